@@ -1,0 +1,52 @@
+# Everything from a fresh clone, with Python 3.11 or newer and make; `make` alone lists what there is.
+
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+# The first Python that is new enough; `make PYTHON=python3.13 …` chooses another.
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
+
+.PHONY: help demo test lint types imports pytest test-oracle bench dist clean
+.DEFAULT_GOAL := help
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | awk -F@ '{ printf "%-20s %s\n", $$1, $$2 }'
+
+demo: $(INSTALLED)  ## why a pod of an example cluster is pending, and what would help
+	$(BIN)/schedctl explain pod shop/web -f fixtures/clusters/small
+
+test: lint types imports pytest  ## everything that needs no Go: style, types, layers, tests
+
+lint: $(INSTALLED)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(INSTALLED)
+	$(BIN)/mypy
+
+imports: $(INSTALLED)
+	$(BIN)/lint-imports
+
+pytest: $(INSTALLED)
+	$(BIN)/pytest -m "not oracle" -n auto
+
+test-oracle: $(INSTALLED)  ## compare with the real kube-scheduler on fresh cases; needs Go
+	$(BIN)/pytest -m oracle
+
+bench: $(INSTALLED)  ## pods per second on the shapes of scheduler_perf
+	$(BIN)/python -m benchmarks
+
+dist: $(INSTALLED)  ## wheel and sdist, into dist/
+	$(BIN)/python -m build
+
+clean:  ## forget the environment and everything built
+	rm -rf $(VENV) dist build .cache .*_cache
+
+# pip before 25.1 knows no dependency groups, so the group is read here: nothing has to be upgraded first.
+$(INSTALLED): pyproject.toml
+	@test -n "$(PYTHON)" || { echo "schedctl needs Python 3.11 or newer; none was found" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"], sep="\n")' > $(VENV)/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement $(VENV)/dev.txt --editable .
+	@touch $@

@@ -1,0 +1,94 @@
+"""One lean scheduling cycle beside kube-scheduler's own plugins judging every node.
+
+The cluster has 5,000 nodes and 50,000 running pods of the templates of `MixedSchedulingBasePod` and `Deployments`.
+Pending pods come in pairs: the first of a pair is one whose like was never seen, the second is its equal. Both are
+placed, as the oracle places them, so the second pays for what the first one moved. The oracle runs the same cases in
+`bench` mode: filter, score, assume and reserve, every node judged, nothing else on the clock.
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import msgspec
+
+from benchmarks import workloads
+from schedctl.conformance.cases import Case, cluster_of, configuration
+from schedctl.scheduler import Scheduler
+
+TEMPLATES = ("default", "nodeaffinity", "anti", "affinity", "prefer", "avoid", "spread", "spread-soft", "inclusion")
+
+
+def case(template: str, nodes: int, running: int, pairs: int) -> dict:
+    """A cluster of mixed running pods, and pending pods of one template whose requests differ from pair to pair."""
+    names = [f"node-{i:05d}" for i in range(nodes)]
+    objects = [workloads.node(n, f"zone{i % 3}", cpu="32", memory="256Gi") for i, n in enumerate(names)]
+    for i in range(running):
+        kind = workloads.MIXED[i * len(workloads.MIXED) // running]
+        if kind == "anti":  # one to a node is all that anti-affinity to itself allows
+            kind = "default" if i % (running // len(workloads.MIXED)) >= nodes else kind
+        objects.append(workloads.pod(f"init-{i:05d}", "sched-0", kind, on=names[i % nodes]))
+    for i in range(pairs):
+        for twin in "ab":
+            objects.append(workloads.pod(f"pod-{i:03d}-{twin}", "sched-1", template, cpu=f"{100 + i}m", memory="500Mi"))
+    return {"id": template, "objects": objects, "bench": True, "percent": 100}
+
+
+def ours(raw: dict) -> tuple[list[float], list[float]]:
+    """Seconds of each cycle: for pods never seen before, and for their equals."""
+    made = msgspec.convert(raw, Case)
+    cluster, pods = cluster_of(made)
+    scheduler = Scheduler(cluster, configuration(made))
+    scheduler.attempt(pods.pop(0))  # columns built, as in a scheduler that has been running for a while
+    first, second = [], []
+    for number, pod in enumerate(pods[1:]):
+        began = time.perf_counter()
+        outcome = scheduler.attempt(pod)
+        if outcome.chosen:
+            scheduler.place(outcome)
+        (second if number % 2 else first).append(time.perf_counter() - began)
+    return first, second
+
+
+def theirs(oracle: str, raw: dict) -> float:
+    """Seconds of one of the oracle's cycles."""
+    with tempfile.TemporaryFile() as lines:
+        lines.write(json.dumps(raw).encode())
+        lines.seek(0)
+        out = subprocess.run([oracle], stdin=lines, stdout=subprocess.PIPE, check=True).stdout
+    answer = json.loads(out)
+    return answer["seconds"] / len(answer["placements"])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--oracle", default=None, help="the oracle's binary; found in its cache when it is built")
+    parser.add_argument("--nodes", type=int, default=5000)
+    parser.add_argument("--running", type=int, default=50000)
+    parser.add_argument("--pairs", type=int, default=20)
+    parser.add_argument("--template", action="append", choices=TEMPLATES)
+    args = parser.parse_args()
+    oracle = args.oracle or str(Path.home() / ".cache/schedctl-oracle/1.37.1/oracle")
+    if not Path(oracle).exists():
+        sys.exit("the oracle is not built: run conformance/oracle/build (needs Go), or name one with --oracle")
+    print(f"{args.nodes} nodes, {args.running} running pods; medians of {args.pairs} pods, milliseconds a cycle")
+    print(f"{'template':<14}{'never seen':>12}{'its equal':>12}{'oracle':>12}{'ratio':>9}{'ratio':>9}")
+    ratios: list[tuple[float, float]] = []
+    for template in args.template or TEMPLATES:
+        raw = case(template, args.nodes, args.running, args.pairs)
+        first, second = map(statistics.median, ours(raw))
+        other = theirs(oracle, raw)
+        ratios.append((other / first, other / second))
+        times = "".join(f"{seconds * 1000:>12.3f}" for seconds in (first, second, other))
+        print(f"{template:<14}{times}{other / first:>8.0f}x{other / second:>8.0f}x", flush=True)
+    medians = [statistics.median(column) for column in zip(*ratios, strict=True)]
+    print(f"{'median':<14}{'':>36}{medians[0]:>8.0f}x{medians[1]:>8.0f}x")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""What the API server fills in before the scheduler sees an object (``pkg/apis/core/v1`` defaulting).
+
+Only fields that scheduling reads are filled. Objects that came from a cluster have them already, and filling them
+again changes nothing. Pod-level requests are filled at creation only (`created_pod`), because by the time an object is
+read back from a cluster the API server has done so.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from schedctl.api.meta import ObjectMeta
+from schedctl.api.nodes import Node
+from schedctl.api.pods import Container, ContainerPort, Pod, ResourceRequirements
+
+DEFAULT_SCHEDULER = "default-scheduler"
+DEFAULT_NAMESPACE = "default"
+
+
+def pod(obj: Pod) -> Pod:
+    """Return the pod with its namespace, scheduler name, requests from limits and host-network ports filled in."""
+    spec, replace = obj.spec, msgspec.structs.replace
+    changes: dict[str, object] = {}
+    if not spec.scheduler_name:
+        changes["scheduler_name"] = DEFAULT_SCHEDULER
+    for field in ("containers", "init_containers"):
+        before: list[Container] | None = getattr(spec, field)
+        after = [_container(c, spec.host_network) for c in before or ()]
+        if before and any(a is not b for a, b in zip(after, before, strict=True)):
+            changes[field] = after
+    if changes:
+        obj = replace(obj, spec=replace(spec, **changes))
+    if not obj.metadata.namespace:
+        obj = replace(obj, metadata=replace(obj.metadata, namespace=DEFAULT_NAMESPACE))
+    return obj
+
+
+def node(obj: Node) -> Node:
+    """Return the node with its allocatable resources, which are its capacity where it states none."""
+    status = obj.status
+    if status.allocatable is None and status.capacity is not None:
+        return msgspec.structs.replace(obj, status=msgspec.structs.replace(status, allocatable=status.capacity))
+    return obj
+
+
+def namespaced(metadata: ObjectMeta) -> ObjectMeta:
+    """Return the metadata of a namespaced object with its namespace filled in."""
+    return metadata if metadata.namespace else msgspec.structs.replace(metadata, namespace=DEFAULT_NAMESPACE)
+
+
+def _container(container: Container, host_network: bool) -> Container:
+    changes: dict[str, object] = {}
+    resources = container.resources
+    if resources is not None and resources.limits:
+        requests = resources.requests or {}
+        if any(name not in requests for name in resources.limits):
+            filled = {**resources.limits, **requests}
+            changes["resources"] = ResourceRequirements(
+                requests=filled, limits=resources.limits, claims=resources.claims
+            )
+    if host_network and any(not port.host_port for port in container.ports or ()):
+        changes["ports"] = [_host_port(port) for port in container.ports or ()]
+    return msgspec.structs.replace(container, **changes) if changes else container
+
+
+def _host_port(port: ContainerPort) -> ContainerPort:
+    return port if port.host_port else msgspec.structs.replace(port, host_port=port.container_port)

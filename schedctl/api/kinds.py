@@ -1,0 +1,209 @@
+"""The kinds that scheduling reads, under every API version they can be written in.
+
+A manifest names its kind by ``apiVersion`` and ``kind`` together: ``v1`` Service is read, ``serving.knative.dev/v1``
+Service is somebody else's and is not. Per kind one version is Kubernetes' own (the one kube-scheduler v1.37.1 lists);
+others are read when they mean the same thing. *Served* versions have the same fields and are still offered by a 1.37
+API server, *retired* ones have the same fields but are offered no more, and *converted* ones (the devices of
+``resource.k8s.io/v1beta1``) have to be rewritten first. A version outside these lists is never read on a guess.
+
+PodGroup is missing on purpose: kube-scheduler reads it only behind gates that are off by default (GenericWorkload).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from schedctl.api.devices import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceClaimTemplate, ResourceSlice
+from schedctl.api.meta import Namespace, Struct
+from schedctl.api.nodes import Node
+from schedctl.api.pods import Pod, PodTemplate
+from schedctl.api.policies import PodDisruptionBudget, PriorityClass, RuntimeClass
+from schedctl.api.storage import (
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    VolumeAttachment,
+)
+from schedctl.api.workloads import (
+    CronJob,
+    DaemonSet,
+    Deployment,
+    Job,
+    ReplicaSet,
+    ReplicationController,
+    Service,
+    StatefulSet,
+)
+
+Conversion = Callable[[dict[str, Any]], dict[str, Any]]
+"""An object as it was written to the same object in the fields of the version we read; the argument is left alone."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kind:
+    """A kind that is read, and how.
+
+    Attributes:
+        api_version: the version kube-scheduler lists, e.g. ``apps/v1``; its fields are the struct's.
+        name: the kind, e.g. ``Deployment``.
+        struct: what an object of it is decoded into.
+        namespaced: whether its objects live in a namespace.
+        served: other versions with the same fields that an API server still offers.
+        retired: other versions with the same fields that no API server of this Kubernetes offers.
+        converted: versions with other fields, and how to rewrite an object of one.
+    """
+
+    api_version: str
+    name: str
+    struct: type[Struct]
+    namespaced: bool = True
+    served: tuple[str, ...] = ()
+    retired: tuple[str, ...] = ()
+    converted: Mapping[str, Conversion] = field(default_factory=dict)
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """Every ``apiVersion`` under which the kind is read."""
+        return (self.api_version, *self.served, *self.retired, *self.converted)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def _flat_devices(slice_: dict[str, Any]) -> dict[str, Any]:
+    """Lift what ``v1beta1`` keeps under a device's ``basic`` to the device itself."""
+
+    def device(value: Any) -> Any:
+        if not isinstance(value, dict) or not isinstance(value.get("basic"), dict):
+            return value
+        return {**{k: v for k, v in value.items() if k != "basic"}, **value["basic"]}
+
+    return _within(slice_, ("spec", "devices"), device)
+
+
+def _exact_requests(*path: str) -> Conversion:
+    """Put what ``v1beta1`` keeps in a device request itself under ``exactly``."""
+
+    def request(value: Any) -> Any:
+        if not isinstance(value, dict) or "firstAvailable" in value or "exactly" in value:
+            return value
+        return {"name": value.get("name"), "exactly": {k: v for k, v in value.items() if k != "name"}}
+
+    return lambda claim: _within(claim, (*path, "devices", "requests"), request)
+
+
+def _within(value: Any, path: tuple[str, ...], change: Callable[[Any], Any]) -> Any:
+    """Return the value with the items of the list at `path` changed; what has another shape stays as it is."""
+    if not path:
+        return [change(item) for item in value] if isinstance(value, list) else value
+    if not isinstance(value, dict) or path[0] not in value:
+        return value
+    return {**value, path[0]: _within(value[path[0]], path[1:], change)}
+
+
+_OLD_APPS = ("apps/v1beta2", "apps/v1beta1", "extensions/v1beta1")
+_STORAGE_BETA = ("storage.k8s.io/v1beta1",)
+_DRA, _DRA_BETA1, _DRA_BETA2 = "resource.k8s.io/v1", "resource.k8s.io/v1beta1", ("resource.k8s.io/v1beta2",)
+
+KINDS: tuple[Kind, ...] = (
+    Kind("v1", "Pod", Pod),
+    Kind("v1", "Node", Node, namespaced=False),
+    Kind("v1", "Namespace", Namespace, namespaced=False),
+    Kind("v1", "Service", Service),
+    Kind("v1", "ReplicationController", ReplicationController),
+    Kind("v1", "PodTemplate", PodTemplate),
+    Kind("v1", "PersistentVolume", PersistentVolume, namespaced=False),
+    Kind("v1", "PersistentVolumeClaim", PersistentVolumeClaim),
+    Kind("apps/v1", "Deployment", Deployment, retired=_OLD_APPS),
+    Kind("apps/v1", "ReplicaSet", ReplicaSet, retired=_OLD_APPS),
+    Kind("apps/v1", "DaemonSet", DaemonSet, retired=_OLD_APPS),
+    Kind("apps/v1", "StatefulSet", StatefulSet, retired=("apps/v1beta2", "apps/v1beta1")),
+    Kind("batch/v1", "Job", Job),
+    Kind("batch/v1", "CronJob", CronJob, retired=("batch/v1beta1",)),
+    Kind("policy/v1", "PodDisruptionBudget", PodDisruptionBudget, retired=("policy/v1beta1",)),
+    Kind(
+        "scheduling.k8s.io/v1",
+        "PriorityClass",
+        PriorityClass,
+        namespaced=False,
+        retired=("scheduling.k8s.io/v1beta1", "scheduling.k8s.io/v1alpha1"),
+    ),
+    Kind("node.k8s.io/v1", "RuntimeClass", RuntimeClass, namespaced=False, retired=("node.k8s.io/v1beta1",)),
+    Kind("storage.k8s.io/v1", "StorageClass", StorageClass, namespaced=False, retired=_STORAGE_BETA),
+    Kind("storage.k8s.io/v1", "CSINode", CSINode, namespaced=False, retired=_STORAGE_BETA),
+    Kind("storage.k8s.io/v1", "CSIDriver", CSIDriver, namespaced=False, retired=_STORAGE_BETA),
+    Kind(
+        "storage.k8s.io/v1",
+        "CSIStorageCapacity",
+        CSIStorageCapacity,
+        retired=(*_STORAGE_BETA, "storage.k8s.io/v1alpha1"),
+    ),
+    Kind(
+        "storage.k8s.io/v1",
+        "VolumeAttachment",
+        VolumeAttachment,
+        namespaced=False,
+        retired=(*_STORAGE_BETA, "storage.k8s.io/v1alpha1"),
+    ),
+    Kind(
+        _DRA,
+        "ResourceSlice",
+        ResourceSlice,
+        namespaced=False,
+        served=_DRA_BETA2,
+        converted={_DRA_BETA1: _flat_devices},
+    ),
+    Kind(_DRA, "ResourceClaim", ResourceClaim, served=_DRA_BETA2, converted={_DRA_BETA1: _exact_requests("spec")}),
+    Kind(
+        _DRA,
+        "ResourceClaimTemplate",
+        ResourceClaimTemplate,
+        served=_DRA_BETA2,
+        converted={_DRA_BETA1: _exact_requests("spec", "spec")},
+    ),
+    Kind(_DRA, "DeviceClass", DeviceClass, namespaced=False, served=(*_DRA_BETA2, _DRA_BETA1)),
+    Kind(
+        _DRA,
+        "DeviceTaintRule",
+        DeviceTaintRule,
+        namespaced=False,
+        served=(*_DRA_BETA2, "resource.k8s.io/v1alpha3"),
+    ),
+)
+"""Every kind that is read, in the order in which outputs list them."""
+
+_READ = {(version, kind.name): kind for kind in KINDS for version in kind.versions}
+_NAMED = {kind.name: kind for kind in KINDS}
+_LOWERED = {kind.name.lower(): kind for kind in KINDS}
+_GROUPS = frozenset(version.rpartition("/")[0] for version, _ in _READ)
+
+
+def named(name: str) -> Kind:
+    """Return the kind of that exact name; names are unique among the kinds that are read.
+
+    Raises:
+        KeyError: no kind that is read has this name.
+    """
+    return _NAMED[name]
+
+
+def find(api_version: str, name: str) -> Kind | None:
+    """Return the kind of an object, None when it is of a kind, group or version that is not read."""
+    return _READ.get((api_version, name))
+
+
+def meant(api_version: str, name: str) -> Kind | None:
+    """Return the kind that somebody who wrote this must have meant, None when it is a kind of their own.
+
+    Only Kubernetes' own API groups are closed, so only there can a name or version be *wrong*: ``v1`` Deployment,
+    ``app/v1`` Deployment, ``v1`` pod, ``apps/v2`` StatefulSet. Other people's groups have a dot in their name.
+    """
+    group = api_version.rpartition("/")[0]
+    if "." in group and group not in _GROUPS:
+        return None
+    return _NAMED.get(name) or _LOWERED.get(name.lower().strip())

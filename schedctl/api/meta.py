@@ -1,0 +1,81 @@
+"""What every object carries: names, labels, owners; and the label selector, which half of all kinds embed."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+Quantity = (
+    Annotated[str, msgspec.Meta(pattern=r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(([eE][+-]?[0-9]+)|[KMGTPE]i|[numkMGTPE])?\Z")]
+    | int
+    | float
+)
+"""A quantity as written: text in Kubernetes' grammar, or a bare JSON number. `schedctl.api.quantities` gives its value."""
+
+Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
+"""An integer that Kubernetes keeps in 32 bits; a larger one is refused when it is read."""
+
+Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+"""An integer that Kubernetes keeps in 64 bits; a larger one is refused when it is read."""
+
+
+class Struct(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True, gc=False):
+    """Base of all API structs: immutable, camelCase on the wire, untracked by the garbage collector (no cycles)."""
+
+
+class OwnerReference(Struct, frozen=True):
+    """``metav1.OwnerReference``; the one with ``controller: true`` is the pod's workload."""
+
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool | None = None
+
+
+class ObjectMeta(Struct, frozen=True):
+    """``metav1.ObjectMeta``, without managed fields."""
+
+    name: str = ""
+    generate_name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    creation_timestamp: str | None = None
+    deletion_timestamp: str | None = None
+    deletion_grace_period_seconds: Int64 | None = None
+    finalizers: list[str] | None = None
+    owner_references: list[OwnerReference] | None = None
+
+
+class LabelSelectorRequirement(Struct, frozen=True):
+    """One ``matchExpressions`` entry: In, NotIn, Exists or DoesNotExist."""
+
+    key: str
+    operator: str
+    values: list[str] | None = None
+
+
+class LabelSelector(Struct, frozen=True):
+    """``metav1.LabelSelector``: empty selects everything, an absent one (None where embedded) nothing."""
+
+    match_labels: dict[str, str] | None = None
+    match_expressions: list[LabelSelectorRequirement] | None = None
+
+
+class ObjectReference(Struct, frozen=True):
+    """A reference by kind, namespace and name, e.g. a PersistentVolume's ``claimRef``."""
+
+    api_version: str = ""
+    kind: str = ""
+    namespace: str = ""
+    name: str = ""
+    uid: str = ""
+
+
+class Namespace(Struct, frozen=True):
+    """``v1.Namespace``; inter-pod affinity selects namespaces by its labels."""
+
+    metadata: ObjectMeta = ObjectMeta()

@@ -1,0 +1,182 @@
+"""Quantities: what ``500m``, ``1.5Gi`` or ``12e6`` are worth, to the unit and to the overflow.
+
+kube-scheduler never does arithmetic on text: it adds up exact decimal amounts and then takes int64 millicores or
+bytes, rounding up. Two facts make this more than a multiplication. An amount has two representations, a scaled int64
+for ordinary numbers and a big decimal for the rest, and they overflow each in its own way when read as int64. And
+binary-suffixed amounts are capped at the largest int64 while others are not. Both show in verdicts at the rim of
+int64, so `Amount` keeps the representation along with the value (apimachinery's ``resource.Quantity``).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from schedctl.api.meta import Quantity
+
+MAX_INT64 = (1 << 63) - 1
+MIN_INT64 = -(1 << 63)
+NANO, MILLI = -9, -3
+
+_GRAMMAR = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:([KMGTPE]i)|([numkMGTPE])|[eE]([+-]?[0-9]+))?")
+_BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+_DECIMAL = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_FAST_DIGITS = 18
+"""Decimal digits that are sure to fit an int64."""
+_LARGEST_EXPONENT = 10_000
+"""Beyond it lie only amounts that kube-scheduler could not add up either."""
+_WRAPPING_STEPS = frozenset((1, 2, 3, 6, 9))
+"""Powers of ten by which a scaled int64 is multiplied in one step, whose overflow wraps instead of giving 0."""
+
+
+def wrap_int64(value: int) -> int:
+    """Return ``value`` as a two's complement int64 would hold it."""
+    return ((value + (1 << 63)) & ((1 << 64) - 1)) - (1 << 63)
+
+
+class Amount(NamedTuple):
+    """An exact amount, ``unscaled * 10**exponent``; `big` tells the big decimal from the scaled int64."""
+
+    unscaled: int
+    exponent: int
+    big: bool = False
+
+    def plus(self, other: Amount) -> Amount:
+        """Return the exact sum; it becomes a big decimal when a scaled int64 would overflow."""
+        big = self.big or other.big
+        if not big:
+            if other.unscaled == 0:
+                return self
+            if self.unscaled == 0:
+                return other
+        exponent = min(self.exponent, other.exponent)
+        mine, theirs = self._at(exponent), other._at(exponent)
+        total = mine + theirs
+        return Amount(total, exponent, big or not (_fits(mine) and _fits(theirs) and _fits(total)))
+
+    def or_more(self, other: Amount) -> Amount:
+        """Return the larger of both, this one if they are equal.
+
+        An amount that replaces one of the other representation becomes a big decimal.
+        """
+        if other.compare(self) <= 0:
+            return self
+        return other if self.big == other.big else Amount(other.unscaled, other.exponent, True)
+
+    def compare(self, other: Amount) -> int:
+        """Return -1, 0 or 1 as this amount is less than, equal to or greater than the other."""
+        exponent = min(self.exponent, other.exponent)
+        mine, theirs = self._at(exponent), other._at(exponent)
+        return (mine > theirs) - (mine < theirs)
+
+    def rounded_up(self, exponent: int) -> Amount:
+        """Return the amount in units of ``10**exponent``, rounded away from zero when it is finer."""
+        if self.exponent < exponent:
+            return Amount(_divide_away(self.unscaled, 10 ** (exponent - self.exponent)), exponent, self.big)
+        return Amount(self._at(exponent), exponent, True) if self.big else self
+
+    def scaled(self, exponent: int) -> int:
+        """Return the amount as int64 in units of ``10**exponent``, rounded up; amounts too large are garbage.
+
+        The garbage is Go's: a big decimal wraps; a scaled int64 wraps where one multiplication gets there and is 0
+        where it takes several.
+        """
+        steps = self.exponent - exponent
+        if self.big:
+            return _scaled_big(self.unscaled, steps)
+        if steps < 0:
+            return _divide_away(self.unscaled, 10**-steps)
+        value = self._at(exponent)
+        if _fits(value):
+            return value
+        return wrap_int64(value) if steps in _WRAPPING_STEPS else 0
+
+    @property
+    def value(self) -> int:
+        """The amount in whole units (bytes, devices), rounded up."""
+        return self.scaled(0)
+
+    @property
+    def milli_value(self) -> int:
+        """The amount in thousandths (millicores), rounded up."""
+        return self.scaled(MILLI)
+
+    def _at(self, exponent: int) -> int:
+        return int(self.unscaled * 10 ** (self.exponent - exponent))
+
+
+ZERO = Amount(0, 0)
+
+
+@lru_cache(maxsize=65536, typed=True)
+def parse(quantity: Quantity) -> Amount:
+    """Return the exact amount of a quantity as written, no finer than a nano-unit.
+
+    Raises:
+        ValueError: it is not a quantity in Kubernetes' grammar.
+    """
+    text = quantity if isinstance(quantity, str) else repr(quantity)
+    match = _GRAMMAR.fullmatch(text)
+    if match is None or not (match[2] or match[3]):
+        raise ValueError(f"not a quantity: {text!r}")
+    sign, digits, fraction, binary, decimal, power = match.groups()
+    digits, fraction = digits.lstrip("0") or "0", fraction or ""
+    unscaled = int(digits + fraction)
+    if sign == "-":
+        unscaled = -unscaled
+    if binary:
+        shift = _BINARY[binary]
+        if not fraction and 15 - len(digits) - shift * 3 // 10 - 1 >= 0:
+            return Amount(unscaled << shift, 0)
+        return _decimal(unscaled << shift, -len(fraction), capped=True)
+    exponent = int(power) if power else _DECIMAL.get(decimal, 0)
+    if abs(exponent) > _LARGEST_EXPONENT:
+        raise ValueError(f"not a quantity: {text!r}")
+    exponent -= len(fraction)
+    if len(digits) + len(fraction) <= _FAST_DIGITS and exponent >= NANO:
+        return Amount(unscaled, exponent)
+    return _decimal(unscaled, exponent, capped=False)
+
+
+@lru_cache(maxsize=65536, typed=True)
+def stored(quantity: Quantity) -> Amount:
+    """Return the amount of a quantity in a resource list, which the API server rounds up to thousandths.
+
+    Raises:
+        ValueError: it is not a quantity in Kubernetes' grammar.
+    """
+    return parse(quantity).rounded_up(MILLI)
+
+
+def _decimal(unscaled: int, exponent: int, *, capped: bool) -> Amount:
+    """A big decimal: rounded away from zero to nano; binary amounts are capped at the largest int64."""
+    amount = Amount(unscaled, exponent, True)
+    if unscaled:
+        amount = amount.rounded_up(NANO)
+    if capped and abs(amount.unscaled) > MAX_INT64 * 10**9:
+        return Amount(MAX_INT64 if unscaled > 0 else -MAX_INT64, 0, True)
+    return amount
+
+
+def _scaled_big(unscaled: int, steps: int) -> int:
+    """A big decimal times ``10**steps`` as int64; each branch has an overflow of its own."""
+    if steps >= 0:
+        return wrap_int64(wrap_int64(unscaled) * (10**steps if steps <= _FAST_DIGITS else MIN_INT64))
+    divisor = 10**-steps
+    if unscaled < MAX_INT64 and -steps <= _FAST_DIGITS:
+        unscaled = wrap_int64(unscaled)
+        quotient, remainder = divmod(abs(unscaled), divisor)
+        return (quotient if unscaled >= 0 else -quotient) + (remainder != 0)
+    quotient, remainder = divmod(unscaled, divisor)
+    return wrap_int64(wrap_int64(quotient) + (remainder != 0))
+
+
+def _divide_away(value: int, divisor: int) -> int:
+    quotient, remainder = divmod(abs(value), divisor)
+    magnitude = quotient + (remainder != 0)
+    return magnitude if value >= 0 else -magnitude
+
+
+def _fits(value: int) -> bool:
+    return MIN_INT64 <= value <= MAX_INT64

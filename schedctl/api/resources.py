@@ -1,0 +1,346 @@
+"""What a pod asks for and what a node offers, in int64 by resource name.
+
+A pod's request is not the sum of its containers: init containers run one after another, sidecars stay, overhead and
+pod-level resources count, and a resize in progress counts at its larger end (KEP-753, KEP-1287, KEP-2837, KEP-5419).
+The scheduler counts a pod in four ways, which `Demand` gives names: a pending pod is judged by its spec, a running one
+by the larger of what it asks for and what the kubelet has granted; and the two scores by allocation each have a
+reading of their own, one of which counts a container without a cpu or memory request as if it asked for a little.
+
+Thousands of pods are written alike, so everything is worked out once for each distinct `Needs`, which are all that
+matters here of a pod, and hashable.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+from schedctl.api.meta import Quantity
+from schedctl.api.pods import Container, ContainerStatus, Pod, PodStatus, ResourceList
+from schedctl.api.quantities import Amount, stored, wrap_int64
+
+CPU, MEMORY, EPHEMERAL_STORAGE, PODS = "cpu", "memory", "ephemeral-storage", "pods"
+DEFAULT_MILLI_CPU = 100
+DEFAULT_MEMORY = 200 << 20
+"""What a container without a request counts as when nodes are scored (millicores, bytes)."""
+
+_HUGE_PAGES = "hugepages-"
+_QUALIFIED_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
+_DNS_SUBDOMAIN = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
+
+Amounts = dict[str, Amount]
+Items = tuple[tuple[str, Quantity], ...]
+"""A resource list as written, hashable."""
+_MINIMUM: Mapping[str, Amount] = {CPU: Amount(DEFAULT_MILLI_CPU, -3), MEMORY: Amount(DEFAULT_MEMORY, 0)}
+_NO_MINIMUM: Mapping[str, Amount] = {}
+
+
+class Requests(NamedTuple):
+    """What a running pod takes from its node.
+
+    Attributes:
+        exact: resource name to int64: cpu in millicores, memory and storage in bytes, others in units.
+        scored_cpu: millicores, with the minimum for containers that ask for none.
+        scored_memory: bytes, likewise.
+    """
+
+    exact: dict[str, int]
+    scored_cpu: int
+    scored_memory: int
+
+
+class ContainerNeeds(NamedTuple):
+    """The resources of one container.
+
+    Attributes:
+        asked: what its spec requests.
+        granted: what the kubelet has admitted it with, None where the status does not say.
+        actual: what it runs with, None where the status does not say.
+        sidecar: whether it is an init container that stays.
+    """
+
+    asked: Items
+    granted: Items | None = None
+    actual: Items | None = None
+    sidecar: bool = False
+
+
+class Needs(NamedTuple):
+    """All that determines what a pod asks for.
+
+    Attributes:
+        containers, init_containers: in order.
+        overhead: of its runtime class.
+        asked: the requests of the pod as a whole.
+        granted, actual: the same as the kubelet has admitted it and as it runs, None where the status does not say.
+        reported: whether the status has resources of the pod as a whole.
+        infeasible: whether a resize was refused, so that what it asks for does not count.
+    """
+
+    containers: tuple[ContainerNeeds, ...]
+    init_containers: tuple[ContainerNeeds, ...] = ()
+    overhead: Items = ()
+    asked: Items = ()
+    granted: Items | None = None
+    actual: Items | None = None
+    reported: bool = False
+    infeasible: bool = False
+
+    @property
+    def settled(self) -> bool:
+        """Whether the status has nothing to add to the containers' requests."""
+        return not self.infeasible and all(
+            part.granted is None and part.actual is None for part in (self, *self.containers, *self.init_containers)
+        )
+
+
+class Demand:
+    """What a pod asks for, in each of the ways the scheduler counts it. Pods written alike share one.
+
+    Attributes:
+        needs: what it was worked out from.
+    """
+
+    def __init__(self, needs: Needs) -> None:
+        self.needs = needs
+
+    @cached_property
+    def pending(self) -> dict[str, int]:
+        """What a node must have free: the spec alone, nothing below 0 (NodeResourcesFit, PreFilter)."""
+        return {
+            name: max(0, amount)
+            for name, amount in _counted(_pod_requests(self.needs, use_status=False)).items()
+            if name != PODS
+        }
+
+    @cached_property
+    def requests(self) -> Requests:
+        """What the pod takes from the node it runs on (``NodeInfo.Requested`` and ``NonZeroRequested``)."""
+        exact = _pod_requests(self.needs, use_status=True)
+        pod_level = _any_pod_level(self.needs)
+        minimum = {name: amount for name, amount in _MINIMUM.items() if not (pod_level and name in exact)}
+        scored = _units(_pod_requests(self.needs, use_status=True, minimum=minimum) if minimum else exact)
+        charged = _counted(exact)
+        charged.pop(PODS, None)
+        return Requests(charged, scored.get(CPU, 0), scored.get(MEMORY, 0))
+
+    @cached_property
+    def scored(self) -> dict[str, int]:
+        """What the strategies of NodeResourcesFit add to a node: containers alone, minimum requests included."""
+        return _units(_pod_requests(self.needs, use_status=False, pod_level=False, minimum=_MINIMUM))
+
+    @cached_property
+    def balanced(self) -> dict[str, int]:
+        """What NodeResourcesBalancedAllocation adds to a node."""
+        return _units(_pod_requests(self.needs, use_status=True))
+
+
+def demand_of(pod: Pod) -> Demand:
+    """Return what a pod asks for.
+
+    Raises:
+        ValueError: a request is not a quantity.
+    """
+    return _demand(needs_of(pod))
+
+
+def needs_of(pod: Pod) -> Needs:
+    """Return what determines the pod's requests."""
+    spec, status = pod.spec, pod.status
+    found: dict[str, ContainerStatus] = {}
+    for statuses in (status.init_container_statuses, status.container_statuses):
+        for container_status in reversed(statuses or ()):
+            found[container_status.name] = container_status
+    reported = status.resources
+    return Needs(
+        containers=_containers(spec.containers, found),
+        init_containers=_containers(spec.init_containers, found) if spec.init_containers else (),
+        overhead=_items(spec.overhead),
+        asked=_items(spec.resources.requests) if spec.resources else (),
+        granted=_reported_items(status.allocated_resources),
+        actual=_reported_items(reported.requests) if reported else None,
+        reported=reported is not None,
+        infeasible=_resize_infeasible(status),
+    )
+
+
+def allocatable(offered: ResourceList | None) -> Mapping[str, int]:
+    """Return what a node offers of each resource the scheduler counts, in int64; nodes written alike share one.
+
+    Raises:
+        ValueError: an amount is not a quantity.
+    """
+    return _offer(_items(offered))
+
+
+def wrapping_sum(a: int, b: int) -> int:
+    """Return ``a + b`` as int64 addition gives it."""
+    return wrap_int64(a + b)
+
+
+@lru_cache(maxsize=4096)
+def is_extended(name: str) -> bool:
+    """Return whether the name is an extended resource: qualified, and outside ``kubernetes.io/``."""
+    if "/" not in name or "kubernetes.io/" in name or name.startswith("requests."):
+        return False
+    prefix, _, rest = f"requests.{name}".rpartition("/")
+    return (
+        "/" not in prefix
+        and len(prefix) <= 253
+        and _DNS_SUBDOMAIN.fullmatch(prefix) is not None
+        and _QUALIFIED_NAME.fullmatch(rest) is not None
+    )
+
+
+@lru_cache(maxsize=4096)
+def is_scalar(name: str) -> bool:
+    """Return whether the scheduler counts the resource beside cpu, memory, ephemeral storage and pods."""
+    return name.startswith((_HUGE_PAGES, "attachable-volumes-")) or "kubernetes.io/" in name or is_extended(name)
+
+
+def is_pod_level(name: str) -> bool:
+    """Return whether ``spec.resources`` of a pod may name the resource (KEP-2837)."""
+    return name in (CPU, MEMORY) or name.startswith(_HUGE_PAGES)
+
+
+@lru_cache(maxsize=50_000)
+def _demand(needs: Needs) -> Demand:
+    return Demand(needs)
+
+
+@lru_cache(maxsize=50_000)
+def _offer(offered: Items) -> Mapping[str, int]:
+    return _counted(_amounts(offered))
+
+
+def _items(resources: ResourceList | None) -> Items:
+    return tuple(resources.items()) if resources else ()
+
+
+def _reported_items(resources: ResourceList | None) -> Items | None:
+    return None if resources is None else tuple(resources.items())
+
+
+def _containers(
+    containers: Iterable[Container] | None, statuses: Mapping[str, ContainerStatus]
+) -> tuple[ContainerNeeds, ...]:
+    needs = []
+    for container in containers or ():
+        asked = _items(container.resources.requests) if container.resources else ()
+        status = statuses.get(container.name) if statuses else None
+        sidecar = container.restart_policy == "Always"
+        if status is None:
+            needs.append(ContainerNeeds(asked, sidecar=sidecar))
+        else:
+            actual = _reported_items(status.resources.requests) if status.resources else None
+            needs.append(ContainerNeeds(asked, _reported_items(status.allocated_resources), actual, sidecar))
+    return tuple(needs)
+
+
+def _resize_infeasible(status: PodStatus) -> bool:
+    for condition in status.conditions or ():
+        if condition.type == "PodResizePending":
+            return condition.reason == "Infeasible"
+    return False
+
+
+def _any_pod_level(needs: Needs) -> bool:
+    return any(is_pod_level(name) for name, _ in needs.asked)
+
+
+def _amounts(items: Items) -> Amounts:
+    return {name: stored(quantity) for name, quantity in items}
+
+
+def _units(amounts: Amounts) -> dict[str, int]:
+    """Return each amount in int64: cpu in thousandths, all else whole."""
+    return {name: amount.milli_value if name == CPU else amount.value for name, amount in amounts.items()}
+
+
+def _counted(amounts: Amounts) -> dict[str, int]:
+    """Return the int64 of each resource the scheduler counts; the others are dropped."""
+    known = (CPU, MEMORY, EPHEMERAL_STORAGE, PODS)
+    return {name: amount for name, amount in _units(amounts).items() if name in known or is_scalar(name)}
+
+
+def _pod_requests(
+    needs: Needs, *, use_status: bool, pod_level: bool = True, minimum: Mapping[str, Amount] = _NO_MINIMUM
+) -> Amounts:
+    """Add up a pod.
+
+    Args:
+        needs: of the pod.
+        use_status: whether what the kubelet has granted counts, too.
+        pod_level: whether requests of the pod as a whole stand in for those of its containers.
+        minimum: what a container counts as that does not ask for the resource.
+    """
+    if use_status and not needs.settled:
+        total = _with_status(needs, minimum)
+    else:
+        total = _together(needs, minimum, lambda container: container.asked)
+    if pod_level and _any_pod_level(needs):
+        asked = _amounts(needs.asked)
+        if use_status and needs.reported:
+            asked = {} if needs.infeasible else asked
+            asked = _largest(asked, _amounts(needs.actual or ()), _amounts(needs.granted or ()))
+        total.update((name, amount) for name, amount in asked.items() if is_pod_level(name))
+    _add(total, _amounts(needs.overhead))
+    return total
+
+
+def _with_status(needs: Needs, minimum: Mapping[str, Amount]) -> Amounts:
+    """What containers need, were granted and run with, whichever is most."""
+
+    def granted_to(container: ContainerNeeds) -> Items:
+        if container.granted is not None:
+            return container.granted
+        return () if needs.infeasible else container.asked
+
+    def actual_of(container: ContainerNeeds) -> Items:
+        return granted_to(container) if container.actual is None else container.actual
+
+    if needs.granted is not None and needs.actual is not None:
+        granted, actual = _amounts(needs.granted), _amounts(needs.actual)
+    else:
+        granted, actual = (_together(needs, minimum, of) for of in (granted_to, actual_of))
+    if needs.infeasible:
+        return _largest(actual, granted)
+    return _largest(_together(needs, minimum, lambda container: container.asked), actual, granted)
+
+
+def _together(needs: Needs, minimum: Mapping[str, Amount], of: Callable[[ContainerNeeds], Items]) -> Amounts:
+    """What containers need at once: all of them, or an init container beside the sidecars before it."""
+
+    def need(container: ContainerNeeds) -> Amounts:
+        return {**minimum, **_amounts(of(container))}
+
+    total: Amounts = {}
+    for container in needs.containers:
+        _add(total, need(container))
+    sidecars: Amounts = {}
+    starting: Amounts = {}
+    for container in needs.init_containers:
+        wanted = need(container)
+        if container.sidecar:
+            _add(total, wanted)
+            _add(sidecars, wanted)
+            wanted = sidecars
+        else:
+            _add(wanted, sidecars)
+        starting = _largest(starting, wanted)
+    return _largest(total, starting)
+
+
+def _add(total: Amounts, more: Amounts) -> None:
+    for name, amount in more.items():
+        total[name] = total[name].plus(amount) if name in total else amount
+
+
+def _largest(*lists: Amounts) -> Amounts:
+    result: Amounts = {}
+    for amounts in lists:
+        for name, amount in amounts.items():
+            result[name] = result[name].or_more(amount) if name in result else amount
+    return result

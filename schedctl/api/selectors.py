@@ -1,0 +1,161 @@
+"""Label selectors, with the exact meaning of absent keys, empty lists and numbers.
+
+A selector is compiled once into requirements (`LabelQuery`) that can be asked of a label map here, or of a whole
+column of labels by ``cache``. The operators In, NotIn, Exists, DoesNotExist, Gt and Lt are apimachinery's
+``labels.Requirement``: NotIn and DoesNotExist hold for an absent key, Gt and Lt compare int64 and refuse anything
+else. What apimachinery would not parse is a `SelectorError` in its words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from schedctl.api.field_errors import aggregated, invalid, label_key_problems, label_value_problems, quoted
+from schedctl.api.meta import LabelSelector
+from schedctl.api.quantities import MAX_INT64
+
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+
+
+class SelectorError(ValueError):
+    """A selector that cannot be parsed; its text is what kube-scheduler prints.
+
+    Attributes:
+        problems: every single thing wrong with it.
+    """
+
+    def __init__(self, problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__(aggregated(self.problems))
+
+
+def parse_int64(text: str) -> int | None:
+    """Return the integer a label holds as Go's ``strconv.ParseInt`` reads it, None when it is not one."""
+    if _INTEGER.fullmatch(text) is None:
+        return None
+    value = int(text)
+    return value if -MAX_INT64 - 1 <= value <= MAX_INT64 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One condition on one label key.
+
+    Attributes:
+        key: the label.
+        operator: In, NotIn, Exists, DoesNotExist, Gt or Lt.
+        values: for In and NotIn the set; for Gt and Lt the single bound as text.
+    """
+
+    key: str
+    operator: str
+    values: frozenset[str] = frozenset()
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Return whether a label map meets the requirement."""
+        value = labels.get(self.key)
+        if self.operator == "In":
+            return value is not None and value in self.values
+        if self.operator == "NotIn":
+            return value is None or value not in self.values
+        if self.operator == "Exists":
+            return value is not None
+        if self.operator == "DoesNotExist":
+            return value is None
+        return value is not None and self.compares(value)
+
+    def compares(self, value: str) -> bool:
+        """Return whether a value is beyond the bound of Gt or Lt; text that is no integer never is."""
+        mine = parse_int64(value)
+        bound = parse_int64(next(iter(self.values), ""))
+        if mine is None or bound is None:
+            return False
+        return mine > bound if self.operator == "Gt" else mine < bound
+
+
+@dataclass(frozen=True, slots=True)
+class LabelQuery:
+    """A compiled label selector: all requirements must hold; none at all selects everything.
+
+    `nothing` marks the selector that was absent: it selects no object.
+    """
+
+    requirements: tuple[Requirement, ...] = ()
+    nothing: bool = False
+
+    def matches(self, labels: Mapping[str, str] | None) -> bool:
+        """Return whether an object with these labels is selected."""
+        return not self.nothing and all(r.matches(labels or {}) for r in self.requirements)
+
+    @property
+    def everything(self) -> bool:
+        """Whether it selects every object."""
+        return not self.nothing and not self.requirements
+
+    def also(self, *requirements: Requirement) -> LabelQuery:
+        """Return the selector with further requirements; nothing stays nothing."""
+        return LabelQuery(self.requirements + requirements, self.nothing)
+
+
+NOTHING = LabelQuery(nothing=True)
+EVERYTHING = LabelQuery()
+
+
+def requirement(key: str, operator: str, values: Sequence[str] | None, path: str = "") -> Requirement:
+    """Return a checked requirement (``labels.NewRequirement``); `operator` is one of the six.
+
+    Args:
+        key: the label.
+        operator: the operator.
+        values: as written; None where the field is absent.
+        path: the field it was written in, for the error.
+
+    Raises:
+        SelectorError: the key or a value is no label key or value, or the values do not go with the operator.
+    """
+    field = f"{path}." if path else ""
+    problems = []
+    if wrong := label_key_problems(key):
+        problems.append(invalid(f"{field}key", key, "; ".join(wrong)))
+    given = values or ()
+    if operator in ("In", "NotIn") and not given:
+        problems.append(invalid(f"{field}values", values, "for 'in', 'notin' operators, values set can't be empty"))
+    elif operator in ("Exists", "DoesNotExist") and given:
+        problems.append(invalid(f"{field}values", values, "values set must be empty for exists and does not exist"))
+    elif operator in ("Gt", "Lt"):
+        if len(given) != 1:
+            detail = "for 'Gt', 'Lt' operators, exactly one value is required"
+            problems.append(invalid(f"{field}values", values, detail))
+        for index, value in enumerate(given):
+            if parse_int64(value) is None:
+                detail = "for 'Gt', 'Lt' operators, the value must be an integer"
+                problems.append(invalid(f"{field}values[{index}]", value, detail))
+    for index, value in enumerate(given):
+        if wrong := label_value_problems(value):
+            problems.append(invalid(f"{field}values[{index}][{key}]", value, "; ".join(wrong)))
+    if problems:
+        raise SelectorError(problems)
+    return Requirement(key, operator, frozenset(given))
+
+
+def compile_labels(labels: Mapping[str, str] | None) -> LabelQuery:
+    """Return the query of a plain label map, as Services and node selectors write it; nothing is checked."""
+    return LabelQuery(tuple(Requirement(k, "In", frozenset((v,))) for k, v in sorted((labels or {}).items())))
+
+
+def compile_selector(selector: LabelSelector | None) -> LabelQuery:
+    """Return the query of a label selector (``metav1.LabelSelectorAsSelector``); an absent one selects nothing.
+
+    Raises:
+        SelectorError: a label key or value is malformed, an operator is unknown, or does not go with its values.
+    """
+    if selector is None:
+        return NOTHING
+    requirements = [requirement(key, "In", (value,)) for key, value in sorted((selector.match_labels or {}).items())]
+    for expression in selector.match_expressions or ():
+        if expression.operator not in ("In", "NotIn", "Exists", "DoesNotExist"):
+            raise SelectorError([f"{quoted(expression.operator)} is not a valid label selector operator"])
+        requirements.append(requirement(expression.key, expression.operator, expression.values or None))
+    return LabelQuery(tuple(requirements))

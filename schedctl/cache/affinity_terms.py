@@ -1,0 +1,180 @@
+"""The inter-pod affinity terms that running pods carry, each distinct one once.
+
+Thousands of running pods share a handful of terms, because pods of one template carry equal ones. A cycle therefore
+asks of each distinct term whether it is about the incoming pod, and of those that are, on how many pods of which nodes
+they stand: `TermTable.about` answers with `Carriers`, whose columns go straight into a ``bincount``. Even the distinct
+terms are not all looked at: a term that demands one of certain label values is filed under them, and found by the
+labels of the pod. The `Cluster` keeps the tables current as pods come and go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from schedctl.cache.arrays import IndexArray, IntArray, grown
+from schedctl.cache.pod_info import AffinityTerm, PodInfo, WeightedTerm
+
+T = TypeVar("T")
+
+
+class CarriedTerms(NamedTuple):
+    """The affinity terms of a running pod. A list of which one term cannot be parsed counts as empty, as upstream."""
+
+    required: tuple[AffinityTerm, ...] = ()
+    required_anti: tuple[AffinityTerm, ...] = ()
+    preferred: tuple[WeightedTerm, ...] = ()
+    preferred_anti: tuple[WeightedTerm, ...] = ()
+
+
+NO_TERMS = CarriedTerms()
+
+
+def carried_terms(info: PodInfo) -> CarriedTerms:
+    """Return the terms a running pod carries."""
+    affinity = info.pod.spec.affinity
+    if affinity is None or (affinity.pod_affinity is None and affinity.pod_anti_affinity is None):
+        return NO_TERMS
+    return CarriedTerms(
+        _parsed(lambda: info.required_affinity),
+        _parsed(lambda: info.required_anti_affinity),
+        _parsed(lambda: info.preferred_affinity),
+        _parsed(lambda: info.preferred_anti_affinity),
+    )
+
+
+class Carriers:
+    """The running pods that carry one term, counted by node.
+
+    Attributes:
+        term: the term.
+        pods: how many pods carry it; one that states it twice counts twice.
+    """
+
+    __slots__ = ("_counts", "_nodes", "_slot_of", "_weights", "pods", "term")
+
+    def __init__(self, term: AffinityTerm) -> None:
+        self.term = term
+        self.pods = 0
+        self._slot_of: dict[int, int] = {}
+        self._nodes: IndexArray = np.zeros(1, np.intp)
+        self._counts: IntArray = np.zeros(1, np.int64)
+        self._weights: IntArray = np.zeros(1, np.int64)
+
+    @property
+    def nodes(self) -> IndexArray:
+        """Node rows, each once, intp (m,)."""
+        return self._nodes[: len(self._slot_of)]
+
+    @property
+    def counts(self) -> IntArray:
+        """How many pods carry the term on each of `nodes`, int64 (m,); 0 where the last has gone."""
+        return self._counts[: len(self._slot_of)]
+
+    @property
+    def weights(self) -> IntArray:
+        """The sum of their weights, int64 (m,); a required term weighs 1."""
+        return self._weights[: len(self._slot_of)]
+
+    def count(self, node_row: int, weight: int, sign: int) -> None:
+        """Count a pod in (``+1``) or out (``-1``)."""
+        slot = self._slot_of.get(node_row)
+        if slot is None:
+            slot = self._slot_of[node_row] = len(self._slot_of)
+            self._nodes = grown(self._nodes, slot + 1)
+            self._counts = grown(self._counts, slot + 1)
+            self._weights = grown(self._weights, slot + 1)
+            self._nodes[slot] = node_row
+        self.pods += sign
+        self._counts[slot] += sign
+        self._weights[slot] += sign * weight
+
+
+class TermTable:
+    """The distinct terms of one kind, with their carriers. Its length is the number of terms some pod carries."""
+
+    __slots__ = ("_carriers", "_filed")
+
+    def __init__(self) -> None:
+        self._carriers: dict[AffinityTerm, Carriers] = {}
+        self._filed: dict[tuple[str, str] | None, dict[AffinityTerm, Carriers]] = {}
+
+    def __len__(self) -> int:
+        return len(self._carriers)
+
+    def count(self, term: AffinityTerm, weight: int, node_row: int, sign: int) -> None:
+        """Count a pod that carries the term in (``+1``) or out (``-1``)."""
+        carriers = self._carriers.get(term)
+        if carriers is None:
+            carriers = self._carriers[term] = Carriers(term)
+            for label in _demanded(term):
+                self._filed.setdefault(label, {})[term] = carriers
+        carriers.count(node_row, weight, sign)
+        if not carriers.pods:
+            del self._carriers[term]
+            for label in _demanded(term):
+                del self._filed[label][term]
+
+    def about(
+        self, namespace: str, namespace_labels: Mapping[str, str] | None, labels: Mapping[str, str]
+    ) -> list[Carriers]:
+        """Return the carriers of the terms that are about a pod in this namespace with these labels."""
+        if not self._carriers:
+            return []
+        return [
+            carriers
+            for label in (None, *labels.items())
+            for term, carriers in self._filed.get(label, _NOTHING_FILED).items()
+            if term.matches(namespace, namespace_labels, labels)
+        ]
+
+
+class AffinityTerms:
+    """What running pods want of each other: one table for each kind of term.
+
+    Attributes:
+        required, required_anti: terms that had to hold, or not to be met, when the pod was placed.
+        preferred, preferred_anti: the weighted terms.
+    """
+
+    __slots__ = ("preferred", "preferred_anti", "required", "required_anti")
+
+    def __init__(self) -> None:
+        self.required = TermTable()
+        self.required_anti = TermTable()
+        self.preferred = TermTable()
+        self.preferred_anti = TermTable()
+
+    def count(self, info: PodInfo, node_row: int, sign: int) -> None:
+        """Count the terms of a pod on a node in (``+1``) or out (``-1``)."""
+        carried = carried_terms(info)
+        if carried is NO_TERMS:
+            return
+        for term in carried.required:
+            self.required.count(term, 1, node_row, sign)
+        for term in carried.required_anti:
+            self.required_anti.count(term, 1, node_row, sign)
+        for term, weight in carried.preferred:
+            self.preferred.count(term, weight, node_row, sign)
+        for term, weight in carried.preferred_anti:
+            self.preferred_anti.count(term, weight, node_row, sign)
+
+
+_NOTHING_FILED: dict[AffinityTerm, Carriers] = {}
+
+
+def _parsed(read: Callable[[], tuple[T, ...]]) -> tuple[T, ...]:
+    try:
+        return read()
+    except ValueError:
+        return ()
+
+
+def _demanded(term: AffinityTerm) -> Iterable[tuple[str, str] | None]:
+    """The labels of which a pod must have one for the term to be about it; None stands for "any pod may do"."""
+    for requirement in term.selector.requirements:
+        if requirement.operator == "In":
+            return [(requirement.key, value) for value in requirement.values]
+    return (None,)

@@ -1,0 +1,318 @@
+"""`Cluster`: every object the scheduler reads, changed only in ways that can be undone.
+
+Nodes and running pods go into tables; the other kinds stay objects, by kind and key. Every change appends its inverse
+to the undo log while a fork is open, and a line to the change log always: from the first `fork` reverts in time
+proportional to what changed, from the second the engine knows which rows an earlier answer must be asked again for.
+A pod on a node that is not there takes part in nothing, as in kube-scheduler; it is kept and reported (`strays`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from enum import Enum
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from schedctl.api import defaults
+from schedctl.api.nodes import Node
+from schedctl.api.pods import Pod
+from schedctl.cache.affinity_terms import AffinityTerms
+from schedctl.cache.arrays import IndexArray, Interner
+from schedctl.cache.node_order import zone_interleaved
+from schedctl.cache.node_table import NodeTable
+from schedctl.cache.nodes import Nodes
+from schedctl.cache.pod_info import PodInfo
+from schedctl.cache.pod_table import PodTable
+
+T = TypeVar("T")
+_CHANGES_KEPT = 4096
+
+
+class ChangeKind(Enum):
+    """What happened to the cluster."""
+
+    POD_ADDED = "pod added"
+    POD_REMOVED = "pod removed"
+    NODE_UPDATED = "node updated"
+    NODES = "node added or removed"
+    OBJECT = "another object added, changed or removed"
+
+
+class Change(NamedTuple):
+    """One line of the change log.
+
+    Attributes:
+        kind: what happened.
+        row: the node row it touches, -1 where it touches none in particular.
+        subject: the pod, or the object of another kind.
+    """
+
+    kind: ChangeKind
+    row: int = -1
+    subject: Any = None
+
+
+class Cluster:
+    """The cluster in memory.
+
+    Attributes:
+        strings: interner of label values and namespaces, shared by nodes and pods.
+        node_table, pod_table: the tables.
+        affinity_terms: the inter-pod affinity terms that running pods carry.
+        pending: pods not on a node yet, by key, in order of arrival.
+        strays: pods on nodes that are not there, by key.
+        generation: grows with every change.
+        next_start: where sampling begins its next round over the nodes.
+    """
+
+    def __init__(self) -> None:
+        self.strings: Interner[str] = Interner()
+        self.node_table = NodeTable(self.strings)
+        self.pod_table = PodTable(self.strings)
+        self.affinity_terms = AffinityTerms()
+        self.pending: dict[str, PodInfo] = {}
+        self.strays: dict[str, PodInfo] = {}
+        self.generation = 0
+        self.next_start = 0
+        self._objects: dict[type, dict[str, Any]] = {}
+        self._undo: list[Callable[[], None]] | None = None
+        self._log: list[Change] = []
+        self._log_begins = 0
+        self._rows: IndexArray | None = None
+        self._by_name: IndexArray | None = None
+
+    @classmethod
+    def of(cls, objects: Iterable[Any]) -> Cluster:
+        """Return a cluster of these API structs: nodes first, then the rest in order."""
+        cluster, rest = cls(), []
+        for obj in objects:
+            if isinstance(obj, Node):
+                cluster.add_node(obj)
+            else:
+                rest.append(obj)
+        for obj in rest:
+            if isinstance(obj, Pod):
+                cluster.add_pod(PodInfo(defaults.pod(obj)))
+            else:
+                cluster.put(obj)
+        return cluster
+
+    # -- reading -----------------------------------------------------------------
+
+    @property
+    def rows(self) -> IndexArray:
+        """The rows of live nodes in order of arrival, intp (nodes,)."""
+        if self._rows is None:
+            self._rows = self.node_table.rows
+        return self._rows
+
+    @property
+    def nodes(self) -> Nodes:
+        """All nodes in order of arrival; the column that needs no gathering."""
+        return Nodes(self, self.rows)
+
+    @property
+    def nodes_by_name(self) -> Nodes:
+        """All nodes in order of their names."""
+        if self._by_name is None:
+            names = self.node_table.names
+            rows = self.rows
+            in_order = all(names[a] <= names[b] for a, b in zip(rows[:-1].tolist(), rows[1:].tolist(), strict=True))
+            self._by_name = rows if in_order else np.array(sorted(rows.tolist(), key=names.__getitem__), np.intp)
+        return Nodes(self, self._by_name)
+
+    @property
+    def nodes_by_zone(self) -> Nodes:
+        """All nodes in kube-scheduler's own order: one of each zone in turn."""
+        return Nodes(self, zone_interleaved(self.node_table))
+
+    def named(self, names: Iterable[str]) -> Nodes:
+        """Return the nodes with these names that exist, in the order given."""
+        row_of = self.node_table.row_of
+        return Nodes(self, np.array([row_of[name] for name in names if name in row_of], np.intp))
+
+    def get(self, kind: type[T], key: str) -> T | None:
+        """Return the object of a kind by ``name`` or ``namespace/name``, None if there is none."""
+        return self._objects.get(kind, {}).get(key)
+
+    def every(self, kind: type[T]) -> Mapping[str, T]:
+        """Return all objects of a kind by key, in order of arrival."""
+        return self._objects.get(kind, {})
+
+    def changes_since(self, generation: int) -> list[Change] | None:
+        """Return what happened after a generation, None when the log no longer reaches that far back."""
+        if generation < self._log_begins:
+            return None
+        return self._log[generation - self._log_begins :]
+
+    # -- changing ----------------------------------------------------------------
+
+    def add_node(self, node: Node) -> None:
+        """Add a node, or replace the one of that name."""
+        node = defaults.node(node)
+        name = node.metadata.name
+        if name in self.node_table.row_of:
+            row = self.node_table.row_of[name]
+            before = self.node_table.objects[row]
+            self._update_node(row, node)
+            self._undoes(lambda: self._update_node(row, before))
+            return
+        row = self.node_table.append(node)
+        self._enliven(row)
+        self._undoes(lambda: self._retire(row))
+        for info in [info for info in self.strays.values() if info.pod.spec.node_name == name]:
+            self.remove_pod(info)
+            self.add_pod(info)
+
+    def remove_node(self, name: str) -> list[PodInfo]:
+        """Remove a node and return the pods that stood on it, which are now nowhere.
+
+        Raises:
+            KeyError: there is no such node.
+        """
+        row = self.node_table.row_of[name]
+        pods = self.pod_table.on(row)
+        for info in pods:
+            self.remove_pod(info)
+        self._retire(row)
+        self._undoes(lambda: self._enliven(row))
+        return pods
+
+    def add_pod(self, info: PodInfo) -> None:
+        """Add a pod: to its node's row, to the pending ones, or to the strays. Finished pods take part in nothing.
+
+        Raises:
+            ValueError: a pod of that key is there already.
+        """
+        spec = info.pod.spec
+        if info.pod.status.phase in ("Succeeded", "Failed"):
+            return
+        if info.key in self.pod_table.row_of or info.key in self.pending or info.key in self.strays:
+            raise ValueError(f"pod {info.key} is in the cluster already")
+        if not spec.node_name:
+            self._hold(self.pending, info)
+        elif spec.node_name in self.node_table.row_of:
+            self._place(info, self.node_table.row_of[spec.node_name])
+        else:
+            self._hold(self.strays, info)
+
+    def assume(self, info: PodInfo, node_name: str) -> None:
+        """Count a pending pod as running on a node, as the scheduler does before the bind is through.
+
+        Raises:
+            KeyError: there is no such node.
+        """
+        row = self.node_table.row_of[node_name]
+        if info.key in self.pending:
+            self._release(self.pending, info)
+        self._place(info, row)
+
+    def forget(self, info: PodInfo) -> None:
+        """Take back an `assume`: the pod is pending again."""
+        self._displace(info)
+        self._hold(self.pending, info)
+
+    def remove_pod(self, info: PodInfo) -> None:
+        """Remove a pod wherever it is.
+
+        Raises:
+            KeyError: it is not in the cluster.
+        """
+        if info.key in self.pod_table.row_of:
+            self._displace(info)
+        else:
+            self._release(self.pending if info.key in self.pending else self.strays, info)
+
+    def put(self, obj: Any) -> None:
+        """Add or replace an object of any kind but Node and Pod."""
+        kind = type(obj)
+        metadata = obj.metadata
+        key = f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
+        objects = self._objects.setdefault(kind, {})
+        before = objects.get(key)
+        objects[key] = obj
+        self._note(Change(ChangeKind.OBJECT, subject=obj))
+        self._undoes(lambda: self.delete(obj) if before is None else self.put(before))
+
+    def delete(self, obj: Any) -> None:
+        """Remove an object of any kind but Node and Pod.
+
+        Raises:
+            KeyError: it is not there.
+        """
+        metadata = obj.metadata
+        key = f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
+        del self._objects[type(obj)][key]
+        self._note(Change(ChangeKind.OBJECT, subject=obj))
+        self._undoes(lambda: self.put(obj))
+
+    def start_next_at(self, position: int) -> None:
+        """Remember where sampling goes on in the next cycle."""
+        before = self.next_start
+        self.next_start = position
+        self._undoes(lambda: setattr(self, "next_start", before))
+
+    @contextmanager
+    def fork(self) -> Iterator[Cluster]:
+        """Change the cluster for the length of a ``with`` block; leaving it undoes everything, nested forks too."""
+        outer, self._undo = self._undo, []
+        try:
+            yield self
+        finally:
+            log, self._undo = self._undo, None
+            for undo in reversed(log):
+                undo()
+            self._undo = outer
+
+    # -- inside ------------------------------------------------------------------
+
+    def _undoes(self, undo: Callable[[], None]) -> None:
+        if self._undo is not None:
+            self._undo.append(undo)
+
+    def _note(self, change: Change) -> None:
+        self.generation += 1
+        self._log.append(change)
+        if len(self._log) > 2 * _CHANGES_KEPT:
+            del self._log[:_CHANGES_KEPT]
+            self._log_begins += _CHANGES_KEPT
+
+    def _enliven(self, row: int) -> None:
+        self.node_table.alive[row] = True
+        self.node_table.row_of[self.node_table.names[row]] = row
+        self._rows = self._by_name = None
+        self._note(Change(ChangeKind.NODES, row))
+
+    def _retire(self, row: int) -> None:
+        self.node_table.alive[row] = False
+        del self.node_table.row_of[self.node_table.names[row]]
+        self._rows = self._by_name = None
+        self._note(Change(ChangeKind.NODES, row))
+
+    def _update_node(self, row: int, node: Node) -> None:
+        self.node_table.describe(row, node)
+        self._note(Change(ChangeKind.NODE_UPDATED, row))
+
+    def _place(self, info: PodInfo, row: int) -> None:
+        self.pod_table.put(info, row)
+        self.node_table.charge(row, info, 1)
+        self.affinity_terms.count(info, row, 1)
+        self._note(Change(ChangeKind.POD_ADDED, row, info))
+        self._undoes(lambda: self._displace(info))
+
+    def _displace(self, info: PodInfo) -> None:
+        row = self.pod_table.drop(info)
+        self.node_table.charge(row, info, -1)
+        self.affinity_terms.count(info, row, -1)
+        self._note(Change(ChangeKind.POD_REMOVED, row, info))
+        self._undoes(lambda: self._place(info, row))
+
+    def _hold(self, where: dict[str, PodInfo], info: PodInfo) -> None:
+        where[info.key] = info
+        self._undoes(lambda: self._release(where, info))
+
+    def _release(self, where: dict[str, PodInfo], info: PodInfo) -> None:
+        del where[info.key]
+        self._undoes(lambda: self._hold(where, info))

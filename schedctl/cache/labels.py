@@ -1,0 +1,85 @@
+"""Labels of a table's rows as int32 columns, one per key, built when first asked for.
+
+A label selector then is a handful of comparisons over whole columns (`LabelColumns.select`), whatever the number of
+rows. Texts are interned once for the whole cluster, so that codes of nodes and pods compare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from schedctl.api.selectors import LabelQuery, Requirement
+from schedctl.cache.arrays import ABSENT, BoolArray, CodeArray, Interner, grown
+
+_NO_LABELS: Mapping[str, str] = {}
+
+
+class LabelColumns:
+    """The labels of each row of a table.
+
+    `strings` is the cluster's interner; `maps` the label map of each row, which the table owns and keeps current
+    through `put`.
+    """
+
+    __slots__ = ("_columns", "maps", "strings")
+
+    def __init__(self, strings: Interner[str]) -> None:
+        self.strings = strings
+        self.maps: list[Mapping[str, str]] = []
+        self._columns: dict[str, CodeArray] = {}
+
+    def put(self, row: int, labels: Mapping[str, str] | None) -> None:
+        """Set the labels of a row, which may be the next new one."""
+        labels = labels or _NO_LABELS
+        if row == len(self.maps):
+            self.maps.append(labels)
+        else:
+            self.maps[row] = labels
+        for key, column in self._columns.items():
+            if row >= len(column):
+                column = self._columns[key] = grown(column, row + 1, ABSENT)
+            value = labels.get(key)
+            column[row] = ABSENT if value is None else self.strings.code(value)
+
+    def column(self, key: str) -> CodeArray:
+        """Return the codes of a label key for all rows, int32 (rows,), `ABSENT` where a row has no such label."""
+        column = self._columns.get(key)
+        if column is None:
+            code = self.strings.code
+            column = np.fromiter(
+                (ABSENT if (v := labels.get(key)) is None else code(v) for labels in self.maps),
+                np.int32,
+                len(self.maps),
+            )
+            self._columns[key] = column
+        return column[: len(self.maps)]
+
+    def select(self, query: LabelQuery) -> BoolArray:
+        """Return which rows a selector selects, bool (rows,); owned by the caller."""
+        if query.nothing:
+            return np.zeros(len(self.maps), np.bool_)
+        if not query.requirements:
+            return np.ones(len(self.maps), np.bool_)
+        first, *rest = query.requirements
+        selected = self.meets(first)
+        for requirement in rest:
+            selected &= self.meets(requirement)
+        return selected
+
+    def meets(self, requirement: Requirement) -> BoolArray:
+        """Return which rows meet one requirement, bool (rows,); owned by the caller."""
+        column = self.column(requirement.key)
+        if requirement.operator in ("Exists", "DoesNotExist"):
+            there: BoolArray = column != ABSENT
+            return there if requirement.operator == "Exists" else ~there
+        if requirement.operator in ("In", "NotIn"):
+            codes = [self.strings.known(value) for value in requirement.values]
+            found: BoolArray = column == codes[0] if len(codes) == 1 else np.isin(column, codes)
+            return found if requirement.operator == "In" else ~found
+        distinct, place = np.unique(column, return_inverse=True)
+        values = self.strings.values
+        judged = [code != ABSENT and requirement.compares(values[code]) for code in distinct.tolist()]
+        met: BoolArray = np.array(judged, np.bool_)[place]
+        return met

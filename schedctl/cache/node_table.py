@@ -1,0 +1,142 @@
+"""Nodes as a table: one row each, one array per quantity.
+
+Resource matrices are (resources, nodes), so that one resource is a contiguous column of nodes. What few nodes differ
+in, taints, images and declared features, is interned: a code per node and the list of distinct sets, which a plugin
+judges once each. Rows are never moved; a removed node's row stays, dead, so that undoing the removal is one bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from schedctl.api import resources
+from schedctl.api.nodes import Node, Taint
+from schedctl.cache.arrays import BoolArray, CodeArray, IndexArray, IntArray, Interner, grown
+from schedctl.cache.labels import LabelColumns
+from schedctl.cache.pod_info import PodInfo
+
+SCORED = 2
+"""Rows of `NodeTable.scored`: cpu (millicores) and memory (bytes)."""
+
+
+class Image(NamedTuple):
+    """A container image on a node: all its names, and its size in bytes."""
+
+    names: tuple[str, ...]
+    size: int
+
+
+class NodeTable:
+    """All nodes of a cluster; see the module for the layout.
+
+    Attributes:
+        names: node name by row.
+        objects: the Kubernetes object by row.
+        row_of: row by node name, live nodes only.
+        alive: bool (nodes,).
+        allocatable, requested: int64 (resources, nodes), by the codes of `resource_names`.
+        scored: int64 (2, nodes), requested cpu and memory with minimum requests counted in.
+        pod_count: int64 (nodes,).
+        unschedulable: bool (nodes,).
+        taints, images, features: int32 (nodes,) into `taint_sets`, `image_sets` and `feature_sets`.
+        labels: the label columns.
+        ports: (protocol, port) to row to the addresses taken there.
+    """
+
+    def __init__(self, strings: Interner[str]) -> None:
+        self.names: list[str] = []
+        self.objects: list[Node] = []
+        self.row_of: dict[str, int] = {}
+        self.labels = LabelColumns(strings)
+        self.resource_names: Interner[str] = Interner()
+        for name in (resources.CPU, resources.MEMORY, resources.EPHEMERAL_STORAGE, resources.PODS):
+            self.resource_names.code(name)
+        self.alive: BoolArray = np.zeros(16, np.bool_)
+        self.allocatable: IntArray = np.zeros((8, 16), np.int64)
+        self.requested: IntArray = np.zeros((8, 16), np.int64)
+        self.scored: IntArray = np.zeros((SCORED, 16), np.int64)
+        self.pod_count: IntArray = np.zeros(16, np.int64)
+        self.unschedulable: BoolArray = np.zeros(16, np.bool_)
+        self.taints: CodeArray = np.zeros(16, np.int32)
+        self.images: CodeArray = np.zeros(16, np.int32)
+        self.features: CodeArray = np.zeros(16, np.int32)
+        self.taint_sets: Interner[tuple[Taint, ...]] = Interner()
+        self.image_sets: Interner[tuple[Image, ...]] = Interner()
+        self.feature_sets: Interner[frozenset[str]] = Interner()
+        self.ports: dict[tuple[str, int], dict[int, tuple[str, ...]]] = {}
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def rows(self) -> IndexArray:
+        """The rows of live nodes in order of arrival, intp (live,)."""
+        return np.flatnonzero(self.alive[: len(self.names)])
+
+    def append(self, node: Node) -> int:
+        """Add a row for a node and return it; the caller marks it alive."""
+        row = len(self.names)
+        self.names.append(node.metadata.name)
+        self.objects.append(node)
+        for name in ("alive", "pod_count", "unschedulable", "taints", "images", "features"):
+            setattr(self, name, grown(getattr(self, name), row + 1))
+        for name in ("allocatable", "requested", "scored"):
+            setattr(self, name, grown(getattr(self, name), row + 1))
+        self.describe(row, node)
+        return row
+
+    def describe(self, row: int, node: Node) -> None:
+        """Set what the row says about the node itself, leaving what pods have taken from it."""
+        self.objects[row] = node
+        self.labels.put(row, node.metadata.labels)
+        offered = resources.allocatable(node.status.allocatable)
+        codes = {self.resource_code(name): amount for name, amount in offered.items()}
+        self.allocatable[:, row] = 0
+        for code, amount in codes.items():
+            self.allocatable[code, row] = amount
+        self.unschedulable[row] = node.spec.unschedulable
+        self.taints[row] = self.taint_sets.code(tuple(node.spec.taints or ()))
+        self.images[row] = self.image_sets.code(
+            tuple(Image(tuple(image.names or ()), image.size_bytes) for image in node.status.images or ())
+        )
+        self.features[row] = self.feature_sets.code(frozenset(node.status.declared_features or ()))
+
+    def resource_code(self, name: str) -> int:
+        """Return the matrix row of a resource, making one if it is new."""
+        code = self.resource_names.code(name)
+        if code >= self.allocatable.shape[0]:
+            for attribute in ("allocatable", "requested"):
+                matrix: IntArray = getattr(self, attribute)
+                bigger = np.zeros((2 * code, matrix.shape[1]), np.int64)
+                bigger[: matrix.shape[0]] = matrix
+                setattr(self, attribute, bigger)
+        return code
+
+    def charge(self, row: int, info: PodInfo, sign: int) -> None:
+        """Count a pod in (``+1``) or out (``-1``) of what a node has given away; int64 wraps as Go's does."""
+        exact, cpu, memory = info.requests
+        self.pod_count[row] += sign
+        for name, amount in exact.items():
+            code = self.resource_code(name)
+            self.requested[code, row] = resources.wrapping_sum(int(self.requested[code, row]), sign * amount)
+        self.scored[0, row] = resources.wrapping_sum(int(self.scored[0, row]), sign * cpu)
+        self.scored[1, row] = resources.wrapping_sum(int(self.scored[1, row]), sign * memory)
+        for ip, protocol, port in info.host_ports:
+            users = self.ports.setdefault((protocol, port), {})
+            taken = users.get(row, ())
+            if sign > 0:
+                users[row] = (*taken, ip)
+            else:
+                remaining = list(taken)
+                remaining.remove(ip)
+                if remaining:
+                    users[row] = tuple(remaining)
+                else:
+                    del users[row]
+
+    def requests_by_code(self, requests: Mapping[str, int]) -> list[tuple[int, int]]:
+        """Return (matrix row, amount) of each requested resource."""
+        return [(self.resource_code(name), amount) for name, amount in requests.items()]

@@ -1,0 +1,159 @@
+"""A pod as the scheduler carries it around: the object, and what is read from it again and again.
+
+`PodInfo` is made once for each pod, running or pending; its fields are computed when first read, since most running
+pods have neither ports nor affinity. Inter-pod affinity terms come parsed, with the namespace of the pod that owns
+them filled in (upstream's ``framework.PodInfo``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+from schedctl.api import resources
+from schedctl.api.pods import Pod, PodAffinityTerm
+from schedctl.api.resources import Demand, Requests
+from schedctl.api.selectors import LabelQuery, compile_selector
+
+_NO_LABELS: Mapping[str, str] = {}
+
+
+class HostPort(NamedTuple):
+    """A port of the node itself that a pod takes; an empty address means all, which is ``0.0.0.0``."""
+
+    ip: str
+    protocol: str
+    port: int
+
+
+class AffinityTerm(NamedTuple):
+    """A parsed inter-pod affinity term.
+
+    Attributes:
+        selector: the pods it is about, by label.
+        namespaces: the namespaces they are in, by name.
+        namespace_selector: and by label; `NOTHING` when the term has none.
+        topology_key: the node label whose value is the domain.
+    """
+
+    selector: LabelQuery
+    namespaces: frozenset[str]
+    namespace_selector: LabelQuery
+    topology_key: str
+
+    def matches(
+        self, namespace: str, namespace_labels: Mapping[str, str] | None, labels: Mapping[str, str] | None
+    ) -> bool:
+        """Return whether the term is about a pod in this namespace with these labels."""
+        named = namespace in self.namespaces or self.namespace_selector.matches(namespace_labels)
+        return named and self.selector.matches(labels)
+
+
+class WeightedTerm(NamedTuple):
+    """A preferred inter-pod affinity term, weight 1 to 100."""
+
+    term: AffinityTerm
+    weight: int
+
+
+class PodInfo:
+    """One pod with its derived facts. Two infos are equal only when they are the same object.
+
+    Attributes:
+        pod: the Kubernetes object.
+        key: ``namespace/name``.
+        uid: the pod's uid, or its key where it has none.
+        labels: never None.
+        priority: 0 where the pod states none.
+    """
+
+    __slots__ = ("__dict__", "key", "labels", "namespace", "pod", "priority", "uid")
+
+    def __init__(self, pod: Pod) -> None:
+        metadata = pod.metadata
+        self.pod = pod
+        self.namespace = metadata.namespace
+        self.key = f"{metadata.namespace}/{metadata.name}"
+        self.uid = metadata.uid or self.key
+        self.labels = metadata.labels or _NO_LABELS
+        self.priority = pod.spec.priority or 0
+
+    def __repr__(self) -> str:
+        return f"PodInfo({self.key})"
+
+    @property
+    def terminating(self) -> bool:
+        """Whether the pod is on its way out."""
+        return self.pod.metadata.deletion_timestamp is not None
+
+    @cached_property
+    def demand(self) -> Demand:
+        """What the pod asks for, in each of the ways the scheduler counts it; pods written alike share one."""
+        return resources.demand_of(self.pod)
+
+    @property
+    def requests(self) -> Requests:
+        """What the pod takes from a node it runs on."""
+        return self.demand.requests
+
+    @property
+    def host_ports(self) -> tuple[HostPort, ...]:
+        """The host ports of containers and sidecars, in the order of upstream: sidecars first."""
+        spec = self.pod.spec
+        if not any(c.ports for c in spec.containers or ()) and not spec.init_containers:
+            return ()
+        containers = [c for c in spec.init_containers or () if c.restart_policy == "Always"]
+        containers += spec.containers or ()
+        return tuple(
+            HostPort(port.host_ip or "0.0.0.0", port.protocol or "TCP", port.host_port)
+            for container in containers
+            for port in container.ports or ()
+            if port.host_port > 0
+        )
+
+    @cached_property
+    def required_affinity(self) -> tuple[AffinityTerm, ...]:
+        """The terms of ``podAffinity`` that must hold."""
+        affinity = self.pod.spec.affinity and self.pod.spec.affinity.pod_affinity
+        terms = affinity.required_during_scheduling_ignored_during_execution if affinity else None
+        return tuple(self.parse(term) for term in terms or ())
+
+    @cached_property
+    def required_anti_affinity(self) -> tuple[AffinityTerm, ...]:
+        """The terms of ``podAntiAffinity`` that must not be met."""
+        affinity = self.pod.spec.affinity and self.pod.spec.affinity.pod_anti_affinity
+        terms = affinity.required_during_scheduling_ignored_during_execution if affinity else None
+        return tuple(self.parse(term) for term in terms or ())
+
+    @cached_property
+    def preferred_affinity(self) -> tuple[WeightedTerm, ...]:
+        """The weighted terms of ``podAffinity``."""
+        affinity = self.pod.spec.affinity and self.pod.spec.affinity.pod_affinity
+        terms = affinity.preferred_during_scheduling_ignored_during_execution if affinity else None
+        return tuple(WeightedTerm(self.parse(t.pod_affinity_term), t.weight) for t in terms or ())
+
+    @cached_property
+    def preferred_anti_affinity(self) -> tuple[WeightedTerm, ...]:
+        """The weighted terms of ``podAntiAffinity``."""
+        affinity = self.pod.spec.affinity and self.pod.spec.affinity.pod_anti_affinity
+        terms = affinity.preferred_during_scheduling_ignored_during_execution if affinity else None
+        return tuple(WeightedTerm(self.parse(t.pod_affinity_term), t.weight) for t in terms or ())
+
+    def parse(self, term: PodAffinityTerm) -> AffinityTerm:
+        """Return a term of this pod, which is about the pod's own namespace when it names none.
+
+        ``matchLabelKeys`` play no part: the API server merges them into the selector when the pod is created.
+
+        Raises:
+            ValueError: a selector has an unknown operator or the wrong number of values.
+        """
+        namespaces = frozenset(term.namespaces or ())
+        if not namespaces and term.namespace_selector is None:
+            namespaces = frozenset((self.namespace,))
+        return AffinityTerm(
+            compile_selector(term.label_selector),
+            namespaces,
+            compile_selector(term.namespace_selector),
+            term.topology_key,
+        )

@@ -1,0 +1,127 @@
+"""What Kubernetes fills in: the default plugins, how a profile's own are merged with them, and default arguments.
+
+The rules are those of ``pkg/scheduler/apis/config/v1`` (defaults and default plugins) with the default feature gates of
+v1.37.1. Scalar defaults are the fields' own, in `types` and `args`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from schedctl.config.args import ARGS, NodeResourcesFitArgs
+from schedctl.config.types import (
+    MULTI_POINT,
+    POINTS,
+    Plugin,
+    PluginConfig,
+    Plugins,
+    PluginSet,
+    ProfileConfig,
+    SchedulerConfiguration,
+)
+
+replace = msgspec.structs.replace
+
+DEFAULT_PLUGINS: Final = (
+    Plugin("SchedulingGates"),
+    Plugin("PrioritySort"),
+    Plugin("NodeName"),
+    Plugin("NodeUnschedulable"),
+    Plugin("TaintToleration", 3),
+    Plugin("NodeAffinity", 2),
+    Plugin("NodePorts"),
+    Plugin("NodeResourcesFit", 1),
+    Plugin("VolumeRestrictions"),
+    Plugin("NodeVolumeLimits"),
+    Plugin("VolumeBinding"),
+    Plugin("VolumeZone"),
+    Plugin("PodTopologySpread", 2),
+    Plugin("InterPodAffinity", 2),
+    Plugin("DynamicResources", 2),
+    Plugin("DefaultPreemption"),
+    Plugin("NodeResourcesBalancedAllocation", 1),
+    Plugin("ImageLocality", 1),
+    Plugin("DefaultBinder"),
+    Plugin("NodeDeclaredFeatures"),
+)
+"""What ``multiPoint`` enables unless told otherwise, in order."""
+
+WITHOUT_DEFAULT_ARGS: Final = "podGroupPostFilter"
+"""The point at which kube-scheduler forgets to give a plugin its default arguments."""
+
+
+def complete(config: SchedulerConfiguration) -> SchedulerConfiguration:
+    """Return a configuration with everything filled in that the file left to Kubernetes."""
+    contention = config.enable_contention_profiling
+    completed = replace(
+        config,
+        profiles=tuple(_complete_profile(profile) for profile in config.profiles or (ProfileConfig(),)),
+        enable_contention_profiling=config.enable_profiling if contention is None else contention,
+    )
+    return _hand_over_resources(completed)
+
+
+def merge(default: PluginSet, custom: PluginSet) -> PluginSet:
+    """Return the default set with a profile's changes.
+
+    A default that is enabled again keeps its place and takes the new weight; what is disabled goes, and ``*`` disables
+    every default; what is new comes behind, in its order. Disabled names are kept for the expansion of ``multiPoint``.
+    """
+    disabled = tuple(Plugin(plugin.name) for plugin in (*custom.disabled, *default.disabled))
+    off = {plugin.name for plugin in disabled}
+    again = {plugin.name: (index, plugin) for index, plugin in enumerate(custom.enabled)}
+    enabled: list[Plugin] = []
+    placed: set[int] = set()
+    for plugin in default.enabled:
+        if plugin.name in off or "*" in off:
+            continue
+        index, chosen = again.get(plugin.name, (-1, plugin))
+        placed.add(index)
+        enabled.append(chosen)
+    enabled += (plugin for index, plugin in enumerate(custom.enabled) if index not in placed)
+    return PluginSet(enabled=tuple(enabled), disabled=disabled)
+
+
+def _complete_profile(profile: ProfileConfig) -> ProfileConfig:
+    written = profile.plugins
+    sets: dict[str, PluginSet] = {}
+    for info in msgspec.structs.fields(Plugins):
+        default = PluginSet(enabled=DEFAULT_PLUGINS) if info.encode_name == MULTI_POINT else PluginSet()
+        sets[info.name] = merge(default, written.at(info.encode_name))
+    plugins = Plugins(**sets)
+    configured = {one.name for one in profile.plugin_config}
+    names = {
+        plugin.name
+        for point in (MULTI_POINT, *POINTS)
+        if point != WITHOUT_DEFAULT_ARGS
+        for plugin in plugins.at(point).enabled
+    }
+    added = (PluginConfig(name=name, args=ARGS[name]()) for name in sorted(names - configured) if name in ARGS)
+    return replace(profile, plugins=plugins, plugin_config=(*profile.plugin_config, *added))
+
+
+def _hand_over_resources(config: SchedulerConfiguration) -> SchedulerConfiguration:
+    """Return the configuration with NodeResourcesFit ignoring exactly the resources that extenders say to ignore."""
+    ignored = tuple(
+        resource.name
+        for extender in config.extenders
+        for resource in extender.managed_resources
+        if resource.ignored_by_scheduler
+    )
+    if not ignored:
+        return config
+
+    def hand_over(args: Any) -> Any:
+        return replace(args, ignored_resources=ignored) if isinstance(args, NodeResourcesFitArgs) else args
+
+    return replace(
+        config,
+        profiles=tuple(
+            replace(
+                profile, plugin_config=tuple(replace(one, args=hand_over(one.args)) for one in profile.plugin_config)
+            )
+            for profile in config.profiles
+        ),
+    )

@@ -1,0 +1,186 @@
+"""From plugin sets to the ordered plugins of every extension point, as kube-scheduler expands ``multiPoint``.
+
+A profile is merged with the defaults long before anybody knows which plugin implements what. Here the two meet: a
+plugin enabled through ``multiPoint`` takes part in every point it implements, unless the point disables it or ``*``. At
+each point stand, in this order,
+
+1. plugins the point enables that ``multiPoint`` enables too, in the point's order, with the point's weight,
+2. the other ones of ``multiPoint``, in its order,
+3. what only the point enables, in its order.
+
+The rules are those of ``pkg/scheduler/framework/runtime`` and ``pkg/scheduler/profile``; where kube-scheduler gives up
+at the first mistake, all are found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, Protocol
+
+from schedctl.api.quantities import MAX_INT64, wrap_int64
+from schedctl.config.decoding import nearest
+from schedctl.config.defaults import DEFAULT_PLUGINS
+from schedctl.config.types import MULTI_POINT, POINTS, Plugin, Plugins, PluginSet, ProfileConfig, SchedulerConfiguration
+from schedctl.errors import Problem
+
+Expanded = dict[str, tuple[Plugin, ...]]
+"""The plugins of each point, in order; at ``score`` and ``placementScore`` with their weights, elsewhere with 0."""
+
+WEIGHTED: Final = {"score": "score plugins", "placementScore": "placement score plugins"}
+"""The points at which a weight counts, and what kube-scheduler calls their plugins."""
+_MAX_SCORE: Final = 100
+
+
+class KnownPlugins(Protocol):
+    """What expansion asks of a registry."""
+
+    def __contains__(self, name: object, /) -> bool:
+        """Return whether there is a plugin of this name."""
+
+    def implements(self, name: str, point: str, /) -> bool:
+        """Return whether a plugin takes part in a point, named as in a file, e.g. ``preFilter``."""
+
+
+def expand_all(config: SchedulerConfiguration, known: KnownPlugins) -> tuple[dict[str, Expanded], list[Problem]]:
+    """Return the expanded plugins of each profile by scheduler name, and all problems of making the profiles."""
+    expanded: dict[str, Expanded] = {}
+    problems: list[Problem] = []
+    first: tuple[str, object] | None = None
+    for index, profile in enumerate(config.profiles):
+        path = f"profiles[{index}]"
+        name = profile.scheduler_name
+        expanded[name], found = expand(profile, known, path)
+        problems += found
+        if len(expanded[name]["queueSort"]) != 1:
+            continue
+        sorter = expanded[name]["queueSort"][0].name
+        chosen = (sorter, profile.args(sorter))
+        first = first or chosen
+        if sorter != first[0]:
+            message = f'different queue sort plugins for profile "{name}": "{sorter}", first: "{first[0]}"'
+            problems.append(Problem(message, path=f"{path}.plugins.queueSort"))
+        elif chosen != first:
+            message = f'different queue sort plugin args for profile "{name}"'
+            problems.append(Problem(message, path=f"{path}.pluginConfig.args"))
+    return expanded, problems
+
+
+def expand(profile: ProfileConfig, known: KnownPlugins, path: str = "") -> tuple[Expanded, list[Problem]]:
+    """Return the plugins of every point of a completed profile, and what kube-scheduler would object to.
+
+    Args:
+        profile: the profile, merged with the defaults.
+        known: the plugins there are.
+        path: the profile's path in the file, for problems.
+    """
+    path = f"{path}.plugins" if path else "plugins"
+    problems = [*_misplaced(profile.plugins, known, path), *_repeated(profile.plugins, known, path)]
+    expanded = {point: tuple(map(Plugin, _order(profile.plugins, known, point))) for point in POINTS}
+    wrong = tuple(problem.path for problem in problems)
+    problems += (
+        problem
+        for problem in _counts(profile.scheduler_name, expanded, path)
+        if not any(one.startswith(problem.path) for one in wrong)
+    )
+    for point, called in WEIGHTED.items():
+        weights, overflow = _weights(profile.plugins, known, point)
+        expanded[point] = tuple(Plugin(plugin.name, weights[plugin.name]) for plugin in expanded[point])
+        if overflow:
+            message = f"{called}: total score of Score plugins could overflow"
+            problems.append(Problem(message, path=f"{path}.{point}"))
+    return expanded, problems
+
+
+def _interface(point: str) -> str:
+    """Return kube-scheduler's name of what a plugin of the point is."""
+    return f"{point[0].upper()}{point[1:]}Plugin"
+
+
+def _misplaced(plugins: Plugins, known: KnownPlugins, path: str) -> Iterator[Problem]:
+    """Yield the plugins that do not exist, do not implement the point that enables them, or stand there twice.
+
+    kube-scheduler misses one of ``multiPoint`` at the first point it expands.
+    """
+    expands = (point for point in POINTS if "*" not in _disabled(plugins, point))
+    missed_at = {MULTI_POINT: next(expands, POINTS[0])}
+    for point in (*POINTS, MULTI_POINT):
+        interface = _interface(missed_at.get(point, point))
+        seen: set[str] = set()
+        for index, plugin in enumerate(plugins.at(point).enabled):
+            message = hint = ""
+            if plugin.name not in known:
+                message = f'{interface} "{plugin.name}" does not exist'
+                close = nearest(plugin.name, (one.name for one in DEFAULT_PLUGINS))
+                hint = f'did you mean "{close}"?' if close else ""
+            elif point != MULTI_POINT and not known.implements(plugin.name, point):
+                message = f'plugin "{plugin.name}" does not extend {interface} plugin'
+            elif point != MULTI_POINT and plugin.name in seen:
+                message = f'plugin "{plugin.name}" already registered as "{interface}"'
+            seen.add(plugin.name)
+            if message:
+                # Indices of the merged multiPoint are not those of the file.
+                where = "" if point == MULTI_POINT else f"[{index}]"
+                yield Problem(message, path=f"{path}.{point}.enabled{where}", hint=hint)
+
+
+def _repeated(plugins: Plugins, known: KnownPlugins, path: str) -> Iterator[Problem]:
+    """Yield the plugins that stand in ``multiPoint`` twice, with the first point at which that matters."""
+    names = [plugin.name for plugin in plugins.multi_point.enabled]
+    for name in dict.fromkeys(name for name in names if names.count(name) > 1):
+        for point in POINTS:
+            own = {plugin.name for plugin in plugins.at(point).enabled}
+            if known.implements(name, point) and not {name, "*"} & _disabled(plugins, point) and name not in own:
+                message = f'plugin "{name}" already registered as "{_interface(point)}"'
+                yield Problem(message, path=f"{path}.{MULTI_POINT}.enabled")
+                break
+
+
+def _order(plugins: Plugins, known: KnownPlugins, point: str) -> list[str]:
+    """Return the names at one point, in order."""
+
+    def implementing(chosen: PluginSet) -> list[str]:
+        return list(dict.fromkeys(one.name for one in chosen.enabled if known.implements(one.name, point)))
+
+    own, off = implementing(plugins.at(point)), _disabled(plugins, point)
+    everywhere = [name for name in implementing(plugins.multi_point) if not {name, "*"} & off]
+    return [
+        *(name for name in own if name in everywhere),
+        *(name for name in everywhere if name not in own),
+        *(name for name in own if name not in everywhere),
+    ]
+
+
+def _disabled(plugins: Plugins, point: str) -> set[str]:
+    return {plugin.name for plugin in plugins.at(point).disabled}
+
+
+def _counts(scheduler: str, expanded: Expanded, path: str) -> Iterator[Problem]:
+    """Yield what there is too much or too little of."""
+    profile = f'profile with scheduler name "{scheduler}"'
+    sorters = len(expanded["queueSort"])
+    if sorters != 1:
+        message = f"only one queue sort plugin required for {profile}, but got {sorters}"
+        yield Problem(message, path=f"{path}.queueSort")
+    if not expanded["bind"]:
+        yield Problem(f"at least one bind plugin is needed for {profile}", path=f"{path}.bind")
+    if len(expanded["placementGenerate"]) > 1:
+        message = f"at most one placement generate plugin is allowed for {profile}"
+        yield Problem(message, path=f"{path}.placementGenerate")
+
+
+def _weights(plugins: Plugins, known: KnownPlugins, point: str) -> tuple[dict[str, int], bool]:
+    """Return the weight of each plugin that implements a weighted point, and whether totals could leave an int64.
+
+    The point's own weights go before those of ``multiPoint``. Every one counts towards the total, disabled or not, and
+    the total wraps as an int64 does, which is why most negative weights are refused.
+    """
+    weights: dict[str, int] = {}
+    total, overflow = 0, False
+    for plugin in (*plugins.at(point).enabled, *plugins.multi_point.enabled):
+        if plugin.name in weights or not known.implements(plugin.name, point):
+            continue
+        weights[plugin.name] = plugin.weight or 1
+        most = weights[plugin.name] * _MAX_SCORE
+        overflow |= most > wrap_int64(MAX_INT64 - total)
+        total = wrap_int64(total + most)
+    return weights, overflow

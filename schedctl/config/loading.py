@@ -1,0 +1,138 @@
+"""Bytes to a configuration, or to every problem it has.
+
+What kube-scheduler reports in stages (it cannot be decoded, it is not valid, a profile cannot be made) is reported
+together here, with the line and column of the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any, Final
+
+import msgspec
+
+from schedctl.config.args import ARGS
+from schedctl.config.decoding import Decoder
+from schedctl.config.defaults import complete
+from schedctl.config.documents import DocumentError, Node, read
+from schedctl.config.types import API_VERSION, KIND, PluginConfig, SchedulerConfiguration
+from schedctl.config.validation import validate
+from schedctl.errors import ConfigError, Problem
+
+Check = Callable[[SchedulerConfiguration], Iterable[Problem]]
+"""A further check of a completed configuration.
+
+Its problems need a path only and get their place in the file; one about a field that is refused already is left out.
+"""
+
+_HEAD: Final = ("apiVersion", "kind")
+_GROUP: Final = API_VERSION.removesuffix("v1")
+
+
+def load(text: bytes | str, source: str = "", check: Check = lambda _: ()) -> SchedulerConfiguration:
+    """Read a KubeSchedulerConfiguration, YAML or JSON: decoded, completed with defaults, merged and validated.
+
+    Args:
+        text: the file's content, UTF-8.
+        source: the file as the user named it, for problems.
+        check: what else must hold, such as that the plugins exist (`schedctl.config.expansion`).
+
+    Raises:
+        ConfigError: everything that is wrong with it.
+    """
+    try:
+        node = read(text if isinstance(text, str) else text.decode())
+        decoder = Decoder()
+        _head(node, decoder)
+    except DocumentError as error:
+        raise ConfigError([Problem(str(error), source, error.line, error.column)]) from None
+    except UnicodeDecodeError as error:
+        raise ConfigError([Problem(f"is not UTF-8 text: {error.reason} at byte {error.start}", source)]) from None
+    problems = decoder.problems
+    if not problems:
+        config = complete(_decode(node, decoder))
+        problems = sorted(decoder.problems, key=lambda problem: (problem.line, problem.column))
+        refused = validate(config)
+        paths = {problem.path for problem in refused}
+        refused += (problem for problem in check(config) if problem.path not in paths)
+        problems += (
+            _placed(problem, decoder.places) for problem in refused if not _follows(problem.path, decoder.spoilt)
+        )
+    if problems:
+        raise ConfigError([replace(problem, source=source) for problem in problems])
+    return config
+
+
+def default() -> SchedulerConfiguration:
+    """Return the configuration kube-scheduler runs with when it is given none."""
+    return complete(SchedulerConfiguration())
+
+
+def _head(node: Node, decoder: Decoder) -> None:
+    """Report a document that is not a configuration of the version we read, which makes everything else moot."""
+    head = {key.value: value for key, value in node.value if key.value in _HEAD} if node.is_mapping else {}
+    if not node.is_mapping and node.value is not None:
+        decoder.report(node, "", "expected a mapping with apiVersion and kind")
+        return
+    kind, version = (head.get(name, node) for name in ("kind", "apiVersion"))
+    if kind is node or kind.value in (None, ""):
+        decoder.report(kind, "kind", "Object 'Kind' is missing", f'add "kind: {KIND}"')
+    elif kind.value != KIND:
+        decoder.report(kind, "kind", f'expected "{KIND}", got "{kind.value}"')
+    elif version is node or version.value in (None, ""):
+        decoder.report(version, "apiVersion", "Object 'apiVersion' is missing", f'add "apiVersion: {API_VERSION}"')
+    elif version.value != API_VERSION:
+        decoder.report(version, "apiVersion", f'unsupported version "{version.value}": only {API_VERSION} is supported')
+
+
+def _decode(node: Node, decoder: Decoder) -> SchedulerConfiguration:
+    config = decoder.struct(node, SchedulerConfiguration, also=_HEAD)
+    profiles = []
+    for index, profile in enumerate(config.profiles):
+        path = f"profiles[{index}]"
+        unnamed = len(config.profiles) > 1 and f"{path}.schedulerName" not in decoder.places
+        profiles.append(
+            msgspec.structs.replace(
+                profile,
+                scheduler_name="" if unnamed else profile.scheduler_name,
+                plugin_config=tuple(
+                    PluginConfig(name=one.name, args=_args(one, decoder, f"{path}.pluginConfig[{number}].args"))
+                    for number, one in enumerate(profile.plugin_config)
+                ),
+            )
+        )
+    return msgspec.structs.replace(config, profiles=tuple(profiles))
+
+
+def _args(config: PluginConfig, decoder: Decoder, path: str) -> Any:
+    """Return the arguments of a plugin: typed for an in-tree plugin that takes any, else as plain JSON values."""
+    node = Node(None, 0, 0) if config.args is None else config.args
+    if config.name not in ARGS:
+        return decoder.free(node, path)
+    kind = f"{config.name}Args"
+    accepted = {"kind": ("", kind), "apiVersion": ("", "/", _GROUP, API_VERSION)}
+    for key, value in node.value if node.is_mapping else ():
+        choice = accepted.get(key.value)
+        if choice is not None and value.value is not None and value.value not in choice:
+            decoder.report(value, f"{path}.{key.value}", f'expected "{choice[-1]}", got "{value.value}"')
+    return decoder.struct(node, ARGS[config.name], path, also=_HEAD)
+
+
+def _placed(problem: Problem, places: dict[str, tuple[int, int]]) -> Problem:
+    """Return a problem with the place of its field, or of the nearest field around it that is in the file."""
+    path = problem.path
+    while path and path not in places:
+        path = re.sub(r"(^|\.)[^.\[\]]*$|\[[^\[\]]*\]$", "", path)
+    line, column = places.get(path, (0, 0))
+    return replace(problem, line=line, column=column)
+
+
+def _follows(path: str, spoilt: set[str]) -> bool:
+    """Return whether a finding may be a mere consequence of a value that could not be used, around it or in it."""
+    return any(_within(path, one) or _within(one, path) for one in spoilt)
+
+
+def _within(path: str, other: str) -> bool:
+    return path == other or path.startswith((f"{other}.", f"{other}["))

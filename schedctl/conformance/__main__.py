@@ -1,0 +1,79 @@
+"""``python -m schedctl.conformance answer | diff | replay``."""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+
+from schedctl.conformance.answers import answer
+from schedctl.conformance.cases import Case
+from schedctl.conformance.differences import Difference, differences
+
+Json = dict[str, Any]
+
+
+def main() -> int:
+    """Run the command line; the exit code is 1 when there are differences."""
+    parser = argparse.ArgumentParser(prog="python -m schedctl.conformance", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("answer", help="read cases on standard input, write answers on standard output")
+    diff = commands.add_parser("diff", help="classify the differences between two files of answers")
+    diff.add_argument("theirs", type=Path, help="the oracle's answers")
+    diff.add_argument("ours", type=Path, help="our answers")
+    replay = commands.add_parser("replay", help="answer the cases of a recorded corpus and classify the differences")
+    replay.add_argument("corpus", type=Path, nargs="+", help="FAMILY.jsonl.gz files")
+    for command in (diff, replay):
+        command.add_argument("--limit", type=int, default=10, help="how many differences to print in full")
+        command.add_argument("--no-preemption", action="store_true", help="leave out postFilter and its message")
+    args = parser.parse_args()
+    if args.command == "answer":
+        return _answer(sys.stdin.buffer, sys.stdout.buffer)
+    if args.command == "diff":
+        pairs: Iterable[tuple[Json, Json]] = zip(_lines(args.theirs), _lines(args.ours), strict=True)
+    else:
+        pairs = ((line["answer"], _answered(line["case"])) for path in args.corpus for line in _lines(path))
+    found = (d for theirs, ours in pairs for d in differences(theirs, ours, preemption=not args.no_preemption))
+    return _print(found, args.limit)
+
+
+def _answer(cases: BinaryIO, answers: BinaryIO) -> int:
+    decode = msgspec.json.Decoder(Case).decode
+    for line in cases:
+        if line.strip():
+            answers.write(msgspec.json.encode(answer(decode(line))) + b"\n")
+    return 0
+
+
+def _answered(case: Json) -> Json:
+    encoded = msgspec.json.encode(answer(msgspec.convert(case, Case)))
+    result: Json = msgspec.json.decode(encoded)
+    return result
+
+
+def _lines(path: Path) -> Iterator[Json]:
+    data = path.read_bytes()
+    for line in (gzip.decompress(data) if path.suffix == ".gz" else data).splitlines():
+        yield msgspec.json.decode(line)
+
+
+def _print(found: Iterable[Difference], limit: int) -> int:
+    counts: Counter[str] = Counter()
+    for difference in found:
+        counts[difference.kind] += 1
+        if sum(counts.values()) <= limit:
+            print(difference)  # noqa: T201
+    total = sum(counts.values())
+    kinds = ", ".join(f"{number} {kind}" for kind, number in counts.most_common())
+    print(f"{total} differences" + (f": {kinds}" if kinds else ""))  # noqa: T201
+    return 1 if total else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,158 @@
+"""Answers: what the scheduler says of a case, in the oracle's words and shape."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from schedctl.cache.pod_info import PodInfo
+from schedctl.conformance.cases import Case, cluster_of, configuration
+from schedctl.engine.attempts import Attempt, matrix
+from schedctl.errors import SchedctlError
+from schedctl.explain.fit_error import message
+from schedctl.framework.statuses import Status
+from schedctl.scheduler import Scheduler
+
+Json = dict[str, Any]
+_ADAPTIVE = -1
+
+
+def answer(case: Case) -> Json:
+    """Return the answer to a case; a case that cannot be run is answered with its ``error``."""
+    began = time.perf_counter()
+    result: Json = {"id": case.id}
+    try:
+        result |= _bench(case) if case.bench else {"cycles": _cycles(case)}
+    except (SchedctlError, msgspec.ValidationError, LookupError, ValueError) as fault:
+        result |= {"error": str(fault), "cycles": None}
+    result.setdefault("seconds", time.perf_counter() - began)
+    return result
+
+
+def _scheduler(case: Case) -> tuple[Scheduler, list[PodInfo]]:
+    config = configuration(case)
+    if case.percent > 0:
+        config = msgspec.structs.replace(config, percentage_of_nodes_to_score=case.percent)
+    cluster, pods = cluster_of(case)
+    return Scheduler(cluster, config), pods
+
+
+def _cycles(case: Case) -> list[Json]:
+    scheduler, pods = _scheduler(case)
+    cycles = []
+    for pod in pods:
+        outcome = _ask(scheduler, pod)
+        cycles.append(_cycle(outcome, pod, lean=case.lean))
+        if not case.simulate or outcome is None:
+            continue
+        made_room = outcome.post_filter
+        if made_room is not None and made_room.nominated_node:
+            for victim in made_room.victims:
+                scheduler.cluster.remove_pod(victim)
+            outcome = _ask(scheduler, pod)
+            cycles.append(_cycle(outcome, pod, lean=case.lean))
+        if outcome is not None and outcome.chosen:
+            reservation = scheduler.place(outcome)
+            if not reservation.status.successful:
+                raise ValueError(f"reserve: {reservation.status.message}")
+    return cycles
+
+
+def _ask(scheduler: Scheduler, pod: PodInfo) -> Attempt | None:
+    return scheduler.attempt(pod) if scheduler.profile_of(pod) else None
+
+
+def _bench(case: Case) -> Json:
+    """Place all pending pods in queue order; only filter, score, assume and reserve are on the clock."""
+    scheduler, pods = _scheduler(case)
+    sort = next(iter(scheduler.profiles.values())).queue_sort[0]
+    queue = sorted(pods, key=lambda pod: sort.sort_key(pod, 0.0))
+    placements: list[tuple[str, str]] = []
+    began = time.perf_counter()
+    for pod in queue:
+        outcome = scheduler.attempt(pod, sampling=case.percent not in (0, 100))
+        if outcome.chosen:
+            scheduler.place(outcome)
+        placements.append((pod.key, outcome.chosen))
+    seconds = time.perf_counter() - began
+    placed = sum(node != "" for _, node in placements)
+    cycle = {"message": f"scheduled {placed} of {len(queue)}"}
+    return {"cycles": [cycle], "seconds": seconds, "placements": placements}
+
+
+def _cycle(outcome: Attempt | None, pod: PodInfo, *, lean: bool) -> Json:
+    profile = pod.pod.spec.scheduler_name
+    result: Json = {"pod": pod.key, "profile": profile, "preFilter": {"code": ""}}
+    if outcome is None:
+        return result | {"error": f"no profile for scheduler name {profile}"}
+    line = message(outcome)
+    if outcome.gated is not None:
+        return result | {"preEnqueue": _status(outcome.gated)}
+    if outcome.deleted or not outcome.total_nodes:
+        return result | {"message": line}
+    result["preFilter"] = _status(outcome.pre_filter)
+    if outcome.pre_filter_nodes and outcome.pre_filter.successful:
+        result["preFilterNodes"] = sorted(outcome.pre_filter_nodes)
+    if outcome.error:
+        return result | {"error": outcome.error}
+    if outcome.filtering is not None and not (lean and outcome.chosen):
+        names = outcome.filtering.nodes.names
+        result["nodes"] = {name: _status(outcome.filtering.status(i)) for i, name in enumerate(names)}
+    if not outcome.chosen:
+        result["unschedulablePlugins"] = sorted(outcome.unschedulable_plugins)
+        result["message"] = line
+        if outcome.post_filter is not None:
+            result["postFilter"] = _post_filter(outcome)
+    if outcome.scoring is not None:
+        result |= {"chosen": outcome.chosen, "ties": outcome.ties}
+        if not lean:
+            result |= _scores(outcome)
+    if not lean and outcome.pre_filter.successful:
+        result["matrix"] = _matrix(outcome)
+    return {key: value for key, value in result.items() if value not in (None, [], {}, "")}
+
+
+def _status(status: Status) -> Json:
+    result: Json = {"code": status.code.label}
+    if status.plugin:
+        result["plugin"] = status.plugin
+    if status.reasons:
+        result["reasons"] = sorted(status.reasons)
+    return result
+
+
+def _post_filter(outcome: Attempt) -> Json:
+    assert outcome.post_filter is not None
+    result: Json = {"status": _status(outcome.post_filter.status)}
+    if outcome.post_filter.nominated_node:
+        result["nominatedNode"] = outcome.post_filter.nominated_node
+    running = [info for info in outcome.post_filter.victims if not info.terminating]
+    if running:
+        result["victims"] = sorted(info.key for info in running)
+    return result
+
+
+def _scores(outcome: Attempt) -> Json:
+    scoring = outcome.scoring
+    assert scoring is not None
+    names = scoring.nodes.names
+    scores: dict[str, Json] = {name: {} for name in names}
+    for plugin in scoring.plugins:
+        columns = zip(names, plugin.raw.tolist(), plugin.normalized.tolist(), plugin.weighted.tolist(), strict=True)
+        for name, raw, normalized, weighted in columns:
+            scores[name][plugin.plugin] = {"raw": raw, "normalized": normalized, "weighted": weighted}
+    return {"scores": scores, "totals": dict(zip(names, scoring.totals.tolist(), strict=True))}
+
+
+def _matrix(outcome: Attempt) -> Json:
+    result: Json = {}
+    for plugin, verdicts in matrix(outcome).items():
+        assert outcome.judged is not None
+        refused = np.flatnonzero(verdicts.mask).tolist()
+        if refused:
+            names = outcome.judged.names
+            result[plugin] = {names[i]: _status(verdicts.status(i)) for i in refused}
+    return result

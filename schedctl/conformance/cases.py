@@ -1,0 +1,93 @@
+"""Cases: what the oracle and we are asked, one JSON object a line.
+
+Objects are taken as an API server would store them, as the oracle takes them: defaulted, with priorities from their
+PriorityClass and a uid, finished pods dropped.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from schedctl import config
+from schedctl.api import defaults
+from schedctl.api.kinds import find
+from schedctl.api.meta import Struct
+from schedctl.api.nodes import Node
+from schedctl.api.pods import Pod
+from schedctl.api.policies import PriorityClass
+from schedctl.api.priorities import resolve
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.pod_info import PodInfo
+from schedctl.config.types import SchedulerConfiguration
+
+
+class Case(Struct, frozen=True):
+    """One case; ``conformance/oracle/README.md`` describes every field."""
+
+    id: str
+    objects: list[dict[str, Any]] | None = None
+    config: str = ""
+    pods: list[str] | None = None
+    simulate: bool = False
+    lean: bool = False
+    percent: int = 0
+    timing: bool = False
+    bench: bool = False
+
+
+def configuration(case: Case) -> SchedulerConfiguration:
+    """Return the scheduler configuration of a case.
+
+    Raises:
+        ConfigError: kube-scheduler would refuse it.
+    """
+    return config.load(case.config, "config") if case.config else config.default()
+
+
+def cluster_of(case: Case) -> tuple[Cluster, list[PodInfo]]:
+    """Return the cluster of a case and the pods it asks about, in order.
+
+    Raises:
+        msgspec.ValidationError: an object does not decode.
+        LookupError: a pod asked about is not pending in the case.
+    """
+    objects = [decoded for raw in case.objects or () if (decoded := _decode(raw)) is not None]
+    classes = {o.metadata.name: o for o in objects if isinstance(o, PriorityClass)}
+    cluster = Cluster()
+    pods = []
+    for obj in objects:
+        if isinstance(obj, Pod):
+            pods.append(PodInfo(_stored(obj, classes)))
+        elif isinstance(obj, Node):
+            cluster.add_node(obj)
+        else:
+            cluster.put(obj)
+    for info in pods:
+        cluster.add_pod(info)
+    asked = list(cluster.pending.values())
+    if case.pods:
+        missing = [key for key in case.pods if key not in cluster.pending]
+        if missing:
+            raise LookupError(f"no pending pod {missing[0]}")
+        asked = [cluster.pending[key] for key in case.pods]
+    return cluster, asked
+
+
+def _decode(raw: dict[str, Any]) -> Any:
+    kind = find(raw.get("apiVersion", ""), raw.get("kind", ""))
+    if kind is None:
+        return None
+    obj = msgspec.convert(raw, kind.struct)
+    if kind.namespaced:
+        obj = msgspec.structs.replace(obj, metadata=defaults.namespaced(obj.metadata))
+    return obj
+
+
+def _stored(pod: Pod, classes: dict[str, PriorityClass]) -> Pod:
+    pod = resolve(defaults.pod(pod), classes)
+    if not pod.metadata.uid:
+        uid = f"uid-{pod.metadata.namespace}/{pod.metadata.name}"
+        pod = msgspec.structs.replace(pod, metadata=msgspec.structs.replace(pod.metadata, uid=uid))
+    return pod

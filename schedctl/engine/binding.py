@@ -1,0 +1,87 @@
+"""From the chosen node to the bound pod: assume, Reserve, Permit, PreBind, Bind, PostBind, and the way back.
+
+Whatever fails after Reserve began undoes all reservations, last plugin first, and forgets the pod, so that the
+cluster is as if it had never been placed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from schedctl.cache.cluster import Cluster
+from schedctl.engine.reporters import Reporter
+from schedctl.framework.cycles import Cycle
+from schedctl.framework.profiles import Profile
+from schedctl.framework.statuses import SUCCESS, Code, Status
+
+MAX_WAIT = 15 * 60.0
+"""No plugin holds a pod back for longer than this many seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """The outcome of assume, Reserve and Permit.
+
+    Attributes:
+        status: Success, Wait, or what went wrong; only with the first two is the pod assumed on the node.
+        waits: plugin name to seconds, for those that answered Wait.
+    """
+
+    status: Status
+    waits: dict[str, float]
+
+
+def reserve(profile: Profile, cluster: Cluster, cycle: Cycle, node_name: str, reporter: Reporter) -> Reservation:
+    """Assume the pod on the node and let Reserve and Permit plugins have their say."""
+    pod = cycle.pod
+    cluster.assume(pod, node_name)
+    reporter.placing(pod, node_name)
+    for plugin in profile.reserve:
+        status = plugin.reserve(cycle, node_name)
+        if not status.successful:
+            if not status.rejected:
+                status = Status(Code.ERROR, (f'running Reserve plugin "{plugin.name}": {status.message}',))
+            return Reservation(_give_up(profile, cluster, cycle, node_name, status.by(plugin.name), reporter), {})
+    waits: dict[str, float] = {}
+    for permitting in profile.permit:
+        status = permitting.permit(cycle, node_name)
+        if status.code is Code.WAIT:
+            waits[permitting.name] = min(status.timeout, MAX_WAIT)
+        elif not status.successful:
+            if not status.rejected:
+                status = Status(Code.ERROR, (f'running Permit plugin "{permitting.name}": {status.message}',))
+            return Reservation(_give_up(profile, cluster, cycle, node_name, status.by(permitting.name), reporter), {})
+    return Reservation(Status(Code.WAIT, timeout=max(waits.values())) if waits else SUCCESS, waits)
+
+
+def bind(profile: Profile, cluster: Cluster, cycle: Cycle, node_name: str, reporter: Reporter) -> Status:
+    """Carry a reserved and permitted pod through PreBind, Bind and PostBind."""
+    for plugin in profile.pre_bind:
+        status = plugin.pre_bind(cycle, node_name)
+        if not status.successful:
+            return _give_up(profile, cluster, cycle, node_name, status.by(plugin.name), reporter)
+    status = Status(Code.SKIP)
+    for binder in profile.bind:
+        status = binder.bind(cycle, node_name).by(binder.name)
+        if status.code is not Code.SKIP:
+            break
+    if not status.successful:
+        return _give_up(profile, cluster, cycle, node_name, status, reporter)
+    for told in profile.post_bind:
+        told.post_bind(cycle, node_name)
+    return status
+
+
+def unreserve(profile: Profile, cycle: Cycle, node_name: str) -> None:
+    """Undo the reservations of a pod, last plugin first."""
+    for plugin in reversed(profile.reserve):
+        plugin.unreserve(cycle, node_name)
+
+
+def _give_up(
+    profile: Profile, cluster: Cluster, cycle: Cycle, node_name: str, status: Status, reporter: Reporter
+) -> Status:
+    unreserve(profile, cycle, node_name)
+    cluster.forget(cycle.pod)
+    reporter.failing(cycle.pod, status)
+    return status

@@ -1,0 +1,19 @@
+"""Narration: hooks the engine calls as it goes, all of which do nothing here."""
+
+from __future__ import annotations
+
+from schedctl.cache.pod_info import PodInfo
+from schedctl.framework.statuses import Status
+
+
+class Reporter:
+    """Told what the engine is doing. Inherit and override what you want to hear of."""
+
+    def starting(self, pod: PodInfo) -> None:
+        """Called when a pod's cycle begins."""
+
+    def placing(self, pod: PodInfo, node_name: str) -> None:
+        """Called when a pod is assumed on a node."""
+
+    def failing(self, pod: PodInfo, status: Status) -> None:
+        """Called when a pod's cycle or binding ends without a node."""

@@ -1,0 +1,179 @@
+"""Reuse: what one pod's cycle found out, kept for the next pod that is just like it.
+
+Pods of one template ask the same questions. Two pods are alike when every plugin of the profile gives them equal
+signatures, and an old answer is still true as far as the plugin's ``moved_by`` says of the changes since. So an equal
+pod's cycle is the ordinary cycle with most answers known: verdicts of plugins that nothing moved, and raw scores but
+for the rows that changed. Evidence is reused with the verdict it stands behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
+from schedctl.cache.cluster import Change, ChangeKind, Cluster
+from schedctl.cache.nodes import Nodes
+from schedctl.cache.pod_info import PodInfo
+from schedctl.engine.asking import DIRECTLY, Asking
+from schedctl.framework.cycles import Cycle
+from schedctl.framework.points import (
+    FilterPlugin,
+    NodeSet,
+    Plugin,
+    PreFilterPlugin,
+    PreScorePlugin,
+    Scope,
+    ScorePlugin,
+)
+from schedctl.framework.profiles import Profile
+from schedctl.framework.reasons import Verdicts
+from schedctl.framework.statuses import Status
+
+_KEPT = 256
+"""How many templates are remembered; the least recently used goes first."""
+_FEW = 32
+"""Up to how many rows it is cheaper to score them alone than the whole column."""
+
+
+@dataclass(slots=True)
+class _Raw:
+    """Raw scores of one plugin by node row: int64 (rows,), true where `known`."""
+
+    scores: IntArray
+    known: BoolArray
+
+
+@dataclass(slots=True)
+class _Template:
+    """What is remembered of pods alike, true up to a generation of the cluster."""
+
+    generation: int
+    cycle: Cycle
+    pre_filter: dict[str, Status | NodeSet | None] = field(default_factory=dict)
+    verdicts: dict[str, Verdicts] = field(default_factory=dict)
+    pre_score: dict[str, Status | None] = field(default_factory=dict)
+    raw: dict[str, _Raw] = field(default_factory=dict)
+    feasible: IndexArray = field(default_factory=lambda: np.empty(0, np.intp))
+
+
+class Templates:
+    """The memory of one scheduler over one cluster."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._templates: dict[Hashable, _Template] = {}
+
+    def recall(self, profile: Profile, cycle: Cycle) -> Asking:
+        """Return what to ask plugins through for a cycle about to begin, whose state is filled with what is known."""
+        signature = _signature(profile, cycle.pod)
+        if signature is None:
+            return DIRECTLY
+        known = self._templates.pop(signature, None)
+        changes = self._cluster.changes_since(known.generation) if known is not None else None
+        if known is None or changes is None or any(change.kind is ChangeKind.NODES for change in changes):
+            known = _Template(self._cluster.generation, cycle)
+            changes = []
+        else:
+            cycle.state = known.cycle.state.copy()
+        self._templates[signature] = known
+        if len(self._templates) > _KEPT:
+            del self._templates[next(iter(self._templates))]
+        for plugin in _asked(profile):
+            _age(known, plugin, changes)
+        known.cycle, known.generation = cycle, self._cluster.generation
+        return _Recollection(known)
+
+
+class _Recollection(Asking):
+    """Asks a plugin only what the template does not know.
+
+    Verdicts are kept for the column of all nodes alone; a cycle that looks at other columns asks directly.
+    """
+
+    def __init__(self, template: _Template) -> None:
+        self._template = template
+        self._same: bool | None = None
+
+    def pre_filter(self, plugin: PreFilterPlugin, cycle: Cycle, nodes: Nodes) -> Status | NodeSet | None:
+        answers = self._template.pre_filter
+        if plugin.name not in answers:
+            answers[plugin.name] = plugin.pre_filter(cycle, nodes)
+        return answers[plugin.name]
+
+    def filter(self, plugin: FilterPlugin, cycle: Cycle, nodes: Nodes) -> Verdicts:
+        if nodes.changes is not None or nodes.rows is not nodes.cluster.rows:
+            return plugin.filter(cycle, nodes)
+        verdicts = self._template.verdicts
+        if plugin.name not in verdicts:
+            verdicts[plugin.name] = plugin.filter(cycle, nodes)
+        return verdicts[plugin.name]
+
+    def pre_score(self, plugin: PreScorePlugin, cycle: Cycle, nodes: Nodes) -> Status | None:
+        answers = self._template.pre_score
+        if plugin.name not in answers or (plugin.reads_feasible_set and not self._same_feasible(nodes)):
+            answers[plugin.name] = plugin.pre_score(cycle, nodes)
+            self._template.raw.pop(plugin.name, None)
+        return answers[plugin.name]
+
+    def score(self, plugin: ScorePlugin, cycle: Cycle, nodes: Nodes) -> IntArray:
+        raw = self._template.raw.get(plugin.name)
+        if raw is None or (plugin.reads_feasible_set and not self._same_feasible(nodes)):
+            rows = len(nodes.cluster.node_table)
+            raw = self._template.raw[plugin.name] = _Raw(np.zeros(rows, np.int64), np.zeros(rows, np.bool_))
+        unknown = np.flatnonzero(~raw.known[nodes.rows])
+        if len(unknown) > _FEW:
+            raw.scores[nodes.rows] = plugin.score(cycle, nodes)
+            raw.known[nodes.rows] = True
+        elif len(unknown):
+            few = nodes.take(unknown)
+            raw.scores[few.rows] = plugin.score(cycle, few)
+            raw.known[few.rows] = True
+        scores: IntArray = raw.scores[nodes.rows]
+        return scores
+
+    def _same_feasible(self, nodes: Nodes) -> bool:
+        """Return whether the feasible nodes are those of the last cycle; asked first, it remembers the new ones."""
+        if self._same is None:
+            before, self._template.feasible = self._template.feasible, nodes.rows
+            self._same = before is nodes.rows or np.array_equal(before, nodes.rows)
+        return self._same
+
+
+def _age(known: _Template, plugin: Plugin, changes: Sequence[Change]) -> None:
+    """Forget what changes of the cluster have spoiled of one plugin's answers."""
+    rows = []
+    for change in changes:
+        scope = plugin.moved_by(known.cycle, change)
+        if scope is Scope.EVERYTHING:
+            known.pre_filter.pop(plugin.name, None)
+            known.verdicts.pop(plugin.name, None)
+            known.pre_score.pop(plugin.name, None)
+            known.raw.pop(plugin.name, None)
+            return
+        if scope is Scope.ROW:
+            rows.append(change.row)
+    if rows:
+        known.verdicts.pop(plugin.name, None)
+        if plugin.name in known.raw:
+            known.raw[plugin.name].known[rows] = False
+
+
+def _asked(profile: Profile) -> list[Plugin]:
+    """Every plugin whose answers decide where a pod goes."""
+    plugins: dict[str, Plugin] = {}
+    for point in (profile.pre_filter, profile.filter, profile.pre_score, profile.score):
+        plugins.update((plugin.name, plugin) for plugin in point)
+    return list(plugins.values())
+
+
+def _signature(profile: Profile, pod: PodInfo) -> Hashable | None:
+    parts: list[Hashable] = [profile.scheduler_name]
+    for plugin in _asked(profile):
+        part = plugin.signature(pod)
+        if part is None:
+            return None
+        parts.append(part)
+    return tuple(parts)

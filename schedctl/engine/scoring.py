@@ -1,0 +1,93 @@
+"""PreScore, Score, NormalizeScore and the weighted sum, over the feasible nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from schedctl.cache.arrays import IndexArray, IntArray
+from schedctl.cache.nodes import Nodes
+from schedctl.engine.asking import DIRECTLY, Asking
+from schedctl.engine.faults import CycleError
+from schedctl.framework.arithmetic import MAX_NODE_SCORE
+from schedctl.framework.cycles import Cycle
+from schedctl.framework.profiles import Profile
+from schedctl.framework.statuses import Code
+
+
+@dataclass(frozen=True, slots=True)
+class PluginScores:
+    """What one plugin gave each feasible node.
+
+    Attributes:
+        plugin: its name.
+        raw: int64 (n,), as it scored.
+        normalized: int64 (n,), 0 to 100.
+        weight: what the normalised score is multiplied with.
+    """
+
+    plugin: str
+    raw: IntArray
+    normalized: IntArray
+    weight: int
+
+    @property
+    def weighted(self) -> IntArray:
+        """The part of the sum, int64 (n,)."""
+        return self.normalized * self.weight
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """The outcome of Score over the feasible nodes.
+
+    Attributes:
+        nodes: the feasible nodes.
+        plugins: scores by plugin in profile order; plugins that skipped are absent.
+        totals: int64 (n,).
+    """
+
+    nodes: Nodes
+    plugins: tuple[PluginScores, ...]
+    totals: IntArray
+
+    @property
+    def ties(self) -> IndexArray:
+        """The positions with the best total, intp; kube-scheduler takes any one of them."""
+        return np.flatnonzero(self.totals == self.totals.max())
+
+
+def score_nodes(profile: Profile, cycle: Cycle, nodes: Nodes, asking: Asking = DIRECTLY) -> Scoring:
+    """Score a column of feasible nodes, at least one.
+
+    Raises:
+        CycleError: a plugin failed, or its normalised score is outside 0 to 100.
+    """
+    for plugin in profile.pre_score:
+        status = asking.pre_score(plugin, cycle, nodes)
+        if status is None or status.successful:
+            continue
+        if status.code is not Code.SKIP:
+            raise CycleError(f'running PreScore plugin "{plugin.name}": {status.message}', plugin.name)
+        cycle.skip_score.add(plugin.name)
+    totals = np.zeros(len(nodes), np.int64)
+    scored = []
+    for scorer in profile.score:
+        if scorer.name in cycle.skip_score:
+            continue
+        raw = asking.score(scorer, cycle, nodes)
+        normalized = scorer.normalize(cycle, nodes, raw)
+        least, most = int(normalized.min()), int(normalized.max())
+        if least < 0 or most > MAX_NODE_SCORE:
+            wrong = most if most > MAX_NODE_SCORE else least
+            raise CycleError(
+                f'applying score defaultWeights on Score plugins: plugin "{scorer.name}" returns an invalid score '
+                f"{wrong}, it should in the range of [0, {MAX_NODE_SCORE}] after normalizing",
+                scorer.name,
+            )
+        scores = PluginScores(scorer.name, raw, normalized, profile.weights[scorer.name])
+        scored.append(scores)
+        if most:
+            totals += scores.weighted
+    return Scoring(nodes, tuple(scored), totals)

@@ -1,0 +1,405 @@
+"""`ExplainReport`: what ``schedctl explain`` says, as data. The machine contract, and all that ``render`` ever reads.
+
+Within ``schedctl.dev/v1alpha1`` fields are only added; readers ignore those they do not know, and every field is
+always there (null or empty where it does not apply). Order is deterministic and nothing depends on the clock. Amounts
+are integers in the units the scheduler counts in: millicores of cpu, bytes, or whole units. ``explanations`` fills the
+report in; every sentence in it was worded there, so that a renderer has nothing left to decide but the layout.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from schedctl import KUBERNETES_VERSION, __version__
+
+API_VERSION = "schedctl.dev/v1alpha1"
+
+
+class Verdict(StrEnum):
+    """What became of a pod."""
+
+    SCHEDULED = "Scheduled"
+    """A node was chosen."""
+    UNSCHEDULABLE = "Unschedulable"
+    """No node will do."""
+    GATED = "Gated"
+    """The pod does not enter the queue: it has scheduling gates, or another PreEnqueue plugin holds it."""
+    DELETING = "Deleting"
+    """The pod is on its way out and is not scheduled."""
+    FOREIGN_SCHEDULER = "ForeignScheduler"
+    """No profile serves the pod's ``schedulerName``."""
+    ERROR = "Error"
+    """A plugin failed and kube-scheduler would abandon the cycle."""
+    INCONCLUSIVE = "Inconclusive"
+    """schedctl cannot tell, e.g. because a search budget was spent."""
+
+
+class Record(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """Base of everything in a report: immutable, camelCase on the wire, every field written."""
+
+
+class PodReference(Record, frozen=True):
+    """The pod that was asked about.
+
+    Attributes:
+        namespace, name, uid: its identity; uid is "" where it has none.
+        scheduler_name: the scheduler it asks for.
+        priority: its resolved priority.
+        node_name: where it runs, "" while it is pending.
+        nominated_node_name: the node preemption promised it, "" for none.
+    """
+
+    namespace: str
+    name: str
+    uid: str = ""
+    scheduler_name: str = ""
+    priority: int = 0
+    node_name: str = ""
+    nominated_node_name: str = ""
+
+
+class NodeCounts(Record, frozen=True):
+    """How many nodes took part.
+
+    Attributes:
+        total: nodes in the cluster.
+        judged: nodes that Filter was asked about.
+        feasible: nodes nothing refused.
+        left_out: nodes that PreFilter left out.
+        unseen: nodes that sampling never looked at.
+    """
+
+    total: int = 0
+    judged: int = 0
+    feasible: int = 0
+    left_out: int = 0
+    unseen: int = 0
+
+
+class NodeGroup(Record, frozen=True):
+    """Nodes refused on the same evidence.
+
+    Attributes:
+        nodes: their names, sorted.
+        detail: the numbers in words, e.g. ``cpu: 1850m free of 4, 150m missing``.
+        evidence: the numbers, by name, as the plugin gave them.
+        nominated_pods: pods counted as if they stood on these nodes already because they are promised to them.
+        zones: how many of the nodes are in which zone, "" for nodes in none.
+    """
+
+    nodes: list[str]
+    detail: str = ""
+    evidence: dict[str, Any] = {}
+    nominated_pods: list[str] = []
+    zones: dict[str, int] = {}
+
+
+class Reason(Record, frozen=True):
+    """One cause and the nodes it refuses.
+
+    Attributes:
+        reference: a stable name, e.g. ``node-resources-fit/insufficient-cpu``.
+        plugin: who says so.
+        code: ``Unschedulable`` or ``UnschedulableAndUnresolvable``.
+        text: Kubernetes' own words.
+        count: how many nodes it refuses; 0 where the pod is refused as a whole.
+        whole_pod: PreFilter refused the pod before any node was asked.
+        summary: the evidence over all the nodes in one line, e.g. ``cpu: 2 requested, at most 1850m free``.
+        groups: the nodes by evidence, nearest miss first.
+    """
+
+    reference: str
+    plugin: str
+    code: str
+    text: str
+    count: int
+    whole_pod: bool = False
+    summary: str = ""
+    groups: list[NodeGroup] = []
+
+
+class PreFilter(Record, frozen=True):
+    """What PreFilter said of the pod as a whole.
+
+    Attributes:
+        code: ``Success``, or the code of its refusal.
+        plugin: who refused, "" where nobody did.
+        reasons: in Kubernetes' words.
+        nodes: the nodes the search was narrowed to, null where it was not.
+        narrowing_plugins: who narrowed it.
+    """
+
+    code: str = "Success"
+    plugin: str = ""
+    reasons: list[str] = []
+    nodes: list[str] | None = None
+    narrowing_plugins: list[str] = []
+
+
+class Preemption(Record, frozen=True):
+    """What PostFilter achieved.
+
+    Attributes:
+        tried: whether any PostFilter plugin ran.
+        code, plugin, message: its answer, empty where it was not tried.
+        nominated_node: where room would be made, "" for nowhere.
+        victims: the pods that would be evicted, as ``namespace/name``.
+    """
+
+    tried: bool = False
+    code: str = ""
+    plugin: str = ""
+    message: str = ""
+    nominated_node: str = ""
+    victims: list[str] = []
+
+
+class PluginScore(Record, frozen=True):
+    """What one plugin gave one node; ``weighted = normalized * weight``."""
+
+    plugin: str
+    raw: int
+    normalized: int
+    weight: int
+    weighted: int
+
+
+class NodeScore(Record, frozen=True):
+    """The score of a feasible node; ``total`` is the sum of the weighted scores."""
+
+    node: str
+    total: int
+    plugins: list[PluginScore] = []
+
+
+class ScoreDifference(Record, frozen=True):
+    """How two nodes differ in one plugin's weighted score; ``difference = ours - theirs``."""
+
+    plugin: str
+    ours: int
+    theirs: int
+    difference: int
+
+
+class Comparison(Record, frozen=True):
+    """Why one node beats another.
+
+    Attributes:
+        node, other: the two nodes.
+        difference: total of the first minus that of the second.
+        plugins: what the difference is made of, largest contribution first; equal plugins are left out.
+        text: the same in words.
+    """
+
+    node: str
+    other: str
+    difference: int
+    plugins: list[ScoreDifference] = []
+    text: str = ""
+
+
+class PluginRefusals(Record, frozen=True):
+    """One row of the full matrix: everything a filter refuses, earlier refusals notwithstanding.
+
+    Attributes:
+        plugin: the filter.
+        asked: False where its PreFilter said Skip, so that it refuses nothing.
+        refused: how many nodes it refuses.
+        reasons: why.
+    """
+
+    plugin: str
+    asked: bool
+    refused: int = 0
+    reasons: list[Reason] = []
+
+
+class ResourceUse(Record, frozen=True):
+    """One resource of one node, in the scheduler's units; `free` is what is left before the pod comes."""
+
+    resource: str
+    allocatable: int
+    used: int
+    free: int
+    requested: int
+
+
+class NodeDetail(Record, frozen=True):
+    """Everything about the pod and one node.
+
+    Attributes:
+        name: the node.
+        verdict: ``Feasible``, ``Refused``, ``LeftOut`` (by PreFilter) or ``Unseen`` (by sampling).
+        labels, taints: of the node; a taint is written ``key=value:effect``.
+        unschedulable: whether it is cordoned.
+        pods: how many pods stand on it.
+        resources: those the pod asks for, and cpu, memory and pods.
+        filters: every filter's verdict, in order.
+        score: its score, null unless feasible.
+        rank: its place among the feasible nodes from 1, 0 unless feasible; equal totals share a place.
+        comparison: why the winner beats it, null for the winner itself and for refused nodes.
+    """
+
+    name: str
+    verdict: str
+    labels: dict[str, str] = {}
+    taints: list[str] = []
+    unschedulable: bool = False
+    pods: int = 0
+    resources: list[ResourceUse] = []
+    filters: list[PluginRefusals] = []
+    score: NodeScore | None = None
+    rank: int = 0
+    comparison: Comparison | None = None
+
+
+class CurrentNode(Record, frozen=True):
+    """Where a bound pod runs, against where it would go now.
+
+    Attributes:
+        name: the node.
+        exists: whether the cluster still has it.
+        feasible: whether it would be allowed there again.
+        best: whether it is among the best nodes.
+        score: its score now, null unless feasible.
+        reasons: why not, where it would be refused.
+        comparison: why the chosen node beats it, null where it is as good.
+        text: the same in words.
+    """
+
+    name: str
+    exists: bool
+    feasible: bool
+    best: bool
+    score: NodeScore | None = None
+    reasons: list[Reason] = []
+    comparison: Comparison | None = None
+    text: str = ""
+
+
+class Hint(Record, frozen=True):
+    """A next step.
+
+    Attributes:
+        type: the situation, e.g. ``lower-request``; see `schedctl.explain.hints`.
+        text: in words.
+        tried: whether the change was tried on the cluster in hand.
+        fits: on how many nodes the pod would fit after it, 0 where it was not tried or fits nowhere.
+        node: the node that would then be chosen, "" for none.
+        command: what to type, "" where there is no one command.
+    """
+
+    type: str
+    text: str
+    tried: bool = False
+    fits: int = 0
+    node: str = ""
+    command: str = ""
+
+
+class Explanation(Record, frozen=True):
+    """The answer about one pod.
+
+    Attributes:
+        pod: the pod.
+        verdict: what became of it.
+        profile: the profile that was run, "" where none serves the pod.
+        message: the line kube-scheduler writes into a FailedScheduling event, byte for byte; "" where it writes none.
+        error: the fault the cycle was abandoned with, "" for none.
+        gates: the scheduling gates that hold the pod.
+        nodes: how many nodes took part.
+        pre_filter: what PreFilter said.
+        chosen: the first by name of the best nodes, "" where no node will do.
+        ties: all the best nodes, of which kube-scheduler takes any one.
+        score: the best total, null where no node will do.
+        reasons: why the other nodes will not do, the most frequent first; first refusals only, as Kubernetes counts.
+        unschedulable_plugins: who refused, where no node will do.
+        preemption: what PostFilter achieved.
+        scores: of every feasible node, best first.
+        comparison: why the winner beats the best of the nodes that lost, null with fewer than two.
+        matrix: every filter about every node, null unless asked for.
+        node: one node in depth, null unless asked for.
+        current: for a bound pod, where it runs against where it would go.
+        hints: next steps.
+        notes: what a reader must know to read the answer right.
+    """
+
+    pod: PodReference
+    verdict: Verdict
+    profile: str = ""
+    message: str = ""
+    error: str = ""
+    gates: list[str] = []
+    nodes: NodeCounts = NodeCounts()
+    pre_filter: PreFilter = PreFilter()
+    chosen: str = ""
+    ties: list[str] = []
+    score: int | None = None
+    reasons: list[Reason] = []
+    unschedulable_plugins: list[str] = []
+    preemption: Preemption = Preemption()
+    scores: list[NodeScore] = []
+    comparison: Comparison | None = None
+    matrix: list[PluginRefusals] | None = None
+    node: NodeDetail | None = None
+    current: CurrentNode | None = None
+    hints: list[Hint] = []
+    notes: list[str] = []
+
+
+class InputDigest(Record, frozen=True):
+    """An input by its digest, so that two reports can be compared: ``sha256:...``."""
+
+    source: str
+    digest: str
+
+
+class Metadata(Record, frozen=True):
+    """Under which conditions the report was made.
+
+    Attributes:
+        tool_version: of schedctl.
+        kubernetes_version: the kube-scheduler whose behaviour it follows.
+        configuration: where the scheduler configuration came from: a file, or ``built-in defaults``.
+        sampling: whether nodes were sampled as kube-scheduler does; otherwise every node was judged.
+        inputs: what was read.
+    """
+
+    tool_version: str = __version__
+    kubernetes_version: str = KUBERNETES_VERSION
+    configuration: str = "built-in defaults"
+    sampling: bool = False
+    inputs: list[InputDigest] = []
+
+
+class Summary(Record, frozen=True):
+    """The answer in numbers: pods by verdict, and the exit code the command ends with."""
+
+    exit_code: int
+    pods: int
+    scheduled: int = 0
+    unschedulable: int = 0
+    gated: int = 0
+    deleting: int = 0
+    foreign_scheduler: int = 0
+    error: int = 0
+    inconclusive: int = 0
+
+
+class ExplainReport(Record, frozen=True):
+    """The whole answer of ``schedctl explain``."""
+
+    api_version: str = API_VERSION
+    kind: str = "ExplainReport"
+    metadata: Metadata
+    summary: Summary
+    results: list[Explanation]
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of the report."""
+    found = msgspec.json.schema(ExplainReport, ref_template="#/$defs/{name}")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "ExplainReport", **found}

@@ -1,0 +1,80 @@
+"""One pod's cycle: the pod, what its plugins have computed for it, and which of them sit it out.
+
+`CycleState` is upstream's, typed: a plugin declares ``STATE = StateKey[SpreadState]("PodTopologySpread")`` and reads
+``cycle.state[STATE]``. States are values. When pods are supposed on nodes, the engine asks plugins that keep
+counts for a state that fits the supposed column and hands the filters a `Cycle.supposing` it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar, cast
+
+from schedctl.cache.pod_info import PodInfo
+
+T = TypeVar("T")
+
+
+class StateKey(Generic[T]):
+    """Names one entry of the `CycleState` and its type."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"StateKey({self.name})"
+
+
+class CycleState:
+    """What plugins leave for their own later calls, and for each other, during one cycle."""
+
+    __slots__ = ("_entries",)
+
+    def __init__(self) -> None:
+        self._entries: dict[StateKey[Any], Any] = {}
+
+    def __getitem__(self, key: StateKey[T]) -> T:
+        """Return an entry.
+
+        Raises:
+            KeyError: it was never written, usually because the plugin's PreFilter or PreScore did not run.
+        """
+        return cast(T, self._entries[key])
+
+    def __setitem__(self, key: StateKey[T], value: T) -> None:
+        self._entries[key] = value
+
+    def __contains__(self, key: StateKey[Any]) -> bool:
+        return key in self._entries
+
+    def copy(self) -> CycleState:
+        """Return a state of its own with the same entries."""
+        other = CycleState()
+        other._entries.update(self._entries)
+        return other
+
+
+@dataclass(slots=True)
+class Cycle:
+    """What every plugin method is handed.
+
+    Attributes:
+        pod: the pod to be placed.
+        state: shared between plugins.
+        skip_filter: plugins whose PreFilter said Skip; their Filter is not run, nominated pods or not.
+        skip_score: plugins whose PreScore said Skip.
+        findings: plugin name to what its Filter found, by node row.
+    """
+
+    pod: PodInfo
+    state: CycleState = field(default_factory=CycleState)
+    skip_filter: set[str] = field(default_factory=set)
+    skip_score: set[str] = field(default_factory=set)
+    findings: dict[str, Mapping[int, Any]] = field(default_factory=dict)
+
+    def scratch(self) -> Cycle:
+        """Return a cycle that starts from the same state but writes to its own."""
+        return Cycle(self.pod, self.state.copy(), set(self.skip_filter), set(self.skip_score), dict(self.findings))

@@ -1,0 +1,56 @@
+"""What a plugin may ask of the scheduler around it (upstream's ``framework.Handle``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from schedctl.cache.arrays import BoolArray
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.nodes import Nodes
+from schedctl.cache.pod_info import PodInfo
+from schedctl.framework.cycles import Cycle
+from schedctl.framework.reasons import CodeColumn
+from schedctl.framework.statuses import Status
+
+
+class Filtered(Protocol):
+    """What the filters of a profile say of a column, the first refusal of each row.
+
+    Attributes:
+        feasible: bool (n,), rows no filter refused.
+        codes: int8 (n,), the code of the first refusal.
+    """
+
+    feasible: BoolArray
+
+    @property
+    def codes(self) -> CodeColumn:
+        """The code of each row's first refusal, int8 (n,)."""
+
+
+class Handle(Protocol):
+    """Given to a plugin when it is made; everything here can be asked at any time.
+
+    Attributes:
+        cluster: the cluster as the current cycle sees it. Plugins read it and never change it.
+    """
+
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster; never changed by a plugin."""
+
+    def nominated_pods(self, node_name: str) -> Sequence[PodInfo]:
+        """Return the pods nominated to a node, in order of nomination."""
+
+    def run_filters(self, cycle: Cycle, nodes: Nodes, *, nominated: bool) -> Filtered:
+        """Run the profile's filters on a column; `nominated` counts pods nominated to its nodes in, as Filter does."""
+
+    def activate(self, pods: Sequence[PodInfo]) -> None:
+        """Move pods to the active queue without waiting for an event."""
+
+    def waiting_pods(self) -> Sequence[PodInfo]:
+        """Return the pods that Permit holds back."""
+
+    def bind(self, pod: PodInfo, node_name: str) -> Status:
+        """Tell the API server to bind a pod to a node; in a dry run nothing is told and the answer is Success."""

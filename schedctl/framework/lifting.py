@@ -1,0 +1,74 @@
+"""`@per_node`: a method written for one node, lifted to the column form that everything else sees.
+
+Two forms are known by the name of the method. A ``filter`` answers a `Verdict`, or None to accept; a ``score`` answers
+an integer. Rows are grouped by reason in one pass, with the evidence of each row as an object column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, overload
+
+import numpy as np
+
+from schedctl.cache.arrays import IntArray
+from schedctl.cache.nodes import NodeInfo, Nodes
+from schedctl.framework.cycles import Cycle
+from schedctl.framework.reasons import ACCEPT, Part, Reason, Verdict, Verdicts
+
+P = TypeVar("P")
+
+
+@overload
+def per_node(method: Callable[[P, Cycle, NodeInfo], Verdict | None]) -> Callable[[P, Cycle, Nodes], Verdicts]: ...
+@overload
+def per_node(method: Callable[[P, Cycle, NodeInfo], int]) -> Callable[[P, Cycle, Nodes], IntArray]: ...
+def per_node(method: Callable[[Any, Cycle, NodeInfo], Any]) -> Callable[[Any, Cycle, Nodes], Any]:
+    """Lift a ``filter`` or ``score`` method written for one `NodeInfo` to one that takes `Nodes`.
+
+    Raises:
+        TypeError: the method is neither.
+    """
+    if method.__name__ == "filter":
+
+        @wraps(method)
+        def filter_column(self: Any, cycle: Cycle, nodes: Nodes) -> Verdicts:
+            return _by_reason([method(self, cycle, NodeInfo(nodes, i)) for i in range(len(nodes))])
+
+        return filter_column
+    if method.__name__ == "score":
+
+        @wraps(method)
+        def score_column(self: Any, cycle: Cycle, nodes: Nodes) -> IntArray:
+            return np.array([method(self, cycle, NodeInfo(nodes, i)) for i in range(len(nodes))], np.int64)
+
+        return score_column
+    raise TypeError(f"per_node lifts filter and score, not {method.__name__}")
+
+
+def _by_reason(verdicts: list[Verdict | None]) -> Verdicts:
+    refused: dict[Reason, list[int]] = {}
+    for row, verdict in enumerate(verdicts):
+        if verdict is not None:
+            refused.setdefault(verdict.reason, []).append(row)
+    if not refused:
+        return ACCEPT
+    parts = []
+    for reason, rows in refused.items():
+        mask = np.zeros(len(verdicts), np.bool_)
+        mask[rows] = True
+        names = {name for row in rows for name in _evidence(verdicts, row)}
+        evidence = {}
+        for name in sorted(names):
+            column = np.full(len(verdicts), None, object)
+            for row in rows:
+                column[row] = _evidence(verdicts, row).get(name)
+            evidence[name] = column
+        parts.append(Part(reason, mask, None, evidence))
+    return Verdicts(tuple(parts))
+
+
+def _evidence(verdicts: list[Verdict | None], row: int) -> dict[str, Any]:
+    verdict = verdicts[row]
+    return dict(verdict.evidence) if verdict is not None else {}

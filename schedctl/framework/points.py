@@ -1,0 +1,239 @@
+"""The extension points: one base class each, with one method a plugin must have.
+
+A plugin is a class that inherits the points it takes part in, named like its Kubernetes name (`Plugin.name`), made
+once per profile with its arguments and a `Handle`. The order of calls in one pod's cycle:
+
+    pre_enqueue, queue_sort | pre_filter, filter, post_filter | pre_score, score, normalize | reserve, permit |
+    pre_bind, bind, post_bind                                      (unreserve, when anything after reserve fails)
+
+Methods that look at nodes take a column (`Nodes`) and answer for all of it at once; `@per_node` lifts a method written
+for one. A plugin writes nothing but the cycle's state, and that only in the ``pre_`` methods; every other method gives
+the same answer however often and in whatever order rows are asked. Refusals are values (`Verdicts`, `Status`); an
+exception is a fault and ends the cycle with an Error in the plugin's name.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, ClassVar
+
+from schedctl.cache.arrays import IntArray
+from schedctl.cache.cluster import Change
+from schedctl.cache.nodes import Nodes
+from schedctl.cache.pod_info import PodInfo
+from schedctl.framework.cycles import Cycle
+from schedctl.framework.handles import Handle
+from schedctl.framework.reasons import CodeColumn, Verdicts
+from schedctl.framework.statuses import Status
+
+
+class Scope(Enum):
+    """How much of an earlier answer a change of the cluster spoils."""
+
+    NOTHING = "nothing"
+    ROW = "the changed row"
+    EVERYTHING = "every row"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSet:
+    """PreFilter's answer that only these nodes can do, by name."""
+
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class PostFilterResult:
+    """What PostFilter achieved.
+
+    Attributes:
+        status: Success when the pod may be tried again on the nominated node.
+        nominated_node: the node it was nominated to, "" for none; None leaves a nomination as it was.
+        victims: the pods to be evicted.
+    """
+
+    status: Status
+    nominated_node: str | None = None
+    victims: tuple[PodInfo, ...] = ()
+
+
+class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point
+    """Anything with a name. `args` are the plugin's typed arguments from the profile, None where it takes none.
+
+    Attributes:
+        name: the name in configurations and output; the class name unless set.
+        per_row_cost: whether asking about a row is dear, so that the engine asks only about rows still standing.
+        reads_feasible_set: whether raw scores depend on which nodes are feasible; True, the default, is always right.
+    """
+
+    name: ClassVar[str] = ""
+    per_row_cost: ClassVar[bool] = False
+    reads_feasible_set: ClassVar[bool] = True
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if not cls.__dict__.get("name"):
+            cls.name = cls.__name__
+
+    def __init__(self, args: Any, handle: Handle) -> None:
+        self.args = args
+        self.handle = handle
+
+    def signature(self, pod: PodInfo) -> Hashable | None:
+        """Return all this plugin reads of a pod, hashable; None, the default, forbids reuse between pods.
+
+        Two pods of equal signatures get equal answers on an equal cluster.
+        """
+        return None
+
+    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
+        """Return what a change of the cluster spoils of the answers this plugin gave in the cycle.
+
+        The default spoils everything, which is always right.
+        """
+        return Scope.EVERYTHING
+
+
+class PreEnqueuePlugin(Plugin):
+    """May keep a pod out of the queue."""
+
+    @abstractmethod
+    def pre_enqueue(self, pod: PodInfo) -> Status:
+        """Called whenever the pod would enter the active queue. Anything but Success keeps it out, gated."""
+
+
+class QueueSortPlugin(Plugin):
+    """Orders the queue; a profile has exactly one, and all profiles of a scheduler the same."""
+
+    @abstractmethod
+    def sort_key(self, pod: PodInfo, arrival: float) -> Any:
+        """Return what to sort a queued pod by, least first; `arrival` is when it came, in seconds."""
+
+
+class PreFilterPlugin(Plugin):
+    """Looks at the pod once before any node is asked."""
+
+    @abstractmethod
+    def pre_filter(self, cycle: Cycle, nodes: Nodes) -> Status | NodeSet | None:
+        """Called once per cycle with all nodes. Writes the plugin's state.
+
+        None goes on; a `NodeSet` narrows the search, sets of several plugins are intersected; Skip leaves the plugin's
+        Filter out; Unschedulable lets the other PreFilters run but refuses the pod; UnschedulableAndUnresolvable
+        refuses it at once; Error ends the cycle.
+        """
+
+    def with_pods(self, cycle: Cycle, nodes: Nodes) -> None:
+        """Replace the plugin's state in ``cycle.state`` by one that fits a supposed column (AddPod and RemovePod).
+
+        Called with a scratch cycle and a column with `changes`, only where `pre_filter` did not skip. States that do
+        not count pods have nothing to do, which is the default: such plugins see the change through the row.
+        """
+
+
+class FilterPlugin(Plugin):
+    """Says which nodes will not do."""
+
+    @abstractmethod
+    def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
+        """Called once per cycle, with all nodes or those still standing. A row's verdict depends on that row alone.
+
+        Called again with other columns for nominated pods, by preemption and for the full matrix.
+        """
+
+
+class PostFilterPlugin(Plugin):
+    """Tries to make room when no node will do."""
+
+    @abstractmethod
+    def post_filter(self, cycle: Cycle, nodes: Nodes, codes: CodeColumn) -> PostFilterResult:
+        """Called in profile order until one succeeds, fails or says UnschedulableAndUnresolvable.
+
+        Args:
+            cycle: the failed cycle.
+            nodes: all nodes.
+            codes: int8 (n,), why each was refused; unresolvable for nodes PreFilter ruled out.
+        """
+
+
+class PreScorePlugin(Plugin):
+    """Looks at the feasible nodes once before any is scored."""
+
+    @abstractmethod
+    def pre_score(self, cycle: Cycle, nodes: Nodes) -> Status | None:
+        """Called once per cycle with the feasible nodes. Skip leaves Score out, other refusals are faults."""
+
+
+class ScorePlugin(Plugin):
+    """Ranks feasible nodes."""
+
+    @abstractmethod
+    def score(self, cycle: Cycle, nodes: Nodes) -> IntArray:
+        """Return the raw score of each feasible node, int64 (n,); a row's score depends on that row alone."""
+
+    def normalize(self, cycle: Cycle, nodes: Nodes, scores: IntArray) -> IntArray:
+        """Return the scores scaled to 0..100 over the whole feasible set, int64 (n,); unchanged by default."""
+        return scores
+
+
+class ReservePlugin(Plugin):
+    """Keeps what a pod needs from being given to another between the decision and the bind."""
+
+    @abstractmethod
+    def reserve(self, cycle: Cycle, node_name: str) -> Status:
+        """Called once the node is chosen; anything but Success undoes all reservations and fails the cycle."""
+
+    @abstractmethod
+    def unreserve(self, cycle: Cycle, node_name: str) -> None:
+        """Called for every Reserve plugin, last first, when a later step fails; must be idempotent."""
+
+
+class PermitPlugin(Plugin):
+    """May hold a pod back, or refuse it, just before it is bound."""
+
+    @abstractmethod
+    def permit(self, cycle: Cycle, node_name: str) -> Status:
+        """Success approves, a refusal undoes the reservation, Wait holds the pod for at most the given seconds."""
+
+
+class PreBindPlugin(Plugin):
+    """Does the work that must be done before the bind."""
+
+    @abstractmethod
+    def pre_bind(self, cycle: Cycle, node_name: str) -> Status:
+        """Called in the binding cycle; anything but Success undoes the reservation."""
+
+
+class BindPlugin(Plugin):
+    """Binds the pod."""
+
+    @abstractmethod
+    def bind(self, cycle: Cycle, node_name: str) -> Status:
+        """Called in order until one does not answer Skip."""
+
+
+class PostBindPlugin(Plugin):
+    """Is told of a bound pod."""
+
+    @abstractmethod
+    def post_bind(self, cycle: Cycle, node_name: str) -> None:
+        """Called after the bind went through."""
+
+
+POINTS: dict[str, type[Plugin]] = {
+    "preEnqueue": PreEnqueuePlugin,
+    "queueSort": QueueSortPlugin,
+    "preFilter": PreFilterPlugin,
+    "filter": FilterPlugin,
+    "postFilter": PostFilterPlugin,
+    "preScore": PreScorePlugin,
+    "score": ScorePlugin,
+    "reserve": ReservePlugin,
+    "permit": PermitPlugin,
+    "preBind": PreBindPlugin,
+    "bind": BindPlugin,
+    "postBind": PostBindPlugin,
+}
+"""Extension points by their name in configurations, in the order of a cycle."""

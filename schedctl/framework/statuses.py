@@ -1,0 +1,95 @@
+"""Status codes and statuses: Kubernetes' own, numbered as upstream numbers them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Code(IntEnum):
+    """What a plugin says. The value is upstream's, so arrays of codes are int8 arrays of these."""
+
+    SUCCESS = 0
+    ERROR = 1
+    UNSCHEDULABLE = 2
+    UNSCHEDULABLE_AND_UNRESOLVABLE = 3
+    WAIT = 4
+    SKIP = 5
+    PENDING = 6
+
+    @property
+    def label(self) -> str:
+        """The name Kubernetes prints, e.g. ``UnschedulableAndUnresolvable``."""
+        return _LABELS[self]
+
+
+_LABELS = {
+    Code.SUCCESS: "Success",
+    Code.ERROR: "Error",
+    Code.UNSCHEDULABLE: "Unschedulable",
+    Code.UNSCHEDULABLE_AND_UNRESOLVABLE: "UnschedulableAndUnresolvable",
+    Code.WAIT: "Wait",
+    Code.SKIP: "Skip",
+    Code.PENDING: "Pending",
+}
+REJECTIONS = frozenset((Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDING))
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """An answer about the pod as a whole, or about one node.
+
+    Attributes:
+        code: what it causes.
+        reasons: texts, in the order in which they were given.
+        plugin: who said so; "" until the engine fills it in.
+        timeout: with Wait, how many seconds the pod may be held back.
+    """
+
+    code: Code
+    reasons: tuple[str, ...] = ()
+    plugin: str = ""
+    timeout: float = 0.0
+
+    @property
+    def message(self) -> str:
+        """The reasons as upstream joins them."""
+        return ", ".join(self.reasons)
+
+    @property
+    def rejected(self) -> bool:
+        """Whether it is a refusal rather than a success or a fault."""
+        return self.code in REJECTIONS
+
+    @property
+    def successful(self) -> bool:
+        """Whether it lets the pod go on."""
+        return self.code == Code.SUCCESS
+
+    def by(self, plugin: str) -> Status:
+        """Return the status in the name of a plugin."""
+        return Status(self.code, self.reasons, plugin, self.timeout)
+
+
+SUCCESS = Status(Code.SUCCESS)
+SKIP = Status(Code.SKIP)
+
+
+def unschedulable(*reasons: str) -> Status:
+    """Return a refusal that preemption might overcome."""
+    return Status(Code.UNSCHEDULABLE, reasons)
+
+
+def unresolvable(*reasons: str) -> Status:
+    """Return a refusal that preemption cannot overcome."""
+    return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, reasons)
+
+
+def error(*reasons: str) -> Status:
+    """Return a fault, with which the cycle ends."""
+    return Status(Code.ERROR, reasons)
+
+
+def wait(seconds: float) -> Status:
+    """Return Permit's answer that the pod is to be held back for at most so many seconds."""
+    return Status(Code.WAIT, timeout=seconds)

@@ -1,0 +1,304 @@
+"""InterPodAffinity: with which pods a pod may, must or would rather share a zone, a rack or a node.
+
+The rules go both ways. The pod's own required terms need company in the node's domain and its anti-affinity terms
+forbid some; the anti-affinity terms of running pods forbid the pod. When scoring, preferred terms count in both
+directions, and so do, by ``hardPodAffinityWeight``, the required terms of running pods. Nothing here looks at nodes or
+running pods one by one: ``inter_pod_affinity_state`` counts pods by topology domain, ``schedctl.cache.affinity_terms``
+has the distinct terms of running pods, ``inter_pod_affinity_causes`` names the pods behind a refusal when asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from schedctl.api.meta import Namespace
+from schedctl.cache.affinity_terms import carried_terms
+from schedctl.cache.arrays import ABSENT, BoolArray, IntArray
+from schedctl.cache.cluster import Change, ChangeKind, Cluster
+from schedctl.cache.nodes import Nodes
+from schedctl.cache.pod_info import PodInfo
+from schedctl.config.args import InterPodAffinityArgs
+from schedctl.errors import PluginError
+from schedctl.framework.arithmetic import MAX_NODE_SCORE
+from schedctl.framework.cycles import Cycle, StateKey
+from schedctl.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, Scope, ScorePlugin
+from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
+from schedctl.framework.statuses import SKIP, Code, Status, error, unresolvable
+from schedctl.plugins.inter_pod_affinity_causes import CauseColumn, missing_company, repelling_pods, unwanted_company
+from schedctl.plugins.inter_pod_affinity_state import (
+    AffinityState,
+    DomainCounts,
+    Supposed,
+    matches_all,
+    nodes_selected,
+    resolved,
+)
+
+STATE = StateKey[AffinityState]("PreFilterInterPodAffinity")
+SCORES = StateKey[DomainCounts]("PreScoreInterPodAffinity")
+
+
+class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
+    """Keeps pods together or apart, by required and preferred inter-pod (anti-)affinity, in both directions."""
+
+    unmatched = Reason("node(s) didn't match pod affinity rules", unresolvable=True)
+    unwanted = Reason("node(s) didn't match pod anti-affinity rules")
+    repelled = Reason("node(s) didn't satisfy existing pods anti-affinity rules")
+    unread = Reason('error reading "PreFilterInterPodAffinity" from cycleState: not found', code=Code.ERROR)
+
+    args: InterPodAffinityArgs
+
+    # -- filtering ---------------------------------------------------------------
+
+    def pre_filter(self, cycle: Cycle, nodes: Nodes) -> Status | None:
+        """Count pods by domain; Skip when the pod has no required term and meets no running pod's anti-affinity."""
+        pod, cluster = cycle.pod, nodes.cluster
+        if malformed := _malformed(pod):
+            return unresolvable(f"parsing pod: {malformed}")
+        labels = cluster.node_table.labels
+        namespace_labels = _namespace_labels(cluster, pod)
+        repelling = DomainCounts(labels)
+        for carriers in cluster.affinity_terms.required_anti.about(pod.namespace, namespace_labels, pod.labels):
+            repelling.add(carriers.term.topology_key, carriers.nodes, carriers.counts)
+        required = resolved(pod.required_affinity, cluster)
+        anti = resolved(pod.required_anti_affinity, cluster)
+        if not (required or anti or repelling.pairs):
+            return SKIP
+        attracting, unwanted = DomainCounts(labels), DomainCounts(labels)
+        state = AffinityState(pod, namespace_labels, required, anti, attracting, unwanted, repelling)
+        if required:
+            company = nodes_selected(cluster, required)
+            for key in state.required_keys:
+                attracting.add(key, company)
+        for term in anti:
+            unwanted.add(term.topology_key, nodes_selected(cluster, (term,)))
+        cycle.state[STATE] = state
+        return None
+
+    def with_pods(self, cycle: Cycle, nodes: Nodes) -> None:
+        """Count pods gained and lost at each position into that position's own domains."""
+        changes = nodes.changes
+        if changes is None:
+            return
+        state = cycle.state[STATE]
+        pod, rows = state.pod, len(nodes)
+        attracting = np.zeros(rows, np.int64)
+        unwanted = {term.topology_key: np.zeros(rows, np.int64) for term in state.anti}
+        repelling: dict[str, IntArray] = {}
+        for at, info, sign in zip(changes.positions.tolist(), changes.pods, changes.signs.tolist(), strict=True):
+            for term in carried_terms(info).required_anti:
+                if term.matches(pod.namespace, state.namespace_labels, pod.labels):
+                    if term.topology_key not in repelling:
+                        repelling[term.topology_key] = np.zeros(rows, np.int64)
+                    repelling[term.topology_key][at] += sign
+            if matches_all(state.required, info):
+                attracting[at] += sign
+            for term in state.anti:
+                if term.matches(info.namespace, None, info.labels):
+                    unwanted[term.topology_key][at] += sign
+        cycle.state[STATE] = replace(state, supposed=Supposed(attracting, unwanted, repelling))
+
+    def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
+        """Refuse nodes whose domains lack the company required, or have company that either side forbids."""
+        if STATE not in cycle.state:
+            return self.unread.where(np.ones(len(nodes), np.bool_))
+        state = cycle.state[STATE]
+        supposed = state.supposed
+        verdicts = ACCEPT
+        if state.required:
+            lonely = _lacks_company(state, nodes)
+            if lonely.any():
+                verdicts = self.unmatched.where(lonely, cause=CauseColumn(missing_company, state, nodes))
+        for reason, counts, more, cause in (
+            (self.unwanted, state.unwanted, supposed and supposed.unwanted, unwanted_company),
+            (self.repelled, state.repelling, supposed and supposed.repelling, repelling_pods),
+        ):
+            met = _met(counts, more or {}, nodes)
+            if met is not None and met.any():
+                verdicts = verdicts.then(reason.where(met, cause=CauseColumn(cause, state, nodes)))
+        return verdicts
+
+    # -- scoring -----------------------------------------------------------------
+
+    def pre_score(self, cycle: Cycle, nodes: Nodes) -> Status | None:
+        """Weigh domains by preferred terms, the pod's own and others'; Skip when no term is met on any node."""
+        pod, cluster = cycle.pod, nodes.cluster
+        if malformed := _malformed(pod):
+            return error(f"failed to parse pod: {malformed}")
+        own = (*((term, weight) for term, weight in pod.preferred_affinity),)
+        own += (*((term, -weight) for term, weight in pod.preferred_anti_affinity),)
+        if self.args.ignore_preferred_terms_of_existing_pods and not own:
+            return SKIP
+        sums = DomainCounts(cluster.node_table.labels)
+        for term, weight in own:
+            sums.add(term.topology_key, nodes_selected(cluster, resolved((term,), cluster)), factor=weight)
+        carried = cluster.affinity_terms
+        namespace_labels = _namespace_labels(cluster, pod)
+        for table, factor in (
+            (carried.required, self.args.hard_pod_affinity_weight),
+            (carried.preferred, 1),
+            (carried.preferred_anti, -1),
+        ):
+            for carriers in table.about(pod.namespace, namespace_labels, pod.labels) if factor else ():
+                sums.add(carriers.term.topology_key, carriers.nodes, carriers.counts, carriers.weights, factor)
+        if not sums.pairs:
+            return SKIP
+        cycle.state[SCORES] = sums
+        return None
+
+    def score(self, cycle: Cycle, nodes: Nodes) -> IntArray:
+        """Return the sum of the weights of each node's domains, int64 (n,).
+
+        Raises:
+            PluginError: PreScore did not run.
+        """
+        if SCORES not in cycle.state:
+            raise PluginError('failed to read "PreScoreInterPodAffinity" from cycleState: not found')
+        sums = cycle.state[SCORES]
+        scores = np.zeros(len(nodes), np.int64)
+        for key in sums.keys:
+            scores += sums.at(key, nodes.label(key))
+        return scores
+
+    def normalize(self, cycle: Cycle, nodes: Nodes, scores: IntArray) -> IntArray:
+        """Stretch the scores so that the least becomes 0 and the largest 100; all 0 where they are equal."""
+        least = scores.min()
+        spread = int(scores.max() - least)
+        if spread <= 0:
+            return np.zeros_like(scores)
+        # int64(100 * (float64(score - least) / float64(spread))), in this order
+        return (MAX_NODE_SCORE * ((scores - least) / float(spread))).astype(np.int64)
+
+    # -- reuse -------------------------------------------------------------------
+
+    def signature(self, pod: PodInfo) -> Hashable | None:
+        """Namespace, labels and all terms; nothing is reused for a pod with a malformed term."""
+        if _malformed(pod):
+            return None
+        terms = (pod.required_affinity, pod.required_anti_affinity, pod.preferred_affinity, pod.preferred_anti_affinity)
+        return (pod.namespace, frozenset(pod.labels.items()), terms)
+
+    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
+        """A pod counts where a term of either side is about the other, and in one row where it is alone in its domain.
+
+        Everything moves when "no such pod yet" or a Skip may begin or end, when nodes change under any term, and when
+        the labels of a namespace do.
+        """
+        pod, cluster = cycle.pod, self.handle.cluster
+        if change.kind is ChangeKind.OBJECT:
+            return Scope.EVERYTHING if isinstance(change.subject, Namespace) else Scope.NOTHING
+        if change.kind not in (ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED):
+            return Scope.EVERYTHING if cluster.affinity_terms or _has_terms(pod) else Scope.NOTHING
+        other: PodInfo = change.subject
+        if matches_all(resolved(pod.required_affinity, cluster), other):
+            return Scope.EVERYTHING
+        added = change.kind is ChangeKind.POD_ADDED
+        filtering = _keys_met_in_filter(cluster, pod, other)
+        if filtering and not (pod.required_affinity or pod.required_anti_affinity or (added and STATE in cycle.state)):
+            return Scope.EVERYTHING
+        scoring = _keys_met_in_score(cluster, pod, other)
+        if scoring and not (added and SCORES in cycle.state):
+            return Scope.EVERYTHING
+        return _widest(cluster, filtering | scoring, change.row)
+
+
+def _lacks_company(state: AffinityState, nodes: Nodes) -> BoolArray:
+    """Which nodes lack, in one of the domains, a pod that matches all required terms, bool (n,).
+
+    The first of a series of pods that want each other's company is let in wherever the node has all topology keys.
+    """
+    together = np.ones(len(nodes), np.bool_)
+    everywhere = np.ones(len(nodes), np.bool_)
+    pairs: IntArray | int = state.attracting.pairs
+    for key in state.required_keys:
+        codes = nodes.label(key)
+        present = codes != ABSENT
+        everywhere &= present
+        found = state.attracting.at(key, codes)
+        if state.supposed is not None:
+            found = (found + state.supposed.attracting) * present
+            pairs = pairs + state.supposed.attracting * present
+        together &= found > 0
+    if not state.attracts_itself:
+        return ~together
+    if isinstance(pairs, int):
+        return ~(together if pairs else everywhere)
+    return ~np.where(pairs != 0, together, everywhere)
+
+
+def _met(counts: DomainCounts, more: Mapping[str, IntArray], nodes: Nodes) -> BoolArray | None:
+    """Which nodes have, in any domain, a pod that was counted, bool (n,); None where nothing was counted."""
+    met: BoolArray | None = None
+    for key in dict.fromkeys((*counts.keys, *more)):
+        codes = nodes.label(key)
+        found = counts.at(key, codes)
+        if key in more:
+            found = (found + more[key]) * (codes != ABSENT)
+        met = found > 0 if met is None else met | (found > 0)
+    return met
+
+
+def _malformed(pod: PodInfo) -> str:
+    """Return what is wrong with the selectors of the pod's terms, as upstream words it; "" when nothing is."""
+    if pod.pod.spec.affinity is None:
+        return ""
+    wrong = []
+    for name, terms in _TERMS.items():
+        try:
+            terms(pod)
+        except ValueError as fault:
+            wrong.append(f"{name}: {fault}")
+    return f"[{', '.join(wrong)}]" if len(wrong) > 1 else "".join(wrong)
+
+
+_TERMS: Mapping[str, Callable[[PodInfo], object]] = {
+    "requiredAffinityTerms": lambda pod: pod.required_affinity,
+    "requiredAntiAffinityTerms": lambda pod: pod.required_anti_affinity,
+    "preferredAffinityTerms": lambda pod: pod.preferred_affinity,
+    "preferredAntiAffinityTerms": lambda pod: pod.preferred_anti_affinity,
+}
+
+
+def _has_terms(pod: PodInfo) -> bool:
+    return any(terms(pod) for terms in _TERMS.values())
+
+
+def _namespace_labels(cluster: Cluster, pod: PodInfo) -> Mapping[str, str] | None:
+    namespace = cluster.get(Namespace, pod.namespace)
+    return namespace.metadata.labels if namespace is not None else None
+
+
+def _keys_met_in_filter(cluster: Cluster, pod: PodInfo, other: PodInfo) -> set[str]:
+    """The topology keys of the anti-affinity terms by which one of the pods forbids the other."""
+    about_pod = (pod.namespace, _namespace_labels(cluster, pod), pod.labels)
+    about_other = (other.namespace, None, other.labels)
+    met = {term.topology_key for term in carried_terms(other).required_anti if term.matches(*about_pod)}
+    own = resolved(pod.required_anti_affinity, cluster)
+    return met | {term.topology_key for term in own if term.matches(*about_other)}
+
+
+def _keys_met_in_score(cluster: Cluster, pod: PodInfo, other: PodInfo) -> set[str]:
+    """The topology keys of the terms by which one of the pods weighs the other's domains."""
+    about_pod = (pod.namespace, _namespace_labels(cluster, pod), pod.labels)
+    about_other = (other.namespace, None, other.labels)
+    carried = carried_terms(other)
+    others = (*carried.required, *(term for term, _ in (*carried.preferred, *carried.preferred_anti)))
+    met = {term.topology_key for term in others if term.matches(*about_pod)}
+    own = resolved((term for term, _ in (*pod.preferred_affinity, *pod.preferred_anti_affinity)), cluster)
+    return met | {term.topology_key for term in own if term.matches(*about_other)}
+
+
+def _widest(cluster: Cluster, keys: set[str], row: int) -> Scope:
+    """How far a change on a node row reaches through these topology keys."""
+    scope = Scope.NOTHING
+    for key in keys:
+        column = cluster.node_table.labels.column(key)
+        if column[row] == ABSENT:
+            continue
+        if np.count_nonzero(column[cluster.rows] == column[row]) > 1:
+            return Scope.EVERYTHING
+        scope = Scope.ROW
+    return scope

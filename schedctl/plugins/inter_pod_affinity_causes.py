@@ -1,0 +1,136 @@
+"""The pods behind a refusal by InterPodAffinity, looked for when somebody reads the evidence and not before.
+
+A verdict carries a `CauseColumn`. Reading a row of it goes over the running pods of the domain and names the term, the
+domain and the pods; the cluster must still be the one the verdict was about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from schedctl.cache.affinity_terms import carried_terms
+from schedctl.cache.arrays import ABSENT
+from schedctl.cache.nodes import Nodes
+from schedctl.cache.pod_info import AffinityTerm, PodInfo
+from schedctl.plugins.inter_pod_affinity_state import AffinityState, matches_all
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why InterPodAffinity refuses a node.
+
+    Attributes:
+        topology_key: of the term.
+        domain: the node's value of that label, None where it has none.
+        selector: the labels the term is about, as kubectl writes selectors.
+        namespaces: the namespaces it is about, sorted; None for all.
+        pods: ``namespace/name`` of pods. Where company lacks, the running pods that would do, all of them elsewhere;
+            where company is forbidden, the pods in the domain that are in the way.
+    """
+
+    topology_key: str
+    domain: str | None
+    selector: str
+    namespaces: tuple[str, ...] | None
+    pods: tuple[str, ...]
+
+
+class CauseColumn:
+    """The cause for each row of a column; implements `schedctl.framework.reasons.OnDemand`."""
+
+    __slots__ = ("_find", "_generation", "_nodes", "_state")
+
+    def __init__(self, find: Callable[[AffinityState, Nodes, int], Cause], state: AffinityState, nodes: Nodes) -> None:
+        self._find = find
+        self._state = state
+        self._nodes = nodes
+        self._generation = nodes.cluster.generation
+
+    def at(self, row: int) -> Cause:
+        """Return the cause for a row.
+
+        Raises:
+            ValueError: the cluster has changed since the verdict.
+        """
+        if self._nodes.cluster.generation != self._generation:
+            raise ValueError("the cluster has changed since this verdict: ask again")
+        return self._find(self._state, self._nodes, row)
+
+
+def missing_company(state: AffinityState, nodes: Nodes, row: int) -> Cause:
+    """Return the first required term whose label the node lacks, else the first whose domain lacks company."""
+    wanted = [info for info in _running(nodes, row) if matches_all(state.required, info)]
+    lacking = [term for term in state.required if _domain(nodes, row, term) is None]
+    for term in state.required:
+        if not any(matches_all(state.required, info) for info in _neighbours(nodes, row, term.topology_key)):
+            lacking.append(term)
+    return _cause(lacking[0], nodes, row, wanted)
+
+
+def unwanted_company(state: AffinityState, nodes: Nodes, row: int) -> Cause:
+    """Return the first anti-affinity term of the pod that pods in the node's domain match."""
+    for term in state.anti:
+        neighbours = _neighbours(nodes, row, term.topology_key)
+        met = [info for info in neighbours if term.matches(info.namespace, None, info.labels)]
+        if met:
+            return _cause(term, nodes, row, met)
+    raise LookupError("no anti-affinity term is met on this row")
+
+
+def repelling_pods(state: AffinityState, nodes: Nodes, row: int) -> Cause:
+    """Return the first anti-affinity term about the pod that pods in the node's domain carry."""
+    about = (state.pod.namespace, state.namespace_labels, state.pod.labels)
+    carriers: dict[AffinityTerm, list[PodInfo]] = {}
+    for info in _running(nodes, row):
+        for term in carried_terms(info).required_anti:
+            if term.matches(*about):
+                carriers.setdefault(term, []).append(info)
+    for term, infos in carriers.items():
+        near = {info.key for info in _neighbours(nodes, row, term.topology_key)}
+        met = [info for info in infos if info.key in near]
+        if met:
+            return _cause(term, nodes, row, met)
+    raise LookupError("no pod in reach of this row has an anti-affinity term about the pod")
+
+
+def _cause(term: AffinityTerm, nodes: Nodes, row: int, pods: Iterable[PodInfo]) -> Cause:
+    return Cause(
+        term.topology_key,
+        _domain(nodes, row, term),
+        str(term.selector),
+        None if term.namespace_selector.everything else tuple(sorted(term.namespaces)),
+        tuple(dict.fromkeys(info.key for info in pods)),
+    )
+
+
+def _domain(nodes: Nodes, row: int, term: AffinityTerm) -> str | None:
+    return nodes.labels.maps[int(nodes.rows[row])].get(term.topology_key)
+
+
+def _running(nodes: Nodes, row: int) -> list[PodInfo]:
+    """The running pods as supposed at a row, in the order of the pod table."""
+    return _supposed(list(nodes.cluster.pod_table), nodes, row)
+
+
+def _neighbours(nodes: Nodes, row: int, key: str) -> list[PodInfo]:
+    """The pods in the node's domain, as supposed at the row; none where the node has no such label."""
+    table = nodes.cluster.pod_table
+    column = nodes.labels.column(key)
+    code = column[nodes.rows[row]]
+    if code == ABSENT:
+        return []
+    near = np.flatnonzero((column[table.node] == code) & table.alive)
+    infos = (table.infos[pod_row] for pod_row in near.tolist())
+    return _supposed([info for info in infos if info is not None], nodes, row)
+
+
+def _supposed(infos: list[PodInfo], nodes: Nodes, row: int) -> list[PodInfo]:
+    for info, sign in nodes.changes.at(row) if nodes.changes is not None else ():
+        if sign > 0:
+            infos = [*infos, info]
+        else:
+            infos = [other for other in infos if other.key != info.key]
+    return infos

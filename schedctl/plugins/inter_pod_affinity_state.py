@@ -1,0 +1,162 @@
+"""What InterPodAffinity knows of a cycle: the pod's terms, and pods counted by topology domain.
+
+A topology domain is a value of a node label, so a count by domain is an array over label codes (`DomainCounts`), made
+by one ``bincount`` for each topology key and read for all nodes by one gather. `Supposed` holds what pods gained and
+lost at the positions of a supposed column add to those counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from schedctl.api.meta import Namespace
+from schedctl.api.selectors import NOTHING
+from schedctl.cache.arrays import ABSENT, BoolArray, CodeArray, IndexArray, IntArray
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.labels import LabelColumns
+from schedctl.cache.pod_info import AffinityTerm, PodInfo
+
+
+class DomainCounts:
+    """Sums over running pods for each domain of a few topology keys.
+
+    Attributes:
+        pairs: how many times a pod was counted under a key its node has; 0 when nothing was.
+    """
+
+    __slots__ = ("_labels", "_sums", "pairs")
+
+    def __init__(self, labels: LabelColumns) -> None:
+        self._labels = labels
+        self.pairs = 0
+        self._sums: dict[str, IntArray] = {}
+
+    @property
+    def keys(self) -> Iterable[str]:
+        """The topology keys under which something was counted."""
+        return self._sums
+
+    def add(
+        self,
+        key: str,
+        nodes: IndexArray,
+        counts: IntArray | None = None,
+        amounts: IntArray | None = None,
+        factor: int = 1,
+    ) -> None:
+        """Count pods under a topology key.
+
+        Args:
+            key: the node label; pods on nodes without it are not counted.
+            nodes: intp (m,), node rows.
+            counts: int64 (m,), how many pods on each; one if None.
+            amounts: int64 (m,), what they add on each node; `counts` if None.
+            factor: what amounts are multiplied with.
+        """
+        column = self._labels.column(key)
+        shifted = column[nodes] + 1
+        summed = amounts if amounts is not None else counts
+        sums = np.bincount(shifted, summed, minlength=int(column.max(initial=ABSENT)) + 2).astype(np.int64, copy=False)
+        self.pairs += len(nodes) - int(sums[0]) if counts is None else int(counts[shifted > 0].sum())
+        sums[0] = 0
+        if factor != 1:
+            sums *= factor
+        if key in self._sums:
+            self._sums[key] += sums
+        else:
+            self._sums[key] = sums
+
+    def at(self, key: str, codes: CodeArray) -> IntArray:
+        """Return the sum in the domain of each node, int64 (n,), given the nodes' label codes; 0 where it has none."""
+        sums: IntArray = self._sums[key][codes + 1]
+        return sums
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._sums
+
+
+@dataclass(frozen=True, slots=True)
+class Supposed:
+    """What pods gained and lost at each position add to the counts in that position's own domains, int64 (n,) each.
+
+    Attributes:
+        attracting: pods that match all of the pod's required terms.
+        unwanted: by topology key, matches of the pod's anti-affinity terms.
+        repelling: by topology key, anti-affinity terms of others that match the pod.
+    """
+
+    attracting: IntArray
+    unwanted: Mapping[str, IntArray]
+    repelling: Mapping[str, IntArray]
+
+
+@dataclass(frozen=True)
+class AffinityState:
+    """What PreFilter found; see `DomainCounts` for the counts.
+
+    Attributes:
+        pod: the pod to be placed.
+        namespace_labels: the labels of its namespace, None where there is no such object.
+        required, anti: its required terms, their namespace selectors resolved to names.
+        attracting: running pods that match all required terms, under the key of each.
+        unwanted: running pods that match an anti-affinity term, under its key.
+        repelling: running pods with an anti-affinity term that matches the pod, under its key.
+        supposed: what a supposed column adds, None when the column is as the cluster is.
+    """
+
+    pod: PodInfo
+    namespace_labels: Mapping[str, str] | None
+    required: tuple[AffinityTerm, ...]
+    anti: tuple[AffinityTerm, ...]
+    attracting: DomainCounts
+    unwanted: DomainCounts
+    repelling: DomainCounts
+    supposed: Supposed | None = None
+
+    @cached_property
+    def required_keys(self) -> tuple[str, ...]:
+        """The topology keys of the required terms, each once."""
+        return tuple(dict.fromkeys(term.topology_key for term in self.required))
+
+    @cached_property
+    def attracts_itself(self) -> bool:
+        """Whether the pod matches all its own required terms."""
+        return matches_all(self.required, self.pod)
+
+
+def matches_all(terms: tuple[AffinityTerm, ...], info: PodInfo) -> bool:
+    """Return whether a pod matches all of another's (resolved) terms, of which there is at least one."""
+    return bool(terms) and all(term.matches(info.namespace, None, info.labels) for term in terms)
+
+
+def resolved(terms: Iterable[AffinityTerm], cluster: Cluster) -> tuple[AffinityTerm, ...]:
+    """Return the terms of an incoming pod with the namespaces that exist and are selected by label added by name.
+
+    A selector of all namespaces stays as it is: it covers namespaces of which there is no object, too.
+    """
+    return tuple(_resolved(term, cluster) for term in terms)
+
+
+def _resolved(term: AffinityTerm, cluster: Cluster) -> AffinityTerm:
+    selector = term.namespace_selector
+    if selector.nothing or selector.everything:
+        return term
+    every = cluster.every(Namespace).values()
+    selected = frozenset(n.metadata.name for n in every if selector.matches(n.metadata.labels))
+    return term._replace(namespaces=term.namespaces | selected, namespace_selector=NOTHING)
+
+
+def nodes_selected(cluster: Cluster, terms: tuple[AffinityTerm, ...]) -> IndexArray:
+    """Return the node row of each running pod that matches all of the (resolved) terms, intp (pods,)."""
+    table = cluster.pod_table
+    mask: BoolArray | None = None
+    for term in terms:
+        selected = table.select(term.selector, None if term.namespace_selector.everything else term.namespaces)
+        mask = selected if mask is None else mask & selected
+    assert mask is not None
+    nodes: IndexArray = table.node[np.flatnonzero(mask)]
+    return nodes

@@ -1,0 +1,174 @@
+"""NodeAffinity: node selectors, required and preferred node affinity, and the affinity a profile adds to every pod."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from schedctl.api.node_selectors import (
+    NAME_FIELD,
+    FieldRequirement,
+    NodeQuery,
+    NodeTerm,
+    PreferredTerm,
+    RequiredNodeAffinity,
+    compile_node_selector,
+    compile_preferred,
+    required_node_affinity,
+)
+from schedctl.api.pods import NodeAffinity as NodeAffinitySpec
+from schedctl.api.pods import NodeSelectorTerm, Pod
+from schedctl.api.selectors import Requirement, SelectorError
+from schedctl.cache.arrays import IntArray
+from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.cache.nodes import Nodes
+from schedctl.cache.pod_info import PodInfo
+from schedctl.framework.arithmetic import default_normalize
+from schedctl.framework.cycles import Cycle, StateKey
+from schedctl.framework.handles import Handle
+from schedctl.framework.node_matching import matching, matching_term, meeting
+from schedctl.framework.points import FilterPlugin, NodeSet, PreFilterPlugin, PreScorePlugin, Scope, ScorePlugin
+from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
+from schedctl.framework.statuses import SKIP, Status, error
+
+REQUIRED = StateKey[RequiredNodeAffinity]("PreFilterNodeAffinity")
+PREFERRED = StateKey[tuple[PreferredTerm, ...]]("PreScoreNodeAffinity")
+
+
+class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
+    """Rejects nodes the pod's selector or required affinity does not match, and ranks by the preferred terms."""
+
+    reads_feasible_set = False
+    unmatched = Reason("node(s) didn't match Pod's node affinity/selector", unresolvable=True)
+    enforced = Reason("node(s) didn't match scheduler-enforced node affinity", unresolvable=True)
+    conflict = Reason("pod affinity terms conflict", unresolvable=True)
+
+    def __init__(self, args: Any, handle: Handle) -> None:
+        super().__init__(args, handle)
+        added = args.added_affinity or NodeAffinitySpec()
+        required = added.required_during_scheduling_ignored_during_execution
+        preferred = added.preferred_during_scheduling_ignored_during_execution
+        self._added_required = compile_node_selector(required).checked() if required is not None else None
+        self._added_preferred = compile_preferred(preferred) if preferred else None
+
+    def signature(self, pod: PodInfo) -> Hashable:
+        """Its node selector and node affinity."""
+        spec = pod.pod.spec
+        if spec.node_selector is None and not (spec.affinity and spec.affinity.node_affinity):
+            return ()
+        selector = frozenset(spec.node_selector.items()) if spec.node_selector is not None else None
+        return selector, msgspec.json.encode(spec.affinity and spec.affinity.node_affinity)
+
+    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
+        """Only the node's own name and labels matter."""
+        return Scope.ROW if change.kind in (ChangeKind.NODES, ChangeKind.NODE_UPDATED) else Scope.NOTHING
+
+    def pre_filter(self, cycle: Cycle, nodes: Nodes) -> Status | NodeSet | None:
+        """Narrow the search where every term names its nodes; Skip a pod that does not care."""
+        pod = cycle.pod.pod
+        terms = _required_terms(pod)
+        if terms is None and pod.spec.node_selector is None and self._added_required is None:
+            return SKIP
+        cycle.state[REQUIRED] = required_node_affinity(pod)
+        names = _named(terms) if terms else None
+        if names is None:
+            return None
+        return NodeSet(names) if names else self.conflict.status()
+
+    def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
+        """Ask the profile's affinity first, then the pod's."""
+        verdicts = ACCEPT
+        if self._added_required is not None:
+            refused = ~matching(nodes, self._added_required)
+            unmet = _Unmet(nodes, RequiredNodeAffinity(terms=self._added_required))
+            verdicts = self.enforced.where(refused, unmet=unmet)
+        required = cycle.state[REQUIRED] if REQUIRED in cycle.state else required_node_affinity(cycle.pod.pod)
+        if required.everywhere:
+            return verdicts
+        return verdicts.then(self.unmatched.where(~meeting(nodes, required), unmet=_Unmet(nodes, required)))
+
+    def pre_score(self, cycle: Cycle, nodes: Nodes) -> Status | None:
+        """Parse the preferred terms; a pod whose terms do not parse is not scored at all."""
+        try:
+            preferred = _preferred(cycle.pod.pod)
+        except SelectorError as malformed:
+            return error(str(malformed))
+        if preferred is None and self._added_preferred is None:
+            return SKIP
+        cycle.state[PREFERRED] = preferred or ()
+        return None
+
+    def score(self, cycle: Cycle, nodes: Nodes) -> IntArray:
+        """Add up the weights of the terms that match.
+
+        Raises:
+            SelectorError: PreScore did not run, and a preferred term does not parse.
+        """
+        preferred = cycle.state[PREFERRED] if PREFERRED in cycle.state else _preferred(cycle.pod.pod) or ()
+        scores = np.zeros(len(nodes), np.int64)
+        for each in (*(self._added_preferred or ()), *preferred):
+            scores[matching_term(nodes, each.term)] += each.weight
+        return scores
+
+    def normalize(self, cycle: Cycle, nodes: Nodes, scores: IntArray) -> IntArray:
+        """Give the best node 100 and the others in proportion."""
+        return default_normalize(scores)
+
+
+@dataclass(frozen=True, slots=True)
+class _Unmet:
+    """Which requirements a node does not meet, found out when asked for.
+
+    The requirements of the node selector come first, then those of each term.
+    """
+
+    nodes: Nodes
+    required: RequiredNodeAffinity
+
+    def at(self, position: int) -> tuple[tuple[Requirement | FieldRequirement, ...], ...]:
+        metadata = self.nodes.object(position).metadata
+        terms = self.required.terms or NodeQuery(())
+        return tuple(
+            _unmet(term, metadata.name, metadata.labels or {})
+            for term in (NodeTerm(self.required.labels), *terms.terms)
+        )
+
+
+def _unmet(
+    term: NodeTerm, name: str, labels: Mapping[str, str]
+) -> tuple[Requirement | FieldRequirement, ...]:
+    unmet: list[Requirement | FieldRequirement] = [r for r in term.labels.requirements if not r.matches(labels)]
+    unmet += (field for field in term.fields if not field.matches(name))
+    return tuple(unmet)
+
+
+def _required_terms(pod: Pod) -> list[NodeSelectorTerm] | None:
+    """Return the terms of the required affinity, None where the pod has none."""
+    affinity = pod.spec.affinity and pod.spec.affinity.node_affinity
+    required = affinity.required_during_scheduling_ignored_during_execution if affinity else None
+    return (required.node_selector_terms or []) if required is not None else None
+
+
+def _named(terms: list[NodeSelectorTerm]) -> frozenset[str] | None:
+    """Return the nodes the terms name, None if one of them does not name any."""
+    names: frozenset[str] = frozenset()
+    for term in terms:
+        sets = [
+            frozenset(field.values or ())
+            for field in term.match_fields or ()
+            if field.key == NAME_FIELD and field.operator == "In"
+        ]
+        if not sets:
+            return None
+        names |= frozenset.intersection(*sets)
+    return names
+
+
+def _preferred(pod: Pod) -> tuple[PreferredTerm, ...] | None:
+    affinity = pod.spec.affinity and pod.spec.affinity.node_affinity
+    preferred = affinity.preferred_during_scheduling_ignored_during_execution if affinity else None
+    return compile_preferred(preferred) if preferred is not None else None

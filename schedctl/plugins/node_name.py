@@ -1,0 +1,39 @@
+"""NodeName: a pod that names its node goes nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.cache.nodes import Nodes
+from schedctl.cache.pod_info import PodInfo
+from schedctl.framework.cycles import Cycle
+from schedctl.framework.points import FilterPlugin, NodeSet, PreFilterPlugin, Scope
+from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
+
+
+class NodeName(PreFilterPlugin, FilterPlugin):
+    """Rejects all nodes but the one in ``spec.nodeName``."""
+
+    other = Reason("node(s) didn't match the requested node name", unresolvable=True)
+
+    def signature(self, pod: PodInfo) -> Hashable:
+        """The node it names."""
+        return pod.pod.spec.node_name
+
+    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
+        """Only a new node can have the name."""
+        return Scope.ROW if change.kind is ChangeKind.NODES else Scope.NOTHING
+
+    def pre_filter(self, cycle: Cycle, nodes: Nodes) -> NodeSet | None:
+        """Narrow the search to the named node."""
+        name = cycle.pod.pod.spec.node_name
+        return NodeSet(frozenset((name,))) if name else None
+
+    def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
+        """Compare the node."""
+        name = cycle.pod.pod.spec.node_name
+        if not name:
+            return ACCEPT
+        row = nodes.cluster.node_table.row_of.get(name, -1)
+        return self.other.where(nodes.rows != row, requested=name)

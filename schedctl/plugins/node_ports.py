@@ -1,0 +1,88 @@
+"""NodePorts: a port of the host belongs to one pod per protocol and address; ``0.0.0.0`` stands for all addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.cache.nodes import Nodes
+from schedctl.cache.pod_info import HostPort, PodInfo
+from schedctl.framework.cycles import Cycle, StateKey
+from schedctl.framework.points import FilterPlugin, PreFilterPlugin, Scope
+from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
+from schedctl.framework.statuses import SKIP, Code, Status
+
+WANTED = StateKey[tuple[HostPort, ...]]("PreFilterNodePorts")
+ANY_ADDRESS = "0.0.0.0"
+
+
+class NodePorts(PreFilterPlugin, FilterPlugin):
+    """Rejects nodes on which another pod holds a host port the pod asks for."""
+
+    taken = Reason("node(s) didn't have free ports for the requested pod ports")
+    unprepared = Reason(f'reading "{WANTED.name}" from cycleState: not found', code=Code.ERROR)
+
+    def signature(self, pod: PodInfo) -> Hashable:
+        """The host ports it asks for."""
+        return pod.host_ports
+
+    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
+        """A pod with host ports changes its own node, for a pod that asks for some."""
+        if change.kind is ChangeKind.NODES:
+            return Scope.ROW
+        came_or_went = change.kind in (ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED)
+        if came_or_went and self.name not in cycle.skip_filter and change.subject.host_ports:
+            return Scope.ROW
+        return Scope.NOTHING
+
+    def pre_filter(self, cycle: Cycle, nodes: Nodes) -> Status | None:
+        """Skip pods without host ports."""
+        wanted = cycle.pod.host_ports
+        if not wanted:
+            return SKIP
+        cycle.state[WANTED] = wanted
+        return None
+
+    def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
+        """Compare the wanted ports with those taken on each node."""
+        if WANTED not in cycle.state:
+            return self.unprepared.where(np.ones(len(nodes), np.bool_))
+        wanted = cycle.state[WANTED]
+        refused = [
+            position
+            for ip, protocol, port in wanted
+            for position, addresses in nodes.port_users(protocol, port)
+            if _collides(ip, addresses)
+        ]
+        if not refused:
+            return ACCEPT
+        mask = np.zeros(len(nodes), np.bool_)
+        mask[refused] = True
+        return self.taken.where(mask, collisions=_Collisions(nodes, wanted))
+
+
+@dataclass(frozen=True, slots=True)
+class _Collisions:
+    """Which of the wanted ports are taken on a node, and by which pods, found out when asked for."""
+
+    nodes: Nodes
+    wanted: tuple[HostPort, ...]
+
+    def at(self, position: int) -> tuple[tuple[HostPort, tuple[str, ...]], ...]:
+        pods = self.nodes.pods_on(position)
+        found = ((port, tuple(pod.key for pod in pods if _holds(pod, port))) for port in self.wanted)
+        return tuple((port, holders) for port, holders in found if holders)
+
+
+def _collides(ip: str, addresses: Iterable[str]) -> bool:
+    return ip == ANY_ADDRESS or ANY_ADDRESS in addresses or ip in addresses
+
+
+def _holds(pod: PodInfo, wanted: HostPort) -> bool:
+    return any(
+        held.protocol == wanted.protocol and held.port == wanted.port and _collides(wanted.ip, (held.ip,))
+        for held in pod.host_ports
+    )

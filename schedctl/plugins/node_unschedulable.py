@@ -1,0 +1,41 @@
+"""NodeUnschedulable: cordoned nodes take no new pods, but those that tolerate the taint that comes with a cordon."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from schedctl.api.nodes import Taint
+from schedctl.api.tolerations import NO_SCHEDULE, tolerated
+from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.cache.nodes import Nodes
+from schedctl.cache.pod_info import PodInfo
+from schedctl.framework.cycles import Cycle
+from schedctl.framework.points import FilterPlugin, PreFilterPlugin, Scope
+from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
+
+CORDON = Taint(key="node.kubernetes.io/unschedulable", effect=NO_SCHEDULE)
+"""The taint kube-controller-manager puts on a cordoned node."""
+
+
+class NodeUnschedulable(PreFilterPlugin, FilterPlugin):
+    """Rejects cordoned nodes, unless the pod tolerates the cordon."""
+
+    cordoned = Reason("node(s) were unschedulable", unresolvable=True)
+
+    def signature(self, pod: PodInfo) -> Hashable:
+        """Whether it tolerates a cordon."""
+        return tolerated(CORDON, pod.pod.spec.tolerations or ())
+
+    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
+        """Only the node itself matters."""
+        return Scope.ROW if change.kind in (ChangeKind.NODES, ChangeKind.NODE_UPDATED) else Scope.NOTHING
+
+    def pre_filter(self, cycle: Cycle, nodes: Nodes) -> None:
+        """Has nothing to prepare; kube-scheduler calls it for pods that are being resized."""
+
+    def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
+        """Look at ``spec.unschedulable``."""
+        cordoned = nodes.unschedulable
+        if not cordoned.any() or tolerated(CORDON, cycle.pod.pod.spec.tolerations or ()):
+            return ACCEPT
+        return self.cordoned.where(cordoned.copy())

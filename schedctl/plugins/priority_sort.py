@@ -1,0 +1,26 @@
+"""PrioritySort: the order of the queue, by priority and then by age."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from schedctl.cache.cluster import Change
+from schedctl.cache.pod_info import PodInfo
+from schedctl.framework.cycles import Cycle
+from schedctl.framework.points import QueueSortPlugin, Scope
+
+
+class PrioritySort(QueueSortPlugin):
+    """Puts pods of higher priority first; of equal ones, those that came first."""
+
+    def signature(self, pod: PodInfo) -> Hashable:
+        """Its priority."""
+        return pod.priority
+
+    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
+        """Says nothing of nodes."""
+        return Scope.NOTHING
+
+    def sort_key(self, pod: PodInfo, arrival: float) -> tuple[int, float]:
+        """Return the priority, turned round, and the arrival."""
+        return -pod.priority, arrival

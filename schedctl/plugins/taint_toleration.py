@@ -1,0 +1,78 @@
+"""TaintToleration: taints keep pods off a node, or make it a second choice.
+
+Nodes share few distinct sets of taints, so each set is judged once and the answer is gathered by node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+
+from schedctl.api.tolerations import HARD_EFFECTS, PREFER_NO_SCHEDULE, first_untolerated, tolerated
+from schedctl.cache.arrays import IntArray
+from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.cache.nodes import Nodes
+from schedctl.cache.pod_info import PodInfo
+from schedctl.framework.arithmetic import default_normalize
+from schedctl.framework.cycles import Cycle, StateKey
+from schedctl.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, Scope, ScorePlugin
+from schedctl.framework.reasons import ACCEPT, Lookup, Reason, Verdicts
+
+PREPARED = StateKey[bool]("PreScoreTaintToleration")
+
+
+class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
+    """Rejects nodes with a NoSchedule or NoExecute taint the pod does not tolerate, and avoids PreferNoSchedule."""
+
+    reads_feasible_set = False
+    untolerated = Reason("node(s) had untolerated taint(s)", unresolvable=True)
+
+    def signature(self, pod: PodInfo) -> Hashable:
+        """Its tolerations."""
+        return tuple((t.key, t.operator, t.value, t.effect) for t in pod.pod.spec.tolerations or ())
+
+    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
+        """Only the node's own taints matter."""
+        return Scope.ROW if change.kind in (ChangeKind.NODES, ChangeKind.NODE_UPDATED) else Scope.NOTHING
+
+    def pre_filter(self, cycle: Cycle, nodes: Nodes) -> None:
+        """Has nothing to prepare; kube-scheduler calls it for pods that are being resized."""
+
+    def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
+        """Refuse nodes by their first taint that is not tolerated, which is the evidence."""
+        tolerations = cycle.pod.pod.spec.tolerations or ()
+        table = nodes.cluster.node_table
+        first = [first_untolerated(taints, tolerations, HARD_EFFECTS) for taints in table.taint_sets.values]
+        refused = np.array([taint is not None for taint in first], np.bool_)
+        if not refused.any():
+            return ACCEPT
+        sets = nodes.gather(table.taints).astype(np.intp)
+        return self.untolerated.where(refused[sets], taint=Lookup(first, sets))
+
+    def pre_score(self, cycle: Cycle, nodes: Nodes) -> None:
+        """Mark that PreScore ran, which kube-scheduler's Score insists on."""
+        cycle.state[PREPARED] = True
+
+    def score(self, cycle: Cycle, nodes: Nodes) -> IntArray:
+        """Count the PreferNoSchedule taints of each node that the pod does not tolerate.
+
+        Raises:
+            LookupError: PreScore did not run.
+        """
+        if PREPARED not in cycle.state:
+            raise LookupError(f'failed to read "{PREPARED.name}" from cycleState: not found')
+        tolerations = cycle.pod.pod.spec.tolerations or ()
+        table = nodes.cluster.node_table
+        counts = [
+            sum(taint.effect == PREFER_NO_SCHEDULE and not tolerated(taint, tolerations) for taint in taints)
+            for taints in table.taint_sets.values
+        ]
+        if not any(counts):
+            return np.zeros(len(nodes), np.int64)
+        scores: IntArray = np.array(counts, np.int64)[nodes.gather(table.taints)]
+        return scores
+
+    def normalize(self, cycle: Cycle, nodes: Nodes, scores: IntArray) -> IntArray:
+        """Give nodes without such taints 100 and the one with the most 0."""
+        return default_normalize(scores, reverse=True)

@@ -1,0 +1,99 @@
+"""`Scheduler`: profiles by scheduler name over one cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from schedctl import config
+from schedctl.api.pods import Pod
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.pod_info import PodInfo
+from schedctl.config.expansion import expand_all
+from schedctl.config.types import SchedulerConfiguration
+from schedctl.engine.attempts import Attempt, attempt
+from schedctl.engine.binding import Reservation, reserve
+from schedctl.engine.handles import ProfileHandle
+from schedctl.engine.nominators import Nominator
+from schedctl.engine.reporters import Reporter
+from schedctl.engine.reuse import Templates
+from schedctl.errors import ConfigError
+from schedctl.framework.points import Plugin
+from schedctl.framework.profiles import Profile
+from schedctl.framework.registries import Registry
+from schedctl.plugins.in_tree import IN_TREE
+from schedctl.scheduler.profiles import build
+
+ADAPTIVE = 0
+"""The ``percentageOfNodesToScore`` that depends on the size of the cluster."""
+
+
+class Scheduler:
+    """A dry-run scheduler over a cluster in memory.
+
+    Attributes:
+        cluster: what pods are placed on; attempts leave it as it was, `place` does not.
+        configuration: what it was made from.
+        profiles: by scheduler name.
+        nominator: pods promised to nodes, from the pending pods' statuses.
+
+    Raises:
+        ConfigError: the configuration names unknown plugins or breaks a rule that needs the registry.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        configuration: SchedulerConfiguration | None = None,
+        registry: Registry = IN_TREE,
+        reporter: Reporter | None = None,
+    ) -> None:
+        self.cluster = cluster
+        self.configuration = configuration or config.default()
+        self.nominator = Nominator()
+        self.profiles: dict[str, Profile] = {}
+        self._reporter = reporter or Reporter()
+        self._templates = Templates(cluster)
+        expanded, problems = expand_all(self.configuration, registry)
+        if problems:
+            raise ConfigError(problems)
+        for profile_config in self.configuration.profiles:
+            handle = ProfileHandle(cluster, self.nominator)
+
+            def make(plugin: type[Plugin], args: Any, handle: ProfileHandle = handle) -> Plugin:
+                return plugin(args, handle)
+
+            profile = build(profile_config, expanded[profile_config.scheduler_name], registry, make)
+            handle.profile = profile
+            self.profiles[profile.scheduler_name] = profile
+        for info in cluster.pending.values():
+            self.nominator.nominate(info, info.pod.status.nominated_node_name)
+
+    def profile_of(self, pod: PodInfo) -> Profile | None:
+        """Return the profile that serves a pod, None when its scheduler is another one."""
+        return self.profiles.get(pod.pod.spec.scheduler_name)
+
+    def attempt(self, pod: PodInfo | Pod, *, sampling: bool = False) -> Attempt:
+        """Run one scheduling cycle for a pod and return its facts; nothing is placed.
+
+        Args:
+            pod: the pod, defaulted. A pod that stands in the cluster counts there: remove it first to ask anew.
+            sampling: look at as many nodes as kube-scheduler would, instead of all.
+
+        Raises:
+            KeyError: no profile serves the pod's scheduler name.
+        """
+        info = pod if isinstance(pod, PodInfo) else PodInfo(pod)
+        profile = self.profiles[info.pod.spec.scheduler_name]
+        percentage = None
+        if sampling:
+            percentage = profile.percentage_of_nodes_to_score
+            if percentage is None:
+                percentage = self.configuration.percentage_of_nodes_to_score or ADAPTIVE
+        return attempt(profile, self.cluster, info, self.nominator, percentage=percentage, templates=self._templates)
+
+    def place(self, outcome: Attempt, node_name: str | None = None) -> Reservation:
+        """Assume the pod of a successful attempt on its chosen node (or this one) and reserve what it needs."""
+        reservation = reserve(outcome.profile, self.cluster, outcome.cycle, node_name or outcome.chosen, self._reporter)
+        if reservation.status.successful:
+            self.nominator.withdraw(outcome.pod)
+        return reservation

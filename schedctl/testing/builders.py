@@ -1,0 +1,90 @@
+"""Builders: Kubernetes objects in one line, with the defaults a test does not care about.
+
+``cluster(node("a", cpu="4"), pod("web", on="a", cpu="500m"))`` is a cluster of one node with one running pod. Anything
+the arguments do not reach goes in as a spec or status in Kubernetes' own JSON, e.g. ``pod("x", affinity={...})``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from schedctl.api import defaults
+from schedctl.api.nodes import Node
+from schedctl.api.pods import Pod
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.pod_info import PodInfo
+
+HOSTNAME = "kubernetes.io/hostname"
+ZONE = "topology.kubernetes.io/zone"
+
+
+def node(
+    name: str,
+    *,
+    cpu: str = "4",
+    memory: str = "16Gi",
+    pods: str = "110",
+    zone: str | None = None,
+    labels: dict[str, str] | None = None,
+    taints: list[dict[str, str]] | None = None,
+    unschedulable: bool = False,
+    images: list[dict[str, Any]] | None = None,
+    declared_features: list[str] | None = None,
+    **resources: str,
+) -> Node:
+    """Return a node; extra keyword arguments are further allocatable resources (``**{"nvidia.com/gpu": "2"}``)."""
+    all_labels = {HOSTNAME: name, **({ZONE: zone} if zone else {}), **(labels or {})}
+    return msgspec.convert(
+        {
+            "metadata": {"name": name, "labels": all_labels},
+            "spec": {"taints": taints, "unschedulable": unschedulable},
+            "status": {
+                "allocatable": {"cpu": cpu, "memory": memory, "pods": pods, **resources},
+                "images": images,
+                "declaredFeatures": declared_features,
+            },
+        },
+        Node,
+    )
+
+
+def pod(
+    name: str = "web",
+    *,
+    namespace: str = "default",
+    cpu: str | None = None,
+    memory: str | None = None,
+    labels: dict[str, str] | None = None,
+    on: str | None = None,
+    image: str = "registry.example/web:v1",
+    ports: list[dict[str, Any]] | None = None,
+    requests: dict[str, str] | None = None,
+    metadata: dict[str, Any] | None = None,
+    status: dict[str, Any] | None = None,
+    **spec: Any,
+) -> PodInfo:
+    """Return a pod, running on the node `on` if given; extra keyword arguments are fields of its spec, in camelCase."""
+    wanted = {**({"cpu": cpu} if cpu else {}), **({"memory": memory} if memory else {}), **(requests or {})}
+    container = {"name": "main", "image": image, "resources": {"requests": wanted}, "ports": ports}
+    obj = {
+        "metadata": {"name": name, "namespace": namespace, "labels": labels, **(metadata or {})},
+        "spec": {"containers": [container], "nodeName": on or "", **spec},
+        "status": status or {"phase": "Running" if on else "Pending"},
+    }
+    return PodInfo(defaults.pod(msgspec.convert(obj, Pod)))
+
+
+def cluster(*objects: Any) -> Cluster:
+    """Return a cluster of these nodes, pods and other API structs."""
+    made = Cluster()
+    for obj in objects:
+        if isinstance(obj, Node):
+            made.add_node(obj)
+    for obj in objects:
+        if isinstance(obj, PodInfo):
+            made.add_pod(obj)
+        elif not isinstance(obj, Node):
+            made.put(obj)
+    return made

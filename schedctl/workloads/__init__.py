@@ -1,0 +1,6 @@
+"""From what people write to the pods the scheduler sees: workloads make pods, admission completes them.
+
+``templates`` answers what pod a Deployment or any other workload would make next, as its controller would.
+``admission`` answers what the API server would make of a pod before anything else sees it. Both are pure: they read
+the cluster and return values, and whoever calls them decides what to put where.
+"""

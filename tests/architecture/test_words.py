@@ -1,0 +1,70 @@
+"""What the tree says about itself, and what it must not say."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import schedctl
+
+ROOT = Path(__file__).parents[2]
+MODULES = sorted((ROOT / "schedctl").rglob("*.py"))
+
+# Paths of somebody's machine, and options that say where packages come from: a clone builds with its user's own settings.
+MACHINE = re.compile(r"(?<![\w./~-])/(?:work|root|home|Users|opt|usr/local)/[\w.]")
+REGISTRY = re.compile(r"(?:index|proxy|registry)[_-]url|--find-links|--trusted-host|\bGO(?:PROXY|NOSUMDB|PRIVATE)\b", re.IGNORECASE)
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def tracked() -> list[Path]:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode != 0:
+        pytest.skip("not a git checkout")
+    return [ROOT / path for path in listed.stdout.split("\0") if path]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name)
+def test_every_module_opens_with_its_reason_for_being(path):
+    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    assert text, "a module without a docstring"
+    if path.name == "__init__.py":
+        assert len(text.splitlines()) > 1, "a package whose docstring is one line"
+
+
+@pytest.mark.parametrize("forbidden", [MACHINE, REGISTRY], ids=["a path of one machine", "where packages come from"])
+def test_no_tracked_file_names(forbidden):
+    found = []
+    for path in tracked():
+        if path == Path(__file__) or not path.is_file():
+            continue
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        found += [f"{name(path)}:{i}: {line.strip()}" for i, line in enumerate(text.splitlines(), 1) if forbidden.search(line)]
+    assert found == []
+
+
+def test_the_oracle_is_of_the_version_we_claim_to_reproduce():
+    required = re.search(r"^\tk8s\.io/kubernetes (\S+)$", (ROOT / "conformance/oracle/go.mod").read_text(), re.MULTILINE)
+    assert required is not None
+    assert required[1] == schedctl.KUBERNETES_VERSION
+    assert (ROOT / "conformance/corpus" / schedctl.KUBERNETES_VERSION).is_dir()
+
+
+def test_the_changelog_knows_this_version():
+    assert f"## [{schedctl.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_every_dependency_says_what_it_is_for():
+    lines = (ROOT / "pyproject.toml").read_text(encoding="utf-8").splitlines()
+    for requirement in tomllib.loads("\n".join(lines))["project"]["dependencies"]:
+        assert any(f'"{requirement}"' in line and "#" in line for line in lines), requirement

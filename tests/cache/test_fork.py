@@ -1,0 +1,117 @@
+"""A fork undoes everything, whatever was done inside it, and in any nesting."""
+
+import msgspec
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schedctl.cache.cluster import Cluster
+from schedctl.testing.builders import cluster, node, pod
+
+
+def picture(c: Cluster):
+    """Everything a plugin could see, keyed so that the order of table rows does not matter."""
+    table = c.node_table
+    nodes = {}
+    for name, row in table.row_of.items():
+        requested = {r: int(table.requested[i, row]) for i, r in enumerate(table.resource_names.values)}
+        nodes[name] = (
+            {r: v for r, v in requested.items() if v},
+            table.scored[:, row].tolist(),
+            int(table.pod_count[row]),
+            bool(table.unschedulable[row]),
+            table.objects[row],
+            sorted(p.key for p in c.pod_table.on(row)),
+        )
+    ports = {key: {table.names[r]: sorted(ips) for r, ips in users.items()} for key, users in table.ports.items() if users}
+    zone = c.node_table.labels.column("topology.kubernetes.io/zone")[c.rows].tolist()
+    app = sorted(c.pod_table.labels.column("app")[c.pod_table.alive].tolist())
+    return nodes, ports, sorted(c.pending), sorted(c.strays), c.next_start, zone, app, list(c.rows)
+
+
+steps = st.lists(
+    st.tuples(
+        st.sampled_from(["assume", "remove", "forget", "cordon", "drop node", "add node", "add", "stray", "next", "fork"]),
+        st.integers(0, 9),
+    ),
+    max_size=25,
+)
+
+
+def run(c: Cluster, actions) -> None:
+    for number, (action, i) in enumerate(actions):
+        pods = sorted(c.pod_table, key=lambda p: p.key)
+        names = sorted(c.node_table.row_of)
+        pending = sorted(c.pending)
+        if action == "assume" and pending and names:
+            c.assume(c.pending[pending[i % len(pending)]], names[i % len(names)])
+        elif action == "remove" and pods:
+            c.remove_pod(pods[i % len(pods)])
+        elif action == "forget" and pods:
+            c.forget(pods[i % len(pods)])
+        elif action == "cordon" and names:
+            old = c.node_table.objects[c.node_table.row_of[names[i % len(names)]]]
+            c.add_node(msgspec.structs.replace(old, spec=msgspec.structs.replace(old.spec, unschedulable=True)))
+        elif action == "drop node" and names:
+            c.remove_node(names[i % len(names)])
+        elif action == "add node":
+            c.add_node(node(f"extra-{number}", zone=f"z{i}"))
+        elif action == "add":
+            c.add_pod(pod(f"new-{number}-{id(actions)}", cpu="10m", labels={"app": f"a{i}"}, on=names[0] if names else None))
+        elif action == "stray":
+            c.add_pod(pod(f"stray-{number}-{id(actions)}", on="nowhere"))
+        elif action == "next":
+            c.start_next_at(i)
+        elif action == "fork":
+            before = picture(c)
+            with c.fork():
+                run(c, actions[number + 1 : number + 5])
+            assert picture(c) == before
+
+
+@settings(max_examples=60, deadline=None)
+@given(steps)
+def test_leaving_a_fork_puts_back_everything_a_plugin_could_see(actions):
+    c = cluster(
+        *(node(f"n{i}", zone=f"z{i % 2}") for i in range(4)),
+        *(
+            pod(f"p{i}", on=f"n{i % 4}", cpu=f"{i}00m", labels={"app": f"a{i % 3}"}, ports=[{"containerPort": 80, "hostPort": 80 + i % 2}])
+            for i in range(6)
+        ),
+        *(pod(f"w{i}", memory="1Gi") for i in range(3)),
+    )
+    before = picture(c)
+    with c.fork():
+        run(c, actions)
+    assert picture(c) == before
+
+
+def test_a_pod_on_a_node_that_comes_later_moves_from_the_strays_to_the_node():
+    c = cluster(pod("early", on="late", cpu="1"))
+    assert list(c.strays) == ["default/early"]
+    c.add_node(node("late"))
+    assert not c.strays
+    assert c.nodes.requested("cpu").tolist() == [1000]
+
+
+def test_finished_pods_take_part_in_nothing():
+    c = cluster(node("a"), pod("done", on="a", cpu="1", status={"phase": "Succeeded"}))
+    assert c.nodes.pod_count.tolist() == [0]
+
+
+def test_a_supposed_column_may_hold_one_node_in_several_occupancies():
+    c = cluster(node("a"), pod("p", on="a", cpu="1"))
+    running = next(iter(c.pod_table))
+    column = c.nodes.take([0, 0, 0]).supposing([1, 2, 2], [running, pod("q", cpu="500m"), running], [-1, 1, -1])
+    assert column.requested("cpu").tolist() == [1000, 0, 500]
+    assert column.pod_count.tolist() == [1, 0, 1]
+    assert c.nodes.requested("cpu").tolist() == [1000]
+    again = column.take([2, 0])
+    assert again.requested("cpu").tolist() == [500, 1000]
+
+
+def test_columns_of_all_nodes_cannot_be_written_through():
+    c = cluster(node("a"))
+    column = c.nodes.requested("cpu")
+    assert not column.flags.writeable
+    assert isinstance(column, np.ndarray)

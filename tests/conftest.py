@@ -1,0 +1,18 @@
+"""What all tests share: the same answers on every machine, whatever its environment says about colour or clusters."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import settings
+
+# Typer and Rich decide about colour when they are imported, some of them on variables that a build machine sets.
+for variable in ("CLICOLOR_FORCE", "COLUMNS", "FORCE_COLOR", "GITHUB_ACTIONS", "NO_COLOR", "PY_COLORS"):
+    os.environ.pop(variable, None)
+os.environ["KUBECONFIG"] = os.devnull
+
+# The same examples on every run, and no deadline, for the sake of slow machines.
+# `HYPOTHESIS_PROFILE=explore pytest tests/…` looks for new ones.
+settings.register_profile("repeatable", deadline=None, derandomize=True)
+settings.register_profile("explore", deadline=None, max_examples=2000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))

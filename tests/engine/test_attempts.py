@@ -1,0 +1,291 @@
+"""One pod's cycle: which plugins are asked about what, in which order, and what comes of it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from schedctl.engine.attempts import attempt, matrix
+from schedctl.engine.handles import ProfileHandle
+from schedctl.engine.nominators import Nominator
+from schedctl.engine.reuse import Templates
+from schedctl.explain.fit_error import message
+from schedctl.framework.lifting import per_node
+from schedctl.framework.points import (
+    FilterPlugin,
+    NodeSet,
+    PostFilterPlugin,
+    PostFilterResult,
+    PreEnqueuePlugin,
+    PreFilterPlugin,
+    PreScorePlugin,
+    Scope,
+    ScorePlugin,
+)
+from schedctl.framework.profiles import Profile
+from schedctl.framework.reasons import ACCEPT, Reason
+from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status, unresolvable, unschedulable
+from schedctl.testing.builders import cluster, node, pod
+
+
+class Full(FilterPlugin):
+    """Refuses nodes that hold more than two pods."""
+
+    full = Reason("too full")
+
+    def filter(self, cycle, nodes):
+        return self.full.where(nodes.pod_count + 1 > 2, held=nodes.pod_count.copy())
+
+    def signature(self, pod):
+        return ()
+
+    def moved_by(self, cycle, change):
+        return Scope.ROW
+
+
+class NotB(FilterPlugin):
+    """Refuses the node named b."""
+
+    named_b = Reason("is b, not {wanted}", unresolvable=True)
+
+    @per_node
+    def filter(self, cycle, node):
+        return self.named_b(wanted="a") if node.name == "b" else None
+
+
+class Fails(FilterPlugin):
+    """Fails on every node it is asked about."""
+
+    broken = Reason("broken on {where}", code=Code.ERROR)
+    per_row_cost = True
+
+    @per_node
+    def filter(self, cycle, node):
+        return self.broken(where=node.name)
+
+
+class Narrow(PreFilterPlugin, FilterPlugin):
+    """Narrows the search to the nodes its pod names in a label."""
+
+    def pre_filter(self, cycle, nodes):
+        only = cycle.pod.labels.get("only")
+        return NodeSet(frozenset(only.split("."))) if only else SKIP
+
+    def filter(self, cycle, nodes):
+        assert cycle.pod.labels.get("only"), "a skipped plugin was asked"
+        return ACCEPT
+
+
+class NarrowToo(Narrow):
+    """The same, by another label."""
+
+    def pre_filter(self, cycle, nodes):
+        only = cycle.pod.labels.get("only-too")
+        return NodeSet(frozenset(only.split("."))) if only else None
+
+    def filter(self, cycle, nodes):
+        return ACCEPT
+
+
+class ByLength(ScorePlugin):
+    """Scores nodes by the length of their name."""
+
+    @per_node
+    def score(self, cycle, node):
+        return len(node.name)
+
+
+class TooMuch(PreScorePlugin, ScorePlugin):
+    """Scores beyond what is allowed, unless it skips."""
+
+    def pre_score(self, cycle, nodes):
+        return SKIP if cycle.pod.labels.get("calm") else None
+
+    def score(self, cycle, nodes):
+        return np.full(len(nodes), 101)
+
+
+class Refuses(PostFilterPlugin):
+    """Finds nothing to do."""
+
+    def post_filter(self, cycle, nodes, codes):
+        return PostFilterResult(unschedulable("nothing helped"))
+
+
+class Gives(PostFilterPlugin):
+    """Makes room on a."""
+
+    def post_filter(self, cycle, nodes, codes):
+        return PostFilterResult(SUCCESS, "a")
+
+
+class Gate(PreEnqueuePlugin):
+    """Keeps every pod out."""
+
+    def pre_enqueue(self, pod):
+        return unresolvable("not yet")
+
+
+def profile(*plugins, weights=None, **points):
+    made = [plugin(None, ProfileHandle(cluster(), Nominator())) for plugin in plugins]
+    chosen = {
+        "pre_enqueue": PreEnqueuePlugin,
+        "pre_filter": PreFilterPlugin,
+        "filter": FilterPlugin,
+        "post_filter": PostFilterPlugin,
+        "pre_score": PreScorePlugin,
+        "score": ScorePlugin,
+    }
+    ordered = {field: tuple(p for p in made if isinstance(p, base)) for field, base in chosen.items()}
+    ones = {p.name: 1 for p in made}
+    return replace(Profile("default-scheduler", {p.name: p for p in made}, weights=ones | (weights or {})), **ordered)
+
+
+def run(plugins, pod_, *objects, nominator=None, **options):
+    return attempt(profile(*plugins), cluster(*objects), pod_, nominator or Nominator(), **options)
+
+
+AB = (node("a"), node("b"))
+CROWDED = (*AB, pod("x", on="a"), pod("y", on="a"))
+
+
+def test_the_first_plugin_to_refuse_a_node_is_the_one_that_counts():
+    outcome = run([NotB, Full], pod(), *AB, *(pod(f"p{i}", on="b") for i in range(3)))
+    assert outcome.filtering.status(1) == Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, ("is b, not a",), "NotB")
+    assert outcome.filtering.status(0) == SUCCESS
+    assert outcome.chosen == "a"
+
+
+def test_the_matrix_asks_every_plugin_about_every_node():
+    outcome = run([NotB, Full], pod(), *AB, *(pod(f"p{i}", on="b") for i in range(3)))
+    assert {name: verdicts.mask.tolist() for name, verdicts in matrix(outcome).items()} == {
+        "NotB": [False, True],
+        "Full": [False, True],
+    }
+
+
+def test_evidence_of_an_older_cluster_is_refused():
+    made = cluster(*AB)
+    outcome = attempt(profile(Full), made, pod(), Nominator())
+    made.add_node(node("c"))
+    with pytest.raises(ValueError, match="has changed"):
+        matrix(outcome)
+
+
+def test_reasons_are_counted_by_their_words():
+    outcome = run([NotB, Full, Refuses], pod(), *CROWDED)
+    assert message(outcome) == "0/2 nodes are available: 1 is b, not a, 1 too full. nothing helped"
+    assert outcome.unschedulable_plugins == {"NotB", "Full"}
+
+
+def test_post_filter_stops_at_the_first_success():
+    outcome = run([NotB, Full, Refuses, Gives, Refuses], pod(), *CROWDED)
+    assert outcome.post_filter == PostFilterResult(SUCCESS, "a")
+
+
+def test_a_skipped_pre_filter_takes_its_filter_out():
+    assert run([Narrow], pod(), *AB).ties == ["a", "b"]
+
+
+def test_node_sets_are_intersected_and_nodes_outside_count_as_not_satisfying_the_plugins():
+    outcome = run([Narrow, NarrowToo, NotB], pod(labels={"only": "a.b", "only-too": "b.c"}), *AB, node("c"))
+    assert message(outcome) == (
+        "0/3 nodes are available: 1 is b, not a, 2 node(s) didn't satisfy plugin(s) [Narrow NarrowToo]."
+    )
+
+
+@pytest.mark.parametrize(
+    ("labels", "text"),
+    [
+        pytest.param(
+            {"only": "a", "only-too": "b"},
+            "node(s) didn't satisfy plugin(s) [Narrow NarrowToo] simultaneously",
+            id="two plugins that share no node",
+        ),
+        pytest.param({"only": ""}, None, id="a label without nodes narrows nothing"),
+    ],
+)
+def test_an_empty_intersection_refuses_the_pod(labels, text):
+    outcome = run([Narrow, NarrowToo], pod(labels=labels), *AB)
+    if text is None:
+        assert outcome.chosen
+    else:
+        assert outcome.pre_filter == Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, (text,))
+        assert message(outcome) == f"0/2 nodes are available: {text}."
+
+
+def test_a_failing_filter_ends_the_cycle_with_the_first_node_it_failed_on_by_name():
+    outcome = run([Full, Fails], pod(), node("c"), node("b"), node("a"), pod("x", on="a"), pod("y", on="a"))
+    assert outcome.error == 'running "Fails" filter plugin: broken on b'
+
+
+def test_scores_are_normalised_weighted_and_summed_and_ties_are_listed():
+    outcome = attempt(profile(ByLength, weights={"ByLength": 3}), cluster(node("bb"), node("aa"), node("c")), pod(), Nominator())
+    assert dict(zip(outcome.scoring.nodes.names, outcome.scoring.totals.tolist(), strict=True)) == {"bb": 6, "aa": 6, "c": 3}
+    assert outcome.ties == ["aa", "bb"]
+    assert outcome.chosen == "aa"
+
+
+def test_a_normalised_score_outside_the_range_is_a_fault():
+    assert "returns an invalid score 101" in run([TooMuch], pod(), *AB).error
+
+
+def test_a_skipped_pre_score_takes_its_score_out():
+    outcome = run([TooMuch, ByLength], pod(labels={"calm": "yes"}), *AB)
+    assert [scores.plugin for scores in outcome.scoring.plugins] == ["ByLength"]
+
+
+def test_a_gated_pod_goes_no_further():
+    assert run([Gate, NotB], pod(), *AB).gated == Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, ("not yet",), "Gate")
+
+
+def test_an_empty_cluster_has_a_line_of_its_own():
+    assert message(run([NotB], pod())) == "no nodes available to schedule pods"
+
+
+def test_a_deleted_pod_is_not_scheduled():
+    gone = pod("gone", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})
+    assert message(run([NotB], gone, *AB)) == "skip schedule deleting pod: default/gone"
+
+
+def test_a_nominated_node_that_fits_is_the_only_one_looked_at():
+    outcome = run([Full], pod(status={"nominatedNodeName": "b"}), *AB)
+    assert outcome.nominated_first
+    assert outcome.ties == ["b"]
+
+
+def test_a_nominated_node_that_is_gone_is_ignored():
+    assert run([Full], pod(status={"nominatedNodeName": "ghost"}), *AB).ties == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("priority", "ties"),
+    [
+        pytest.param(0, ["b"], id="a node must also do with the more important pods nominated to it"),
+        pytest.param(10, ["a", "b"], id="less important nominated pods do not count"),
+    ],
+)
+def test_nominated_pods_count_by_priority(priority, ties):
+    nominator = Nominator()
+    nominator.nominate(pod("promised", priority=5), "a")
+    outcome = run([Full], pod(priority=priority), *AB, pod("x", on="a"), nominator=nominator)
+    assert outcome.ties == ties
+
+
+def test_sampling_stops_at_enough_feasible_nodes_and_goes_on_from_there():
+    made = cluster(*(node(f"n{i:03d}", zone=f"z{i % 2}") for i in range(200)))
+    outcome = attempt(profile(Full), made, pod(), Nominator(), percentage=50)
+    assert outcome.sampled == 100
+    assert int(outcome.filtering.feasible.sum()) == 100
+
+
+def test_templates_give_the_same_answers_as_asking_anew():
+    made = cluster(*(node(f"n{i}") for i in range(5)))
+    alike, templates = profile(Full), Templates(made)
+    for number in range(12):
+        again = attempt(alike, made, pod(f"p{number}"), Nominator(), templates=templates)
+        anew = attempt(alike, made, pod(f"p{number}"), Nominator())
+        assert again.ties == anew.ties
+        assert message(again) == message(anew)
+        if again.chosen:
+            made.assume(again.pod, again.chosen)

@@ -1,0 +1,128 @@
+"""The wheel, as a stranger gets it: built from the sdist, installed next to its dependencies and nothing else of ours."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import tomllib
+import zipfile
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+import schedctl
+
+ROOT = Path(__file__).parents[2]
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def distributions(tmp_path_factory) -> Path:
+    """A folder with the sdist and the wheel built from it; no network, the build backend is a development dependency."""
+    out = tmp_path_factory.mktemp("dist")
+    build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", out, ROOT]
+    done = subprocess.run(build, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return out
+
+
+@pytest.fixture(scope="module")
+def wheel(distributions) -> Path:
+    (wheel,) = distributions.glob("*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def bin_folder(wheel, tmp_path_factory) -> Path:
+    """The programs of an environment in which the wheel is installed.
+
+    The dependencies are those of the environment that runs the tests, seen through a path file. An editable schedctl
+    over there stays unseen, as path files of such a folder are not read.
+    """
+    environment = tmp_path_factory.mktemp("environment")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
+    programs = environment / ("Scripts" if os.name == "nt" else "bin")
+    python = programs / Path(sys.executable).name
+    install = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-index", "--no-deps", wheel]
+    subprocess.run(install, check=True)
+    purelib = subprocess.run(
+        [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], check=True, capture_output=True, text=True
+    ).stdout.strip()
+    folders = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+    Path(purelib, "dependencies.pth").write_text("\n".join(sorted(folders)), encoding="utf-8")
+    return programs
+
+
+def run(program: Path, *arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([program, *arguments], cwd=cwd, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+
+
+@pytest.mark.parametrize("folder", ["profiles", "fixtures"])
+def test_everything_in_the_folder_rides_in_the_wheel(folder, wheel):
+    shipped = {str(p.relative_to(ROOT)) for p in (ROOT / folder).rglob("*") if p.is_file()}
+    packed = {n.removeprefix("schedctl/_data/") for n in zipfile.ZipFile(wheel).namelist() if n.startswith("schedctl/_data/")}
+    assert shipped
+    assert shipped <= packed
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(wheel):
+    tops = {name.partition("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
+    assert tops == {"schedctl", f"schedctl-{schedctl.__version__}.dist-info"}
+
+
+def test_the_wheel_is_typed_and_licensed(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    assert "schedctl/py.typed" in names
+    assert any(name.endswith("dist-info/licenses/LICENSE") for name in names)
+
+
+def test_the_sdist_leaves_the_recorded_corpus_at_home(distributions):
+    (sdist,) = distributions.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        names = [name.partition("/")[2] for name in archive.getnames()]
+    assert "pyproject.toml" in names
+    assert not [name for name in names if name.startswith(("conformance/corpus/", ".ci/"))]
+
+
+def test_every_library_the_package_imports_is_a_declared_dependency():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    requirements = [*project["dependencies"], *sum(project.get("optional-dependencies", {}).values(), [])]
+    declared = {re.split(r"[^\w.-]", requirement, maxsplit=1)[0].lower() for requirement in requirements}
+    imported = set()
+    for path in (ROOT / "schedctl").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                imported.add(node.module.partition(".")[0])
+    providers = metadata.packages_distributions()
+    third_party = imported - sys.stdlib_module_names - {"schedctl"}
+    assert {module: providers.get(module, [module]) for module in third_party if not declared & {d.lower() for d in providers.get(module, [])}} == {}
+
+
+def test_the_installed_program_says_its_version(bin_folder, tmp_path):
+    done = run(bin_folder / "schedctl", "version", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert schedctl.__version__ in done.stdout
+    assert schedctl.KUBERNETES_VERSION in done.stdout
+
+
+def test_it_is_a_kubectl_plugin_too(bin_folder, tmp_path):
+    ours, theirs = (run(bin_folder / name, "version", cwd=tmp_path) for name in ("schedctl", "kubectl-schedctl"))
+    assert (ours.returncode, ours.stdout) == (theirs.returncode, theirs.stdout)
+
+
+def test_the_installed_package_finds_what_rides_with_it(bin_folder, tmp_path):
+    code = "import json; from schedctl import shipped; print(json.dumps([str(shipped.profiles()), str(shipped.fixtures())]))"
+    done = run(bin_folder / "python", "-c", code, cwd=tmp_path)
+    for folder in map(Path, json.loads(done.stdout)):
+        assert folder.is_dir()
+        assert folder.is_relative_to(bin_folder.parent)
