@@ -90,6 +90,18 @@ class PluginError(SchedctlError):
 
 
 class NotModelled(SchedctlError):
-    """A pod needs something of kube-scheduler that is not modelled yet; any answer would be a guess."""
+    """A pod needs something of kube-scheduler that is not modelled yet; any answer would be a guess.
+
+    Attributes:
+        plugin: the plugin that would decide.
+        feature: what is not modelled, in the plural.
+        subject: where it was asked for, e.g. ``pod shop/db-0, volume "data"``.
+    """
 
     exit_code = 5
+
+    def __init__(self, plugin: str, feature: str, subject: str) -> None:
+        self.plugin = plugin
+        self.feature = feature
+        self.subject = subject
+        super().__init__(f"{plugin}: {feature} are not modelled yet ({subject})")

@@ -1,7 +1,7 @@
 """Where the ready profiles and the example clusters are.
 
-The repository keeps both at its root, where a reader looks for them; the wheel carries them inside the package. A checkout
-installed as editable has the first, an installation has the second, and nobody else needs to know which.
+The repository keeps both at its root, where a reader looks for them; the wheel carries them inside the package. An
+editable checkout has the first, an installation has the second, and nobody else needs to know which.
 """
 
 from __future__ import annotations

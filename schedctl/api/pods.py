@@ -125,6 +125,18 @@ class ResourceRequirements(Struct, frozen=True):
     claims: list[ContainerResourceClaim] | None = None
 
 
+class ContainerRestartRule(Struct, frozen=True):
+    """What happens when a container exits; restarting all containers is a feature not every node has."""
+
+    action: str = ""
+
+
+class VolumeMount(Struct, frozen=True):
+    """A mounted volume; options of a bind mount are a feature not every node has."""
+
+    bind_mount_options: list[str] | None = None
+
+
 class Container(Struct, frozen=True):
     """A container or init container; ``restart_policy: Always`` makes an init container a sidecar."""
 
@@ -133,6 +145,14 @@ class Container(Struct, frozen=True):
     resources: ResourceRequirements | None = None
     ports: list[ContainerPort] | None = None
     restart_policy: str | None = None
+    restart_policy_rules: list[ContainerRestartRule] | None = None
+    volume_mounts: list[VolumeMount] | None = None
+
+
+class EphemeralContainer(Struct, frozen=True):
+    """A container added to a running pod for debugging; it takes no resources."""
+
+    volume_mounts: list[VolumeMount] | None = None
 
 
 class PersistentVolumeClaimVolumeSource(Struct, frozen=True):
@@ -279,6 +299,7 @@ class PodSpec(Struct, frozen=True):
 
     containers: list[Container] | None = None
     init_containers: list[Container] | None = None
+    ephemeral_containers: list[EphemeralContainer] | None = None
     node_name: str = ""
     node_selector: dict[str, str] | None = None
     affinity: Affinity | None = None

@@ -86,7 +86,7 @@ class Amount(NamedTuple):
         if self.big:
             return _scaled_big(self.unscaled, steps)
         if steps < 0:
-            return _divide_away(self.unscaled, 10**-steps)
+            return self.rounded_up(exponent).unscaled
         value = self._at(exponent)
         if _fits(value):
             return value
@@ -104,9 +104,6 @@ class Amount(NamedTuple):
 
     def _at(self, exponent: int) -> int:
         return int(self.unscaled * 10 ** (self.exponent - exponent))
-
-
-ZERO = Amount(0, 0)
 
 
 @lru_cache(maxsize=65536, typed=True)
@@ -163,7 +160,7 @@ def _scaled_big(unscaled: int, steps: int) -> int:
     """A big decimal times ``10**steps`` as int64; each branch has an overflow of its own."""
     if steps >= 0:
         return wrap_int64(wrap_int64(unscaled) * (10**steps if steps <= _FAST_DIGITS else MIN_INT64))
-    divisor = 10**-steps
+    divisor = int(10**-steps)
     if unscaled < MAX_INT64 and -steps <= _FAST_DIGITS:
         unscaled = wrap_int64(unscaled)
         quotient, remainder = divmod(abs(unscaled), divisor)

@@ -91,9 +91,8 @@ class Needs(NamedTuple):
     @property
     def settled(self) -> bool:
         """Whether the status has nothing to add to the containers' requests."""
-        return not self.infeasible and all(
-            part.granted is None and part.actual is None for part in (self, *self.containers, *self.init_containers)
-        )
+        silent = all(c.granted is None and c.actual is None for c in (*self.containers, *self.init_containers))
+        return silent and self.granted is None and self.actual is None and not self.infeasible
 
 
 class Demand:

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from schedctl.api.selectors import SelectorError
 from schedctl.cache.arrays import IndexArray, IntArray, grown
 from schedctl.cache.pod_info import AffinityTerm, PodInfo, WeightedTerm
 
@@ -132,7 +133,7 @@ class TermTable:
 
 
 class AffinityTerms:
-    """What running pods want of each other: one table for each kind of term.
+    """What running pods want of each other: one table for each kind of term. Its length is that of all of them.
 
     Attributes:
         required, required_anti: terms that had to hold, or not to be met, when the pod was placed.
@@ -146,6 +147,9 @@ class AffinityTerms:
         self.required_anti = TermTable()
         self.preferred = TermTable()
         self.preferred_anti = TermTable()
+
+    def __len__(self) -> int:
+        return len(self.required) + len(self.required_anti) + len(self.preferred) + len(self.preferred_anti)
 
     def count(self, info: PodInfo, node_row: int, sign: int) -> None:
         """Count the terms of a pod on a node in (``+1``) or out (``-1``)."""
@@ -168,7 +172,7 @@ _NOTHING_FILED: dict[AffinityTerm, Carriers] = {}
 def _parsed(read: Callable[[], tuple[T, ...]]) -> tuple[T, ...]:
     try:
         return read()
-    except ValueError:
+    except SelectorError:
         return ()
 
 

@@ -11,9 +11,41 @@ from collections.abc import Mapping
 import numpy as np
 
 from schedctl.api.selectors import LabelQuery, Requirement
-from schedctl.cache.arrays import ABSENT, BoolArray, CodeArray, Interner, grown
+from schedctl.cache.arrays import ABSENT, BoolArray, CodeArray, IndexArray, Interner, grown
 
 _NO_LABELS: Mapping[str, str] = {}
+
+
+class Domains:
+    """The values of one label key, numbered without gaps: the domains of a topology.
+
+    Domain 0 is that of the rows without the label, so that a count by domain needs no special case for them.
+
+    Attributes:
+        values: the value of each domain; None for domain 0.
+    """
+
+    __slots__ = ("_codes", "_rows", "values")
+
+    def __init__(self) -> None:
+        self.values: Interner[str | None] = Interner()
+        self.values.code(None)
+        self._codes: IndexArray = np.zeros(16, np.intp)
+        self._rows = 0
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def put(self, row: int, value: str | None) -> None:
+        """Set the value of a row, which may be the next new one."""
+        self._codes = grown(self._codes, row + 1)
+        self._codes[row] = self.values.code(value)
+        self._rows = max(self._rows, row + 1)
+
+    @property
+    def codes(self) -> IndexArray:
+        """The domain of each row, intp (rows,)."""
+        return self._codes[: self._rows]
 
 
 class LabelColumns:
@@ -23,12 +55,13 @@ class LabelColumns:
     through `put`.
     """
 
-    __slots__ = ("_columns", "maps", "strings")
+    __slots__ = ("_columns", "_domains", "maps", "strings")
 
     def __init__(self, strings: Interner[str]) -> None:
         self.strings = strings
         self.maps: list[Mapping[str, str]] = []
         self._columns: dict[str, CodeArray] = {}
+        self._domains: dict[str, Domains] = {}
 
     def put(self, row: int, labels: Mapping[str, str] | None) -> None:
         """Set the labels of a row, which may be the next new one."""
@@ -42,6 +75,17 @@ class LabelColumns:
                 column = self._columns[key] = grown(column, row + 1, ABSENT)
             value = labels.get(key)
             column[row] = ABSENT if value is None else self.strings.code(value)
+        for key, domains in self._domains.items():
+            domains.put(row, labels.get(key))
+
+    def domains(self, key: str) -> Domains:
+        """Return the domains of a topology key, kept current from now on."""
+        domains = self._domains.get(key)
+        if domains is None:
+            domains = self._domains[key] = Domains()
+            for row, labels in enumerate(self.maps):
+                domains.put(row, labels.get(key))
+        return domains
 
     def column(self, key: str) -> CodeArray:
         """Return the codes of a label key for all rows, int32 (rows,), `ABSENT` where a row has no such label."""

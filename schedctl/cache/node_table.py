@@ -7,7 +7,7 @@ judges once each. Rows are never moved; a removed node's row stays, dead, so tha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -124,6 +124,24 @@ class NodeTable:
             self.requested[code, row] = resources.wrapping_sum(int(self.requested[code, row]), sign * amount)
         self.scored[0, row] = resources.wrapping_sum(int(self.scored[0, row]), sign * cpu)
         self.scored[1, row] = resources.wrapping_sum(int(self.scored[1, row]), sign * memory)
+        self._charge_ports(row, info, sign)
+
+    def charge_all(self, rows: IndexArray, infos: Sequence[PodInfo]) -> None:
+        """Count many pods in at once; ``rows[i]`` is the node of ``infos[i]``."""
+        alike: dict[int, tuple[resources.Requests, list[int]]] = {}
+        for position, info in enumerate(infos):
+            requests = info.requests
+            alike.setdefault(id(requests), (requests, []))[1].append(position)
+            self._charge_ports(int(rows[position]), info, 1)
+        np.add.at(self.pod_count, rows, 1)
+        for requests, positions in alike.values():
+            where = rows[positions]
+            for name, amount in requests.exact.items():
+                np.add.at(self.requested[self.resource_code(name)], where, amount)
+            np.add.at(self.scored[0], where, requests.scored_cpu)
+            np.add.at(self.scored[1], where, requests.scored_memory)
+
+    def _charge_ports(self, row: int, info: PodInfo, sign: int) -> None:
         for ip, protocol, port in info.host_ports:
             users = self.ports.setdefault((protocol, port), {})
             taken = users.get(row, ())
@@ -136,7 +154,3 @@ class NodeTable:
                     users[row] = tuple(remaining)
                 else:
                     del users[row]
-
-    def requests_by_code(self, requests: Mapping[str, int]) -> list[tuple[int, int]]:
-        """Return (matrix row, amount) of each requested resource."""
-        return [(self.resource_code(name), amount) for name, amount in requests.items()]

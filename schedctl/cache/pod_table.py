@@ -6,7 +6,7 @@ of the nodes they run on. Rows of removed pods are reused.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -94,6 +94,24 @@ class PodTable:
         self.labels.put(row, info.labels)
         self.row_of[info.key] = row
         return row
+
+    def put_all(self, infos: Sequence[PodInfo], node_rows: IndexArray) -> None:
+        """Add many running pods at once, in new rows."""
+        first, many = len(self.infos), len(infos)
+        code = self.strings.code
+        self._node = grown(self._node, first + many, NO_NODE)
+        self._namespace = grown(self._namespace, first + many)
+        self._priority = grown(self._priority, first + many)
+        self._terminating = grown(self._terminating, first + many)
+        rows = slice(first, first + many)
+        self._node[rows] = node_rows
+        self._namespace[rows] = np.fromiter((code(info.namespace) for info in infos), np.int32, many)
+        self._priority[rows] = np.fromiter((info.priority for info in infos), np.int64, many)
+        self._terminating[rows] = np.fromiter((info.terminating for info in infos), np.bool_, many)
+        self.infos += infos
+        for row, info in enumerate(infos, first):
+            self.labels.put(row, info.labels)
+            self.row_of[info.key] = row
 
     def drop(self, info: PodInfo) -> int:
         """Remove a running pod and return the row of the node it ran on."""

@@ -8,7 +8,6 @@ so that later checks still run; `Decoder.spoilt` tells which of their findings a
 from __future__ import annotations
 
 import base64
-import binascii
 import difflib
 import json
 import types
@@ -102,7 +101,7 @@ class Decoder:
         """Yield name, key, value and path of the entries of a mapping; report anything else, and repeated names."""
         if not node.is_mapping:
             if node.value is not None:
-                self.report(node, path, f"expected a mapping, got {_describe(node)}")
+                self.report(node, path, f"expected a mapping, got {describe(node)}")
                 self.spoilt.add(path)
             return
         seen: set[str] = set()
@@ -180,14 +179,14 @@ class Decoder:
         if bare is bytes and isinstance(value, str):
             try:
                 return base64.b64decode(value.replace("\r", "").replace("\n", ""), validate=True)
-            except binascii.Error:
+            except ValueError:
                 raise self.refused(node, path, "expected base64 text") from None
         if bare is Duration and (value is None or isinstance(value, str)):
             try:
                 return Duration.parse(value or "")
             except ValueError as error:
                 raise self.refused(node, path, str(error), 'write numbers with units, e.g. "15s" or "1m30s"') from None
-        raise self.refused(node, path, f"expected {_EXPECTED.get(bare, 'a mapping')}, got {_describe(node)}")
+        raise self.refused(node, path, f"expected {_EXPECTED.get(bare, 'a mapping')}, got {describe(node)}")
 
     def free(self, node: Node, path: str) -> Any:
         """Return plain JSON values of something that has no schema; of a repeated name the last value stands."""
@@ -286,7 +285,8 @@ def _nearest(name: str, names: tuple[str, ...]) -> str:
     return folded[close[0]] if close else ""
 
 
-def _describe(node: Node) -> str:
+def describe(node: Node) -> str:
+    """Return what a node holds, for a message: ``text "x"``, ``the number 5``, ``true``, ``a list``."""
     if node.is_mapping or node.is_list:
         return "a mapping" if node.is_mapping else "a list"
     if isinstance(node.value, bool) or node.value is None:

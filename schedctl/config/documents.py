@@ -11,7 +11,6 @@ and what aliases stand for are bounded: a document built to blow up ends in a `D
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -188,7 +187,13 @@ _WORDS: Final[dict[str, bool | float | None]] = {
     **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), float("inf")),
     **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), float("-inf")),
 }
-_RESOLVED: Final = ("null", "bool", "int", "float", "timestamp")
+_TAGGED: Final[dict[str, tuple[type, ...]]] = {
+    "null": (type(None),),
+    "bool": (bool,),
+    "int": (int,),
+    "float": (int, float),
+    "timestamp": (str,),
+}
 _OCTAL: Final = re.compile(r"[-+]?0[0-7]+")
 _INTEGER: Final = re.compile(r"[-+]?(0|[1-9][0-9]*|0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+)")
 _FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
@@ -203,12 +208,12 @@ def _scalar(event: yaml.ScalarEvent, line: int, column: int) -> bool | float | s
     if tag == "binary":
         try:
             return base64.b64decode(event.value, validate=True).decode()
-        except (binascii.Error, UnicodeDecodeError):
+        except ValueError:
             raise DocumentError("!!binary value contains invalid base64 data", line, column) from None
-    if not event.implicit[0] and tag not in _RESOLVED:
+    if not event.implicit[0] and tag not in _TAGGED:
         return str(event.value)
     meaning = plain_scalar(event.value)
-    if tag in ("null", "bool", "int", "float") and isinstance(meaning, str):
+    if tag in _TAGGED and (not isinstance(meaning, _TAGGED[tag]) or (tag != "bool" and isinstance(meaning, bool))):
         raise DocumentError(f'"{event.value}" is not a !!{tag}', line, column)
     return meaning
 

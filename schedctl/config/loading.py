@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from schedctl.config.args import ARGS
-from schedctl.config.decoding import Decoder
+from schedctl.config.decoding import Decoder, describe
 from schedctl.config.defaults import complete
 from schedctl.config.documents import DocumentError, Node, read
 from schedctl.config.types import API_VERSION, KIND, PluginConfig, SchedulerConfiguration
@@ -80,11 +80,12 @@ def _head(node: Node, decoder: Decoder) -> None:
     if kind is node or kind.value in (None, ""):
         decoder.report(kind, "kind", "Object 'Kind' is missing", f'add "kind: {KIND}"')
     elif kind.value != KIND:
-        decoder.report(kind, "kind", f'expected "{KIND}", got "{kind.value}"')
+        decoder.report(kind, "kind", f'expected "{KIND}", got {describe(kind)}')
     elif version is node or version.value in (None, ""):
         decoder.report(version, "apiVersion", "Object 'apiVersion' is missing", f'add "apiVersion: {API_VERSION}"')
     elif version.value != API_VERSION:
-        decoder.report(version, "apiVersion", f'unsupported version "{version.value}": only {API_VERSION} is supported')
+        given = describe(version).removeprefix("text ")
+        decoder.report(version, "apiVersion", f"unsupported version {given}: only {API_VERSION} is supported")
 
 
 def _decode(node: Node, decoder: Decoder) -> SchedulerConfiguration:
@@ -116,7 +117,7 @@ def _args(config: PluginConfig, decoder: Decoder, path: str) -> Any:
     for key, value in node.value if node.is_mapping else ():
         choice = accepted.get(key.value)
         if choice is not None and value.value is not None and value.value not in choice:
-            decoder.report(value, f"{path}.{key.value}", f'expected "{choice[-1]}", got "{value.value}"')
+            decoder.report(value, f"{path}.{key.value}", f'expected "{choice[-1]}", got {describe(value)}')
     return decoder.struct(node, ARGS[config.name], path, also=_HEAD)
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import msgspec
 
-from schedctl import config
 from schedctl.api import defaults
 from schedctl.api.kinds import find
 from schedctl.api.meta import Struct
@@ -20,6 +19,7 @@ from schedctl.api.policies import PriorityClass
 from schedctl.api.priorities import resolve
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
+from schedctl.config import loading
 from schedctl.config.types import SchedulerConfiguration
 
 
@@ -43,7 +43,7 @@ def configuration(case: Case) -> SchedulerConfiguration:
     Raises:
         ConfigError: kube-scheduler would refuse it.
     """
-    return config.load(case.config, "config") if case.config else config.default()
+    return loading.load(case.config, "config") if case.config else loading.default()
 
 
 def cluster_of(case: Case) -> tuple[Cluster, list[PodInfo]]:
@@ -64,8 +64,7 @@ def cluster_of(case: Case) -> tuple[Cluster, list[PodInfo]]:
             cluster.add_node(obj)
         else:
             cluster.put(obj)
-    for info in pods:
-        cluster.add_pod(info)
+    cluster.add_pods(pods)
     asked = list(cluster.pending.values())
     if case.pods:
         missing = [key for key in case.pods if key not in cluster.pending]

@@ -84,6 +84,7 @@ class NodeGroup(Record, frozen=True):
 
     Attributes:
         nodes: their names, sorted.
+        code: ``Unschedulable``, or ``UnschedulableAndUnresolvable`` where no preemption could help.
         detail: the numbers in words, e.g. ``cpu: 1850m free of 4, 150m missing``.
         evidence: the numbers, by name, as the plugin gave them.
         nominated_pods: pods counted as if they stood on these nodes already because they are promised to them.
@@ -91,6 +92,7 @@ class NodeGroup(Record, frozen=True):
     """
 
     nodes: list[str]
+    code: str
     detail: str = ""
     evidence: dict[str, Any] = {}
     nominated_pods: list[str] = []
@@ -103,11 +105,13 @@ class Reason(Record, frozen=True):
     Attributes:
         reference: a stable name, e.g. ``node-resources-fit/insufficient-cpu``.
         plugin: who says so.
-        code: ``Unschedulable`` or ``UnschedulableAndUnresolvable``.
+        code: ``UnschedulableAndUnresolvable`` where that holds for all the nodes, else ``Unschedulable``; ``Error`` for
+            a fault, which only the full matrix can have.
         text: Kubernetes' own words.
         count: how many nodes it refuses; 0 where the pod is refused as a whole.
         whole_pod: PreFilter refused the pod before any node was asked.
         summary: the evidence over all the nodes in one line, e.g. ``cpu: 2 requested, at most 1850m free``.
+        zones: how many of the nodes are in which zone, "" for nodes in none.
         groups: the nodes by evidence, nearest miss first.
     """
 
@@ -118,6 +122,7 @@ class Reason(Record, frozen=True):
     count: int
     whole_pod: bool = False
     summary: str = ""
+    zones: dict[str, int] = {}
     groups: list[NodeGroup] = []
 
 
@@ -202,7 +207,7 @@ class Comparison(Record, frozen=True):
 
 
 class PluginRefusals(Record, frozen=True):
-    """One row of the full matrix: everything a filter refuses, earlier refusals notwithstanding.
+    """Everything a filter refuses, earlier refusals notwithstanding.
 
     Attributes:
         plugin: the filter.
@@ -215,6 +220,26 @@ class PluginRefusals(Record, frozen=True):
     asked: bool
     refused: int = 0
     reasons: list[Reason] = []
+
+
+class Pattern(Record, frozen=True):
+    """Nodes that the same filters refuse; none at all where a node is feasible."""
+
+    refused_by: list[str]
+    nodes: list[str]
+    zones: dict[str, int] = {}
+
+
+class Matrix(Record, frozen=True):
+    """Every filter about every node.
+
+    Attributes:
+        filters: in the order of the profile.
+        patterns: the nodes by who refuses them, fewest refusals first.
+    """
+
+    filters: list[PluginRefusals]
+    patterns: list[Pattern]
 
 
 class ResourceUse(Record, frozen=True):
@@ -343,7 +368,7 @@ class Explanation(Record, frozen=True):
     preemption: Preemption = Preemption()
     scores: list[NodeScore] = []
     comparison: Comparison | None = None
-    matrix: list[PluginRefusals] | None = None
+    matrix: Matrix | None = None
     node: NodeDetail | None = None
     current: CurrentNode | None = None
     hints: list[Hint] = []

@@ -10,6 +10,7 @@ from schedctl.cache.arrays import FloatArray, IntArray
 
 MAX_NODE_SCORE = 100
 """The best a normalised score can be; the least is 0."""
+_BELOW_HALF = math.nextafter(0.5, 0.0)
 _HALF_SQRT2 = 7.07106781186547524401e-01
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _LOG = (
@@ -32,8 +33,7 @@ def truncdiv(a: IntArray | int, b: IntArray | int) -> IntArray:
 
 def round_half_away(values: FloatArray) -> FloatArray:
     """Return the nearest integers, halves away from zero, as Go's ``math.Round``."""
-    whole = np.trunc(values)
-    result: FloatArray = whole + np.where(np.abs(values - whole) >= 0.5, np.copysign(1.0, values), 0.0)
+    result: FloatArray = np.trunc(values + np.copysign(_BELOW_HALF, values))
     return result
 
 

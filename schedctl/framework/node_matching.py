@@ -1,6 +1,6 @@
-"""Node selectors asked of a whole column of nodes.
+"""Node selectors asked of all rows of the node table at once.
 
-`schedctl.api.node_selectors` says what a selector means for one node; this is the same for many at once, by label
+`schedctl.api.node_selectors` says what a selector means for one node; this is the same for the whole table, by label
 columns. NodeAffinity, PodTopologySpread and whoever else looks for "the nodes this pod may use" share it.
 """
 
@@ -10,35 +10,36 @@ import numpy as np
 
 from schedctl.api.node_selectors import NAME_FIELD, NodeQuery, NodeTerm, RequiredNodeAffinity
 from schedctl.cache.arrays import BoolArray
-from schedctl.cache.nodes import Nodes
+from schedctl.cache.node_table import NodeTable
 
 
-def meeting(nodes: Nodes, required: RequiredNodeAffinity) -> BoolArray:
-    """Return which nodes a pod with this node selector and required affinity may use, bool (n,)."""
+def meeting(table: NodeTable, required: RequiredNodeAffinity) -> BoolArray:
+    """Return which nodes a pod with this node selector and required affinity may use, bool (rows,)."""
     if required.terms is None:
-        return nodes.gather(nodes.labels.select(required.labels))
-    matched = matching(nodes, required.terms)
-    return matched if required.labels.everything else matched & nodes.gather(nodes.labels.select(required.labels))
-
-
-def matching(nodes: Nodes, query: NodeQuery) -> BoolArray:
-    """Return which nodes one of the query's terms matches, bool (n,)."""
-    if not query.terms:
-        return np.zeros(len(nodes), np.bool_)
-    first, *rest = query.terms
-    matched = matching_term(nodes, first)
-    for term in rest:
-        matched = matched | matching_term(nodes, term)
+        return table.labels.select(required.labels)
+    matched = matching(table, required.terms)
+    if not required.labels.everything:
+        matched &= table.labels.select(required.labels)
     return matched
 
 
-def matching_term(nodes: Nodes, term: NodeTerm) -> BoolArray:
-    """Return which nodes a term matches, bool (n,)."""
-    matched: BoolArray = nodes.gather(nodes.labels.select(term.labels))
+def matching(table: NodeTable, query: NodeQuery) -> BoolArray:
+    """Return which nodes one of the query's terms matches, bool (rows,)."""
+    matched = np.zeros(len(table), np.bool_)
+    for term in query.terms:
+        matched |= matching_term(table, term)
+    return matched
+
+
+def matching_term(table: NodeTable, term: NodeTerm) -> BoolArray:
+    """Return which nodes a term matches, bool (rows,)."""
+    matched = table.labels.select(term.labels)
     for field in term.fields:
-        if field.field == NAME_FIELD:
-            row = nodes.cluster.node_table.row_of.get(field.value, -1)
-            matched = matched & (nodes.rows == row if field.equal else nodes.rows != row)
-        elif not field.matches(""):
-            return np.zeros(len(nodes), np.bool_)
+        if field.field != NAME_FIELD:
+            matched &= field.matches("")
+        else:
+            named = np.zeros(len(table), np.bool_)
+            if field.value in table.row_of:
+                named[table.row_of[field.value]] = True
+            matched &= named if field.equal else ~named
     return matched

@@ -11,12 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from schedctl.api.field_errors import aggregated
 from schedctl.api.meta import Namespace
+from schedctl.api.selectors import SelectorError
 from schedctl.cache.affinity_terms import carried_terms
-from schedctl.cache.arrays import ABSENT, BoolArray, IntArray
+from schedctl.cache.arrays import BoolArray, IntArray
 from schedctl.cache.cluster import Change, ChangeKind, Cluster
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
@@ -29,9 +32,11 @@ from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
 from schedctl.framework.statuses import SKIP, Code, Status, error, unresolvable
 from schedctl.plugins.inter_pod_affinity_causes import CauseColumn, missing_company, repelling_pods, unwanted_company
 from schedctl.plugins.inter_pod_affinity_state import (
+    NO_DOMAIN,
     AffinityState,
     DomainCounts,
     Supposed,
+    domains_of,
     matches_all,
     nodes_selected,
     resolved,
@@ -49,6 +54,7 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     repelled = Reason("node(s) didn't satisfy existing pods anti-affinity rules")
     unread = Reason('error reading "PreFilterInterPodAffinity" from cycleState: not found', code=Code.ERROR)
 
+    reads_feasible_set = False
     args: InterPodAffinityArgs
 
     # -- filtering ---------------------------------------------------------------
@@ -128,8 +134,8 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         pod, cluster = cycle.pod, nodes.cluster
         if malformed := _malformed(pod):
             return error(f"failed to parse pod: {malformed}")
-        own = (*((term, weight) for term, weight in pod.preferred_affinity),)
-        own += (*((term, -weight) for term, weight in pod.preferred_anti_affinity),)
+        own = [(term, weight) for term, weight in pod.preferred_affinity]
+        own += [(term, -weight) for term, weight in pod.preferred_anti_affinity]
         if self.args.ignore_preferred_terms_of_existing_pods and not own:
             return SKIP
         sums = DomainCounts(cluster.node_table.labels)
@@ -160,7 +166,7 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         sums = cycle.state[SCORES]
         scores = np.zeros(len(nodes), np.int64)
         for key in sums.keys:
-            scores += sums.at(key, nodes.label(key))
+            scores += sums.at(key, domains_of(nodes, key))
         return scores
 
     def normalize(self, cycle: Cycle, nodes: Nodes, scores: IntArray) -> IntArray:
@@ -170,7 +176,8 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         if spread <= 0:
             return np.zeros_like(scores)
         # int64(100 * (float64(score - least) / float64(spread))), in this order
-        return (MAX_NODE_SCORE * ((scores - least) / float(spread))).astype(np.int64)
+        normalized: IntArray = (MAX_NODE_SCORE * ((scores - least) / float(spread))).astype(np.int64)
+        return normalized
 
     # -- reuse -------------------------------------------------------------------
 
@@ -178,31 +185,21 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         """Namespace, labels and all terms; nothing is reused for a pod with a malformed term."""
         if _malformed(pod):
             return None
-        terms = (pod.required_affinity, pod.required_anti_affinity, pod.preferred_affinity, pod.preferred_anti_affinity)
-        return (pod.namespace, frozenset(pod.labels.items()), terms)
+        return (pod.namespace, frozenset(pod.labels.items()), _terms_of(pod))
 
     def moved_by(self, cycle: Cycle, change: Change) -> Scope:
-        """A pod counts where a term of either side is about the other, and in one row where it is alone in its domain.
+        """A pod counts where a term of either side is about the other; nodes and namespaces, where there are terms.
 
-        Everything moves when "no such pod yet" or a Skip may begin or end, when nodes change under any term, and when
-        the labels of a namespace do.
+        Counts are kept in the state, so whatever changes them is asked again from PreFilter on.
         """
         pod, cluster = cycle.pod, self.handle.cluster
         if change.kind is ChangeKind.OBJECT:
-            return Scope.EVERYTHING if isinstance(change.subject, Namespace) else Scope.NOTHING
-        if change.kind not in (ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED):
-            return Scope.EVERYTHING if cluster.affinity_terms or _has_terms(pod) else Scope.NOTHING
-        other: PodInfo = change.subject
-        if matches_all(resolved(pod.required_affinity, cluster), other):
-            return Scope.EVERYTHING
-        added = change.kind is ChangeKind.POD_ADDED
-        filtering = _keys_met_in_filter(cluster, pod, other)
-        if filtering and not (pod.required_affinity or pod.required_anti_affinity or (added and STATE in cycle.state)):
-            return Scope.EVERYTHING
-        scoring = _keys_met_in_score(cluster, pod, other)
-        if scoring and not (added and SCORES in cycle.state):
-            return Scope.EVERYTHING
-        return _widest(cluster, filtering | scoring, change.row)
+            moved = isinstance(change.subject, Namespace)
+        elif change.kind in (ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED):
+            moved = _concern_each_other(cluster, pod, change.subject)
+        else:
+            moved = bool(cluster.affinity_terms or any(_terms_of(pod)))
+        return Scope.EVERYTHING if moved else Scope.NOTHING
 
 
 def _lacks_company(state: AffinityState, nodes: Nodes) -> BoolArray:
@@ -214,10 +211,10 @@ def _lacks_company(state: AffinityState, nodes: Nodes) -> BoolArray:
     everywhere = np.ones(len(nodes), np.bool_)
     pairs: IntArray | int = state.attracting.pairs
     for key in state.required_keys:
-        codes = nodes.label(key)
-        present = codes != ABSENT
+        domains = domains_of(nodes, key)
+        present = domains != NO_DOMAIN
         everywhere &= present
-        found = state.attracting.at(key, codes)
+        found = state.attracting.at(key, domains)
         if state.supposed is not None:
             found = (found + state.supposed.attracting) * present
             pairs = pairs + state.supposed.attracting * present
@@ -233,10 +230,10 @@ def _met(counts: DomainCounts, more: Mapping[str, IntArray], nodes: Nodes) -> Bo
     """Which nodes have, in any domain, a pod that was counted, bool (n,); None where nothing was counted."""
     met: BoolArray | None = None
     for key in dict.fromkeys((*counts.keys, *more)):
-        codes = nodes.label(key)
-        found = counts.at(key, codes)
+        domains = domains_of(nodes, key)
+        found = counts.at(key, domains) if key in counts else np.zeros(len(nodes), np.int64)
         if key in more:
-            found = (found + more[key]) * (codes != ABSENT)
+            found = (found + more[key]) * (domains != NO_DOMAIN)
         met = found > 0 if met is None else met | (found > 0)
     return met
 
@@ -249,21 +246,22 @@ def _malformed(pod: PodInfo) -> str:
     for name, terms in _TERMS.items():
         try:
             terms(pod)
-        except ValueError as fault:
+        except SelectorError as fault:
             wrong.append(f"{name}: {fault}")
-    return f"[{', '.join(wrong)}]" if len(wrong) > 1 else "".join(wrong)
+    return aggregated(wrong) if wrong else ""
 
 
-_TERMS: Mapping[str, Callable[[PodInfo], object]] = {
+_TERMS: Mapping[str, Callable[[PodInfo], tuple[Any, ...]]] = {
     "requiredAffinityTerms": lambda pod: pod.required_affinity,
     "requiredAntiAffinityTerms": lambda pod: pod.required_anti_affinity,
     "preferredAffinityTerms": lambda pod: pod.preferred_affinity,
     "preferredAntiAffinityTerms": lambda pod: pod.preferred_anti_affinity,
 }
+"""The four lists of terms of a pod, by the names upstream's errors give them."""
 
 
-def _has_terms(pod: PodInfo) -> bool:
-    return any(terms(pod) for terms in _TERMS.values())
+def _terms_of(pod: PodInfo) -> tuple[tuple[Any, ...], ...]:
+    return tuple(terms(pod) for terms in _TERMS.values())
 
 
 def _namespace_labels(cluster: Cluster, pod: PodInfo) -> Mapping[str, str] | None:
@@ -271,34 +269,16 @@ def _namespace_labels(cluster: Cluster, pod: PodInfo) -> Mapping[str, str] | Non
     return namespace.metadata.labels if namespace is not None else None
 
 
-def _keys_met_in_filter(cluster: Cluster, pod: PodInfo, other: PodInfo) -> set[str]:
-    """The topology keys of the anti-affinity terms by which one of the pods forbids the other."""
-    about_pod = (pod.namespace, _namespace_labels(cluster, pod), pod.labels)
-    about_other = (other.namespace, None, other.labels)
-    met = {term.topology_key for term in carried_terms(other).required_anti if term.matches(*about_pod)}
-    own = resolved(pod.required_anti_affinity, cluster)
-    return met | {term.topology_key for term in own if term.matches(*about_other)}
-
-
-def _keys_met_in_score(cluster: Cluster, pod: PodInfo, other: PodInfo) -> set[str]:
-    """The topology keys of the terms by which one of the pods weighs the other's domains."""
-    about_pod = (pod.namespace, _namespace_labels(cluster, pod), pod.labels)
-    about_other = (other.namespace, None, other.labels)
+def _concern_each_other(cluster: Cluster, pod: PodInfo, other: PodInfo) -> bool:
+    """Whether any term of one pod is about the other."""
     carried = carried_terms(other)
-    others = (*carried.required, *(term for term, _ in (*carried.preferred, *carried.preferred_anti)))
-    met = {term.topology_key for term in others if term.matches(*about_pod)}
-    own = resolved((term for term, _ in (*pod.preferred_affinity, *pod.preferred_anti_affinity)), cluster)
-    return met | {term.topology_key for term in own if term.matches(*about_other)}
-
-
-def _widest(cluster: Cluster, keys: set[str], row: int) -> Scope:
-    """How far a change on a node row reaches through these topology keys."""
-    scope = Scope.NOTHING
-    for key in keys:
-        column = cluster.node_table.labels.column(key)
-        if column[row] == ABSENT:
-            continue
-        if np.count_nonzero(column[cluster.rows] == column[row]) > 1:
-            return Scope.EVERYTHING
-        scope = Scope.ROW
-    return scope
+    theirs = (
+        *carried.required,
+        *carried.required_anti,
+        *(t.term for t in (*carried.preferred, *carried.preferred_anti)),
+    )
+    if any(term.matches(pod.namespace, _namespace_labels(cluster, pod), pod.labels) for term in theirs):
+        return True
+    required, anti, preferred, preferred_anti = _terms_of(pod)
+    own = resolved((*required, *anti, *(t.term for t in (*preferred, *preferred_anti))), cluster)
+    return any(term.matches(other.namespace, None, other.labels) for term in own)

@@ -1,7 +1,7 @@
 """The pods behind a refusal by InterPodAffinity, looked for when somebody reads the evidence and not before.
 
 A verdict carries a `CauseColumn`. Reading a row of it goes over the running pods of the domain and names the term, the
-domain and the pods; the cluster must still be the one the verdict was about.
+domain and the pods, as the cluster has them then.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from schedctl.api.selectors import LabelQuery, Requirement
 from schedctl.cache.affinity_terms import carried_terms
-from schedctl.cache.arrays import ABSENT
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import AffinityTerm, PodInfo
-from schedctl.plugins.inter_pod_affinity_state import AffinityState, matches_all
+from schedctl.plugins.inter_pod_affinity_state import NO_DOMAIN, AffinityState, matches_all
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,35 +38,40 @@ class Cause:
     pods: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
 class CauseColumn:
-    """The cause for each row of a column; implements `schedctl.framework.reasons.OnDemand`."""
+    """The cause for each row of a column; a `schedctl.framework.reasons.OnDemand`.
 
-    __slots__ = ("_find", "_generation", "_nodes", "_state")
+    Attributes:
+        find: finds the cause for one row.
+        state: what PreFilter found.
+        nodes: the column the verdict is about.
+    """
 
-    def __init__(self, find: Callable[[AffinityState, Nodes, int], Cause], state: AffinityState, nodes: Nodes) -> None:
-        self._find = find
-        self._state = state
-        self._nodes = nodes
-        self._generation = nodes.cluster.generation
+    find: Callable[[AffinityState, Nodes, int], Cause]
+    state: AffinityState
+    nodes: Nodes
 
     def at(self, row: int) -> Cause:
         """Return the cause for a row.
 
         Raises:
-            ValueError: the cluster has changed since the verdict.
+            LookupError: the cluster has changed so that nothing is in the way any more.
         """
-        if self._nodes.cluster.generation != self._generation:
-            raise ValueError("the cluster has changed since this verdict: ask again")
-        return self._find(self._state, self._nodes, row)
+        return self.find(self.state, self.nodes, row)
 
 
 def missing_company(state: AffinityState, nodes: Nodes, row: int) -> Cause:
     """Return the first required term whose label the node lacks, else the first whose domain lacks company."""
     wanted = [info for info in _running(nodes, row) if matches_all(state.required, info)]
-    lacking = [term for term in state.required if _domain(nodes, row, term) is None]
-    for term in state.required:
-        if not any(matches_all(state.required, info) for info in _neighbours(nodes, row, term.topology_key)):
-            lacking.append(term)
+    unlabelled = [term for term in state.required if _domain(nodes, row, term) is None]
+    lacking = unlabelled or [
+        term
+        for term in state.required
+        if not any(matches_all(state.required, info) for info in _neighbours(nodes, row, term.topology_key))
+    ]
+    if not lacking:
+        raise LookupError("all required terms are met on this row")
     return _cause(lacking[0], nodes, row, wanted)
 
 
@@ -100,7 +105,7 @@ def _cause(term: AffinityTerm, nodes: Nodes, row: int, pods: Iterable[PodInfo]) 
     return Cause(
         term.topology_key,
         _domain(nodes, row, term),
-        str(term.selector),
+        _worded(term.selector),
         None if term.namespace_selector.everything else tuple(sorted(term.namespaces)),
         tuple(dict.fromkeys(info.key for info in pods)),
     )
@@ -118,19 +123,30 @@ def _running(nodes: Nodes, row: int) -> list[PodInfo]:
 def _neighbours(nodes: Nodes, row: int, key: str) -> list[PodInfo]:
     """The pods in the node's domain, as supposed at the row; none where the node has no such label."""
     table = nodes.cluster.pod_table
-    column = nodes.labels.column(key)
-    code = column[nodes.rows[row]]
-    if code == ABSENT:
+    domains = nodes.labels.domains(key).codes
+    domain = domains[nodes.rows[row]]
+    if domain == NO_DOMAIN:
         return []
-    near = np.flatnonzero((column[table.node] == code) & table.alive)
+    near = np.flatnonzero((domains[table.node] == domain) & table.alive)
     infos = (table.infos[pod_row] for pod_row in near.tolist())
     return _supposed([info for info in infos if info is not None], nodes, row)
 
 
 def _supposed(infos: list[PodInfo], nodes: Nodes, row: int) -> list[PodInfo]:
     for info, sign in nodes.changes.at(row) if nodes.changes is not None else ():
-        if sign > 0:
-            infos = [*infos, info]
-        else:
-            infos = [other for other in infos if other.key != info.key]
+        infos = [*infos, info] if sign > 0 else [other for other in infos if other.key != info.key]
     return infos
+
+
+def _worded(selector: LabelQuery) -> str:
+    """A selector as kubectl writes it: ``app=web,tier in (a,b),!canary``; an empty text selects everything."""
+    return "<none>" if selector.nothing else ",".join(_worded_requirement(r) for r in selector.requirements)
+
+
+def _worded_requirement(requirement: Requirement) -> str:
+    key, values = requirement.key, sorted(requirement.values)
+    if requirement.operator == "In":
+        return f"{key}={values[0]}" if len(values) == 1 else f"{key} in ({','.join(values)})"
+    if requirement.operator == "NotIn":
+        return f"{key} notin ({','.join(values)})"
+    return f"!{key}" if requirement.operator == "DoesNotExist" else key

@@ -1,8 +1,8 @@
 """What InterPodAffinity knows of a cycle: the pod's terms, and pods counted by topology domain.
 
-A topology domain is a value of a node label, so a count by domain is an array over label codes (`DomainCounts`), made
-by one ``bincount`` for each topology key and read for all nodes by one gather. `Supposed` holds what pods gained and
-lost at the positions of a supposed column add to those counts.
+A topology domain is a value of a node label. A count by domain (`DomainCounts`) is made by one ``bincount`` for each
+topology key and read for all nodes by one gather. `Supposed` holds what pods gained and lost at the positions of a
+supposed column add to those counts.
 """
 
 from __future__ import annotations
@@ -15,10 +15,19 @@ import numpy as np
 
 from schedctl.api.meta import Namespace
 from schedctl.api.selectors import NOTHING
-from schedctl.cache.arrays import ABSENT, BoolArray, CodeArray, IndexArray, IntArray
+from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.labels import LabelColumns
+from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import AffinityTerm, PodInfo
+
+NO_DOMAIN = 0
+"""The domain of a node without the label."""
+
+
+def domains_of(nodes: Nodes, key: str) -> IndexArray:
+    """Return the domain of each node of a column under a topology key, intp (n,)."""
+    return nodes.gather(nodes.labels.domains(key).codes)
 
 
 class DomainCounts:
@@ -57,22 +66,20 @@ class DomainCounts:
             amounts: int64 (m,), what they add on each node; `counts` if None.
             factor: what amounts are multiplied with.
         """
-        column = self._labels.column(key)
-        shifted = column[nodes] + 1
-        summed = amounts if amounts is not None else counts
-        sums = np.bincount(shifted, summed, minlength=int(column.max(initial=ABSENT)) + 2).astype(np.int64, copy=False)
-        self.pairs += len(nodes) - int(sums[0]) if counts is None else int(counts[shifted > 0].sum())
-        sums[0] = 0
+        domains = self._labels.domains(key)
+        at = domains.codes[nodes]
+        sums = np.bincount(at, counts if amounts is None else amounts, minlength=len(domains)).astype(np.int64)
+        self.pairs += len(nodes) - int(sums[0]) if counts is None else int(counts[at != NO_DOMAIN].sum())
+        sums[NO_DOMAIN] = 0
         if factor != 1:
             sums *= factor
         if key in self._sums:
-            self._sums[key] += sums
-        else:
-            self._sums[key] = sums
+            sums += self._sums[key]
+        self._sums[key] = sums
 
-    def at(self, key: str, codes: CodeArray) -> IntArray:
-        """Return the sum in the domain of each node, int64 (n,), given the nodes' label codes; 0 where it has none."""
-        sums: IntArray = self._sums[key][codes + 1]
+    def at(self, key: str, domains: IndexArray) -> IntArray:
+        """Return the sum in each of some domains, int64 (n,); 0 for `NO_DOMAIN`."""
+        sums: IntArray = self._sums[key][domains]
         return sums
 
     def __contains__(self, key: str) -> bool:

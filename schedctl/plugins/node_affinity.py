@@ -81,15 +81,17 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
 
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Ask the profile's affinity first, then the pod's."""
+        table = nodes.cluster.node_table
         verdicts = ACCEPT
         if self._added_required is not None:
-            refused = ~matching(nodes, self._added_required)
+            refused = ~nodes.gather(matching(table, self._added_required))
             unmet = _Unmet(nodes, RequiredNodeAffinity(terms=self._added_required))
             verdicts = self.enforced.where(refused, unmet=unmet)
         required = cycle.state[REQUIRED] if REQUIRED in cycle.state else required_node_affinity(cycle.pod.pod)
         if required.everywhere:
             return verdicts
-        return verdicts.then(self.unmatched.where(~meeting(nodes, required), unmet=_Unmet(nodes, required)))
+        refused = ~nodes.gather(meeting(table, required))
+        return verdicts.then(self.unmatched.where(refused, unmet=_Unmet(nodes, required)))
 
     def pre_score(self, cycle: Cycle, nodes: Nodes) -> Status | None:
         """Parse the preferred terms; a pod whose terms do not parse is not scored at all."""
@@ -109,10 +111,11 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
             SelectorError: PreScore did not run, and a preferred term does not parse.
         """
         preferred = cycle.state[PREFERRED] if PREFERRED in cycle.state else _preferred(cycle.pod.pod) or ()
-        scores = np.zeros(len(nodes), np.int64)
+        table = nodes.cluster.node_table
+        scores = np.zeros(len(table), np.int64)
         for each in (*(self._added_preferred or ()), *preferred):
-            scores[matching_term(nodes, each.term)] += each.weight
-        return scores
+            scores[matching_term(table, each.term)] += each.weight
+        return scores[nodes.rows]
 
     def normalize(self, cycle: Cycle, nodes: Nodes, scores: IntArray) -> IntArray:
         """Give the best node 100 and the others in proportion."""
@@ -138,9 +141,7 @@ class _Unmet:
         )
 
 
-def _unmet(
-    term: NodeTerm, name: str, labels: Mapping[str, str]
-) -> tuple[Requirement | FieldRequirement, ...]:
+def _unmet(term: NodeTerm, name: str, labels: Mapping[str, str]) -> tuple[Requirement | FieldRequirement, ...]:
     unmet: list[Requirement | FieldRequirement] = [r for r in term.labels.requirements if not r.matches(labels)]
     unmet += (field for field in term.fields if not field.matches(name))
     return tuple(unmet)

@@ -3,8 +3,9 @@ r"""kubectl's jsonpath templates: text with ``{expressions}`` in it, over plain 
 The dialect is kubectl's own and no library speaks it: ``{range .results[*]}{.pod.name}{"\n"}{end}`` loops, several
 values of one expression are joined by a space, lists and maps print as compact JSON with sorted keys, a field that is
 not there prints nothing, and a dot inside ``['quotes']`` still separates fields unless it is written ``\.``. A template
-becomes a tree (`parse`) and the tree becomes text (`Template.render`). Two things are ours: a whole number and a fraction
-can be compared, and what was put in quotes is printed as it is while everything from the data goes through `clean`.
+becomes a tree (`parse`) and the tree becomes text (`Template.render`). Where kubectl trips over itself we do not: a whole
+number and a fraction can be compared, a filter on an element that is not there finds nothing, an unknown comparison or a
+range without its end is told at once.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import operator
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 from schedctl.errors import UsageError
@@ -59,7 +61,7 @@ class Every:
 
 @dataclass(frozen=True, slots=True)
 class Descend:
-    """Each value and everything in it that is a map or a list."""
+    """Each value and everything in it that is a map, a list or a text, unless it is empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +195,8 @@ def _action(text: str, at: int, closing: str) -> tuple[str, Path, int]:
             steps.append(Literal(_unquoted(token["quoted"][1:-1])))
         elif token["number"]:
             steps.append(Literal(_number(token["number"])))
+        elif token["dot"]:
+            steps.append(Field(""))
         elif token["name"] is not None:
             name = token["name"]
             described = token[0].startswith(".") or (bool(steps) and isinstance(steps[-1], Descend))
@@ -240,7 +244,7 @@ def _array(inside: str) -> Path:
     if len(inside) >= 2 and inside[0] == inside[-1] == "'":
         return _path(f".{inside[1:-1]}")
     bounds = _SLICE.fullmatch(inside)
-    if bounds is None or not inside:
+    if bounds is None:
         raise _wrong(f"[{inside}] is no index")
     start, stop, step = (int(part.removeprefix(":")) if part and part != ":" else None for part in bounds.groups())
     return (Slice(start, stop, step, alone=bounds[2] is None and bounds[3] is None),)
@@ -319,7 +323,7 @@ def _children(value: Any) -> list[Any]:
 
 def _descended(value: Any) -> Iterator[Any]:
     children = _children(value)
-    if children:
+    if children or (isinstance(value, str) and value):
         yield value
     for child in children:
         yield from _descended(child)
@@ -382,19 +386,31 @@ def _kind(value: Any) -> str:
 
 def _printed(value: Any) -> str:
     if isinstance(value, list | dict):
-        text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-        return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+        return _json(value).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     if value is None:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
-    return _float(value) if isinstance(value, float) else str(value)
+    return _float(value, 1e-4, 1e6) if isinstance(value, float) else str(value)
 
 
-def _float(value: float) -> str:
-    """As Go prints a float64 with ``%v``: shortest digits, exponents below 1e-4 and from 1e21."""
-    if value == 0 or 1e-4 <= abs(value) < 1e21:
-        text = format(value, "f") if abs(value) >= 1e16 else repr(value)
-        return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
-    mantissa, _, exponent = repr(value).partition("e")
-    return f"{mantissa.removesuffix('.0')}e{int(exponent):+03d}"
+def _json(value: Any) -> str:
+    """As Go writes compact JSON: keys sorted, and no ``.0`` after a whole number."""
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{_json(key)}:{_json(value[key])}" for key in sorted(value)) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(_json, value)) + "]"
+    if isinstance(value, float):
+        return _float(value, 1e-6, 1e21).replace("e-0", "e-")
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _float(value: float, least: float, most: float) -> str:
+    """As Go prints a float64: shortest digits, with an exponent below `least` and from `most`."""
+    shortest = Decimal(repr(value))
+    if value == 0 or least <= abs(value) < most:
+        text = format(shortest, "f")
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    sign, digits, exponent = shortest.normalize().as_tuple()
+    mantissa = f"{digits[0]}.{''.join(map(str, digits[1:]))}".rstrip(".")
+    return f"{'-' * sign}{mantissa}e{int(exponent) + len(digits) - 1:+03d}"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from schedctl import config
 from schedctl.api.pods import Pod
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
+from schedctl.config import loading
 from schedctl.config.expansion import expand_all
 from schedctl.config.types import SchedulerConfiguration
 from schedctl.engine.attempts import Attempt, attempt
@@ -48,7 +48,7 @@ class Scheduler:
         reporter: Reporter | None = None,
     ) -> None:
         self.cluster = cluster
-        self.configuration = configuration or config.default()
+        self.configuration = configuration or loading.default()
         self.nominator = Nominator()
         self.profiles: dict[str, Profile] = {}
         self._reporter = reporter or Reporter()

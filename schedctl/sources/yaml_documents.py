@@ -1,10 +1,10 @@
 """YAML text to plain values, meaning what kubectl makes it mean, quickly and without trusting it.
 
-PyYAML's own constructors resolve scalars by other rules and spend five times the time; what is used of it is libyaml's
-event stream. One loop builds values from events: scalars by `schedctl.sources.scalars` (each distinct one resolved
-once), merge keys where they stand (as in kubectl a merge overrides what was written before it), repeated keys with the
-last one winning, and said. The items of a top-level ``items`` list are handed over one by one and forgotten, so that a
-big List never exists as plain values in full.
+PyYAML's own constructors resolve scalars by other rules and take thrice the time; what is used of it is libyaml's event
+stream. One loop builds values from events: scalars by `schedctl.sources.scalars` (each distinct one resolved once),
+merge keys where they stand (as in kubectl a merge overrides what was written before it), repeated keys with the last
+one winning, and said. The items of a top-level ``items`` list are handed over one by one and forgotten, so that a big
+List never exists as plain values in full.
 
 Bounds: nesting `MAX_DEPTH`; aliases count as much as what they stand for, and too many of them are refused by
 go-yaml's own rule; an anchor inside itself is refused. Positions are not kept: `locate` reads the document again when a
@@ -13,173 +13,353 @@ message needs some.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from math import isfinite
+from typing import Any, NamedTuple, NoReturn
 
 from yaml import YAMLError
 from yaml._yaml import CParser
 from yaml.events import (
     AliasEvent,
+    CollectionEndEvent,
+    CollectionStartEvent,
     DocumentEndEvent,
+    DocumentStartEvent,
     Event,
     MappingEndEvent,
     MappingStartEvent,
+    NodeEvent,
     ScalarEvent,
     SequenceEndEvent,
     SequenceStartEvent,
     StreamEndEvent,
+    StreamStartEvent,
 )
 
 from schedctl.sources import scalars
-from schedctl.sources.findings import Finding, Path, Place, Wanted, dotted, quoted
+from schedctl.sources.findings import Finding, Path, Place, Wanted, quoted
 
 MAX_DEPTH = 1000
 """How deep mappings and lists may nest; the deepest Kubernetes schema has some thirty levels."""
 
 _CACHED_SCALARS = 1 << 16
-_MERGE = object()
-_NO_KEY = object()
+_AWAITED, _IN_LIST, _MERGE = object(), object(), object()  # what stands for a key that is not text
 _MERGE_TAG = "tag:yaml.org,2002:merge"
+_TEMPLATE = "this looks like a template; render it first, e.g. with `helm template`"
+
+Report = Callable[[Finding, Place], None]
 
 
 class YAMLProblem(Exception):
-    """The document cannot be read; a place within it, and why."""
+    """The document cannot be read: why, and where in it."""
 
-    def __init__(self, message: str, line: int = 0, column: int = 0, hint: str = "") -> None:
+    def __init__(self, message: str, place: Place, hint: str = "") -> None:
         super().__init__(message)
-        self.message, self.line, self.column, self.hint = message, line, column, hint
+        self.message, self.place, self.hint = message, place, hint
 
 
 class Value(NamedTuple):
     """A finished value: an item of the document's ``items`` (its index), or the document itself (-1).
 
-    The document comes last, with None in place of the items that came before it. `line` and `column` are 0-based.
+    The document comes last, with None in place of the items that came before it. `offset` is in characters.
     """
 
     value: Any
     index: int
-    line: int
-    column: int
+    place: Place
     offset: int
 
 
-def read(text: bytes, report: Callable[[Finding, int, int], None]) -> Iterator[Value]:
+def read(text: bytes, report: Report) -> Iterator[Value]:
     """Yield the values of the one document in `text`; nothing if there is none.
 
     Args:
         text: one document, UTF-8.
-        report: takes a warning and the 0-based line and column of what it is about.
+        report: takes a warning and where it belongs.
 
     Raises:
         YAMLProblem: the text is not YAML, or breaks a bound.
     """
     try:
-        yield from _build(CParser(text).get_event, report)
+        yield from _Builder(CParser(text), report).values()
     except YAMLError as error:
         raise _problem(error, text) from None
 
 
-def _build(get: Callable[[], Event | None], report: Callable[[Finding, int, int], None]) -> Iterator[Value]:
-    resolved: dict[str, Any] = {}
-    anchors: dict[str, tuple[Any, int]] = {}
-    open_anchors: dict[str, int] = {}
-    stack: list[tuple[Any, Any, str | None, int, Any]] = []
-    holder: Any = None  # the collection being filled: a dict, a list, or None at the top
-    key: Any = _NO_KEY  # the key read last, in a mapping
-    items: Any = None  # the list under the document's "items"
-    root: Any = None
-    count = aliased = 0  # values made, and how many of them aliases stand for
-    anchor: str | None
-    while True:
-        event = get()
-        kind = type(event)
-        count += 1
-        if kind is ScalarEvent:
-            text, tag, anchor = event.value, event.tag, event.anchor
-            if tag is None:
-                if not event.implicit[0]:
-                    value = text
-                else:
-                    try:
-                        value = resolved[text]
-                    except KeyError:
+def locate(text: bytes, wanted: Wanted) -> None:
+    """Fill in the places of the wanted paths, as far as they are written out (an alias or merge is one place)."""
+    parser = CParser(text)
+    try:
+        while (event := parser.get_event()) is not None:
+            if isinstance(event, NodeEvent):
+                _locate(parser, event, wanted)
+                return
+    except (YAMLError, ValueError):
+        return  # the document is broken further on; what was found until there is what can be said
+
+
+class _Builder:
+    """One document under construction."""
+
+    def __init__(self, parser: CParser, report: Report) -> None:
+        self.parser = parser
+        self.report = report
+        # An enclosing collection, the key in it, and of the collection inside: anchor, first event, start mark.
+        self.stack: list[tuple[Any, Any, str | None, int, Any]] = []
+        self.merged: dict[int, tuple[dict[str, Any], set[str]]] = {}
+
+    def values(self) -> Iterator[Value]:
+        """Yield what `read` yields. One loop, because it runs some 130,000 times per megabyte."""
+        get, stack = self.parser.get_event, self.stack
+        resolved: dict[str, Any] = {}
+        anchors: dict[str, tuple[Any, int]] = {}
+        unfinished: set[str] = set()
+        holder: Any = None  # the collection being filled
+        key: Any = _IN_LIST  # the key read last; `_AWAITED` where one comes next
+        items: Any = None  # the list under the document's "items"
+        count = aliased = 0  # events, and how many of them aliases stand for
+        started: Any = None
+        while True:
+            event = get()
+            kind = event.__class__
+            count += 1
+            anchor = None
+            if kind is ScalarEvent:
+                text = event.value
+                if event.tag is not None:
+                    value = self.tagged(event)
+                elif event.implicit[0]:
+                    value = resolved.get(text, resolved)
+                    if value is resolved:
+                        value = scalars.plain(text)
                         if len(resolved) >= _CACHED_SCALARS:
                             resolved.clear()
-                        value = resolved[text] = scalars.plain(text)
-            else:
-                value = _tagged(event, report)
-            if key is _NO_KEY and type(holder) is dict:
-                if anchor is not None:
-                    anchors[anchor] = (value, 1)
-                if value.__class__ is not str or text == "<<" and event.style == "":
-                    key = _key(event, value)
+                        if value.__class__ is not float or isfinite(value):
+                            resolved[text] = value
+                        elif key is not _AWAITED:
+                            self.refuse(event, f"{text} has no counterpart in JSON")
                 else:
-                    key = value
+                    value = text
+                anchor, first = event.anchor, count
+                if key is _AWAITED:
+                    key = value if value.__class__ is str and text != "<<" else self.key(event, value)
+                    if anchor is not None:
+                        anchors[anchor] = (value, 1)
+                    continue
+            elif kind is MappingStartEvent or kind is SequenceStartEvent:
+                if key is _AWAITED:
+                    self.refuse(event, "a key must be text, a number or a boolean", _TEMPLATE)
+                if len(stack) >= MAX_DEPTH:
+                    self.refuse(event, f"nested more than {MAX_DEPTH} levels deep")
+                if event.tag is not None:
+                    self.known(event)
+                if event.anchor is not None:
+                    unfinished.add(event.anchor)
+                    anchors.pop(event.anchor, None)
+                stack.append((holder, key, event.anchor, count, event.start_mark))
+                if kind is MappingStartEvent:
+                    holder, key = {}, _AWAITED
+                else:
+                    holder, is_items = [], len(stack) == 2 and key == "items"
+                    key = _IN_LIST
+                    if is_items:
+                        items = holder
                 continue
-            if value != value or value in _INFINITIES:
-                raise YAMLProblem(f"{text} is not a number in JSON", *_at(event))
-            mark = event.start_mark if holder is items else None
-            start = count
-        elif kind is MappingStartEvent or kind is SequenceStartEvent:
-            anchor = event.anchor
-            if key is _NO_KEY and type(holder) is dict:
-                raise YAMLProblem("a mapping key must be text, a number or a boolean", *_at(event), hint=_TEMPLATE)
-            if len(stack) >= MAX_DEPTH:
-                raise YAMLProblem(f"nested more than {MAX_DEPTH} levels deep", *_at(event))
-            if event.tag is not None:
-                _check_tag(event, report)
-            if anchor is not None:
-                open_anchors[anchor] = open_anchors.get(anchor, 0) + 1
-            stack.append((holder, key, anchor, count, event.start_mark if holder is items else None))
-            new: Any = {} if kind is MappingStartEvent else []
-            if len(stack) == 2 and key == "items" and kind is SequenceStartEvent:
-                items = new
-            holder, key = new, _NO_KEY
-            continue
-        elif kind is MappingEndEvent or kind is SequenceEndEvent:
-            value = holder
-            holder, key, anchor, start, mark = stack.pop()
-            if anchor is not None:
-                open_anchors[anchor] -= 1
-        elif kind is AliasEvent:
-            anchor = None
-            if open_anchors.get(event.anchor):
-                raise YAMLProblem(f"the anchor {quoted(event.anchor)} contains itself", *_at(event))
-            if event.anchor not in anchors:
-                raise YAMLProblem(f"there is no anchor {quoted(event.anchor)} before this alias", *_at(event))
-            value, size = anchors[event.anchor]
-            count += size
-            aliased += size
-            if aliased > 100 and count > 1000 and aliased > count * _allowed_aliases(count):
-                raise YAMLProblem("aliases repeat too much of the document", *_at(event))
-            if key is _NO_KEY and type(holder) is dict:
-                key = _alias_key(event, value)
+            elif kind is MappingEndEvent or kind is SequenceEndEvent:
+                value = holder
+                holder, key, anchor, first, started = stack.pop()
+                if anchor is not None:
+                    unfinished.discard(anchor)
+            elif kind is AliasEvent:
+                if event.anchor not in anchors:
+                    inside = event.anchor in unfinished
+                    problem = "contains itself" if inside else "is not defined before this alias"
+                    self.refuse(event, f"the anchor {quoted(event.anchor)} {problem}")
+                value, size = anchors[event.anchor]
+                count += size
+                aliased += size
+                if aliased > 100 and count > 1000 and aliased > count * _allowed_aliases(count):
+                    self.refuse(event, "aliases repeat too much of the document")
+                if key is _AWAITED:
+                    key = self.key(event, value)
+                    continue
+            elif kind is DocumentStartEvent or kind is StreamStartEvent:
                 continue
-            mark = event.start_mark if holder is items else None
-        elif kind is DocumentEndEvent:
-            break
-        elif kind is StreamEndEvent:
-            return
-        else:
-            root = event.start_mark  # the stream or the document starts
-            continue
+            elif kind is StreamEndEvent:
+                return
+            else:
+                self.check_end(event)
+                return
 
-        if anchor is not None:
-            anchors[anchor] = (value, count - start + 1)
-        if holder is None:
-            root_value = value
-        elif type(holder) is list:
-            if holder is items:
-                yield Value(value, len(items), mark.line, mark.column, mark.index)
-                value = None
-            holder.append(value)
-        elif key is _MERGE:
-            _merge(holder, value, event, lambda: _path(stack, key), report)
-            key = _NO_KEY
-        else:
-            if key in holder:
-                message = f"the key {quoted(key)} is here twice; the last one counts"
-                report(Finding(_path(stack, key), message, warning=True), *_at(event))
-            holder[key] = value
-            key = _NO_KEY
-    yield Value(root_value, -1, root.line, root.column, root.index)
+            if anchor is not None:
+                anchors[anchor] = (value, count - first + 1)
+            if holder is None:
+                mark = started if kind is MappingEndEvent or kind is SequenceEndEvent else event.start_mark
+                yield Value(value, -1, _place(mark), mark.index)
+            elif key is _IN_LIST:
+                if holder is items:
+                    mark = started if kind is MappingEndEvent or kind is SequenceEndEvent else event.start_mark
+                    yield Value(value, len(items), _place(mark), mark.index)
+                    value = None
+                holder.append(value)
+            elif key is _MERGE:
+                self.merge(holder, value, event)
+                key = _AWAITED
+            else:
+                if key in holder:
+                    self.repeated(holder, key, event)
+                holder[key] = value
+                key = _AWAITED
+
+    def tagged(self, event: Any) -> scalars.Scalar:
+        """Return what a scalar with a tag means."""
+        if event.tag == "!":
+            text: str = event.value
+            return text
+        self.known(event)
+        try:
+            return scalars.tagged(event.tag, event.value)
+        except ValueError as error:
+            self.refuse(event, str(error))
+
+    def known(self, event: Any) -> None:
+        """Warn of a tag that YAML does not define."""
+        if event.tag not in scalars.KNOWN_TAGS and event.tag != "!":
+            message = f"the tag {quoted(event.tag)} means nothing here and is ignored"
+            self.report(Finding(self.path(), message, warning=True), _place(event.start_mark))
+
+    def key(self, event: Any, value: Any) -> Any:
+        """Return the key that a scalar or alias makes, `_MERGE` for the merge key."""
+        text = getattr(event, "value", None)
+        if text == "<<" and (event.implicit[0] or event.tag == _MERGE_TAG):
+            return _MERGE
+        if isinstance(value, dict | list):
+            self.refuse(event, "a key must be text, a number or a boolean")
+        try:
+            return scalars.key(value, str(value) if text is None else text)
+        except ValueError as error:
+            self.refuse(event, str(error))
+
+    def merge(self, holder: dict[str, Any], value: Any, event: Any) -> None:
+        """Put the pairs of a mapping, or of several of which earlier ones count more, into the one being built."""
+        sources = value if isinstance(value, list) else [value]
+        if not all(isinstance(source, dict) for source in sources):
+            self.refuse(event, "a merge needs a mapping or a list of mappings")
+        _, merged = self.merged.setdefault(id(holder), (holder, set()))
+        for source in reversed(sources):
+            for name in source:
+                if name in holder and name not in merged:
+                    message = f"the merge replaces the key {quoted(name)} written before it"
+                    self.report(Finding((*self.path(), name), message, warning=True), _place(event.start_mark))
+            holder.update(source)
+            merged.update(source)
+
+    def repeated(self, holder: dict[str, Any], key: str, event: Any) -> None:
+        """Warn of a key that is written twice; one that overrides a merged key is as it should be."""
+        _, merged = self.merged.get(id(holder), (None, set()))
+        if key in merged:
+            merged.discard(key)
+            return
+        message = f"the key {quoted(key)} is written twice; the last one counts"
+        self.report(Finding((*self.path(), key), message, warning=True), _place(event.start_mark))
+
+    def path(self) -> Path:
+        """Return where in the document the collection being filled is."""
+        return tuple(key if isinstance(key, str) else len(holder) for holder, key, *_ in self.stack[1:])
+
+    def check_end(self, end: Event) -> None:
+        """Warn when something follows the document end marker: kubectl never looks at it."""
+        try:
+            following = self.parser.get_event()
+        except YAMLError:
+            following = end
+        if not isinstance(following, StreamEndEvent):
+            message = 'what follows the document end marker "..." is not read'
+            hint = 'begin the next document with "---"'
+            self.report(Finding((), message, hint, warning=True), _place(end.end_mark))
+
+    def refuse(self, event: Any, message: str, hint: str = "") -> NoReturn:
+        """Give the document up.
+
+        Raises:
+            YAMLProblem: always.
+        """
+        raise YAMLProblem(message, _place(event.start_mark), hint)
+
+
+def _allowed_aliases(count: int) -> float:
+    """Return how much of a document aliases may stand for: nearly all of a small one, a tenth of a huge one."""
+    small, huge = 400_000, 4_000_000
+    return 0.99 - 0.89 * min(max(count - small, 0) / (huge - small), 1.0)
+
+
+def _place(mark: Any) -> Place:
+    return Place(mark.line + 1, mark.column + 1)
+
+
+def _locate(parser: CParser, event: Any, wanted: Wanted) -> None:
+    """Note the place of one node and, inside it, of what is wanted; leaves the parser behind the node."""
+    wanted.value = _place(event.start_mark)
+    if not wanted.children:
+        _skip(parser, event)
+    elif isinstance(event, MappingStartEvent):
+        while not isinstance(key := parser.get_event(), MappingEndEvent):
+            _skip(parser, key)
+            value, child = parser.get_event(), wanted.children.get(_written_key(key))
+            if child is None:
+                _skip(parser, value)
+            else:
+                child.key = _place(key.start_mark)
+                _locate(parser, value, child)
+    elif isinstance(event, SequenceStartEvent):
+        index = 0
+        while not isinstance(item := parser.get_event(), SequenceEndEvent):
+            child = wanted.children.get(index)
+            if child is None:
+                _skip(parser, item)
+            else:
+                _locate(parser, item, child)
+            index += 1
+
+
+def _skip(parser: CParser, event: Any) -> None:
+    """Leave the parser behind a node that has begun."""
+    depth = 0
+    while True:
+        if isinstance(event, CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, CollectionEndEvent):
+            depth -= 1
+        if depth == 0:
+            return
+        event = parser.get_event()
+
+
+def _written_key(event: Any) -> str:
+    if not isinstance(event, ScalarEvent):
+        return ""
+    value = scalars.plain(event.value) if event.implicit[0] else event.value
+    return scalars.key(value, event.value)
+
+
+def _problem(error: YAMLError, text: bytes) -> YAMLProblem:
+    """Return what libyaml found wrong, in place."""
+    mark = getattr(error, "problem_mark", None)
+    if mark is None:
+        offset = getattr(error, "position", 0)
+        character = getattr(error, "character", 0)
+        line_start = text.rfind(b"\n", 0, offset) + 1
+        place = Place(text.count(b"\n", 0, offset) + 1, len(text[line_start:offset].decode(errors="replace")) + 1)
+        if "UTF-8" in str(getattr(error, "reason", "")):
+            return YAMLProblem("the text is not UTF-8", place, "save the file as UTF-8")
+        return YAMLProblem(f"the control character U+{character:04X} is not allowed", place)
+    message = str(getattr(error, "problem", None) or "this is not YAML")
+    context = getattr(error, "context", None)
+    line = text.split(b"\n", mark.line + 1)[mark.line : mark.line + 1]
+    hint = ""
+    if line and b"{{" in line[0]:
+        hint = _TEMPLATE
+    elif line and re.match(rb"[ -]*\t", line[0]):
+        hint = "indent with spaces, not with tabs"
+    return YAMLProblem(f"{message} {context}" if context else message, _place(mark), hint)

@@ -1,4 +1,4 @@
-"""The wheel, as a stranger gets it: built from the sdist, installed next to its dependencies and nothing else of ours."""
+"""The wheel, as a stranger gets it: built from the sdist, installed beside its dependencies, far from the checkout."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import tarfile
 import tomllib
 import zipfile
 from importlib import metadata
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def distributions(tmp_path_factory) -> Path:
-    """A folder with the sdist and the wheel built from it; no network, the build backend is a development dependency."""
+    """A folder with the sdist and the wheel built from it; the build backend is in the environment already."""
     out = tmp_path_factory.mktemp("dist")
     build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", out, ROOT]
     done = subprocess.run(build, capture_output=True, text=True)
@@ -54,7 +55,10 @@ def bin_folder(wheel, tmp_path_factory) -> Path:
     install = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-index", "--no-deps", wheel]
     subprocess.run(install, check=True)
     purelib = subprocess.run(
-        [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], check=True, capture_output=True, text=True
+        [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
+        check=True,
+        capture_output=True,
+        text=True,
     ).stdout.strip()
     folders = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
     Path(purelib, "dependencies.pth").write_text("\n".join(sorted(folders)), encoding="utf-8")
@@ -68,7 +72,9 @@ def run(program: Path, *arguments: str | Path, cwd: Path) -> subprocess.Complete
 @pytest.mark.parametrize("folder", ["profiles", "fixtures"])
 def test_everything_in_the_folder_rides_in_the_wheel(folder, wheel):
     shipped = {str(p.relative_to(ROOT)) for p in (ROOT / folder).rglob("*") if p.is_file()}
-    packed = {n.removeprefix("schedctl/_data/") for n in zipfile.ZipFile(wheel).namelist() if n.startswith("schedctl/_data/")}
+    packed = {
+        n.removeprefix("schedctl/_data/") for n in zipfile.ZipFile(wheel).namelist() if n.startswith("schedctl/_data/")
+    }
     assert shipped
     assert shipped <= packed
 
@@ -94,7 +100,7 @@ def test_the_sdist_leaves_the_recorded_corpus_at_home(distributions):
 
 def test_every_library_the_package_imports_is_a_declared_dependency():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    requirements = [*project["dependencies"], *sum(project.get("optional-dependencies", {}).values(), [])]
+    requirements = list(chain(project["dependencies"], *project.get("optional-dependencies", {}).values()))
     declared = {re.split(r"[^\w.-]", requirement, maxsplit=1)[0].lower() for requirement in requirements}
     imported = set()
     for path in (ROOT / "schedctl").rglob("*.py"):
@@ -105,7 +111,11 @@ def test_every_library_the_package_imports_is_a_declared_dependency():
                 imported.add(node.module.partition(".")[0])
     providers = metadata.packages_distributions()
     third_party = imported - sys.stdlib_module_names - {"schedctl"}
-    assert {module: providers.get(module, [module]) for module in third_party if not declared & {d.lower() for d in providers.get(module, [])}} == {}
+    assert {
+        module: providers.get(module, [module])
+        for module in third_party
+        if not declared & {d.lower() for d in providers.get(module, [])}
+    } == {}
 
 
 def test_the_installed_program_says_its_version(bin_folder, tmp_path):
@@ -121,7 +131,7 @@ def test_it_is_a_kubectl_plugin_too(bin_folder, tmp_path):
 
 
 def test_the_installed_package_finds_what_rides_with_it(bin_folder, tmp_path):
-    code = "import json; from schedctl import shipped; print(json.dumps([str(shipped.profiles()), str(shipped.fixtures())]))"
+    code = "import json, schedctl.shipped as s; print(json.dumps([str(s.profiles()), str(s.fixtures())]))"
     done = run(bin_folder / "python", "-c", code, cwd=tmp_path)
     for folder in map(Path, json.loads(done.stdout)):
         assert folder.is_dir()

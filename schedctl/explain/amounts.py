@@ -1,0 +1,46 @@
+"""Amounts of resources, from the scheduler's integers to what people write: ``1850m``, ``1.6Gi``, ``2``.
+
+Two readers, two precisions: `amount` is for reading and keeps one decimal, `quantity` is for typing into a manifest and
+never says more than there is.
+"""
+
+from __future__ import annotations
+
+from schedctl.api import resources
+
+_UNITS = ((1 << 60, "Ei"), (1 << 50, "Pi"), (1 << 40, "Ti"), (1 << 30, "Gi"), (1 << 20, "Mi"), (1 << 10, "Ki"))
+
+
+def amount(resource: str, value: int) -> str:
+    """Return an amount for reading, e.g. ``1850m`` of cpu for 1850, ``1.6Gi`` of memory for 1717986918."""
+    if resource == resources.CPU:
+        return _cpu(value)
+    if not in_bytes(resource):
+        return str(value)
+    for unit, suffix in _UNITS:
+        if abs(value) >= unit:
+            tenths = (abs(value) * 10 + unit // 2) // unit
+            text = f"{tenths // 10}.{tenths % 10}".removesuffix(".0")
+            return f"{'-' if value < 0 else ''}{text}{suffix}"
+    return str(value)
+
+
+def quantity(resource: str, value: int) -> str:
+    """Return an amount as a Kubernetes quantity of at most that much; bytes are cut to whole Mi where they reach one."""
+    if resource == resources.CPU:
+        return _cpu(value)
+    if not in_bytes(resource):
+        return str(value)
+    for unit, suffix in _UNITS:
+        if value and value % unit == 0:
+            return f"{value // unit}{suffix}"
+    return f"{value >> 20}Mi" if value >= 1 << 20 else str(value)
+
+
+def in_bytes(resource: str) -> bool:
+    """Return whether a resource is counted in bytes."""
+    return resource in (resources.MEMORY, resources.EPHEMERAL_STORAGE) or resource.startswith("hugepages-")
+
+
+def _cpu(millicores: int) -> str:
+    return str(millicores // 1000) if millicores % 1000 == 0 else f"{millicores}m"

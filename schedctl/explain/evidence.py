@@ -1,0 +1,112 @@
+"""Reads refusals off an attempt, row by row, as plain values: the one place of ``explain`` that knows of columns.
+
+Plugins keep their evidence in whatever is cheapest at Filter: scalars, arrays, objects that are asked for a row. What
+comes out here is what JSON knows, under camelCase names, so that wording, hints and renderers need to know no types.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
+from typing import Any, NamedTuple
+
+import msgspec
+
+from schedctl.cache.nodes import Nodes
+from schedctl.cache.pod_info import PodInfo
+from schedctl.engine.filtering import Filtering
+from schedctl.framework.reasons import Part, Verdicts
+from schedctl.framework.statuses import Code
+
+Evidence = dict[str, Any]
+
+
+class Refused(NamedTuple):
+    """One reason for one node.
+
+    Attributes:
+        plugin: who refuses.
+        reference: which reason, e.g. ``node-resources-fit/insufficient``.
+        text: in Kubernetes' words.
+        code: the code for this node.
+        node: its name.
+        evidence: the numbers.
+        nominated_pods: the pods supposed on the node because they are promised to it.
+    """
+
+    plugin: str
+    reference: str
+    text: str
+    code: Code
+    node: str
+    evidence: Evidence
+    nominated_pods: tuple[str, ...] = ()
+
+
+def first_refusals(filtering: Filtering) -> Iterator[Refused]:
+    """Yield why each refused node was refused first, which is what Kubernetes counts."""
+    if filtering.nominated is not None:
+        yield from first_refusals(filtering.nominated)
+    for refusal in filtering.refusals:
+        for part in refusal.verdicts.parts:
+            rows = (part.mask & refusal.mask).nonzero()[0].tolist()
+            yield from _read(refusal.plugin, part, rows, filtering.nodes)
+
+
+def all_refusals(plugin: str, verdicts: Verdicts, nodes: Nodes) -> Iterator[Refused]:
+    """Yield everything a filter says of a column, whatever others said before."""
+    for part in verdicts.parts:
+        yield from _read(plugin, part, part.mask.nonzero()[0].tolist(), nodes)
+
+
+def refusals_of(plugin: str, verdicts: Verdicts, nodes: Nodes, position: int) -> Iterator[Refused]:
+    """Yield what a filter says of one position."""
+    for part in verdicts.at(position):
+        yield from _read(plugin, part, (position,), nodes)
+
+
+def _read(plugin: str, part: Part, rows: Iterable[int], nodes: Nodes) -> Iterator[Refused]:
+    for row in rows:
+        evidence = part.at(row)
+        nominated = tuple(info.key for info, _ in nodes.changes.at(row)) if nodes.changes is not None else ()
+        yield Refused(
+            plugin,
+            part.reason.reference,
+            part.reason.worded(evidence),
+            part.code(row),
+            nodes.names[row],
+            {_camel(name): plain(value) for name, value in evidence.items()},
+            nominated,
+        )
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON knows it: pods by key, sets sorted, records as maps with camelCase names."""
+    match value:
+        case None | bool() | int() | float() | str():
+            return value.value if isinstance(value, Enum) else value
+        case PodInfo():
+            return value.key
+        case msgspec.Struct():
+            return msgspec.to_builtins(value)
+        case Mapping():
+            return {str(plain(key)): plain(each) for key, each in value.items()}
+        case tuple() if hasattr(value, "_asdict"):
+            return {_camel(name): plain(each) for name, each in value._asdict().items()}
+        case set() | frozenset():
+            return sorted(map(plain, value), key=str)
+        case tuple() | list():
+            return [plain(each) for each in value]
+        case Enum():
+            return plain(value.value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {_camel(f.name): plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if hasattr(value, "tolist"):  # a NumPy scalar or array
+        return value.tolist()
+    return str(value)
+
+
+def _camel(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(word.capitalize() for word in rest)

@@ -1,0 +1,39 @@
+"""Which DeviceClass stands in for an extended resource (KEP-5004).
+
+Every class can be asked for as ``deviceclass.resource.kubernetes.io/<name>``, and under ``spec.extendedResourceName``
+if it has one. Of several with the same name the newest counts, of equally old ones the first by name.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from schedctl.api.devices import DeviceClass
+from schedctl.cache.cluster import Cluster
+
+IMPLICIT_PREFIX = "deviceclass.resource.kubernetes.io/"
+
+
+def classes_by_resource(cluster: Cluster) -> dict[str, DeviceClass]:
+    """Return the class that stands in for each extended resource.
+
+    Classes are taken in by name, as kube-scheduler meets them when it starts. One that loses its extended resource to
+    a class taken in before it cannot be asked for by its own name either.
+    """
+    classes: dict[str, DeviceClass] = {}
+    every = cluster.every(DeviceClass)
+    for name in sorted(every):
+        device_class = every[name]
+        explicit = device_class.spec.extended_resource_name
+        if explicit is not None:
+            rival = classes.get(explicit)
+            if rival is not None and _created(device_class) <= _created(rival):
+                continue
+            classes[explicit] = device_class
+        classes[IMPLICIT_PREFIX + name] = device_class
+    return classes
+
+
+def _created(device_class: DeviceClass) -> datetime:
+    written = device_class.metadata.creation_timestamp
+    return datetime.fromisoformat(written) if written else datetime.min.replace(tzinfo=UTC)

@@ -1,0 +1,178 @@
+"""How full a node would be, as a score: the arithmetic NodeResourcesFit and NodeResourcesBalancedAllocation share.
+
+Both rate a few configured resources of each node before and after the pod (`resource_columns`). A resource the node
+does not offer takes no part in that node's score, and neither does an extended resource that the pod does not ask for.
+All of it is int64 that wraps, as in Go; the balance alone is float64, in kube-scheduler's order of operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from schedctl.api.resources import CPU, EPHEMERAL_STORAGE, MEMORY, is_scalar
+from schedctl.cache.arrays import BoolArray, FloatArray, IntArray
+from schedctl.cache.nodes import Nodes
+from schedctl.config.args import ResourceSpec, UtilizationShapePoint
+from schedctl.framework.arithmetic import MAX_NODE_SCORE, round_half_away, truncdiv
+
+MAX_CUSTOM_SCORE = 10
+"""The best score a point of a configured shape can give."""
+
+Rate = Callable[[IntArray, IntArray], IntArray]
+"""Takes what is requested and what is allocatable (not 0), int64 (n,) each, and gives the score of each row."""
+
+
+class ResourceColumn(NamedTuple):
+    """One resource to be scored, over n nodes.
+
+    Attributes:
+        weight: how much it counts.
+        allocatable: int64 (n,), what each node offers; 0 where it takes no part.
+        allocated: int64 (n,), what pods have taken.
+        requested: int64 (n,), the same with the pod.
+    """
+
+    weight: int
+    allocatable: IntArray
+    allocated: IntArray
+    requested: IntArray
+
+
+def resource_columns(
+    nodes: Nodes, resources: Sequence[ResourceSpec], asked: Mapping[str, int], *, minimum: bool
+) -> list[ResourceColumn]:
+    """Return the columns to be scored, in the order of the configuration.
+
+    Args:
+        nodes: the column.
+        resources: what is configured.
+        asked: what the pod asks for.
+        minimum: whether containers that ask for no cpu or memory count as if they asked for a little.
+    """
+    columns = []
+    for spec in resources:
+        name, amount = spec.name, asked.get(spec.name, 0)
+        if is_scalar(name):
+            if amount == 0:
+                continue
+        elif name not in (CPU, MEMORY, EPHEMERAL_STORAGE):
+            continue
+        if minimum and name == CPU:
+            allocated = nodes.scored_cpu()
+        elif minimum and name == MEMORY:
+            allocated = nodes.scored_memory()
+        else:
+            allocated = nodes.requested(name)
+        columns.append(ResourceColumn(spec.weight, nodes.allocatable(name), allocated, allocated + amount))
+    return columns
+
+
+def least_allocated(requested: IntArray, allocatable: IntArray) -> IntArray:
+    """Return the share that stays free, in percent; 0 where the request is too large."""
+    return _percent((allocatable - requested) * (requested <= allocatable), allocatable)
+
+
+def most_allocated(requested: IntArray, allocatable: IntArray) -> IntArray:
+    """Return the share that is taken, in percent; 100 where the request is too large."""
+    return _percent(np.minimum(requested, allocatable), allocatable)
+
+
+def shaped(shape: Sequence[UtilizationShapePoint]) -> Rate:
+    """Return the rate that reads the share taken, in percent, off a piecewise linear function."""
+    points = [(point.utilization, point.score * (MAX_NODE_SCORE // MAX_CUSTOM_SCORE)) for point in shape]
+    table = np.array([_interpolated(points, percent) for percent in range(101)], np.int64)
+
+    def rate(requested: IntArray, allocatable: IntArray) -> IntArray:
+        share = _percent(requested, allocatable)
+        share[requested > allocatable] = 100
+        scores: IntArray = table[share.clip(0, 100)]
+        return scores
+
+    return rate
+
+
+def weighted_mean(columns: Sequence[ResourceColumn], rate: Rate, rows: int) -> IntArray:
+    """Return the mean of the resources' scores by weight, rounded toward zero, int64 (n,); 0 for rows without any."""
+    total = np.zeros(rows, np.int64)
+    weights: IntArray | int = 0
+    for column in columns:
+        scores, offered = _rated(column, rate)
+        total += scores * column.weight
+        weights = weights + column.weight * (1 if offered is None else offered)
+    return truncdiv(total, np.where(weights, weights, 1) if np.ndim(weights) else weights or 1)
+
+
+def mean_of_positive(columns: Sequence[ResourceColumn], rate: Rate, rows: int) -> IntArray:
+    """Return the mean by weight of the scores above 0, rounded to the nearest, int64 (n,); 0 for rows without any."""
+    total, weights = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
+    for column in columns:
+        scores, _ = _rated(column, rate)
+        counted = scores > 0
+        total += scores * column.weight * counted
+        weights += column.weight * counted
+    return round_half_away(total / np.where(weights, weights, 1)).astype(np.int64)
+
+
+def balance(columns: Sequence[ResourceColumn], rows: int) -> IntArray:
+    """Return how much the pod evens out the use of a node's resources, int64 (n,).
+
+    75 changes nothing, 100 evens it out, 50 makes one resource the bottleneck.
+    """
+    after = _evenness([(column.requested, column.allocatable) for column in columns], rows)
+    before = _evenness([(column.allocated, column.allocatable) for column in columns], rows)
+    half = MAX_NODE_SCORE // 2
+    return half + truncdiv(half + after - before, 2)
+
+
+def _rated(column: ResourceColumn, rate: Rate) -> tuple[IntArray, BoolArray | None]:
+    """Return the scores of a resource, 0 where it is not offered, and where it is, None for everywhere."""
+    if column.allocatable.all():
+        return rate(column.requested, column.allocatable), None
+    offered = column.allocatable != 0
+    return rate(column.requested, np.where(offered, column.allocatable, 1)) * offered, offered
+
+
+def _percent(part: IntArray, whole: IntArray) -> IntArray:
+    return truncdiv(part * 100, whole)
+
+
+def _interpolated(points: Sequence[tuple[int, int]], percent: int) -> int:
+    before = points[0]
+    for point in points:
+        if percent <= point[0]:
+            if point is points[0]:
+                return point[1]
+            rise = (point[1] - before[1]) * (percent - before[0])
+            return before[1] + int(truncdiv(rise, point[0] - before[0]))
+        before = point
+    return before[1]
+
+
+def _evenness(uses: Sequence[tuple[IntArray, IntArray]], rows: int) -> IntArray:
+    """Return 100 less the standard deviation of the fractions in use, in percent, rounded toward zero."""
+    if len(uses) == 2 and all(allocatable.all() for _, allocatable in uses):
+        first, second = (np.minimum(taken / allocatable, 1.0) for taken, allocatable in uses)
+        deviation: FloatArray = np.abs((first - second) / 2)
+        return ((1 - deviation) * float(MAX_NODE_SCORE)).astype(np.int64)
+    fractions, offered = [], []
+    count = np.zeros(rows, np.int64)
+    for taken, allocatable in uses:
+        offered.append(allocatable != 0)
+        fractions.append(np.minimum(taken / np.where(offered[-1], allocatable, 1), 1.0))
+        count += offered[-1]
+    divisor = np.maximum(count, 1)
+    total, squares, difference = np.zeros(rows), np.zeros(rows), np.zeros(rows)
+    seen = np.zeros(rows, np.int64)
+    for fraction, present in zip(fractions, offered, strict=True):
+        total += np.where(present, fraction, 0.0)
+        difference += np.where(present, np.where(seen == 0, fraction, -fraction), 0.0)
+        seen += present
+    mean = total / divisor
+    for fraction, present in zip(fractions, offered, strict=True):
+        squares += np.where(present, (fraction - mean) * (fraction - mean), 0.0)
+    deviation = np.where(count == 2, np.abs(difference / 2), np.sqrt(squares / divisor))
+    deviation[count < 2] = 0.0
+    return ((1 - deviation) * float(MAX_NODE_SCORE)).astype(np.int64)

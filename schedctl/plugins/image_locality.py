@@ -1,0 +1,121 @@
+"""ImageLocality: prefers nodes that have the pod's images already, large ones most.
+
+An image counts by its size times the share of nodes that have it, so that pods do not all heap up on the one node that
+happens to have pulled it. Of nodes that disagree about the size of an image the first by name is believed, as
+kube-scheduler's cache keeps the size it met first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+
+from schedctl.api.pods import Pod
+from schedctl.cache.arrays import IndexArray, IntArray
+from schedctl.cache.cluster import Change, ChangeKind, Cluster
+from schedctl.cache.nodes import Nodes
+from schedctl.cache.pod_info import PodInfo
+from schedctl.framework.arithmetic import MAX_NODE_SCORE
+from schedctl.framework.cycles import Cycle
+from schedctl.framework.handles import Handle
+from schedctl.framework.points import Scope, ScorePlugin
+
+MIN_THRESHOLD = 23 << 20
+"""Bytes of images below which a node is as good as one without any."""
+MAX_CONTAINER_THRESHOLD = 1000 << 20
+"""Bytes of images, for each image of the pod, above which more count no more."""
+_NODE_CHANGES = (ChangeKind.NODES, ChangeKind.NODE_UPDATED)
+
+
+class ImageLocality(ScorePlugin):
+    """Prefers nodes that already have the images of the pod's containers and image volumes."""
+
+    reads_feasible_set = False
+
+    def __init__(self, args: Any, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self._known: _ImageIndex | None = None
+
+    def signature(self, pod: PodInfo) -> Hashable:
+        """Its images, as often as it names them."""
+        return tuple(sorted(_images_of(pod.pod)))
+
+    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
+        """The images of every node count, and how many nodes there are."""
+        return Scope.EVERYTHING if change.kind in _NODE_CHANGES else Scope.NOTHING
+
+    def score(self, cycle: Cycle, nodes: Nodes) -> IntArray:
+        """Add up the images a node has, each scaled by the share of nodes that have it."""
+        images = _images_of(cycle.pod.pod)
+        index = self._index(nodes.cluster)
+        sums = np.zeros(len(nodes.cluster.node_table.image_sets), np.int64)
+        for image in images:
+            index.add(sums, image)
+        if not sums.any():
+            return np.zeros(len(nodes), np.int64)
+        most = MAX_CONTAINER_THRESHOLD * len(images)
+        by_set = MAX_NODE_SCORE * (sums.clip(MIN_THRESHOLD, most) - MIN_THRESHOLD) // (most - MIN_THRESHOLD)
+        scores: IntArray = by_set[nodes.gather(nodes.cluster.node_table.images)]
+        return scores
+
+    def _index(self, cluster: Cluster) -> _ImageIndex:
+        if self._known is None or not self._known.fits(cluster):
+            self._known = _ImageIndex(cluster)
+        return self._known
+
+
+class _ImageIndex:
+    """Where the images of a cluster are, by name.
+
+    Nodes share sets of images, so an image is in some of the sets. Kept until a node changes.
+    """
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.generation = cluster.generation
+        self.total_nodes = len(cluster.rows)
+        table = cluster.node_table
+        codes = table.images[cluster.nodes_by_name.rows]
+        self.nodes_with = np.bincount(codes, minlength=len(table.image_sets))
+        self.size: dict[str, int] = {}
+        sets: dict[str, list[int]] = {}
+        for code in dict.fromkeys(codes.tolist()):
+            for image in table.image_sets.values[code]:
+                for name in image.names:
+                    self.size.setdefault(name, image.size)
+                    having = sets.setdefault(name, [])
+                    if not having or having[-1] != code:
+                        having.append(code)
+        self.sets: dict[str, IndexArray] = {name: np.array(having, np.intp) for name, having in sets.items()}
+
+    def fits(self, cluster: Cluster) -> bool:
+        """Return whether the nodes are still those it was made of."""
+        if cluster is not self.cluster:
+            return False
+        if cluster.generation != self.generation:
+            changes = cluster.changes_since(self.generation)
+            if changes is None or any(change.kind in _NODE_CHANGES for change in changes):
+                return False
+            self.generation = cluster.generation
+        return True
+
+    def add(self, sums: IntArray, image: str) -> None:
+        """Add what an image is worth to each set of images that has it."""
+        sets = self.sets.get(image)
+        if sets is not None:
+            spread = int(self.nodes_with[sets].sum()) / self.total_nodes
+            sums[sets] += int(self.size[image] * spread)
+
+
+def _images_of(pod: Pod) -> list[str]:
+    spec = pod.spec
+    images = [container.image for container in (*(spec.init_containers or ()), *(spec.containers or ()))]
+    images += [volume.image.reference for volume in spec.volumes or () if volume.image]
+    return [_normalized(image) for image in images]
+
+
+def _normalized(image: str) -> str:
+    """Return the name with the tag ``latest`` where it has neither tag nor digest."""
+    return image if image.rfind(":") > image.rfind("/") else f"{image}:latest"

@@ -1,0 +1,94 @@
+"""NodeDeclaredFeatures: keeps pods off nodes whose kubelet does not declare a feature they need (KEP-5328).
+
+What a pod needs is read off its spec. The features of 1.37 have no version from which every node has them, so a need
+is a need whatever the version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+
+import numpy as np
+
+from schedctl.api.pods import Container, PodSpec, VolumeMount
+from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.cache.nodes import Nodes
+from schedctl.cache.pod_info import PodInfo
+from schedctl.framework.cycles import Cycle, StateKey
+from schedctl.framework.points import FilterPlugin, PreFilterPlugin, Scope
+from schedctl.framework.reasons import ACCEPT, Lookup, Reason, Verdicts
+from schedctl.framework.statuses import SKIP, Code, Status
+
+REQUIRED = StateKey[frozenset[str]]("PreFilterNodeDeclaredFeatures")
+
+
+class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
+    """Rejects nodes that do not declare every feature the pod needs."""
+
+    unmatched = Reason("node(s) didn't match Pod's required features", unresolvable=True)
+    unprepared = Reason(f'error reading "{REQUIRED.name}" from cycle-state: not found', code=Code.ERROR)
+
+    def signature(self, pod: PodInfo) -> Hashable:
+        """The features it needs."""
+        return required_features(pod.pod.spec)
+
+    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
+        """Only the node's own declarations matter."""
+        return Scope.ROW if change.kind in (ChangeKind.NODES, ChangeKind.NODE_UPDATED) else Scope.NOTHING
+
+    def pre_filter(self, cycle: Cycle, nodes: Nodes) -> Status | None:
+        """Read off the pod what it needs; Skip where that is nothing special."""
+        required = required_features(cycle.pod.pod.spec)
+        if not required:
+            return SKIP
+        cycle.state[REQUIRED] = required
+        return None
+
+    def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
+        """Refuse nodes that lack a feature; those it lacks are the evidence."""
+        if REQUIRED not in cycle.state:
+            return self.unprepared.where(np.ones(len(nodes), np.bool_))
+        required = cycle.state[REQUIRED]
+        table = nodes.cluster.node_table
+        missing = [tuple(sorted(required - declared)) for declared in table.feature_sets.values]
+        lacking = np.array([bool(features) for features in missing], np.bool_)
+        sets = nodes.gather(table.features).astype(np.intp)
+        refused = lacking[sets]
+        return self.unmatched.where(refused, missing=Lookup(missing, sets)) if refused.any() else ACCEPT
+
+
+def required_features(spec: PodSpec) -> frozenset[str]:
+    """Return the features a node must declare to run such a pod."""
+    return frozenset(name for name, needed in _FEATURES.items() if needed(spec))
+
+
+def _restarts_all_containers(spec: PodSpec) -> bool:
+    rules = (rule for container in _containers(spec) for rule in container.restart_policy_rules or ())
+    return any(rule.action == "RestartAllContainers" for rule in rules)
+
+
+def _has_user_namespace_on_host_network(spec: PodSpec) -> bool:
+    return spec.host_network and spec.host_users is False
+
+
+def _has_bind_mount_options(spec: PodSpec) -> bool:
+    return any(mount.bind_mount_options for mount in _mounts(spec))
+
+
+def _containers(spec: PodSpec) -> Iterator[Container]:
+    yield from spec.containers or ()
+    yield from spec.init_containers or ()
+
+
+def _mounts(spec: PodSpec) -> Iterator[VolumeMount]:
+    for container in (*_containers(spec), *(spec.ephemeral_containers or ())):
+        mounts: Iterable[VolumeMount] = container.volume_mounts or ()
+        yield from mounts
+
+
+_FEATURES: dict[str, Callable[[PodSpec], bool]] = {
+    "RestartAllContainersOnContainerExits": _restarts_all_containers,
+    "UserNamespacesHostNetworkSupport": _has_user_namespace_on_host_network,
+    "VolumeBindMountOptions": _has_bind_mount_options,
+}
+"""The features that decide where a pod may run; the others a node can declare only decide what may be updated."""

@@ -1,0 +1,48 @@
+"""NodeResourcesBalancedAllocation: prefers nodes where the pod makes the use of resources more even.
+
+A node with its cpu taken and its memory idle can take no more pods, so a pod is worth most where it fills what is
+left over. The score says what the pod improves, not how even the node is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+
+import numpy as np
+
+from schedctl.cache.arrays import IntArray
+from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.cache.nodes import Nodes
+from schedctl.cache.pod_info import PodInfo
+from schedctl.framework.cycles import Cycle
+from schedctl.framework.points import PreScorePlugin, Scope, ScorePlugin
+from schedctl.framework.resource_scoring import balance, resource_columns
+from schedctl.framework.statuses import SKIP, Status
+
+
+class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
+    """Prefers nodes where the pod makes the use of cpu and memory, or of the configured resources, more even."""
+
+    reads_feasible_set = False
+
+    def signature(self, pod: PodInfo) -> Hashable:
+        """Its requests, as written."""
+        return pod.demand.needs
+
+    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
+        """Only what the node offers and what is taken there matter."""
+        return Scope.NOTHING if change.kind is ChangeKind.OBJECT else Scope.ROW
+
+    def pre_score(self, cycle: Cycle, nodes: Nodes) -> Status | None:
+        """Skip pods that ask for none of the resources: they balance nothing, and would all go to one node."""
+        return None if self._any_asked(cycle.pod.demand.balanced) else SKIP
+
+    def score(self, cycle: Cycle, nodes: Nodes) -> IntArray:
+        """Compare the spread of the fractions in use before and after the pod."""
+        asked = cycle.pod.demand.balanced
+        if not self._any_asked(asked):
+            return np.zeros(len(nodes), np.int64)
+        return balance(resource_columns(nodes, self.args.resources, asked, minimum=False), len(nodes))
+
+    def _any_asked(self, asked: Mapping[str, int]) -> bool:
+        return any(asked.get(spec.name, 0) for spec in self.args.resources)

@@ -1,0 +1,160 @@
+"""Which topology spread constraints a pod has: its own, or the cluster's defaults.
+
+Defaults are for pods that bring no constraint at all. They have no selector of their own: the pods they count are those
+that the pod's Services and its owning controller select (upstream's ``helper.DefaultSelector``), and a pod that nothing
+selects gets none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from schedctl.api.meta import OwnerReference
+from schedctl.api.pods import Pod, TopologySpreadConstraint
+from schedctl.api.selectors import EVERYTHING, LabelQuery, SelectorError, compile_labels, compile_selector
+from schedctl.api.workloads import ReplicaSet, ReplicationController, Service, StatefulSet
+from schedctl.cache.cluster import ChangeKind, Cluster
+from schedctl.cache.pod_info import PodInfo
+
+HOSTNAME = "kubernetes.io/hostname"
+DO_NOT_SCHEDULE, SCHEDULE_ANYWAY = "DoNotSchedule", "ScheduleAnyway"
+SYSTEM_DEFAULTS = (
+    TopologySpreadConstraint(max_skew=3, topology_key=HOSTNAME, when_unsatisfiable=SCHEDULE_ANYWAY),
+    TopologySpreadConstraint(
+        max_skew=5, topology_key="topology.kubernetes.io/zone", when_unsatisfiable=SCHEDULE_ANYWAY
+    ),
+)
+"""The constraints of ``defaultingType: System``."""
+GROUPING_KINDS = (Service, ReplicationController, ReplicaSet, StatefulSet)
+"""The kinds that decide which pods a default constraint counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A topology spread constraint, its selector compiled.
+
+    Attributes:
+        topology_key: the node label whose values are the domains.
+        selector: the pods that are counted.
+        max_skew: by how many pods a domain may exceed the emptiest one.
+        min_domains: with fewer domains than this the emptiest one counts as empty.
+        honors_affinity: whether nodes the pod's own node affinity rules out are left out of the count.
+        honors_taints: whether nodes with taints the pod does not tolerate are.
+    """
+
+    topology_key: str
+    selector: LabelQuery
+    max_skew: int
+    min_domains: int
+    honors_affinity: bool
+    honors_taints: bool
+
+
+def own_constraints(
+    constraints: Iterable[TopologySpreadConstraint], labels: Mapping[str, str], action: str
+) -> tuple[Constraint, ...]:
+    """Return the constraints with this ``whenUnsatisfiable``, ``matchLabelKeys`` merged into their selectors.
+
+    The API server has merged them already when it created the pod; merging again changes nothing.
+
+    Raises:
+        SelectorError: a label selector does not parse.
+    """
+    chosen = (constraint for constraint in constraints if constraint.when_unsatisfiable == action)
+    return tuple(_compiled(constraint, _selector(constraint, labels)) for constraint in chosen)
+
+
+class DefaultConstraints:
+    """The default constraints of a profile, with what is needed to find the pods they count.
+
+    Services are looked up by the first label of their selector; the table is made anew after one has changed.
+    """
+
+    def __init__(self, constraints: Sequence[TopologySpreadConstraint], cluster: Cluster) -> None:
+        self._constraints = {
+            action: own_constraints(constraints, {}, action) for action in (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY)
+        }
+        self._cluster = cluster
+        self._services: dict[tuple[str, str, str], list[Mapping[str, str]]] = {}
+        self._generation = -1
+
+    def __bool__(self) -> bool:
+        return any(self._constraints.values())
+
+    def of(self, pod: PodInfo, action: str) -> tuple[Constraint, ...]:
+        """Return the default constraints of a pod with this ``whenUnsatisfiable``."""
+        constraints = self._constraints[action]
+        selector = self.selector(pod) if constraints else EVERYTHING
+        if selector.everything:
+            return ()
+        return tuple(replace(constraint, selector=selector) for constraint in constraints)
+
+    def selector(self, pod: PodInfo) -> LabelQuery:
+        """Return what the pod's Services and its controller select, together; everything if there are none."""
+        labels: dict[str, str] = {}
+        for selected in self._services_of(pod):
+            labels.update(selected)
+        owner = _controller(pod.pod)
+        requirements = EVERYTHING
+        if owner is not None:
+            key = f"{pod.namespace}/{owner.name}"
+            match owner.api_version, owner.kind:
+                case "v1", "ReplicationController":
+                    controller = self._cluster.get(ReplicationController, key)
+                    labels.update((controller and controller.spec.selector) or {})
+                case "apps/v1", "ReplicaSet":
+                    requirements = _lenient(self._cluster.get(ReplicaSet, key))
+                case "apps/v1", "StatefulSet":
+                    requirements = _lenient(self._cluster.get(StatefulSet, key))
+        return compile_labels(labels).also(*requirements.requirements)
+
+    def _services_of(self, pod: PodInfo) -> Iterable[Mapping[str, str]]:
+        self._refresh()
+        for key, value in pod.labels.items():
+            for selector in self._services.get((pod.namespace, key, value), ()):
+                if selector.items() <= pod.labels.items():
+                    yield selector
+
+    def _refresh(self) -> None:
+        generation = self._cluster.generation
+        if generation == self._generation:
+            return
+        changes = self._cluster.changes_since(self._generation) if self._generation >= 0 else None
+        if changes is None or any(c.kind is ChangeKind.OBJECT and isinstance(c.subject, Service) for c in changes):
+            self._services = {}
+            for service in self._cluster.every(Service).values():
+                if selector := service.spec.selector:
+                    first = next(iter(selector.items()))
+                    self._services.setdefault((service.metadata.namespace, *first), []).append(selector)
+        self._generation = generation
+
+
+def _compiled(constraint: TopologySpreadConstraint, selector: LabelQuery) -> Constraint:
+    return Constraint(
+        topology_key=constraint.topology_key,
+        selector=selector,
+        max_skew=constraint.max_skew,
+        min_domains=1 if constraint.min_domains is None else constraint.min_domains,
+        honors_affinity=(constraint.node_affinity_policy or "Honor") == "Honor",
+        honors_taints=constraint.node_taints_policy == "Honor",
+    )
+
+
+def _selector(constraint: TopologySpreadConstraint, labels: Mapping[str, str]) -> LabelQuery:
+    selector = compile_selector(constraint.label_selector)
+    merged = {key: labels[key] for key in constraint.match_label_keys or () if key in labels}
+    return selector.also(*compile_labels(merged).requirements) if merged else selector
+
+
+def _controller(pod: Pod) -> OwnerReference | None:
+    return next((owner for owner in pod.metadata.owner_references or () if owner.controller), None)
+
+
+def _lenient(owner: ReplicaSet | StatefulSet | None) -> LabelQuery:
+    """Return an owner's selector, everything where it has none or one that does not parse."""
+    try:
+        selector = compile_selector(owner.spec.selector) if owner is not None else EVERYTHING
+    except SelectorError:
+        return EVERYTHING
+    return EVERYTHING if selector.nothing else selector

@@ -1,0 +1,268 @@
+"""How the pods a constraint is about are spread over the domains of its topology key.
+
+Everything is an array by node row or by domain: the domain of every node is a column of the label table, a count by
+domain one ``bincount`` over the nodes the counted pods run on. What pods supposed gained or lost on a node do to the
+counts is kept by position, in the node's own domain and beside the counts, never as a copy of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from schedctl.api.node_selectors import required_node_affinity
+from schedctl.api.selectors import LabelQuery
+from schedctl.api.tolerations import first_untolerated
+from schedctl.cache.arrays import BoolArray, FloatArray, IndexArray, IntArray
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.labels import Domains
+from schedctl.cache.nodes import Nodes
+from schedctl.cache.pod_info import PodInfo
+from schedctl.framework.arithmetic import natural_log
+from schedctl.framework.node_matching import meeting
+from schedctl.plugins.pod_topology_spread_constraints import HOSTNAME, Constraint
+
+NO_DOMAIN = 2**31 - 1
+"""The minimum over no domains."""
+
+
+class Counted:
+    """Finds the nodes of the pods a selector counts, each selector once."""
+
+    __slots__ = ("_cluster", "_known", "_namespace")
+
+    def __init__(self, cluster: Cluster, namespace: str) -> None:
+        self._cluster = cluster
+        self._namespace = namespace
+        self._known: dict[LabelQuery, IndexArray] = {}
+
+    def nodes_of(self, selector: LabelQuery) -> IndexArray:
+        """Return the node row of each running pod of the namespace that is counted, intp (pods,).
+
+        Terminating pods are not counted, and a selector of everything counts nothing.
+        """
+        known = self._known.get(selector)
+        if known is None:
+            known = self._known[selector] = self._find(selector)
+        return known
+
+    def _find(self, selector: LabelQuery) -> IndexArray:
+        if selector.nothing or selector.everything:
+            return np.empty(0, np.intp)
+        table = self._cluster.pod_table
+        rows = np.flatnonzero(table.labels.select(selector))
+        there = table.namespace[rows] == table.strings.known(self._namespace)
+        there &= ~table.terminating[rows]
+        nodes = table.node[rows]
+        there &= nodes >= 0
+        counted: IndexArray = nodes[there]
+        return counted
+
+
+@dataclass(frozen=True, slots=True)
+class HardSpread:
+    """What PreFilter found out for one DoNotSchedule constraint.
+
+    Attributes:
+        constraint: the constraint.
+        domains: of its topology key.
+        counts: int64 (domains,), pods counted in each domain.
+        present: bool (domains,), those with a node that takes part.
+        eligible: bool (node rows,), the nodes that take part; None for all.
+        number: how many domains are present.
+        minimum: the least count over the present domains, `NO_DOMAIN` if there are none.
+        self_match: 1 if the pod itself would be counted, else 0.
+        supposed: int64 (n,), what pods supposed at each position add to its domain; None where nothing is.
+    """
+
+    constraint: Constraint
+    domains: Domains
+    counts: IntArray
+    present: BoolArray
+    eligible: BoolArray | None
+    number: int
+    minimum: int
+    self_match: int
+    supposed: IntArray | None = None
+
+    @property
+    def floor(self) -> int:
+        """What counts are compared with: the minimum, or 0 while there are too few domains."""
+        return 0 if self.number < self.constraint.min_domains else self.minimum
+
+    def floors(self, domains: IndexArray, here: IntArray) -> IntArray:
+        """Return the floor of each position, given its domain and the count there with the supposed pods, int64 (n,).
+
+        Only its own domain differs from `counts` at a position: the minimum is that of the others, or the new count.
+        """
+        if self.number < self.constraint.min_domains:
+            return np.zeros_like(here)
+        counts = np.where(self.present, self.counts, NO_DOMAIN)
+        emptiest = int(counts.argmin())
+        counts[emptiest] = NO_DOMAIN
+        elsewhere = np.where(domains == emptiest, int(counts.min()), self.minimum)
+        return np.where(self.supposed != 0, np.minimum(elsewhere, here), self.minimum)
+
+
+@dataclass(frozen=True, slots=True)
+class HardState:
+    """The DoNotSchedule constraints of a cycle, and the pods counted so far."""
+
+    spreads: tuple[HardSpread, ...]
+    counted: Counted
+
+
+@dataclass(frozen=True, slots=True)
+class SoftSpread:
+    """What PreScore found out for one ScheduleAnyway constraint.
+
+    Attributes:
+        constraint: the constraint.
+        domains: of its topology key.
+        worth: float64, what a node gets for it: by domain, or by node row where each node is its own domain.
+        by_node: whether `worth` is by node row.
+    """
+
+    constraint: Constraint
+    domains: Domains
+    worth: FloatArray
+    by_node: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SoftState:
+    """The ScheduleAnyway constraints of a cycle.
+
+    Attributes:
+        spreads: one for each constraint.
+        ignored: bool (node rows,), nodes that lack one of the keys and are not scored; None where all are.
+    """
+
+    spreads: tuple[SoftSpread, ...]
+    ignored: BoolArray | None = field(default=None)
+
+
+def hard_state(cluster: Cluster, pod: PodInfo, constraints: Sequence[Constraint]) -> HardState:
+    """Count the pods of each DoNotSchedule constraint over all nodes."""
+    counted = Counted(cluster, pod.namespace)
+    participants = _Participants(cluster, pod, constraints)
+    return HardState(tuple(_hard(cluster, pod, c, counted, participants.of(c)) for c in constraints), counted)
+
+
+def soft_state(
+    nodes: Nodes, pod: PodInfo, constraints: Sequence[Constraint], counted: Counted, *, all_keys: bool
+) -> SoftState:
+    """Count the pods of each ScheduleAnyway constraint in the domains of the feasible nodes.
+
+    Args:
+        nodes: the feasible nodes.
+        pod: the pod to be scored.
+        constraints: its constraints.
+        counted: the pods counted so far.
+        all_keys: whether only nodes with all topology keys take part; nodes without a key share a domain otherwise.
+    """
+    cluster = nodes.cluster
+    participants = _Participants(cluster, pod, constraints, all_keys=all_keys)
+    ignored = ~participants.complete if all_keys and participants.complete is not None else None
+    scored = nodes.rows if ignored is None else nodes.rows[~ignored[nodes.rows]]
+    spreads = tuple(_soft(cluster, c, counted, participants.of(c), scored) for c in constraints)
+    return SoftState(spreads, ignored)
+
+
+class _Participants:
+    """Which nodes take part in a constraint: those with all topology keys that its inclusion policies let in."""
+
+    __slots__ = ("_cluster", "_pod", "_policies", "complete")
+
+    def __init__(
+        self, cluster: Cluster, pod: PodInfo, constraints: Sequence[Constraint], *, all_keys: bool = True
+    ) -> None:
+        self._cluster = cluster
+        self._pod = pod
+        self._policies: dict[str, BoolArray | None] = {}
+        self.complete: BoolArray | None = None
+        if all_keys:
+            for key in dict.fromkeys(constraint.topology_key for constraint in constraints):
+                self.complete = _both(self.complete, cluster.node_table.labels.domains(key).codes != 0)
+            self.complete = _unless_all(self.complete)
+
+    def of(self, constraint: Constraint) -> BoolArray | None:
+        """Return the nodes that take part, bool (node rows,), None for all; dead rows do not matter."""
+        taking_part = self.complete
+        if constraint.honors_affinity:
+            taking_part = _both(taking_part, self._policy("affinity"))
+        if constraint.honors_taints:
+            taking_part = _both(taking_part, self._policy("taints"))
+        return taking_part
+
+    def _policy(self, name: str) -> BoolArray | None:
+        if name not in self._policies:
+            self._policies[name] = self._affinity() if name == "affinity" else self._taints()
+        return self._policies[name]
+
+    def _affinity(self) -> BoolArray | None:
+        required = required_node_affinity(self._pod.pod)
+        return None if required.everywhere else meeting(self._cluster.node_table, required)
+
+    def _taints(self) -> BoolArray | None:
+        table, tolerations = self._cluster.node_table, self._pod.pod.spec.tolerations or ()
+        tolerated = np.array([first_untolerated(each, tolerations) is None for each in table.taint_sets.values])
+        return None if tolerated.all() else tolerated[table.taints[: len(table)]]
+
+
+def _hard(
+    cluster: Cluster, pod: PodInfo, constraint: Constraint, counted: Counted, eligible: BoolArray | None
+) -> HardSpread:
+    domains = cluster.node_table.labels.domains(constraint.topology_key)
+    present = np.zeros(len(domains), np.bool_)
+    rows = cluster.rows
+    present[domains.codes[rows if eligible is None else rows[eligible[rows]]]] = True
+    counts = _count(domains, counted.nodes_of(constraint.selector), eligible)
+    number = int(np.count_nonzero(present))
+    minimum = int(counts[present].min()) if number else NO_DOMAIN
+    self_match = int(constraint.selector.matches(pod.labels))
+    return HardSpread(constraint, domains, counts, present, eligible, number, minimum, self_match)
+
+
+def _soft(
+    cluster: Cluster, constraint: Constraint, counted: Counted, eligible: BoolArray | None, scored: IndexArray
+) -> SoftSpread:
+    domains = cluster.node_table.labels.domains(constraint.topology_key)
+    at = counted.nodes_of(constraint.selector)
+    by_node = constraint.topology_key == HOSTNAME
+    if by_node:
+        counts = np.bincount(at, minlength=len(cluster.node_table))
+        size = len(scored)
+    else:
+        counts = _count(domains, at, eligible)
+        candidates = np.zeros(len(domains), np.bool_)
+        candidates[domains.codes[scored]] = True
+        blank = domains.values.known("")
+        if blank >= 0:
+            counts[blank] += counts[0]
+            candidates[blank] |= candidates[0]
+            candidates[0] = False
+        size = int(np.count_nonzero(candidates))
+    worth = counts * natural_log(size + 2) + float(constraint.max_skew - 1)
+    worth[domains.codes == 0 if by_node else 0] = 0.0
+    return SoftSpread(constraint, domains, worth, by_node)
+
+
+def _count(domains: Domains, at: IndexArray, eligible: BoolArray | None) -> IntArray:
+    """Return how many of the pods at these node rows count in each domain, int64 (domains,)."""
+    if eligible is not None:
+        at = at[eligible[at]]
+    counts: IntArray = np.bincount(domains.codes[at], minlength=len(domains))
+    return counts
+
+
+def _both(one: BoolArray | None, other: BoolArray | None) -> BoolArray | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return one & other
+
+
+def _unless_all(mask: BoolArray | None) -> BoolArray | None:
+    return None if mask is None or mask.all() else mask

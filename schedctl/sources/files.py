@@ -1,0 +1,252 @@
+"""What the user named, to texts: files, folders, globs, standard input, gzip; found, read and bounded.
+
+Paths become `Text` objects in the order in which they were named and, inside a folder, in the order of their names.
+Nothing is read before it is its turn, so that at most one text is in memory on top of what was made of the others.
+Folders yield files that look like manifests (``.yaml``, ``.yml``, ``.json``, each also with ``.gz``), never hidden ones
+and never anything outside the folder. The folder that ``kubectl cluster-info dump --output-directory`` writes is known
+by its layout (``nodes.json`` at the top, ``<namespace>/pods.json`` below) and read through and through.
+"""
+
+from __future__ import annotations
+
+import errno
+import glob
+import os
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from schedctl.errors import Problem
+from schedctl.sources.findings import printable, quoted
+from schedctl.sources.spelling import nearest
+
+MAX_BYTES = 2 << 30
+"""The longest text that is read, and the most that is unpacked."""
+
+MIN_UNPACKED, MAX_RATIO = 256 << 20, 200
+"""Unpacking stops where a text is both larger than the first and larger than the second times what was packed."""
+
+_SUFFIXES = (".yaml", ".yml", ".json")
+_BYTE_ORDER_MARKS = (
+    (b"\xff\xfe\x00\x00", "utf-32"),
+    (b"\x00\x00\xfe\xff", "utf-32"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
+STDIN = "-"
+
+
+class Unreadable(Exception):
+    """A text cannot be had; carries the problem."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(str(problem))
+        self.problem = problem
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text that was found but not read yet.
+
+    Attributes:
+        name: how the user knows it.
+        path: the file; None for standard input.
+        size: bytes on disk, 0 when unknown.
+    """
+
+    name: str
+    path: Path | None
+    size: int
+
+    def read(self, stdin: BinaryIO | None) -> bytes:
+        """Return the text, unpacked and as UTF-8 without byte order mark.
+
+        Raises:
+            Unreadable: it cannot be read, or is longer than we are willing to read.
+        """
+        try:
+            if self.path is not None:
+                with self.path.open("rb") as file:
+                    data = file.read(MAX_BYTES + 1)
+            elif stdin is not None:
+                data = stdin.read(MAX_BYTES + 1)
+            else:
+                raise self._unreadable("there is no standard input to read")
+        except OSError as error:
+            raise self._unreadable(f"cannot be read: {_reason(error)}") from None
+        except MemoryError:
+            raise self._unreadable("does not fit into memory") from None
+        if len(data) > MAX_BYTES:
+            raise self._unreadable(f"is larger than {MAX_BYTES >> 30} GiB")
+        if data.startswith(b"\x1f\x8b"):
+            data = self._unpacked(data)
+        return self._utf8(data)
+
+    def _unpacked(self, data: bytes) -> bytes:
+        limit = min(max(MIN_UNPACKED, MAX_RATIO * len(data)), MAX_BYTES)
+        parts, room = [], limit
+        while data:
+            stream = zlib.decompressobj(wbits=31)
+            try:
+                parts.append(stream.decompress(data, room + 1))
+            except zlib.error:
+                raise self._unreadable("is damaged: this is not gzip throughout") from None
+            room -= len(parts[-1])
+            if room < 0:
+                raise self._unreadable(
+                    f"unpacks to more than {limit >> 20} MiB, which is {limit // len(data)} times its size or more",
+                    "unpack it yourself if you trust it",
+                )
+            if not stream.eof:
+                raise self._unreadable("is damaged: the gzip data ends too early")
+            data = stream.unused_data.lstrip(b"\0")
+        return b"".join(parts) if len(parts) != 1 else parts[0]
+
+    def _utf8(self, data: bytes) -> bytes:
+        if data.startswith(b"\xef\xbb\xbf"):
+            return data[3:]
+        for mark, encoding in _BYTE_ORDER_MARKS:
+            if data.startswith(mark):
+                try:
+                    return data.decode(encoding).encode()
+                except UnicodeError:
+                    raise self._unreadable(f"begins like {encoding.upper()} but is not", "save it as UTF-8") from None
+        if b"\0" in data[:4]:
+            raise self._unreadable("looks like UTF-16 without a byte order mark", "save it as UTF-8")
+        return data
+
+    def _unreadable(self, message: str, hint: str = "") -> Unreadable:
+        return Unreadable(Problem(message, source=self.name, hint=hint))
+
+
+def find(
+    names: Sequence[str], *, recursive: bool, stdin_filename: str, problems: list[Problem], warnings: list[Problem]
+) -> list[Source]:
+    """Return the texts behind what the user named, each once.
+
+    Args:
+        names: files, folders, globs, and ``-`` for standard input.
+        recursive: whether folders include the folders in them.
+        stdin_filename: the name of standard input in messages.
+        problems: takes names behind which there is nothing.
+        warnings: takes what was left out.
+    """
+    found: dict[str, Source] = {}
+    for name in names:
+        if name == STDIN:
+            found.setdefault(STDIN, Source(stdin_filename, None, 0))
+            continue
+        before = len(problems)
+        paths = list(_expanded(name, problems))
+        for path in paths:
+            if path.is_dir():
+                inside = list(_folder(path, recursive or _is_dump(path), warnings, problems))
+                if not inside and len(problems) == before:
+                    problems.append(_empty_folder(path, recursive))
+            else:
+                inside = [path]
+            for file in inside:
+                found.setdefault(os.path.realpath(file), _source(file))
+    return list(found.values())
+
+
+def _expanded(name: str, problems: list[Problem]) -> Iterator[Path]:
+    """Yield the paths of one name; a name that exists is never a pattern."""
+    shown = printable(name)
+    if "\0" in name:
+        problems.append(Problem("is not a file name", source=shown))
+        return
+    if "://" in name:
+        hint = f"download it and pipe it in, e.g. `curl {shown} | schedctl ... -f -`"
+        problems.append(Problem("is a URL; only files are read", source=shown, hint=hint))
+        return
+    path = Path(name)
+    try:
+        path.stat()
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP):
+            problems.append(Problem(f"cannot be read: {_reason(error)}", source=shown))
+        elif any(c in name for c in "*?["):
+            matches = sorted(glob.glob(name, recursive=True))  # noqa: PTH207: Path.glob wants its root apart
+            if not matches:
+                problems.append(Problem("no file matches the pattern", source=shown))
+            yield from map(Path, matches)
+        else:
+            problems.append(Problem(_missing(error), source=shown, hint=_near_file(path)))
+    else:
+        yield path
+
+
+def _missing(error: OSError) -> str:
+    return "no such file or folder" if error.errno in (errno.ENOENT, errno.ENOTDIR) else _reason(error)
+
+
+def _near_file(path: Path) -> str:
+    try:
+        close = nearest(path.name, (entry.name for entry in os.scandir(path.parent)))
+    except OSError:
+        return ""
+    return f"did you mean {quoted(str(path.parent / close))}?" if close else ""
+
+
+def _folder(root: Path, recursive: bool, warnings: list[Problem], problems: list[Problem]) -> Iterator[Path]:
+    """Yield the manifests in a folder in the order of their names."""
+    top = os.path.realpath(root)
+    pending, seen = [root], {top}
+    while pending:
+        folder = pending.pop()
+        try:
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except OSError as error:
+            problems.append(Problem(f"cannot be read: {_reason(error)}", source=printable(str(folder))))
+            continue
+        folders = []
+        for entry in entries:
+            path = folder / entry.name
+            if entry.name.startswith("."):
+                continue
+            target = os.path.realpath(path)
+            if entry.is_symlink() and os.path.commonpath((top, target)) != top:
+                message = "is a link out of the folder and is not followed"
+                if _is_manifest(entry.name) or recursive:
+                    warnings.append(Problem(message, source=printable(str(path)), hint="name it yourself"))
+            elif entry.is_dir():
+                if recursive and target not in seen:
+                    seen.add(target)
+                    folders.append(path)
+            elif _is_manifest(entry.name):
+                yield path
+        pending.extend(reversed(folders))
+
+
+def _is_manifest(name: str) -> bool:
+    return name.lower().removesuffix(".gz").endswith(_SUFFIXES)
+
+
+def _is_dump(folder: Path) -> bool:
+    """Whether ``kubectl cluster-info dump`` wrote the folder."""
+    for suffix in (".json", ".yaml"):
+        if (folder / f"nodes{suffix}").is_file():
+            return next(folder.glob(f"*/pods{suffix}"), None) is not None
+    return False
+
+
+def _empty_folder(path: Path, recursive: bool) -> Problem:
+    message = f"the folder has no manifests ({', '.join(_SUFFIXES)}, also with .gz)"
+    deeper = not recursive and any(path.glob("*/*.y*ml")) or any(path.glob("*/*.json"))
+    hint = "-R looks into the folders in it too" if deeper else ""
+    return Problem(message, source=printable(str(path)), hint=hint)
+
+
+def _source(path: Path) -> Source:
+    try:
+        size = path.stat().st_size
+    except OSError:
+        size = 0
+    return Source(printable(str(path)), path, size)
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()

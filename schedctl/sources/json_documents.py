@@ -1,0 +1,219 @@
+"""JSON text, cut into documents and list items without being decoded.
+
+msgspec skips over JSON at well over a gigabyte a second and hands out pieces of it as views, so a List is cut first and
+each item decoded straight into its struct; nothing is ever turned into dicts on the way. Positions cost one count of
+line ends. Finding a field inside (`locate`) is done with the standard library's scanner, which can start anywhere.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from json.decoder import scanstring  # type: ignore[attr-defined]
+from typing import NamedTuple
+
+import msgspec
+
+from schedctl.sources.findings import Place, Wanted
+
+JSONText = msgspec.Raw | memoryview
+"""A JSON value as text."""
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_BETWEEN = re.compile(rb"[ \t\n\r,\[]*")
+_ITEMS = re.compile(rb'"items"[ \t\n\r]*:[ \t\n\r]*\[[ \t\n\r]*')
+_TRAILING = re.compile(r"trailing characters \(byte (\d+)\)")
+_MALFORMED = re.compile(r"JSON is malformed: (.*) \(byte (\d+)\)")
+
+
+class JSONProblem(Exception):
+    """The text is not JSON: why, and the byte where that shows."""
+
+    def __init__(self, message: str, offset: int) -> None:
+        super().__init__(message)
+        self.message, self.offset = message, offset
+
+
+class Head(msgspec.Struct, gc=False):
+    """What an object says it is, as JSON text; empty where it says nothing."""
+
+    api_version: msgspec.Raw = msgspec.field(default=msgspec.Raw(), name="apiVersion")
+    kind: msgspec.Raw = msgspec.Raw()
+    items: msgspec.Raw = msgspec.Raw()
+
+
+class Document(NamedTuple):
+    """Where a document starts and ends, and what it says it is; None when it is no object."""
+
+    start: int
+    end: int
+    head: Head | None
+
+
+class Item(NamedTuple):
+    """An item of a list: its text and where it is."""
+
+    text: msgspec.Raw
+    place: Place
+    offset: int
+
+
+_head = msgspec.json.Decoder(Head)
+_list = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+def cut(data: bytes, start: int, end: int) -> Iterator[Document]:
+    """Yield the JSON documents that follow one another in a part of the text.
+
+    Raises:
+        JSONProblem: the text is not JSON from some document on.
+    """
+    view = memoryview(data)
+    while (start := _skip_space(data, start, end)) < end:
+        stop = end
+        try:
+            found = head(view[start:end])
+            if found is None:
+                msgspec.json.decode(view[start:end], type=msgspec.Raw)
+        except msgspec.DecodeError as error:
+            trailing = _TRAILING.search(str(error))
+            if trailing is None:
+                raise _problem(error, data, start, end) from None
+            stop = start + int(trailing[1])
+            found = head(view[start:stop])
+        except RecursionError:
+            raise JSONProblem("nested too deeply", start) from None
+        yield Document(start, stop, found)
+        start = stop
+
+
+def head(text: JSONText) -> Head | None:
+    """Return what an object says it is, None when the text is no object.
+
+    Raises:
+        msgspec.DecodeError: it is not JSON.
+    """
+    try:
+        return _head.decode(text)
+    except msgspec.ValidationError:
+        return None
+
+
+def items(data: bytes, start: int, end: int, raw: msgspec.Raw, line: int) -> Iterator[Item]:
+    """Yield the items of a list with their places.
+
+    Args:
+        data: the whole text.
+        start: where the list's document begins.
+        end: where it ends.
+        raw: the text of the list itself.
+        line: the 0-based line of `start`.
+
+    Raises:
+        msgspec.ValidationError: it is no list.
+    """
+    texts = _list.decode(raw)
+    if not texts:
+        return
+    first = bytes(texts[0])
+    begins = (match.end() for match in _ITEMS.finditer(data, start, end) if data.startswith(first, match.end()))
+    position, counted, line_start = next(begins, start), start, data.rfind(b"\n", 0, start) + 1
+    for text in texts:
+        newlines = data.count(b"\n", counted, position)
+        if newlines:
+            line += newlines
+            line_start = data.rfind(b"\n", counted, position) + 1
+        counted = position
+        yield Item(text, Place(line + 1, position - line_start + 1), position)
+        gap = _BETWEEN.match(data, position + len(text))
+        position = gap.end() if gap else position
+
+
+def locate(text: str, start: int, wanted: Wanted, place: Place) -> None:
+    """Fill in the places of the wanted paths.
+
+    Args:
+        text: the text that holds the document.
+        start: where in it the document begins.
+        wanted: the paths, relative to the document.
+        place: the place of the document.
+    """
+    try:
+        _Locator(text, start, place).value(start, wanted)
+    except (ValueError, IndexError, RecursionError):
+        return  # broken further on; what was found until there is what can be said
+
+
+class _Locator:
+    """One walk along a text; positions only ever grow, so lines are counted once."""
+
+    def __init__(self, text: str, start: int, place: Place) -> None:
+        self.text = text
+        self.counted, self.line = start, place.line
+        self.line_start = start - place.column + 1
+        self.skip = json.JSONDecoder(strict=False).raw_decode
+
+    def place(self, position: int) -> Place:
+        """Return the place of a position that is not before the last one asked for."""
+        newlines = self.text.count("\n", self.counted, position)
+        if newlines:
+            self.line += newlines
+            self.line_start = self.text.rindex("\n", self.counted, position) + 1
+        self.counted = position
+        return Place(self.line, position - self.line_start + 1)
+
+    def space(self, position: int) -> int:
+        """Return the position behind white space."""
+        match = _SPACE.match(self.text, position)
+        return match.end() if match else position
+
+    def value(self, position: int, wanted: Wanted) -> int:
+        """Note the place of the value at a position and, inside it, of what is wanted; return where it ends."""
+        position = self.space(position)
+        wanted.value = self.place(position)
+        if not wanted.children or self.text[position] not in "{[":
+            return self.skip(self.text, position)[1]
+        closing, index = ("}", None) if self.text[position] == "{" else ("]", 0)
+        position = self.space(position + 1)
+        while self.text[position] != closing:
+            step: str | int
+            if index is None:
+                key_place = self.place(position)
+                step, position = scanstring(self.text, position + 1, False)
+                position = self.space(self.space(position) + 1)
+            else:
+                key_place, step = None, index
+                index += 1
+            child = wanted.children.get(step)
+            if child is None:
+                position = self.skip(self.text, position)[1]
+            else:
+                child.key = key_place
+                position = self.value(position, child)
+            position = self.space(position)
+            if self.text[position] == ",":
+                position = self.space(position + 1)
+        return position + 1
+
+
+def _skip_space(data: bytes, start: int, end: int) -> int:
+    while start < end and data[start] in b" \t\n\r":
+        start += 1
+    return start
+
+
+def _problem(error: Exception, data: bytes, start: int, end: int) -> JSONProblem:
+    malformed = _MALFORMED.search(str(error))
+    if malformed:
+        return JSONProblem(f"this is not JSON: {malformed[1]}", start + int(malformed[2]))
+    try:
+        text = data[start:end].decode()
+        json.loads(text)
+    except UnicodeDecodeError as wrong:
+        return JSONProblem("the text is not UTF-8", start + wrong.start)
+    except json.JSONDecodeError as wrong:
+        return JSONProblem("this is not JSON: the text ends too early", start + len(text[: wrong.pos].encode()))
+    except (ValueError, RecursionError):
+        return JSONProblem("this is not JSON: the text ends too early", end)
+    return JSONProblem("this is not JSON: an escape stands for half a character", start)

@@ -1,0 +1,271 @@
+"""Plain values against struct types: what is of the wrong type, what is missing, what is misspelt.
+
+msgspec decodes right input in one go and stops at the first wrong field. This walk is for the other inputs, and for
+what people wrote by hand: it visits every field the struct reads, finds everything there is to find, and returns the
+value as the API server would have understood it (null is an absent field, and the zero value in a list or map; ``2.0``
+is the integer 2). When nothing was found, the result converts to the struct.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import msgspec
+from msgspec import inspect
+
+from schedctl.api import quantities
+from schedctl.api.nodes import NodeSpec
+from schedctl.api.pods import PodSpec
+from schedctl.sources.findings import Finding, Path, described, dotted, quoted
+from schedctl.sources.spelling import KNOWN, nearest
+
+_UNIT_SLIPS = {"b": "", "gb": "G", "mb": "M", "kb": "k", "tb": "T", "gib": "Gi", "mib": "Mi", "kib": "Ki", "tib": "Ti"}
+
+
+@dataclass(slots=True)
+class Examination:
+    """One object under examination.
+
+    Attributes:
+        spelling: whether to look for misspelt fields.
+        findings: what was found, in the order of the struct's walk.
+        around: the structs around the value at hand, outermost first.
+    """
+
+    spelling: bool
+    findings: list[Finding] = field(default_factory=list)
+    around: list[tuple[type[msgspec.Struct], Path]] = field(default_factory=list)
+
+    def wrong(self, path: Path, expected: str, value: Any, hint: str = "") -> None:
+        """Note a value of the wrong type."""
+        self.findings.append(Finding(path, f"expected {expected}, got {described(value)}", hint))
+
+
+Reader = Callable[[Examination, Any, Path], Any]
+"""Returns the value as it is to be converted; the value is not None."""
+
+
+def examine(value: Any, struct: type[msgspec.Struct], *, spelling: bool) -> tuple[Any, list[Finding]]:
+    """Return the value ready for `msgspec.convert`, and everything that is wrong with it.
+
+    Args:
+        value: a decoded object.
+        struct: what it is to become.
+        spelling: whether to look for misspelt fields as well.
+    """
+    examination = Examination(spelling)
+    return _struct(struct)(examination, value, ()), examination.findings
+
+
+@cache
+def _struct(struct: type[msgspec.Struct]) -> Reader:
+    return _Struct(struct).read
+
+
+class _Struct:
+    """How to read one struct type; its fields are looked at when first needed, so types may refer to each other."""
+
+    def __init__(self, struct: type[msgspec.Struct]) -> None:
+        self.struct = struct
+        self.fields: dict[str, Reader] = {}
+        self.required: tuple[str, ...] = ()
+
+    def prepare(self) -> None:
+        info = inspect.type_info(self.struct)
+        assert isinstance(info, inspect.StructType)
+        self.required = tuple(one.encode_name for one in info.fields if one.required)
+        self.fields = {one.encode_name: _reader(one.type) for one in info.fields}
+
+    def read(self, examination: Examination, value: Any, path: Path) -> Any:
+        if not isinstance(value, dict):
+            examination.wrong(path, "a mapping", value)
+            return {}
+        if not self.fields:
+            self.prepare()
+        examination.around.append((self.struct, path))
+        fields, result = self.fields, {}
+        for name, inner in value.items():
+            reader = fields.get(name)
+            if reader is None:
+                if examination.spelling:
+                    _check_spelling(examination, self.struct, name, path)
+            elif inner is not None:
+                result[name] = reader(examination, inner, (*path, name))
+        for name in self.required:
+            if name not in result:
+                examination.findings.append(Finding((*path, name), f"the field {quoted(name)} is required"))
+        examination.around.pop()
+        return result
+
+
+def _reader(info: inspect.Type) -> Reader:
+    """Return how to read a value of a type."""
+    if isinstance(info, inspect.UnionType):
+        options = [option for option in info.types if not isinstance(option, inspect.NoneType)]
+        if len(options) == 1:
+            return _reader(options[0])
+        return _quantity if any(isinstance(option, inspect.FloatType) for option in options) else _integer_or_text
+    if isinstance(info, inspect.StructType):
+        return _struct(info.cls)
+    if isinstance(info, inspect.ListType):
+        return _list(_reader(info.item_type), _zero(info.item_type))
+    if isinstance(info, inspect.DictType):
+        return _map(_reader(info.value_type), _zero(info.value_type))
+    if isinstance(info, inspect.IntType):
+        return _integer(info.ge, info.le)
+    return _truth if isinstance(info, inspect.BoolType) else _text
+
+
+def _zero(info: inspect.Type) -> Callable[[], Any]:
+    """Return a maker of what null means inside a list or map."""
+    if isinstance(info, inspect.StructType | inspect.DictType):
+        return dict
+    if isinstance(info, inspect.UnionType):
+        nullable = any(isinstance(option, inspect.NoneType) for option in info.types)
+        return (lambda: None) if nullable else (lambda: "0")
+    return {inspect.IntType: int, inspect.BoolType: bool, inspect.ListType: list}.get(type(info), str)
+
+
+def _list(item: Reader, zero: Callable[[], Any]) -> Reader:
+    def read(examination: Examination, value: Any, path: Path) -> Any:
+        if not isinstance(value, list):
+            hint = 'a list item begins with "- "' if isinstance(value, dict) else ""
+            examination.wrong(path, "a list", value, hint)
+            return []
+        return [zero() if one is None else item(examination, one, (*path, i)) for i, one in enumerate(value)]
+
+    return read
+
+
+def _map(item: Reader, zero: Callable[[], Any]) -> Reader:
+    def read(examination: Examination, value: Any, path: Path) -> Any:
+        if not isinstance(value, dict):
+            examination.wrong(path, "a mapping", value)
+            return {}
+        return {
+            name: zero() if one is None else item(examination, one, (*path, name)) for name, one in value.items()
+        }
+
+    return read
+
+
+def _text(examination: Examination, value: Any, path: Path) -> Any:
+    if isinstance(value, str):
+        return value
+    hint = ""
+    if isinstance(value, bool):
+        hint = "put it in quotes; YAML takes yes, no, on, off, y and n for true and false too"
+    elif isinstance(value, int | float):
+        hint = f'put it in quotes: "{value}"' if abs(value) < 1e15 else "put it in quotes"
+    examination.wrong(path, "text", value, hint)
+    return ""
+
+
+def _truth(examination: Examination, value: Any, path: Path) -> Any:
+    if isinstance(value, bool):
+        return value
+    hint = "write it without quotes" if isinstance(value, str) and value.lower() in ("true", "false") else ""
+    examination.wrong(path, "true or false", value, hint)
+    return False
+
+
+def _integer(least: int | float | None, most: int | float | None) -> Reader:
+    def read(examination: Examination, value: Any, path: Path) -> Any:
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if not isinstance(value, int) or isinstance(value, bool):
+            hint = "write it without quotes" if isinstance(value, str) and value.lstrip("-").isdecimal() else ""
+            examination.wrong(path, "an integer", value, hint)
+            return 0
+        if (least is not None and value < least) or (most is not None and value > most):
+            bits = 64 if most is None or most > 1 << 32 else 32
+            examination.wrong(path, f"an integer of at most {bits} bits", value)
+            return 0
+        return value
+
+    return read
+
+
+def _integer_or_text(examination: Examination, value: Any, path: Path) -> Any:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 31):
+        return value
+    examination.wrong(path, "an integer or text", value)
+    return 0
+
+
+def _quantity(examination: Examination, value: Any, path: Path) -> Any:
+    if not isinstance(value, bool) and isinstance(value, str | int | float):
+        if _is_quantity(value):
+            return value
+        meant = _meant_quantity(value) if isinstance(value, str) else ""
+        hint = f'did you mean "{meant}"?' if meant else ""
+        examination.wrong(path, 'a quantity such as "500m" or "2Gi"', value, hint)
+    else:
+        examination.wrong(path, 'a quantity such as "500m" or "2Gi"', value)
+    return "0"
+
+
+def _is_quantity(value: str | int | float) -> bool:
+    try:
+        quantities.parse(value)
+    except (ValueError, OverflowError):
+        return False
+    return True
+
+
+def _meant_quantity(text: str) -> str:
+    number = text.replace(" ", "").rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    unit = text.replace(" ", "")[len(number) :]
+    for guess in (unit, _UNIT_SLIPS.get(unit.lower(), unit), unit.lower(), unit.capitalize(), unit.upper()):
+        if number and _is_quantity(number + guess):
+            return number + guess
+    return ""
+
+
+def _check_spelling(examination: Examination, struct: type[msgspec.Struct], name: str, path: Path) -> None:
+    """Warn of a field that Kubernetes does not have and that looks like, or belongs to, one that scheduling reads."""
+    known = KNOWN.get(struct)
+    if known is None or name in known:
+        return
+    home = _home(examination.around, struct, name, path)
+    meant = "" if home else nearest(name, _fields(struct))
+    if home or meant:
+        hint = f'it belongs at "{dotted(home)}"' if home else f'did you mean "{meant}"?'
+        message = f"there is no field {quoted(name)} here; it is ignored"
+        examination.findings.append(Finding((*path, name), message, hint, warning=True, at_key=True))
+
+
+def _home(around: list[tuple[type, Path]], struct: type[msgspec.Struct], name: str, path: Path) -> Path:
+    """Return where a pod or node spec's field belongs that was put too deep or not deep enough; () if it is neither."""
+    if name in _VAGUE:
+        return ()
+    for outer, outer_path in reversed(around):
+        if outer in _SPECS and name in _fields(outer):
+            return (*outer_path, name)
+    return next(((*path, *down, name) for spec, down in _specs_below(struct) if name in _fields(spec)), ())
+
+
+_SPECS = (PodSpec, NodeSpec)
+_VAGUE = frozenset(("os", "priority", "resources", "restartPolicy"))
+
+
+@cache
+def _specs_below(struct: type[msgspec.Struct]) -> tuple[tuple[type[msgspec.Struct], Path], ...]:
+    found: list[tuple[type[msgspec.Struct], Path]] = []
+    for one in msgspec.structs.fields(struct):
+        if isinstance(one.type, type) and issubclass(one.type, msgspec.Struct):
+            if one.type in _SPECS:
+                found.append((one.type, (one.encode_name,)))
+            else:
+                found.extend((spec, (one.encode_name, *down)) for spec, down in _specs_below(one.type))
+    return tuple(found)
+
+
+@cache
+def _fields(struct: type[msgspec.Struct]) -> tuple[str, ...]:
+    return tuple(one.encode_name for one in msgspec.structs.fields(struct))

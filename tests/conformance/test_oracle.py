@@ -1,0 +1,44 @@
+"""Fresh cases, answered by the real kube-scheduler plugins and by us in the same run.
+
+Needs Go; builds the oracle once. ``SCHEDCTL_SEEDS=9000:9500`` asks for other or more seeds than the few of every run.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from schedctl.conformance.answers import answer
+from schedctl.conformance.cases import Case
+from schedctl.conformance.differences import differences
+from tests.conformance.known_gaps import NOT_YET, WITHOUT_PREEMPTION
+from tests.conformance.test_replay import FAMILIES
+
+KIT = Path(__file__).parents[2] / "conformance"
+SEEDS = os.environ.get("SCHEDCTL_SEEDS", "5000:5012")
+
+pytestmark = [
+    pytest.mark.oracle,
+    pytest.mark.skipif(shutil.which("go") is None, reason="the oracle is a Go program and Go is not here"),
+]
+
+
+@pytest.fixture(scope="session")
+def oracle():
+    return subprocess.run([KIT / "oracle/build"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+
+
+@pytest.mark.parametrize("family", [family for family in FAMILIES if family not in NOT_YET])
+def test_every_fresh_answer_is_ours(family, oracle):
+    command = [sys.executable, KIT / "generate.py", "--family", family, "--seeds", SEEDS]
+    cases = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
+    theirs = subprocess.run([oracle], input=cases, stdout=subprocess.PIPE, check=True).stdout
+    found = []
+    for line, recorded in zip(cases.splitlines(), theirs.splitlines(), strict=True):
+        ours = msgspec.json.decode(msgspec.json.encode(answer(msgspec.json.decode(line, type=Case))))
+        found += map(str, differences(msgspec.json.decode(recorded), ours, preemption=not WITHOUT_PREEMPTION))
+    assert not found, f"{len(found)} differences, the first:\n" + "\n".join(found[:5])
