@@ -9,7 +9,7 @@ command ends with, so the command line needs no table of its own::
     ├── ProblemsError           -  carries every `Problem` found, not only the first
     │   ├── ConfigError         2  a KubeSchedulerConfiguration or profile
     │   └── InputError          3  manifests: unreadable, invalid, or none
-    ├── PluginError            70  a plugin answered what its contract forbids
+    ├── PluginError            70  a plugin cannot answer, or answered what its contract forbids
     └── NotModelled             5  a pod needs what is not modelled yet
 """
 
@@ -86,7 +86,7 @@ class InputError(ProblemsError):
 
 
 class PluginError(SchedctlError):
-    """A plugin answered something its contract forbids, e.g. a normalised score outside 0 to 100."""
+    """A plugin cannot answer, or answered what its contract forbids, e.g. a normalised score outside 0 to 100."""
 
 
 class NotModelled(SchedctlError):

@@ -81,7 +81,7 @@ class Cluster:
         self._log: list[Change] = []
         self._log_begins = 0
         self._rows: IndexArray | None = None
-        self._by_name: IndexArray | None = None
+        self._by_name: tuple[IndexArray, IndexArray] | None = None
 
     @classmethod
     def of(cls, objects: Iterable[Any]) -> Cluster:
@@ -115,12 +115,21 @@ class Cluster:
     @property
     def nodes_by_name(self) -> Nodes:
         """All nodes in order of their names."""
+        return Nodes(self, self._order_by_name()[0])
+
+    @property
+    def name_rank(self) -> IndexArray:
+        """The place of each live node row when nodes are ordered by name, intp (rows,)."""
+        return self._order_by_name()[1]
+
+    def _order_by_name(self) -> tuple[IndexArray, IndexArray]:
         if self._by_name is None:
-            names = self.node_table.names
-            rows = self.rows
-            in_order = all(names[a] <= names[b] for a, b in zip(rows[:-1].tolist(), rows[1:].tolist(), strict=True))
-            self._by_name = rows if in_order else np.array(sorted(rows.tolist(), key=names.__getitem__), np.intp)
-        return Nodes(self, self._by_name)
+            names, rows = self.node_table.names, self.rows
+            ordered = np.array(sorted(rows.tolist(), key=names.__getitem__), np.intp)
+            rank = np.zeros(len(names), np.intp)
+            rank[ordered] = np.arange(len(ordered))
+            self._by_name = (rows if np.array_equal(ordered, rows) else ordered), rank
+        return self._by_name
 
     @property
     def nodes_by_zone(self) -> Nodes:

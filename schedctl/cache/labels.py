@@ -6,14 +6,16 @@ rows. Texts are interned once for the whole cluster, so that codes of nodes and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from schedctl.api.selectors import LabelQuery, Requirement
-from schedctl.cache.arrays import ABSENT, BoolArray, CodeArray, IndexArray, Interner, grown
+from schedctl.api.selectors import LabelQuery, Requirement, parse_int64
+from schedctl.cache.arrays import ABSENT, BoolArray, CodeArray, IndexArray, IntArray, Interner, grown
 
 _NO_LABELS: Mapping[str, str] = {}
+_FEW = 8
+"""Up to how many values it is cheaper to compare a column with each than to look up all at once."""
 
 
 class Domains:
@@ -55,13 +57,14 @@ class LabelColumns:
     through `put`.
     """
 
-    __slots__ = ("_columns", "_domains", "maps", "strings")
+    __slots__ = ("_columns", "_domains", "_numbers", "maps", "strings")
 
     def __init__(self, strings: Interner[str]) -> None:
         self.strings = strings
         self.maps: list[Mapping[str, str]] = []
         self._columns: dict[str, CodeArray] = {}
         self._domains: dict[str, Domains] = {}
+        self._numbers: dict[str, tuple[IntArray, BoolArray]] = {}
 
     def put(self, row: int, labels: Mapping[str, str] | None) -> None:
         """Set the labels of a row, which may be the next new one."""
@@ -77,6 +80,7 @@ class LabelColumns:
             column[row] = ABSENT if value is None else self.strings.code(value)
         for key, domains in self._domains.items():
             domains.put(row, labels.get(key))
+        self._numbers.clear()
 
     def domains(self, key: str) -> Domains:
         """Return the domains of a topology key, kept current from now on."""
@@ -120,10 +124,32 @@ class LabelColumns:
             return there if requirement.operator == "Exists" else ~there
         if requirement.operator in ("In", "NotIn"):
             codes = [self.strings.known(value) for value in requirement.values]
-            found: BoolArray = column == codes[0] if len(codes) == 1 else np.isin(column, codes)
+            found = _among(column, codes)
             return found if requirement.operator == "In" else ~found
-        distinct, place = np.unique(column, return_inverse=True)
-        values = self.strings.values
-        judged = [code != ABSENT and requirement.compares(values[code]) for code in distinct.tolist()]
-        met: BoolArray = np.array(judged, np.bool_)[place]
-        return met
+        return self._compared(requirement)
+
+    def _compared(self, requirement: Requirement) -> BoolArray:
+        """Return which rows are beyond the bound of Gt or Lt; their numbers are read once and kept."""
+        key = requirement.key
+        if key not in self._numbers:
+            read = [parse_int64(labels.get(key, "")) for labels in self.maps]
+            self._numbers[key] = (
+                np.array([number or 0 for number in read], np.int64),
+                np.array([number is not None for number in read], np.bool_),
+            )
+        numbers, readable = self._numbers[key]
+        bound = parse_int64(next(iter(requirement.values), ""))
+        if bound is None:
+            return np.zeros(len(numbers), np.bool_)
+        beyond: BoolArray = numbers > bound if requirement.operator == "Gt" else numbers < bound
+        return beyond & readable
+
+
+def _among(column: CodeArray, codes: Sequence[int]) -> BoolArray:
+    """Return which codes of a column are among a few, bool (rows,)."""
+    if len(codes) > _FEW:
+        return np.isin(column, codes)
+    found: BoolArray = column == codes[0]
+    for code in codes[1:]:
+        found |= column == code
+    return found

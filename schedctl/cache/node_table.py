@@ -8,6 +8,7 @@ judges once each. Rows are never moved; a removed node's row stays, dead, so tha
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -102,7 +103,7 @@ class NodeTable:
         self.images[row] = self.image_sets.code(
             tuple(Image(tuple(image.names or ()), image.size_bytes) for image in node.status.images or ())
         )
-        self.features[row] = self.feature_sets.code(frozenset(node.status.declared_features or ()))
+        self.features[row] = self.feature_sets.code(_in_order(node.status.declared_features or ()))
 
     def resource_code(self, name: str) -> int:
         """Return the matrix row of a resource, making one if it is new."""
@@ -137,7 +138,8 @@ class NodeTable:
         for requests, positions in alike.values():
             where = rows[positions]
             for name, amount in requests.exact.items():
-                np.add.at(self.requested[self.resource_code(name)], where, amount)
+                code = self.resource_code(name)
+                np.add.at(self.requested[code], where, amount)
             np.add.at(self.scored[0], where, requests.scored_cpu)
             np.add.at(self.scored[1], where, requests.scored_memory)
 
@@ -154,3 +156,8 @@ class NodeTable:
                     users[row] = tuple(remaining)
                 else:
                     del users[row]
+
+
+def _in_order(declared: Sequence[str]) -> frozenset[str]:
+    """Return the declared features without those out of order, which kube-scheduler overlooks."""
+    return frozenset(name for name, highest in zip(declared, accumulate(declared, max), strict=True) if name == highest)

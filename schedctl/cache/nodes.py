@@ -140,14 +140,16 @@ class Nodes:
     def allocatable(self, resource: str) -> IntArray:
         """Return what each node offers of a resource, int64 (n,): millicores, bytes or units; 0 where none."""
         table = self.cluster.node_table
-        return self._gather(table.allocatable[table.resource_code(resource)])
+        code = table.resource_code(resource)
+        return self._gather(table.allocatable[code])
 
     # -- what pods have taken ----------------------------------------------------
 
     def requested(self, resource: str) -> IntArray:
         """Return what pods have taken of a resource, int64 (n,), supposed changes included."""
         table = self.cluster.node_table
-        column = self._gather(table.requested[table.resource_code(resource)])
+        code = table.resource_code(resource)
+        column = self._gather(table.requested[code])
         if self.changes is None:
             return column
         return self._changed(column, lambda info: info.requests.exact.get(resource, 0))

@@ -7,7 +7,7 @@ together here, with the line and column of the file.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
@@ -121,19 +121,22 @@ def _args(config: PluginConfig, decoder: Decoder, path: str) -> Any:
     return decoder.struct(node, ARGS[config.name], path, also=_HEAD)
 
 
+def _around(path: str) -> Iterator[str]:
+    """Yield a path and those of everything around it, from the inside out."""
+    while path:
+        yield path
+        path = re.sub(r"(^|\.)[^.\[\]]*$|\[[^\[\]]*\]$", "", path)
+
+
 def _placed(problem: Problem, places: dict[str, tuple[int, int]]) -> Problem:
     """Return a problem with the place of its field, or of the nearest field around it that is in the file."""
-    path = problem.path
-    while path and path not in places:
-        path = re.sub(r"(^|\.)[^.\[\]]*$|\[[^\[\]]*\]$", "", path)
-    line, column = places.get(path, (0, 0))
+    line, column = next((places[path] for path in _around(problem.path) if path in places), (0, 0))
     return replace(problem, line=line, column=column)
 
 
-def _follows(path: str, spoilt: set[str]) -> bool:
-    """Return whether a finding may be a mere consequence of a value that could not be used, around it or in it."""
-    return any(_within(path, one) or _within(one, path) for one in spoilt)
-
-
-def _within(path: str, other: str) -> bool:
-    return path == other or path.startswith((f"{other}.", f"{other}["))
+def _without_consequences(problems: Iterable[Problem], spoilt: set[str]) -> Iterator[Problem]:
+    """Yield the problems that no value that could not be used is part of, or around."""
+    holding = {path for one in spoilt for path in _around(one)}
+    for problem in problems:
+        if problem.path not in holding and spoilt.isdisjoint(_around(problem.path)):
+            yield problem

@@ -52,6 +52,7 @@ class Attempt:
         scoring: the outcome over the feasible nodes.
         post_filter: what PostFilter achieved, None when it was not run.
         error: the fault the cycle was abandoned with, "" for none.
+        tie_rows: the node rows with the best score, intp; empty when no node will do.
     """
 
     cycle: Cycle
@@ -71,7 +72,7 @@ class Attempt:
     scoring: Scoring | None = None
     post_filter: PostFilterResult | None = None
     error: str = ""
-    ties: list[str] = field(default_factory=list)
+    tie_rows: IndexArray = field(default_factory=lambda: np.empty(0, np.intp))
 
     @property
     def pod(self) -> PodInfo:
@@ -79,9 +80,18 @@ class Attempt:
         return self.cycle.pod
 
     @property
+    def ties(self) -> list[str]:
+        """The nodes with the best score, by name; kube-scheduler takes any one of them."""
+        names = self.cluster.node_table.names
+        return sorted(names[row] for row in self.tie_rows.tolist())
+
+    @property
     def chosen(self) -> str:
         """The first by name of the nodes with the best score, "" when no node will do."""
-        return self.ties[0] if self.ties else ""
+        if not len(self.tie_rows):
+            return ""
+        first = self.tie_rows[np.argmin(self.cluster.name_rank[self.tie_rows])]
+        return self.cluster.node_table.names[int(first)]
 
     @property
     def unschedulable_plugins(self) -> frozenset[str]:
@@ -121,8 +131,12 @@ def attempt(
     return outcome
 
 
-def matrix(outcome: Attempt) -> dict[str, Verdicts]:
+def matrix(outcome: Attempt, nodes: Nodes | None = None) -> dict[str, Verdicts]:
     """Return what every filter says of every node that was judged, refusals by plugin in profile order.
+
+    Args:
+        outcome: an attempt that got as far as Filter; of another nothing is said.
+        nodes: the nodes to ask about instead, of the same cluster.
 
     Raises:
         ValueError: the cluster has changed since the attempt.
@@ -133,7 +147,8 @@ def matrix(outcome: Attempt) -> dict[str, Verdicts]:
         raise ValueError("the cluster has changed since this attempt: run it again")
     scratch = outcome.cycle.scratch()
     asked = (p for p in outcome.profile.filter if p.name not in scratch.skip_filter)
-    answers = ((plugin.name, plugin.filter(scratch, outcome.judged)) for plugin in asked)
+    column = outcome.judged if nodes is None else nodes
+    answers = ((plugin.name, plugin.filter(scratch, column)) for plugin in asked)
     return {name: verdicts for name, verdicts in answers if verdicts.parts}
 
 
@@ -158,8 +173,7 @@ def _run(outcome: Attempt, nominator: Nominator, percentage: int | None, templat
             assert outcome.judged is not None
             chosen_from = outcome.judged if len(feasible) == len(outcome.judged) else outcome.judged.take(feasible)
             outcome.scoring = score_nodes(profile, outcome.cycle, chosen_from, asking)
-            names = cluster.node_table.names
-            outcome.ties = sorted(names[row] for row in chosen_from.rows[outcome.scoring.ties].tolist())
+            outcome.tie_rows = chosen_from.rows[outcome.scoring.ties]
             return
     outcome.post_filter = _post_filter(outcome)
 

@@ -40,10 +40,14 @@ _FEW = 32
 
 @dataclass(slots=True)
 class _Raw:
-    """Raw scores of one plugin by node row: int64 (rows,), true where `known`."""
+    """Raw scores of one plugin by node row, int64 (rows,).
+
+    They are true where `known`, bool (rows,), but for the `stale` rows, which have changed since.
+    """
 
     scores: IntArray
     known: BoolArray
+    stale: set[int] = field(default_factory=set)
 
 
 @dataclass(slots=True)
@@ -123,14 +127,14 @@ class _Recollection(Asking):
         if raw is None or (plugin.reads_feasible_set and not self._same_feasible(nodes)):
             rows = len(nodes.cluster.node_table)
             raw = self._template.raw[plugin.name] = _Raw(np.zeros(rows, np.int64), np.zeros(rows, np.bool_))
-        unknown = np.flatnonzero(~raw.known[nodes.rows])
-        if len(unknown) > _FEW:
-            raw.scores[nodes.rows] = plugin.score(cycle, nodes)
-            raw.known[nodes.rows] = True
-        elif len(unknown):
-            few = nodes.take(unknown)
-            raw.scores[few.rows] = plugin.score(cycle, few)
-            raw.known[few.rows] = True
+        if raw.stale or not self._same_feasible(nodes):
+            raw.known[list(raw.stale)] = False
+            raw.stale.clear()
+            unknown = np.flatnonzero(~raw.known[nodes.rows])
+            if len(unknown):
+                asked = nodes if len(unknown) > _FEW else nodes.take(unknown)
+                raw.scores[asked.rows] = plugin.score(cycle, asked)
+                raw.known[asked.rows] = True
         scores: IntArray = raw.scores[nodes.rows]
         return scores
 
@@ -158,7 +162,7 @@ def _age(known: _Template, plugin: Plugin, changes: Sequence[Change]) -> None:
     if rows:
         known.verdicts.pop(plugin.name, None)
         if plugin.name in known.raw:
-            known.raw[plugin.name].known[rows] = False
+            known.raw[plugin.name].stale.update(rows)
 
 
 def _asked(profile: Profile) -> list[Plugin]:

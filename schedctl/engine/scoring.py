@@ -10,6 +10,7 @@ from schedctl.cache.arrays import IndexArray, IntArray
 from schedctl.cache.nodes import Nodes
 from schedctl.engine.asking import DIRECTLY, Asking
 from schedctl.engine.faults import CycleError
+from schedctl.errors import PluginError
 from schedctl.framework.arithmetic import MAX_NODE_SCORE
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.profiles import Profile
@@ -76,7 +77,12 @@ def score_nodes(profile: Profile, cycle: Cycle, nodes: Nodes, asking: Asking = D
     for scorer in profile.score:
         if scorer.name in cycle.skip_score:
             continue
-        raw = asking.score(scorer, cycle, nodes)
+        try:
+            raw = asking.score(scorer, cycle, nodes)
+        except PluginError as fault:
+            raise CycleError(
+                f'running Score plugins: plugin "{scorer.name}" failed with: {fault}', scorer.name
+            ) from fault
         normalized = scorer.normalize(cycle, nodes, raw)
         least, most = int(normalized.min()), int(normalized.max())
         if least < 0 or most > MAX_NODE_SCORE:

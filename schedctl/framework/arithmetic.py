@@ -27,6 +27,8 @@ _LOG = (
 def truncdiv(a: IntArray | int, b: IntArray | int) -> IntArray:
     """Return ``a / b`` truncated toward zero, int64; the divisor must not be 0."""
     quotient = np.floor_divide(a, b)
+    if isinstance(b, int) and b > 0 and np.min(a, initial=0) == 0:
+        return np.asarray(quotient, np.int64)
     inexact = (np.bitwise_xor(a, b) < 0) & (quotient * b != a)
     return np.asarray(quotient + inexact, np.int64)
 

@@ -20,6 +20,7 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.labels import LabelColumns
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import AffinityTerm, PodInfo
+from schedctl.cache.pod_table import NO_NODE
 
 NO_DOMAIN = 0
 """The domain of a node without the label."""
@@ -158,12 +159,17 @@ def _resolved(term: AffinityTerm, cluster: Cluster) -> AffinityTerm:
 
 
 def nodes_selected(cluster: Cluster, terms: tuple[AffinityTerm, ...]) -> IndexArray:
-    """Return the node row of each running pod that matches all of the (resolved) terms, intp (pods,)."""
+    """Return the node row of each running pod that matches all of the (resolved) terms, one at least, intp (pods,)."""
     table = cluster.pod_table
-    mask: BoolArray | None = None
+    labelled = table.labels.select(terms[0].selector)
+    for term in terms[1:]:
+        labelled &= table.labels.select(term.selector)
+    rows = np.flatnonzero(labelled)
+    nodes = table.node[rows]
+    selected: BoolArray = nodes != NO_NODE
     for term in terms:
-        selected = table.select(term.selector, None if term.namespace_selector.everything else term.namespaces)
-        mask = selected if mask is None else mask & selected
-    assert mask is not None
-    nodes: IndexArray = table.node[np.flatnonzero(mask)]
-    return nodes
+        if not term.namespace_selector.everything:
+            codes = [table.strings.known(name) for name in term.namespaces]
+            namespaces = table.namespace[rows]
+            selected &= namespaces == codes[0] if len(codes) == 1 else np.isin(namespaces, codes)
+    return nodes[selected]

@@ -245,7 +245,7 @@ def _soft(
             candidates[blank] |= candidates[0]
             candidates[0] = False
         size = int(np.count_nonzero(candidates))
-    worth = counts * natural_log(size + 2) + float(constraint.max_skew - 1)
+    worth = counts.astype(np.float64) * natural_log(size + 2) + float(constraint.max_skew - 1)
     worth[domains.codes == 0 if by_node else 0] = 0.0
     return SoftSpread(constraint, domains, worth, by_node)
 

@@ -36,11 +36,21 @@ class JSONProblem(Exception):
 
 
 class Head(msgspec.Struct, gc=False):
-    """What an object says it is, as JSON text; empty where it says nothing."""
+    """What an object says it is, as JSON text, empty where it says nothing; and its items, if it is a list.
+
+    As to kubectl, whatever has ``items`` is a list, and ``items: null`` is one without items.
+    """
 
     api_version: msgspec.Raw = msgspec.field(default=msgspec.Raw(), name="apiVersion")
     kind: msgspec.Raw = msgspec.Raw()
-    items: msgspec.Raw = msgspec.Raw()
+    items: list[msgspec.Raw] | None | msgspec.UnsetType = msgspec.UNSET
+
+
+class _Name(msgspec.Struct, gc=False):
+    """A head without items."""
+
+    api_version: msgspec.Raw = msgspec.field(default=msgspec.Raw(), name="apiVersion")
+    kind: msgspec.Raw = msgspec.Raw()
 
 
 class Document(NamedTuple):
@@ -60,7 +70,7 @@ class Item(NamedTuple):
 
 
 _head = msgspec.json.Decoder(Head)
-_list = msgspec.json.Decoder(list[msgspec.Raw])
+_name = msgspec.json.Decoder(_Name)
 
 
 def cut(data: bytes, start: int, end: int) -> Iterator[Document]:
@@ -70,7 +80,7 @@ def cut(data: bytes, start: int, end: int) -> Iterator[Document]:
         JSONProblem: the text is not JSON from some document on.
     """
     view = memoryview(data)
-    while (start := _skip_space(data, start, end)) < end:
+    while (start := skip_space(data, start, end)) < end:
         stop = end
         try:
             found = head(view[start:end])
@@ -88,6 +98,13 @@ def cut(data: bytes, start: int, end: int) -> Iterator[Document]:
         start = stop
 
 
+def skip_space(data: bytes, start: int, end: int) -> int:
+    """Return where the first byte is that is not white space, `end` if there is none."""
+    while start < end and data[start] in b" \t\n\r":
+        start += 1
+    return start
+
+
 def head(text: JSONText) -> Head | None:
     """Return what an object says it is, None when the text is no object.
 
@@ -97,50 +114,51 @@ def head(text: JSONText) -> Head | None:
     try:
         return _head.decode(text)
     except msgspec.ValidationError:
+        pass
+    try:
+        name = _name.decode(text)
+    except msgspec.ValidationError:
         return None
+    return Head(name.api_version, name.kind)
 
 
-def items(data: bytes, start: int, end: int, raw: msgspec.Raw, line: int) -> Iterator[Item]:
+def items(data: bytes, document: Document, line: int) -> Iterator[Item]:
     """Yield the items of a list with their places.
+
+    Columns are in bytes here, because the one line of a compact file can be megabytes long.
 
     Args:
         data: the whole text.
-        start: where the list's document begins.
-        end: where it ends.
-        raw: the text of the list itself.
-        line: the 0-based line of `start`.
-
-    Raises:
-        msgspec.ValidationError: it is no list.
+        document: the list.
+        line: the line on which it starts.
     """
-    texts = _list.decode(raw)
-    if not texts:
+    start, end, outer = document
+    if outer is None or not outer.items:
         return
-    first = bytes(texts[0])
+    first = bytes(outer.items[0])
     begins = (match.end() for match in _ITEMS.finditer(data, start, end) if data.startswith(first, match.end()))
     position, counted, line_start = next(begins, start), start, data.rfind(b"\n", 0, start) + 1
-    for text in texts:
+    for text in outer.items:
         newlines = data.count(b"\n", counted, position)
         if newlines:
             line += newlines
             line_start = data.rfind(b"\n", counted, position) + 1
         counted = position
-        yield Item(text, Place(line + 1, position - line_start + 1), position)
+        yield Item(text, Place(line, position - line_start + 1), position)
         gap = _BETWEEN.match(data, position + len(text))
         position = gap.end() if gap else position
 
 
-def locate(text: str, start: int, wanted: Wanted, place: Place) -> None:
+def locate(text: str, wanted: Wanted, place: Place) -> None:
     """Fill in the places of the wanted paths.
 
     Args:
-        text: the text that holds the document.
-        start: where in it the document begins.
-        wanted: the paths, relative to the document.
-        place: the place of the document.
+        text: the document.
+        wanted: the paths.
+        place: where the document begins.
     """
     try:
-        _Locator(text, start, place).value(start, wanted)
+        _Locator(text, place).value(0, wanted)
     except (ValueError, IndexError, RecursionError):
         return  # broken further on; what was found until there is what can be said
 
@@ -148,10 +166,9 @@ def locate(text: str, start: int, wanted: Wanted, place: Place) -> None:
 class _Locator:
     """One walk along a text; positions only ever grow, so lines are counted once."""
 
-    def __init__(self, text: str, start: int, place: Place) -> None:
+    def __init__(self, text: str, place: Place) -> None:
         self.text = text
-        self.counted, self.line = start, place.line
-        self.line_start = start - place.column + 1
+        self.counted, self.line, self.line_start = 0, place.line, 1 - place.column
         self.skip = json.JSONDecoder(strict=False).raw_decode
 
     def place(self, position: int) -> Place:
@@ -195,12 +212,6 @@ class _Locator:
             if self.text[position] == ",":
                 position = self.space(position + 1)
         return position + 1
-
-
-def _skip_space(data: bytes, start: int, end: int) -> int:
-    while start < end and data[start] in b" \t\n\r":
-        start += 1
-    return start
 
 
 def _problem(error: Exception, data: bytes, start: int, end: int) -> JSONProblem:

@@ -159,7 +159,7 @@ def _text(examination: Examination, value: Any, path: Path) -> Any:
     if isinstance(value, bool):
         hint = "put it in quotes; YAML takes yes, no, on, off, y and n for true and false too"
     elif isinstance(value, int | float):
-        hint = f'put it in quotes: "{value}"' if abs(value) < 1e15 else "put it in quotes"
+        hint = "put it in quotes"
     examination.wrong(path, "text", value, hint)
     return ""
 

@@ -71,29 +71,36 @@ class Value(NamedTuple):
     offset: int
 
 
-def read(text: bytes, report: Report) -> Iterator[Value]:
+def read(text: bytes, place: Place, report: Report) -> Iterator[Value]:
     """Yield the values of the one document in `text`; nothing if there is none.
 
     Args:
         text: one document, UTF-8.
+        place: where the document begins; the first column.
         report: takes a warning and where it belongs.
 
     Raises:
         YAMLProblem: the text is not YAML, or breaks a bound.
     """
     try:
-        yield from _Builder(CParser(text), report).values()
+        yield from _Builder(CParser(text), place.line - 1, report).values()
     except YAMLError as error:
-        raise _problem(error, text) from None
+        raise _problem(error, text, place.line - 1) from None
 
 
-def locate(text: bytes, wanted: Wanted) -> None:
-    """Fill in the places of the wanted paths, as far as they are written out (an alias or merge is one place)."""
-    parser = CParser(text)
+def locate(text: bytes, wanted: Wanted, place: Place) -> None:
+    """Fill in the places of the wanted paths, as far as they are written out (an alias or merge is one place).
+
+    Args:
+        text: one document.
+        wanted: the paths.
+        place: where the document begins; the first column.
+    """
+    parser, above = CParser(text), place.line - 1
     try:
         while (event := parser.get_event()) is not None:
             if isinstance(event, NodeEvent):
-                _locate(parser, event, wanted)
+                _locate(parser, event, wanted, above)
                 return
     except (YAMLError, ValueError):
         return  # the document is broken further on; what was found until there is what can be said
@@ -102,8 +109,9 @@ def locate(text: bytes, wanted: Wanted) -> None:
 class _Builder:
     """One document under construction."""
 
-    def __init__(self, parser: CParser, report: Report) -> None:
+    def __init__(self, parser: CParser, above: int, report: Report) -> None:
         self.parser = parser
+        self.above = above
         self.report = report
         # An enclosing collection, the key in it, and of the collection inside: anchor, first event, start mark.
         self.stack: list[tuple[Any, Any, str | None, int, Any]] = []
@@ -196,11 +204,11 @@ class _Builder:
                 anchors[anchor] = (value, count - first + 1)
             if holder is None:
                 mark = started if kind is MappingEndEvent or kind is SequenceEndEvent else event.start_mark
-                yield Value(value, -1, _place(mark), mark.index)
+                yield Value(value, -1, _place(mark, self.above), mark.index)
             elif key is _IN_LIST:
                 if holder is items:
                     mark = started if kind is MappingEndEvent or kind is SequenceEndEvent else event.start_mark
-                    yield Value(value, len(items), _place(mark), mark.index)
+                    yield Value(value, len(items), _place(mark, self.above), mark.index)
                     value = None
                 holder.append(value)
             elif key is _MERGE:
@@ -227,7 +235,7 @@ class _Builder:
         """Warn of a tag that YAML does not define."""
         if event.tag not in scalars.KNOWN_TAGS and event.tag != "!":
             message = f"the tag {quoted(event.tag)} means nothing here and is ignored"
-            self.report(Finding(self.path(), message, warning=True), _place(event.start_mark))
+            self.report(Finding(self.path(), message, warning=True), _place(event.start_mark, self.above))
 
     def key(self, event: Any, value: Any) -> Any:
         """Return the key that a scalar or alias makes, `_MERGE` for the merge key."""
@@ -251,7 +259,7 @@ class _Builder:
             for name in source:
                 if name in holder and name not in merged:
                     message = f"the merge replaces the key {quoted(name)} written before it"
-                    self.report(Finding((*self.path(), name), message, warning=True), _place(event.start_mark))
+                    self.report(Finding((*self.path(), name), message, warning=True), _place(event.start_mark, self.above))
             holder.update(source)
             merged.update(source)
 
@@ -262,7 +270,7 @@ class _Builder:
             merged.discard(key)
             return
         message = f"the key {quoted(key)} is written twice; the last one counts"
-        self.report(Finding((*self.path(), key), message, warning=True), _place(event.start_mark))
+        self.report(Finding((*self.path(), key), message, warning=True), _place(event.start_mark, self.above))
 
     def path(self) -> Path:
         """Return where in the document the collection being filled is."""
@@ -277,7 +285,7 @@ class _Builder:
         if not isinstance(following, StreamEndEvent):
             message = 'what follows the document end marker "..." is not read'
             hint = 'begin the next document with "---"'
-            self.report(Finding((), message, hint, warning=True), _place(end.end_mark))
+            self.report(Finding((), message, hint, warning=True), _place(end.end_mark, self.above))
 
     def refuse(self, event: Any, message: str, hint: str = "") -> NoReturn:
         """Give the document up.
@@ -285,7 +293,7 @@ class _Builder:
         Raises:
             YAMLProblem: always.
         """
-        raise YAMLProblem(message, _place(event.start_mark), hint)
+        raise YAMLProblem(message, _place(event.start_mark, self.above), hint)
 
 
 def _allowed_aliases(count: int) -> float:
@@ -294,13 +302,13 @@ def _allowed_aliases(count: int) -> float:
     return 0.99 - 0.89 * min(max(count - small, 0) / (huge - small), 1.0)
 
 
-def _place(mark: Any) -> Place:
-    return Place(mark.line + 1, mark.column + 1)
+def _place(mark: Any, above: int) -> Place:
+    return Place(above + mark.line + 1, mark.column + 1)
 
 
-def _locate(parser: CParser, event: Any, wanted: Wanted) -> None:
+def _locate(parser: CParser, event: Any, wanted: Wanted, above: int) -> None:
     """Note the place of one node and, inside it, of what is wanted; leaves the parser behind the node."""
-    wanted.value = _place(event.start_mark)
+    wanted.value = _place(event.start_mark, above)
     if not wanted.children:
         _skip(parser, event)
     elif isinstance(event, MappingStartEvent):
@@ -310,8 +318,8 @@ def _locate(parser: CParser, event: Any, wanted: Wanted) -> None:
             if child is None:
                 _skip(parser, value)
             else:
-                child.key = _place(key.start_mark)
-                _locate(parser, value, child)
+                child.key = _place(key.start_mark, above)
+                _locate(parser, value, child, above)
     elif isinstance(event, SequenceStartEvent):
         index = 0
         while not isinstance(item := parser.get_event(), SequenceEndEvent):
@@ -319,7 +327,7 @@ def _locate(parser: CParser, event: Any, wanted: Wanted) -> None:
             if child is None:
                 _skip(parser, item)
             else:
-                _locate(parser, item, child)
+                _locate(parser, item, child, above)
             index += 1
 
 
@@ -343,14 +351,14 @@ def _written_key(event: Any) -> str:
     return scalars.key(value, event.value)
 
 
-def _problem(error: YAMLError, text: bytes) -> YAMLProblem:
+def _problem(error: YAMLError, text: bytes, above: int) -> YAMLProblem:
     """Return what libyaml found wrong, in place."""
     mark = getattr(error, "problem_mark", None)
     if mark is None:
         offset = getattr(error, "position", 0)
         character = getattr(error, "character", 0)
         line_start = text.rfind(b"\n", 0, offset) + 1
-        place = Place(text.count(b"\n", 0, offset) + 1, len(text[line_start:offset].decode(errors="replace")) + 1)
+        place = Place(above + text.count(b"\n", 0, offset) + 1, len(text[line_start:offset].decode(errors="replace")) + 1)
         if "UTF-8" in str(getattr(error, "reason", "")):
             return YAMLProblem("the text is not UTF-8", place, "save the file as UTF-8")
         return YAMLProblem(f"the control character U+{character:04X} is not allowed", place)
@@ -362,4 +370,4 @@ def _problem(error: YAMLError, text: bytes) -> YAMLProblem:
         hint = _TEMPLATE
     elif line and re.match(rb"[ -]*\t", line[0]):
         hint = "indent with spaces, not with tabs"
-    return YAMLProblem(f"{message} {context}" if context else message, _place(mark), hint)
+    return YAMLProblem(f"{message} {context}" if context else message, _place(mark, above), hint)

@@ -1,0 +1,18 @@
+"""The command line: parse, call, render; one module per command.
+
+A command module declares its options and imports what it needs when it runs, so that ``schedctl version`` does not
+wait for NumPy. ``faults`` turns whatever goes wrong into a message on standard error and an exit code. The result, and
+nothing else, goes to standard output.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import NoReturn
+
+
+def main() -> NoReturn:
+    """Run the command line of this process and end it with the exit code."""
+    from schedctl.cli.running import run
+
+    sys.exit(run(sys.argv[1:]))

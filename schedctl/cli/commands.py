@@ -1,0 +1,42 @@
+"""The commands there are, in the order in which ``schedctl --help`` lists them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from schedctl.cli import completion, explain, plugins, profiles, schema, version
+
+application = typer.Typer(
+    name="schedctl",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        version.version()
+        raise typer.Exit
+
+
+@application.callback()
+def schedctl(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_version, help="The same as `schedctl version`.")
+    ] = False,
+) -> None:
+    """A dry-run kube-scheduler: where a pod would go, why there, and why nowhere else.
+
+    It reads a cluster from files, runs kube-scheduler's plugins over it, and changes nothing.
+    """
+
+
+for module in (explain, plugins, profiles, schema, completion, version):
+    module.add_to(application)
+
+command = typer.main.get_command(application)

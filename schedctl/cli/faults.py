@@ -1,0 +1,91 @@
+"""What can end a command, as a message and an exit code; the only place that knows both.
+
+====  ==============================================================================================
+   0  answered
+   1  answered "no", where ``--exit-code`` asks for that
+   2  the command line, the configuration or a profile is wrong
+   3  the input is unreadable, invalid or empty
+   5  inconclusive: a pod needs something that is not modelled yet
+  70  a bug in schedctl
+ 130  interrupted
+ 141  the reader of the output went away
+====  ==============================================================================================
+
+So 0 and 1 are verdicts, and from 2 on there is none, as with diff and grep. A result never depends on ``-o``, ``-q``
+or ``--limit``. The codes of faults raised on purpose are their classes' own (`schedctl.errors`).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Iterable
+
+import typer
+
+from schedctl.errors import Problem, ProblemsError, SchedctlError
+
+INTERRUPTED = 130
+READER_GONE = 141
+BUG = SchedctlError.exit_code
+
+Unparsable: type[Exception] = typer.BadParameter.__mro__[2]
+"""What the parser of the command line raises, with a message and an exit code; Typer gives it no public name."""
+
+
+def code_of(fault: BaseException, *, debug: bool) -> int:
+    """Say on standard error what happened, where there is something to say, and return the exit code.
+
+    Args:
+        fault: what ended the command.
+        debug: whether tracebacks are wanted.
+    """
+    if isinstance(fault, typer.Exit):
+        return fault.exit_code
+    if isinstance(fault, KeyboardInterrupt | typer.Abort):
+        say("interrupted")
+        return INTERRUPTED
+    if isinstance(fault, BrokenPipeError):
+        # The interpreter flushes standard output once more when it ends; nobody is there to read it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return READER_GONE
+    if debug:
+        traceback.print_exception(fault)
+    if isinstance(fault, ProblemsError):
+        report(fault.problems, "error")
+    elif isinstance(fault, SchedctlError):
+        say(f"error: {fault}", getattr(fault, "hint", ""))
+    elif isinstance(fault, Unparsable):
+        return _unparsable(fault)
+    else:
+        hint = "this is a bug in schedctl" + ("" if debug else "; `--debug` shows where")
+        say(f"error: {type(fault).__name__}: {fault}", hint)
+        return BUG
+    return getattr(fault, "exit_code", BUG)
+
+
+def report(problems: Iterable[Problem], severity: str) -> None:
+    """Print problems, each with its hint; the same hint is given once where problems of it follow one another."""
+    before = ""
+    for problem in problems:
+        say(f"{severity}: {problem}", problem.hint if problem.hint != before else "")
+        before = problem.hint
+
+
+def say(text: str, hint: str = "") -> None:
+    """Print a line on standard error, and below it a next step; control characters do not reach the terminal."""
+    for line in (text, f"hint: {hint}" if hint else ""):
+        if line:
+            print(_printable(line), file=sys.stderr)  # noqa: T201
+
+
+def _unparsable(fault: Exception) -> int:
+    context = getattr(fault, "ctx", None)
+    message = fault.format_message() if hasattr(fault, "format_message") else str(fault)
+    say(f"error: {message[:1].lower()}{message[1:].rstrip('.')}", f"`{context.command_path} --help`" if context else "")
+    return getattr(fault, "exit_code", 2)
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)

@@ -1,0 +1,35 @@
+"""``schedctl schema``: the JSON Schemas of what ``-o json`` prints."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from schedctl.errors import UsageError
+
+
+def schema(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="The kind of a document, e.g. ExplainReport.")],
+) -> None:
+    """Print the JSON Schema of a document that `-o json` prints, by its `kind`.
+
+    \b
+    Examples:
+      schedctl schema ExplainReport
+      schedctl schema ExplainReport > explain-report.schema.json
+    """
+    from schedctl.explain import reports
+
+    schemas = {"ExplainReport": reports.schema}
+    named = {name.lower(): make for name, make in schemas.items()}
+    make = named.get(kind.lower())
+    if make is None:
+        raise UsageError(f'there is no document "{kind}"', f"the kinds are: {', '.join(schemas)}")
+    typer.echo(json.dumps(make(), indent=2))
+
+
+def add_to(application: typer.Typer) -> None:
+    """Register the command."""
+    application.command()(schema)

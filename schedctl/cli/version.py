@@ -1,0 +1,34 @@
+"""``schedctl version``: which schedctl this is, and which kube-scheduler it follows."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from schedctl import KUBERNETES_VERSION, __version__
+from schedctl.errors import UsageError
+
+
+def version(
+    output: Annotated[str, typer.Option("-o", "--output", metavar="FORMAT", help="text or json.")] = "text",
+) -> None:
+    """Say which schedctl this is, and which kube-scheduler it follows.
+
+    \b
+    Examples:
+      schedctl version
+      schedctl version -o json
+    """
+    if output == "text":
+        typer.echo(f"schedctl {__version__}\nkube-scheduler {KUBERNETES_VERSION}")
+    elif output == "json":
+        typer.echo(json.dumps({"schedctl": __version__, "kubernetesVersion": KUBERNETES_VERSION}))
+    else:
+        raise UsageError(f'there is no output "{output}"', "-o takes text or json")
+
+
+def add_to(application: typer.Typer) -> None:
+    """Register the command."""
+    application.command()(version)

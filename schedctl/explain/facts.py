@@ -1,0 +1,205 @@
+"""The parts of an explanation that are read straight off an attempt: counts, reasons, preemption, matrix, one node.
+
+Nothing is tried or concluded here. All of it must be read before the cluster changes again, since evidence is worked
+out when it is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from schedctl.api.resources import CPU, MEMORY, PODS
+from schedctl.cache.nodes import NodeInfo
+from schedctl.engine import attempts
+from schedctl.engine.attempts import Attempt
+from schedctl.explain import evidence, groups, scores, wording
+from schedctl.explain.evidence import Refused
+from schedctl.explain.groups import ZoneOf
+from schedctl.explain.reports import (
+    Matrix,
+    NodeCounts,
+    NodeDetail,
+    NodeScore,
+    PluginRefusals,
+    Preemption,
+    PreFilter,
+    Reason,
+    ResourceUse,
+)
+from schedctl.framework.reasons import kebab
+from schedctl.framework.statuses import Code
+
+ZONE = "topology.kubernetes.io/zone"
+NODE_SET = "pre-filter/node-set"
+"""The reference of the reason for nodes that PreFilter left out."""
+_NOT_TRIED = "not tried"
+"""What DefaultPreemption's answer says while it is not modelled."""
+
+
+def zones(outcome: Attempt) -> ZoneOf:
+    """Return how to look up the zone of a node."""
+    table = outcome.cluster.node_table
+    return lambda name: table.labels.maps[table.row_of[name]].get(ZONE, "")
+
+
+def counts(outcome: Attempt) -> NodeCounts:
+    """Return how many nodes took part."""
+    if outcome.filtering is None:
+        return NodeCounts(total=outcome.total_nodes)
+    feasible = int(outcome.filtering.feasible.sum())
+    seen = feasible + sum(1 for code in outcome.filtering.codes.tolist() if code != Code.SUCCESS)
+    left_out = len(_left_out(outcome))
+    return NodeCounts(
+        total=outcome.total_nodes,
+        judged=seen,
+        feasible=feasible,
+        left_out=left_out,
+        unseen=outcome.total_nodes - seen - left_out,
+    )
+
+
+def pre_filter(outcome: Attempt) -> PreFilter:
+    """Return what PreFilter said of the pod as a whole."""
+    status = outcome.pre_filter
+    nodes = outcome.pre_filter_nodes
+    return PreFilter(
+        code=status.code.label,
+        plugin=status.plugin,
+        reasons=list(status.reasons),
+        nodes=sorted(nodes) if nodes is not None else None,
+        narrowing_plugins=sorted(outcome.narrowing_plugins),
+    )
+
+
+def reasons(outcome: Attempt) -> list[Reason]:
+    """Return why nodes were refused first, nodes that PreFilter left out included; or why the pod was as a whole."""
+    status = outcome.pre_filter
+    if status.rejected:
+        plugin = status.plugin or ", ".join(sorted(outcome.narrowing_plugins))
+        reference = f"{kebab(status.plugin)}/pre-filter" if status.plugin else NODE_SET
+        return [
+            Reason(reference=reference, plugin=plugin, code=status.code.label, text=text, count=0, whole_pod=True)
+            for text in status.reasons
+        ]
+    return groups.reasons(_first_refusals(outcome), zones(outcome))
+
+
+def reasons_of(outcome: Attempt, node: str) -> list[Reason]:
+    """Return why one node was refused first; empty where it was not."""
+    if outcome.pre_filter.rejected:
+        return reasons(outcome)
+    return groups.reasons((refused for refused in _first_refusals(outcome) if refused.node == node), zones(outcome))
+
+
+def preemption(outcome: Attempt) -> Preemption:
+    """Return what PostFilter achieved."""
+    result = outcome.post_filter
+    if result is None or _NOT_TRIED in result.status.message:
+        return Preemption()
+    return Preemption(
+        tried=True,
+        code=result.status.code.label,
+        plugin=result.status.plugin,
+        message=result.status.message,
+        nominated_node=result.nominated_node or "",
+        victims=sorted(info.key for info in result.victims),
+    )
+
+
+def matrix(outcome: Attempt) -> Matrix:
+    """Return what every filter says of every node that was judged, without nominated pods."""
+    if outcome.judged is None:
+        return Matrix(filters=[], patterns=[])
+    nodes, zone_of = outcome.judged, zones(outcome)
+    refusals = {
+        plugin: list(evidence.all_refusals(plugin, verdicts, nodes))
+        for plugin, verdicts in attempts.matrix(outcome).items()
+    }
+    every = [refused for found in refusals.values() for refused in found]
+    return Matrix(
+        filters=[_plugin_refusals(outcome, plugin.name, refusals) for plugin in outcome.profile.filter],
+        patterns=groups.patterns(nodes.names, every, zone_of),
+    )
+
+
+def node(outcome: Attempt, name: str, ranking: list[NodeScore]) -> NodeDetail:
+    """Return everything about one node."""
+    alone = outcome.cluster.named([name])
+    info = NodeInfo(alone, 0)
+    refusals = {
+        plugin: list(evidence.refusals_of(plugin, verdicts, alone, 0))
+        for plugin, verdicts in attempts.matrix(outcome, alone).items()
+        if verdicts.mask[0]
+    }
+    score = next((score for score in ranking if score.node == name), None)
+    beaten = score is not None and score.node != outcome.chosen
+    return NodeDetail(
+        name=name,
+        verdict=_verdict(outcome, name, score),
+        labels=dict(sorted(info.labels.items())),
+        taints=[wording.taint(evidence.plain(taint)) for taint in info.taints],
+        unschedulable=info.object.spec.unschedulable,
+        pods=len(info.pods),
+        resources=_resources(outcome, info),
+        filters=[_plugin_refusals(outcome, plugin.name, refusals) for plugin in outcome.profile.filter],
+        score=score,
+        rank=scores.rank(ranking, score) if score is not None else 0,
+        comparison=scores.compare(ranking[0], score) if score is not None and beaten else None,
+    )
+
+
+def _first_refusals(outcome: Attempt) -> Iterator[Refused]:
+    if outcome.filtering is None:
+        return
+    yield from evidence.first_refusals(outcome.filtering)
+    plugins = sorted(outcome.narrowing_plugins)
+    text = f"node(s) didn't satisfy plugin(s) [{' '.join(plugins)}]"
+    for name in _left_out(outcome):
+        numbers = {"searched": sorted(outcome.pre_filter_nodes or ())}
+        yield Refused(", ".join(plugins), NODE_SET, text, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, name, numbers)
+
+
+def _left_out(outcome: Attempt) -> list[str]:
+    """The nodes that PreFilter left out of the search; none where a nominated node alone was looked at."""
+    if outcome.judged is None or outcome.pre_filter_nodes is None or outcome.nominated_first:
+        return []
+    searched = set(outcome.judged.names)
+    return [name for name in outcome.cluster.nodes_by_name.names if name not in searched]
+
+
+def _plugin_refusals(outcome: Attempt, plugin: str, refusals: dict[str, list[Refused]]) -> PluginRefusals:
+    found = refusals.get(plugin, [])
+    return PluginRefusals(
+        plugin=plugin,
+        asked=outcome.judged is not None and plugin not in outcome.cycle.skip_filter,
+        refused=len({refused.node for refused in found}),
+        reasons=groups.reasons(found, zones(outcome)),
+    )
+
+
+def _verdict(outcome: Attempt, name: str, score: NodeScore | None) -> str:
+    if score is not None:
+        return "Feasible"
+    if outcome.filtering is None or outcome.judged is None:
+        return "Refused" if outcome.pre_filter.rejected else "Unseen"
+    if name not in outcome.judged.names:
+        return "Unseen" if outcome.nominated_first else "LeftOut"
+    return "Refused" if outcome.filtering.codes[outcome.judged.names.index(name)] != Code.SUCCESS else "Unseen"
+
+
+def _resources(outcome: Attempt, info: NodeInfo) -> list[ResourceUse]:
+    wanted = {**outcome.pod.demand.pending, PODS: 1}
+    uses = []
+    for resource in dict.fromkeys((CPU, MEMORY, PODS, *sorted(wanted))):
+        allocatable = info.allocatable(resource)
+        used = len(info.pods) if resource == PODS else info.requested(resource)
+        uses.append(
+            ResourceUse(
+                resource=resource,
+                allocatable=allocatable,
+                used=used,
+                free=allocatable - used,
+                requested=wanted.get(resource, 0),
+            )
+        )
+    return uses

@@ -1,0 +1,87 @@
+"""Refusals by cause: reasons with counts, and under each the nodes that share the same evidence.
+
+A cluster of thousands of nodes has a handful of reasons, and often a handful of distinct evidence; grouping is what
+keeps the answer readable. Counts are those of the FailedScheduling line, since grouping is by Kubernetes' own text.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+import msgspec
+
+from schedctl.explain import wording
+from schedctl.explain.evidence import Refused
+from schedctl.explain.reports import NodeGroup, Pattern, Reason
+from schedctl.framework.statuses import Code
+
+ZoneOf = Callable[[str], str]
+"""The zone of a node by its name, "" where it is in none."""
+
+
+def reasons(refusals: Iterable[Refused], zone_of: ZoneOf) -> list[Reason]:
+    """Return the reasons, the most frequent first, each with its nodes by evidence."""
+    causes: dict[tuple[str, str, str], list[Refused]] = {}
+    for refused in refusals:
+        causes.setdefault((refused.plugin, refused.reference, refused.text), []).append(refused)
+    found = [_reason(cause, zone_of) for cause in causes.values()]
+    return sorted(found, key=lambda reason: (-reason.count, reason.text, reason.reference))
+
+
+def patterns(nodes: Iterable[str], refusals: Iterable[Refused], zone_of: ZoneOf) -> list[Pattern]:
+    """Return the nodes by who refuses them, fewest refusals first."""
+    refused_by: dict[str, dict[str, None]] = {name: {} for name in nodes}
+    for refused in refusals:
+        refused_by[refused.node][refused.plugin] = None
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for name, plugins in refused_by.items():
+        alike.setdefault(tuple(plugins), []).append(name)
+    ordered = sorted(alike.items(), key=lambda item: (len(item[0]), -len(item[1]), item[0]))
+    return [
+        Pattern(refused_by=list(plugins), nodes=sorted(names), zones=by_zone(names, zone_of))
+        for plugins, names in ordered
+    ]
+
+
+def by_zone(nodes: Iterable[str], zone_of: ZoneOf) -> dict[str, int]:
+    """Return how many nodes are in which zone; empty where none is in any."""
+    counts = Counter(map(zone_of, nodes))
+    return dict(sorted(counts.items())) if any(counts) else {}
+
+
+def _reason(cause: list[Refused], zone_of: ZoneOf) -> Reason:
+    first = cause[0]
+    words = wording.of(first.reference)
+    alike: dict[bytes, list[Refused]] = {}
+    for refused in cause:
+        key = msgspec.json.encode((refused.code, refused.evidence, refused.nominated_pods))
+        alike.setdefault(key, []).append(refused)
+    ordered = sorted(alike.values(), key=lambda same: (words.distance(same[0].evidence), -len(same), same[0].node))
+    codes = {refused.code for refused in cause}
+    return Reason(
+        reference=first.reference,
+        plugin=first.plugin,
+        code=(codes.pop() if len(codes) == 1 else Code.UNSCHEDULABLE).label,
+        text=first.text,
+        count=len(cause),
+        summary=words.summary([same[0].evidence for same in ordered]),
+        zones=by_zone((refused.node for refused in cause), zone_of),
+        groups=[_group(same, words, zone_of) for same in ordered],
+    )
+
+
+def _group(same: list[Refused], words: wording.Wording, zone_of: ZoneOf) -> NodeGroup:
+    first, names = same[0], [refused.node for refused in same]
+    detail = words.detail(first.evidence)
+    if first.nominated_pods:
+        promised = f"counting {wording.few(first.nominated_pods)}, promised to this node"
+        detail = f"{detail}; {promised}" if detail else promised
+    return NodeGroup(
+        nodes=sorted(names),
+        code=first.code.label,
+        detail=detail,
+        evidence=first.evidence,
+        nominated_pods=list(first.nominated_pods),
+        zones=by_zone(names, zone_of),
+    )

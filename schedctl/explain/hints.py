@@ -1,0 +1,186 @@
+"""Next steps: what would make the pod fit, found from the evidence and said only after it was tried.
+
+There are two kinds. A typo is a fact about the pod and the cluster (``typos``). A `Plan` is the changes that undo
+everything one node objects to (``remedies``); plans are made for the nodes that object least, tried in order of how
+much they ask of people (``trials``), and told if the pod then fits. Where nothing helps, the hint says how much was
+tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from schedctl.api.policies import PriorityClass
+from schedctl.api.priorities import SYSTEM_CLASSES
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.pod_info import PodInfo
+from schedctl.engine import attempts
+from schedctl.engine.attempts import Attempt
+from schedctl.explain.changes import AddNode, Change, RemoveGates, Replace, UseScheduler
+from schedctl.explain.remedies import remedies, whole_pod_remedies
+from schedctl.explain.reports import Hint, Reason
+from schedctl.explain.trials import Trial, Trials, refusals_on
+from schedctl.explain.typos import Typo, did_you_mean, meant, typos
+from schedctl.scheduler.schedulers import Scheduler
+
+MOST_PLANS = 3
+"""How many plans are told."""
+_CANDIDATES = 24
+"""For how many nodes a plan is made; they differ in who refuses them, or on what evidence."""
+_DEPTH = 3
+"""How many tries a plan gets: a node may have further objections once the first are met."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The changes that would undo what a node objects to."""
+
+    node: str
+    changes: tuple[Change, ...]
+
+    @property
+    def effort(self) -> tuple[int, int]:
+        """How much it asks of people, for sorting."""
+        return len(self.changes), sum(change.effort for change in self.changes)
+
+    @property
+    def shape(self) -> frozenset[object]:
+        """What it is about; the amounts may differ."""
+        return frozenset((change.kind, change.subject) for change in self.changes)
+
+
+def find(scheduler: Scheduler, pod: PodInfo, outcome: Attempt, reasons: Sequence[Reason], node: str = "") -> list[Hint]:
+    """Return the next steps after an attempt, which tries changes in forks of the scheduler's cluster.
+
+    Args:
+        scheduler: to try with.
+        pod: the pod.
+        outcome: of its attempt; must be read out already, since trying makes its evidence unreadable.
+        reasons: why nodes were refused, from the attempt.
+        node: look for what would make this one node take the pod, "" for any node.
+    """
+    trials = Trials(scheduler, pod.pod)
+    if outcome.deleted:
+        return [_replaced(trials)]
+    if outcome.gated is not None:
+        return [_ungated(trials, pod)]
+    if outcome.error or (outcome.ties and not node):
+        return []
+    if not outcome.total_nodes:
+        return [Hint(type="no-nodes", text="the cluster has no nodes; is this the whole state?")]
+    plans = sorted(_plans(outcome, reasons, node), key=lambda plan: plan.effort)
+    hints = [] if node else [_typo(typo, trials) for typo in typos(pod, scheduler.cluster)]
+    helped = _told(plans, trials, node)
+    if not node and not helped and not any(hint.fits for hint in hints):
+        helped = _another_node(outcome, reasons, trials)
+    hints += helped
+    return hints if any(hint.fits for hint in hints) else [*hints, _nothing(trials, pod)]
+
+
+def foreign(scheduler: Scheduler, pod: PodInfo) -> list[Hint]:
+    """Return the next step for a pod that no profile serves."""
+    wanted, served = pod.pod.spec.scheduler_name, list(scheduler.profiles)
+    other = meant(wanted, served)
+    name = other or served[0]
+    trial = Trials(scheduler, pod.pod).attempt([UseScheduler(name)])
+    known = did_you_mean(other) or f" (served: {', '.join(served)})"
+    text = f'no profile serves schedulerName "{wanted}"{known}; with {name} it {_would(trial)}'
+    return [_hint(UseScheduler.kind, text, trial)]
+
+
+def missing_class(pod: PodInfo, cluster: Cluster) -> list[Hint]:
+    """Return the hint about a priority class that is not in the cluster, which makes the API server refuse the pod."""
+    name = pod.pod.spec.priority_class_name
+    classes = cluster.every(PriorityClass)
+    if not name or name in SYSTEM_CLASSES or name in classes or pod.priority:
+        return []
+    question = did_you_mean(meant(name, {*classes, *SYSTEM_CLASSES}))
+    return [Hint(type="missing-priority-class", text=f'priority class "{name}" is not in the cluster{question}')]
+
+
+# -- plans -----------------------------------------------------------------------
+
+
+def _plans(outcome: Attempt, reasons: Sequence[Reason], node: str) -> Iterator[Plan]:
+    """Yield a plan for each of the nodes that object least, or for the one asked about."""
+    whole = [reason for reason in reasons if reason.whole_pod]
+    if whole:
+        changes = [change for reason in whole for change in whole_pod_remedies(outcome.pod, reason.plugin)]
+        if changes:
+            yield Plan(node, tuple(changes))
+        return
+    for candidate in [node] if node else _candidates(outcome, reasons):
+        refused = refusals_on(outcome, candidate)
+        found = [remedies(each) for each in refused]
+        if found and all(found):
+            yield Plan(candidate, _together(found))
+
+
+def _candidates(outcome: Attempt, reasons: Sequence[Reason]) -> list[str]:
+    """The nodes to plan for: of each group of a reason one for each set of objections, fewest objections first."""
+    objections: dict[str, list[str]] = {}
+    names = outcome.judged.names if outcome.judged is not None else []
+    for verdicts in attempts.matrix(outcome).values():
+        for part in verdicts.parts:
+            for position in part.mask.nonzero()[0].tolist():
+                objections.setdefault(names[position], []).append(part.reason.reference)
+    chosen: dict[str, int] = {}
+    for reason in reasons:
+        for group in reason.groups:
+            seen = set()
+            for name in group.nodes:
+                pattern = tuple(objections.get(name, ()))
+                if pattern and pattern not in seen:
+                    seen.add(pattern)
+                    chosen.setdefault(name, len(pattern))
+    return sorted(chosen, key=chosen.__getitem__)[:_CANDIDATES]
+
+
+def _together(found: Iterable[Sequence[Change]]) -> tuple[Change, ...]:
+    return tuple(dict.fromkeys(change for changes in found for change in changes))
+
+
+def _told(plans: Sequence[Plan], trials: Trials, node: str) -> list[Hint]:
+    """Try plans until enough have helped; no plan is told that asks for more than another that helps."""
+    hints: list[Hint] = []
+    helped: list[Plan] = []
+    failed: dict[frozenset[object], int] = {}
+    for plan in plans:
+        asks_more = any(other.shape <= plan.shape or len(other.changes) < len(plan.changes) for other in helped)
+        if asks_more or failed.get(plan.shape, 0) > 1:
+            continue
+        if not trials.left or len(helped) == MOST_PLANS:
+            break
+        done, trial = _pursue(plan, trials)
+        if trial.feasible if node else trial.fits:
+            helped.append(plan)
+            hints.append(_plan_hint(done, trial, node))
+        else:
+            failed[plan.shape] = failed.get(plan.shape, 0) + 1
+    return hints
+
+
+def _pursue(plan: Plan, trials: Trials) -> tuple[Plan, Trial]:
+    """Try a plan, extending it by what its node still objects to."""
+    trial = Trial()
+    for _ in range(_DEPTH):
+        if not trials.left:
+            break
+        trial = trials.attempt(plan.changes, plan.node)
+        further = [remedies(each) for each in trial.refused]
+        more = _together((plan.changes, *further)) if all(further) else plan.changes
+        if trial.fits or more == plan.changes:
+            break
+        plan = Plan(plan.node, more)
+    return plan, trial
+
+
+def _another_node(outcome: Attempt, reasons: Sequence[Reason], trials: Trials) -> list[Hint]:
+    """Try one more node like each of the two that object least."""
+    for like in _LIKE(reasons)[:2]:
+        if trials.left:
+            plan, trial = _pursue(Plan("", (AddNode(like),)), trials)
+            if trial.fits:
+                return [_plan_hint(plan, trial, "")]
+    return []

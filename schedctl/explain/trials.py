@@ -1,0 +1,95 @@
+"""Tries changes: the same pod, or a changed one, on a fork of the cluster, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from schedctl.api.pods import Pod
+from schedctl.cache.pod_info import PodInfo
+from schedctl.engine import attempts
+from schedctl.engine.attempts import Attempt
+from schedctl.errors import NotModelled
+from schedctl.explain import evidence
+from schedctl.explain.changes import Change
+from schedctl.explain.evidence import Refused
+from schedctl.scheduler.schedulers import Scheduler
+
+MOST_TRIES = 12
+"""How many attempts are made for the hints about one pod."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What came of a change.
+
+    Attributes:
+        fits: on how many nodes the pod fits.
+        chosen: the node that would be chosen, "" for none.
+        feasible: whether the node in question is among them.
+        refused: what the node in question still objects to.
+    """
+
+    fits: int = 0
+    chosen: str = ""
+    feasible: bool = False
+    refused: tuple[Refused, ...] = ()
+
+
+class Trials:
+    """Tries changes for one pod, at most `MOST_TRIES` of them.
+
+    Attributes:
+        left: how many tries are left.
+        made: how many were made.
+    """
+
+    def __init__(self, scheduler: Scheduler, pod: Pod) -> None:
+        self._scheduler = scheduler
+        self._pod = pod
+        self.left = MOST_TRIES
+        self.made = 0
+
+    def attempt(self, changes: Sequence[Change], node: str = "") -> Trial:
+        """Make the changes, run a cycle, undo them.
+
+        Args:
+            changes: made in order.
+            node: the node in question, "" for none.
+        """
+        self.left -= 1
+        self.made += 1
+        with self._scheduler.cluster.fork() as cluster:
+            pod = self._pod
+            for change in changes:
+                pod = change.apply(pod, cluster)
+            info = PodInfo(pod)
+            if self._scheduler.profile_of(info) is None:
+                return Trial()
+            try:
+                outcome = self._scheduler.attempt(info)
+            except NotModelled:
+                return Trial()
+            return _trial(outcome, node)
+
+
+def refusals_on(outcome: Attempt, node: str) -> tuple[Refused, ...]:
+    """Return everything every filter objects to about one node; empty where Filter was not reached."""
+    column = outcome.cluster.named([node])
+    if not len(column):
+        return ()
+    answers = attempts.matrix(outcome, column)
+    return tuple(
+        refused
+        for plugin, verdicts in answers.items()
+        for refused in evidence.refusals_of(plugin, verdicts, column, 0)
+    )
+
+
+def _trial(outcome: Attempt, node: str) -> Trial:
+    if not outcome.ties or outcome.filtering is None:
+        return Trial(refused=refusals_on(outcome, node) if node else ())
+    fits = int(outcome.filtering.feasible.sum())
+    names = outcome.filtering.nodes.names
+    feasible = node in names and bool(outcome.filtering.feasible[names.index(node)])
+    return Trial(fits, outcome.chosen, feasible, refusals_on(outcome, node) if node and not feasible else ())

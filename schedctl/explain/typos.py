@@ -1,0 +1,115 @@
+"""Names in a pod that nothing in the cluster has, and the names that may have been meant.
+
+A label that is on no node, a value no node has, company that runs nowhere: such a pod is pending for good and its
+FailedScheduling line does not say why. Each finding is a fact about the cluster in hand; where something similar is
+there, the `Change` that would use it comes along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from schedctl.api.pods import NodeSelectorRequirement
+from schedctl.api.selectors import Requirement
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.pod_info import PodInfo
+from schedctl.explain.changes import Change, RenameLabel, ReplaceCompany, ReplaceValue
+
+_NEEDS_THE_LABEL = ("In", "Exists", "Gt", "Lt")
+
+
+@dataclass(frozen=True, slots=True)
+class Typo:
+    """A name that is nowhere.
+
+    Attributes:
+        fact: what is not there, and what may have been meant.
+        change: to what may have been meant, None where nothing is similar.
+        kind: the situation, as hints carry it.
+    """
+
+    fact: str
+    change: Change | None
+    kind: str
+
+
+def typos(pod: PodInfo, cluster: Cluster) -> list[Typo]:
+    """Return what the pod requires by a name that nothing has; each once, labels of nodes first."""
+    return list(dict.fromkeys((*_labels(pod, cluster), *_company(pod, cluster))))
+
+
+def meant(name: str, known: Collection[str]) -> str:
+    """Return the known name that is most like another, "" if none is; the part behind a slash counts most."""
+    last = name.rpartition("/")[2]
+    alike = [other for other in known if other.rpartition("/")[2].lower() == last.lower()]
+    found = get_close_matches(name, alike, 1, 0) or get_close_matches(name, known, 1)
+    return found[0] if found else ""
+
+
+def did_you_mean(name: str) -> str:
+    """Return the question in brackets, "" for no name."""
+    return f' (did you mean "{name}"?)' if name else ""
+
+
+def _labels(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
+    maps = cluster.node_table.labels.maps
+    values: dict[str, set[str]] = {}
+    for row in cluster.rows.tolist():
+        for key, value in maps[row].items():
+            values.setdefault(key, set()).add(value)
+    asked = list(_asked(pod))
+    for key, _ in asked:
+        if key not in values:
+            other = meant(key, values)
+            change = RenameLabel(key, other) if other else None
+            yield Typo(f'label "{key}" is on no node{did_you_mean(other)}', change, RenameLabel.kind)
+    for key, wanted in asked:
+        for value in wanted if key in values and not wanted & values[key] else ():
+            other = meant(value, values[key])
+            replacement = ReplaceValue(key, value, other) if other else None
+            yield Typo(f"no node has {key}={value}{did_you_mean(other)}", replacement, ReplaceValue.kind)
+
+
+def _asked(pod: PodInfo) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield (label, values) that nodes must have; no values where any will do."""
+    spec = pod.pod.spec
+    for key, value in (spec.node_selector or {}).items():
+        yield key, frozenset((value,))
+    for written in _node_requirements(pod):
+        if written.operator in _NEEDS_THE_LABEL:
+            yield written.key, frozenset(written.values or ()) if written.operator == "In" else frozenset()
+    for constraint in spec.topology_spread_constraints or ():
+        if constraint.when_unsatisfiable == "DoNotSchedule":
+            yield constraint.topology_key, frozenset()
+    for term in pod.required_affinity:
+        yield term.topology_key, frozenset()
+
+
+def _node_requirements(pod: PodInfo) -> Iterable[NodeSelectorRequirement]:
+    affinity = pod.pod.spec.affinity and pod.pod.spec.affinity.node_affinity
+    required = affinity.required_during_scheduling_ignored_during_execution if affinity else None
+    for term in (required.node_selector_terms if required else None) or ():
+        yield from term.match_expressions or ()
+
+
+def _company(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
+    wanted = [r for term in pod.required_affinity for r in term.selector.requirements if r.operator == "In"]
+    if not wanted:
+        return
+    values: dict[str, set[str]] = {requirement.key: set() for requirement in wanted}
+    for info in (*cluster.pod_table, pod):
+        for key, known in values.items():
+            if key in info.labels:
+                known.add(info.labels[key])
+    for requirement in wanted:
+        if not requirement.values & values[requirement.key]:
+            yield _nobody(requirement, values[requirement.key])
+
+
+def _nobody(requirement: Requirement, known: set[str]) -> Typo:
+    value = min(requirement.values)
+    other = meant(value, known)
+    change = ReplaceCompany(requirement.key, value, other) if other else None
+    return Typo(f"no running pod has {requirement.key}={value}{did_you_mean(other)}", change, ReplaceCompany.kind)

@@ -1,0 +1,23 @@
+"""Manifests to objects: whatever ``-f`` was given becomes typed Kubernetes objects, or a list of everything wrong.
+
+One way in (`load`), through rooms that know little of each other::
+
+    loading      the front door: collects, raises once
+    files        names to bytes: files, folders, globs, stdin, gzip; bounded
+    documents    texts, the documents in them, and where in them a field is
+    json_documents, yaml_documents (with scalars)
+                 bytes to objects, without dicts where that can be avoided; YAML means what kubectl makes it mean
+    manifests    documents to typed objects; lists, kinds, the short way and the long way
+    shapes       values against struct types: every wrong, missing and misspelt field
+    validation   what an API server would have refused of an object written by hand
+    checks       what only shows when all is there: duplicates, pods on unknown nodes
+
+Nothing here prints, and nothing but `files` touches the file system.
+"""
+
+from __future__ import annotations
+
+from schedctl.sources.loading import Manifests, Progress, load, load_text
+from schedctl.sources.manifests import Sourced
+
+__all__ = ["Manifests", "Progress", "Sourced", "load", "load_text"]

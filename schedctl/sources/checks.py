@@ -1,0 +1,53 @@
+"""What only shows when all objects are there: objects given twice, and pods on nodes nobody described."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from schedctl.api.nodes import Node
+from schedctl.api.pods import Pod
+from schedctl.errors import Problem
+from schedctl.sources.findings import printable
+from schedctl.sources.manifests import Sourced
+
+_NAMED_NODES = 5
+
+
+def latest(objects: Iterable[Sourced]) -> tuple[list[Sourced], list[Problem]]:
+    """Return the objects without those that a later one of the same kind, namespace and name replaces.
+
+    An object keeps the place of the first of its name, so that a patch file behind a state changes no order; each
+    replacement is a warning.
+    """
+    kept: dict[object, Sourced] = {}
+    warnings = []
+    for one in objects:
+        metadata = one.object.metadata
+        key = (one.kind.name, metadata.namespace, metadata.name) if metadata.name else id(one)
+        before = kept.get(key)
+        if before is not None:
+            earlier = f"{before.source}:{before.line}" if before.source != one.source else f"line {before.line}"
+            warnings.append(one.problem(f"replaces the one at {earlier}", ("metadata", "name")))
+        kept[key] = one
+    return list(kept.values()), warnings
+
+
+def strays(objects: Sequence[Sourced]) -> list[Problem]:
+    """Return a warning when pods run on nodes that are not among the objects; such pods take up no room anywhere."""
+    known = {one.object.metadata.name for one in objects if isinstance(one.object, Node)}
+    missing: dict[str, list[Sourced]] = {}
+    for one in objects:
+        pod = one.object
+        if isinstance(pod, Pod) and pod.spec.node_name and pod.spec.node_name not in known:
+            if pod.status.phase not in ("Succeeded", "Failed"):
+                missing.setdefault(pod.spec.node_name, []).append(one)
+    if not missing:
+        return []
+    first = next(iter(missing.values()))[0]
+    count = sum(map(len, missing.values()))
+    named = ", ".join(f"{printable(node)} ({len(pods)})" for node, pods in list(missing.items())[:_NAMED_NODES])
+    if len(missing) > _NAMED_NODES:
+        named += f" and {len(missing) - _NAMED_NODES} more"
+    pods = "1 pod runs" if count == 1 else f"{count} pods run"
+    hint = "give the nodes too, or these pods count nowhere"
+    return [first.problem(f"{pods} on nodes that are not given: {named}", ("spec", "nodeName"), hint)]

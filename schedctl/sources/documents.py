@@ -1,0 +1,92 @@
+"""Texts, the documents in them, and where in them a field is.
+
+A text is what one file or standard input holds. kubectl cuts it at lines that begin with ``---`` before any YAML is
+parsed, and so do we: a mistake in one document leaves the others readable. A document knows which part of the text it
+is; to find a field's line and column it is read once more, which only messages ever need. Long texts are let go of after
+loading, and then only the place of whole objects is still known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from schedctl.sources import json_documents
+from schedctl.sources.findings import Path, Place, Wanted
+
+KEPT_BYTES = 4 << 20
+"""Texts up to this long stay in memory after loading, so that any field in them can be located."""
+
+
+@dataclass(slots=True)
+class Text:
+    """What one file holds: its name as the user knows it, and its bytes as long as they are kept."""
+
+    name: str
+    data: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A part of a text: one YAML document, or one of several JSON documents in a row.
+
+    Attributes:
+        text: the text.
+        start: its first byte.
+        end: the byte after its last.
+        place: line and column of its first byte.
+        json: whether it is JSON.
+    """
+
+    text: Text
+    start: int
+    end: int
+    place: Place
+    json: bool
+
+    def locate(self, wanted: Wanted) -> None:
+        """Fill in the places of paths in the document; nothing if the text was let go."""
+        data = self.text.data
+        if data is None:
+            return
+        if self.json:
+            json_documents.locate(data[self.start : self.end].decode(errors="replace"), wanted, self.place)
+        else:
+            from schedctl.sources import yaml_documents  # PyYAML: only those who need it pay for it
+
+            yaml_documents.locate(data[self.start : self.end], wanted, self.place)
+
+    def place_of(self, path: Path) -> Place | None:
+        """Return where a field is, or what is around it; None if the text was let go."""
+        wanted = Wanted()
+        wanted.add(path)
+        self.locate(wanted)
+        return wanted.place(path)
+
+
+def split(text: Text) -> Iterator[Document | Place]:
+    """Yield the documents of a text; the place of a line that begins with ``---`` and goes on with something else.
+
+    White space and comments may follow ``---``; kubectl refuses anything else there.
+    """
+    data = text.data or b""
+    start, line = 0, 1
+    position = _separator(data, 0)
+    while True:
+        first = json_documents.skip_space(data, start, position)
+        if first < position:
+            yield Document(text, start, position, Place(line, 1), json=data[first] == ord("{"))
+        if position == len(data):
+            return
+        line += data.count(b"\n", start, position)
+        start = data.find(b"\n", position) + 1 or len(data)
+        rest = data[position + 3 : start].strip()
+        if rest and not rest.startswith(b"#"):
+            yield Place(line, 4)
+        line += 1
+        position = _separator(data, start)
+
+
+def _separator(data: bytes, start: int) -> int:
+    """Return where the next line that begins with ``---`` is, the length of the data if there is none."""
+    return start if data.startswith(b"---", start) else data.find(b"\n---", start) + 1 or len(data)

@@ -1,0 +1,136 @@
+"""The front door: names of files to objects, with every problem at once."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+from schedctl.api.nodes import Node
+from schedctl.errors import InputError, Problem
+from schedctl.sources import checks, files
+from schedctl.sources.documents import KEPT_BYTES, Text
+from schedctl.sources.manifests import Reading, Sourced
+
+Progress = Callable[[int, int, str], None]
+"""Called now and then with the bytes read so far, the bytes there are, and the name of the file at hand."""
+
+
+@dataclass(slots=True)
+class Manifests:
+    """What was loaded.
+
+    Attributes:
+        objects: every object of a kind that scheduling reads, in the order of the input, none twice.
+        ignored: how many objects there were of other kinds, by ``apiVersion kind``.
+        warnings: what should be known about the input though it can be used.
+    """
+
+    objects: list[Sourced]
+    ignored: Counter[str] = field(default_factory=Counter)
+    warnings: list[Problem] = field(default_factory=list)
+
+
+def load(
+    paths: Sequence[str],
+    *,
+    recursive: bool = False,
+    stdin: BinaryIO | None = None,
+    stdin_filename: str = "<stdin>",
+    progress: Progress | None = None,
+    allow_empty: bool = False,
+) -> Manifests:
+    """Return the objects in files, folders, globs and (``-``) standard input.
+
+    Args:
+        paths: what the user named.
+        recursive: whether folders include the folders in them; the folder of a ``kubectl cluster-info dump`` always does.
+        stdin: where ``-`` is read from; the process's own standard input unless given.
+        stdin_filename: what to call it in messages.
+        progress: told how far reading is.
+        allow_empty: whether input without a single object is fine.
+
+    Raises:
+        InputError: something cannot be found, read or understood, or there is nothing at all; with every problem.
+    """
+    reading = Reading()
+    sources = files.find(
+        paths,
+        recursive=recursive,
+        stdin_filename=stdin_filename,
+        problems=reading.problems,
+        warnings=reading.warnings,
+    )
+    total, done = sum(source.size for source in sources), 0
+    with _without_collector():
+        for source in sources:
+            try:
+                text = Text(source.name, source.read(stdin or sys.stdin.buffer))
+            except files.Unreadable as error:
+                reading.problems.append(error.problem)
+            else:
+                _read(reading, text, _within(progress, source, len(text.data or b""), done, total))
+            done += source.size
+        if progress is not None:
+            progress(total, total, "")
+        return _finished(reading, allow_empty)
+
+
+def load_text(data: bytes, name: str = "<text>", *, allow_empty: bool = False) -> Manifests:
+    """Return the objects in a text, as `load` does with a file.
+
+    Raises:
+        InputError: as `load`.
+    """
+    reading = Reading()
+    with _without_collector():
+        _read(reading, Text(name, data), lambda offset: None)
+        return _finished(reading, allow_empty)
+
+
+def _read(reading: Reading, text: Text, advance: Callable[[int], None]) -> None:
+    documents, problems = reading.documents, len(reading.problems)
+    advance(0)
+    reading.text(text, advance)
+    if reading.documents == documents and len(reading.problems) == problems:
+        reading.warnings.append(Problem("holds no objects", text.name))
+    if len(text.data or b"") > KEPT_BYTES:
+        text.data = None
+
+
+def _finished(reading: Reading, allow_empty: bool) -> Manifests:
+    if not (reading.problems or reading.documents or allow_empty):
+        hint = "if it comes from a pipe, the command before it may have failed"
+        reading.problems.append(Problem("there are no objects in the input", hint=hint))
+    if reading.problems:
+        raise InputError(reading.problems)
+    objects, warnings = checks.latest(reading.objects)
+    if any(isinstance(one.object, Node) for one in objects):
+        warnings += checks.strays(objects)
+    return Manifests(objects, reading.ignored, reading.warnings + warnings)
+
+
+def _within(
+    progress: Progress | None, source: files.Source, length: int, done: int, total: int
+) -> Callable[[int], None]:
+    """Return what tells the progress inside one text; a packed file counts with its size on disk."""
+    if progress is None:
+        return lambda offset: None
+    tell = progress
+    return lambda offset: tell(done + source.size * offset // max(length, 1), total, source.name)
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Keep the garbage collector from walking over objects that are all going to live; without it loading takes thrice as long."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

@@ -1,0 +1,101 @@
+"""A cluster from manifests: what an API server would have made of them, with everything in place.
+
+Objects that came out of a cluster go in as they are. What was written by hand is admitted first, and that needs the
+classes it names, so pods come last; running ones too, since their priorities decide who may be evicted and their
+selectors whom they keep away.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from schedctl.api.meta import Namespace
+from schedctl.api.nodes import Node
+from schedctl.api.pods import Pod
+from schedctl.api.storage import PersistentVolumeClaim
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.pod_info import PodInfo
+from schedctl.workloads import admission
+from schedctl.workloads.templates import ELLIPSIS
+
+NAME_LABEL = "kubernetes.io/metadata.name"
+FINISHED = ("Succeeded", "Failed")
+
+
+@dataclass(slots=True)
+class Assembled:
+    """A cluster and what admission had to say.
+
+    Attributes:
+        cluster: the cluster.
+        warnings: by pod key, why an API server would have refused the pod.
+        finished: pods that have run to their end, by key; they take part in nothing and are not in the cluster.
+    """
+
+    cluster: Cluster = field(default_factory=Cluster)
+    warnings: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    finished: dict[str, Pod] = field(default_factory=dict)
+
+
+def assemble(objects: Iterable[Any]) -> Assembled:
+    """Return the cluster of these API objects; no two of them may have kind and name in common."""
+    made = Assembled()
+    cluster = made.cluster
+    pods: list[Pod] = []
+    claims: list[PersistentVolumeClaim] = []
+    for obj in objects:
+        if isinstance(obj, Node):
+            cluster.add_node(obj)
+        elif isinstance(obj, Pod):
+            pods.append(obj)
+        elif isinstance(obj, PersistentVolumeClaim):
+            claims.append(obj)
+        else:
+            cluster.put(_named(obj) if isinstance(obj, Namespace) else obj)
+    for claim in claims:
+        cluster.put(claim if claim.metadata.uid else admission.claim(claim, cluster))
+    for pod in _each_with_a_name(pods):
+        admitted = admission.admit(pod, cluster)
+        if pod.status.phase in FINISHED:
+            made.finished[admitted.pod.key] = admitted.pod
+            continue
+        if admitted.warnings:
+            made.warnings[admitted.pod.key] = admitted.warnings
+        for claim in admitted.claims:
+            cluster.put(claim)
+        cluster.add_pod(PodInfo(admitted.pod))
+    return made
+
+
+def every_pod(cluster: Cluster) -> Iterator[PodInfo]:
+    """Yield the pods of a cluster: the pending ones, the running ones, those on nodes that are not there."""
+    yield from cluster.pending.values()
+    yield from cluster.pod_table
+    yield from cluster.strays.values()
+
+
+def _each_with_a_name(pods: Iterable[Pod]) -> Iterator[Pod]:
+    """Name the pods that have a ``generateName`` only, which differ in their random ends."""
+    generated: Counter[str] = Counter()
+    for pod in pods:
+        metadata = pod.metadata
+        if metadata.name:
+            yield pod
+            continue
+        key = f"{metadata.namespace}/{metadata.generate_name}"
+        generated[key] += 1
+        end = ELLIPSIS if generated[key] == 1 else f"{ELLIPSIS}{generated[key]}"
+        name = f"{metadata.generate_name}{end}"
+        yield msgspec.structs.replace(pod, metadata=msgspec.structs.replace(metadata, name=name))
+
+
+def _named(namespace: Namespace) -> Namespace:
+    """Give a namespace the label with its name, which an API server always adds and selectors rely on."""
+    metadata = namespace.metadata
+    labels = {**(metadata.labels or {}), NAME_LABEL: metadata.name}
+    return msgspec.structs.replace(namespace, metadata=msgspec.structs.replace(metadata, labels=labels))
