@@ -116,6 +116,11 @@ class NodeTable:
                 setattr(self, attribute, bigger)
         return code
 
+    def column(self, matrix: IntArray, resource: str) -> IntArray:
+        """Return a resource's column of `allocatable` or `requested`; zeros where no node or pod has spoken of it."""
+        code = self.resource_names.codes.get(resource)
+        return matrix[code] if code is not None else np.zeros(matrix.shape[1], np.int64)
+
     def charge(self, row: int, info: PodInfo, sign: int) -> None:
         """Count a pod in (``+1``) or out (``-1``) of what a node has given away; int64 wraps as Go's does."""
         exact, cpu, memory = info.requests

@@ -140,16 +140,14 @@ class Nodes:
     def allocatable(self, resource: str) -> IntArray:
         """Return what each node offers of a resource, int64 (n,): millicores, bytes or units; 0 where none."""
         table = self.cluster.node_table
-        code = table.resource_code(resource)
-        return self._gather(table.allocatable[code])
+        return self._gather(table.column(table.allocatable, resource))
 
     # -- what pods have taken ----------------------------------------------------
 
     def requested(self, resource: str) -> IntArray:
         """Return what pods have taken of a resource, int64 (n,), supposed changes included."""
         table = self.cluster.node_table
-        code = table.resource_code(resource)
-        column = self._gather(table.requested[code])
+        column = self._gather(table.column(table.requested, resource))
         if self.changes is None:
             return column
         return self._changed(column, lambda info: info.requests.exact.get(resource, 0))

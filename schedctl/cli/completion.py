@@ -11,18 +11,19 @@ from schedctl.errors import UsageError
 SHELLS = ("bash", "zsh", "fish", "powershell")
 
 
+EXAMPLES = """\b
+Examples:
+  source <(schedctl completion bash)
+  schedctl completion zsh > "${fpath[1]}/_schedctl"
+  schedctl completion fish > ~/.config/fish/completions/schedctl.fish
+  schedctl completion powershell >> $PROFILE
+"""
+
+
 def completion(
     shell: Annotated[str, typer.Argument(metavar="SHELL", help="bash, zsh, fish or powershell.")],
 ) -> None:
-    """Print a completion script; no file of yours is changed.
-
-    \b
-    Examples:
-      source <(schedctl completion bash)
-      schedctl completion zsh > "${fpath[1]}/_schedctl"
-      schedctl completion fish > ~/.config/fish/completions/schedctl.fish
-      schedctl completion powershell >> $PROFILE
-    """
+    """Print a completion script; no file of yours is changed."""
     from typer.completion import get_completion_script
 
     from schedctl.cli.running import COMPLETION_VARIABLE
@@ -34,4 +35,4 @@ def completion(
 
 def add_to(application: typer.Typer) -> None:
     """Register the command."""
-    application.command()(completion)
+    application.command(epilog=EXAMPLES)(completion)

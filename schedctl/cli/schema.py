@@ -10,16 +10,17 @@ import typer
 from schedctl.errors import UsageError
 
 
+EXAMPLES = """\b
+Examples:
+  schedctl schema ExplainReport
+  schedctl schema ExplainReport > explain-report.schema.json
+"""
+
+
 def schema(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="The kind of a document, e.g. ExplainReport.")],
 ) -> None:
-    """Print the JSON Schema of a document that `-o json` prints, by its `kind`.
-
-    \b
-    Examples:
-      schedctl schema ExplainReport
-      schedctl schema ExplainReport > explain-report.schema.json
-    """
+    """Print the JSON Schema of a document that `-o json` prints, by its `kind`."""
     from schedctl.explain import reports
 
     schemas = {"ExplainReport": reports.schema}
@@ -32,4 +33,4 @@ def schema(
 
 def add_to(application: typer.Typer) -> None:
     """Register the command."""
-    application.command()(schema)
+    application.command(epilog=EXAMPLES)(schema)

@@ -17,6 +17,7 @@ from schedctl.api.meta import ObjectMeta
 from schedctl.api.pods import Pod, PodTemplate
 from schedctl.api.selectors import LabelQuery
 from schedctl.api.workloads import CronJob, DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
+from schedctl.cli import label_selectors
 from schedctl.errors import UsageError
 from schedctl.workloads.clusters import Assembled, every_pod
 
@@ -76,6 +77,72 @@ class Scope:
 
     def __str__(self) -> str:
         return f"namespace {self.namespace}" if self.namespace else "any namespace"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Which objects are to be explained.
+
+    Attributes:
+        kind: the kind that stood alone in front, None where every name has its own.
+        names: the objects named.
+        query: ``-l``, None where it was not given.
+        all_pending: whether it is all pending pods.
+        scope: the namespaces of names without one, and of selections.
+    """
+
+    kind: SubjectKind | None
+    names: tuple[Named, ...]
+    query: LabelQuery | None
+    all_pending: bool
+    scope: Scope
+
+    def objects(self, state: Assembled) -> list[Any]:
+        """Return the objects in a state, each once, in the order in which they were asked for.
+
+        Raises:
+            UsageError: one is not there, or nothing was named; with the nearest names.
+        """
+        if self.all_pending:
+            return pending(state, self.scope)
+        if self.query is not None:
+            kind = self.kind or POD
+            found = select(kind, self.query, state, self.scope)
+            if not found:
+                raise UsageError(f"no {kind.names[-1]} in {self.scope} have these labels", "-A looks in all namespaces")
+            return found
+        if not self.names:
+            raise self._nameless(state)
+        found = [obj for name in self.names for obj in find(name, state, self.scope)]
+        return list({id(obj): obj for obj in found}.values())
+
+    def _nameless(self, state: Assembled) -> UsageError:
+        kind = self.kind or POD
+        waiting = [info.key for info in state.cluster.pending.values()]
+        if kind is POD and waiting:
+            return UsageError("which pod?", f"pending are {listed(waiting)}; `--all-pending` explains all of them")
+        there = [f"{obj.metadata.namespace}/{obj.metadata.name}" for obj in everything(kind, state)]
+        return UsageError(f"which {kind.names[0]}?", f"there are {listed(there)}" if there else "the state has none")
+
+
+def question(
+    arguments: Sequence[str], *, namespace: str, all_namespaces: bool, selector: str, all_pending: bool
+) -> Question:
+    """Return what the command line asks about.
+
+    Raises:
+        UsageError: it asks for nothing, for two things at once, or for what cannot be.
+    """
+    if not (arguments or selector or all_pending):
+        raise UsageError("say what to explain", "e.g. `schedctl explain pod NAME -f FILE`, or `--all-pending`")
+    kind, names = named(arguments)
+    if names and (selector or all_pending):
+        raise UsageError(f"names and {'-l' if selector else '--all-pending'} were both given", "give one of them")
+    if all_pending and (selector or kind not in (None, POD)):
+        raise UsageError("--all-pending takes no -l and no kind but pod", "give one of them")
+    everywhere = all_namespaces or (all_pending and not namespace)
+    query = label_selectors.parse(selector) if selector else None
+    return Question(kind, tuple(names), query, all_pending, scope(namespace, everywhere))
 
 
 def named(arguments: Sequence[str]) -> tuple[SubjectKind | None, list[Named]]:

@@ -11,16 +11,17 @@ from schedctl import KUBERNETES_VERSION, __version__
 from schedctl.errors import UsageError
 
 
+EXAMPLES = """\b
+Examples:
+  schedctl version
+  schedctl version -o json
+"""
+
+
 def version(
     output: Annotated[str, typer.Option("-o", "--output", metavar="FORMAT", help="text or json.")] = "text",
 ) -> None:
-    """Say which schedctl this is, and which kube-scheduler it follows.
-
-    \b
-    Examples:
-      schedctl version
-      schedctl version -o json
-    """
+    """Say which schedctl this is, and which kube-scheduler it follows."""
     if output == "text":
         typer.echo(f"schedctl {__version__}\nkube-scheduler {KUBERNETES_VERSION}")
     elif output == "json":
@@ -31,4 +32,4 @@ def version(
 
 def add_to(application: typer.Typer) -> None:
     """Register the command."""
-    application.command()(version)
+    application.command(epilog=EXAMPLES)(version)

@@ -4,8 +4,8 @@ kube-scheduler takes text that begins with ``{`` for JSON, strictly, and everyth
 the first document. So do we, and a scalar means what it means to kube-scheduler: ``yes`` is true, ``010`` is eight,
 ``8.0`` is the integer 8 in YAML and no integer in JSON.
 
-Reading is safe. Trees are built from the parser's events without recursion, aliases share their node, and both depth
-and what aliases stand for are bounded: a document built to blow up ends in a `DocumentError`.
+Reading is safe. Trees are built from the parser's events without recursion, aliases share their node, and depth and
+size are bounded: a document built to blow up ends in a `DocumentError`.
 """
 
 from __future__ import annotations
@@ -22,8 +22,12 @@ import yaml
 
 MAX_DEPTH: Final = 100
 """How deep lists and mappings may nest; a configuration needs about a dozen levels."""
-MAX_ALIASED: Final = 10_000
-"""How many nodes all aliases of a document may stand for together."""
+MAX_SIZE: Final = 20_000
+"""How many values a document may hold, an alias counted as what it stands for; a configuration has some hundreds."""
+
+
+_TOO_DEEP: Final = f"nests deeper than {MAX_DEPTH} levels"
+_TOO_LARGE: Final = f"holds more than {MAX_SIZE} values, aliases counted as what they stand for"
 
 
 class DocumentError(Exception):
@@ -78,7 +82,7 @@ class Node:
             self.size += child.size
             self.depth = max(self.depth, child.depth + 1)
         if self.depth > MAX_DEPTH:
-            raise DocumentError(f"nests deeper than {MAX_DEPTH} levels", self.line, self.column)
+            raise DocumentError(_TOO_DEEP, self.line, self.column)
         return self
 
 
@@ -107,7 +111,7 @@ class _Open:
 def _read_yaml(text: str) -> Node:
     anchors: dict[str, Node] = {}
     opened: list[_Open] = []
-    aliased = 0
+    size = 0
     try:
         for event in yaml.parse(text, Loader=yaml.CSafeLoader):
             line, column = _position(event.start_mark)
@@ -115,7 +119,7 @@ def _read_yaml(text: str) -> Node:
                 raise DocumentError("only YAML 1.1 is understood", line, column)
             if isinstance(event, yaml.CollectionStartEvent):
                 if len(opened) >= MAX_DEPTH:
-                    raise DocumentError(f"nests deeper than {MAX_DEPTH} levels", line, column)
+                    raise DocumentError(_TOO_DEEP, line, column)
                 opened.append(_Open(Node([], line, column, isinstance(event, yaml.MappingStartEvent)), event.anchor))
                 continue
             if isinstance(event, yaml.CollectionEndEvent):
@@ -129,11 +133,11 @@ def _read_yaml(text: str) -> Node:
                 if event.anchor not in anchors:
                     raise DocumentError(f"unknown anchor '{event.anchor}' referenced", line, column)
                 node, anchor = anchors[event.anchor], None
-                aliased += node.size
-                if aliased > MAX_ALIASED:
-                    raise DocumentError("document contains excessive aliasing", line, column)
             else:
                 continue
+            size += 1 if isinstance(event, yaml.CollectionEndEvent) else node.size
+            if size > MAX_SIZE:
+                raise DocumentError(_TOO_LARGE, line, column)
             if anchor:
                 anchors[anchor] = node
             if not opened:
@@ -254,6 +258,7 @@ class _Json:
         self.text = text
         self.lines = [0, *(match.end() for match in re.finditer("\n", text))]
         self.at = 0
+        self.size = 0
 
     def document(self) -> Node:
         node = self.value(0)
@@ -277,8 +282,9 @@ class _Json:
     def value(self, depth: int) -> Node:
         first = self.next()
         line, column = self.place()
-        if depth > MAX_DEPTH:
-            raise self.error(f"nests deeper than {MAX_DEPTH} levels")
+        self.size += 1
+        if depth > MAX_DEPTH or self.size > MAX_SIZE:
+            raise self.error(_TOO_DEEP if depth > MAX_DEPTH else _TOO_LARGE)
         if first in ("{", "["):
             closing = "}" if first == "{" else "]"
             return Node(list(self.items(depth, closing)), line, column, first == "{").measured()

@@ -57,9 +57,7 @@ def load(text: bytes | str, source: str = "", check: Check = lambda _: ()) -> Sc
         refused = validate(config)
         paths = {problem.path for problem in refused}
         refused += (problem for problem in check(config) if problem.path not in paths)
-        problems += (
-            _placed(problem, decoder.places) for problem in refused if not _follows(problem.path, decoder.spoilt)
-        )
+        problems += (_placed(one, decoder.places) for one in _without_consequences(refused, decoder.spoilt))
     if problems:
         raise ConfigError([replace(problem, source=source) for problem in problems])
     return config

@@ -124,10 +124,11 @@ class _Recollection(Asking):
 
     def score(self, plugin: ScorePlugin, cycle: Cycle, nodes: Nodes) -> IntArray:
         raw = self._template.raw.get(plugin.name)
-        if raw is None or (plugin.reads_feasible_set and not self._same_feasible(nodes)):
+        fresh = raw is None or (plugin.reads_feasible_set and not self._same_feasible(nodes))
+        if raw is None or fresh:
             rows = len(nodes.cluster.node_table)
             raw = self._template.raw[plugin.name] = _Raw(np.zeros(rows, np.int64), np.zeros(rows, np.bool_))
-        if raw.stale or not self._same_feasible(nodes):
+        if fresh or raw.stale or not self._same_feasible(nodes):
             raw.known[list(raw.stale)] = False
             raw.stale.clear()
             unknown = np.flatnonzero(~raw.known[nodes.rows])

@@ -26,7 +26,7 @@ def amount(resource: str, value: int) -> str:
 
 
 def quantity(resource: str, value: int) -> str:
-    """Return an amount as a Kubernetes quantity of at most that much; bytes are cut to whole Mi where they reach one."""
+    """Return an amount as a quantity of at most that much; bytes are cut to whole Mi where they reach one."""
     if resource == resources.CPU:
         return _cpu(value)
     if not in_bytes(resource):

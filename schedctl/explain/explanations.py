@@ -5,54 +5,37 @@ What the command line calls::
     explanation = explain(scheduler, pod, matrix=True, node="node-3", sampling=False)
     document = report([explanation], configuration="profiles/default.yaml", inputs=digests, fail=args.exit_code)
 
-and ``schedctl.render.outputs.write(document, output, stream, terminal)`` prints it. Everything is asked in a fork of the
-cluster: evidence is read before anything else is tried, and the cluster is as before when the answer is there.
+and ``schedctl.render.outputs.write(document, output, stream, terminal)`` prints it. Everything is asked in a fork of
+the cluster: evidence is read before anything else is tried, and the cluster is as before when the answer is there.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
+from collections.abc import Sequence
 
 import msgspec
 
 from schedctl.api.pods import Pod, PodStatus
-from schedctl.api.resources import CPU, MEMORY, PODS
 from schedctl.cache.cluster import Cluster
-from schedctl.cache.nodes import NodeInfo
 from schedctl.cache.pod_info import PodInfo
-from schedctl.engine import attempts
 from schedctl.engine.attempts import Attempt
 from schedctl.errors import NotModelled, UsageError
-from schedctl.explain import evidence, fit_error, groups, hints, scores, wording
-from schedctl.explain.evidence import Refused
+from schedctl.explain import facts, fit_error, scores, wording
+from schedctl.explain import hints as next_steps
 from schedctl.explain.reports import (
     CurrentNode,
-    Explanation,
     ExplainReport,
+    Explanation,
     InputDigest,
-    Matrix,
     Metadata,
-    NodeCounts,
-    NodeDetail,
     NodeScore,
-    PluginRefusals,
     PodReference,
-    Preemption,
-    PreFilter,
-    Reason,
-    ResourceUse,
     Summary,
     Verdict,
 )
-from schedctl.framework.reasons import kebab
-from schedctl.framework.statuses import Code
+from schedctl.explain.typos import did_you_mean, meant
 from schedctl.scheduler.schedulers import Scheduler
-
-ZONE = "topology.kubernetes.io/zone"
-NODE_SET = "pre-filter/node-set"
-"""The reference of the reason for nodes that PreFilter left out."""
 
 
 def explain(
@@ -81,14 +64,26 @@ def explain(
     cluster = scheduler.cluster
     info = pod if isinstance(pod, PodInfo) else PodInfo(pod)
     if node and node not in cluster.node_table.row_of:
-        raise UsageError(f'there is no node "{node}"', _did_you_mean(node, list(cluster.node_table.row_of)))
+        raise UsageError(f'there is no node "{node}"{did_you_mean(meant(node, list(cluster.node_table.row_of)))}')
     with cluster.fork():
-        running = _running(cluster, info)
-        if running is not None:
-            cluster.remove_pod(running)
-        bound_to = running.pod.spec.node_name if running is not None else info.pod.spec.node_name
+        standing = _standing(cluster, info.key)
+        if standing is not None:
+            cluster.remove_pod(standing)
+        bound_to = (standing or info).pod.spec.node_name
         asked = PodInfo(as_pending(info.pod)) if bound_to else info
-        return _Question(scheduler, asked, bound_to, matrix, node, sampling, hints).answer()
+        try:
+            answer = _explained(scheduler, asked, bound_to, matrix, node, sampling, hints)
+        except NotModelled as missing:
+            answer = Explanation(
+                pod=_reference(asked, bound_to),
+                verdict=Verdict.INCONCLUSIVE,
+                profile=asked.pod.spec.scheduler_name,
+                error=str(missing),
+                notes=[
+                    f"schedctl cannot tell yet: {missing.plugin} would decide, and {missing.feature} are not modelled"
+                ],
+            )
+    return msgspec.structs.replace(answer, notes=[*answer.notes, *_history(info)])
 
 
 def report(
@@ -138,3 +133,137 @@ def as_pending(pod: Pod) -> Pod:
         extended_resource_claim_status=pod.status.extended_resource_claim_status,
     )
     return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=""), status=status)
+
+
+def _standing(cluster: Cluster, key: str) -> PodInfo | None:
+    """Return the pod of that name that stands on a node, known or not; None for a pending or unknown one."""
+    row = cluster.pod_table.row_of.get(key)
+    return cluster.pod_table.infos[row] if row is not None else cluster.strays.get(key)
+
+
+def _reference(pod: PodInfo, bound_to: str) -> PodReference:
+    metadata, spec = pod.pod.metadata, pod.pod.spec
+    return PodReference(
+        namespace=metadata.namespace,
+        name=metadata.name,
+        uid=metadata.uid,
+        scheduler_name=spec.scheduler_name,
+        priority=pod.priority,
+        node_name=bound_to,
+        nominated_node_name=pod.pod.status.nominated_node_name,
+    )
+
+
+def _explained(
+    scheduler: Scheduler, pod: PodInfo, bound_to: str, matrix: bool, node: str, sampling: bool, hints: bool
+) -> Explanation:
+    reference = _reference(pod, bound_to)
+    missing_class = next_steps.missing_class(pod, scheduler.cluster) if hints else []
+    if scheduler.profile_of(pod) is None:
+        found = next_steps.foreign(scheduler, pod) if hints else []
+        return Explanation(pod=reference, verdict=Verdict.FOREIGN_SCHEDULER, hints=[*found, *missing_class])
+    outcome = scheduler.attempt(pod, sampling=sampling)
+    reasons = facts.reasons(outcome)
+    ranking = scores.ranking(outcome.scoring) if outcome.scoring is not None else []
+    second = scores.runner_up(ranking) if ranking else None
+    counts = facts.counts(outcome)
+    explanation = Explanation(
+        pod=reference,
+        verdict=_verdict(outcome),
+        profile=outcome.profile.scheduler_name,
+        message=fit_error.message(outcome),
+        error=outcome.error,
+        gates=[gate.name for gate in pod.pod.spec.scheduling_gates or ()],
+        nodes=counts,
+        pre_filter=facts.pre_filter(outcome),
+        chosen=outcome.chosen,
+        ties=list(outcome.ties),
+        score=ranking[0].total if ranking else None,
+        reasons=reasons,
+        unschedulable_plugins=[] if outcome.ties else sorted(outcome.unschedulable_plugins),
+        preemption=facts.preemption(outcome),
+        scores=ranking,
+        comparison=scores.compare(ranking[0], second) if second is not None else None,
+        matrix=facts.matrix(outcome) if matrix else None,
+        node=facts.node(outcome, node, ranking) if node else None,
+        current=_current(outcome, bound_to, ranking) if bound_to else None,
+        notes=_notes(outcome),
+    )
+    if not hints:
+        return explanation
+    deep = explanation.node is not None and explanation.node.verdict == "Refused"
+    found = next_steps.find(scheduler, pod, outcome, reasons, node if deep else "")
+    return msgspec.structs.replace(explanation, hints=[*found, *missing_class])
+
+
+def _verdict(outcome: Attempt) -> Verdict:
+    if outcome.deleted:
+        return Verdict.DELETING
+    if outcome.gated is not None:
+        return Verdict.GATED
+    if outcome.error:
+        return Verdict.ERROR
+    return Verdict.SCHEDULED if outcome.ties else Verdict.UNSCHEDULABLE
+
+
+def _current(outcome: Attempt, name: str, ranking: list[NodeScore]) -> CurrentNode:
+    """Return the node a pod runs on against the one it would go to."""
+    exists = name in outcome.cluster.node_table.row_of
+    score = next((score for score in ranking if score.node == name), None)
+    best = name in outcome.ties
+    reasons = facts.reasons_of(outcome, name) if exists and score is None else []
+    comparison = None
+    if not exists:
+        text = f"bound to {name}, which is not in the cluster"
+    elif name == outcome.chosen:
+        text = f"runs on {name}, where it would go again"
+    elif best:
+        text = f"runs on {name}, which is as good as {outcome.chosen}"
+    elif score is not None:
+        comparison = scores.compare(ranking[0], score)
+        text = f"runs on {name} (score {score.total}), but {comparison.text}"
+    elif reasons:
+        text = f"runs on {name}, which would refuse it now: {', '.join(reason.text for reason in reasons)}"
+    else:
+        text = f"runs on {name}"
+    return CurrentNode(
+        name=name,
+        exists=exists,
+        feasible=score is not None,
+        best=best,
+        score=score,
+        reasons=reasons,
+        comparison=comparison,
+        text=text,
+    )
+
+
+def _notes(outcome: Attempt) -> list[str]:
+    notes = []
+    if outcome.gated is not None and not outcome.pod.pod.spec.scheduling_gates:
+        notes.append(f"{outcome.gated.plugin}: {outcome.gated.message}")
+    if outcome.error:
+        notes.append("kube-scheduler abandons the cycle at a fault and tries the pod again later")
+    if outcome.nominated_first:
+        notes.append(f"{outcome.chosen} was promised to the pod by preemption and fits, so no other node was looked at")
+    elif outcome.scoring is not None and len(outcome.scoring.nodes) == 1:
+        notes.append("only one node will do; kube-scheduler would not score it")
+    if len(outcome.ties) > 1:
+        notes.append(
+            f"{wording.few(outcome.ties)} have the same score: kube-scheduler takes any one of them, "
+            "schedctl the first by name"
+        )
+    searched = outcome.filtering is not None or outcome.pre_filter.rejected
+    if searched and not outcome.ties and not outcome.error and not facts.preemption(outcome).tried:
+        notes.append("preemption was not tried")
+    if outcome.sampled is not None:
+        notes.append(f"nodes were sampled: the search stopped at {outcome.sampled} feasible nodes")
+    return notes
+
+
+def _history(pod: PodInfo) -> list[str]:
+    if pod.pod.status.phase in ("Succeeded", "Failed"):
+        return [f"the pod has ended ({pod.pod.status.phase}); this is about one like it"]
+    if pod.pod.spec.node_name:
+        return ["the pod is bound already; this is as if it were pending again, its own usage removed first"]
+    return []

@@ -17,7 +17,9 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine import attempts
 from schedctl.engine.attempts import Attempt
-from schedctl.explain.changes import AddNode, Change, RemoveGates, Replace, UseScheduler
+from schedctl.explain.changes import Change
+from schedctl.explain.cluster_changes import AddNode
+from schedctl.explain.pod_changes import RemoveGates, Replace, UseScheduler
 from schedctl.explain.remedies import remedies, whole_pod_remedies
 from schedctl.explain.reports import Hint, Reason
 from schedctl.explain.trials import Trial, Trials, refusals_on
@@ -30,6 +32,8 @@ _CANDIDATES = 24
 """For how many nodes a plan is made; they differ in who refuses them, or on what evidence."""
 _DEPTH = 3
 """How many tries a plan gets: a node may have further objections once the first are met."""
+_MODELS = 2
+"""Like how many nodes another one is tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +73,12 @@ def find(scheduler: Scheduler, pod: PodInfo, outcome: Attempt, reasons: Sequence
         return []
     if not outcome.total_nodes:
         return [Hint(type="no-nodes", text="the cluster has no nodes; is this the whole state?")]
-    plans = sorted(_plans(outcome, reasons, node), key=lambda plan: plan.effort)
+    candidates = [node] if node else _candidates(outcome, reasons)
+    plans = sorted(_plans(outcome, reasons, candidates), key=lambda plan: plan.effort)
     hints = [] if node else [_typo(typo, trials) for typo in typos(pod, scheduler.cluster)]
     helped = _told(plans, trials, node)
     if not node and not helped and not any(hint.fits for hint in hints):
-        helped = _another_node(outcome, reasons, trials)
+        helped = _another_node(candidates, trials)
     hints += helped
     return hints if any(hint.fits for hint in hints) else [*hints, _nothing(trials, pod)]
 
@@ -102,19 +107,17 @@ def missing_class(pod: PodInfo, cluster: Cluster) -> list[Hint]:
 # -- plans -----------------------------------------------------------------------
 
 
-def _plans(outcome: Attempt, reasons: Sequence[Reason], node: str) -> Iterator[Plan]:
-    """Yield a plan for each of the nodes that object least, or for the one asked about."""
-    whole = [reason for reason in reasons if reason.whole_pod]
+def _plans(outcome: Attempt, reasons: Sequence[Reason], candidates: Sequence[str]) -> Iterator[Plan]:
+    """Yield what each candidate needs; one that objects to something nothing is known against needs too much."""
+    whole = [whole_pod_remedies(outcome.pod, reason.plugin) for reason in reasons if reason.whole_pod]
     if whole:
-        changes = [change for reason in whole for change in whole_pod_remedies(outcome.pod, reason.plugin)]
-        if changes:
-            yield Plan(node, tuple(changes))
+        if all(whole):
+            yield Plan("", _together(whole))
         return
-    for candidate in [node] if node else _candidates(outcome, reasons):
-        refused = refusals_on(outcome, candidate)
-        found = [remedies(each) for each in refused]
+    for node in candidates:
+        found = [remedies(each) for each in refusals_on(outcome, node)]
         if found and all(found):
-            yield Plan(candidate, _together(found))
+            yield Plan(node, _together(found))
 
 
 def _candidates(outcome: Attempt, reasons: Sequence[Reason]) -> list[str]:
@@ -176,11 +179,62 @@ def _pursue(plan: Plan, trials: Trials) -> tuple[Plan, Trial]:
     return plan, trial
 
 
-def _another_node(outcome: Attempt, reasons: Sequence[Reason], trials: Trials) -> list[Hint]:
-    """Try one more node like each of the two that object least."""
-    for like in _LIKE(reasons)[:2]:
+def _another_node(candidates: Sequence[str], trials: Trials) -> list[Hint]:
+    """Try one more node like each of those that object least."""
+    for like in candidates[:_MODELS]:
         if trials.left:
-            plan, trial = _pursue(Plan("", (AddNode(like),)), trials)
+            plan = Plan("", (AddNode(like),))
+            trial = trials.attempt(plan.changes)
             if trial.fits:
                 return [_plan_hint(plan, trial, "")]
     return []
+
+
+# -- wording ---------------------------------------------------------------------
+
+
+def _plan_hint(plan: Plan, trial: Trial, node: str) -> Hint:
+    conditions = " and ".join(change.condition for change in plan.changes)
+    commands = [change.command for change in plan.changes if change.command]
+    subject = f"{node} would take it" if node else f"would fit {_where(trial)}"
+    text = f"{subject} if {conditions}" + "".join(f" (`{command}`)" for command in commands[:1])
+    return _hint("+".join(change.kind for change in plan.changes), text, trial, "".join(commands[:1]))
+
+
+def _typo(typo: Typo, trials: Trials) -> Hint:
+    if typo.change is None or not trials.left:
+        return Hint(type=typo.kind, text=typo.fact)
+    trial = trials.attempt([typo.change])
+    return _hint(typo.kind, f"{typo.fact}; with it the pod {_would(trial)}", trial)
+
+
+def _replaced(trials: Trials) -> Hint:
+    trial = trials.attempt([Replace()])
+    return _hint(Replace.kind, f"kube-scheduler leaves it alone; a new pod like it {_would(trial)}", trial)
+
+
+def _ungated(trials: Trials, pod: PodInfo) -> Hint:
+    gates = tuple(gate.name for gate in pod.pod.spec.scheduling_gates or ())
+    if not gates:
+        return Hint(type="wait", text="a PreEnqueue plugin holds it back; see its message")
+    change = RemoveGates(gates)
+    trial = trials.attempt([change])
+    return _hint(change.kind, f"if {change.condition} it {_would(trial)}", trial)
+
+
+def _nothing(trials: Trials, pod: PodInfo) -> Hint:
+    tried = f"none of the {trials.made} changes tried makes it fit" if trials.made else "no change is known that helps"
+    command = f"schedctl explain pod {pod.namespace}/{pod.pod.metadata.name} --matrix"
+    return Hint(type="nothing-helps", text=f"{tried}; `{command}` shows every refusal", tried=trials.made > 0)
+
+
+def _hint(kind: str, text: str, trial: Trial, command: str = "") -> Hint:
+    return Hint(type=kind, text=text, tried=True, fits=trial.fits, node=trial.chosen, command=command)
+
+
+def _would(trial: Trial) -> str:
+    return f"would go to {trial.chosen}" if trial.fits else "would still fit nowhere"
+
+
+def _where(trial: Trial) -> str:
+    return f"on {trial.chosen}" if trial.fits == 1 else f"on {trial.fits} nodes"

@@ -10,23 +10,21 @@ from collections.abc import Callable
 import msgspec
 
 from schedctl.api.nodes import Taint
+from schedctl.cache.pod_info import PodInfo
 from schedctl.explain import wording
-from schedctl.explain.changes import (
-    UNSCHEDULABLE_TAINT,
-    Change,
-    ClearTaint,
+from schedctl.explain.changes import Change
+from schedctl.explain.cluster_changes import UNSCHEDULABLE_TAINT, ClearTaint, RemovePods, Uncordon
+from schedctl.explain.evidence import Evidence, Refused
+from schedctl.explain.pod_changes import (
     DropNodeAffinity,
     DropNodeSelector,
     DropPodAffinity,
     DropPodAntiAffinity,
     LowerRequest,
     RaiseMaxSkew,
-    RemovePods,
     SoftenSpread,
     Tolerate,
-    Uncordon,
 )
-from schedctl.explain.evidence import Evidence, Refused
 
 _KUBERNETES_TAINTS = "node.kubernetes.io/"
 _MOST_PODS = 3
@@ -37,6 +35,21 @@ def remedies(refused: Refused) -> tuple[Change, ...]:
     """Return the changes that together might undo a refusal on its node; empty where none is known."""
     remedy = _REMEDIES.get(refused.reference)
     return tuple(remedy(refused.node, refused.evidence)) if remedy else ()
+
+
+def whole_pod_remedies(pod: PodInfo, plugin: str) -> tuple[Change, ...]:
+    """Return the changes that might undo a refusal of the pod as a whole by a plugin's PreFilter."""
+    if "NodeAffinity" not in plugin:
+        return ()
+    affinity = pod.pod.spec.affinity and pod.pod.spec.affinity.node_affinity
+    required = affinity.required_during_scheduling_ignored_during_execution if affinity else None
+    terms = (required.node_selector_terms if required else None) or ()
+    written = [
+        wording.requirement(msgspec.to_builtins(each))
+        for term in terms
+        for each in (*(term.match_expressions or ()), *(term.match_fields or ()))
+    ]
+    return (DropNodeAffinity(", ".join(written)),) if written else ()
 
 
 def _room(node: str, evidence: Evidence) -> list[Change]:

@@ -9,13 +9,11 @@ report in; every sentence in it was worded there, so that a renderer has nothing
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from schedctl import KUBERNETES_VERSION, __version__
-
-API_VERSION = "schedctl.dev/v1alpha1"
 
 
 class Verdict(StrEnum):
@@ -37,7 +35,7 @@ class Verdict(StrEnum):
     """schedctl cannot tell, e.g. because a search budget was spent."""
 
 
-class Record(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+class Record(msgspec.Struct, frozen=True, rename="camel"):
     """Base of everything in a report: immutable, camelCase on the wire, every field written."""
 
 
@@ -414,11 +412,11 @@ class Summary(Record, frozen=True):
     inconclusive: int = 0
 
 
-class ExplainReport(Record, frozen=True):
+class ExplainReport(Record, frozen=True, kw_only=True):
     """The whole answer of ``schedctl explain``."""
 
-    api_version: str = API_VERSION
-    kind: str = "ExplainReport"
+    api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
+    kind: Literal["ExplainReport"] = "ExplainReport"
     metadata: Metadata
     summary: Summary
     results: list[Explanation]

@@ -17,9 +17,7 @@ def ranking(scoring: Scoring) -> list[NodeScore]:
             node=name,
             total=total,
             plugins=[
-                PluginScore(
-                    plugin=plugin, raw=raw[i], normalized=normalized[i], weight=weight, weighted=weighted[i]
-                )
+                PluginScore(plugin=plugin, raw=raw[i], normalized=normalized[i], weight=weight, weighted=weighted[i])
                 for plugin, weight, raw, normalized, weighted in columns
             ],
         )
@@ -41,15 +39,15 @@ def runner_up(scores: list[NodeScore]) -> NodeScore | None:
 def compare(ours: NodeScore, theirs: NodeScore) -> Comparison:
     """Return what sets the first node's total apart from the second's."""
     differences = [
-        ScoreDifference(
-            plugin=a.plugin, ours=a.weighted, theirs=b.weighted, difference=a.weighted - b.weighted
-        )
+        ScoreDifference(plugin=a.plugin, ours=a.weighted, theirs=b.weighted, difference=a.weighted - b.weighted)
         for a, b in zip(ours.plugins, theirs.plugins, strict=True)
         if a.weighted != b.weighted
     ]
     differences.sort(key=lambda each: (-abs(each.difference), each.plugin))
     difference = ours.total - theirs.total
-    made_of = ", ".join(f"{each.plugin} {each.difference:+d} ({each.ours} against {each.theirs})" for each in differences)
+    made_of = ", ".join(
+        f"{each.plugin} {each.difference:+d} ({each.ours} against {each.theirs})" for each in differences
+    )
     if difference:
         text = f"{ours.node} beats {theirs.node} by {difference}: {made_of}"
     else:

@@ -80,9 +80,7 @@ def refusals_on(outcome: Attempt, node: str) -> tuple[Refused, ...]:
         return ()
     answers = attempts.matrix(outcome, column)
     return tuple(
-        refused
-        for plugin, verdicts in answers.items()
-        for refused in evidence.refusals_of(plugin, verdicts, column, 0)
+        refused for plugin, verdicts in answers.items() for refused in evidence.refusals_of(plugin, verdicts, column, 0)
     )
 
 

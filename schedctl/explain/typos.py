@@ -15,7 +15,8 @@ from schedctl.api.pods import NodeSelectorRequirement
 from schedctl.api.selectors import Requirement
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
-from schedctl.explain.changes import Change, RenameLabel, ReplaceCompany, ReplaceValue
+from schedctl.explain.changes import Change
+from schedctl.explain.pod_changes import RenameLabel, ReplaceCompany, ReplaceValue
 
 _NEEDS_THE_LABEL = ("In", "Exists", "Gt", "Lt")
 

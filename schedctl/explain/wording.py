@@ -197,7 +197,9 @@ def _unmet_count(evidence: Evidence) -> int:
 
 
 def _ports(evidence: Evidence) -> str:
-    return ", ".join(f"{port['port']}/{port['protocol']} is held by {few(pods)}" for port, pods in evidence["collisions"])
+    return ", ".join(
+        f"{port['port']}/{port['protocol']} is held by {few(pods)}" for port, pods in evidence["collisions"]
+    )
 
 
 def _untolerated(evidence: Evidence) -> str:

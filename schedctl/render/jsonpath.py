@@ -3,9 +3,9 @@ r"""kubectl's jsonpath templates: text with ``{expressions}`` in it, over plain 
 The dialect is kubectl's own and no library speaks it: ``{range .results[*]}{.pod.name}{"\n"}{end}`` loops, several
 values of one expression are joined by a space, lists and maps print as compact JSON with sorted keys, a field that is
 not there prints nothing, and a dot inside ``['quotes']`` still separates fields unless it is written ``\.``. A template
-becomes a tree (`parse`) and the tree becomes text (`Template.render`). Where kubectl trips over itself we do not: a whole
-number and a fraction can be compared, a filter on an element that is not there finds nothing, an unknown comparison or a
-range without its end is told at once.
+becomes a tree (`parse`) and the tree becomes text (`Template.render`). Where kubectl trips over itself we do not: a
+whole number and a fraction can be compared, a filter on an element that is not there finds nothing, an unknown
+comparison or a range without its end is told at once.
 """
 
 from __future__ import annotations
@@ -139,7 +139,9 @@ def parse(text: str) -> Template:
     """
     if "{" not in text:
         path = text if text.startswith((".", "[", "$")) else f".{text}"
-        raise UsageError(f"the jsonpath template has no {{expression}}: {text!r}", f"did you mean `jsonpath={{{path}}}`?")
+        raise UsageError(
+            f"the jsonpath template has no {{expression}}: {text!r}", f"did you mean `jsonpath={{{path}}}`?"
+        )
     top: list[Part] = []
     open_ranges: list[Range] = []
     at = 0
@@ -150,12 +152,12 @@ def parse(text: str) -> Template:
             parts.append(text[at : begin if begin >= 0 else len(text)])
         if begin < 0:
             break
-        word, path, at = _action(text, begin + 1, "}")
-        if word == "range":
+        keyword, path, at = _action(text, begin + 1, "}")
+        if keyword == "range":
             loop = Range(path)
             parts.append(loop)
             open_ranges.append(loop)
-        elif word == "end":
+        elif keyword == "end":
             if not open_ranges:
                 raise _wrong("{end} without {range}")
             open_ranges.pop()
@@ -381,7 +383,9 @@ def _kind(value: Any) -> str:
         return "a boolean"
     if isinstance(value, int | float):
         return "a number"
-    return {str: "a text", list: "a list", dict: "a map"}.get(type(value), "null")
+    if isinstance(value, str):
+        return "a text"
+    return "null" if value is None else f"a {'map' if isinstance(value, dict) else 'list'}"
 
 
 def _printed(value: Any) -> str:

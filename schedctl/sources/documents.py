@@ -8,12 +8,14 @@ loading, and then only the place of whole objects is still known.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from schedctl.sources import json_documents
 from schedctl.sources.findings import Path, Place, Wanted
 
+_SEPARATOR = re.compile(rb"\n---")
 KEPT_BYTES = 4 << 20
 """Texts up to this long stay in memory after loading, so that any field in them can be located."""
 
@@ -89,4 +91,7 @@ def split(text: Text) -> Iterator[Document | Place]:
 
 def _separator(data: bytes, start: int) -> int:
     """Return where the next line that begins with ``---`` is, the length of the data if there is none."""
-    return start if data.startswith(b"---", start) else data.find(b"\n---", start) + 1 or len(data)
+    if data.startswith(b"---", start):
+        return start
+    match = _SEPARATOR.search(data, start)
+    return match.start() + 1 if match else len(data)

@@ -107,11 +107,19 @@ def _finished(reading: Reading, allow_empty: bool) -> Manifests:
         hint = "if it comes from a pipe, the command before it may have failed"
         reading.problems.append(Problem("there are no objects in the input", hint=hint))
     if reading.problems:
-        raise InputError(reading.problems)
+        raise InputError(_in_order(reading.problems + reading.warnings))
     objects, warnings = checks.latest(reading.objects)
     if any(isinstance(one.object, Node) for one in objects):
         warnings += checks.strays(objects)
     return Manifests(objects, reading.ignored, reading.warnings + warnings)
+
+
+def _in_order(problems: list[Problem]) -> list[Problem]:
+    """Return the problems file by file, in the order in which a reader of the file meets them."""
+    first: dict[str, int] = {}
+    for problem in problems:
+        first.setdefault(problem.source, len(first))
+    return sorted(problems, key=lambda problem: (first[problem.source], problem.line, problem.column))
 
 
 def _within(

@@ -246,25 +246,17 @@ class Reading:
                 obj = msgspec.convert(body, kind.struct) if isinstance(body, dict) else _decoder(kind).decode(body)
             except _UNDECODABLE:
                 pass
-        by_hand = obj is None or not obj.metadata.uid
         findings: list[Finding] = []
-        if by_hand:
+        if obj is None or not obj.metadata.uid:
             spelled = len(document.text.data or b"") <= SPELLED_BYTES
             if obj is None or spelled:
-                try:
-                    value = body if isinstance(body, dict) else msgspec.json.decode(body)
-                except _UNDECODABLE as error:
-                    findings.append(Finding((), _undecodable(error)))
-                else:
-                    value, findings = shapes.examine(convert(value) if convert else value, kind.struct, spelling=spelled)
-                    if obj is None and not any(not finding.warning for finding in findings):
-                        obj = _converted(value, kind.struct, findings)
+                obj, findings = _examined(body, kind, convert, spelled)
+            if obj is not None and not obj.metadata.uid and api_version not in kind.retired:
+                findings += _unspoilt(validation.validate(kind, obj), findings)
         if obj is not None:
-            findings += _naming(kind, obj.metadata)
-            if by_hand and not obj.metadata.uid and api_version not in kind.retired:
-                findings += validation.validate(kind, obj)
+            findings += _unspoilt(_naming(kind, obj.metadata), findings)
         if findings:
-            subject = _subject(kind.name, obj.metadata if obj is not None else _metadata(body))
+            subject = _subject(kind.name, obj.metadata if obj is not None else ObjectMeta())
             for finding in findings:
                 self._find(index, finding, subject, place)
             if any(not finding.warning for finding in findings):
@@ -296,9 +288,10 @@ class Reading:
             self.ignored[f"{printable(api_version)} {printable(name)}"] += 1
             return
         if meant.name != name:
-            finding = Finding(("kind",), f"{printable(api_version)} has no kind {quoted(name)}", f"did you mean {quoted(meant.name)}?")
+            message = f"{printable(api_version)} has no kind {quoted(name)}"
+            finding = Finding(("kind",), message, f'did you mean "{meant}"?')
         else:
-            message = f"{meant.name} is not read as {quoted(api_version)}"
+            message = f"{meant} is not read as {quoted(api_version)}"
             finding = Finding(("apiVersion",), message, f"did you mean {quoted(meant.api_version)}?")
         self._find(index, finding, "", place)
 
@@ -360,30 +353,31 @@ def _plain(raw: msgspec.Raw) -> Any:
     return msgspec.json.decode(raw) if len(raw) else None
 
 
-def _converted(value: Any, struct: type[Struct], findings: list[Finding]) -> Struct | None:
-    try:
-        return msgspec.convert(value, struct)
-    except (msgspec.ValidationError, RecursionError) as error:
-        findings.append(Finding((), f"cannot be read: {printable(str(error))}"))
-        return None
+def _examined(
+    body: Body, kind: Kind, convert: kinds.Conversion | None, spelled: bool
+) -> tuple[Object | None, list[Finding]]:
+    """Return the object the long way, and everything wrong with its shape.
 
-
-def _undecodable(error: Exception) -> str:
-    if isinstance(error, UnicodeDecodeError):
-        return "the text is not UTF-8"
-    return "nested too deeply" if isinstance(error, RecursionError) else f"cannot be read: {printable(str(error))}"
-
-
-def _metadata(body: Body) -> ObjectMeta:
-    """Return what can be made out of the name of an object that does not decode."""
+    Wrong fields have their zero value in it, so that the rest can be checked all the same; None when there is no rest.
+    """
     try:
         value = body if isinstance(body, dict) else msgspec.json.decode(body)
-    except _UNDECODABLE:
-        value = {}
-    metadata = value.get("metadata")
-    named = metadata if isinstance(metadata, dict) else {}
-    name, namespace = (text if isinstance(text := named.get(key), str) else "" for key in ("name", "namespace"))
-    return ObjectMeta(name=name, namespace=namespace)
+        shaped, findings = shapes.examine(convert(value) if convert else value, kind.struct, spelling=spelled)
+        return msgspec.convert(shaped, kind.struct), findings
+    except UnicodeDecodeError:
+        return None, [Finding((), "the text is not UTF-8")]
+    except RecursionError:
+        return None, [Finding((), "nested too deeply")]
+
+
+def _unspoilt(later: list[Finding], earlier: list[Finding]) -> list[Finding]:
+    """Return the later findings that are not mere consequences of earlier ones."""
+    spoilt = {finding.path for finding in earlier if not finding.warning}
+    return [
+        finding
+        for finding in later
+        if not any(path[: len(finding.path)] == finding.path or finding.path[: len(path)] == path for path in spoilt)
+    ]
 
 
 def _subject(kind: str, metadata: ObjectMeta) -> str:

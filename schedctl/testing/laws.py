@@ -51,7 +51,7 @@ def check(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
     whole = _answers(plugin, cycle, nodes)
     if whole is None:
         return
-    _compare("slice", whole, _row_by_row(plugin, cycle, nodes))
+    _compare("slice", whole, _row_by_row(plugin, cycle, nodes, scored=bool(whole.scores)))
     shuffled = np.random.default_rng(len(nodes)).permutation(len(nodes)).astype(np.intp)
     permuted = _answers(plugin, Cycle(pod), nodes.take(shuffled))
     _compare("order", whole, permuted)
@@ -76,14 +76,15 @@ def _answers(plugin: Plugin, cycle: Cycle, nodes: Nodes) -> _Answers | None:
     return _Answers(_statuses(plugin, cycle, nodes), _scores(plugin, cycle, nodes))
 
 
-def _row_by_row(plugin: Plugin, cycle: Cycle, nodes: Nodes) -> _Answers:
+def _row_by_row(plugin: Plugin, cycle: Cycle, nodes: Nodes, *, scored: bool) -> _Answers:
     """Ask about one row at a time, under the state of the whole column."""
     statuses: dict[str, Status] = {}
     scores: dict[str, int] = {}
     for position in range(len(nodes)):
         row = nodes.take([position])
         statuses |= _statuses(plugin, cycle, row)
-        scores |= _scores(plugin, cycle, row)
+        if scored:
+            scores |= _scores(plugin, cycle, row)
     return _Answers(statuses, scores)
 
 

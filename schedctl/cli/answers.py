@@ -1,0 +1,72 @@
+"""From an object to its explanation: a pod as it is, a workload by the pod it would make next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from schedctl.api.pods import Pod
+from schedctl.api.workloads import DaemonSet
+from schedctl.cache.cluster import Cluster
+from schedctl.explain import explanations
+from schedctl.explain.reports import Explanation
+from schedctl.scheduler import Scheduler
+from schedctl.workloads import admission, templates
+from schedctl.workloads.clusters import FINISHED
+
+_replace = msgspec.structs.replace
+
+
+def answers(
+    scheduler: Scheduler,
+    objects: Sequence[Any],
+    *,
+    profile: str,
+    matrix: bool,
+    node: str,
+    sampling: bool,
+    advance: Callable[[int, int, str], None],
+) -> Iterator[Explanation]:
+    """Yield the explanation of each object; the cluster is as before.
+
+    Args:
+        scheduler: the profiles and the cluster.
+        objects: pods and workloads.
+        profile: the scheduler name whose profile is used for every pod, "" for the one the pod asks for.
+        matrix: see `schedctl.explain.explanations.explain`.
+        node: likewise.
+        sampling: likewise.
+        advance: told how far the work is.
+
+    Raises:
+        UsageError: there is no such node.
+    """
+    for number, obj in enumerate(objects):
+        advance(number, len(objects), obj.metadata.name)
+        with scheduler.cluster.fork() as cluster:
+            pod, notes = _pod(obj, cluster)
+            if profile:
+                pod = _replace(pod, spec=_replace(pod.spec, scheduler_name=profile))
+            explanation = explanations.explain(scheduler, pod, matrix=matrix, node=node, sampling=sampling)
+        yield _replace(explanation, notes=[*notes, *explanation.notes])
+
+
+def _pod(obj: Any, cluster: Cluster) -> tuple[Pod, list[str]]:
+    """Return the pod to explain and what to know about it; objects that come with it are put into the cluster."""
+    if isinstance(obj, Pod):
+        if obj.status.phase not in FINISHED:
+            return obj, []
+        return explanations.as_pending(obj), [f"the pod has ended ({obj.status.phase}): this is about another like it"]
+    made = templates.pod_of(obj, cluster)
+    for companion in made.companions:
+        cluster.put(companion)
+    admitted = admission.admit(made.pod, cluster)
+    for claim in admitted.claims:
+        cluster.put(claim)
+    metadata = obj.metadata
+    notes = [f"this is the pod that {type(obj).__name__} {metadata.namespace}/{metadata.name} would make next"]
+    if isinstance(obj, DaemonSet):
+        notes = [f"DaemonSet {metadata.namespace}/{metadata.name} makes one such pod for each node that accepts it"]
+    return admitted.pod, [*notes, *admitted.warnings]

@@ -1,0 +1,129 @@
+"""``schedctl explain``: where pods would go, why there, and why nowhere else."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from schedctl.cli.progress import Bar
+
+EXAMPLES = """\b
+Examples:
+  schedctl explain pod web-0 -n shop -f cluster.yaml     a pod of the cluster in a file
+  schedctl explain shop/web-0 -f nodes.yaml -f pods/     the same, with the cluster in several files
+  kubectl get nodes,pods,... -A -o json | schedctl explain --all-pending -f -
+  schedctl explain deploy/web -n shop -f cluster.yaml    the pod a Deployment would make next
+  schedctl explain pod web-0 -f cluster.yaml -f web.yaml --node node-3
+  schedctl explain pods -l app=web -A -f cluster.yaml -o wide
+  schedctl explain pod web-0 -f cluster.yaml -o jsonpath='{.results[*].chosen}'
+
+\b
+Exit codes: 0 answered, 1 unschedulable (with --exit-code), 2 usage or configuration, 3 input, 5 inconclusive,
+70 a bug, 130 interrupted, 141 the reader went away.
+"""
+
+
+def explain(
+    subjects: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="KIND NAME...", help="Also KIND/NAME, NS/NAME and KIND NS/NAME.", show_default=False),
+    ] = None,
+    filename: Annotated[
+        list[str] | None,
+        typer.Option("-f", "--filename", metavar="PATH", help="File, folder, glob or - (stdin); repeatable."),
+    ] = None,
+    recursive: Annotated[bool, typer.Option("-R", "--recursive", help="Look into folders in folders.")] = False,
+    stdin_filename: Annotated[
+        str, typer.Option(metavar="PATH", help="What to call standard input in messages.")
+    ] = "<stdin>",
+    namespace: Annotated[str, typer.Option("-n", "--namespace", metavar="NS", help="Of names without one.")] = "",
+    all_namespaces: Annotated[bool, typer.Option("-A", "--all-namespaces", help="Look in all namespaces.")] = False,
+    selector: Annotated[
+        str, typer.Option("-l", "--selector", metavar="SELECTOR", help="All of KIND with these labels.")
+    ] = "",
+    all_pending: Annotated[
+        bool, typer.Option(help="All pods without a node, of all namespaces unless -n is given.")
+    ] = False,
+    scheduler_config: Annotated[
+        str, typer.Option(metavar="FILE", help="The KubeSchedulerConfiguration to follow.")
+    ] = "",
+    profile: Annotated[
+        str, typer.Option(metavar="NAME", help="A profile of that file, or of `schedctl profiles list`.")
+    ] = "",
+    sampling: Annotated[
+        bool, typer.Option(help="Look at as many nodes as kube-scheduler would, not at all of them.")
+    ] = False,
+    matrix: Annotated[bool, typer.Option(help="Ask every filter about every node.")] = False,
+    node: Annotated[str, typer.Option(metavar="NAME", help="Go into this node in depth.")] = "",
+    output: Annotated[
+        str, typer.Option("-o", "--output", metavar="FORMAT", help="text, wide, json, yaml, name or jsonpath=TEMPLATE.")
+    ] = "text",
+    limit: Annotated[int, typer.Option(min=0, metavar="N", help="Show at most N nodes of a list; 0 shows all.")] = 0,
+    exit_code: Annotated[bool, typer.Option("--exit-code", help="End with 1 if a pod is unschedulable.")] = False,
+    color: Annotated[str, typer.Option(metavar="WHEN", help="always, never or auto.")] = "auto",
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No warnings.")] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Say what is being done.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show where faults come from.")] = False,
+    no_progress: Annotated[bool, typer.Option("--no-progress", help="No progress bar.")] = False,
+) -> int:
+    """Say why a pod runs where it does or why it is pending. (`kubectl explain` documents fields; this does not.)
+
+    KIND is pod, deploy, sts, ds, rs, job or cronjob; of a workload, the pod it would make next is explained. A pod
+    that is on a node already is explained as if it were pending again, and its node is compared with the best one.
+    Nothing is changed and no cluster is contacted: nodes, pods and all else come from files.
+    """
+    from schedctl.cli import configurations, states
+    from schedctl.cli import subjects as asked
+    from schedctl.cli.answers import answers
+    from schedctl.explain import explanations
+    from schedctl.render import outputs, terminals
+    from schedctl.scheduler import Scheduler
+
+    form = outputs.parse(output)
+    terminal = terminals.of(sys.stdout, color=color, environ=os.environ)
+    question = asked.question(
+        subjects or [],
+        namespace=namespace,
+        all_namespaces=all_namespaces,
+        selector=selector,
+        all_pending=all_pending,
+    )
+    chosen = configurations.choose(scheduler_config, profile)
+    state = states.load(
+        filename or [],
+        recursive=recursive,
+        stdin_filename=stdin_filename,
+        quiet=quiet,
+        verbose=verbose,
+        progress=not no_progress,
+    )
+    objects = question.objects(state.assembled)
+    scheduler = Scheduler(state.assembled.cluster, chosen.configuration)
+    with Bar("explaining", wanted=not no_progress) as bar:
+        results = list(
+            answers(
+                scheduler,
+                objects,
+                profile=chosen.profile,
+                matrix=matrix,
+                node=node,
+                sampling=sampling,
+                advance=bar.advance,
+            )
+        )
+    report = explanations.report(
+        results,
+        configuration=chosen.origin,
+        sampling=sampling,
+        fail=exit_code,
+    )
+    outputs.write(report, form, sys.stdout, terminal)
+    return report.summary.exit_code
+
+
+def add_to(application: typer.Typer) -> None:
+    """Register the command."""
+    application.command(epilog=EXAMPLES)(explain)

@@ -1,0 +1,98 @@
+"""Reuse gives the answers that asking anew would give, whatever happens to the cluster in between."""
+
+import gzip
+import random
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from schedctl import KUBERNETES_VERSION
+from schedctl.api.meta import Namespace, ObjectMeta
+from schedctl.api.workloads import Service, ServiceSpec
+from schedctl.cache.pod_info import PodInfo
+from schedctl.conformance.cases import Case, cluster_of, configuration
+from schedctl.engine.attempts import attempt
+from schedctl.engine.nominators import Nominator
+from schedctl.engine.reuse import Templates
+from schedctl.errors import NotModelled
+from schedctl.explain.fit_error import message
+from schedctl.scheduler import Scheduler
+
+CORPUS = Path(__file__).parents[2] / "conformance/corpus" / KUBERNETES_VERSION
+FAMILIES = ["sequence", "mixed", "spread", "default_spread", "podaffinity", "ports", "profiles", "images", "declared_features"]
+
+
+def cases(family: str, number: int) -> list[Case]:
+    lines = gzip.decompress((CORPUS / f"{family}.jsonl.gz").read_bytes()).splitlines()[:number]
+    return [msgspec.convert(msgspec.json.decode(line)["case"], Case) for line in lines]
+
+
+def facts(outcome):
+    """Everything an attempt decided and says."""
+    scoring = outcome.scoring
+    return (
+        outcome.ties,
+        message(outcome),
+        outcome.error,
+        sorted(outcome.unschedulable_plugins),
+        None
+        if scoring is None
+        else {s.plugin: (s.raw.tolist(), s.normalized.tolist()) for s in scoring.plugins} | {"": scoring.totals.tolist()},
+    )
+
+
+def twin(info: PodInfo, number: int) -> PodInfo:
+    """A pod like this one, under another name."""
+    meta = msgspec.structs.replace(info.pod.metadata, name=f"{info.pod.metadata.name}-{number}", uid=f"twin-{number}")
+    return PodInfo(msgspec.structs.replace(info.pod, metadata=meta))
+
+
+def change(cluster, pending, pick: random.Random, number: int) -> None:
+    """Something that happens in clusters."""
+    names = sorted(cluster.node_table.row_of)
+    running = sorted(cluster.pod_table, key=lambda info: info.key)
+    what = pick.randrange(7)
+    if what <= 1:
+        placed = twin(pick.choice(pending), 1000 + number)
+        cluster.add_pod(placed)
+        cluster.assume(placed, pick.choice(names))
+    elif what == 2 and running:
+        cluster.remove_pod(pick.choice(running))
+    elif what == 3:
+        old = cluster.node_table.objects[cluster.node_table.row_of[pick.choice(names)]]
+        cordoned = msgspec.structs.replace(old.spec, unschedulable=not old.spec.unschedulable)
+        cluster.add_node(msgspec.structs.replace(old, spec=cordoned))
+    elif what == 4 and len(names) > 1:
+        cluster.remove_node(pick.choice(names))
+    elif what == 5:
+        selector = {"app": pick.choice(["web", "db", "api"])}
+        cluster.put(Service(metadata=ObjectMeta(name="s", namespace="default"), spec=ServiceSpec(selector=selector)))
+    else:
+        labels = {"team": pick.choice("abc")}
+        cluster.put(Namespace(metadata=ObjectMeta(name="team-a", labels=labels)))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_an_equal_pod_gets_the_answer_it_would_get_anew(family):
+    for case in cases(family, 12):
+        pick = random.Random(case.id)
+        cluster, pods = cluster_of(case)
+        scheduler = Scheduler(cluster, configuration(case))
+        templates = Templates(cluster)
+        asked = [pod for pod in pods if scheduler.profile_of(pod) is not None]
+        for number in range(14 if asked else 0):
+            pod = twin(pick.choice(asked), number)
+            profile = scheduler.profile_of(pod)
+            try:
+                again = attempt(profile, cluster, pod, Nominator(), templates=templates)
+                anew = attempt(profile, cluster, pod, Nominator())
+            except NotModelled:
+                continue
+            assert facts(again) == facts(anew), (case.id, number)
+            if pick.random() < 0.3:
+                with cluster.fork():
+                    change(cluster, asked, pick, 100 + number)
+                    inside = attempt(profile, cluster, pod, Nominator(), templates=templates)
+                    assert facts(inside) == facts(attempt(profile, cluster, pod, Nominator())), (case.id, number)
+            change(cluster, asked, pick, number)

@@ -1,0 +1,433 @@
+"""InterPodAffinity: tables for each rule, and a naive referee that is asked the same about random clusters."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schedctl.api.meta import Namespace, ObjectMeta
+from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.config.args import InterPodAffinityArgs
+from schedctl.engine.handles import ProfileHandle
+from schedctl.engine.nominators import Nominator
+from schedctl.errors import PluginError
+from schedctl.framework.cycles import Cycle
+from schedctl.framework.points import Scope
+from schedctl.framework.statuses import SKIP, Code, Status
+from schedctl.plugins.inter_pod_affinity import InterPodAffinity
+from schedctl.plugins.inter_pod_affinity_causes import Cause
+from schedctl.testing.builders import HOSTNAME, ZONE, cluster, node, pod
+
+AFFINITY = "node(s) didn't match pod affinity rules"
+ANTI = "node(s) didn't match pod anti-affinity rules"
+EXISTING = "node(s) didn't satisfy existing pods anti-affinity rules"
+WEB, DB = {"app": "web"}, {"app": "db"}
+
+
+def term(labels=None, key=ZONE, **more):
+    selector = {} if labels is None else {"labelSelector": {"matchLabels": labels}}
+    return {"topologyKey": key, **selector, **more}
+
+
+def wants(*terms):
+    return {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": list(terms)}}
+
+
+def avoids(*terms):
+    return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": list(terms)}}
+
+
+def soft(kind, *weighted):
+    terms = [{"weight": weight, "podAffinityTerm": each} for weight, each in weighted]
+    return {kind: {"preferredDuringSchedulingIgnoredDuringExecution": terms}}
+
+
+def likes(*weighted):
+    return soft("podAffinity", *weighted)
+
+
+def dislikes(*weighted):
+    return soft("podAntiAffinity", *weighted)
+
+
+def namespace(name, **labels):
+    return Namespace(metadata=ObjectMeta(name=name, labels=labels or None))
+
+
+def nodes():
+    """Two zones of two nodes, and a node without any label but its hostname."""
+    return [node(f"{zone}{i}", zone=zone) for zone in "ab" for i in "12"] + [node("bare")]
+
+
+def plugin(c, **args):
+    return InterPodAffinity(InterPodAffinityArgs(**args), ProfileHandle(c, Nominator()))
+
+
+def refusals(c, incoming):
+    """What is said of each refused node by name; "Skip" or a Status where PreFilter ends it."""
+    judge, cycle, column = plugin(c), Cycle(incoming), c.nodes_by_name
+    status = judge.pre_filter(cycle, column)
+    if status is not None:
+        return "Skip" if status == SKIP else status
+    found = judge.filter(cycle, column)
+    return {name: found.status(i).message for i, name in enumerate(column.names) if found.at_any(i)} if False else {
+        name: found.status(i).message for i, name in enumerate(column.names) if found.at(i)
+    }
+
+
+ALL = ["a1", "a2", "b1", "b2", "bare"]
+
+
+def outside(*fine, reason=AFFINITY):
+    return {name: reason for name in ALL if name not in fine}
+
+
+FILTER = {
+    "a pod that wants nobody and that nobody minds is not looked at": (pod(labels=WEB), [pod("x", on="a1")], "Skip"),
+    "preferences of either side do not make Filter look": (
+        pod(labels=WEB, affinity=likes((1, term(DB)))),
+        [pod("x", on="a1", labels=DB, affinity=dislikes((1, term(WEB))))],
+        "Skip",
+    ),
+    "company anywhere in the zone will do": (
+        pod(affinity=wants(term(DB))),
+        [pod("x", on="a2", labels=DB)],
+        outside("a1", "a2"),
+    ),
+    "company on a node without the label counts for nothing": (
+        pod(affinity=wants(term(DB))),
+        [pod("x", on="bare", labels=DB)],
+        outside(),
+    ),
+    "two pods that match one term each are no company": (
+        pod(affinity=wants(term(DB), term({"tier": "gold"}))),
+        [pod("x", on="a1", labels=DB), pod("y", on="a1", labels={"tier": "gold"})],
+        outside(),
+    ),
+    "one pod that matches all terms is looked for in the domain of each": (
+        pod(affinity=wants(term(DB), term(DB, HOSTNAME))),
+        [pod("x", on="a1", labels=DB)],
+        outside("a1"),
+    ),
+    "the first of a series is let in wherever the label is": (
+        pod(labels=WEB, affinity=wants(term(WEB))),
+        [pod("x", on="a1", labels=DB)],
+        {"bare": AFFINITY},
+    ),
+    "the first of a series stands aside when one runs on a node without the label": (
+        pod(labels=WEB, affinity=wants(term(WEB))),
+        [pod("x", on="bare", labels=WEB)],
+        {"bare": AFFINITY},
+    ),
+    "the next of a series must join it": (
+        pod(labels=WEB, affinity=wants(term(WEB))),
+        [pod("x", on="b1", labels=WEB)],
+        outside("b1", "b2"),
+    ),
+    "a pod that does not match its own terms is not the first of a series": (
+        pod(labels=WEB, affinity=wants(term(DB))),
+        [],
+        outside(),
+    ),
+    "a series that looks in another namespace has no first": (
+        pod(labels=WEB, affinity=wants(term(WEB, namespaces=["other"]))),
+        [],
+        outside(),
+    ),
+    "a zone with company to avoid is avoided": (
+        pod(affinity=avoids(term(DB))),
+        [pod("x", on="a1", labels=DB)],
+        {"a1": ANTI, "a2": ANTI},
+    ),
+    "a node without the label is nobody's neighbour": (
+        pod(affinity=avoids(term(DB))),
+        [pod("x", on="bare", labels=DB)],
+        {},
+    ),
+    "a terminating pod is company like any other": (
+        pod(affinity=avoids(term(DB, HOSTNAME))),
+        [pod("x", on="a1", labels=DB, metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})],
+        {"a1": ANTI},
+    ),
+    "running pods keep others away, too": (
+        pod(labels=WEB),
+        [pod("x", on="b2", affinity=avoids(term(WEB)))],
+        {"b1": EXISTING, "b2": EXISTING},
+    ),
+    "a running pod keeps away pods of its own namespace only": (
+        pod(labels=WEB),
+        [pod("x", namespace="other", on="b2", affinity=avoids(term(WEB)))],
+        "Skip",
+    ),
+    "a running pod on a node without the label keeps nobody away": (
+        pod(labels=WEB),
+        [pod("x", on="bare", affinity=avoids(term(WEB)))],
+        "Skip",
+    ),
+    "the first reason is affinity, then anti-affinity, then that of others": (
+        pod(labels=WEB, affinity=wants(term(DB)) | avoids(term({"tier": "gold"}, HOSTNAME))),
+        [
+            pod("x", on="a1", labels=DB | {"tier": "gold"}),
+            pod("y", on="a2", affinity=avoids(term(WEB))),
+            pod("z", on="b1", labels={"tier": "gold"}, affinity=avoids(term(WEB))),
+        ],
+        {"a1": ANTI, "a2": EXISTING, "b1": AFFINITY, "b2": AFFINITY, "bare": AFFINITY},
+    ),
+    "a term may name namespaces": (
+        pod(affinity=avoids(term(DB, HOSTNAME, namespaces=["x", "y"]))),
+        [pod("x", namespace="x", on="a1", labels=DB), pod("d", on="a2", labels=DB)],
+        {"a1": ANTI},
+    ),
+    "and select further ones by label": (
+        pod(affinity=avoids(term(DB, HOSTNAME, namespaces=["x"], namespaceSelector={"matchLabels": {"team": "t"}}))),
+        [
+            *(pod("x", namespace=ns, on=on, labels=DB) for ns, on in (("x", "a1"), ("y", "a2"), ("z", "b1"))),
+            namespace("y", team="t"),
+            namespace("z", team="u"),
+        ],
+        {"a1": ANTI, "a2": ANTI},
+    ),
+    "a selector of all namespaces covers those of which there is no object": (
+        pod(affinity=avoids(term(DB, HOSTNAME, namespaceSelector={}))),
+        [pod("x", namespace="ghost", on="a1", labels=DB)],
+        {"a1": ANTI},
+    ),
+    "for the pod's own terms a namespace without an object has no labels to lack": (
+        pod(affinity=avoids(term(DB, HOSTNAME, namespaceSelector={"matchExpressions": [{"key": "t", "operator": "DoesNotExist"}]}))),
+        [pod("x", namespace="ghost", on="a1", labels=DB), pod("y", namespace="y", on="a2", labels=DB), namespace("y")],
+        {"a2": ANTI},
+    ),
+    "for a running pod's terms it has none": (
+        pod(namespace="ghost", labels=WEB),
+        [pod("x", on="a1", affinity=avoids(term(WEB, HOSTNAME, namespaceSelector={"matchExpressions": [{"key": "t", "operator": "DoesNotExist"}]})))],
+        {"a1": EXISTING},
+    ),
+    "a term without a label selector is about nobody": (
+        pod(affinity=avoids(term(None))),
+        [pod("x", on="a1", labels=DB)],
+        {},
+    ),
+    "a term with an empty one is about everybody": (
+        pod(affinity=avoids({"topologyKey": HOSTNAME, "labelSelector": {}})),
+        [pod("x", on="a1", labels=DB)],
+        {"a1": ANTI},
+    ),
+}
+
+
+@pytest.mark.parametrize(("incoming", "others", "expected"), FILTER.values(), ids=FILTER)
+def test_filter(incoming, others, expected):
+    assert refusals(cluster(*nodes(), *others), incoming) == expected
+
+
+def test_lacking_company_cannot_be_helped_by_preemption_but_being_forbidden_can():
+    c = cluster(*nodes(), pod("x", on="a1", labels=DB))
+    for affinity, code in (
+        (wants(term(WEB)), Code.UNSCHEDULABLE_AND_UNRESOLVABLE),
+        (avoids(term(DB)), Code.UNSCHEDULABLE),
+    ):
+        judge, cycle = plugin(c), Cycle(pod(affinity=affinity))
+        judge.pre_filter(cycle, c.nodes)
+        assert judge.filter(cycle, c.nodes).status(0).code is code
+
+
+MALFORMED = {"matchExpressions": [{"key": "app", "operator": "In"}]}
+NO_VALUES = "values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty"
+
+
+@pytest.mark.parametrize(
+    ("affinity", "text"),
+    [
+        (wants({"topologyKey": ZONE, "labelSelector": MALFORMED}), f"requiredAffinityTerms: {NO_VALUES}"),
+        (likes((1, term(WEB, namespaceSelector=MALFORMED))), f"preferredAffinityTerms: {NO_VALUES}"),
+        (
+            avoids({"topologyKey": ZONE, "labelSelector": MALFORMED})
+            | wants(term(None, labelSelector={"matchExpressions": [{"key": "a", "operator": "Like"}]})),
+            f'[requiredAffinityTerms: "Like" is not a valid label selector operator, '
+            f"requiredAntiAffinityTerms: {NO_VALUES}]",
+        ),
+    ],
+    ids=["in a required term", "in the namespaces of a preferred one", "in several lists"],
+)
+def test_a_malformed_selector_refuses_the_pod_and_says_where(affinity, text):
+    c = cluster(*nodes())
+    incoming = pod(affinity=affinity)
+    assert refusals(c, incoming) == Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, (f"parsing pod: {text}",))
+    assert plugin(c).pre_score(Cycle(incoming), c.nodes) == Status(Code.ERROR, (f"failed to parse pod: {text}",))
+    assert plugin(c).signature(incoming) is None
+
+
+def test_a_profile_without_its_pre_points_fails_as_upstream_does():
+    c = cluster(*nodes())
+    found = plugin(c).filter(Cycle(pod()), c.nodes)
+    assert found.status(0).code is Code.ERROR
+    assert found.status(0).message == 'error reading "PreFilterInterPodAffinity" from cycleState: not found'
+    with pytest.raises(PluginError, match='failed to read "PreScoreInterPodAffinity" from cycleState: not found'):
+        plugin(c).score(Cycle(pod()), c.nodes)
+
+
+def scores(c, incoming, **args):
+    """(raw, normalised) score by node; "Skip" where PreScore leaves Score out."""
+    judge, cycle, column = plugin(c, **args), Cycle(incoming), c.nodes_by_name
+    status = judge.pre_score(cycle, column)
+    if status is not None:
+        return "Skip" if status == SKIP else status
+    raw = judge.score(cycle, column)
+    normal = judge.normalize(cycle, column, raw)
+    return {name: pair for name, *pair in zip(column.names, raw.tolist(), normal.tolist(), strict=True)}
+
+
+def by_zone(a, b, bare):
+    return {"a1": a, "a2": a, "b1": b, "b2": b, "bare": bare}
+
+
+SCORE = {
+    "nobody prefers anything": (pod(labels=WEB), [pod("x", on="a1", labels=DB)], {}, "Skip"),
+    "a preference that nobody meets is none": (pod(affinity=likes((5, term(WEB)))), [pod("x", on="a1", labels=DB)], {}, "Skip"),
+    "preferred company counts once a pod": (
+        pod(affinity=likes((5, term(DB)))),
+        [pod("x", on="a1", labels=DB), pod("y", on="a2", labels=DB), pod("z", on="b1", labels=DB)],
+        {},
+        by_zone([10, 100], [5, 50], [0, 0]),
+    ),
+    "company to shun counts against": (
+        pod(affinity=dislikes((30, term(DB)))),
+        [pod("x", on="a1", labels=DB)],
+        {},
+        by_zone([-30, 0], [0, 100], [0, 100]),
+    ),
+    "running pods have preferences, too": (
+        pod(labels=WEB),
+        [pod("x", on="a1", affinity=likes((7, term(WEB)))), pod("y", on="b1", affinity=dislikes((2, term(WEB))))],
+        {},
+        by_zone([7, 100], [-2, 0], [0, 22]),
+    ),
+    "what a running pod required counts as a weak preference": (
+        pod(labels=WEB),
+        [pod("x", on="a1", affinity=wants(term(WEB)))],
+        {},
+        by_zone([1, 100], [0, 0], [0, 0]),
+    ),
+    "or as strong a one as is configured": (
+        pod(labels=WEB),
+        [pod("x", on="a1", affinity=wants(term(WEB))), pod("y", on="b1", affinity=likes((50, term(WEB))))],
+        {"hard_pod_affinity_weight": 100},
+        by_zone([100, 100], [50, 50], [0, 0]),
+    ),
+    "or none": (pod(labels=WEB), [pod("x", on="a1", affinity=wants(term(WEB)))], {"hard_pod_affinity_weight": 0}, "Skip"),
+    "a running pod's anti-affinity is no matter of preference": (
+        pod(labels=WEB),
+        [pod("x", on="a1", affinity=avoids(term(WEB)))],
+        {},
+        "Skip",
+    ),
+    "preferences of running pods can be ignored": (
+        pod(labels=WEB),
+        [pod("x", on="a1", affinity=likes((7, term(WEB))))],
+        {"ignore_preferred_terms_of_existing_pods": True},
+        "Skip",
+    ),
+    "unless the pod has preferences of its own": (
+        pod(labels=WEB, affinity=likes((1, term({"app": "nobody"})))),
+        [pod("x", on="a1", affinity=likes((7, term(WEB))))],
+        {"ignore_preferred_terms_of_existing_pods": True},
+        by_zone([7, 100], [0, 0], [0, 0]),
+    ),
+    "preferences that cancel each other leave all nodes equal": (
+        pod(affinity=likes((5, term(DB))) | dislikes((5, term(DB)))),
+        [pod("x", on="a1", labels=DB)],
+        {},
+        by_zone([0, 0], [0, 0], [0, 0]),
+    ),
+    "thirds are cut off, not rounded": (
+        pod(affinity=likes((1, term(DB, HOSTNAME)))),
+        [pod(f"p{i}", on=on, labels=DB) for i, on in enumerate(["a1", "a1", "a1", "a2", "a2", "b1"])],
+        {},
+        {"a1": [3, 100], "a2": [2, 66], "b1": [1, 33], "b2": [0, 0], "bare": [0, 0]},
+    ),
+}
+
+
+@pytest.mark.parametrize(("incoming", "others", "args", "expected"), SCORE.values(), ids=SCORE)
+def test_score(incoming, others, args, expected):
+    assert scores(cluster(*nodes(), *others), incoming, **args) == expected
+
+
+# -- evidence ------------------------------------------------------------------------
+
+
+def causes(c, incoming):
+    judge, cycle, column = plugin(c), Cycle(incoming), c.nodes_by_name
+    assert judge.pre_filter(cycle, column) is None
+    found = judge.filter(cycle, column)
+    return {name: part.at(i)["cause"] for i, name in enumerate(column.names) for part in found.at(i)}
+
+
+def test_where_company_lacks_the_cause_names_the_term_and_who_would_do_elsewhere():
+    c = cluster(*nodes(), pod("x", on="a1", labels=DB))
+    found = causes(c, pod(affinity=wants(term(DB))))
+    assert found["b1"] == Cause(ZONE, "b", "app=db", ("default",), ("default/x",))
+    assert found["bare"] == Cause(ZONE, None, "app=db", ("default",), ("default/x",))
+
+
+def test_where_company_is_avoided_the_cause_names_it():
+    c = cluster(*nodes(), pod("x", on="a1", labels=DB), pod("y", on="b1", labels=DB), pod("z", on="a2"))
+    anti = {"topologyKey": ZONE, "labelSelector": {"matchExpressions": [{"key": "app", "operator": "Exists"}]}}
+    found = causes(c, pod(affinity=avoids(anti | {"namespaceSelector": {}})))
+    assert found["a2"] == Cause(ZONE, "a", "app", None, ("default/x",))
+
+
+def test_where_running_pods_object_the_cause_names_them():
+    c = cluster(*nodes(), *(pod(name, on=on, affinity=avoids(term(WEB))) for name, on in (("x", "a1"), ("y", "b1"))))
+    assert causes(c, pod(labels=WEB))["b2"] == Cause(ZONE, "b", "app=web", ("default",), ("default/y",))
+
+
+# -- pods gained and lost ----------------------------------------------------------
+
+
+def supposing(c, incoming, changes):
+    """What is said of each position of a column of all nodes, each with its own pods gained and lost."""
+    judge, cycle = plugin(c), Cycle(incoming)
+    column = c.nodes_by_name
+    if judge.pre_filter(cycle, column) is not None:
+        return None
+    position = {name: i for i, name in enumerate(column.names)}
+    supposed = column.supposing([position[on] for on, _, _ in changes], [p for _, p, _ in changes], [s for _, _, s in changes])
+    judge.with_pods(cycle, supposed)
+    found = judge.filter(cycle, supposed)
+    for i in range(len(column)):
+        for part in found.at(i):
+            part.at(i)
+    return {name: found.status(i).message for name, i in position.items()}
+
+
+def test_a_pod_gained_is_company_where_it_is_gained_and_nowhere_else():
+    c = cluster(*nodes())
+    said = supposing(c, pod(affinity=wants(term(DB))), [("a1", pod("x", labels=DB), 1)])
+    assert said == {"a1": ""} | outside("a1")
+
+
+def test_a_pod_lost_is_in_the_way_of_nobody():
+    x = pod("x", on="a1", labels=DB, affinity=avoids(term(WEB)))
+    c = cluster(*nodes(), x)
+    said = supposing(c, pod(labels=WEB, affinity=avoids(term(DB))), [("a2", x, -1)])
+    assert said == {"a1": ANTI, "a2": "", "b1": "", "b2": "", "bare": ""}
+
+
+def test_where_the_last_of_a_series_is_lost_the_next_is_the_first():
+    x = pod("x", on="a1", labels=WEB)
+    c = cluster(*nodes(), x)
+    said = supposing(c, pod(labels=WEB, affinity=wants(term(WEB))), [("a1", x, -1)])
+    assert said == {"a1": "", "a2": ""} | outside("a1", "a2")
+
+
+def test_where_a_first_of_the_series_is_gained_the_others_must_join_it():
+    c = cluster(*nodes())
+    incoming = pod(labels=WEB, affinity=wants(term(WEB), term(WEB, HOSTNAME)))
+    said = supposing(c, incoming, [("a1", pod("x", labels=WEB), 1), ("bare", pod("y", labels=WEB), 1)])
+    assert said == {"a1": "", "a2": "", "b1": "", "b2": "", "bare": AFFINITY}
+
+
+def test_skip_is_kept_even_where_a_pod_gained_would_object():
+    c = cluster(*nodes())
+    assert supposing(c, pod(labels=WEB), [("a1", pod("x", affinity=avoids(term(WEB))), 1)]) is None
