@@ -69,7 +69,7 @@ def explain(
     debug: Annotated[bool, typer.Option("--debug", help="Show where faults come from.")] = False,
     no_progress: Annotated[bool, typer.Option("--no-progress", help="No progress bar.")] = False,
 ) -> int:
-    """Say why a pod runs where it does or why it is pending. (`kubectl explain` documents fields; this does not.)
+    """Say why pods run where they do, or why they are pending; not `kubectl explain`, which documents fields.
 
     KIND is pod, deploy, sts, ds, rs, job or cronjob; of a workload, the pod it would make next is explained. A pod
     that is on a node already is explained as if it were pending again, and its node is compared with the best one.

@@ -23,7 +23,7 @@ def run(arguments: Sequence[str], program: str = "schedctl") -> int:
         from schedctl.cli.commands import command
 
         if COMPLETION_VARIABLE in os.environ:
-            from typer.completion import completion_init
+            from typer.completion import completion_init  # type: ignore[attr-defined]
 
             completion_init()
             command.main(prog_name=program, complete_var=COMPLETION_VARIABLE)

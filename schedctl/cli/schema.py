@@ -9,7 +9,6 @@ import typer
 
 from schedctl.errors import UsageError
 
-
 EXAMPLES = """\b
 Examples:
   schedctl schema ExplainReport

@@ -14,8 +14,8 @@ from schedctl.workloads.clusters import Assembled, assemble
 
 MISSING = UsageError(
     "say where the cluster is, with -f",
-    "e.g. `-f cluster.yaml`; `kubectl get nodes,pods,namespaces,services,replicasets,statefulsets,pv,pvc,storageclasses,"
-    "csinodes,priorityclasses -A -o json > cluster.json` writes one",
+    "e.g. `-f cluster.json`, as `kubectl get nodes,pods,namespaces,services,replicasets,statefulsets,priorityclasses,pv,"
+    "pvc,storageclasses,csinodes -A -o json` writes it",
 )
 """Clusters are read from files only; this is what to do about it."""
 

@@ -10,7 +10,6 @@ import typer
 from schedctl import KUBERNETES_VERSION, __version__
 from schedctl.errors import UsageError
 
-
 EXAMPLES = """\b
 Examples:
   schedctl version

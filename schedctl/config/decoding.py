@@ -18,9 +18,9 @@ from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
-from schedctl.config.documents import Node
 from schedctl.config.durations import Duration
 from schedctl.config.fields import ZERO_IS_ABSENT
+from schedctl.config.trees import Node
 from schedctl.errors import Problem
 
 T = TypeVar("T", bound=msgspec.Struct)

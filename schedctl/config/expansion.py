@@ -15,6 +15,7 @@ at the first mistake, all are found.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 from schedctl.api.quantities import MAX_INT64, wrap_int64
@@ -28,6 +29,14 @@ Expanded = dict[str, tuple[Plugin, ...]]
 
 WEIGHTED: Final = {"score": "score plugins", "placementScore": "placement score plugins"}
 """The points at which a weight counts, and what kube-scheduler calls their plugins."""
+POD_GROUP_POINTS: Final = {
+    "placementGenerate": ("TopologyPlacementGenerator",),
+    "placementScore": ("NodeResourcesFit", "PodGroupPodsCount"),
+    "podGroupPostFilter": ("DefaultPreemption", "DynamicResources"),
+}
+"""The points of pod groups and Kubernetes' plugins there; no scheduling cycle runs them unless a feature gate is on."""
+GATED: Final = ("DeferredPodScheduling", "GangScheduling")
+"""Plugins kube-scheduler has that would do something behind a feature gate only, and a registry may lack."""
 _MAX_SCORE: Final = 100
 
 
@@ -38,7 +47,20 @@ class KnownPlugins(Protocol):
         """Return whether there is a plugin of this name."""
 
     def implements(self, name: str, point: str, /) -> bool:
-        """Return whether a plugin takes part in a point, named as in a file, e.g. ``preFilter``."""
+        """Return whether there is such a plugin and it takes part in a point, named as in a file: ``preFilter``."""
+
+
+@dataclass(frozen=True, slots=True)
+class _WithPodGroups:
+    """A registry that also knows who takes part in the points of pod groups, so that those are kept as written."""
+
+    known: KnownPlugins
+
+    def __contains__(self, name: object, /) -> bool:
+        return name in self.known or any(name in names for names in POD_GROUP_POINTS.values())
+
+    def implements(self, name: str, point: str, /) -> bool:
+        return name in POD_GROUP_POINTS.get(point, ()) or self.known.implements(name, point)
 
 
 def expand_all(config: SchedulerConfiguration, known: KnownPlugins) -> tuple[dict[str, Expanded], list[Problem]]:
@@ -73,6 +95,7 @@ def expand(profile: ProfileConfig, known: KnownPlugins, path: str = "") -> tuple
         known: the plugins there are.
         path: the profile's path in the file, for problems.
     """
+    known = _WithPodGroups(known)
     path = f"{path}.plugins" if path else "plugins"
     problems = [*_misplaced(profile.plugins, known, path), *_repeated(profile.plugins, known, path)]
     expanded = {point: tuple(map(Plugin, _order(profile.plugins, known, point))) for point in POINTS}
@@ -110,8 +133,7 @@ def _misplaced(plugins: Plugins, known: KnownPlugins, path: str) -> Iterator[Pro
             message = hint = ""
             if plugin.name not in known:
                 message = f'{interface} "{plugin.name}" does not exist'
-                close = nearest(plugin.name, (one.name for one in DEFAULT_PLUGINS))
-                hint = f'did you mean "{close}"?' if close else ""
+                hint = _hint(plugin.name)
             elif point != MULTI_POINT and not known.implements(plugin.name, point):
                 message = f'plugin "{plugin.name}" does not extend {interface} plugin'
             elif point != MULTI_POINT and plugin.name in seen:
@@ -121,6 +143,13 @@ def _misplaced(plugins: Plugins, known: KnownPlugins, path: str) -> Iterator[Pro
                 # Indices of the merged multiPoint are not those of the file.
                 where = "" if point == MULTI_POINT else f"[{index}]"
                 yield Problem(message, path=f"{path}.{point}.enabled{where}", hint=hint)
+
+
+def _hint(name: str) -> str:
+    if name in GATED:
+        return f"kube-scheduler has {name} behind a feature gate that is off; leave it out"
+    close = nearest(name, (plugin.name for plugin in DEFAULT_PLUGINS))
+    return f'did you mean "{close}"?' if close else ""
 
 
 def _repeated(plugins: Plugins, known: KnownPlugins, path: str) -> Iterator[Problem]:

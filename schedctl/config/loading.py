@@ -16,9 +16,11 @@ import msgspec
 from schedctl.config.args import ARGS
 from schedctl.config.decoding import Decoder, describe
 from schedctl.config.defaults import complete
-from schedctl.config.documents import DocumentError, Node, read
+from schedctl.config.json_trees import read_json
+from schedctl.config.trees import DocumentError, Node
 from schedctl.config.types import API_VERSION, KIND, PluginConfig, SchedulerConfiguration
 from schedctl.config.validation import validate
+from schedctl.config.yaml_trees import read_yaml
 from schedctl.errors import ConfigError, Problem
 
 Check = Callable[[SchedulerConfiguration], Iterable[Problem]]
@@ -43,13 +45,13 @@ def load(text: bytes | str, source: str = "", check: Check = lambda _: ()) -> Sc
         ConfigError: everything that is wrong with it.
     """
     try:
-        node = read(text if isinstance(text, str) else text.decode())
+        node = _read(text if isinstance(text, str) else text.decode())
         decoder = Decoder()
         _head(node, decoder)
     except DocumentError as error:
         raise ConfigError([Problem(str(error), source, error.line, error.column)]) from None
-    except UnicodeDecodeError as error:
-        raise ConfigError([Problem(f"is not UTF-8 text: {error.reason} at byte {error.start}", source)]) from None
+    except UnicodeError as error:
+        raise ConfigError([Problem(f"is not UTF-8 text: {error}", source)]) from None
     problems = decoder.problems
     if not problems:
         config = complete(_decode(node, decoder))
@@ -59,13 +61,18 @@ def load(text: bytes | str, source: str = "", check: Check = lambda _: ()) -> Sc
         refused += (problem for problem in check(config) if problem.path not in paths)
         problems += (_placed(one, decoder.places) for one in _without_consequences(refused, decoder.spoilt))
     if problems:
-        raise ConfigError([replace(problem, source=source) for problem in problems])
+        raise ConfigError([replace(problem, source=source) for problem in dict.fromkeys(problems)])
     return config
 
 
 def default() -> SchedulerConfiguration:
     """Return the configuration kube-scheduler runs with when it is given none."""
     return complete(SchedulerConfiguration())
+
+
+def _read(text: str) -> Node:
+    """Read JSON where text begins with a brace, as kube-scheduler does, and else YAML."""
+    return read_json(text) if text.lstrip().startswith("{") else read_yaml(text)
 
 
 def _head(node: Node, decoder: Decoder) -> None:

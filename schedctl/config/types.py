@@ -183,7 +183,13 @@ class ClientConnection(ConfigStruct, frozen=True):
 
 
 class SchedulerConfiguration(ConfigStruct, frozen=True):
-    """A whole KubeSchedulerConfiguration; `percentage_of_nodes_to_score` 0 means adaptive."""
+    """A whole KubeSchedulerConfiguration.
+
+    Attributes:
+        percentage_of_nodes_to_score: 0 for a share that shrinks as the cluster grows.
+        enable_contention_profiling: as `enable_profiling` unless given; None only before completion.
+        profiles: at least one; none only before completion.
+    """
 
     parallelism: Int32 = 16
     leader_election: LeaderElection = LeaderElection()

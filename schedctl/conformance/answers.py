@@ -96,11 +96,12 @@ def _cycle(outcome: Attempt | None, pod: PodInfo, *, lean: bool) -> Json:
     result["preFilter"] = _status(outcome.pre_filter)
     if outcome.pre_filter_nodes and outcome.pre_filter.successful:
         result["preFilterNodes"] = sorted(outcome.pre_filter_nodes)
-    if outcome.error:
-        return result | {"error": outcome.error}
     if outcome.filtering is not None and not (lean and outcome.chosen):
-        names = outcome.filtering.nodes.names
-        result["nodes"] = {name: _status(outcome.filtering.status(i)) for i, name in enumerate(names)}
+        names = enumerate(outcome.filtering.nodes.names)
+        asked = ((i, name) for i, name in names if not outcome.failed_on or name < outcome.failed_on)
+        result["nodes"] = {name: _status(outcome.filtering.status(i)) for i, name in asked}
+    if outcome.error:
+        return {key: value for key, value in (result | {"error": outcome.error}).items() if value != {}}
     if not outcome.chosen:
         result["unschedulablePlugins"] = sorted(outcome.unschedulable_plugins)
         result["message"] = line

@@ -19,7 +19,7 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.engine import sampling
 from schedctl.engine.asking import DIRECTLY, Asking
 from schedctl.engine.faults import CycleError, failure
-from schedctl.engine.filtering import Filtering, filter_nodes
+from schedctl.engine.filtering import FilterError, Filtering, filter_nodes
 from schedctl.engine.nominators import Nominator
 from schedctl.engine.reuse import Templates
 from schedctl.engine.scoring import Scoring, score_nodes
@@ -52,6 +52,7 @@ class Attempt:
         scoring: the outcome over the feasible nodes.
         post_filter: what PostFilter achieved, None when it was not run.
         error: the fault the cycle was abandoned with, "" for none.
+        failed_on: the node a filter failed on, "" for none; `filtering` then holds for the nodes before it by name.
         tie_rows: the node rows with the best score, intp; empty when no node will do.
     """
 
@@ -72,6 +73,7 @@ class Attempt:
     scoring: Scoring | None = None
     post_filter: PostFilterResult | None = None
     error: str = ""
+    failed_on: str = ""
     tie_rows: IndexArray = field(default_factory=lambda: np.empty(0, np.intp))
 
     @property
@@ -128,6 +130,8 @@ def attempt(
         _run(outcome, nominator, percentage, templates)
     except CycleError as fault:
         outcome.error = str(fault)
+        if isinstance(fault, FilterError):
+            outcome.filtering, outcome.failed_on = fault.filtering, fault.node
     return outcome
 
 
@@ -206,7 +210,9 @@ def _pre_filter(outcome: Attempt, nodes: Nodes, asking: Asking) -> None:
         elif answer.code is Code.UNSCHEDULABLE:
             refusal = answer.by(plugin.name)
         elif not answer.successful:
-            raise failure(f'running PreFilter plugin "{plugin.name}"', answer)
+            fault = failure(f'running PreFilter plugin "{plugin.name}"', answer)
+            outcome.pre_filter = Status(Code.ERROR, (str(fault),), plugin.name)
+            raise fault
     outcome.pre_filter_nodes, outcome.narrowing_plugins = narrowed, frozenset(plugins)
     if refusal is not None:
         outcome.pre_filter = refusal

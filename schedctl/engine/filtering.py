@@ -111,6 +111,15 @@ class Filtering:
         return counts
 
 
+class FilterError(CycleError):
+    """A filter failed on `node`; what filters said of the nodes before it, by name, still stands in `filtering`."""
+
+    def __init__(self, message: str, plugin: str, node: str, filtering: Filtering) -> None:
+        super().__init__(message, plugin)
+        self.node = node
+        self.filtering = filtering
+
+
 def filter_column(profile: Profile, cycle: Cycle, nodes: Nodes, asking: Asking = DIRECTLY) -> Filtering:
     """Run the profile's filters over a column as it stands, nominated pods not counted.
 
@@ -132,10 +141,11 @@ def filter_column(profile: Profile, cycle: Cycle, nodes: Nodes, asking: Asking =
             errors += failed
         refusals.append(Refusal(plugin.name, verdicts, mask))
         standing = ~verdicts.mask if standing is None else standing & ~verdicts.mask
+    filtering = Filtering(nodes, np.ones(len(nodes), np.bool_) if standing is None else standing, refusals)
     if errors:
-        _, plugin_name, text = min(errors)
-        raise CycleError(f'running "{plugin_name}" filter plugin: {text}', plugin_name)
-    return Filtering(nodes, np.ones(len(nodes), np.bool_) if standing is None else standing, refusals)
+        node, plugin_name, text = min(errors)
+        raise FilterError(f'running "{plugin_name}" filter plugin: {text}', plugin_name, node, filtering)
+    return filtering
 
 
 def filter_nodes(

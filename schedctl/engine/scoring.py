@@ -73,7 +73,8 @@ def score_nodes(profile: Profile, cycle: Cycle, nodes: Nodes, asking: Asking = D
             raise CycleError(f'running PreScore plugin "{plugin.name}": {status.message}', plugin.name)
         cycle.skip_score.add(plugin.name)
     totals = np.zeros(len(nodes), np.int64)
-    scored = []
+    scored: list[PluginScores] = []
+    in_range = True
     for scorer in profile.score:
         if scorer.name in cycle.skip_score:
             continue
@@ -84,16 +85,27 @@ def score_nodes(profile: Profile, cycle: Cycle, nodes: Nodes, asking: Asking = D
                 f'running Score plugins: plugin "{scorer.name}" failed with: {fault}', scorer.name
             ) from fault
         normalized = scorer.normalize(cycle, nodes, raw)
-        least, most = int(normalized.min()), int(normalized.max())
-        if least < 0 or most > MAX_NODE_SCORE:
-            wrong = most if most > MAX_NODE_SCORE else least
-            raise CycleError(
-                f'applying score defaultWeights on Score plugins: plugin "{scorer.name}" returns an invalid score '
-                f"{wrong}, it should in the range of [0, {MAX_NODE_SCORE}] after normalizing",
-                scorer.name,
-            )
+        most = int(normalized.max())
+        in_range = in_range and most <= MAX_NODE_SCORE and int(normalized.min()) >= 0
         scores = PluginScores(scorer.name, raw, normalized, profile.weights[scorer.name])
         scored.append(scores)
         if most:
             totals += scores.weighted
+    if not in_range:
+        raise _out_of_range(nodes, scored)
     return Scoring(nodes, tuple(scored), totals)
+
+
+def _out_of_range(nodes: Nodes, scored: list[PluginScores]) -> CycleError:
+    """The fault of the first node by name with a score outside the range, and of its first such plugin."""
+    names = nodes.names
+    for position in sorted(range(len(names)), key=names.__getitem__):
+        for scores in scored:
+            score = int(scores.normalized[position])
+            if not 0 <= score <= MAX_NODE_SCORE:
+                return CycleError(
+                    f'applying score defaultWeights on Score plugins: plugin "{scores.plugin}" returns an invalid '
+                    f"score {score}, it should in the range of [0, {MAX_NODE_SCORE}] after normalizing",
+                    scores.plugin,
+                )
+    raise AssertionError("every score is in the range")

@@ -455,8 +455,8 @@ class Replace(Change):
 
 
 def _with_affinity(pod: Pod, **changed: Any) -> Pod:
-    affinity = _replace(pod.spec.affinity or Affinity(), **changed)
-    return _replace(pod, spec=_replace(pod.spec, affinity=affinity))
+    affinity: Affinity = pod.spec.affinity or Affinity()
+    return _replace(pod, spec=_replace(pod.spec, affinity=_replace(affinity, **changed)))
 
 
 def _map_node_requirements(pod: Pod, change: Callable[[NodeSelectorRequirement], NodeSelectorRequirement]) -> Pod:

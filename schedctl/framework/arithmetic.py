@@ -26,11 +26,10 @@ _LOG = (
 
 def truncdiv(a: IntArray | int, b: IntArray | int) -> IntArray:
     """Return ``a / b`` truncated toward zero, int64; the divisor must not be 0."""
-    quotient = np.floor_divide(a, b)
-    if isinstance(b, int) and b > 0 and np.min(a, initial=0) == 0:
-        return np.asarray(quotient, np.int64)
-    inexact = (np.bitwise_xor(a, b) < 0) & (quotient * b != a)
-    return np.asarray(quotient + inexact, np.int64)
+    quotient = np.asarray(np.floor_divide(a, b), np.int64)
+    if quotient.min(initial=0) < 0:
+        quotient = quotient + ((quotient < 0) & (quotient * b != a))
+    return quotient
 
 
 def round_half_away(values: FloatArray) -> FloatArray:

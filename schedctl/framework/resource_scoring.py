@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from schedctl.api.resources import CPU, EPHEMERAL_STORAGE, MEMORY, is_scalar
-from schedctl.cache.arrays import BoolArray, FloatArray, IntArray
+from schedctl.cache.arrays import FloatArray, IntArray
 from schedctl.cache.nodes import Nodes
 from schedctl.config.args import ResourceSpec, UtilizationShapePoint
 from schedctl.framework.arithmetic import MAX_NODE_SCORE, round_half_away, truncdiv
@@ -33,12 +33,14 @@ class ResourceColumn(NamedTuple):
         allocatable: int64 (n,), what each node offers; 0 where it takes no part.
         allocated: int64 (n,), what pods have taken.
         requested: int64 (n,), the same with the pod.
+        everywhere: whether every node offers it.
     """
 
     weight: int
     allocatable: IntArray
     allocated: IntArray
     requested: IntArray
+    everywhere: bool
 
 
 def resource_columns(
@@ -66,7 +68,9 @@ def resource_columns(
             allocated = nodes.scored_memory()
         else:
             allocated = nodes.requested(name)
-        columns.append(ResourceColumn(spec.weight, nodes.allocatable(name), allocated, allocated + amount))
+        allocatable = nodes.allocatable(name)
+        everywhere = bool(allocatable.all())
+        columns.append(ResourceColumn(spec.weight, allocatable, allocated, allocated + amount, everywhere))
     return columns
 
 
@@ -99,9 +103,8 @@ def weighted_mean(columns: Sequence[ResourceColumn], rate: Rate, rows: int) -> I
     total = np.zeros(rows, np.int64)
     weights: IntArray | int = 0
     for column in columns:
-        scores, offered = _rated(column, rate)
-        total += scores * column.weight
-        weights = weights + column.weight * (1 if offered is None else offered)
+        total += _rated(column, rate) * column.weight
+        weights = weights + column.weight * (1 if column.everywhere else column.allocatable != 0)
     return truncdiv(total, np.where(weights, weights, 1) if np.ndim(weights) else weights or 1)
 
 
@@ -109,10 +112,10 @@ def mean_of_positive(columns: Sequence[ResourceColumn], rate: Rate, rows: int) -
     """Return the mean by weight of the scores above 0, rounded to the nearest, int64 (n,); 0 for rows without any."""
     total, weights = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
     for column in columns:
-        scores, _ = _rated(column, rate)
-        counted = scores > 0
-        total += scores * column.weight * counted
-        weights += column.weight * counted
+        scores = _rated(column, rate)
+        counted = column.weight * (scores > 0)
+        total += scores * counted
+        weights += counted
     return round_half_away(total / np.where(weights, weights, 1)).astype(np.int64)
 
 
@@ -121,18 +124,24 @@ def balance(columns: Sequence[ResourceColumn], rows: int) -> IntArray:
 
     75 changes nothing, 100 evens it out, 50 makes one resource the bottleneck.
     """
-    after = _evenness([(column.requested, column.allocatable) for column in columns], rows)
-    before = _evenness([(column.allocated, column.allocatable) for column in columns], rows)
+    if len(columns) == 2 and columns[0].everywhere and columns[1].everywhere:
+        first, second = columns
+        sizes = first.allocatable.astype(np.float64), second.allocatable.astype(np.float64)
+        after = _gap(_fraction(first.requested, sizes[0]), _fraction(second.requested, sizes[1]))
+        before = _gap(_fraction(first.allocated, sizes[0]), _fraction(second.allocated, sizes[1]))
+    else:
+        after = _deviation([column.requested for column in columns], columns, rows)
+        before = _deviation([column.allocated for column in columns], columns, rows)
     half = MAX_NODE_SCORE // 2
-    return half + truncdiv(half + after - before, 2)
+    return half + truncdiv(half + _evenness(after) - _evenness(before), 2)
 
 
-def _rated(column: ResourceColumn, rate: Rate) -> tuple[IntArray, BoolArray | None]:
-    """Return the scores of a resource, 0 where it is not offered, and where it is, None for everywhere."""
-    if column.allocatable.all():
-        return rate(column.requested, column.allocatable), None
+def _rated(column: ResourceColumn, rate: Rate) -> IntArray:
+    """Return the scores of a resource, 0 where it is not offered."""
+    if column.everywhere:
+        return rate(column.requested, column.allocatable)
     offered = column.allocatable != 0
-    return rate(column.requested, np.where(offered, column.allocatable, 1)) * offered, offered
+    return rate(column.requested, np.where(offered, column.allocatable, 1)) * offered
 
 
 def _percent(part: IntArray, whole: IntArray) -> IntArray:
@@ -151,28 +160,39 @@ def _interpolated(points: Sequence[tuple[int, int]], percent: int) -> int:
     return before[1]
 
 
-def _evenness(uses: Sequence[tuple[IntArray, IntArray]], rows: int) -> IntArray:
-    """Return 100 less the standard deviation of the fractions in use, in percent, rounded toward zero."""
-    if len(uses) == 2 and all(allocatable.all() for _, allocatable in uses):
-        first, second = (np.minimum(taken / allocatable, 1.0) for taken, allocatable in uses)
-        deviation: FloatArray = np.abs((first - second) / 2)
-        return ((1 - deviation) * float(MAX_NODE_SCORE)).astype(np.int64)
-    fractions, offered = [], []
-    count = np.zeros(rows, np.int64)
-    for taken, allocatable in uses:
-        offered.append(allocatable != 0)
-        fractions.append(np.minimum(taken / np.where(offered[-1], allocatable, 1), 1.0))
-        count += offered[-1]
-    divisor = np.maximum(count, 1)
-    total, squares, difference = np.zeros(rows), np.zeros(rows), np.zeros(rows)
-    seen = np.zeros(rows, np.int64)
+def _evenness(deviation: FloatArray) -> IntArray:
+    """Return what a standard deviation leaves of the best score, rounded toward zero."""
+    return ((1.0 - deviation) * MAX_NODE_SCORE).astype(np.int64)
+
+
+def _fraction(taken: IntArray, allocatable: FloatArray) -> FloatArray:
+    fraction = taken.astype(np.float64)
+    fraction /= allocatable
+    return np.minimum(fraction, 1.0, out=fraction)
+
+
+def _gap(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return the standard deviation of two fractions."""
+    gap: FloatArray = np.abs((first - second) / 2)
+    return gap
+
+
+def _deviation(taken: Sequence[IntArray], columns: Sequence[ResourceColumn], rows: int) -> FloatArray:
+    """Return the standard deviation of the fractions in use of what each node offers, 0 for fewer than two."""
+    offered = [column.allocatable != 0 for column in columns]
+    fractions = [
+        _fraction(amount, np.where(present, column.allocatable, 1).astype(np.float64))
+        for amount, present, column in zip(taken, offered, columns, strict=True)
+    ]
+    total, squares, gap, count = np.zeros(rows), np.zeros(rows), np.zeros(rows), np.zeros(rows, np.int64)
     for fraction, present in zip(fractions, offered, strict=True):
         total += np.where(present, fraction, 0.0)
-        difference += np.where(present, np.where(seen == 0, fraction, -fraction), 0.0)
-        seen += present
+        gap += np.where(present, np.where(count == 0, fraction, -fraction), 0.0)
+        count += present
+    divisor = np.maximum(count, 1)
     mean = total / divisor
     for fraction, present in zip(fractions, offered, strict=True):
         squares += np.where(present, (fraction - mean) * (fraction - mean), 0.0)
-    deviation = np.where(count == 2, np.abs(difference / 2), np.sqrt(squares / divisor))
+    deviation = np.sqrt(squares / divisor)
     deviation[count < 2] = 0.0
-    return ((1 - deviation) * float(MAX_NODE_SCORE)).astype(np.int64)
+    return np.where(count == 2, np.abs(gap / 2), deviation)

@@ -51,12 +51,12 @@ class ImageLocality(ScorePlugin):
         images = _images_of(cycle.pod.pod)
         index = self._index(nodes.cluster)
         sums = np.zeros(len(nodes.cluster.node_table.image_sets), np.int64)
-        for image in images:
-            index.add(sums, image)
-        if not sums.any():
+        found = [index.add(sums, image) for image in images]
+        if not any(found):
             return np.zeros(len(nodes), np.int64)
         most = MAX_CONTAINER_THRESHOLD * len(images)
-        by_set = MAX_NODE_SCORE * (sums.clip(MIN_THRESHOLD, most) - MIN_THRESHOLD) // (most - MIN_THRESHOLD)
+        counted = np.minimum(np.maximum(sums, MIN_THRESHOLD), most) - MIN_THRESHOLD
+        by_set = MAX_NODE_SCORE * counted // (most - MIN_THRESHOLD)
         scores: IntArray = by_set[nodes.gather(nodes.cluster.node_table.images)]
         return scores
 
@@ -101,12 +101,14 @@ class _ImageIndex:
             self.generation = cluster.generation
         return True
 
-    def add(self, sums: IntArray, image: str) -> None:
-        """Add what an image is worth to each set of images that has it."""
+    def add(self, sums: IntArray, image: str) -> bool:
+        """Add what an image is worth to each set that has it, int64 (sets,), and return whether there is one."""
         sets = self.sets.get(image)
-        if sets is not None:
-            spread = int(self.nodes_with[sets].sum()) / self.total_nodes
-            sums[sets] += int(self.size[image] * spread)
+        if sets is None:
+            return False
+        spread = int(self.nodes_with[sets].sum()) / self.total_nodes
+        sums[sets] += int(self.size[image] * spread)
+        return True
 
 
 def _images_of(pod: Pod) -> list[str]:

@@ -138,9 +138,9 @@ def parse(text: str) -> Template:
         UsageError: it cannot be read, or has no expression in it at all.
     """
     if "{" not in text:
-        path = text if text.startswith((".", "[", "$")) else f".{text}"
+        meant = text if text.startswith((".", "[", "$")) else f".{text}"
         raise UsageError(
-            f"the jsonpath template has no {{expression}}: {text!r}", f"did you mean `jsonpath={{{path}}}`?"
+            f"the jsonpath template has no {{expression}}: {text!r}", f"did you mean `jsonpath={{{meant}}}`?"
         )
     top: list[Part] = []
     open_ranges: list[Range] = []

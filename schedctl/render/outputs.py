@@ -4,16 +4,22 @@ What the command line calls::
 
     output = outputs.parse(args.output)              # raises UsageError before any work is done
     terminal = terminals.of(sys.stdout, color=args.color, environ=os.environ)
-    outputs.write(document, output, sys.stdout, terminal)
+    outputs.write(document, output, sys.stdout, terminal, limit=args.limit)
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TextIO
 
+from schedctl.errors import UsageError
 from schedctl.explain.reports import ExplainReport
+from schedctl.render import jsonpath, sanitise
 from schedctl.render.terminals import Terminal
+
+FORMATS = ("text", "wide", "json", "yaml", "name", "jsonpath=TEMPLATE")
+"""What ``-o`` takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,25 +27,52 @@ class Output:
     """A parsed ``-o``: the format, and the template of ``jsonpath=``."""
 
     format: str
-    template: str = ""
-
-
-TEXT = Output("text")
+    template: jsonpath.Template | None = None
 
 
 def parse(text: str) -> Output:
-    """Return the output a value of ``-o`` stands for; "" and ``table`` are the text for people.
+    """Return the output a value of ``-o`` stands for; "" is the text for people.
 
     Raises:
         UsageError: there is no such output, or its template cannot be read.
     """
-    raise NotImplementedError
+    name, equals, template = text.partition("=")
+    if name == "jsonpath":
+        if not template:
+            raise UsageError("-o jsonpath needs a template", "e.g. `-o jsonpath='{.results[*].chosen}'`")
+        return Output(name, jsonpath.parse(template))
+    if equals or (text and text not in FORMATS):
+        raise UsageError(f'there is no output "{sanitise.text(text)}"', f"the outputs are: {', '.join(FORMATS)}")
+    return Output(text or "text")
 
 
-def write(report: ExplainReport, output: Output, stream: TextIO, terminal: Terminal) -> None:
-    """Write the report to a stream.
+def write(report: ExplainReport, output: Output, stream: TextIO, terminal: Terminal, *, limit: int = 0) -> None:
+    """Write a report to a stream.
+
+    Args:
+        report: what to write.
+        output: in which form.
+        stream: where to.
+        terminal: what the stream can show; only the text for people cares.
+        limit: how many entries a list in the text for people shows, 0 for a few, or for all in ``wide``.
 
     Raises:
-        UsageError: a jsonpath template asks for something the report does not have.
+        UsageError: a jsonpath template indexes what the report does not have.
     """
-    raise NotImplementedError
+    if output.format in ("text", "wide"):
+        from schedctl.render import layout, texts
+
+        lines = texts.lines(report, wide=output.format == "wide", limit=limit)
+        layout.write(lines, stream, terminal)
+    else:
+        stream.writelines(_machine(report, output))
+
+
+def _machine(report: ExplainReport, output: Output) -> Iterable[str]:
+    from schedctl.render import machine, names
+
+    if output.template is not None:
+        return [output.template.render(machine.plain(report), sanitise.text)]
+    if output.format == "name":
+        return (f"{line}\n" for line in names.lines(report))
+    return [machine.json(report) if output.format == "json" else machine.yaml(report)]

@@ -1,7 +1,8 @@
-"""What a stream can show: width, colour, and which characters."""
+"""What a stream can show: how wide it is, whether in colour, and which characters."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TextIO
@@ -9,29 +10,62 @@ from typing import TextIO
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """What the text is laid out for.
+    """What a text is laid out for.
 
     Attributes:
         width: columns, None where lines may be as long as they like.
         color: whether colour codes are written.
-        unicode: whether more than ASCII can be shown.
+        encoding: what the stream can encode, "" for anything.
     """
 
     width: int | None = None
     color: bool = False
-    unicode: bool = True
+    encoding: str = ""
+
+    def shown(self, text: str) -> str:
+        """Return the text in characters the stream can show; the few signs we use have an ASCII form."""
+        if not self.encoding or self.encoding.lower().replace("-", "").startswith("utf"):
+            return text
+        return text.translate(_ASCII).encode(self.encoding, "backslashreplace").decode(self.encoding)
 
 
 PLAIN = Terminal()
-"""A file or a pipe: no colour, no truncation."""
+"""A file or a pipe: no colour, no folding of lines."""
+_ASCII = str.maketrans({"→": "->", "×": "x", "≤": "<=", "…": "..."})
 
 
 def of(stream: TextIO, *, color: str = "auto", environ: Mapping[str, str]) -> Terminal:
     """Return what a stream can show.
 
+    Colour: what `color` says, else none with NO_COLOR, else some with FORCE_COLOR or CLICOLOR_FORCE, else some on a
+    terminal that is not dumb. Width: COLUMNS, else the terminal's, else none at all.
+
     Args:
         stream: where the text goes.
         color: ``always``, ``never`` or ``auto``, as given by ``--color``.
-        environ: NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM and COLUMNS are read.
+        environ: where the variables are looked up.
     """
-    raise NotImplementedError
+    terminal = stream.isatty()
+    return Terminal(_width(stream, terminal, environ), _color(terminal, color, environ), stream.encoding or "")
+
+
+def _color(terminal: bool, color: str, environ: Mapping[str, str]) -> bool:
+    if color in ("always", "never"):
+        return color == "always"
+    if environ.get("NO_COLOR"):
+        return False
+    if any(environ.get(name, "0") not in ("", "0") for name in ("FORCE_COLOR", "CLICOLOR_FORCE")):
+        return True
+    return terminal and environ.get("TERM") != "dumb"
+
+
+def _width(stream: TextIO, terminal: bool, environ: Mapping[str, str]) -> int | None:
+    columns = environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return int(columns)
+    if not terminal:
+        return None
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or None
+    except (OSError, ValueError):
+        return None

@@ -1,6 +1,5 @@
 """InterPodAffinity: tables for each rule, and a naive referee that is asked the same about random clusters."""
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -70,9 +69,7 @@ def refusals(c, incoming):
     if status is not None:
         return "Skip" if status == SKIP else status
     found = judge.filter(cycle, column)
-    return {name: found.status(i).message for i, name in enumerate(column.names) if found.at_any(i)} if False else {
-        name: found.status(i).message for i, name in enumerate(column.names) if found.at(i)
-    }
+    return {name: found.status(i).message for i, name in enumerate(column.names) if found.at(i)}
 
 
 ALL = ["a1", "a2", "b1", "b2", "bare"]
@@ -193,13 +190,29 @@ FILTER = {
         {"a1": ANTI},
     ),
     "for the pod's own terms a namespace without an object has no labels to lack": (
-        pod(affinity=avoids(term(DB, HOSTNAME, namespaceSelector={"matchExpressions": [{"key": "t", "operator": "DoesNotExist"}]}))),
+        pod(
+            affinity=avoids(
+                term(DB, HOSTNAME, namespaceSelector={"matchExpressions": [{"key": "t", "operator": "DoesNotExist"}]})
+            )
+        ),
         [pod("x", namespace="ghost", on="a1", labels=DB), pod("y", namespace="y", on="a2", labels=DB), namespace("y")],
         {"a2": ANTI},
     ),
     "for a running pod's terms it has none": (
         pod(namespace="ghost", labels=WEB),
-        [pod("x", on="a1", affinity=avoids(term(WEB, HOSTNAME, namespaceSelector={"matchExpressions": [{"key": "t", "operator": "DoesNotExist"}]})))],
+        [
+            pod(
+                "x",
+                on="a1",
+                affinity=avoids(
+                    term(
+                        WEB,
+                        HOSTNAME,
+                        namespaceSelector={"matchExpressions": [{"key": "t", "operator": "DoesNotExist"}]},
+                    )
+                ),
+            )
+        ],
         {"a1": EXISTING},
     ),
     "a term without a label selector is about nobody": (
@@ -283,7 +296,12 @@ def by_zone(a, b, bare):
 
 SCORE = {
     "nobody prefers anything": (pod(labels=WEB), [pod("x", on="a1", labels=DB)], {}, "Skip"),
-    "a preference that nobody meets is none": (pod(affinity=likes((5, term(WEB)))), [pod("x", on="a1", labels=DB)], {}, "Skip"),
+    "a preference that nobody meets is none": (
+        pod(affinity=likes((5, term(WEB)))),
+        [pod("x", on="a1", labels=DB)],
+        {},
+        "Skip",
+    ),
     "preferred company counts once a pod": (
         pod(affinity=likes((5, term(DB)))),
         [pod("x", on="a1", labels=DB), pod("y", on="a2", labels=DB), pod("z", on="b1", labels=DB)],
@@ -314,7 +332,12 @@ SCORE = {
         {"hard_pod_affinity_weight": 100},
         by_zone([100, 100], [50, 50], [0, 0]),
     ),
-    "or none": (pod(labels=WEB), [pod("x", on="a1", affinity=wants(term(WEB)))], {"hard_pod_affinity_weight": 0}, "Skip"),
+    "or none": (
+        pod(labels=WEB),
+        [pod("x", on="a1", affinity=wants(term(WEB)))],
+        {"hard_pod_affinity_weight": 0},
+        "Skip",
+    ),
     "a running pod's anti-affinity is no matter of preference": (
         pod(labels=WEB),
         [pod("x", on="a1", affinity=avoids(term(WEB)))],
@@ -392,7 +415,9 @@ def supposing(c, incoming, changes):
     if judge.pre_filter(cycle, column) is not None:
         return None
     position = {name: i for i, name in enumerate(column.names)}
-    supposed = column.supposing([position[on] for on, _, _ in changes], [p for _, p, _ in changes], [s for _, _, s in changes])
+    supposed = column.supposing(
+        [position[on] for on, _, _ in changes], [p for _, p, _ in changes], [s for _, _, s in changes]
+    )
     judge.with_pods(cycle, supposed)
     found = judge.filter(cycle, supposed)
     for i in range(len(column)):
@@ -410,8 +435,8 @@ def test_a_pod_gained_is_company_where_it_is_gained_and_nowhere_else():
 def test_a_pod_lost_is_in_the_way_of_nobody():
     x = pod("x", on="a1", labels=DB, affinity=avoids(term(WEB)))
     c = cluster(*nodes(), x)
-    said = supposing(c, pod(labels=WEB, affinity=avoids(term(DB))), [("a2", x, -1)])
-    assert said == {"a1": ANTI, "a2": "", "b1": "", "b2": "", "bare": ""}
+    said = supposing(c, pod(labels=WEB, affinity=avoids(term(DB))), [("a1", x, -1)])
+    assert said == {"a1": "", "a2": ANTI, "b1": "", "b2": "", "bare": ""}
 
 
 def test_where_the_last_of_a_series_is_lost_the_next_is_the_first():
@@ -428,6 +453,220 @@ def test_where_a_first_of_the_series_is_gained_the_others_must_join_it():
     assert said == {"a1": "", "a2": "", "b1": "", "b2": "", "bare": AFFINITY}
 
 
+def test_a_pod_gained_on_a_node_without_the_label_is_nobodys_neighbour():
+    c = cluster(*nodes(), pod("x", on="a1", labels=DB, affinity=avoids(term(WEB))))
+    incoming = pod(labels=WEB, affinity=avoids(term(DB)))
+    said = supposing(c, incoming, [("bare", pod("y", labels=DB, affinity=avoids(term(WEB))), 1)])
+    assert said == {"a1": ANTI, "a2": ANTI, "b1": "", "b2": "", "bare": ""}
+
+
 def test_skip_is_kept_even_where_a_pod_gained_would_object():
     c = cluster(*nodes())
     assert supposing(c, pod(labels=WEB), [("a1", pod("x", affinity=avoids(term(WEB))), 1)]) is None
+
+
+# -- reuse -------------------------------------------------------------------------
+
+
+def moved(c, incoming, change):
+    return plugin(c).moved_by(Cycle(incoming), change) is Scope.EVERYTHING
+
+
+MOVES = {
+    "a pod no term is about": (pod(labels=WEB, affinity=wants(term(DB))), pod("x", labels=WEB), False),
+    "a pod the pod's terms are about": (pod(affinity=likes((1, term(DB)))), pod("x", labels=DB), True),
+    "a pod whose terms are about the pod": (pod(labels=WEB), pod("x", affinity=avoids(term(WEB))), True),
+    "a pod whose terms are about the pod elsewhere": (
+        pod(labels=WEB),
+        pod("x", namespace="other", affinity=avoids(term(WEB))),
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize(("incoming", "other", "expected"), MOVES.values(), ids=MOVES)
+@pytest.mark.parametrize("kind", [ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED], ids=["comes", "goes"])
+def test_answers_are_spoilt_when_there_comes_or_goes(incoming, other, expected, kind):
+    assert moved(cluster(*nodes()), incoming, Change(kind, 0, other)) is expected
+
+
+def test_nodes_matter_only_where_there_are_terms_and_of_other_objects_only_namespaces():
+    empty = cluster(*nodes())
+    full = cluster(*nodes(), pod("x", on="a1", affinity=avoids(term(DB))))
+    assert not moved(empty, pod(labels=WEB), Change(ChangeKind.NODE_UPDATED, 0))
+    assert moved(empty, pod(affinity=wants(term(DB))), Change(ChangeKind.NODE_UPDATED, 0))
+    assert moved(full, pod(labels=WEB), Change(ChangeKind.NODE_UPDATED, 0))
+    assert moved(empty, pod(labels=WEB), Change(ChangeKind.OBJECT, subject=namespace("default", team="t")))
+
+
+def test_pods_of_one_template_have_one_signature():
+    judge = plugin(cluster())
+    affinity = wants(term(WEB)) | avoids(term(DB, HOSTNAME))
+    assert judge.signature(pod("x", labels=WEB, affinity=affinity)) == judge.signature(
+        pod("y", labels=WEB, affinity=affinity)
+    )
+    assert judge.signature(pod("x", labels=WEB)) != judge.signature(pod("x", labels=DB))
+    assert judge.signature(pod("x", labels=WEB)) != judge.signature(pod("x", namespace="other", labels=WEB))
+
+
+# -- the referee -------------------------------------------------------------------
+
+
+def refereed(placed, labels_of, incoming, spaces, hard=1):
+    """(verdict by node, raw score by node), each None for Skip, by asking every pod about every node.
+
+    Args:
+        placed: (pod, node) of each running pod.
+        labels_of: node labels by name.
+        incoming: the pod to be placed.
+        spaces: namespace labels by name, of those that exist.
+        hard: what a required term of a running pod weighs.
+    """
+
+    def of_mine(each, other):
+        chosen = {name for name, labels in spaces.items() if each.namespace_selector.matches(labels)}
+        inside = other.namespace in each.namespaces | chosen or each.namespace_selector.everything
+        return inside and each.selector.matches(other.labels)
+
+    def of_theirs(each):
+        labels = spaces.get(incoming.namespace, {})
+        return (
+            incoming.namespace in each.namespaces or each.namespace_selector.matches(labels)
+        ) and each.selector.matches(incoming.labels)
+
+    def together(each, a, b):
+        return each.topology_key in labels_of[a] and labels_of[a][each.topology_key] == labels_of[b].get(
+            each.topology_key
+        )
+
+    def placeable(each, on):
+        return each.topology_key in labels_of[on]
+
+    required, anti = incoming.required_affinity, incoming.required_anti_affinity
+    friends = [on for other, on in placed if required and all(of_mine(each, other) for each in required)]
+    series = not any(placeable(each, on) for on in friends for each in required)
+    series = series and all(of_mine(each, incoming) for each in required)
+    objections = [(each, on) for other, on in placed for each in other.required_anti_affinity if of_theirs(each)]
+    said = {}
+    for name in labels_of:
+        met = all(any(together(each, name, on) for on in friends) for each in required)
+        if not met and not (series and all(placeable(each, name) for each in required)):
+            said[name] = AFFINITY
+        elif any(of_mine(each, other) and together(each, name, on) for each in anti for other, on in placed):
+            said[name] = ANTI
+        elif any(together(each, name, on) for each, on in objections):
+            said[name] = EXISTING
+        else:
+            said[name] = ""
+    if not (required or anti or any(placeable(each, on) for each, on in objections)):
+        said = None
+
+    weighed = []
+    for other, on in placed:
+        weighed += [(each, w, on) for each, w in incoming.preferred_affinity if of_mine(each, other)]
+        weighed += [(each, -w, on) for each, w in incoming.preferred_anti_affinity if of_mine(each, other)]
+        weighed += [(each, hard, on) for each in other.required_affinity if of_theirs(each)]
+        weighed += [(each, w, on) for each, w in other.preferred_affinity if of_theirs(each)]
+        weighed += [(each, -w, on) for each, w in other.preferred_anti_affinity if of_theirs(each)]
+    weighed = [entry for entry in weighed if placeable(entry[0], entry[2])]
+    raw = {name: sum(w for each, w, on in weighed if together(each, name, on)) for name in labels_of}
+    return said, raw if weighed else None
+
+
+label_maps = st.fixed_dictionaries(
+    {}, optional={"app": st.sampled_from(["web", "db"]), "tier": st.sampled_from(["gold", ""])}
+)
+selectors = st.one_of(
+    st.none(),
+    st.just({}),
+    st.builds(lambda labels: {"matchLabels": labels}, label_maps),
+    st.builds(
+        lambda key, operator, values: {
+            "matchExpressions": [{"key": key, "operator": operator} | ({"values": values} if "In" in operator else {})]
+        },
+        st.sampled_from(["app", "tier"]),
+        st.sampled_from(["In", "NotIn", "Exists", "DoesNotExist"]),
+        st.lists(st.sampled_from(["web", "db", ""]), min_size=1, max_size=2),
+    ),
+)
+NAMESPACES = ["default", "other", "ghost"]
+terms = st.builds(
+    lambda selector, key, names, chosen: (
+        {"topologyKey": key, "labelSelector": selector, "namespaces": names, "namespaceSelector": chosen}
+    ),
+    selectors,
+    st.sampled_from([ZONE, HOSTNAME, "rack"]),
+    st.one_of(st.none(), st.lists(st.sampled_from(NAMESPACES), max_size=2)),
+    st.one_of(st.none(), st.none(), selectors),
+)
+some_terms = st.one_of(st.none(), st.lists(terms, min_size=1, max_size=2))
+weighted = st.lists(st.tuples(st.integers(1, 100), terms), max_size=2)
+affinities = st.builds(
+    lambda wanted, avoided, liked, disliked: {
+        kind: {
+            "requiredDuringSchedulingIgnoredDuringExecution": required,
+            "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": w, "podAffinityTerm": t} for w, t in soft],
+        }
+        for kind, required, soft in (("podAffinity", wanted, liked), ("podAntiAffinity", avoided, disliked))
+    },
+    some_terms,
+    some_terms,
+    weighted,
+    weighted,
+)
+pods = st.tuples(st.sampled_from(NAMESPACES), label_maps, st.one_of(st.none(), affinities))
+NODES = {
+    "a1": {HOSTNAME: "a1", ZONE: "a", "rack": "1"},
+    "a2": {HOSTNAME: "a2", ZONE: "a", "rack": ""},
+    "b1": {HOSTNAME: "b1", ZONE: "b"},
+    "c": {ZONE: "b", "rack": "1"},
+}
+
+
+def world(placed):
+    spaces = [namespace("default", app="web"), namespace("other", tier="gold")]
+    made = [node(name, labels=labels) for name, labels in NODES.items()]
+    c = cluster(*made, *spaces)
+    labels_of = {each.metadata.name: each.metadata.labels for each in made}
+    for i, ((where, labels, affinity), on) in enumerate(placed):
+        c.add_pod(pod(f"x{i}", namespace=where, labels=labels, affinity=affinity, on=on))
+    return c, labels_of, {each.metadata.name: each.metadata.labels for each in spaces}
+
+
+def standing(c):
+    return [(info, c.node_table.names[c.pod_table.node[c.pod_table.row_of[info.key]]]) for info in c.pod_table]
+
+
+@given(st.lists(st.tuples(pods, st.sampled_from(list(NODES))), max_size=5), pods)
+def test_the_referee_agrees(placed, asked):
+    c, labels_of, spaces = world(placed)
+    incoming = pod("new", namespace=asked[0], labels=asked[1], affinity=asked[2])
+    verdicts, raw = refereed(standing(c), labels_of, incoming, spaces)
+    assert supposing(c, incoming, []) == verdicts
+    found = scores(c, incoming)
+    assert (None if found == "Skip" else {name: pair[0] for name, pair in found.items()}) == raw
+
+
+@given(
+    st.lists(st.tuples(pods, st.sampled_from(list(NODES))), max_size=4),
+    st.lists(st.tuples(pods, st.sampled_from(list(NODES))), max_size=3),
+    st.sets(st.integers(0, 3)),
+    pods,
+)
+def test_the_referee_agrees_about_pods_gained_and_lost(placed, gained, lost, asked):
+    c, labels_of, spaces = world(placed)
+    incoming = pod("new", namespace=asked[0], labels=asked[1], affinity=asked[2])
+    now = standing(c)
+    changes = [(on, info, -1) for i, (info, on) in enumerate(now) if i in lost]
+    changes += [
+        (on, pod(f"y{i}", namespace=where, labels=labels, affinity=affinity), 1)
+        for i, ((where, labels, affinity), on) in enumerate(gained)
+    ]
+    said = supposing(c, incoming, changes)
+    if said is None:
+        return
+    for name in NODES:
+        here = [(info, on) for info, on in now if (name, info, -1) not in changes]
+        here += [(info, on) for on, info, sign in changes if on == name and sign > 0]
+        verdicts, _ = refereed(here, labels_of, incoming, spaces)
+        assert said[name] == (verdicts[name] if verdicts is not None else "")

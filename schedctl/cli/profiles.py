@@ -1,0 +1,155 @@
+"""``schedctl profiles``: the scheduler profiles that ship, and what a configuration comes to once it is merged."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from schedctl.errors import UsageError
+
+if TYPE_CHECKING:
+    from schedctl.config.types import SchedulerConfiguration
+
+EXAMPLES_OF_LIST = """\b
+Examples:
+  schedctl profiles list
+  schedctl explain pod web-0 -f cluster.yaml --profile bin-packing
+"""
+EXAMPLES_OF_SHOW = """\b
+Examples:
+  schedctl profiles show default
+  schedctl profiles show my-scheduler-config.yaml
+  schedctl profiles show bin-packing -o yaml
+"""
+
+application = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Show scheduler profiles.")
+
+
+@application.command("list", epilog=EXAMPLES_OF_LIST)
+def list_profiles(
+    output: Annotated[str, typer.Option("-o", "--output", metavar="FORMAT", help="text, name or json.")] = "text",
+    no_headers: Annotated[bool, typer.Option("--no-headers", help="No heading.")] = False,
+) -> None:
+    """List the profiles that ship with schedctl, with the file each comes from."""
+    from schedctl.cli import columns, configurations
+
+    if output not in ("text", "name", "json"):
+        raise UsageError(f'there is no output "{output}"', "-o takes text, name or json")
+    files = configurations.shipped_files()
+    items = [{"name": name, "description": _purpose(file), "file": str(file)} for name, file in files.items()]
+    if output == "json":
+        document = {"apiVersion": "schedctl.dev/v1alpha1", "kind": "ProfileList", "items": items}
+        typer.echo(json.dumps(document, indent=2))
+    elif output == "name":
+        typer.echo("\n".join(files))
+    else:
+        rows = ([item["name"], item["description"]] for item in items)
+        columns.show(["NAME", "DESCRIPTION"], rows, headers=not no_headers)
+
+
+@application.command("show", epilog=EXAMPLES_OF_SHOW)
+def show(
+    name: Annotated[str, typer.Argument(metavar="NAME|FILE", help="A profile that ships, or a configuration file.")],
+    output: Annotated[str, typer.Option("-o", "--output", metavar="FORMAT", help="text, yaml or json.")] = "text",
+) -> None:
+    """Show the plugins of each extension point in order, with weights and arguments, once all is merged.
+
+    `-o yaml` and `-o json` print the same as a KubeSchedulerConfiguration in which nothing is left to defaults.
+    """
+    from schedctl.cli import configurations
+
+    if output not in ("text", "yaml", "json"):
+        raise UsageError(f'there is no output "{output}"', "-o takes text, yaml or json")
+    path = name if Path(name).is_file() else str(configurations.shipped_file(name))
+    configuration = configurations.read(path)
+    if output == "text":
+        typer.echo(f"# {path}")
+        for line in _lines(configuration):
+            typer.echo(line)
+    else:
+        from schedctl.render import machine
+
+        typer.echo(machine.written(spelled_out(configuration), output), nl=False)
+
+
+def spelled_out(configuration: SchedulerConfiguration) -> dict[str, Any]:
+    """Return a KubeSchedulerConfiguration of the same meaning that leaves nothing to defaults and merging.
+
+    `multiPoint` enables nothing, so that each extension point lists what runs there.
+    """
+    from schedctl.config.expansion import WEIGHTED, expand_all
+    from schedctl.config.types import API_VERSION, KIND, POINTS
+    from schedctl.plugins.in_tree import IN_TREE
+
+    expanded, _ = expand_all(configuration, IN_TREE)
+    profiles = []
+    for profile in configuration.profiles:
+        points = expanded[profile.scheduler_name]
+        plugins: dict[str, Any] = {"multiPoint": {"disabled": [{"name": "*"}]}}
+        for point in POINTS:
+            weighted = point in WEIGHTED
+            plugins[point] = {
+                "enabled": [
+                    {"name": plugin.name, "weight": plugin.weight} if weighted else {"name": plugin.name}
+                    for plugin in points[point]
+                ]
+            }
+        named = {plugin.name for chosen in points.values() for plugin in chosen}
+        config = [
+            {"name": one.name, "args": _plain(one.args)}
+            for one in profile.plugin_config
+            if one.name in named and one.args
+        ]
+        spelled: dict[str, Any] = {"schedulerName": profile.scheduler_name, "plugins": plugins, "pluginConfig": config}
+        if profile.percentage_of_nodes_to_score is not None:
+            spelled["percentageOfNodesToScore"] = profile.percentage_of_nodes_to_score
+        profiles.append(spelled)
+    return {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "percentageOfNodesToScore": configuration.percentage_of_nodes_to_score,
+        "profiles": profiles,
+    }
+
+
+def _lines(configuration: SchedulerConfiguration) -> list[str]:
+    document = spelled_out(configuration)
+    percentage = document["percentageOfNodesToScore"]
+    lines = []
+    for profile in document["profiles"]:
+        share = profile.get("percentageOfNodesToScore", percentage)
+        lines += [
+            f"profile {profile['schedulerName']}",
+            f"  nodes to score: {f'{share} %' if share else 'adaptive'}",
+        ]
+        for point, chosen in profile["plugins"].items():
+            names = [
+                f"{plugin['name']} x{plugin['weight']}" if "weight" in plugin else plugin["name"]
+                for plugin in chosen.get("enabled", ())
+            ]
+            if names:
+                lines += [f"  {point}", *(f"    {name}" for name in names)]
+        lines.append("  arguments")
+        lines += [f"    {one['name']}: {json.dumps(one['args'])}" for one in profile["pluginConfig"]]
+    return lines
+
+
+def _plain(args: Any) -> Any:
+    """Return plugin arguments as a file writes them."""
+    import msgspec
+
+    return msgspec.to_builtins(args, enc_hook=str)
+
+
+def _purpose(file: Path) -> str:
+    """Return the first comment of a file, which says what it is for."""
+    first = file.read_text(encoding="utf-8").partition("\n")[0]
+    return first.removeprefix("#").strip() if first.startswith("#") else ""
+
+
+def add_to(parent: typer.Typer) -> None:
+    """Register the commands."""
+    parent.add_typer(application, name="profiles")

@@ -1,0 +1,191 @@
+"""Lines and columns for a terminal of any width, or of none.
+
+A `Line` is spans of text, each with the name of a style; a `Table` is rows of them that line up. Both are plain data
+until `write`: without colour the text goes out as it is, with colour ``rich`` puts the codes in, so the text is the
+same either way. On a narrow terminal lines are folded at spaces under their own indent, and a table that does not fit
+is told row by row. Whatever is laid out is sanitised here, so that no renderer can forget to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TextIO
+
+from schedctl.render import sanitise
+from schedctl.render.terminals import Terminal
+
+STYLES = {"good": "bold green", "bad": "bold red", "strong": "bold", "faint": "dim", "hint": "cyan"}
+"""What the names of styles mean in colour."""
+_LEAST = 24
+"""A folded column is not made narrower than this."""
+
+
+class Span(NamedTuple):
+    """A piece of text in one style; "" is plain."""
+
+    text: str
+    style: str = ""
+
+
+Cell = Sequence[Span]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of text.
+
+    Attributes:
+        spans: what it says.
+        indent: columns before it.
+        hang: further columns before what does not fit on the first line.
+        whole: never folded, whatever the width: to be copied as it is.
+    """
+
+    spans: Cell
+    indent: int = 0
+    hang: int = 2
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows that line up.
+
+    Attributes:
+        rows: cells by row; a row may have fewer than the others.
+        indent: columns before it.
+        heads: the titles of the columns, empty for none.
+        numbers: the columns that are aligned to the right.
+    """
+
+    rows: Sequence[Sequence[Cell]]
+    indent: int = 0
+    heads: Sequence[str] = ()
+    numbers: frozenset[int] = frozenset()
+
+
+Block = Line | Table
+
+
+def line(text: str = "", style: str = "", *, indent: int = 0) -> Line:
+    """Return a line of one span."""
+    return Line((Span(text, style),), indent)
+
+
+def write(blocks: Iterable[Block], stream: TextIO, terminal: Terminal) -> None:
+    """Lay blocks out for a terminal and write them."""
+    lines = (spans for block in blocks for spans in _laid_out(block, terminal.width))
+    if terminal.color:
+        _write_in_color(lines, stream, terminal)
+        return
+    for spans in lines:
+        stream.write(terminal.shown("".join(span.text for span in spans).rstrip()) + "\n")
+
+
+def width(text: str) -> int:
+    """Return how many columns a text takes."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def _write_in_color(lines: Iterable[Cell], stream: TextIO, terminal: Terminal) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(file=stream, force_terminal=True, color_system="standard", no_color=False)
+    for spans in lines:
+        pieces = [(terminal.shown(span.text), STYLES.get(span.style, "")) for span in spans]
+        text = Text.assemble(*pieces)
+        text.rstrip()
+        console.print(text, soft_wrap=True, markup=False, highlight=False, emoji=False)
+
+
+def _laid_out(block: Block, limit: int | None) -> Iterator[Cell]:
+    if isinstance(block, Line):
+        yield from _folded(block, limit)
+        return
+    rows = [[_clean(cell) for cell in row] for row in block.rows]
+    if not rows:
+        return
+    titles = [[_clean((Span(head, "faint"),)) for head in block.heads]] if block.heads else []
+    widths = _widths([*titles, *rows])
+    before = block.indent + sum(each + 2 for each in widths[:-1])
+    fits = limit is None or before + widths[-1] <= limit
+    if fits or (not titles and limit is not None and before + _LEAST <= limit):
+        for row in (*titles, *rows):
+            yield from _row(row, widths, block, None if fits else limit)
+    else:
+        for row in rows:
+            yield from _told(row, block, limit)
+
+
+def _row(row: Sequence[Cell], widths: Sequence[int], table: Table, limit: int | None) -> Iterator[Cell]:
+    spans: list[Span] = []
+    for index, cell in enumerate(row):
+        padding = Span(" " * (widths[index] - _length(cell)))
+        last = index == len(widths) - 1
+        spans += (padding, *cell) if index in table.numbers else (*cell, padding)
+        spans += () if last else (Span("  "),)
+    yield from _folded(Line(spans, table.indent, sum(each + 2 for each in widths[:-1])), limit)
+
+
+def _told(row: Sequence[Cell], table: Table, limit: int | None) -> Iterator[Cell]:
+    """A row of a table that does not fit: its first cell, and below it the others with their titles."""
+    first, *rest = row
+    yield from _folded(Line(first, table.indent), limit)
+    for index, cell in enumerate(rest, 1):
+        title = (Span(f"{table.heads[index]}: ", "faint"),) if table.heads else ()
+        if any(span.text for span in cell):
+            yield from _folded(Line((*title, *cell), table.indent + 2), limit)
+
+
+def _widths(rows: Sequence[Sequence[Cell]]) -> list[int]:
+    columns = max(map(len, rows))
+    return [max((_length(row[i]) for row in rows if i < len(row)), default=0) for i in range(columns)]
+
+
+def _length(cell: Cell) -> int:
+    return sum(width(span.text) for span in cell)
+
+
+def _clean(cell: Cell) -> Cell:
+    return tuple(Span(sanitise.text(span.text), span.style) for span in cell)
+
+
+def _folded(block: Line, limit: int | None) -> Iterator[Cell]:
+    spans = _clean(block.spans)
+    if not any(span.text for span in spans):
+        yield ()
+        return
+    if limit is None or block.whole or block.indent + _length(spans) <= limit:
+        yield (Span(" " * block.indent), *spans)
+        return
+    hang = block.indent + block.hang
+    hang = hang if limit - hang >= _LEAST else block.indent
+    current: list[Span] = [Span(" " * block.indent)]
+    used, empty = block.indent, True
+    for word in _words(spans):
+        if not empty and used + width(word.text.rstrip()) > limit:
+            yield current
+            current, used, empty = [Span(" " * hang)], hang, True
+        if empty and not word.text.strip() and used == hang:
+            continue
+        current.append(word)
+        used += width(word.text)
+        empty = False
+    yield current
+
+
+def _words(spans: Cell) -> Iterator[Span]:
+    """Split after spaces, keeping them at the end of each word."""
+    for span in spans:
+        at = 0
+        while at < len(span.text):
+            space = span.text.find(" ", at)
+            end = len(span.text) if space < 0 else space + 1
+            yield Span(span.text[at:end], span.style)
+            at = end

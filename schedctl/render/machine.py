@@ -1,0 +1,64 @@
+"""``-o json`` and ``-o yaml``: the report as it is, every field, in the order of its declaration.
+
+The YAML is the JSON with indentation instead of brackets. Every text that could be read as anything but a text, by any
+of the YAML parsers around Kubernetes, stands in double quotes, where YAML and JSON agree.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from schedctl.render import sanitise
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./()'=<-]*(?: [A-Za-z0-9_./()'=<>+-]+)*")
+_WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"))
+
+
+def json(document: msgspec.Struct) -> str:
+    """Return the document as indented JSON, with a newline at its end."""
+    return sanitise.quoted(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n"
+
+
+def yaml(document: msgspec.Struct) -> str:
+    """Return the document as YAML."""
+    return "".join(f"{line}\n" for line in _block(plain(document)))
+
+
+def plain(document: msgspec.Struct) -> Any:
+    """Return the document as maps, lists and scalars."""
+    return msgspec.to_builtins(document)
+
+
+def _block(value: Any) -> Iterator[str]:
+    """Yield the lines of a map or a list, or the one line of a scalar."""
+    if isinstance(value, dict) and value:
+        for key, each in value.items():
+            yield from _entry(f"{_scalar(key)}:", each)
+    elif isinstance(value, list) and value:
+        for each in value:
+            first, *rest = _block(each)
+            yield f"- {first}"
+            yield from (f"  {line}" for line in rest)
+    else:
+        yield _scalar(value)
+
+
+def _entry(head: str, value: Any) -> Iterator[str]:
+    if isinstance(value, dict) and value:
+        yield head
+        yield from (f"  {line}" for line in _block(value))
+    elif isinstance(value, list) and value:
+        yield head
+        yield from _block(value)
+    else:
+        yield f"{head} {_scalar(value)}"
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
+        return value
+    return sanitise.quoted(msgspec.json.encode(value).decode())

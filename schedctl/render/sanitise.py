@@ -1,0 +1,40 @@
+"""Names from a cluster are untrusted: what could steer a terminal, or show as other than it is, is written out.
+
+Control characters, escapes, bidirectional and invisible formatting, line separators and lone surrogates become their
+escape in backslashes. In JSON and YAML texts the same characters are escaped in the format's own way, so nothing is
+lost.
+"""
+
+from __future__ import annotations
+
+import re
+
+_UNSAFE = (
+    "\x00-\x1f\x7f-\x9f"  # C0, DEL, C1
+    "\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"  # invisible, bidi, line separators
+    "\ud800-\udfff\U000e0000-\U000e007f"  # lone surrogates, tags
+)
+_TEXT = re.compile(f"[{_UNSAFE}]")
+_QUOTED = re.compile(f"[{_UNSAFE.removeprefix(chr(0) + '-' + chr(31))}]")
+
+
+def text(value: str) -> str:
+    """Return a text that fits on a line and does nothing to a terminal."""
+    return _TEXT.sub(_escaped, value)
+
+
+def quoted(document: str) -> str:
+    """Return a JSON text, or one of double-quoted YAML scalars, without characters a terminal would act on."""
+    return _QUOTED.sub(_json_escaped, document)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _json_escaped(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))

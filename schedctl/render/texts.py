@@ -1,0 +1,299 @@
+"""The text for people: the answer first, then Kubernetes' own line, the reasons, the scores, notes, and hints last.
+
+Plain and coloured, narrow and wide are the same text; ``layout`` folds and colours. Lists are folded to what a person
+reads (``-o wide`` and ``--limit`` show more), the numbers in the first lines are always those of all nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from schedctl.explain.amounts import amount
+from schedctl.explain.reports import (
+    Comparison,
+    ExplainReport,
+    Explanation,
+    Matrix,
+    Metadata,
+    NodeDetail,
+    NodeGroup,
+    NodeScore,
+    PluginRefusals,
+    PluginScore,
+    Reason,
+    ResourceUse,
+    Verdict,
+)
+from schedctl.render.layout import Block, Cell, Line, Span, Table, line
+
+_FEW = 5
+"""How many names, and how many groups of nodes, are shown before the rest is counted."""
+_TOP = 10
+"""How many nodes the score table shows."""
+_ALL = 1 << 62
+_BLANK = line()
+_NODE_VERDICTS = {
+    "Feasible": "will do",
+    "Refused": "will not do",
+    "LeftOut": "left out by PreFilter",
+    "Unseen": "was not looked at",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """How much is shown: entries of a list, rows of the score table, and whether columns that tell nothing are too."""
+
+    entries: int = _FEW
+    scores: int = _TOP
+    columns: bool = False
+
+
+def lines(report: ExplainReport, *, wide: bool = False, limit: int = 0) -> Iterator[Block]:
+    """Yield the report as lines and tables.
+
+    Args:
+        report: what to tell.
+        wide: show every entry of a list and every column.
+        limit: show so many entries of a list, 0 for what suits.
+    """
+    detail = Detail(limit or (_ALL if wide else _FEW), limit or (_ALL if wide else _TOP), wide)
+    many = len(report.results) > 1
+    for index, result in enumerate(report.results):
+        if index:
+            yield _BLANK
+        rules = "" if many else _rules(report.metadata, result.profile)
+        yield from _explanation(result, detail, rules)
+    if many:
+        yield _BLANK
+        yield from _tally(report)
+
+
+def _explanation(result: Explanation, detail: Detail, rules: str) -> Iterator[Block]:
+    yield _answer(result)
+    if result.message:
+        yield Line((Span(result.message),), whole=True)
+    if result.current is not None:
+        yield line(result.current.text)
+    sections = (
+        _reasons(result, detail),
+        _scores(result, detail),
+        _matrix(result.matrix, detail) if result.matrix is not None else (),
+        _node(result.node, detail) if result.node is not None else (),
+        _last(result, rules),
+    )
+    for section in sections:
+        blocks = list(section)
+        if blocks:
+            yield _BLANK
+            yield from blocks
+
+
+def _answer(result: Explanation) -> Line:
+    pod = Span(f"pod {result.pod.namespace}/{result.pod.name}", "strong")
+    match result.verdict:
+        case Verdict.SCHEDULED:
+            tied = f", {len(result.ties)} tied" if len(result.ties) > 1 else ""
+            return Line((pod, Span(" → "), Span(result.chosen, "good"), Span(f" (score {result.score}{tied})")))
+        case Verdict.UNSCHEDULABLE:
+            word, why = "UNSCHEDULABLE", f"0/{result.nodes.total} nodes"
+        case Verdict.GATED:
+            word, why = "GATED", f"waits for {', '.join(result.gates)}" if result.gates else "kept out of the queue"
+        case Verdict.DELETING:
+            word, why = "DELETING", "is not scheduled any more"
+        case Verdict.FOREIGN_SCHEDULER:
+            word, why = "NOT OURS", f"no profile serves schedulerName {result.pod.scheduler_name}"
+        case Verdict.ERROR:
+            word, why = "ERROR", result.error
+        case Verdict.INCONCLUSIVE:
+            word, why = "INCONCLUSIVE", result.error
+    return Line((pod, Span(": "), Span(word, "bad"), Span(f" ({why})")))
+
+
+# -- why not ---------------------------------------------------------------------
+
+
+def _reasons(result: Explanation, detail: Detail) -> Iterator[Block]:
+    if not result.reasons:
+        return
+    if result.verdict is Verdict.SCHEDULED:
+        nodes = result.nodes
+        yield line(f"{nodes.feasible} of {_nodes(nodes.total)} will do; the others:", "faint")
+    for reason in result.reasons:
+        yield from _reason(reason, detail)
+
+
+def _reason(reason: Reason, detail: Detail, *, indent: int = 0) -> Iterator[Block]:
+    who = "the pod as a whole" if reason.whole_pod else _nodes(reason.count)
+    said_by = f"  [{reason.plugin}]" if reason.plugin else ""
+    yield Line((Span(f"{who}: ", "strong"), Span(reason.text), Span(said_by, "faint")), indent)
+    if reason.summary:
+        yield line(reason.summary, indent=indent + 2)
+    shown = reason.groups[: detail.entries]
+    folded = len(reason.groups) > len(shown)
+    if folded and len(reason.zones) > 1:
+        yield line(f"by zone: {_zones(reason.zones)}", indent=indent + 2)
+    yield Table([_group(group, detail) for group in shown], indent + 2)
+    if folded:
+        rest = sum(len(group.nodes) for group in reason.groups[detail.entries :])
+        yield line(f"+{_nodes(rest, 'more ')}", "faint", indent=indent + 2)
+
+
+def _group(group: NodeGroup, detail: Detail) -> Sequence[Cell]:
+    names = _names(group.nodes, detail, group.zones)
+    return ((Span(names),), (Span(group.detail),)) if group.detail else ((Span(names),),)
+
+
+def _names(names: Sequence[str], detail: Detail, zones: Mapping[str, int]) -> str:
+    if len(names) <= detail.entries:
+        return ", ".join(names)
+    where = f" ({_zones(zones)})" if len(zones) > 1 else ""
+    return f"{', '.join(names[: detail.entries])}, +{len(names) - detail.entries} more{where}"
+
+
+def _zones(zones: Mapping[str, int]) -> str:
+    told = [f"{zone or 'no zone'} {count}" for zone, count in zones.items()]
+    return ", ".join(told[:_TOP] + ([f"+{len(told) - _TOP} more zones"] if len(told) > _TOP else []))
+
+
+def _nodes(count: int, kind: str = "") -> str:
+    return f"{count} {kind}node{'' if count == 1 else 's'}"
+
+
+# -- why here --------------------------------------------------------------------
+
+
+def _scores(result: Explanation, detail: Detail) -> Iterator[Block]:
+    if not result.scores:
+        return
+    yield line("scores: raw → normalised × weight = product", "faint")
+    plugins = [score.plugin for score in result.scores[0].plugins]
+    alike = [] if detail.columns else [index for index in range(len(plugins)) if _same(result.scores, index)]
+    shown = [index for index in range(len(plugins)) if index not in alike]
+    rows = [_score_row(score, shown, score.node in result.ties) for score in result.scores[: detail.scores]]
+    heads = ["NODE", *(plugins[index] for index in shown), "SUM"]
+    yield Table(rows, 2, heads, frozenset(range(1, len(heads))))
+    if len(result.scores) > detail.scores:
+        rest = result.scores[detail.scores :]
+        yield line(f"+{_nodes(len(rest), 'more ')}, {rest[-1].total} to {rest[0].total}", "faint", indent=2)
+    if alike:
+        same = ", ".join(f"{plugins[index]} {result.scores[0].plugins[index].weighted}" for index in alike)
+        yield line(f"the same for every node: {same}", "faint", indent=2)
+    yield from _comparison(result.comparison)
+
+
+def _same(scores: Sequence[NodeScore], index: int) -> bool:
+    return len({score.plugins[index].weighted for score in scores}) == 1
+
+
+def _score_row(score: NodeScore, shown: Sequence[int], best: bool) -> Sequence[Cell]:
+    style = "good" if best else ""
+    cells = [(Span(_product(score.plugins[index])),) for index in shown]
+    return ((Span(score.node, style),), *cells, (Span(str(score.total), style or "strong"),))
+
+
+def _product(score: PluginScore) -> str:
+    return f"{score.raw} → {score.normalized} × {score.weight} = {score.weighted}"
+
+
+def _comparison(comparison: Comparison | None) -> Iterator[Block]:
+    if comparison is not None:
+        yield line(comparison.text)
+
+
+# -- every filter, and one node --------------------------------------------------
+
+
+def _matrix(matrix: Matrix, detail: Detail) -> Iterator[Block]:
+    yield line("every filter about every node:", "faint")
+    rows: list[Sequence[Cell]] = []
+    for pattern in matrix.patterns[: detail.entries * 2]:
+        refused = (Span(", ".join(pattern.refused_by), "bad"),) if pattern.refused_by else (Span("nobody", "good"),)
+        names = _names(pattern.nodes, detail, pattern.zones)
+        rows.append(((Span(str(len(pattern.nodes))),), refused, (Span(names),)))
+    yield Table(rows, 2, ("NODES", "REFUSED BY", "NAMES"), frozenset((0,)))
+    if len(matrix.patterns) > len(rows):
+        rest = matrix.patterns[len(rows) :]
+        yield line(f"+{_nodes(sum(len(pattern.nodes) for pattern in rest), 'more ')}", "faint", indent=2)
+    for filtered in matrix.filters:
+        for reason in filtered.reasons:
+            yield from _reason(reason, detail)
+    yield from _silent(matrix.filters)
+
+
+def _silent(filters: Sequence[PluginRefusals]) -> Iterator[Block]:
+    content = [each.plugin for each in filters if each.asked and not each.refused]
+    skipped = [each.plugin for each in filters if not each.asked]
+    if content:
+        yield line(f"no refusals: {', '.join(content)}", "faint")
+    if skipped:
+        yield line(f"not asked, since nothing in the pod concerns them: {', '.join(skipped)}", "faint")
+
+
+def _node(node: NodeDetail, detail: Detail) -> Iterator[Block]:
+    place = f", rank {node.rank}" if node.rank else ""
+    score = f", score {node.score.total}" if node.score is not None else ""
+    verdict = {
+        "Feasible": "will do",
+        "Refused": "will not do",
+        "LeftOut": "left out by PreFilter",
+        "Unseen": "not seen",
+    }
+    style = "good" if node.verdict == "Feasible" else "bad"
+    said = verdict.get(node.verdict, node.verdict)
+    yield Line((Span(f"node {node.name}: ", "strong"), Span(said, style), Span(f"{score}{place}")))
+    cordoned = ["cordoned"] if node.unschedulable else []
+    taints = [f"taint {taint}" for taint in node.taints]
+    yield line(", ".join([f"{node.pods} pod{'' if node.pods == 1 else 's'}", *cordoned, *taints]), indent=2)
+    if detail.columns:
+        yield line(f"labels {', '.join(f'{key}={value}' for key, value in node.labels.items())}", indent=2)
+    resources = [[(Span(text),) for text in _use(use)] for use in node.resources]
+    yield Table(resources, 2, ("RESOURCE", "ALLOCATABLE", "USED", "FREE", "REQUESTED"), frozenset((1, 2, 3, 4)))
+    for each in node.filters:
+        for reason in each.reasons:
+            told = "; ".join(group.detail for group in reason.groups if group.detail)
+            why = f": {told}" if told else ""
+            yield Line((Span(f"{each.plugin}: ", "strong"), Span(reason.text, "bad"), Span(why)), 2)
+    yield from _silent(node.filters)
+    if node.score is not None:
+        for plugin in node.score.plugins:
+            yield line(f"{plugin.plugin}: {_product(plugin)}", indent=2)
+    yield from _comparison(node.comparison)
+
+
+def _use(use: ResourceUse) -> list[str]:
+    amounts = (use.allocatable, use.used, use.free, use.requested)
+    return [use.resource, *(amount(use.resource, each) for each in amounts)]
+
+
+# -- the end ---------------------------------------------------------------------
+
+
+def _last(result: Explanation, rules: str) -> Iterator[Block]:
+    for note in (*result.notes, *([rules] if rules else [])):
+        yield Line((Span("note: ", "faint"), Span(note)), hang=6)
+    for hint in result.hints:
+        yield Line((Span("hint: ", "hint"), Span(hint.text)), hang=6)
+
+
+def _rules(metadata: Metadata, profile: str) -> str:
+    by = f"by the rules of kube-scheduler {metadata.kubernetes_version}"
+    named = f", profile {profile} ({metadata.configuration})" if profile else f", {metadata.configuration}"
+    return f"{by}{named}, {'nodes sampled' if metadata.sampling else 'every node judged'}"
+
+
+def _tally(report: ExplainReport) -> Iterator[Block]:
+    summary = report.summary
+    counts = (
+        ("scheduled", summary.scheduled),
+        ("unschedulable", summary.unschedulable),
+        ("gated", summary.gated),
+        ("deleting", summary.deleting),
+        ("of another scheduler", summary.foreign_scheduler),
+        ("in error", summary.error),
+        ("inconclusive", summary.inconclusive),
+    )
+    told = ", ".join(f"{count} {name}" for name, count in counts if count)
+    yield line(f"{summary.pods} pods: {told}", "strong")
+    yield line(_rules(report.metadata, ""), "faint")

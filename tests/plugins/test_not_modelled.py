@@ -1,0 +1,177 @@
+"""What is not modelled yet: pods that do not need it are answered exactly, pods that do are refused loudly."""
+
+import numpy as np
+import pytest
+
+from schedctl.api.devices import DeviceClass, DeviceClassSpec
+from schedctl.api.meta import ObjectMeta
+from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.engine.handles import ProfileHandle
+from schedctl.engine.nominators import Nominator
+from schedctl.errors import NotModelled, PluginError
+from schedctl.framework.cycles import Cycle
+from schedctl.framework.points import Scope
+from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status
+from schedctl.plugins.default_preemption import DefaultPreemption
+from schedctl.plugins.dynamic_resources import DynamicResources
+from schedctl.plugins.node_volume_limits import NodeVolumeLimits
+from schedctl.plugins.volume_binding import VolumeBinding
+from schedctl.plugins.volume_restrictions import VolumeRestrictions
+from schedctl.plugins.volume_zone import VolumeZone
+from schedctl.testing.builders import cluster, node, pod
+
+CLAIM = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
+EPHEMERAL = {"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}
+DISK = {"name": "disk", "gcePersistentDisk": {"pdName": "d"}}
+ISCSI = {"name": "target", "iscsi": {"iqn": "iqn.example"}}
+AZURE = {"name": "azure", "azureDisk": {"diskName": "d", "diskURI": "u"}}
+PLAIN = [{"name": "tmp", "emptyDir": {}}, {"name": "settings", "configMap": {"name": "c"}}]
+PLUGINS = [VolumeRestrictions, NodeVolumeLimits, VolumeBinding, VolumeZone, DynamicResources]
+
+
+def made(plugin, c):
+    return plugin(None, ProfileHandle(c, Nominator()))
+
+
+def shelf(extended=None):
+    """A cluster with a device class called ``gpu`` and a running pod that uses everything."""
+    busy = pod("busy", on="a", volumes=[CLAIM, EPHEMERAL, DISK], resourceClaims=[{"name": "gpu"}])
+    device_class = DeviceClass(metadata=ObjectMeta(name="gpu"), spec=DeviceClassSpec(extended_resource_name=extended))
+    return cluster(node("a"), node("b"), busy, device_class)
+
+
+@pytest.mark.parametrize("plugin", PLUGINS)
+def test_a_pod_that_uses_nothing_of_it_skips_whatever_the_running_ones_do(plugin):
+    c = shelf()
+    incoming = pod(cpu="1", requests={"example.com/fpga": "1"}, volumes=PLAIN)
+    assert made(plugin, c).pre_filter(Cycle(incoming), c.nodes) == SKIP
+    assert made(plugin, c).signature(incoming) is not None
+
+
+REFUSED = [
+    (
+        VolumeRestrictions,
+        {"volumes": [*PLAIN, CLAIM]},
+        'persistent volume claims are not modelled yet (pod shop/db-0, volume "data")',
+    ),
+    (VolumeRestrictions, {"volumes": [DISK]}, 'in-line disks are not modelled yet (pod shop/db-0, volume "disk")'),
+    (VolumeRestrictions, {"volumes": [ISCSI]}, 'in-line disks are not modelled yet (pod shop/db-0, volume "target")'),
+    (NodeVolumeLimits, {"volumes": [AZURE]}, 'attach limits are not modelled yet (pod shop/db-0, volume "azure")'),
+    (
+        NodeVolumeLimits,
+        {"volumes": [EPHEMERAL]},
+        'attach limits are not modelled yet (pod shop/db-0, volume "scratch")',
+    ),
+    (
+        VolumeBinding,
+        {"volumes": [CLAIM]},
+        'persistent volume claims are not modelled yet (pod shop/db-0, volume "data")',
+    ),
+    (
+        VolumeBinding,
+        {"volumes": [EPHEMERAL]},
+        'ephemeral volume claims are not modelled yet (pod shop/db-0, volume "scratch")',
+    ),
+    (
+        VolumeZone,
+        {"volumes": [CLAIM]},
+        'zones of persistent volumes are not modelled yet (pod shop/db-0, volume "data")',
+    ),
+    (
+        DynamicResources,
+        {"resourceClaims": [{"name": "gpu"}]},
+        'resource claims are not modelled yet (pod shop/db-0, claim "gpu")',
+    ),
+    (
+        DynamicResources,
+        {"requests": {"deviceclass.resource.kubernetes.io/gpu": "1"}},
+        "extended resources backed by a DeviceClass are not modelled yet "
+        '(pod shop/db-0, resource "deviceclass.resource.kubernetes.io/gpu")',
+    ),
+    (
+        DynamicResources,
+        {"requests": {"example.com/gpu": "1"}},
+        'extended resources backed by a DeviceClass are not modelled yet (pod shop/db-0, resource "example.com/gpu")',
+    ),
+]
+
+
+@pytest.mark.parametrize(("plugin", "spec", "text"), REFUSED)
+def test_a_pod_that_uses_it_is_refused_loudly(plugin, spec, text):
+    c = shelf(extended="example.com/gpu")
+    incoming = pod("db-0", namespace="shop", **spec)
+    with pytest.raises(NotModelled) as refusal:
+        made(plugin, c).pre_filter(Cycle(incoming), c.nodes)
+    assert str(refusal.value) == f"{plugin.name}: {text}"
+    assert refusal.value.exit_code == 5
+
+
+def test_a_resource_of_which_a_pod_wants_none_needs_no_device():
+    c = shelf(extended="example.com/gpu")
+    assert made(DynamicResources, c).pre_filter(Cycle(pod(requests={"example.com/gpu": "0"})), c.nodes) == SKIP
+
+
+def test_an_implicit_name_needs_its_class():
+    c = shelf()
+    incoming = pod(requests={"deviceclass.resource.kubernetes.io/other": "1"})
+    assert made(DynamicResources, c).pre_filter(Cycle(incoming), c.nodes) == SKIP
+
+
+def test_claims_of_devices_are_refused_before_the_queue():
+    with pytest.raises(NotModelled):
+        made(DynamicResources, cluster()).pre_enqueue(pod(resourceClaims=[{"name": "gpu"}]))
+    assert made(DynamicResources, cluster()).pre_enqueue(pod()) == SUCCESS
+
+
+@pytest.mark.parametrize("plugin", [VolumeBinding, DynamicResources])
+def test_a_pod_without_claims_scores_nothing_but_is_scored(plugin):
+    c = shelf()
+    judge, cycle = made(plugin, c), Cycle(pod())
+    judge.pre_filter(cycle, c.nodes)
+    if plugin is VolumeBinding:
+        assert judge.pre_score(cycle, c.nodes) is None
+    raw = judge.score(cycle, c.nodes)
+    assert (raw.dtype, raw.tolist()) == (np.int64, [0, 0])
+    assert judge.normalize(cycle, c.nodes, raw).tolist() == [0, 0]
+
+
+def test_a_profile_without_their_prefilter_fails_as_upstream_does():
+    c = shelf()
+    for plugin, text in (
+        (VolumeRestrictions, 'cannot read "PreFilterVolumeRestrictions" from cycleState'),
+        (VolumeBinding, "not found"),
+        (DynamicResources, "not found"),
+    ):
+        found = made(plugin, c).filter(Cycle(pod()), c.nodes)
+        assert (found.status(0).code, found.status(0).message) == (Code.ERROR, text)
+    for plugin in (NodeVolumeLimits, VolumeZone):
+        assert not made(plugin, c).filter(Cycle(pod()), c.nodes).parts
+    assert made(VolumeBinding, c).pre_score(Cycle(pod()), c.nodes) == Status(Code.ERROR, ("not found",))
+    for plugin in (VolumeBinding, DynamicResources):
+        with pytest.raises(PluginError, match="not found"):
+            made(plugin, c).score(Cycle(pod()), c.nodes)
+
+
+def test_devices_leave_a_failed_pod_to_preemption_which_says_that_it_did_not_try():
+    c = shelf()
+    codes = np.full(2, Code.UNSCHEDULABLE, np.int8)
+    devices, cycle = made(DynamicResources, c), Cycle(pod())
+    devices.pre_filter(cycle, c.nodes)
+    assert devices.post_filter(cycle, c.nodes, codes).status == Status(Code.UNSCHEDULABLE)
+    said = made(DefaultPreemption, c).post_filter(cycle, c.nodes, codes).status
+    assert said == Status(Code.UNSCHEDULABLE, ("preemption: not tried (not modelled yet)",))
+
+
+def test_devices_fail_where_an_earlier_plugin_ended_prefilter():
+    c = shelf()
+    found = made(DynamicResources, c).post_filter(Cycle(pod()), c.nodes, np.zeros(2, np.int8))
+    assert found.status == Status(Code.ERROR, ("not found",))
+
+
+def test_only_a_device_class_spoils_their_answers():
+    c = shelf()
+    another = Change(ChangeKind.OBJECT, subject=DeviceClass(metadata=ObjectMeta(name="new")))
+    placed = Change(ChangeKind.POD_ADDED, 0, pod("x", volumes=[CLAIM, DISK]))
+    for plugin in PLUGINS:
+        assert made(plugin, c).moved_by(Cycle(pod()), placed) is Scope.NOTHING
+    assert made(DynamicResources, c).moved_by(Cycle(pod()), another) is Scope.EVERYTHING

@@ -1,0 +1,299 @@
+"""What an API server makes of a pod; the expectations were taken from one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from schedctl.api.pods import Pod
+from schedctl.api.policies import PriorityClass, RuntimeClass
+from schedctl.api.storage import PersistentVolumeClaim, StorageClass
+from schedctl.cache.cluster import Cluster
+from schedctl.workloads import admission
+
+OUTAGES = [
+    {"key": f"node.kubernetes.io/{key}", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
+    for key in ("not-ready", "unreachable")
+]
+
+
+def pod(metadata: dict[str, Any] | None = None, **spec: Any) -> Pod:
+    named = {"name": "web-0", "namespace": "shop", **(metadata or {})}
+    return msgspec.convert({"metadata": named, "spec": {"containers": [{"name": "main"}], **spec}}, Pod)
+
+
+def cluster(*objects: Any) -> Cluster:
+    made = Cluster()
+    for obj in objects:
+        made.put(obj)
+    return made
+
+
+def priority_class(name: str, value: int, **more: Any) -> PriorityClass:
+    return msgspec.convert({"metadata": {"name": name}, "value": value, **more}, PriorityClass)
+
+
+def storage_class(name: str, created: str = "", *, default: bool = True) -> StorageClass:
+    annotations = {"storageclass.kubernetes.io/is-default-class": str(default).lower()}
+    metadata = {"name": name, "annotations": annotations, "creationTimestamp": created or None}
+    return msgspec.convert({"metadata": metadata, "provisioner": "disk"}, StorageClass)
+
+
+def spec_of(pod: Pod) -> dict[str, Any]:
+    return msgspec.to_builtins(pod.spec)
+
+
+def test_a_pod_that_came_from_a_cluster_is_left_alone():
+    stored = pod({"uid": "1"}, schedulerName="default-scheduler", priorityClassName="gone")
+    assert admission.admit(stored, cluster()).pod == stored
+
+
+# -- priority ----------------------------------------------------------------------------
+
+LOW, HIGH = priority_class("low", 10), priority_class("high", 1000, preemptionPolicy="Never")
+USUAL, RARE = priority_class("usual", 50, globalDefault=True), priority_class("rare", 70, globalDefault=True)
+
+
+@pytest.mark.parametrize(
+    ("classes", "spec", "priority", "policy"),
+    [
+        pytest.param([], {}, 0, "PreemptLowerPriority", id="without any class a pod counts 0 and may preempt"),
+        pytest.param([LOW], {"priorityClassName": "low"}, 10, "PreemptLowerPriority", id="its class counts"),
+        pytest.param([HIGH], {"priorityClassName": "high"}, 1000, "Never", id="its class says whether it may preempt"),
+        pytest.param(
+            [],
+            {"priorityClassName": "system-node-critical"},
+            2000001000,
+            "PreemptLowerPriority",
+            id="system classes exist",
+        ),
+        pytest.param([LOW, USUAL], {}, 50, "PreemptLowerPriority", id="the default class counts for pods without one"),
+        pytest.param([RARE, USUAL], {}, 50, "PreemptLowerPriority", id="of two default classes the lower one counts"),
+        pytest.param(
+            [LOW, USUAL], {"priorityClassName": "low"}, 10, "PreemptLowerPriority", id="a class beats the default"
+        ),
+        pytest.param([], {"priority": 7}, 7, "PreemptLowerPriority", id="a stated priority is kept"),
+        pytest.param(
+            [],
+            {"priority": 7, "priorityClassName": "gone"},
+            7,
+            "PreemptLowerPriority",
+            id="a stated priority needs no class",
+        ),
+    ],
+)
+def test_priority(classes, spec, priority, policy):
+    admitted = admission.admit(pod(**spec), cluster(*classes)).pod
+    assert (admitted.spec.priority, admitted.spec.preemption_policy) == (priority, policy)
+
+
+# -- tolerations -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("stated", "expected"),
+    [
+        pytest.param([], OUTAGES, id="a pod stays on a lost node for five minutes"),
+        pytest.param(
+            [{"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute"}],
+            [{"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute"}, OUTAGES[1]],
+            id="unless it says itself how long",
+        ),
+        pytest.param([{"operator": "Exists"}], [{"operator": "Exists"}], id="a toleration of everything is enough"),
+        pytest.param(
+            [{"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoSchedule"}],
+            [{"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoSchedule"}, *OUTAGES],
+            id="a toleration of another effect says nothing about outages",
+        ),
+    ],
+)
+def test_outages_are_tolerated_for_a_while(stated, expected):
+    assert spec_of(admission.admit(pod(tolerations=stated), cluster()).pod)["tolerations"] == expected
+
+
+# -- runtime classes ---------------------------------------------------------------------
+
+KATA = msgspec.convert(
+    {
+        "metadata": {"name": "kata"},
+        "handler": "kata",
+        "overhead": {"podFixed": {"cpu": "250m"}},
+        "scheduling": {
+            "nodeSelector": {"kata": "yes"},
+            "tolerations": [{"key": "kata", "operator": "Exists"}, {"key": "spot", "operator": "Exists"}],
+        },
+    },
+    RuntimeClass,
+)
+
+
+def test_a_runtime_costs_something_and_runs_only_in_some_places():
+    stated = [{"key": "kata", "operator": "Equal", "value": "yes", "effect": "NoSchedule"}]
+    spec = spec_of(
+        admission.admit(pod(runtimeClassName="kata", nodeSelector={"os": "x"}, tolerations=stated), cluster(KATA)).pod
+    )
+    assert spec["overhead"] == {"cpu": "250m"}
+    assert spec["nodeSelector"] == {"kata": "yes", "os": "x"}
+    assert spec["tolerations"] == [
+        *OUTAGES,
+        {"key": "kata", "operator": "Exists"},
+        {"key": "spot", "operator": "Exists"},
+    ], "a toleration that another one covers goes"
+
+
+# -- matchLabelKeys ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("constraint", "expressions"),
+    [
+        pytest.param(
+            {"matchLabelKeys": ["hash"], "labelSelector": {}},
+            [{"key": "hash", "operator": "In", "values": ["h1"]}],
+            id="the pod's value becomes part of the selector",
+        ),
+        pytest.param({"matchLabelKeys": ["none"], "labelSelector": {}}, None, id="a key the pod lacks is ignored"),
+        pytest.param({"labelSelector": {}}, None, id="no keys, no change"),
+    ],
+)
+def test_match_label_keys_of_a_spread_constraint(constraint, expressions):
+    stated = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", **constraint}
+    admitted = admission.admit(pod({"labels": {"hash": "h1"}}, topologySpreadConstraints=[stated]), cluster()).pod
+    (made,) = admitted.spec.topology_spread_constraints
+    assert msgspec.to_builtins(made.label_selector).get("matchExpressions") == expressions
+
+
+def test_match_label_keys_without_a_selector_select_nothing_still():
+    stated = {"maxSkew": 1, "topologyKey": "z", "whenUnsatisfiable": "DoNotSchedule", "matchLabelKeys": ["hash"]}
+    admitted = admission.admit(pod({"labels": {"hash": "h1"}}, topologySpreadConstraints=[stated]), cluster()).pod
+    assert admitted.spec.topology_spread_constraints[0].label_selector is None
+
+
+def test_label_keys_of_affinity_terms():
+    term = {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "web"}}, "mismatchLabelKeys": ["tenant"]}
+    affinity = {
+        "podAntiAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": [{**term, "matchLabelKeys": ["hash"]}],
+            "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "podAffinityTerm": term}],
+        }
+    }
+    labels = {"hash": "h1", "tenant": "t1"}
+    made = admission.admit(pod({"labels": labels}, affinity=affinity), cluster()).pod.spec.affinity.pod_anti_affinity
+    required = made.required_during_scheduling_ignored_during_execution[0].label_selector
+    preferred = made.preferred_during_scheduling_ignored_during_execution[0].pod_affinity_term.label_selector
+    other_tenants = {"key": "tenant", "operator": "NotIn", "values": ["t1"]}
+    assert msgspec.to_builtins(preferred) == {"matchLabels": {"app": "web"}, "matchExpressions": [other_tenants]}
+    assert msgspec.to_builtins(required)["matchExpressions"] == [
+        {"key": "hash", "operator": "In", "values": ["h1"]},
+        other_tenants,
+    ]
+
+
+# -- pod-level resources -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("container", "stated", "requests"),
+    [
+        pytest.param({}, {"limits": {"memory": "1Gi"}}, {"memory": "1Gi"}, id="a limit of the pod is its request"),
+        pytest.param(
+            {"requests": {"cpu": "1500m", "memory": "64Mi"}},
+            {"limits": {"memory": "1Gi"}},
+            {"cpu": "1500m", "memory": str(64 << 20)},
+            id="what its containers request comes before its limit",
+        ),
+        pytest.param(
+            {"requests": {"cpu": "1"}}, {"requests": {"cpu": "2"}}, {"cpu": "2"}, id="a request of the pod stays"
+        ),
+        pytest.param(
+            {"limits": {"hugepages-2Mi": "4Mi"}},
+            {"requests": {"cpu": "1"}},
+            {"cpu": "1", "hugepages-2Mi": str(4 << 20)},
+            id="huge pages come from the limits of the containers",
+        ),
+        pytest.param({"requests": {"cpu": "1"}}, {}, None, id="a pod that states nothing gets nothing"),
+    ],
+)
+def test_pod_level_requests(container, stated, requests):
+    containers = [{"name": "main", "resources": container}]
+    admitted = admission.admit(pod(containers=containers, resources=stated), cluster()).pod
+    assert admitted.spec.resources.requests == requests
+
+
+# -- claims ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("classes", "spec", "expected"),
+    [
+        pytest.param([], {}, None, id="without a default class a claim has none"),
+        pytest.param([storage_class("ssd")], {}, "ssd", id="a claim gets the default class"),
+        pytest.param([storage_class("ssd")], {"storageClassName": ""}, "", id="a claim may want no class at all"),
+        pytest.param([storage_class("hdd", default=False)], {}, None, id="other classes are not for everybody"),
+        pytest.param(
+            [storage_class("a", "2026-01-01T00:00:00Z"), storage_class("b", "2026-02-01T00:00:00Z")],
+            {},
+            "b",
+            id="of two default classes the newer one counts",
+        ),
+        pytest.param([storage_class("b"), storage_class("a")], {}, "a", id="of two as old, the first by name"),
+    ],
+)
+def test_the_class_of_a_claim(classes, spec, expected):
+    claim = msgspec.convert({"metadata": {"name": "data"}, "spec": spec}, PersistentVolumeClaim)
+    assert admission.claim(claim, cluster(*classes)).spec.storage_class_name == expected
+
+
+def test_an_ephemeral_volume_brings_its_claim():
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"accessModes": ["ReadWriteOnce"]}}
+    volumes = [{"name": "scratch", "ephemeral": {"volumeClaimTemplate": template}}]
+    (claim,) = admission.admit(pod(volumes=volumes), cluster(storage_class("ssd"))).claims
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": "web-0", "controller": True}
+    assert msgspec.to_builtins(claim.metadata) == {
+        "name": "web-0-scratch",
+        "namespace": "shop",
+        "labels": {"a": "b"},
+        "ownerReferences": [owner],
+    }
+    assert claim.spec.storage_class_name == "ssd"
+    assert admission.admit(pod(volumes=volumes), cluster(claim)).claims == (), "once is enough"
+
+
+# -- what the API server would refuse ------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("objects", "spec", "warning"),
+    [
+        pytest.param([], {"priorityClassName": "gone"}, 'no PriorityClass "gone" is known', id="a class nobody knows"),
+        pytest.param(
+            [LOW],
+            {"priorityClassName": "low", "priority": 11},
+            "spec.priority is 11 but its PriorityClass gives 10",
+            id="a priority that is not its class's",
+        ),
+        pytest.param([], {"runtimeClassName": "gone"}, 'no RuntimeClass "gone" is known', id="a runtime nobody knows"),
+        pytest.param([], {"overhead": {"cpu": "1"}}, "without a RuntimeClass", id="overhead of no runtime"),
+        pytest.param(
+            [KATA],
+            {"runtimeClassName": "kata", "overhead": {"cpu": "1"}},
+            "spec.overhead is not that of its RuntimeClass kata",
+            id="overhead that is not the runtime's",
+        ),
+        pytest.param(
+            [KATA],
+            {"runtimeClassName": "kata", "nodeSelector": {"kata": "no"}},
+            "spec.nodeSelector asks for kata=no but RuntimeClass kata for kata=yes",
+            id="a place where the runtime is not",
+        ),
+    ],
+)
+def test_what_an_api_server_would_refuse_is_said(objects, spec, warning):
+    (said,) = admission.admit(pod(**spec), cluster(*objects)).warnings
+    assert warning in said
+
+
+def test_the_right_overhead_in_other_words_is_fine():
+    assert admission.admit(pod(runtimeClassName="kata", overhead={"cpu": "0.25"}), cluster(KATA)).warnings == ()

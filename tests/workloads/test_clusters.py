@@ -1,0 +1,54 @@
+"""Manifests to a cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from schedctl.api.meta import Namespace
+from schedctl.api.nodes import Node
+from schedctl.api.pods import Pod
+from schedctl.api.policies import PriorityClass
+from schedctl.workloads.clusters import assemble, every_pod
+
+
+def pod(name: str, *, metadata: dict[str, Any] | None = None, phase: str = "Pending", **spec: Any) -> Pod:
+    named = {"name": name, "namespace": "shop", **(metadata or {})}
+    full = {"containers": [{"name": "main"}], **spec}
+    return msgspec.convert({"metadata": named, "spec": full, "status": {"phase": phase}}, Pod)
+
+
+NODE = msgspec.convert({"metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "1"}}}, Node)
+LOW = msgspec.convert({"metadata": {"name": "low"}, "value": 5}, PriorityClass)
+
+
+def test_pods_are_admitted_whatever_the_order_of_the_manifests():
+    running, waiting = pod("running", nodeName="a", priorityClassName="low"), pod("waiting", priorityClassName="low")
+    cluster = assemble([running, waiting, LOW, NODE]).cluster
+    assert {info.key: info.priority for info in every_pod(cluster)} == {"shop/waiting": 5, "shop/running": 5}
+
+
+def test_pods_that_have_ended_are_kept_apart():
+    made = assemble([NODE, pod("done", nodeName="a", phase="Succeeded")])
+    assert list(made.finished) == ["shop/done"]
+    assert list(every_pod(made.cluster)) == []
+
+
+def test_pods_on_unknown_nodes_are_strays():
+    assert list(assemble([pod("lost", nodeName="b")]).cluster.strays) == ["shop/lost"]
+
+
+def test_what_an_api_server_would_refuse_is_known_by_pod():
+    assert list(assemble([pod("web", priorityClassName="gone")]).warnings) == ["shop/web"]
+
+
+def test_a_namespace_is_labelled_with_its_name():
+    made = assemble([msgspec.convert({"metadata": {"name": "shop", "labels": {"team": "x"}}}, Namespace)])
+    labels = made.cluster.every(Namespace)["shop"].metadata.labels
+    assert labels == {"team": "x", "kubernetes.io/metadata.name": "shop"}
+
+
+def test_pods_without_a_name_get_one_each():
+    nameless = [pod("", metadata={"generateName": "job-"}) for _ in range(2)]
+    assert list(assemble(nameless).cluster.pending) == ["shop/job-…", "shop/job-…2"]
