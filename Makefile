@@ -14,7 +14,7 @@ help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | awk -F@ '{ printf "%-20s %s\n", $$1, $$2 }'
 
 demo: $(INSTALLED)  ## why a pod of an example cluster is pending, and what would help
-	$(BIN)/schedctl explain pod shop/web -f fixtures/clusters/small
+	$(BIN)/schedctl explain pod shop/web-7d9c6b5f4d-jbljm -f fixtures/clusters/shop
 
 test: lint types imports pytest  ## everything that needs no Go: style, types, layers, tests
 
@@ -34,8 +34,11 @@ pytest: $(INSTALLED)
 test-oracle: $(INSTALLED)  ## compare with the real kube-scheduler on fresh cases; needs Go
 	$(BIN)/pytest -m oracle
 
-bench: $(INSTALLED)  ## pods per second on the shapes of scheduler_perf
-	$(BIN)/python -m benchmarks
+bench: $(INSTALLED)  ## ratios to kube-scheduler, to plain decoding and to a bare interpreter; benchmarks/README.md
+	$(BIN)/python -m benchmarks.startup
+	$(BIN)/python -m benchmarks.manifests
+	$(BIN)/python -m benchmarks.loading
+	$(BIN)/python -m benchmarks.cycle
 
 dist: $(INSTALLED)  ## wheel and sdist, into dist/
 	$(BIN)/python -m build

@@ -83,7 +83,8 @@ def _flat_devices(slice_: dict[str, Any]) -> dict[str, Any]:
             return value
         return {**{k: v for k, v in value.items() if k != "basic"}, **value["basic"]}
 
-    return _within(slice_, ("spec", "devices"), device)
+    result: dict[str, Any] = _within(slice_, ("spec", "devices"), device)
+    return result
 
 
 def _exact_requests(*path: str) -> Conversion:

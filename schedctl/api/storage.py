@@ -184,7 +184,7 @@ class CSIDriver(Struct, frozen=True):
 
 
 class CSIStorageCapacity(Struct, frozen=True):
-    """``storage.k8s.io/v1.CSIStorageCapacity``: what a driver can still provision for a class in some part of the cluster."""
+    """``storage.k8s.io/v1.CSIStorageCapacity``: what a driver can still provision for a class, and where."""
 
     metadata: ObjectMeta = ObjectMeta()
     node_topology: LabelSelector | None = None

@@ -210,6 +210,8 @@ class Nodes:
     # -- inside ------------------------------------------------------------------
 
     def _positions_of(self, taken: dict[int, tuple[str, ...]]) -> list[tuple[int, int]]:
+        if len(self.rows) <= len(taken):
+            return [(row, position) for position, row in enumerate(self.rows.tolist()) if row in taken]
         wanted = np.isin(self.rows, np.fromiter(taken, np.intp, len(taken)))
         return [(int(self.rows[position]), int(position)) for position in np.flatnonzero(wanted)]
 

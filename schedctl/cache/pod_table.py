@@ -6,68 +6,101 @@ of the nodes they run on. Rows of removed pods are reused.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
+from schedctl.api.quantities import MAX_INT64
 from schedctl.api.selectors import LabelQuery
+from schedctl.api.times import unix_nanoseconds
 from schedctl.cache.arrays import BoolArray, CodeArray, IndexArray, IntArray, Interner, grown
+from schedctl.cache.footprints import Footprints
 from schedctl.cache.labels import LabelColumns
 from schedctl.cache.pod_info import PodInfo
 
 NO_NODE = -1
 """The node row of a dead pod row."""
+NOT_STARTED = MAX_INT64
+"""The start time of a pod that has none: later than any other."""
+_FEW = 64
+"""Up to how many pods it is cheaper to put in order one by one than to sort all anew."""
 
 
 class PodTable:
     """All pods that run on a known node.
 
     Attributes:
-        infos: the pod by row, None where the row is dead.
         row_of: row by pod key.
-        node: intp (rows,), the node row, `NO_NODE` where dead.
-        namespace: int32 (rows,), code of the namespace in the cluster's interner.
-        priority: int64 (rows,).
-        terminating: bool (rows,).
         labels: the label columns.
+        footprints: the distinct footprints.
     """
 
     def __init__(self, strings: Interner[str]) -> None:
         self.strings = strings
-        self.infos: list[PodInfo | None] = []
         self.row_of: dict[str, int] = {}
         self.labels = LabelColumns(strings)
+        self.footprints = Footprints()
+        self._rows = 0
+        self._infos: npt.NDArray[np.object_] = np.full(16, None, np.object_)
         self._node: IndexArray = np.full(16, NO_NODE, np.intp)
         self._namespace: CodeArray = np.zeros(16, np.int32)
         self._priority: IntArray = np.zeros(16, np.int64)
         self._terminating: BoolArray = np.zeros(16, np.bool_)
+        self._footprint: CodeArray = np.zeros(16, np.int32)
+        self._started: IntArray | None = None
+        self._by_importance: IndexArray = np.empty(0, np.intp)
+        self._unordered: set[int] = set()
         self._free: list[int] = []
 
     def __len__(self) -> int:
-        return len(self.infos)
+        return self._rows
 
     def __iter__(self) -> Iterator[PodInfo]:
-        return (info for info in self.infos if info is not None)
+        return (info for info in self.infos.tolist() if info is not None)
+
+    @property
+    def infos(self) -> npt.NDArray[np.object_]:
+        """The `PodInfo` by row, object (rows,), None where the row is dead."""
+        return self._infos[: self._rows]
 
     @property
     def node(self) -> IndexArray:
-        """Node row by pod row, intp (rows,)."""
-        return self._node[: len(self.infos)]
+        """Node row by pod row, intp (rows,), `NO_NODE` where dead."""
+        return self._node[: self._rows]
 
     @property
     def namespace(self) -> CodeArray:
-        """Namespace code by pod row, int32 (rows,)."""
-        return self._namespace[: len(self.infos)]
+        """Namespace code by pod row, in the cluster's interner, int32 (rows,)."""
+        return self._namespace[: self._rows]
 
     @property
     def priority(self) -> IntArray:
         """Priority by pod row, int64 (rows,)."""
-        return self._priority[: len(self.infos)]
+        return self._priority[: self._rows]
 
     @property
     def terminating(self) -> BoolArray:
         """Whether the pod is on its way out, by pod row, bool (rows,)."""
-        return self._terminating[: len(self.infos)]
+        return self._terminating[: self._rows]
+
+    @property
+    def footprint(self) -> CodeArray:
+        """The code of what the pod takes from its node, by pod row, int32 (rows,)."""
+        return self._footprint[: self._rows]
+
+    @property
+    def started(self) -> IntArray:
+        """Start time in nanoseconds since 1970 by pod row, int64 (rows,), `NOT_STARTED` where there is none.
+
+        Raises:
+            ValueError: one is not written as RFC 3339 has it.
+        """
+        if self._started is None:
+            times = (_started(info) if info is not None else NOT_STARTED for info in self.infos)
+            self._started = np.fromiter(times, np.int64, self._rows)
+        return self._started[: self._rows]
 
     @property
     def alive(self) -> BoolArray:
@@ -75,49 +108,64 @@ class PodTable:
         placed: BoolArray = self.node != NO_NODE
         return placed
 
+    @property
+    def by_importance(self) -> IndexArray:
+        """The rows of all pods, the most important first, intp; dead rows may be among them.
+
+        A higher priority is more important, among equals the earlier start, then the earlier row. The order is kept,
+        and pods that came since are put in their places.
+        """
+        if self._unordered:
+            fresh = np.array(sorted(self._unordered), np.intp)
+            fresh = fresh[self.alive[fresh]]
+            self._unordered.clear()
+            self._by_importance = self._ordered() if len(fresh) > _FEW else self._inserted(fresh)
+        return self._by_importance
+
     def put(self, info: PodInfo, node_row: int) -> int:
         """Add a running pod and return its row."""
         if self._free:
             row = self._free.pop()
-            self.infos[row] = info
         else:
-            row = len(self.infos)
-            self.infos.append(info)
-            self._node = grown(self._node, row + 1, NO_NODE)
-            self._namespace = grown(self._namespace, row + 1)
-            self._priority = grown(self._priority, row + 1)
-            self._terminating = grown(self._terminating, row + 1)
+            row = self._rows
+            self._make_room(row + 1)
+        self._infos[row] = info
         self._node[row] = node_row
         self._namespace[row] = self.strings.code(info.namespace)
         self._priority[row] = info.priority
         self._terminating[row] = info.terminating
+        self._footprint[row] = self.footprints.code(info)
+        if self._started is not None:
+            self._started[row] = _started(info)
         self.labels.put(row, info.labels)
         self.row_of[info.key] = row
+        self._unordered.add(row)
         return row
 
     def put_all(self, infos: Sequence[PodInfo], node_rows: IndexArray) -> None:
         """Add many running pods at once, in new rows."""
-        first, many = len(self.infos), len(infos)
-        code = self.strings.code
-        self._node = grown(self._node, first + many, NO_NODE)
-        self._namespace = grown(self._namespace, first + many)
-        self._priority = grown(self._priority, first + many)
-        self._terminating = grown(self._terminating, first + many)
+        first, many = self._rows, len(infos)
+        code, footprint = self.strings.code, self.footprints.code
+        self._make_room(first + many)
         rows = slice(first, first + many)
+        self._infos[rows] = np.fromiter(infos, np.object_, many)
         self._node[rows] = node_rows
         self._namespace[rows] = np.fromiter((code(info.namespace) for info in infos), np.int32, many)
         self._priority[rows] = np.fromiter((info.priority for info in infos), np.int64, many)
         self._terminating[rows] = np.fromiter((info.terminating for info in infos), np.bool_, many)
-        self.infos += infos
+        self._footprint[rows] = np.fromiter((footprint(info) for info in infos), np.int32, many)
+        if self._started is not None:
+            self._started[rows] = np.fromiter((_started(info) for info in infos), np.int64, many)
         for row, info in enumerate(infos, first):
             self.labels.put(row, info.labels)
             self.row_of[info.key] = row
+        self._unordered.update(range(first, first + many))
 
     def drop(self, info: PodInfo) -> int:
         """Remove a running pod and return the row of the node it ran on."""
         row = self.row_of.pop(info.key)
         node_row = int(self._node[row])
-        self.infos[row] = None
+        self._infos[row] = None
         self._node[row] = NO_NODE
         self.labels.put(row, None)
         self._free.append(row)
@@ -125,7 +173,8 @@ class PodTable:
 
     def on(self, node_row: int) -> list[PodInfo]:
         """Return the pods on a node, in order of their rows."""
-        return [info for row in np.flatnonzero(self.node == node_row) if (info := self.infos[row]) is not None]
+        pods: list[PodInfo] = self.infos[self.node == node_row].tolist()
+        return pods
 
     def select(self, query: LabelQuery, namespaces: Iterable[str] | None = None) -> BoolArray:
         """Return which rows hold a pod with these labels in one of the namespaces (any, if None), bool (rows,)."""
@@ -135,3 +184,36 @@ class PodTable:
             codes = [self.strings.known(name) for name in namespaces]
             selected &= self.namespace == codes[0] if len(codes) == 1 else np.isin(self.namespace, codes)
         return selected
+
+    def _make_room(self, rows: int) -> None:
+        self._rows = rows
+        self._infos = grown(self._infos, rows, None)
+        self._node = grown(self._node, rows, NO_NODE)
+        for name in ("_namespace", "_priority", "_terminating", "_footprint"):
+            setattr(self, name, grown(getattr(self, name), rows))
+        if self._started is not None:
+            self._started = grown(self._started, rows)
+
+    def _ordered(self) -> IndexArray:
+        rows = np.flatnonzero(self.alive)
+        ordered: IndexArray = rows[np.lexsort((self.started[rows], -self.priority[rows]))]
+        return ordered
+
+    def _inserted(self, fresh: IndexArray) -> IndexArray:
+        """Return the order with some rows moved to, or inserted at, their places."""
+        moved = np.zeros(self._rows, np.bool_)
+        moved[fresh] = True
+        kept = self._by_importance[~moved[self._by_importance]]
+        priority, started = self.priority, self.started
+
+        def place(row: int) -> tuple[int, int, int]:
+            return -int(priority[row]), int(started[row]), row
+
+        arrivals = sorted(fresh.tolist(), key=place)
+        places = [bisect_left(kept, place(row), key=place) for row in arrivals]
+        return np.insert(kept, places, arrivals)
+
+
+def _started(info: PodInfo) -> int:
+    written = info.pod.status.start_time
+    return NOT_STARTED if written is None else unix_nanoseconds(written)

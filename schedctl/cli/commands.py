@@ -11,7 +11,6 @@ from schedctl.cli import completion, explain, plugins, profiles, schema, version
 application = typer.Typer(
     name="schedctl",
     add_completion=False,
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -24,8 +23,9 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@application.callback()
+@application.callback(invoke_without_command=True)
 def schedctl(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", is_eager=True, callback=_version, help="The same as `schedctl version`.")
     ] = False,
@@ -34,6 +34,8 @@ def schedctl(
 
     It reads a cluster from files, runs kube-scheduler's plugins over it, and changes nothing.
     """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 for module in (explain, plugins, profiles, schema, completion, version):

@@ -25,7 +25,7 @@ class Chosen:
 
     Attributes:
         configuration: the configuration.
-        origin: the file it is from, or `BUILT_IN`.
+        origin: where it is from, in words.
         profile: the scheduler name of the profile to use for every pod, "" to go by what each pod asks for.
     """
 
@@ -39,7 +39,8 @@ def choose(path: str, profile: str) -> Chosen:
 
     Args:
         path: a file, ``-`` or "".
-        profile: a scheduler name in that file; without a file, the name of a profile that ships.
+        profile: a scheduler name in that file; without a file, a profile that ships: its
+            file, or a scheduler name in one.
 
     Raises:
         ConfigError: the file cannot be read, or kube-scheduler would refuse it.
@@ -52,9 +53,12 @@ def choose(path: str, profile: str) -> Chosen:
             raise UsageError(f'there is no profile "{profile}" in {path}', _hint(profile, names))
         return Chosen(configuration, path, profile)
     if profile:
-        file = shipped_file(profile)
-        configuration = read(str(file))
-        return Chosen(configuration, f"profile {profile}", configuration.profiles[0].scheduler_name)
+        for name, file in shipped_files().items():
+            configuration = read(str(file))
+            names = [one.scheduler_name for one in configuration.profiles]
+            if profile == name or profile in names:
+                return Chosen(configuration, f"{name}.yaml of schedctl", profile if profile in names else names[0])
+        raise unknown(profile)
     return Chosen(loading.default())
 
 
@@ -77,16 +81,9 @@ def shipped_files() -> dict[str, Path]:
     return {file.stem: file for file in sorted(shipped.profiles().glob("*.yaml"))}
 
 
-def shipped_file(name: str) -> Path:
-    """Return the file of a profile that ships.
-
-    Raises:
-        UsageError: there is none of that name.
-    """
-    files = shipped_files()
-    if name not in files:
-        raise UsageError(f'there is no profile "{name}"', _hint(name, list(files)))
-    return files[name]
+def unknown(profile: str) -> UsageError:
+    """Return what to say of a profile that does not ship."""
+    return UsageError(f'there is no profile "{profile}"', _hint(profile, list(shipped_files())))
 
 
 def _hint(name: str, names: Sequence[str]) -> str:

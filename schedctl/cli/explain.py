@@ -9,7 +9,9 @@ from typing import Annotated
 import typer
 
 from schedctl.cli.progress import Bar
+from schedctl.errors import UsageError
 
+COLORS = ("always", "never", "auto")
 EXAMPLES = """\b
 Examples:
   schedctl explain pod web-0 -n shop -f cluster.yaml     a pod of the cluster in a file
@@ -45,7 +47,7 @@ def explain(
         str, typer.Option("-l", "--selector", metavar="SELECTOR", help="All of KIND with these labels.")
     ] = "",
     all_pending: Annotated[
-        bool, typer.Option(help="All pods without a node, of all namespaces unless -n is given.")
+        bool, typer.Option("--all-pending", help="All pods without a node, of all namespaces unless -n is given.")
     ] = False,
     scheduler_config: Annotated[
         str, typer.Option(metavar="FILE", help="The KubeSchedulerConfiguration to follow.")
@@ -54,14 +56,14 @@ def explain(
         str, typer.Option(metavar="NAME", help="A profile of that file, or of `schedctl profiles list`.")
     ] = "",
     sampling: Annotated[
-        bool, typer.Option(help="Look at as many nodes as kube-scheduler would, not at all of them.")
+        bool, typer.Option("--sampling", help="Look at as many nodes as kube-scheduler would, not at all of them.")
     ] = False,
-    matrix: Annotated[bool, typer.Option(help="Ask every filter about every node.")] = False,
+    matrix: Annotated[bool, typer.Option("--matrix", help="Ask every filter about every node.")] = False,
     node: Annotated[str, typer.Option(metavar="NAME", help="Go into this node in depth.")] = "",
     output: Annotated[
         str, typer.Option("-o", "--output", metavar="FORMAT", help="text, wide, json, yaml, name or jsonpath=TEMPLATE.")
     ] = "text",
-    limit: Annotated[int, typer.Option(min=0, metavar="N", help="Show at most N nodes of a list; 0 shows all.")] = 0,
+    limit: Annotated[int, typer.Option(min=0, metavar="N", help="Entries of a list to show; 0 shows a few.")] = 0,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="End with 1 if a pod is unschedulable.")] = False,
     color: Annotated[str, typer.Option(metavar="WHEN", help="always, never or auto.")] = "auto",
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No warnings.")] = False,
@@ -83,6 +85,8 @@ def explain(
     from schedctl.scheduler import Scheduler
 
     form = outputs.parse(output)
+    if color not in COLORS:
+        raise UsageError(f'--color takes {", ".join(COLORS)}, not "{color}"')
     terminal = terminals.of(sys.stdout, color=color, environ=os.environ)
     question = asked.question(
         subjects or [],
@@ -120,7 +124,7 @@ def explain(
         sampling=sampling,
         fail=exit_code,
     )
-    outputs.write(report, form, sys.stdout, terminal)
+    outputs.write(report, form, sys.stdout, terminal, limit=limit)
     return report.summary.exit_code
 
 

@@ -25,6 +25,7 @@ from collections.abc import Iterable
 import typer
 
 from schedctl.errors import Problem, ProblemsError, SchedctlError
+from schedctl.render import sanitise
 
 INTERRUPTED = 130
 READER_GONE = 141
@@ -77,7 +78,7 @@ def say(text: str, hint: str = "") -> None:
     """Print a line on standard error, and below it a next step; control characters do not reach the terminal."""
     for line in (text, f"hint: {hint}" if hint else ""):
         if line:
-            print(_printable(line), file=sys.stderr)  # noqa: T201
+            print(sanitise.text(line), file=sys.stderr)  # noqa: T201
 
 
 def _unparsable(fault: Exception) -> int:
@@ -85,7 +86,3 @@ def _unparsable(fault: Exception) -> int:
     message = fault.format_message() if hasattr(fault, "format_message") else str(fault)
     say(f"error: {message[:1].lower()}{message[1:].rstrip('.')}", f"`{context.command_path} --help`" if context else "")
     return getattr(fault, "exit_code", 2)
-
-
-def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)

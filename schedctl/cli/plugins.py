@@ -27,7 +27,9 @@ NOT_MODELLED = {
 }
 """What a plugin cannot be asked about yet; a pod that needs it gets no answer rather than a guess."""
 
-application = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Show the scheduler plugins there are.")
+HEADS = ("NAME", "WEIGHT", "FIDELITY", "EXTENSION POINTS", "DESCRIPTION")
+
+application = typer.Typer(rich_markup_mode=None, help="Show the scheduler plugins there are.")
 
 
 @application.command("list", epilog=EXAMPLES)
@@ -50,18 +52,18 @@ def list_plugins(
     elif output == "name":
         typer.echo("\n".join(plugin["name"] for plugin in plugins))
     else:
-        from schedctl.cli import columns
+        from schedctl.cli import tables
 
-        heading = ["NAME", "WEIGHT", "FIDELITY", "EXTENSION POINTS", "DESCRIPTION"]
-        columns.show(
-            heading if output == "wide" else heading[:-1],
-            (_row(plugin)[: 5 if output == "wide" else 4] for plugin in plugins),
+        shown = len(HEADS) if output == "wide" else len(HEADS) - 1
+        tables.show(
+            HEADS[:shown],
+            (_row(plugin)[:shown] for plugin in plugins),
             headers=not no_headers,
         )
 
 
 def _row(plugin: dict[str, Any]) -> list[str]:
-    missing = f"; not modelled: {plugin['notModelled']}" if plugin["notModelled"] else ""
+    missing = f" Not modelled: {plugin['notModelled']}." if plugin["notModelled"] else ""
     points = ", ".join(plugin["extensionPoints"])
     return [plugin["name"], str(plugin["weight"] or "-"), plugin["fidelity"], points, plugin["description"] + missing]
 

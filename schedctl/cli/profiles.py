@@ -25,7 +25,7 @@ Examples:
   schedctl profiles show bin-packing -o yaml
 """
 
-application = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Show scheduler profiles.")
+application = typer.Typer(rich_markup_mode=None, help="Show scheduler profiles.")
 
 
 @application.command("list", epilog=EXAMPLES_OF_LIST)
@@ -34,20 +34,28 @@ def list_profiles(
     no_headers: Annotated[bool, typer.Option("--no-headers", help="No heading.")] = False,
 ) -> None:
     """List the profiles that ship with schedctl, with the file each comes from."""
-    from schedctl.cli import columns, configurations
+    from schedctl.cli import configurations, tables
 
     if output not in ("text", "name", "json"):
         raise UsageError(f'there is no output "{output}"', "-o takes text, name or json")
     files = configurations.shipped_files()
-    items = [{"name": name, "description": _purpose(file), "file": str(file)} for name, file in files.items()]
+    items: list[dict[str, Any]] = [
+        {
+            "name": name,
+            "schedulerNames": [profile.scheduler_name for profile in configurations.read(str(file)).profiles],
+            "description": _purpose(file),
+            "file": str(file),
+        }
+        for name, file in files.items()
+    ]
     if output == "json":
         document = {"apiVersion": "schedctl.dev/v1alpha1", "kind": "ProfileList", "items": items}
         typer.echo(json.dumps(document, indent=2))
     elif output == "name":
         typer.echo("\n".join(files))
     else:
-        rows = ([item["name"], item["description"]] for item in items)
-        columns.show(["NAME", "DESCRIPTION"], rows, headers=not no_headers)
+        rows = ([item["name"], ", ".join(item["schedulerNames"]), item["description"]] for item in items)
+        tables.show(["NAME", "SCHEDULER NAMES", "DESCRIPTION"], rows, headers=not no_headers)
 
 
 @application.command("show", epilog=EXAMPLES_OF_SHOW)
@@ -63,16 +71,18 @@ def show(
 
     if output not in ("text", "yaml", "json"):
         raise UsageError(f'there is no output "{output}"', "-o takes text, yaml or json")
-    path = name if Path(name).is_file() else str(configurations.shipped_file(name))
+    shipped = configurations.shipped_files()
+    if name not in shipped and not Path(name).is_file():
+        raise configurations.unknown(name)
+    path = str(shipped.get(name, name))
     configuration = configurations.read(path)
     if output == "text":
-        typer.echo(f"# {path}")
-        for line in _lines(configuration):
-            typer.echo(line)
+        typer.echo("\n".join(_lines(configuration)))
     else:
         from schedctl.render import machine
 
-        typer.echo(machine.written(spelled_out(configuration), output), nl=False)
+        write = machine.json if output == "json" else machine.yaml
+        typer.echo(write(spelled_out(configuration)), nl=False)
 
 
 def spelled_out(configuration: SchedulerConfiguration) -> dict[str, Any]:
@@ -89,7 +99,7 @@ def spelled_out(configuration: SchedulerConfiguration) -> dict[str, Any]:
     for profile in configuration.profiles:
         points = expanded[profile.scheduler_name]
         plugins: dict[str, Any] = {"multiPoint": {"disabled": [{"name": "*"}]}}
-        for point in POINTS:
+        for point in sorted(POINTS, key=_place):
             weighted = point in WEIGHTED
             plugins[point] = {
                 "enabled": [
@@ -135,6 +145,13 @@ def _lines(configuration: SchedulerConfiguration) -> list[str]:
         lines.append("  arguments")
         lines += [f"    {one['name']}: {json.dumps(one['args'])}" for one in profile["pluginConfig"]]
     return lines
+
+
+def _place(point: str) -> int:
+    """Where in a cycle an extension point stands; those we do not run come last."""
+    from schedctl.framework.points import POINTS
+
+    return [*POINTS, point].index(point)
 
 
 def _plain(args: Any) -> Any:

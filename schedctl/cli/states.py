@@ -6,18 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from schedctl import sources
+from schedctl.api.pods import Pod
 from schedctl.cli import faults
 from schedctl.cli.progress import Bar
-from schedctl.errors import UsageError
+from schedctl.errors import Problem, UsageError
 from schedctl.sources import Manifests
 from schedctl.workloads.clusters import Assembled, assemble
 
 MISSING = UsageError(
     "say where the cluster is, with -f",
-    "e.g. `-f cluster.json`, as `kubectl get nodes,pods,namespaces,services,replicasets,statefulsets,priorityclasses,pv,"
-    "pvc,storageclasses,csinodes -A -o json` writes it",
+    "e.g. `-f cluster.json`, as `kubectl get nodes,pods,namespaces,services,replicasets,statefulsets,priorityclasses,"
+    "pv,pvc,storageclasses,csinodes -A -o json` writes it",
 )
 """Clusters are read from files only; this is what to do about it."""
+
+_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,11 @@ def load(
     assembled = assemble(one.object for one in manifests.objects)
     if not quiet:
         faults.report(manifests.warnings, "warning")
+        refused = _refused(manifests, assembled)
+        shown = refused if verbose else refused[:_SHOWN]
+        faults.report(shown, "warning")
+        if len(refused) > len(shown):
+            faults.say(f"warning: {len(refused) - len(shown)} more like these; `-v` lists them")
         _tell_ignored(manifests)
     if verbose:
         cluster = assembled.cluster
@@ -57,6 +65,18 @@ def load(
             f" {len(cluster.pending)} pending"
         )
     return State(manifests, assembled)
+
+
+def _refused(manifests: Manifests, assembled: Assembled) -> list[Problem]:
+    """Return why an API server would have refused pods that were written by hand, with their places."""
+    if not assembled.warnings:
+        return []
+    pods = {one.object.key: one for one in manifests.objects if isinstance(one.object, Pod)}
+    return [
+        pods[key].problem(text) if key in pods else Problem(text, subject=f"Pod {key}")
+        for key, texts in assembled.warnings.items()
+        for text in texts
+    ]
 
 
 def _tell_ignored(manifests: Manifests) -> None:

@@ -202,7 +202,7 @@ def _within(objects: Iterable[Any], scope: Scope, chosen: Callable[[ObjectMeta],
 
 
 def _kind(text: str) -> SubjectKind | None:
-    return _BY_NAME.get(text.lower().partition(".")[0])
+    return None if "/" in text else _BY_NAME.get(text.lower().partition(".")[0])
 
 
 def _named(argument: str, kind: SubjectKind | None) -> Named:
@@ -219,6 +219,8 @@ def _named(argument: str, kind: SubjectKind | None) -> Named:
         wanted = Named(kind or POD, rest, first)
     elif kind is not None:
         wanted = Named(kind, argument)
+    elif _kind(argument):
+        raise UsageError(f'"{argument}" has no name', f"as in `{argument}/NAME`")
     else:
         close = get_close_matches(argument.lower(), _BY_NAME, 1)
         kinds = ", ".join(kind.names[0] for kind in KINDS)

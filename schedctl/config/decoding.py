@@ -209,7 +209,6 @@ class _Kind:
     Attributes:
         bare: the type without annotations, parameters and None.
         arguments: the parameters of a list or mapping.
-        optional: whether None is a value.
         zero_is_absent: whether a zero value is replaced by the default.
         least: the smallest integer allowed.
         most: the largest.
@@ -218,7 +217,6 @@ class _Kind:
 
     bare: Any
     arguments: tuple[Any, ...]
-    optional: bool
     zero_is_absent: bool
     least: int
     most: int
@@ -241,8 +239,6 @@ class _Kind:
 
     def zero(self) -> Any:
         """Return Go's zero value; of a struct, one in which nothing is written."""
-        if self.optional:
-            return None
         return Decoder().struct(Node(None, 0, 0), self.struct) if self.struct else self.bare()
 
 
@@ -265,7 +261,6 @@ def _kind(annotation: Any, required: bool = False) -> _Kind:
     return _Kind(
         bare=get_origin(bare) or bare,
         arguments=get_args(bare),
-        optional=optional,
         zero_is_absent=ZERO_IS_ABSENT in marks,
         least=int(bounds.ge or 0),
         most=int(bounds.le or 0),

@@ -130,7 +130,10 @@ _MAX_PLAIN: Final = 1e21
 
 
 def _scalar(event: yaml.ScalarEvent, line: int, column: int) -> bool | float | str | None:
-    """Return what a scalar means: quoted or tagged text is text, a plain one is looked at."""
+    """Return what a scalar means: quoted or tagged text is text, a plain one is looked at.
+
+    A float without a fraction is an integer, because it becomes one on its way through JSON.
+    """
     tag = (event.tag or "").removeprefix("tag:yaml.org,2002:")
     if tag == "binary":
         try:
@@ -139,17 +142,16 @@ def _scalar(event: yaml.ScalarEvent, line: int, column: int) -> bool | float | s
             raise DocumentError("!!binary value contains invalid base64 data", line, column) from None
     if not event.implicit[0] and tag not in _TAGGED:
         return str(event.value)
-    meaning = plain_scalar(event.value)
+    meaning = _plain(event.value)
     if tag in _TAGGED and (not isinstance(meaning, _TAGGED[tag]) or (tag != "bool" and isinstance(meaning, bool))):
         raise DocumentError(f'"{event.value}" is not a !!{tag}', line, column)
+    if isinstance(meaning, float) and meaning.is_integer() and abs(meaning) < _MAX_PLAIN:
+        return int(meaning)
     return meaning
 
 
-def plain_scalar(text: str) -> bool | float | str | None:
-    """Return what an unquoted scalar means in YAML 1.1 as Kubernetes reads it.
-
-    A float without a fraction is an integer, because it becomes one on the way through JSON. Dates stay text.
-    """
+def _plain(text: str) -> bool | float | str | None:
+    """Return what an unquoted scalar means in YAML 1.1 as Kubernetes reads it; dates stay text."""
     if text in _WORDS:
         return _WORDS[text]
     if text[0] not in "+-.0123456789":
@@ -160,7 +162,4 @@ def plain_scalar(text: str) -> bool | float | str | None:
             return int(number, 8)
         if _INTEGER.fullmatch(number) and -(1 << 63) <= (value := int(number, 0)) < 1 << 64:
             return value
-    if _FLOAT.fullmatch(number):
-        real = float(number)
-        return int(real) if real.is_integer() and abs(real) < _MAX_PLAIN else real
-    return text
+    return float(number) if _FLOAT.fullmatch(number) else text

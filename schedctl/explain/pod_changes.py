@@ -16,6 +16,7 @@ from schedctl.api.pods import (
     NodeSelectorRequirement,
     NodeSelectorTerm,
     Pod,
+    PodAffinity,
     PodAffinityTerm,
     ResourceRequirements,
     Toleration,
@@ -475,17 +476,18 @@ def _map_node_requirements(pod: Pod, change: Callable[[NodeSelectorRequirement],
 
 def _map_pod_terms(pod: Pod, change: Callable[[PodAffinityTerm], PodAffinityTerm]) -> Pod:
     for field in ("pod_affinity", "pod_anti_affinity"):
-        affinity = pod.spec.affinity and getattr(pod.spec.affinity, field)
-        terms = getattr(affinity, _REQUIRED) if affinity else None
-        if terms:
+        affinity: PodAffinity | None = getattr(pod.spec.affinity, field) if pod.spec.affinity else None
+        terms = affinity.required_during_scheduling_ignored_during_execution if affinity else None
+        if affinity and terms:
             changed = _replace(affinity, **{_REQUIRED: [change(term) for term in terms]})
             pod = _with_affinity(pod, **{field: changed})
     return pod
 
 
 def _drop_pod_terms(pod: Pod, field: str, topology_key: str) -> Pod:
-    affinity = pod.spec.affinity and getattr(pod.spec.affinity, field)
-    if not affinity:
+    affinity: PodAffinity | None = getattr(pod.spec.affinity, field) if pod.spec.affinity else None
+    if affinity is None:
         return pod
-    kept = [term for term in getattr(affinity, _REQUIRED) or () if term.topology_key != topology_key]
+    terms = affinity.required_during_scheduling_ignored_during_execution or ()
+    kept = [term for term in terms if term.topology_key != topology_key]
     return _with_affinity(pod, **{field: _replace(affinity, **{_REQUIRED: kept or None})})

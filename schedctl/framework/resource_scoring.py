@@ -126,9 +126,8 @@ def balance(columns: Sequence[ResourceColumn], rows: int) -> IntArray:
     """
     if len(columns) == 2 and columns[0].everywhere and columns[1].everywhere:
         first, second = columns
-        sizes = first.allocatable.astype(np.float64), second.allocatable.astype(np.float64)
-        after = _gap(_fraction(first.requested, sizes[0]), _fraction(second.requested, sizes[1]))
-        before = _gap(_fraction(first.allocated, sizes[0]), _fraction(second.allocated, sizes[1]))
+        after = _gap(_fraction(first.requested, first.allocatable), _fraction(second.requested, second.allocatable))
+        before = _gap(_fraction(first.allocated, first.allocatable), _fraction(second.allocated, second.allocatable))
     else:
         after = _deviation([column.requested for column in columns], columns, rows)
         before = _deviation([column.allocated for column in columns], columns, rows)
@@ -141,7 +140,8 @@ def _rated(column: ResourceColumn, rate: Rate) -> IntArray:
     if column.everywhere:
         return rate(column.requested, column.allocatable)
     offered = column.allocatable != 0
-    return rate(column.requested, np.where(offered, column.allocatable, 1)) * offered
+    scores: IntArray = rate(column.requested, np.where(offered, column.allocatable, 1)) * offered
+    return scores
 
 
 def _percent(part: IntArray, whole: IntArray) -> IntArray:
@@ -162,10 +162,13 @@ def _interpolated(points: Sequence[tuple[int, int]], percent: int) -> int:
 
 def _evenness(deviation: FloatArray) -> IntArray:
     """Return what a standard deviation leaves of the best score, rounded toward zero."""
-    return ((1.0 - deviation) * MAX_NODE_SCORE).astype(np.int64)
+    scores = 1.0 - deviation
+    scores *= float(MAX_NODE_SCORE)
+    return scores.astype(np.int64)
 
 
-def _fraction(taken: IntArray, allocatable: FloatArray) -> FloatArray:
+def _fraction(taken: IntArray, allocatable: IntArray) -> FloatArray:
+    """Return the fraction in use of what is offered (not 0), at most 1."""
     fraction = taken.astype(np.float64)
     fraction /= allocatable
     return np.minimum(fraction, 1.0, out=fraction)
@@ -173,21 +176,22 @@ def _fraction(taken: IntArray, allocatable: FloatArray) -> FloatArray:
 
 def _gap(first: FloatArray, second: FloatArray) -> FloatArray:
     """Return the standard deviation of two fractions."""
-    gap: FloatArray = np.abs((first - second) / 2)
-    return gap
+    gap: FloatArray = first - second
+    gap *= 0.5
+    return np.abs(gap, out=gap)
 
 
 def _deviation(taken: Sequence[IntArray], columns: Sequence[ResourceColumn], rows: int) -> FloatArray:
     """Return the standard deviation of the fractions in use of what each node offers, 0 for fewer than two."""
     offered = [column.allocatable != 0 for column in columns]
     fractions = [
-        _fraction(amount, np.where(present, column.allocatable, 1).astype(np.float64))
+        _fraction(amount, np.where(present, column.allocatable, 1))
         for amount, present, column in zip(taken, offered, columns, strict=True)
     ]
     total, squares, gap, count = np.zeros(rows), np.zeros(rows), np.zeros(rows), np.zeros(rows, np.int64)
     for fraction, present in zip(fractions, offered, strict=True):
         total += np.where(present, fraction, 0.0)
-        gap += np.where(present, np.where(count == 0, fraction, -fraction), 0.0)
+        gap += np.where(present, np.where(count == 0, fraction, -fraction), 0.0)  # of the first two, if there are two
         count += present
     divisor = np.maximum(count, 1)
     mean = total / divisor

@@ -27,6 +27,7 @@ from schedctl.cache.arrays import IntArray
 from schedctl.cache.cluster import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
+from schedctl.errors import PluginError
 from schedctl.framework.arithmetic import default_normalize
 from schedctl.framework.cycles import Cycle, StateKey
 from schedctl.framework.handles import Handle
@@ -108,9 +109,12 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         """Add up the weights of the terms that match.
 
         Raises:
-            SelectorError: PreScore did not run, and a preferred term does not parse.
+            PluginError: PreScore did not run, and a preferred term does not parse.
         """
-        preferred = cycle.state[PREFERRED] if PREFERRED in cycle.state else _preferred(cycle.pod.pod) or ()
+        try:
+            preferred = cycle.state[PREFERRED] if PREFERRED in cycle.state else _preferred(cycle.pod.pod) or ()
+        except SelectorError as malformed:
+            raise PluginError(str(malformed)) from malformed
         table = nodes.cluster.node_table
         scores = np.zeros(len(table), np.int64)
         for each in (*(self._added_preferred or ()), *preferred):

@@ -19,6 +19,7 @@ from schedctl.cache.arrays import IntArray
 from schedctl.cache.cluster import Change, ChangeKind
 from schedctl.cache.nodes import Nodes, PodChanges
 from schedctl.cache.pod_info import PodInfo
+from schedctl.errors import PluginError
 from schedctl.framework.arithmetic import MAX_NODE_SCORE, round_half_away, truncdiv
 from schedctl.framework.cycles import Cycle, StateKey
 from schedctl.framework.handles import Handle
@@ -136,10 +137,10 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         """Add up what the pods in a node's domains amount to; a low score is a good one until it is normalised.
 
         Raises:
-            LookupError: PreScore did not run.
+            PluginError: PreScore did not run.
         """
         if SOFT not in cycle.state:
-            raise LookupError(f'error reading "{SOFT.name}" from cycleState: not found')
+            raise PluginError(f'error reading "{SOFT.name}" from cycleState: not found')
         state = cycle.state[SOFT]
         scores = np.zeros(len(nodes), np.float64)
         for spread in state.spreads:

@@ -14,6 +14,7 @@ from schedctl.cache.arrays import IntArray
 from schedctl.cache.cluster import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
+from schedctl.errors import PluginError
 from schedctl.framework.arithmetic import default_normalize
 from schedctl.framework.cycles import Cycle, StateKey
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, Scope, ScorePlugin
@@ -58,10 +59,10 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
         """Count the PreferNoSchedule taints of each node that the pod does not tolerate.
 
         Raises:
-            LookupError: PreScore did not run.
+            PluginError: PreScore did not run.
         """
         if PREPARED not in cycle.state:
-            raise LookupError(f'failed to read "{PREPARED.name}" from cycleState: not found')
+            raise PluginError(f'failed to read "{PREPARED.name}" from cycleState: not found')
         tolerations = cycle.pod.pod.spec.tolerations or ()
         table = nodes.cluster.node_table
         counts = [

@@ -18,17 +18,17 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./()'=<-]*(?: [A-Za-z0-9_./()'=<>+-]+)
 _WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"))
 
 
-def json(document: msgspec.Struct) -> str:
+def json(document: msgspec.Struct | dict[str, Any]) -> str:
     """Return the document as indented JSON, with a newline at its end."""
     return sanitise.quoted(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n"
 
 
-def yaml(document: msgspec.Struct) -> str:
+def yaml(document: msgspec.Struct | dict[str, Any]) -> str:
     """Return the document as YAML."""
     return "".join(f"{line}\n" for line in _block(plain(document)))
 
 
-def plain(document: msgspec.Struct) -> Any:
+def plain(document: msgspec.Struct | dict[str, Any]) -> Any:
     """Return the document as maps, lists and scalars."""
     return msgspec.to_builtins(document)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from schedctl.explain.amounts import amount
 from schedctl.explain.reports import (
@@ -63,7 +64,7 @@ def lines(report: ExplainReport, *, wide: bool = False, limit: int = 0) -> Itera
     for index, result in enumerate(report.results):
         if index:
             yield _BLANK
-        rules = "" if many else _rules(report.metadata, result.profile)
+        rules = "" if many else _rules(report.metadata, result)
         yield from _explanation(result, detail, rules)
     if many:
         yield _BLANK
@@ -121,28 +122,39 @@ def _reasons(result: Explanation, detail: Detail) -> Iterator[Block]:
         nodes = result.nodes
         yield line(f"{nodes.feasible} of {_nodes(nodes.total)} will do; the others:", "faint")
     for reason in result.reasons:
-        yield from _reason(reason, detail)
+        yield from _reason(reason, detail) if result.matrix is None else [_head(reason)]
 
 
-def _reason(reason: Reason, detail: Detail, *, indent: int = 0) -> Iterator[Block]:
+def _head(reason: Reason) -> Line:
     who = "the pod as a whole" if reason.whole_pod else _nodes(reason.count)
     said_by = f"  [{reason.plugin}]" if reason.plugin else ""
-    yield Line((Span(f"{who}: ", "strong"), Span(reason.text), Span(said_by, "faint")), indent)
+    return Line((Span(f"{who}: ", "strong"), Span(reason.text), Span(said_by, "faint")))
+
+
+def _reason(reason: Reason, detail: Detail) -> Iterator[Block]:
+    yield _head(reason)
     if reason.summary:
-        yield line(reason.summary, indent=indent + 2)
+        yield line(reason.summary, indent=2)
     shown = reason.groups[: detail.entries]
     folded = len(reason.groups) > len(shown)
     if folded and len(reason.zones) > 1:
-        yield line(f"by zone: {_zones(reason.zones)}", indent=indent + 2)
-    yield Table([_group(group, detail) for group in shown], indent + 2)
+        yield line(f"by zone: {_zones(reason.zones)}", indent=2)
+    yield from _groups(shown, detail, 2)
     if folded:
         rest = sum(len(group.nodes) for group in reason.groups[detail.entries :])
-        yield line(f"+{_nodes(rest, 'more ')}", "faint", indent=indent + 2)
+        yield line(f"+{_nodes(rest, 'more ')}", "faint", indent=2)
 
 
-def _group(group: NodeGroup, detail: Detail) -> Sequence[Cell]:
-    names = _names(group.nodes, detail, group.zones)
-    return ((Span(names),), (Span(group.detail),)) if group.detail else ((Span(names),),)
+def _groups(groups: Sequence[NodeGroup], detail: Detail, indent: int) -> Iterator[Block]:
+    """Few nodes stand beside their detail, many below it."""
+    for many, alike in groupby(groups, lambda group: len(group.nodes) > _FEW and bool(group.detail)):
+        if not many:
+            cells = ((_names(group.nodes, detail, group.zones), group.detail) for group in alike)
+            yield Table([[(Span(text),) for text in row if text] for row in cells], indent)
+            continue
+        for group in alike:
+            yield line(f"{_nodes(len(group.nodes))}: {group.detail}", indent=indent)
+            yield line(_names(group.nodes, detail, group.zones), indent=indent + 2)
 
 
 def _names(names: Sequence[str], detail: Detail, zones: Mapping[str, int]) -> str:
@@ -169,7 +181,8 @@ def _scores(result: Explanation, detail: Detail) -> Iterator[Block]:
         return
     yield line("scores: raw → normalised × weight = product", "faint")
     plugins = [score.plugin for score in result.scores[0].plugins]
-    alike = [] if detail.columns else [index for index in range(len(plugins)) if _same(result.scores, index)]
+    telling = detail.columns or len(result.scores) == 1
+    alike = [] if telling else [index for index in range(len(plugins)) if _same(result.scores, index)]
     shown = [index for index in range(len(plugins)) if index not in alike]
     rows = [_score_row(score, shown, score.node in result.ties) for score in result.scores[: detail.scores]]
     heads = ["NODE", *(plugins[index] for index in shown), "SUM"]
@@ -234,14 +247,8 @@ def _silent(filters: Sequence[PluginRefusals]) -> Iterator[Block]:
 def _node(node: NodeDetail, detail: Detail) -> Iterator[Block]:
     place = f", rank {node.rank}" if node.rank else ""
     score = f", score {node.score.total}" if node.score is not None else ""
-    verdict = {
-        "Feasible": "will do",
-        "Refused": "will not do",
-        "LeftOut": "left out by PreFilter",
-        "Unseen": "not seen",
-    }
     style = "good" if node.verdict == "Feasible" else "bad"
-    said = verdict.get(node.verdict, node.verdict)
+    said = _NODE_VERDICTS[node.verdict]
     yield Line((Span(f"node {node.name}: ", "strong"), Span(said, style), Span(f"{score}{place}")))
     cordoned = ["cordoned"] if node.unschedulable else []
     taints = [f"taint {taint}" for taint in node.taints]
@@ -277,10 +284,12 @@ def _last(result: Explanation, rules: str) -> Iterator[Block]:
         yield Line((Span("hint: ", "hint"), Span(hint.text)), hang=6)
 
 
-def _rules(metadata: Metadata, profile: str) -> str:
-    by = f"by the rules of kube-scheduler {metadata.kubernetes_version}"
-    named = f", profile {profile} ({metadata.configuration})" if profile else f", {metadata.configuration}"
-    return f"{by}{named}, {'nodes sampled' if metadata.sampling else 'every node judged'}"
+def _rules(metadata: Metadata, result: Explanation | None = None) -> str:
+    profile = f", profile {result.profile}" if result is not None and result.profile else ""
+    judged = f", {'nodes sampled' if metadata.sampling else 'every node judged'}"
+    if result is not None and not result.nodes.judged:
+        judged = ""
+    return f"by the rules of kube-scheduler {metadata.kubernetes_version}{profile} ({metadata.configuration}){judged}"
 
 
 def _tally(report: ExplainReport) -> Iterator[Block]:
@@ -296,4 +305,4 @@ def _tally(report: ExplainReport) -> Iterator[Block]:
     )
     told = ", ".join(f"{count} {name}" for name, count in counts if count)
     yield line(f"{summary.pods} pods: {told}", "strong")
-    yield line(_rules(report.metadata, ""), "faint")
+    yield line(_rules(report.metadata), "faint")

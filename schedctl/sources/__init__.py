@@ -7,7 +7,8 @@ One way in (`load`), through rooms that know little of each other::
     documents    texts, the documents in them, and where in them a field is
     json_documents, yaml_documents (with scalars)
                  bytes to objects, without dicts where that can be avoided; YAML means what kubectl makes it mean
-    manifests    documents to typed objects; lists, kinds, the short way and the long way
+    manifests    documents to objects: lists are flattened, other people's kinds counted
+    objects      one object: the short way to its struct, and the long way
     shapes       values against struct types: every wrong, missing and misspelt field
     validation   what an API server would have refused of an object written by hand
     checks       what only shows when all is there: duplicates, pods on unknown nodes

@@ -38,9 +38,10 @@ def strays(objects: Sequence[Sourced]) -> list[Problem]:
     missing: dict[str, list[Sourced]] = {}
     for one in objects:
         pod = one.object
-        if isinstance(pod, Pod) and pod.spec.node_name and pod.spec.node_name not in known:
-            if pod.status.phase not in ("Succeeded", "Failed"):
-                missing.setdefault(pod.spec.node_name, []).append(one)
+        if not isinstance(pod, Pod) or pod.status.phase in ("Succeeded", "Failed"):
+            continue
+        if pod.spec.node_name and pod.spec.node_name not in known:
+            missing.setdefault(pod.spec.node_name, []).append(one)
     if not missing:
         return []
     first = next(iter(missing.values()))[0]

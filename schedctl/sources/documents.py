@@ -2,8 +2,8 @@
 
 A text is what one file or standard input holds. kubectl cuts it at lines that begin with ``---`` before any YAML is
 parsed, and so do we: a mistake in one document leaves the others readable. A document knows which part of the text it
-is; to find a field's line and column it is read once more, which only messages ever need. Long texts are let go of after
-loading, and then only the place of whole objects is still known.
+is; to find a field's line and column it is read once more, which only messages ever need. Long texts are let go of
+after loading, and then only the place of whole objects is still known.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ KEPT_BYTES = 4 << 20
 """Texts up to this long stay in memory after loading, so that any field in them can be located."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Text:
     """What one file holds: its name as the user knows it, and its bytes as long as they are kept."""
 
@@ -64,6 +64,13 @@ class Document:
         wanted.add(path)
         self.locate(wanted)
         return wanted.place(path)
+
+
+def place_in(data: bytes, offset: int) -> Place:
+    """Return line and column of a byte."""
+    line_start = data.rfind(b"\n", 0, offset) + 1
+    column = len(data[line_start:offset].decode(errors="replace")) + 1
+    return Place(data.count(b"\n", 0, offset) + 1, column)
 
 
 def split(text: Text) -> Iterator[Document | Place]:

@@ -169,7 +169,7 @@ def _expanded(name: str, problems: list[Problem]) -> Iterator[Path]:
         if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP):
             problems.append(Problem(f"cannot be read: {_reason(error)}", source=shown))
         elif any(c in name for c in "*?["):
-            matches = sorted(glob.glob(name, recursive=True))  # noqa: PTH207: Path.glob wants its root apart
+            matches = sorted(glob.glob(name, recursive=True))  # noqa: PTH207
             if not matches:
                 problems.append(Problem("no file matches the pattern", source=shown))
             yield from map(Path, matches)
@@ -235,7 +235,7 @@ def _is_dump(folder: Path) -> bool:
 
 def _empty_folder(path: Path, recursive: bool) -> Problem:
     message = f"the folder has no manifests ({', '.join(_SUFFIXES)}, also with .gz)"
-    deeper = not recursive and any(path.glob("*/*.y*ml")) or any(path.glob("*/*.json"))
+    deeper = not recursive and any(_is_manifest(file.name) for file in path.glob("*/*"))
     hint = "-R looks into the folders in it too" if deeper else ""
     return Problem(message, source=printable(str(path)), hint=hint)
 

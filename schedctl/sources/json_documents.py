@@ -43,7 +43,7 @@ class Head(msgspec.Struct, gc=False):
 
     api_version: msgspec.Raw = msgspec.field(default=msgspec.Raw(), name="apiVersion")
     kind: msgspec.Raw = msgspec.Raw()
-    items: list[msgspec.Raw] | None | msgspec.UnsetType = msgspec.UNSET
+    items: list[msgspec.Raw] | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class _Name(msgspec.Struct, gc=False):
@@ -90,7 +90,7 @@ def cut(data: bytes, start: int, end: int) -> Iterator[Document]:
             trailing = _TRAILING.search(str(error))
             if trailing is None:
                 raise _problem(error, data, start, end) from None
-            stop = start + int(trailing[1])
+            stop = start + int(trailing[1]) - 1  # msgspec counts the first byte that is too much
             found = head(view[start:stop])
         except RecursionError:
             raise JSONProblem("nested too deeply", start) from None
@@ -218,11 +218,9 @@ def _problem(error: Exception, data: bytes, start: int, end: int) -> JSONProblem
     malformed = _MALFORMED.search(str(error))
     if malformed:
         return JSONProblem(f"this is not JSON: {malformed[1]}", start + int(malformed[2]))
+    text = data[start:end].decode()
     try:
-        text = data[start:end].decode()
         json.loads(text)
-    except UnicodeDecodeError as wrong:
-        return JSONProblem("the text is not UTF-8", start + wrong.start)
     except json.JSONDecodeError as wrong:
         return JSONProblem("this is not JSON: the text ends too early", start + len(text[: wrong.pos].encode()))
     except (ValueError, RecursionError):

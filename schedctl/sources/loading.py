@@ -48,7 +48,7 @@ def load(
 
     Args:
         paths: what the user named.
-        recursive: whether folders include the folders in them; the folder of a ``kubectl cluster-info dump`` always does.
+        recursive: whether folders include the folders in them; a ``kubectl cluster-info dump`` always does.
         stdin: where ``-`` is read from; the process's own standard input unless given.
         stdin_filename: what to call it in messages.
         progress: told how far reading is.
@@ -93,17 +93,17 @@ def load_text(data: bytes, name: str = "<text>", *, allow_empty: bool = False) -
 
 
 def _read(reading: Reading, text: Text, advance: Callable[[int], None]) -> None:
-    documents, problems = reading.documents, len(reading.problems)
+    count, problems = reading.count, len(reading.problems)
     advance(0)
     reading.text(text, advance)
-    if reading.documents == documents and len(reading.problems) == problems:
+    if reading.count == count and len(reading.problems) == problems:
         reading.warnings.append(Problem("holds no objects", text.name))
     if len(text.data or b"") > KEPT_BYTES:
         text.data = None
 
 
 def _finished(reading: Reading, allow_empty: bool) -> Manifests:
-    if not (reading.problems or reading.documents or allow_empty):
+    if not (reading.problems or reading.count or allow_empty):
         hint = "if it comes from a pipe, the command before it may have failed"
         reading.problems.append(Problem("there are no objects in the input", hint=hint))
     if reading.problems:
@@ -134,7 +134,7 @@ def _within(
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Keep the garbage collector from walking over objects that are all going to live; without it loading takes thrice as long."""
+    """Keep the garbage collector from walking over objects that are all going to live, which takes most of the time."""
     enabled = gc.isenabled()
     gc.disable()
     try:

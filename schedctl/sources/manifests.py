@@ -1,48 +1,31 @@
 """From texts to typed objects.
 
-Per text: read each document as JSON or YAML, flatten lists, decode what scheduling reads into structs and count the
-rest. Right input takes the short way (bytes to struct); only an object that does not decode, or that was written by
-hand, is looked at field by field. Every problem is collected before anything is raised. Line and column of fields are
-found last, once per document, and for messages only.
-
-*Written by hand* is an object without ``metadata.uid``: it never met an API server, so the API server's validation is
-made up for (`schedctl.sources.validation`) and misspelt fields are looked for. The latter needs every field, read or
-not, so it is left out in texts longer than `SPELLED_BYTES`: those are states that a program wrote.
+Per text: read each document as JSON or YAML, flatten lists, hand what scheduling reads to `schedctl.sources.objects`
+and count the rest. Problems are collected and never end the reading of what comes after them. Line and column of fields
+are found last, once per document, and for messages only.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from functools import cache
-from typing import Any, Protocol
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import msgspec
 
 from schedctl.api import kinds
-from schedctl.api.defaults import DEFAULT_NAMESPACE
 from schedctl.api.kinds import Kind
-from schedctl.api.meta import ObjectMeta, Struct
 from schedctl.errors import Problem
-from schedctl.sources import json_documents, shapes, validation
-from schedctl.sources.documents import Document, Text, split
-from schedctl.sources.findings import Finding, Path, Place, Wanted, described, dotted, printable, quoted
+from schedctl.sources import json_documents
+from schedctl.sources.documents import Document, Text, place_in, split
+from schedctl.sources.findings import TEMPLATE, Finding, Path, Place, Wanted, described, dotted, printable, quoted
+from schedctl.sources.objects import UNDECODABLE, Body, decode, subject
 from schedctl.sources.spelling import nearest
 
 SPELLED_BYTES = 4 << 20
-"""Misspelt fields are looked for in texts up to this long."""
-
-_UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-Body = json_documents.JSONText | dict[str, Any]
-"""An object as it was read: JSON text, or the plain value of YAML."""
-
-
-class Object(Protocol):
-    """What every kind has."""
-
-    @property
-    def metadata(self) -> ObjectMeta:
-        """Name, namespace, labels."""
+"""Misspelt fields are looked for in texts up to this long, because it takes a look at every field; longer ones are
+states that a program wrote."""
 
 
 class Sourced(msgspec.Struct, frozen=True, gc=False):
@@ -72,17 +55,23 @@ class Sourced(msgspec.Struct, frozen=True, gc=False):
     @property
     def subject(self) -> str:
         """How messages name the object, e.g. ``Pod shop/web-0``."""
-        return _subject(self.kind.name, self.object.metadata)
+        return subject(self.kind, self.object)
 
     def place_of(self, path: Path) -> Place:
         """Return line and column of a field, or of what is around it; of the object where the text was let go."""
-        prefix = ("items", self.index) if self.index >= 0 else ()
-        return self.document.place_of((*prefix, *path)) or Place(self.line, self.column)
+        return self.document.place_of(_within(self.index, path)) or Place(self.line, self.column)
 
     def problem(self, message: str, path: Path = (), hint: str = "") -> Problem:
         """Return a problem with the object, at a field or at the object as a whole."""
-        line, column = self.place_of(path)
-        return Problem(message, self.source, line, column, dotted(path), self.subject, hint)
+        return Problem(message, self.source, *self.place_of(path), dotted(path), self.subject, hint)
+
+
+class _Origin(NamedTuple):
+    """Where an object is: its document, which item of it (-1 when it is the document itself), its place."""
+
+    document: Document
+    item: int
+    place: Place
 
 
 class Reading:
@@ -101,31 +90,39 @@ class Reading:
         self.problems: list[Problem] = []
         self.warnings: list[Problem] = []
         self._advance: Callable[[int], None] = lambda offset: None
-        self._findings: list[tuple[int, Finding, str, Place]] = []
-        self._retired: set[tuple[str, str, str]] = set()
+        self._spelling = True
+        self._findings: list[tuple[_Origin, Finding, str]] = []
+        self._retired: set[tuple[Text, Kind, str]] = set()
 
     @property
-    def documents(self) -> int:
-        """How many objects were read or counted."""
+    def count(self) -> int:
+        """How many objects were read or ignored."""
         return len(self.objects) + self.ignored.total()
 
     def text(self, text: Text, advance: Callable[[int], None]) -> None:
         """Read all documents of a text; `advance` is called with the byte reached now and then."""
-        self._advance, first = advance, True
-        for part in split(text):
+        data = text.data or b""
+        self._advance, self._spelling = advance, len(data) <= SPELLED_BYTES
+        try:
+            if not data.isascii():
+                data.decode()
+        except UnicodeDecodeError as error:
+            place = place_in(data, error.start)
+            self.problems.append(Problem("this is not UTF-8 text", text.name, *place, hint="save the file as UTF-8"))
+            return
+        for number, part in enumerate(split(text)):
             if isinstance(part, Place):
                 hint = "put the document on the line below"
-                self._report(Problem('expected nothing after "---"', text.name, *part, hint=hint), warning=False)
+                self.problems.append(Problem('expected nothing after "---"', text.name, *part, hint=hint))
             elif part.json:
-                self._json(part, strict=first)
+                self._json(part, first=number == 0)
             else:
                 self._yaml(part)
-            first = False
 
     # --- One document --------------------------------------------------------------------------------------------
 
-    def _json(self, part: Document, *, strict: bool) -> None:
-        """Read the JSON documents in a part of the text; a part behind a separator may be YAML that looks like JSON."""
+    def _json(self, part: Document, *, first: bool) -> None:
+        """Read the JSON documents in a part of a text; a part behind a separator may be YAML that looks like JSON."""
         text, data, line = part.text, part.text.data or b"", part.place.line
         counted = part.start
         try:
@@ -135,204 +132,167 @@ class Reading:
                 counted = found.start
                 self._json_document(Document(text, found.start, found.end, place, json=True), found)
         except json_documents.JSONProblem as problem:
-            if not strict and counted == part.start:
+            if not first and counted == part.start:
                 self._yaml(Document(text, part.start, part.end, part.place, json=False))
                 return
-            line_start = data.rfind(b"\n", 0, problem.offset) + 1
-            place = Place(
-                data.count(b"\n", 0, problem.offset) + 1,
-                len(data[line_start : problem.offset].decode(errors="replace")) + 1,
-            )
             template = data.startswith(b"{{", json_documents.skip_space(data, part.start, part.end))
-            hint = "this looks like a template; render it first, e.g. with `helm template`" if template else ""
-            self.problems.append(Problem(problem.message, text.name, *place, hint=hint))
+            place = place_in(data, problem.offset)
+            self.problems.append(Problem(problem.message, text.name, *place, hint=TEMPLATE if template else ""))
 
     def _json_document(self, document: Document, found: json_documents.Document) -> None:
         data = document.text.data or b""
         view = memoryview(data)[document.start : document.end]
+        origin = _Origin(document, -1, document.place)
         if found.head is None:
-            self._not_an_object(document, -1, msgspec.json.decode(view), document.place)
+            self._other(origin, _plain(view))
             return
         outer = (_plain(found.head.api_version), _plain(found.head.kind))
         if found.head.items is msgspec.UNSET:
-            self._take(document, -1, document.place, view, *outer)
+            self._object(origin, view, *outer)
         for index, item in enumerate(json_documents.items(data, found, document.place.line)):
             self._progress(index, item.offset)
-            inner = json_documents.head(item.text)
-            if inner is None:
-                self._not_an_object(document, index, msgspec.json.decode(item.text), item.place)
+            origin = _Origin(document, index, item.place)
+            head = json_documents.head(item.text)
+            if head is None:
+                self._other(origin, _plain(item.text))
             else:
-                self._item(document, index, item.place, item.text, (_plain(inner.api_version), _plain(inner.kind)), outer)
+                self._item(origin, item.text, _plain(head.api_version), _plain(head.kind), outer)
         self._flush(document)
 
     def _yaml(self, document: Document) -> None:
+        name = document.text.name
         try:
             from schedctl.sources import yaml_documents  # JSON alone does without PyYAML
         except ImportError:
-            message, hint = "cannot be read: PyYAML is installed without its C parser", "install PyYAML from a wheel"
-            self.problems.append(Problem(message, document.text.name, hint=hint))
+            hint = "install PyYAML from a wheel"
+            self.problems.append(Problem("cannot be read: PyYAML is here without its C parser", name, hint=hint))
             return
-        data = (document.text.data or b"")[document.start : document.end]
-        waiting: list[yaml_documents.Value] = []
 
-        def report(finding: Finding, place: Place) -> None:
-            name, path = document.text.name, dotted(finding.path)
-            self._report(Problem(finding.message, name, *place, path, hint=finding.hint), warning=finding.warning)
+        def warn(finding: Finding, place: Place) -> None:
+            path = dotted(finding.path)
+            self.warnings.append(Problem(finding.message, name, *place, path, hint=finding.hint))
 
+        waiting: list[tuple[_Origin, Any]] = []  # items that do not say what they are
         try:
-            for one in yaml_documents.read(data, document.place, report):
-                value = one.value
-                if one.index < 0:
-                    self._yaml_root(document, one.value, one.place, waiting)
-                elif isinstance(value, dict) and "apiVersion" in value and "kind" in value:
-                    self._progress(one.index, document.start + one.offset)
-                    self._item(document, one.index, one.place, value, (value["apiVersion"], value["kind"]), ("", ""))
+            text = (document.text.data or b"")[document.start : document.end]
+            for value, index, place, offset in yaml_documents.read(text, document.place, warn):
+                origin = _Origin(document, index, place)
+                if index < 0:
+                    self._yaml_root(origin, value, waiting)
+                elif isinstance(value, dict) and value.get("kind"):
+                    self._progress(index, document.start + offset)
+                    self._item(origin, value, value.get("apiVersion"), value["kind"], (None, None))
                 else:
-                    waiting.append(one)
+                    waiting.append((origin, value))
         except yaml_documents.YAMLProblem as problem:
-            self.problems.append(Problem(problem.message, document.text.name, *problem.place, hint=problem.hint))
+            self.problems.append(Problem(problem.message, name, *problem.place, hint=problem.hint))
         self._flush(document)
 
-    def _yaml_root(self, document: Document, value: Any, place: Place, waiting: list[Any]) -> None:
-        if value is None:
-            return
+    def _yaml_root(self, root: _Origin, value: Any, waiting: list[tuple[_Origin, Any]]) -> None:
         if not isinstance(value, dict):
-            self._not_an_object(document, -1, value, place)
-        elif isinstance(value.get("items", 0), list | None):
-            outer = (value.get("apiVersion"), value.get("kind"))
-            for index, item, item_place, _ in waiting:
-                if isinstance(item, dict):
-                    names = (item.get("apiVersion"), item.get("kind"))
-                    self._item(document, index, item_place, item, names, outer)
-                else:
-                    self._not_an_object(document, index, item, item_place)
-        else:
-            self._take(document, -1, place, value, value.get("apiVersion"), value.get("kind"))
+            self._other(root, value)
+            return
+        outer = (value.get("apiVersion"), value.get("kind"))
+        if not isinstance(value.get("items", 0), list | None):
+            self._object(root, value, *outer)
+        for origin, item in waiting:
+            if isinstance(item, dict):
+                self._item(origin, item, item.get("apiVersion"), item.get("kind"), outer)
+            else:
+                self._other(origin, item)
 
     # --- One object ----------------------------------------------------------------------------------------------
 
-    def _item(self, document: Document, index: int, place: Place, body: Body, names: Any, outer: Any) -> None:
+    def _item(self, origin: _Origin, body: Body, api_version: Any, name: Any, outer: tuple[Any, Any]) -> None:
         """Take an item of a list; in a typed list (PodList) it need not say what it is."""
-        api_version, name = names
         outer_version, outer_name = outer
         if not name and isinstance(outer_name, str) and outer_name != "List" and outer_name.endswith("List"):
             name = outer_name.removesuffix("List")
             api_version = api_version or outer_version
-        if name == "List":
-            self._find(index, Finding((), "a list inside a list is not read; kubectl refuses it too"), "", place)
-        else:
-            self._take(document, index, place, body, api_version, name)
+        self._object(origin, body, api_version, name)
 
-    def _take(self, document: Document, index: int, place: Place, body: Body, api_version: Any, name: Any) -> None:
+    def _object(self, origin: _Origin, body: Body, api_version: Any, name: Any) -> None:
         if not (api_version and isinstance(api_version, str) and name and isinstance(name, str)):
-            self._unnamed(index, place, api_version, name)
+            self._unnamed(origin, api_version, name)
             return
         kind = kinds.find(api_version, name)
         if kind is None:
-            self._unread(index, place, api_version, name)
+            self._unread(origin, body, api_version, name)
             return
-        obj = self._decode(document, index, place, body, kind, api_version)
-        if obj is not None:
-            self.objects.append(Sourced(obj, kind, document, index, *place))
+        obj, findings = decode(body, kind, api_version, spelling=self._spelling)
+        for finding in findings:
+            self._findings.append((origin, finding, subject(kind, obj)))
+        if all(finding.warning for finding in findings):
+            self.objects.append(Sourced(obj, kind, origin.document, origin.item, *origin.place))
+            if api_version in kind.retired:
+                self._warn_retired(origin, kind, api_version)
 
-    def _decode(
-        self, document: Document, index: int, place: Place, body: Body, kind: Kind, api_version: str
-    ) -> Object | None:
-        """Return the object, None when it has problems; the one place where the short way and the long way part."""
-        obj: Any = None
-        convert = kind.converted.get(api_version)
-        if convert is None:
-            try:
-                obj = msgspec.convert(body, kind.struct) if isinstance(body, dict) else _decoder(kind).decode(body)
-            except _UNDECODABLE:
-                pass
-        findings: list[Finding] = []
-        if obj is None or not obj.metadata.uid:
-            spelled = len(document.text.data or b"") <= SPELLED_BYTES
-            if obj is None or spelled:
-                obj, findings = _examined(body, kind, convert, spelled)
-            if obj is not None and not obj.metadata.uid and api_version not in kind.retired:
-                findings += _unspoilt(validation.validate(kind, obj), findings)
-        if obj is not None:
-            findings += _unspoilt(_naming(kind, obj.metadata), findings)
-        if findings:
-            subject = _subject(kind.name, obj.metadata if obj is not None else ObjectMeta())
-            for finding in findings:
-                self._find(index, finding, subject, place)
-            if any(not finding.warning for finding in findings):
-                return None
-        if api_version in kind.retired:
-            self._warn_retired(document, place, kind, api_version)
-        _place_in_namespace(kind, obj.metadata)
-        return obj  # type: ignore[no-any-return]
-
-    # --- What is said about it -----------------------------------------------------------------------------------
-
-    def _unnamed(self, index: int, place: Place, api_version: Any, name: Any) -> None:
+    def _unnamed(self, origin: _Origin, api_version: Any, name: Any) -> None:
+        """Report an object that does not say what it is."""
         for field, value in (("apiVersion", api_version), ("kind", name)):
-            if value is None or value == "":
-                example = {"apiVersion": "v1", "kind": "Pod"}[field]
-                message, hint = f'the field "{field}" is required', f"e.g. {field}: {example}"
-                self._find(index, Finding((field,), message, hint), "", place)
-            elif not isinstance(value, str):
-                self._find(index, Finding((field,), f"expected text, got {described(value)}"), "", place)
+            if value is not None and not isinstance(value, str):
+                self._find(origin, Finding((field,), f"expected text, got {described(value)}"))
+            elif not value:
+                meant = kinds.meant("", name) if field == "apiVersion" and isinstance(name, str) else None
+                hint = f"add apiVersion: {meant.api_version}" if meant else ""
+                self._find(origin, Finding((field,), f'the field "{field}" is required', hint))
 
-    def _unread(self, index: int, place: Place, api_version: str, name: str) -> None:
-        """Count an object that is not for us; an object of ours under a wrong name is a problem."""
-        meant = kinds.meant(api_version, name)
-        if meant is None:
-            known = {kind.name: kind for kind in kinds.KINDS if api_version in kind.versions}
-            close = nearest(name, known)
-            meant = known[close] if close and abs(len(close) - len(name)) <= 1 else None
-        if meant is None:
-            self.ignored[f"{printable(api_version)} {printable(name)}"] += 1
-            return
-        if meant.name != name:
+    def _unread(self, origin: _Origin, body: Body, api_version: str, name: str) -> None:
+        """Count an object that is not for us; one of ours under a wrong name is a problem, and so is a broken list."""
+        if name == "List" and origin.item >= 0:
+            self._find(origin, Finding((), "a list inside a list is not read; kubectl refuses it too"))
+        elif name == "List" or kinds.find(api_version, name.removesuffix("List")):
+            value = body if isinstance(body, dict) else _plain(body)
+            if isinstance(value, dict) and "items" in value:
+                self._find(origin, Finding(("items",), f"expected a list, got {described(value['items'])}"))
+        elif meant := _meant(api_version, name):
             message = f"{printable(api_version)} has no kind {quoted(name)}"
-            finding = Finding(("kind",), message, f'did you mean "{meant}"?')
+            if meant.name != name:
+                self._find(origin, Finding(("kind",), message, f'did you mean "{meant}"?'))
+            else:
+                if _group(meant.api_version) == _group(api_version):
+                    message = f"{meant} is not read as {quoted(api_version)}"
+                self._find(origin, Finding(("apiVersion",), message, f'did you mean "{meant.api_version}"?'))
         else:
-            message = f"{meant} is not read as {quoted(api_version)}"
-            finding = Finding(("apiVersion",), message, f"did you mean {quoted(meant.api_version)}?")
-        self._find(index, finding, "", place)
+            self.ignored[f"{printable(api_version)} {printable(name)}"] += 1
 
-    def _not_an_object(self, document: Document, index: int, value: Any, place: Place) -> None:
+    def _other(self, origin: _Origin, value: Any) -> None:
+        """Report what is no object; a document that is empty or null is fine."""
+        if value is None and origin.item < 0:
+            return
         hint = ""
         if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
             hint = "put the objects under `items:` of a `kind: List`, or between `---` lines"
-        if value is not None or index >= 0:
-            message = f"expected an object with apiVersion and kind, got {described(value)}"
-            self.problems.append(
-                Problem(message, document.text.name, *place, dotted(("items", index) if index >= 0 else ()), hint=hint)
-            )
+        self._find(origin, Finding((), f"expected an object with apiVersion and kind, got {described(value)}", hint))
+        if origin.item < 0:
+            self._flush(origin.document)
 
-    def _warn_retired(self, document: Document, place: Place, kind: Kind, api_version: str) -> None:
-        key = (document.text.name, kind.name, api_version)
-        if key not in self._retired:
-            self._retired.add(key)
-            message = f"Kubernetes 1.37 does not serve {kind.name} as {api_version}; it is read as {kind.api_version}"
-            self.warnings.append(Problem(message, document.text.name, *place, "apiVersion"))
+    # --- What is said about it -----------------------------------------------------------------------------------
 
-    def _find(self, index: int, finding: Finding, subject: str, place: Place) -> None:
-        self._findings.append((index, finding, subject, place))
+    def _find(self, origin: _Origin, finding: Finding) -> None:
+        self._findings.append((origin, finding, ""))
+
+    def _warn_retired(self, origin: _Origin, kind: Kind, api_version: str) -> None:
+        text = origin.document.text
+        if (text, kind, api_version) not in self._retired:
+            self._retired.add((text, kind, api_version))
+            message = f"Kubernetes 1.37 does not serve {kind} as {api_version}; it is read as {kind.api_version}"
+            self.warnings.append(Problem(message, text.name, *origin.place, "apiVersion"))
 
     def _flush(self, document: Document) -> None:
-        """Give all findings of a document their places, in one reading."""
+        """Give all findings of a document their places, in one reading of it."""
         if not self._findings:
             return
         wanted = Wanted()
-        for index, finding, _, _ in self._findings:
-            wanted.add(_within(index, finding.path))
+        for origin, finding, _ in self._findings:
+            wanted.add(_within(origin.item, finding.path))
         document.locate(wanted)
-        for index, finding, subject, place in self._findings:
-            line, column = wanted.place(_within(index, finding.path), at_key=finding.at_key) or place
-            problem = Problem(
-                finding.message, document.text.name, line, column, dotted(finding.path), subject, finding.hint
-            )
-            self._report(problem, warning=finding.warning)
+        for origin, finding, about in self._findings:
+            place = wanted.place(_within(origin.item, finding.path), at_key=finding.at_key) or origin.place
+            path = dotted(finding.path)
+            problem = Problem(finding.message, document.text.name, *place, path, about, finding.hint)
+            (self.warnings if finding.warning else self.problems).append(problem)
         self._findings.clear()
-
-    def _report(self, problem: Problem, *, warning: bool) -> None:
-        (self.warnings if warning else self.problems).append(problem)
 
     def _progress(self, index: int, offset: int) -> None:
         if index % 256 == 0:
@@ -343,63 +303,24 @@ def _within(index: int, path: Path) -> Path:
     return ("items", index, *path) if index >= 0 else path
 
 
-@cache
-def _decoder(kind: Kind) -> msgspec.json.Decoder[Struct]:
-    return msgspec.json.Decoder(kind.struct)
+def _group(api_version: str) -> str:
+    return api_version.rpartition("/")[0]
 
 
-def _plain(raw: msgspec.Raw) -> Any:
-    """Return the value of a short piece of JSON."""
-    return msgspec.json.decode(raw) if len(raw) else None
-
-
-def _examined(
-    body: Body, kind: Kind, convert: kinds.Conversion | None, spelled: bool
-) -> tuple[Object | None, list[Finding]]:
-    """Return the object the long way, and everything wrong with its shape.
-
-    Wrong fields have their zero value in it, so that the rest can be checked all the same; None when there is no rest.
-    """
+def _plain(text: json_documents.JSONText) -> Any:
+    """Return the value of JSON that ought to be short; None where there is none."""
     try:
-        value = body if isinstance(body, dict) else msgspec.json.decode(body)
-        shaped, findings = shapes.examine(convert(value) if convert else value, kind.struct, spelling=spelled)
-        return msgspec.convert(shaped, kind.struct), findings
-    except UnicodeDecodeError:
-        return None, [Finding((), "the text is not UTF-8")]
-    except RecursionError:
-        return None, [Finding((), "nested too deeply")]
+        return msgspec.json.decode(text) if len(text) else None
+    except UNDECODABLE:
+        return float("nan")
 
 
-def _unspoilt(later: list[Finding], earlier: list[Finding]) -> list[Finding]:
-    """Return the later findings that are not mere consequences of earlier ones."""
-    spoilt = {finding.path for finding in earlier if not finding.warning}
-    return [
-        finding
-        for finding in later
-        if not any(path[: len(finding.path)] == finding.path or finding.path[: len(path)] == path for path in spoilt)
-    ]
-
-
-def _subject(kind: str, metadata: ObjectMeta) -> str:
-    name = metadata.name or metadata.generate_name
-    full = f"{metadata.namespace}/{name}" if metadata.namespace and name else name
-    return f"{kind} {printable(full)}" if full else kind
-
-
-def _naming(kind: Kind, metadata: ObjectMeta) -> list[Finding]:
-    """Return what is wrong with a name whoever gave it: it is missing, or would not fit into a line or path."""
-    if not (metadata.name or metadata.generate_name):
-        return [Finding(("metadata", "name"), 'the field "name" is required')]
-    findings = []
-    for field, text in (("name", metadata.name), ("namespace", metadata.namespace)):
-        if text and metadata.uid and ("/" in text or not text.isprintable()):
-            findings.append(Finding(("metadata", field), f"{quoted(text)} is not a name"))
-    return findings
-
-
-def _place_in_namespace(kind: Kind, metadata: ObjectMeta) -> None:
-    """Fill in or drop the namespace; the metadata is the object's own, for it has a name."""
-    if kind.namespaced and not metadata.namespace:
-        msgspec.structs.force_setattr(metadata, "namespace", DEFAULT_NAMESPACE)
-    elif not kind.namespaced and metadata.namespace:
-        msgspec.structs.force_setattr(metadata, "namespace", "")
+@lru_cache(maxsize=1024)
+def _meant(api_version: str, name: str) -> Kind | None:
+    """Return the kind that was misspelt, None when it is another kind."""
+    meant = kinds.meant(api_version, name)
+    if meant is None:
+        known = {kind.name: kind for kind in kinds.KINDS if api_version in kind.versions}
+        close = nearest(name, known)
+        meant = known[close] if close and abs(len(close) - len(name)) <= 1 else None
+    return meant

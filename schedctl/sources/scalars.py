@@ -32,6 +32,7 @@ _INTEGER = re.compile(r"([+-]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+
 _FLOAT = re.compile(r"[+-]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][+-]?[0-9]+)?")
 _DOTTED_FLOAT = re.compile(r"\.[0-9](?:_?[0-9])*(?:[eE][+-]?[0-9](?:_?[0-9])*)?")
 _BASES = (16, 2, 8, 10)
+_LONGEST_INTEGER = 4000  # far beyond 64 bits; Python refuses to convert longer ones
 _TIMESTAMP = re.compile(
     r"\d{4}-\d{1,2}-\d{1,2}(?:[Tt]\d{1,2}:\d{1,2}:\d{1,2}(?:\.\d*)?(?:Z|[+-]\d{2}:\d{2})"
     r"| \d{1,2}:\d{1,2}:\d{1,2}(?:\.\d*)?)?",
@@ -119,7 +120,7 @@ def _number(text: str) -> Scalar:
 
 def _integer(digits: str) -> int | None:
     """Return the integer that int64 or uint64 hold, None for anything else."""
-    match = _INTEGER.fullmatch(digits)
+    match = _INTEGER.fullmatch(digits) if len(digits) <= _LONGEST_INTEGER else None
     if match is None:
         return None
     sign, *bodies = match.groups()
@@ -148,9 +149,10 @@ def _float_key(value: float) -> str:
     except OverflowError:
         return "+Inf" if value > 0 else "-Inf"
     scientific = next(
-        text for digits in range(9) if struct.pack("f", float(text := f"{single:.{digits}e}")) == struct.pack("f", single)
+        text
+        for digits in range(9)
+        if struct.pack("f", float(text := f"{single:.{digits}e}")) == struct.pack("f", single)
     )
-    mantissa, _, exponent = scientific.partition("e")
-    if not -4 <= int(exponent) < 6:
+    if not -4 <= int(scientific.partition("e")[2]) < 6:
         return scientific
     return format(Decimal(scientific), "f")

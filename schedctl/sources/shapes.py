@@ -8,7 +8,7 @@ is the integer 2). When nothing was found, the result converts to the struct.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -145,9 +145,7 @@ def _map(item: Reader, zero: Callable[[], Any]) -> Reader:
         if not isinstance(value, dict):
             examination.wrong(path, "a mapping", value)
             return {}
-        return {
-            name: zero() if one is None else item(examination, one, (*path, name)) for name, one in value.items()
-        }
+        return {name: zero() if one is None else item(examination, one, (*path, name)) for name, one in value.items()}
 
     return read
 

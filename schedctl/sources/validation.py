@@ -3,8 +3,8 @@
 Objects that came from a cluster were validated when they were stored, possibly by other rules than today's, and
 kube-scheduler takes them as they are; so do we. What somebody wrote by hand is held to the API server's own rules
 (``pkg/apis/*/validation`` of Kubernetes v1.37), as far as breaking one would change scheduling: operators, effects and
-other closed sets of words, ranges, label syntax, and fields that exclude or need each other. Whether a probe makes sense
-is for other tools to say.
+other closed sets of words, ranges, label syntax, and fields that exclude or need each other. Whether a probe makes
+sense is for other tools to say.
 
 `WORDS`, `RANGES`, `REQUIRED`, `SYNTAX` are tables by struct and field, `RELATIONS` holds the few rules that look at
 several fields at once.
@@ -152,7 +152,11 @@ def _name(text: str) -> str:
 
 
 def _namespace(text: str) -> str:
-    return "" if _LABEL_NAME.fullmatch(text) else f"{quoted(text)} is not a name: {_NAME_RULE.replace(', - and .', ' and -')}"
+    return (
+        ""
+        if _LABEL_NAME.fullmatch(text)
+        else f"{quoted(text)} is not a name: {_NAME_RULE.replace(', - and .', ' and -')}"
+    )
 
 
 _LABEL_MAP = (_label_key, _label_value)

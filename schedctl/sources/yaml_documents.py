@@ -24,9 +24,7 @@ from yaml.events import (
     AliasEvent,
     CollectionEndEvent,
     CollectionStartEvent,
-    DocumentEndEvent,
     DocumentStartEvent,
-    Event,
     MappingEndEvent,
     MappingStartEvent,
     NodeEvent,
@@ -38,7 +36,8 @@ from yaml.events import (
 )
 
 from schedctl.sources import scalars
-from schedctl.sources.findings import Finding, Path, Place, Wanted, quoted
+from schedctl.sources.documents import place_in
+from schedctl.sources.findings import TEMPLATE, Finding, Path, Place, Wanted, quoted
 
 MAX_DEPTH = 1000
 """How deep mappings and lists may nest; the deepest Kubernetes schema has some thirty levels."""
@@ -46,7 +45,6 @@ MAX_DEPTH = 1000
 _CACHED_SCALARS = 1 << 16
 _AWAITED, _IN_LIST, _MERGE = object(), object(), object()  # what stands for a key that is not text
 _MERGE_TAG = "tag:yaml.org,2002:merge"
-_TEMPLATE = "this looks like a template; render it first, e.g. with `helm template`"
 
 Report = Callable[[Finding, Place], None]
 
@@ -66,7 +64,7 @@ class Value(NamedTuple):
     """
 
     value: Any
-    index: int
+    item: int
     place: Place
     offset: int
 
@@ -118,8 +116,9 @@ class _Builder:
         self.merged: dict[int, tuple[dict[str, Any], set[str]]] = {}
 
     def values(self) -> Iterator[Value]:
-        """Yield what `read` yields. One loop, because it runs some 130,000 times per megabyte."""
-        get, stack = self.parser.get_event, self.stack
+        """Yield what `read` yields. One loop, because it runs a hundred thousand times per megabyte."""
+        get: Callable[[], Any] = self.parser.get_event
+        stack = self.stack
         resolved: dict[str, Any] = {}
         anchors: dict[str, tuple[Any, int]] = {}
         unfinished: set[str] = set()
@@ -157,7 +156,7 @@ class _Builder:
                     continue
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
                 if key is _AWAITED:
-                    self.refuse(event, "a key must be text, a number or a boolean", _TEMPLATE)
+                    self.refuse(event, "a key must be text, a number or a boolean", TEMPLATE)
                 if len(stack) >= MAX_DEPTH:
                     self.refuse(event, f"nested more than {MAX_DEPTH} levels deep")
                 if event.tag is not None:
@@ -169,9 +168,8 @@ class _Builder:
                 if kind is MappingStartEvent:
                     holder, key = {}, _AWAITED
                 else:
-                    holder, is_items = [], len(stack) == 2 and key == "items"
-                    key = _IN_LIST
-                    if is_items:
+                    holder, key = [], _IN_LIST
+                    if len(stack) == 2 and stack[-1][1] == "items":
                         items = holder
                 continue
             elif kind is MappingEndEvent or kind is SequenceEndEvent:
@@ -227,9 +225,12 @@ class _Builder:
             return text
         self.known(event)
         try:
-            return scalars.tagged(event.tag, event.value)
+            value = scalars.tagged(event.tag, event.value)
         except ValueError as error:
             self.refuse(event, str(error))
+        if isinstance(value, float) and not isfinite(value):
+            self.refuse(event, f"{event.value} has no counterpart in JSON")
+        return value
 
     def known(self, event: Any) -> None:
         """Warn of a tag that YAML does not define."""
@@ -259,7 +260,9 @@ class _Builder:
             for name in source:
                 if name in holder and name not in merged:
                     message = f"the merge replaces the key {quoted(name)} written before it"
-                    self.report(Finding((*self.path(), name), message, warning=True), _place(event.start_mark, self.above))
+                    self.report(
+                        Finding((*self.path(), name), message, warning=True), _place(event.start_mark, self.above)
+                    )
             holder.update(source)
             merged.update(source)
 
@@ -276,10 +279,10 @@ class _Builder:
         """Return where in the document the collection being filled is."""
         return tuple(key if isinstance(key, str) else len(holder) for holder, key, *_ in self.stack[1:])
 
-    def check_end(self, end: Event) -> None:
+    def check_end(self, end: Any) -> None:
         """Warn when something follows the document end marker: kubectl never looks at it."""
         try:
-            following = self.parser.get_event()
+            following: object = self.parser.get_event()
         except YAMLError:
             following = end
         if not isinstance(following, StreamEndEvent):
@@ -306,7 +309,7 @@ def _place(mark: Any, above: int) -> Place:
     return Place(above + mark.line + 1, mark.column + 1)
 
 
-def _locate(parser: CParser, event: Any, wanted: Wanted, above: int) -> None:
+def _locate(parser: Any, event: Any, wanted: Wanted, above: int) -> None:
     """Note the place of one node and, inside it, of what is wanted; leaves the parser behind the node."""
     wanted.value = _place(event.start_mark, above)
     if not wanted.children:
@@ -331,7 +334,7 @@ def _locate(parser: CParser, event: Any, wanted: Wanted, above: int) -> None:
             index += 1
 
 
-def _skip(parser: CParser, event: Any) -> None:
+def _skip(parser: Any, event: Any) -> None:
     """Leave the parser behind a node that has begun."""
     depth = 0
     while True:
@@ -354,20 +357,17 @@ def _written_key(event: Any) -> str:
 def _problem(error: YAMLError, text: bytes, above: int) -> YAMLProblem:
     """Return what libyaml found wrong, in place."""
     mark = getattr(error, "problem_mark", None)
-    if mark is None:
+    if mark is None:  # the reader, which knows bytes only
         offset = getattr(error, "position", 0)
-        character = getattr(error, "character", 0)
-        line_start = text.rfind(b"\n", 0, offset) + 1
-        place = Place(above + text.count(b"\n", 0, offset) + 1, len(text[line_start:offset].decode(errors="replace")) + 1)
-        if "UTF-8" in str(getattr(error, "reason", "")):
-            return YAMLProblem("the text is not UTF-8", place, "save the file as UTF-8")
-        return YAMLProblem(f"the control character U+{character:04X} is not allowed", place)
+        line, column = place_in(text, offset)
+        character = text[offset : offset + 4].decode(errors="ignore")[:1] or "\0"
+        return YAMLProblem(f"the control character U+{ord(character):04X} is not allowed", Place(above + line, column))
     message = str(getattr(error, "problem", None) or "this is not YAML")
     context = getattr(error, "context", None)
-    line = text.split(b"\n", mark.line + 1)[mark.line : mark.line + 1]
+    written = text.split(b"\n", mark.line + 1)[mark.line : mark.line + 1]
     hint = ""
-    if line and b"{{" in line[0]:
-        hint = _TEMPLATE
-    elif line and re.match(rb"[ -]*\t", line[0]):
+    if written and b"{{" in written[0]:
+        hint = TEMPLATE
+    elif written and re.match(rb"[ -]*\t", written[0]):
         hint = "indent with spaces, not with tabs"
     return YAMLProblem(f"{message} {context}" if context else message, _place(mark, above), hint)

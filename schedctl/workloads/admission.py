@@ -34,7 +34,7 @@ from schedctl.api.pods import (
     WeightedPodAffinityTerm,
 )
 from schedctl.api.policies import PriorityClass, RuntimeClass
-from schedctl.api.quantities import Amount, stored
+from schedctl.api.quantities import stored
 from schedctl.api.storage import PersistentVolumeClaim, StorageClass
 from schedctl.cache.cluster import Cluster
 
@@ -144,8 +144,11 @@ def _in_runtime(spec: PodSpec, cluster: Cluster, warnings: list[str]) -> PodSpec
         warnings.append(f'no RuntimeClass "{spec.runtime_class_name}" is known: the API server would refuse the pod')
         return spec
     overhead = runtime.overhead.pod_fixed if runtime.overhead else None
-    if spec.overhead and _worth(spec.overhead) != _worth(overhead):
-        warnings.append(f"spec.overhead is not that of its RuntimeClass {spec.runtime_class_name}, which is assumed")
+    if spec.overhead and not _alike(spec.overhead, overhead):
+        warnings.append(
+            f"spec.overhead is not that of RuntimeClass {spec.runtime_class_name}: the API server would refuse the pod,"
+            " the class's is assumed"
+        )
     spec = _replace(spec, overhead=overhead)
     where = runtime.scheduling
     if where is None:
@@ -281,8 +284,9 @@ def _asking_limits(containers: list[Container] | None) -> list[Container] | None
     return _each(containers, lambda c: _replace(c, resources=ResourceRequirements(requests=limits(c))))
 
 
-def _worth(listed: ResourceList | None) -> dict[str, Amount]:
-    return {name: stored(quantity) for name, quantity in (listed or {}).items()}
+def _alike(one: ResourceList, other: ResourceList | None) -> bool:
+    other = other or {}
+    return one.keys() == other.keys() and all(stored(one[name]).compare(stored(other[name])) == 0 for name in one)
 
 
 def _ephemeral_claims(pod: Pod, cluster: Cluster) -> Iterable[PersistentVolumeClaim]:

@@ -130,9 +130,22 @@ def test_it_is_a_kubectl_plugin_too(bin_folder, tmp_path):
     assert (ours.returncode, ours.stdout) == (theirs.returncode, theirs.stdout)
 
 
-def test_the_installed_package_finds_what_rides_with_it(bin_folder, tmp_path):
+@pytest.fixture(scope="module")
+def shipped_folders(bin_folder, tmp_path_factory) -> dict[str, Path]:
     code = "import json, schedctl.shipped as s; print(json.dumps([str(s.profiles()), str(s.fixtures())]))"
-    done = run(bin_folder / "python", "-c", code, cwd=tmp_path)
-    for folder in map(Path, json.loads(done.stdout)):
-        assert folder.is_dir()
-        assert folder.is_relative_to(bin_folder.parent)
+    done = run(bin_folder / "python", "-c", code, cwd=tmp_path_factory.mktemp("elsewhere"))
+    return dict(zip(("profiles", "fixtures"), map(Path, json.loads(done.stdout)), strict=True))
+
+
+@pytest.mark.parametrize("folder", ["profiles", "fixtures"])
+def test_the_installed_package_finds_what_rides_with_it(folder, shipped_folders, bin_folder):
+    assert shipped_folders[folder].is_dir()
+    assert shipped_folders[folder].is_relative_to(bin_folder.parent)
+
+
+@pytest.mark.parametrize("profile", sorted(path.stem for path in (ROOT / "profiles").glob("*.yaml")))
+def test_the_installed_program_explains_with_every_shipped_profile(profile, shipped_folders, bin_folder, tmp_path):
+    cluster = shipped_folders["fixtures"] / "clusters/shop"
+    done = run(bin_folder / "schedctl", "explain", "--all-pending", "-f", cluster, "--profile", profile, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "nodes are available: " in done.stdout

@@ -279,7 +279,7 @@ def test_an_ephemeral_volume_brings_its_claim():
         pytest.param(
             [KATA],
             {"runtimeClassName": "kata", "overhead": {"cpu": "1"}},
-            "spec.overhead is not that of its RuntimeClass kata",
+            "spec.overhead is not that of RuntimeClass kata",
             id="overhead that is not the runtime's",
         ),
         pytest.param(

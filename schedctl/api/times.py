@@ -1,0 +1,26 @@
+"""Points in time as Kubernetes writes them: RFC 3339."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+from schedctl.api.quantities import MAX_INT64
+
+_RFC3339 = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_SECOND = timedelta(seconds=1)
+
+
+def unix_nanoseconds(text: str) -> int:
+    """Return the nanoseconds since 1970 of an RFC 3339 time, within int64.
+
+    Raises:
+        ValueError: the text is no such time.
+    """
+    found = _RFC3339.fullmatch(text)
+    if found is None:
+        raise ValueError(f'"{text}" is not a time as RFC 3339 writes it')
+    seconds = (datetime.fromisoformat(found[1] + found[3]) - _EPOCH) // _SECOND
+    nanoseconds = seconds * 10**9 + int((found[2] or "0")[:9].ljust(9, "0"))
+    return max(-MAX_INT64 - 1, min(nanoseconds, MAX_INT64))

@@ -1,0 +1,121 @@
+"""One object: from JSON text or plain values to its struct, with everything that is wrong with it.
+
+Right input takes the short way, in one step. An object that does not decode, or that was written by hand, takes the
+long way, field by field. *Written by hand* is an object without ``metadata.uid``: it never met an API server, so the
+API server's validation is made up for, and misspelt fields are looked for.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import cache
+from typing import Any, Protocol
+
+import msgspec
+
+from schedctl.api.defaults import DEFAULT_NAMESPACE
+from schedctl.api.kinds import Conversion, Kind
+from schedctl.api.meta import ObjectMeta, Struct
+from schedctl.sources import shapes, validation
+from schedctl.sources.findings import Finding, printable, quoted
+from schedctl.sources.json_documents import JSONText
+
+Body = JSONText | dict[str, Any]
+"""An object as it was read: JSON text, or the plain value of YAML."""
+
+UNDECODABLE = (msgspec.DecodeError, RecursionError)
+"""What decoding text that is JSON can still raise."""
+
+
+class Object(Protocol):
+    """What every kind has."""
+
+    @property
+    def metadata(self) -> ObjectMeta:
+        """Name, namespace, labels."""
+
+
+def decode(body: Body, kind: Kind, api_version: str, *, spelling: bool) -> tuple[Object | None, list[Finding]]:
+    """Return the object, and everything that is wrong with it.
+
+    With a finding that is no warning, the object is good for its name only; None when not even that can be said.
+
+    Args:
+        body: the object as it was read.
+        kind: its kind.
+        api_version: the version in which it is written, one of ``kind.versions``.
+        spelling: whether to look for misspelt fields if it was written by hand.
+    """
+    obj: Any = None
+    findings: list[Finding] = []
+    convert = kind.converted.get(api_version)
+    if convert is None:
+        with suppress(*UNDECODABLE):
+            obj = msgspec.convert(body, kind.struct) if isinstance(body, dict) else _decoder(kind).decode(body)
+    if obj is None or (spelling and not obj.metadata.uid):
+        obj, findings = _examined(body, kind, convert, spelling)
+    if obj is not None:
+        if not obj.metadata.uid and api_version not in kind.retired:
+            findings += _unspoilt(validation.validate(kind, obj), findings)
+        findings += _unspoilt(_naming(obj.metadata), findings)
+        _settle_namespace(kind, obj.metadata)
+    return obj, findings
+
+
+def subject(kind: Kind, obj: Object | None) -> str:
+    """Return how messages name an object, e.g. ``Pod shop/web-0``."""
+    metadata = obj.metadata if obj is not None else ObjectMeta()
+    name = metadata.name or metadata.generate_name
+    full = f"{metadata.namespace}/{name}" if metadata.namespace and name else name
+    return f"{kind} {printable(full)}" if full else kind.name
+
+
+@cache
+def _decoder(kind: Kind) -> msgspec.json.Decoder[Struct]:
+    return msgspec.json.Decoder(kind.struct)
+
+
+def _examined(
+    body: Body, kind: Kind, convert: Conversion | None, spelling: bool
+) -> tuple[Object | None, list[Finding]]:
+    """Return the object the long way, and what is wrong with its shape; wrong fields have their zero value in it."""
+    try:
+        value = body if isinstance(body, dict) else msgspec.json.decode(body)
+        shaped, findings = shapes.examine(convert(value) if convert else value, kind.struct, spelling=spelling)
+        obj: Any = msgspec.convert(shaped, kind.struct)
+    except RecursionError:
+        return None, [Finding((), "nested too deeply")]
+    except msgspec.DecodeError as error:  # a number of thousands of digits
+        return None, [Finding((), f"cannot be read: {printable(str(error))}")]
+    return obj, findings
+
+
+def _unspoilt(later: list[Finding], earlier: list[Finding]) -> list[Finding]:
+    """Return the later findings that are not mere consequences of earlier ones."""
+    spoilt = {finding.path for finding in earlier if not finding.warning}
+    return [
+        finding
+        for finding in later
+        if not any(path[: len(finding.path)] == finding.path or finding.path[: len(path)] == path for path in spoilt)
+    ]
+
+
+def _naming(metadata: ObjectMeta) -> list[Finding]:
+    """Return what is wrong with a name whoever gave it: it is missing, or does not fit into a line or a path."""
+    if not (metadata.name or metadata.generate_name):
+        return [Finding(("metadata", "name"), 'the field "name" is required')]
+    return [
+        Finding(("metadata", field), f"{quoted(text)} is not a name")
+        for field, text in (("name", metadata.name), ("namespace", metadata.namespace))
+        if metadata.uid and ("/" in text or not text.isprintable())
+    ]
+
+
+def _settle_namespace(kind: Kind, metadata: ObjectMeta) -> None:
+    """Fill in or drop the namespace, in place, as the object is nobody else's yet."""
+    if not (metadata.name or metadata.generate_name):
+        return  # may be the default that all objects without metadata share
+    if kind.namespaced and not metadata.namespace:
+        msgspec.structs.force_setattr(metadata, "namespace", DEFAULT_NAMESPACE)
+    elif not kind.namespaced and metadata.namespace:
+        msgspec.structs.force_setattr(metadata, "namespace", "")

@@ -1,0 +1,158 @@
+"""The commands there are: every one helps, and the README knows it."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from schedctl.cli import plugins, profiles, running
+from schedctl.config import loading
+from schedctl.config.expansion import expand_all
+from schedctl.plugins.in_tree import IN_TREE
+
+ROOT = Path(__file__).parents[2]
+COMMANDS = [
+    "completion",
+    "explain",
+    "plugins list",
+    "profiles list",
+    "profiles show",
+    "schema",
+    "version",
+]
+
+
+def commands_of(group, path=()) -> list[str]:
+    """The commands below a group, as one types them."""
+    found = []
+    for name, command in group.commands.items():
+        inside = getattr(command, "commands", None)
+        found += commands_of(command, (*path, name)) if inside else [" ".join((*path, name))]
+    return sorted(found)
+
+
+def test_these_are_all():
+    from schedctl.cli.commands import command
+
+    assert commands_of(command) == COMMANDS
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_helps_and_gives_examples(command, schedctl):
+    ended = schedctl(*command.split(), "--help")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.startswith(f"Usage: schedctl {command} ")
+    assert "Examples:" in ended.out
+    assert f"  schedctl {command}" in ended.out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_readme_knows_a_command(command):
+    assert f"schedctl {command}" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_readme_knows_every_option_of_explain(schedctl):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    options = set(re.findall(r"--[a-z-]+", schedctl("explain", "--help").out.partition("Examples:")[0])) - {"--help"}
+    assert {option for option in options if f"`{option}" not in readme and f"{option}`" not in readme} == set()
+
+
+def test_explain_says_first_that_it_is_not_kubectl_explain(schedctl):
+    first = schedctl("explain", "--help").out.partition("\n\n")[2].partition("\n\n")[0]
+    assert "not `kubectl explain`" in " ".join(first.split())
+
+
+def test_without_a_command_there_is_help(schedctl):
+    ended = schedctl()
+    assert ended.code == 0
+    assert all(f"\n  {command.split()[0]} " in ended.out for command in COMMANDS)
+
+
+def test_the_version_can_be_asked_for_as_an_option(schedctl):
+    assert schedctl("--version") == schedctl("version")
+
+
+def test_a_schema_that_is_not_there(schedctl):
+    ended = schedctl("schema", "Report")
+    assert (ended.code, ended.err) == (2, 'error: there is no document "Report"\nhint: the kinds are: ExplainReport\n')
+
+
+# -- plugins -----------------------------------------------------------------------------
+
+
+def test_fidelity_is_what_the_plugins_themselves_say():
+    """A plugin that can raise NotModelled is partial, and only such a one; DefaultPreemption says it in its answer."""
+    partial = set()
+    for name, plugin in IN_TREE.items():
+        tree = ast.parse((ROOT / (plugin.__module__.replace(".", "/") + ".py")).read_text(encoding="utf-8"))
+        if any(isinstance(node, ast.Name) and node.id in ("NotModelled", "NOT_TRIED") for node in ast.walk(tree)):
+            partial.add(name)
+    assert set(plugins.NOT_MODELLED) == partial
+
+
+def test_plugins_are_listed_in_the_order_of_the_default_profile(schedctl):
+    assert schedctl("plugins", "list", "-o", "name").out.split() == list(IN_TREE)
+
+
+def test_weights_are_those_of_the_default_profile(schedctl):
+    items = json.loads(schedctl("plugins", "list", "-o", "json").out)["items"]
+    weights = {item["name"]: item["weight"] for item in items}
+    assert (weights["TaintToleration"], weights["NodeResourcesFit"], weights["NodeName"]) == (3, 1, 0)
+
+
+# -- profiles ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [path.stem for path in sorted((ROOT / "profiles").glob("*.yaml"))])
+@pytest.mark.parametrize("output", ["json", "yaml"])
+def test_a_profile_spelled_out_means_the_same(name, output, schedctl):
+    written = loading.load((ROOT / f"profiles/{name}.yaml").read_bytes())
+    spelled = loading.load(schedctl("profiles", "show", name, "-o", output).out)
+    assert expand_all(spelled, IN_TREE) == expand_all(written, IN_TREE)
+    for mine, theirs in zip(spelled.profiles, written.profiles, strict=True):
+        for plugin in mine.plugins.enabled_names():
+            assert mine.args(plugin) == theirs.args(plugin)
+
+
+def test_a_file_of_ones_own_can_be_shown(schedctl):
+    assert schedctl("profiles", "show", "profiles/default.yaml") == schedctl("profiles", "show", "default")
+
+
+def test_profiles_can_be_chosen_by_file_and_by_scheduler_name(shop):
+    pod = ("shop/fits", "-f", "fixtures/pods/fits.yaml", "-o", "jsonpath={.results[0].profile}")
+    assert shop(*pod, "--profile", "bin-packing").out == "bin-packing"
+    assert shop(*pod, "--profile", "bin-packing-with-headroom").out == "bin-packing-with-headroom"
+
+
+def test_every_profile_says_what_it_is_for(schedctl):
+    items = json.loads(schedctl("profiles", "list", "-o", "json").out)["items"]
+    assert all(item["description"] for item in items)
+    assert "default" in {item["name"] for item in items}
+    assert profiles.__doc__
+
+
+# -- completion --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
+def test_completion_prints_a_script(shell, schedctl):
+    ended = schedctl("completion", shell)
+    assert (ended.code, ended.err) == (0, "")
+    assert running.COMPLETION_VARIABLE in ended.out
+
+
+def test_there_is_no_completion_for_other_shells(schedctl):
+    ended = schedctl("completion", "tcsh")
+    assert (ended.code, ended.out) == (2, "")
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_bash_can_read_the_script(schedctl):
+    script = schedctl("completion", "bash").out
+    assert subprocess.run(["bash", "-n"], input=script, text=True, capture_output=True).returncode == 0

@@ -1,0 +1,184 @@
+"""The contract of exit codes: 0 and 1 are verdicts, from 2 on there is none, and no option of the output changes it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from schedctl.errors import NotModelled
+from schedctl.explain import explanations
+
+ROOT = Path(__file__).parents[2]
+FITS = ("pod", "shop/fits", "-f", "fixtures/pods/fits.yaml")
+REFUSED = ("pod", "shop/too-big", "-f", "fixtures/pods/too-big.yaml")
+GATED = ("pod", "shop/gated", "-f", "fixtures/pods/gated.yaml")
+UNCLEAR = ("pod", "shop/missing-claim", "-f", "fixtures/pods/missing-claim.yaml")
+RUN = "from schedctl.cli import main; main()"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        pytest.param(FITS, 0, id="a pod that fits"),
+        pytest.param(REFUSED, 0, id="a pod that fits nowhere is an answer as well"),
+        pytest.param((*FITS, "--exit-code"), 0, id="a pod that fits, asked for a verdict"),
+        pytest.param((*REFUSED, "--exit-code"), 1, id="a pod that fits nowhere, asked for a verdict"),
+        pytest.param((*GATED, "--exit-code"), 1, id="a gated pod is not scheduled either"),
+        pytest.param((*UNCLEAR,), 5, id="a pod that needs what is not modelled"),
+        pytest.param((*UNCLEAR, "--exit-code"), 5, id="which is no verdict"),
+        pytest.param(
+            ("pod", "shop/too-big", "shop/missing-claim", "-f", "fixtures/pods", "--exit-code"),
+            1,
+            id="a proved no beats an unclear pod",
+        ),
+        pytest.param(("--all-pending",), 0, id="all pending pods"),
+        pytest.param(("--all-pending", "--exit-code"), 1, id="all pending pods, asked for a verdict"),
+        pytest.param(("--all-pending", "-n", "kube-system", "--exit-code"), 0, id="no pod is pending, so all are well"),
+    ],
+)
+def test_answers(shop, arguments, code):
+    ended = shop(*arguments)
+    assert ended.code == code, ended.err
+    assert ended.err == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        pytest.param((), "say what to explain", "--all-pending", id="nothing is asked"),
+        pytest.param(("pod",), "which pod?", "pending are ml/train-zkdlf", id="a kind without a name"),
+        pytest.param(("rs",), "which rs?", "there are ", id="another kind without a name"),
+        pytest.param(("web-0",), '"web-0" is no kind', "as in `pod web-0`", id="a name without a kind"),
+        pytest.param(("pods.v1", "x/y/z"), '"x/y/z" is no name', "", id="too many slashes"),
+        pytest.param(("pod/a", "deploy"), '"deploy" has no name', "deploy/NAME", id="a kind in the middle"),
+        pytest.param(("pod", "deploy/web"), "is of another kind", "name all kinds", id="two kinds"),
+        pytest.param(("pod", "cart-db-9", "-n", "shop"), 'there is no pod "cart-db-9"', "cart-db-0", id="no such pod"),
+        pytest.param(("pod", "cart-db-0"), "in namespace default", "add `-n shop`", id="a pod of another namespace"),
+        pytest.param(("deploy", "web2", "-n", "shop"), 'there is no Deployment "web2"', "web", id="no such deployment"),
+        pytest.param(("cronjob", "x", "-n", "shop"), "there is no CronJob", "namespace batch", id="no such cron job"),
+        pytest.param(("pods", "-l", "app=none"), "have these labels", "-A", id="labels no pod has"),
+        pytest.param(("pods", "-l", "app=(a"), "cannot read the selector", "-l app=web", id="a selector that is none"),
+        pytest.param(("pods", "-l", "a=b c"), "cannot read the selector", "", id="a label value that is none"),
+        pytest.param(("pod", "a", "-l", "b"), "were both given", "", id="a name and a selector"),
+        pytest.param(("deploy", "--all-pending"), "--all-pending takes", "", id="pending deployments"),
+        pytest.param(("pod", "a", "-n", "b", "-A"), "-n and -A", "", id="one namespace and all"),
+        pytest.param((*FITS, "--node", "general-a-9"), "there is no node", "general-a-", id="no such node"),
+        pytest.param((*FITS, "--profile", "binpacking"), "there is no profile", "bin-packing", id="no such profile"),
+        pytest.param(
+            (*FITS, "--scheduler-config", "profiles/default.yaml", "--profile", "x"),
+            'there is no profile "x" in profiles/default.yaml',
+            "default-scheduler",
+            id="no such profile in the file",
+        ),
+        pytest.param((*FITS, "--scheduler-config", "none.yaml"), "none.yaml: cannot be read", "", id="no such file"),
+        pytest.param(
+            (*FITS, "--scheduler-config", "fixtures/pods/fits.yaml"),
+            "fixtures/pods/fits.yaml:",
+            "",
+            id="a file that is no configuration",
+        ),
+        pytest.param((*FITS, "-o", "csv"), 'there is no output "csv"', "jsonpath", id="no such output"),
+        pytest.param((*FITS, "-o", "jsonpath={.a"), "jsonpath", "", id="a template that is none"),
+        pytest.param((*FITS, "--color", "red"), "--color takes", "", id="no such colour"),
+        pytest.param((*FITS, "--colour"), "no such option: --colour", "explain --help", id="no such option"),
+        pytest.param((*FITS, "--limit", "-1"), "", "explain --help", id="a limit below zero"),
+    ],
+)
+def test_mistakes_of_the_caller_end_with_2_and_a_next_step(shop, arguments, message, hint):
+    ended = shop(*arguments)
+    assert ended.code == 2, ended
+    assert ended.out == ""
+    first, *rest = ended.err.splitlines()
+    assert first.startswith("error: ")
+    assert message in first
+    assert any(hint in line for line in (first, *rest))
+
+
+def test_a_command_that_is_none_ends_with_2(schedctl):
+    ended = schedctl("exlpain")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("error: no such command 'exlpain'")
+
+
+def test_without_a_state_the_next_step_is_named(schedctl):
+    ended = schedctl("explain", "pod", "web-0")
+    assert ended.code == 2
+    assert ended.err.startswith("error: say where the cluster is, with -f\nhint: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param("", "there are no objects", id="nothing at all"),
+        pytest.param("kind: [", "<stdin>:2:1: ", id="not YAML"),
+        pytest.param(
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {priority: high}", "spec.priority", id="a type"
+        ),
+    ],
+)
+def test_input_that_cannot_be_used_ends_with_3(schedctl, text, message):
+    ended = schedctl("explain", "pod", "a", "-f", "-", stdin=text)
+    assert (ended.code, ended.out) == (3, "")
+    assert message in ended.err
+
+
+def test_a_file_that_is_not_there_ends_with_3(schedctl):
+    ended = schedctl("explain", "pod", "a", "-f", "nowhere.yaml")
+    assert (ended.code, ended.out, ended.err) == (3, "", "error: nowhere.yaml: no such file or folder\n")
+
+
+@pytest.mark.parametrize("output", ["text", "wide", "json", "yaml", "name", "jsonpath={.summary.exitCode}"])
+@pytest.mark.parametrize("more", [(), ("-q",), ("--limit", "1"), ("-v",), ("--matrix",)], ids=" ".join)
+def test_no_option_of_the_output_changes_the_verdict(shop, output, more):
+    assert shop(*REFUSED, "--exit-code", "-o", output, *more).code == 1
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(FITS, 0), (REFUSED, 1), (UNCLEAR, 5)], ids=["yes", "no", "unclear"])
+def test_the_report_repeats_the_code(shop, arguments, code):
+    ended = shop(*arguments, "--exit-code", "-o", "json")
+    assert (ended.code, json.loads(ended.out)["summary"]["exitCode"]) == (code, code)
+
+
+def test_a_bug_ends_with_70_and_shows_its_place_only_on_demand(shop, monkeypatch):
+    def broken(*_, **__):
+        raise KeyError("oops")
+
+    monkeypatch.setattr(explanations, "explain", broken)
+    quiet, loud = shop(*FITS), shop(*FITS, "--debug")
+    assert (quiet.code, loud.code) == (70, 70)
+    assert quiet.err == "error: KeyError: 'oops'\nhint: this is a bug in schedctl; `--debug` shows where\n"
+    assert "Traceback" in loud.err
+    assert "in broken" in loud.err
+
+
+def test_what_is_not_modelled_ends_with_5_wherever_it_is_met(shop, monkeypatch):
+    def unknown(*_, **__):
+        raise NotModelled("Sundial", "sundials", "pod a/b")
+
+    monkeypatch.setattr(explanations, "report", unknown)
+    ended = shop(*FITS)
+    assert (ended.code, ended.err) == (5, "error: Sundial: sundials are not modelled yet (pod a/b)\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes are told otherwise there")
+def test_a_reader_that_goes_away_ends_it_with_141_and_no_word():
+    command = ("explain", "--all-pending", "-o", "json", "-f", "fixtures/clusters/shop")
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", RUN, *command], cwd=ROOT, **streams) as running:
+        running.stdout.close()
+        assert running.wait(60) == 141
+        assert running.stderr.read() == b""
+
+
+def test_an_interruption_ends_it_with_130(shop, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(explanations, "explain", interrupted)
+    ended = shop(*FITS)
+    assert (ended.code, ended.out, ended.err) == (130, "", "interrupted\n")

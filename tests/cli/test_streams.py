@@ -1,0 +1,89 @@
+"""What goes to which stream, and in which characters."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+ROOT = Path(__file__).parents[2]
+RUN = "from schedctl.cli import main; main()"
+DEPLOYMENT = ("deploy", "assistant", "-n", "shop", "-f", "fixtures/workloads/assistant.yaml")
+POD = """
+apiVersion: v1
+kind: Pod
+metadata: {name: lonely, namespace: shop}
+spec:
+  nodeSelektor: {a: b}
+  priorityClassName: gone
+  containers: [{name: main, image: main}]
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+"""
+
+
+def test_what_is_odd_about_the_input_is_said_on_standard_error(shop):
+    ended = shop("pod", "shop/lonely", "-f", "-", "--stdin-filename", "pods/lonely.yaml", "-o", "name", stdin=POD)
+    assert ended.code == 0
+    assert ended.err.splitlines()[0].startswith("warning: pods/lonely.yaml:6:3: Pod shop/lonely: spec.nodeSelektor: ")
+    assert 'warning: pods/lonely.yaml:2:1: Pod shop/lonely: no PriorityClass "gone" is known' in ended.err
+    assert ended.err.splitlines()[-1] == "ignored 1 object that scheduling does not read: 1 v1 ConfigMap"
+
+
+def test_quiet_leaves_it_out(shop):
+    ended = shop("pod", "shop/lonely", "-q", "-f", "-", "-o", "name", stdin=POD)
+    assert (ended.code, ended.err) == (0, "")
+
+
+def test_an_object_given_twice_is_said(shop):
+    ended = shop("pod", "shop/fits", "-f", "fixtures/pods/fits.yaml", "-f", "-", "-o", "name", stdin=fits_again())
+    assert ended.err.startswith("warning: <stdin>:")
+    assert "Pod shop/fits: metadata.name: replaces the one at fixtures/pods/fits.yaml:" in ended.err
+
+
+def fits_again() -> str:
+    return (ROOT / "fixtures/pods/fits.yaml").read_text()
+
+
+def test_a_pod_from_one_file_and_the_cluster_from_another(schedctl):
+    files = ("-f", "fixtures/clusters/shop/nodes.yaml", "-f", "-")
+    assert (
+        schedctl("explain", "shop/fits", *files, "-o", "name", stdin=fits_again()).out == "pod/fits node/general-b-1\n"
+    )
+
+
+def test_json_is_described_by_the_schema(shop, schedctl):
+    schema = json.loads(schedctl("schema", "explainreport").out)
+    document = json.loads(shop("--all-pending", "--matrix", "--node", "gpu-a-1", "-o", "json").out)
+    jsonschema.validate(document, schema, cls=jsonschema.Draft202012Validator)
+
+
+def test_the_same_input_gives_the_same_bytes(shop):
+    assert len({shop("--all-pending", "-o", "json").out for _ in range(2)}) == 1
+
+
+def output(*arguments: str, **environ: str) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-c", RUN, "explain", *arguments, "-f", "fixtures/clusters/shop"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, env={**os.environ, **environ})
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_stream_that_takes_ascii_gets_ascii(encoding):
+    ended = output(*DEPLOYMENT, PYTHONIOENCODING=encoding)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert ended.stdout.splitlines()[0].startswith(b"pod shop/assistant-... -> general-a-1")
+
+
+def test_colour_is_for_terminals_and_for_those_who_ask():
+    quiet, asked = output(*DEPLOYMENT), output(*DEPLOYMENT, FORCE_COLOR="1")
+    assert b"\x1b" not in quiet.stdout
+    assert b"\x1b" in asked.stdout
+    assert b"\x1b" not in output(*DEPLOYMENT, "-o", "json", FORCE_COLOR="1").stdout
+    assert b"\x1b" not in output(*DEPLOYMENT, NO_COLOR="1", FORCE_COLOR="1").stdout
