@@ -33,9 +33,11 @@ def case(template: str, nodes: int, running: int, pairs: int) -> dict:
         if kind == "anti":  # one to a node is all that anti-affinity to itself allows
             kind = "default" if i % (running // len(workloads.MIXED)) >= nodes else kind
         objects.append(workloads.pod(f"init-{i:05d}", "sched-0", kind, on=names[i % nodes]))
-    for i in range(pairs):
-        for twin in "ab":
-            objects.append(workloads.pod(f"pod-{i:03d}-{twin}", "sched-1", template, cpu=f"{100 + i}m", memory="500Mi"))
+    objects += [
+        workloads.pod(f"pod-{i:03d}-{twin}", "sched-1", template, cpu=f"{100 + i}m", memory="500Mi")
+        for i in range(pairs)
+        for twin in "ab"
+    ]
     return {"id": template, "objects": objects, "bench": True, "percent": 100}
 
 

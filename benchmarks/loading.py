@@ -23,6 +23,13 @@ began = time.perf_counter()
 msgspec.json.decode(data)
 print(time.perf_counter() - began)
 """
+WRITE = "from benchmarks.loading import write; "
+
+
+def write(path: str, nodes: int, running: int, noise: bool) -> None:
+    """Write a snapshot of a cluster as one JSON list."""
+    listed = {"apiVersion": "v1", "kind": "List", "items": list(items(nodes, running, 1, noise=noise))}
+    Path(path).write_text(json.dumps(listed, separators=(",", ":")))
 
 
 def decoding(path: str) -> float:
@@ -52,7 +59,11 @@ def main() -> None:
     for noise, label in ((True, "as kubectl prints it"), (False, "bare manifests")):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "cluster.json"
-            listed = {"apiVersion": "v1", "kind": "List", "items": list(items(args.nodes, args.running, 1, noise=noise))}
+            listed = {
+                "apiVersion": "v1",
+                "kind": "List",
+                "items": list(items(args.nodes, args.running, 1, noise=noise)),
+            }
             path.write_text(json.dumps(listed, separators=(",", ":")))
             size = path.stat().st_size
             pairs = [(decoding(str(path)), *explaining(str(path))) for _ in range(args.runs)]

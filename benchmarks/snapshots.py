@@ -26,41 +26,108 @@ def noisy_pod(pod: dict, number: int) -> dict:
         "resourceVersion": str(1_000_000 + number),
         "creationTimestamp": "2026-03-01T10:00:00Z",
         "annotations": {"kubectl.kubernetes.io/restartedAt": "2026-03-01T10:00:00Z", "prometheus.io/scrape": "true"},
-        "ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": f"rs-{number // 50}", "uid": "u", "controller": True}],
-        "managedFields": [{"manager": "kubelet", "operation": "Update", "apiVersion": "v1", "time": "2026-03-01T10:00:00Z",
-                           "fieldsType": "FieldsV1", "fieldsV1": {"f:status": {"f:conditions": {"k:{\"type\":\"Ready\"}": {
-                               ".": {}, "f:status": {}, "f:type": {}, "f:lastTransitionTime": {}}}, "f:podIP": {}}}}],
+        "ownerReferences": [
+            {
+                "apiVersion": "apps/v1",
+                "kind": "ReplicaSet",
+                "name": f"rs-{number // 50}",
+                "uid": "u",
+                "controller": True,
+            }
+        ],
+        "managedFields": [
+            {
+                "manager": "kubelet",
+                "operation": "Update",
+                "apiVersion": "v1",
+                "time": "2026-03-01T10:00:00Z",
+                "fieldsType": "FieldsV1",
+                "fieldsV1": {
+                    "f:status": {
+                        "f:conditions": {
+                            'k:{"type":"Ready"}': {".": {}, "f:status": {}, "f:type": {}, "f:lastTransitionTime": {}}
+                        },
+                        "f:podIP": {},
+                    }
+                },
+            }
+        ],
     }
     for box in pod["spec"]["containers"]:
         box |= {
             "env": [{"name": f"SETTING_{i}", "value": f"value of setting {i}"} for i in range(8)],
             "livenessProbe": {"httpGet": {"path": "/healthz", "port": 8080, "scheme": "HTTP"}, "periodSeconds": 10},
             "volumeMounts": [{"name": "kube-api-access", "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount"}],
-            "terminationMessagePath": "/dev/termination-log", "imagePullPolicy": "IfNotPresent",
+            "terminationMessagePath": "/dev/termination-log",
+            "imagePullPolicy": "IfNotPresent",
         }
-    pod["spec"] |= {"dnsPolicy": "ClusterFirst", "restartPolicy": "Always", "serviceAccountName": "default",
-                    "schedulerName": "default-scheduler", "securityContext": {}, "priority": 0,
-                    "tolerations": [{"key": f"node.kubernetes.io/{k}", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
-                                    for k in ("not-ready", "unreachable")]}
+    pod["spec"] |= {
+        "dnsPolicy": "ClusterFirst",
+        "restartPolicy": "Always",
+        "serviceAccountName": "default",
+        "schedulerName": "default-scheduler",
+        "securityContext": {},
+        "priority": 0,
+        "tolerations": [
+            {"key": f"node.kubernetes.io/{k}", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
+            for k in ("not-ready", "unreachable")
+        ],
+    }
     pod["status"] = {
-        "phase": "Running", "qosClass": "Burstable", "podIP": "10.0.0.1", "hostIP": "192.0.2.1", "startTime": "2026-03-01T10:00:00Z",
-        "conditions": [{"type": t, "status": "True", "lastTransitionTime": "2026-03-01T10:00:00Z"}
-                       for t in ("PodScheduled", "Initialized", "ContainersReady", "Ready")],
-        "containerStatuses": [{"name": "pause", "ready": True, "restartCount": 0, "image": "pause:3.10.2", "imageID": "sha256:" + "0" * 64,
-                               "containerID": f"containerd://{number:064d}", "state": {"running": {"startedAt": "2026-03-01T10:00:00Z"}}}],
+        "phase": "Running",
+        "qosClass": "Burstable",
+        "podIP": "10.0.0.1",
+        "hostIP": "192.0.2.1",
+        "startTime": "2026-03-01T10:00:00Z",
+        "conditions": [
+            {"type": t, "status": "True", "lastTransitionTime": "2026-03-01T10:00:00Z"}
+            for t in ("PodScheduled", "Initialized", "ContainersReady", "Ready")
+        ],
+        "containerStatuses": [
+            {
+                "name": "pause",
+                "ready": True,
+                "restartCount": 0,
+                "image": "pause:3.10.2",
+                "imageID": "sha256:" + "0" * 64,
+                "containerID": f"containerd://{number:064d}",
+                "state": {"running": {"startedAt": "2026-03-01T10:00:00Z"}},
+            }
+        ],
     }
     return pod
 
 
 def noisy_node(node: dict, number: int) -> dict:
     """The node with its system labels, conditions, addresses, images and system info."""
-    node["metadata"] |= {"uid": f"node-{number}", "resourceVersion": str(number), "creationTimestamp": "2026-03-01T10:00:00Z"}
-    node["metadata"]["labels"] |= {"kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux", "node.kubernetes.io/instance-type": "m5.8xlarge"}
+    node["metadata"] |= {
+        "uid": f"node-{number}",
+        "resourceVersion": str(number),
+        "creationTimestamp": "2026-03-01T10:00:00Z",
+    }
+    node["metadata"]["labels"] |= {
+        "kubernetes.io/arch": "amd64",
+        "kubernetes.io/os": "linux",
+        "node.kubernetes.io/instance-type": "m5.8xlarge",
+    }
     node["status"] |= {
-        "addresses": [{"type": "InternalIP", "address": "192.0.2.1"}], "nodeInfo": {"kubeletVersion": "v1.37.1", "osImage": "Linux"},
-        "conditions": [{"type": t, "status": s, "reason": "KubeletReady", "message": "kubelet is posting ready status"}
-                       for t, s in (("Ready", "True"), ("MemoryPressure", "False"), ("DiskPressure", "False"), ("PIDPressure", "False"))],
-        "images": [{"names": [f"registry.example/app-{i}:v1", f"registry.example/app-{i}@sha256:{'0' * 63}{i % 10}"], "sizeBytes": 50_000_000 * (i + 1)}
-                   for i in range(10)],
+        "addresses": [{"type": "InternalIP", "address": "192.0.2.1"}],
+        "nodeInfo": {"kubeletVersion": "v1.37.1", "osImage": "Linux"},
+        "conditions": [
+            {"type": t, "status": s, "reason": "KubeletReady", "message": "kubelet is posting ready status"}
+            for t, s in (
+                ("Ready", "True"),
+                ("MemoryPressure", "False"),
+                ("DiskPressure", "False"),
+                ("PIDPressure", "False"),
+            )
+        ],
+        "images": [
+            {
+                "names": [f"registry.example/app-{i}:v1", f"registry.example/app-{i}@sha256:{'0' * 63}{i % 10}"],
+                "sizeBytes": 50_000_000 * (i + 1),
+            }
+            for i in range(10)
+        ],
     }
     return node

@@ -17,7 +17,8 @@ def seconds(*arguments: str) -> float:
 def main() -> None:
     pairs = [(seconds("-c", "pass"), seconds("-m", "schedctl", "version")) for _ in range(RUNS + 1)][1:]
     bare, version = map(statistics.median, zip(*pairs, strict=True))
-    print(f"bare interpreter {bare * 1000:.0f} ms, schedctl version {version * 1000:.0f} ms: {(version - bare) * 1000:.0f} ms more")
+    more = (version - bare) * 1000
+    print(f"bare interpreter {bare * 1000:.0f} ms, schedctl version {version * 1000:.0f} ms: {more:.0f} ms more")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from schedctl.api.pods import Affinity
 from schedctl.api.selectors import SelectorError
 from schedctl.cache.arrays import IndexArray, IntArray, grown
 from schedctl.cache.pod_info import AffinityTerm, PodInfo, WeightedTerm
@@ -33,17 +34,28 @@ class CarriedTerms(NamedTuple):
 NO_TERMS = CarriedTerms()
 
 
+_CARRIED: dict[tuple[str, int], tuple[Affinity, CarriedTerms]] = {}
+_CARRIED_KEPT = 10_000
+
+
 def carried_terms(info: PodInfo) -> CarriedTerms:
-    """Return the terms a running pod carries."""
+    """Return the terms a running pod carries; pods of one namespace that share their affinity share these too."""
     affinity = info.pod.spec.affinity
     if affinity is None or (affinity.pod_affinity is None and affinity.pod_anti_affinity is None):
         return NO_TERMS
-    return CarriedTerms(
-        _parsed(lambda: info.required_affinity),
-        _parsed(lambda: info.required_anti_affinity),
-        _parsed(lambda: info.preferred_affinity),
-        _parsed(lambda: info.preferred_anti_affinity),
-    )
+    key = (info.namespace, id(affinity))
+    known = _CARRIED.get(key)
+    if known is None:
+        if len(_CARRIED) >= _CARRIED_KEPT:
+            _CARRIED.clear()
+        once = PodInfo(info.pod)  # a pod remembers its parsed terms, and thousands would
+        known = _CARRIED[key] = affinity, CarriedTerms(
+            _parsed(lambda: once.required_affinity),
+            _parsed(lambda: once.required_anti_affinity),
+            _parsed(lambda: once.preferred_affinity),
+            _parsed(lambda: once.preferred_anti_affinity),
+        )
+    return known[1]
 
 
 class Carriers:

@@ -16,6 +16,7 @@ import numpy as np
 from schedctl.api import resources
 from schedctl.api.nodes import Node, Taint
 from schedctl.cache.arrays import BoolArray, CodeArray, IndexArray, IntArray, Interner, grown
+from schedctl.cache.footprints import POD_COUNT, SCORED_CPU, SCORED_MEMORY
 from schedctl.cache.labels import LabelColumns
 from schedctl.cache.pod_info import PodInfo
 
@@ -120,6 +121,16 @@ class NodeTable:
         """Return a resource's column of `allocatable` or `requested`; zeros where no node or pod has spoken of it."""
         code = self.resource_names.codes.get(resource)
         return matrix[code] if code is not None else np.zeros(matrix.shape[1], np.int64)
+
+    def taken(self, quantity: str) -> IntArray:
+        """Return what pods have taken of a resource, or of one of the quantities of `footprints`, int64 (nodes,)."""
+        if quantity == POD_COUNT:
+            return self.pod_count
+        if quantity == SCORED_CPU:
+            return self.scored[0]
+        if quantity == SCORED_MEMORY:
+            return self.scored[1]
+        return self.column(self.requested, quantity)
 
     def charge(self, row: int, info: PodInfo, sign: int) -> None:
         """Count a pod in (``+1``) or out (``-1``) of what a node has given away; int64 wraps as Go's does."""

@@ -4,13 +4,16 @@ A position in the column is a row of the node table in a given occupancy. `Nodes
 other pods stand on a node, or a node stands several times; plugins read ``requested`` or ``pod_count`` and cannot
 tell. What a plugin keeps in its own state of pods gained and lost it is told through ``with_pods``, from `changes`.
 
+A supposed column is kept as what sets it apart from the one it was made from, and each quantity is worked out from
+there when first asked for. So supposing one more pod everywhere costs as much as there are positions, however many
+pods were supposed before.
+
 Columns are views of live data wherever the choice is all nodes in order: read them, copy what you keep.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,6 +23,7 @@ import numpy.typing as npt
 from schedctl.api import resources
 from schedctl.api.nodes import Node, Taint
 from schedctl.cache.arrays import BoolArray, CodeArray, IndexArray, IntArray, read_only
+from schedctl.cache.footprints import POD_COUNT, SCORED_CPU, SCORED_MEMORY
 from schedctl.cache.labels import LabelColumns
 from schedctl.cache.pod_info import HostPort, PodInfo
 
@@ -29,23 +33,67 @@ if TYPE_CHECKING:
 Set = TypeVar("Set")
 
 
-@dataclass(frozen=True, slots=True)
 class PodChanges:
-    """Pods supposed gained or lost, in the order in which they come and go.
+    """Pods supposed gained or lost, in the order in which they come and go at each position.
 
     Attributes:
         positions: intp (changes,), the position in the column each is about.
-        pods: the pod of each change.
+        rows: intp (changes,), the row of each pod in the pod table, -1 for a pod that does not run.
+        footprints: int32 (changes,), what each pod takes, by code.
         signs: int64 (changes,), +1 for a pod gained, -1 for one lost.
     """
 
-    positions: IndexArray
-    pods: tuple[PodInfo, ...]
-    signs: IntArray
+    __slots__ = ("_pods", "footprints", "positions", "rows", "signs")
+
+    def __init__(
+        self,
+        positions: IndexArray,
+        rows: IndexArray,
+        footprints: CodeArray,
+        signs: IntArray,
+        pods: Callable[[], npt.NDArray[np.object_]],
+    ) -> None:
+        self.positions = positions
+        self.rows = rows
+        self.footprints = footprints
+        self.signs = signs
+        self._pods = pods
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    @property
+    def pods(self) -> npt.NDArray[np.object_]:
+        """The `PodInfo` of each change, object (changes,)."""
+        return self._pods()
 
     def at(self, position: int) -> list[tuple[PodInfo, int]]:
         """Return (pod, sign) of the changes at one position, in order."""
-        return [(self.pods[i], int(self.signs[i])) for i in np.flatnonzero(self.positions == position)]
+        here = np.flatnonzero(self.positions == position)
+        return list(zip(self.pods[here].tolist(), self.signs[here].tolist(), strict=True))
+
+    def take(self, positions: IndexArray) -> PodChanges:
+        """Return the changes at these positions, each of which may be asked for several times, as those of a column."""
+        by_position = np.argsort(self.positions, kind="stable")
+        ordered = self.positions[by_position]
+        begin = np.searchsorted(ordered, positions)
+        counts = np.searchsorted(ordered, positions, "right") - begin
+        now = np.repeat(np.arange(len(positions), dtype=np.intp), counts)
+        within = np.arange(len(now)) - np.repeat(np.cumsum(counts) - counts, counts)
+        index = by_position[np.repeat(begin, counts) + within]
+        return PodChanges(
+            now, self.rows[index], self.footprints[index], self.signs[index], lambda: self.pods[index]
+        )
+
+    def then(self, later: PodChanges) -> PodChanges:
+        """Return these changes and then others of the same column."""
+        return PodChanges(
+            np.concatenate((self.positions, later.positions)),
+            np.concatenate((self.rows, later.rows)),
+            np.concatenate((self.footprints, later.footprints)),
+            np.concatenate((self.signs, later.signs)),
+            lambda: np.concatenate((self.pods, later.pods)),
+        )
 
 
 class Nodes:
@@ -54,16 +102,18 @@ class Nodes:
     Attributes:
         cluster: where the rows come from.
         rows: intp (n,), the node table row at each position.
-        changes: pods supposed gained or lost, None when the column is as the cluster is.
     """
 
-    __slots__ = ("__dict__", "_whole", "changes", "cluster", "rows")
+    __slots__ = ("__dict__", "_before", "_more", "_picked", "_known", "_whole", "cluster", "rows")
 
-    def __init__(self, cluster: Cluster, rows: IndexArray, changes: PodChanges | None = None) -> None:
+    def __init__(self, cluster: Cluster, rows: IndexArray) -> None:
         self.cluster = cluster
         self.rows = rows
-        self.changes = changes
         self._whole = len(rows) == len(cluster.node_table) and rows is cluster.rows
+        self._before: Nodes | None = None
+        self._picked: IndexArray | None = None
+        self._more: PodChanges | None = None
+        self._known: dict[str, IntArray] = {}
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -80,23 +130,68 @@ class Nodes:
         if chosen.dtype == np.bool_:
             chosen = np.flatnonzero(chosen)
         chosen = chosen.astype(np.intp, copy=False)
-        if self.changes is None:
-            return Nodes(self.cluster, self.rows[chosen])
-        old = self.changes
-        parts = [np.flatnonzero(old.positions == position) for position in chosen.tolist()]
-        index = np.concatenate(parts) if parts else np.empty(0, np.intp)
-        positions_now = np.repeat(np.arange(len(chosen), dtype=np.intp), [len(part) for part in parts])
-        pods = tuple(old.pods[i] for i in index.tolist())
-        return Nodes(self.cluster, self.rows[chosen], PodChanges(positions_now, pods, old.signs[index]))
+        taken = Nodes(self.cluster, self.rows[chosen])
+        if self.supposed:
+            taken._before, taken._picked = self, chosen
+        return taken
+
+    # -- what is supposed --------------------------------------------------------
+
+    @property
+    def supposed(self) -> bool:
+        """Whether pods are supposed gained or lost; False when the column is as the cluster is."""
+        return self._before is not None
+
+    @cached_property
+    def changes(self) -> PodChanges | None:
+        """Pods supposed gained or lost, None when the column is as the cluster is."""
+        steps: list[Nodes] = []
+        column = self
+        while column._before is not None and "changes" not in column.__dict__:
+            steps.append(column)
+            column = column._before
+        changes = column.__dict__.get("changes")
+        for step in reversed(steps):
+            if step._picked is not None and changes is not None:
+                changes = changes.take(step._picked)
+            if step._more is not None:
+                changes = step._more if changes is None else changes.then(step._more)
+        return changes
 
     def supposing(self, positions: npt.ArrayLike, pods: Sequence[PodInfo], signs: npt.ArrayLike) -> Nodes:
-        """Return the column with pods gained (+1) or lost (-1) at positions, after changes it already supposes."""
-        where, how = np.asarray(positions, np.intp), np.asarray(signs, np.int64)
-        if self.changes is not None:
-            where = np.concatenate((self.changes.positions, where))
-            how = np.concatenate((self.changes.signs, how))
-            pods = (*self.changes.pods, *pods)
-        return Nodes(self.cluster, self.rows, PodChanges(where, tuple(pods), how))
+        """Return the column with pods gained (+1) or lost (-1) at positions, after changes it already supposes.
+
+        Args:
+            positions: where, one for each pod.
+            pods: the pods, running or not.
+            signs: +1 or -1, one for each pod or one for all.
+        """
+        table = self.cluster.pod_table
+        where = np.asarray(positions, np.intp)
+        given = np.fromiter(pods, np.object_, len(pods))
+        changes = PodChanges(
+            where,
+            np.fromiter((table.row_of.get(info.key, -1) for info in pods), np.intp, len(pods)),
+            np.fromiter((table.footprints.code(info) for info in pods), np.int32, len(pods)),
+            np.broadcast_to(np.asarray(signs, np.int64), where.shape),
+            lambda: given,
+        )
+        return self._supposing(changes)
+
+    def supposing_running(self, positions: IndexArray, pod_rows: IndexArray, sign: int) -> Nodes:
+        """Return the column with running pods, by row of the pod table, gained (+1) or lost (-1) at positions.
+
+        As `supposing`, but with nothing done for each pod.
+        """
+        table = self.cluster.pod_table
+        signs = np.broadcast_to(np.int64(sign), positions.shape)
+        changes = PodChanges(positions, pod_rows, table.footprint[pod_rows], signs, lambda: table.infos[pod_rows])
+        return self._supposing(changes)
+
+    def _supposing(self, changes: PodChanges) -> Nodes:
+        column = Nodes(self.cluster, self.rows)
+        column._before, column._more = self, changes
+        return column
 
     # -- what the node is --------------------------------------------------------
 
@@ -146,27 +241,20 @@ class Nodes:
 
     def requested(self, resource: str) -> IntArray:
         """Return what pods have taken of a resource, int64 (n,), supposed changes included."""
-        table = self.cluster.node_table
-        column = self._gather(table.column(table.requested, resource))
-        if self.changes is None:
-            return column
-        return self._changed(column, lambda info: info.requests.exact.get(resource, 0))
+        return self._taken(resource)
 
     def scored_cpu(self) -> IntArray:
         """Return millicores taken, with the minimum for containers that ask for none, int64 (n,)."""
-        column = self._gather(self.cluster.node_table.scored[0])
-        return column if self.changes is None else self._changed(column, lambda info: info.requests.scored_cpu)
+        return self._taken(SCORED_CPU)
 
     def scored_memory(self) -> IntArray:
         """Return bytes taken, with the minimum for containers that ask for none, int64 (n,)."""
-        column = self._gather(self.cluster.node_table.scored[1])
-        return column if self.changes is None else self._changed(column, lambda info: info.requests.scored_memory)
+        return self._taken(SCORED_MEMORY)
 
     @property
     def pod_count(self) -> IntArray:
         """How many pods stand on each node, int64 (n,)."""
-        column = self._gather(self.cluster.node_table.pod_count)
-        return column if self.changes is None else self._changed(column, lambda info: 1)
+        return self._taken(POD_COUNT)
 
     @property
     def allowed_pods(self) -> IntArray:
@@ -198,8 +286,10 @@ class Nodes:
             position_of = self._positions_of(taken)
             return [(position, taken[row]) for row, position in position_of]
         held = {position: set(taken[row]) for row, position in self._positions_of(taken)}
+        changes = self.changes
+        holders = np.flatnonzero(self.cluster.pod_table.footprints.holding(protocol, port)[changes.footprints])
         for position, info, sign in zip(
-            self.changes.positions.tolist(), self.changes.pods, self.changes.signs.tolist(), strict=True
+            changes.positions[holders].tolist(), changes.pods[holders], changes.signs[holders].tolist(), strict=True
         ):
             for wanted in info.host_ports:
                 if (wanted.protocol, wanted.port) == (protocol, port):
@@ -228,12 +318,24 @@ class Nodes:
         gathered: npt.NDArray[Any] = judged[self._gather(codes)]
         return gathered
 
-    def _changed(self, column: IntArray, amount: Callable[[PodInfo], int]) -> IntArray:
-        assert self.changes is not None
-        deltas = self.changes.signs * np.array([amount(info) for info in self.changes.pods], np.int64)
-        column = column.copy()
-        np.add.at(column, self.changes.positions, deltas)
-        return column
+    def _taken(self, quantity: str) -> IntArray:
+        """Return what pods have taken of a quantity, int64 (n,), worked out from the columns this one was made from."""
+        steps: list[Nodes] = []
+        column = self
+        while column._before is not None and quantity not in column._known:
+            steps.append(column)
+            column = column._before
+        if column._before is None:
+            taken = column._gather(self.cluster.node_table.taken(quantity))
+        else:
+            taken = column._known[quantity]
+        for step in reversed(steps):
+            taken = taken.copy() if step._picked is None else taken[step._picked]
+            if (more := step._more) is not None:
+                amounts = self.cluster.pod_table.footprints.amounts(quantity)[more.footprints]
+                np.add.at(taken, more.positions, amounts * more.signs)
+            taken = step._known[quantity] = read_only(taken)
+        return taken
 
 
 class NodeInfo:

@@ -51,7 +51,7 @@ class PodTable:
         self._footprint: CodeArray = np.zeros(16, np.int32)
         self._started: IntArray | None = None
         self._by_importance: IndexArray = np.empty(0, np.intp)
-        self._unordered: set[int] = set()
+        self._unordered: set[int] | None = set()
         self._free: list[int] = []
 
     def __len__(self) -> int:
@@ -115,11 +115,12 @@ class PodTable:
         A higher priority is more important, among equals the earlier start, then the earlier row. The order is kept,
         and pods that came since are put in their places.
         """
-        if self._unordered:
-            fresh = np.array(sorted(self._unordered), np.intp)
-            fresh = fresh[self.alive[fresh]]
-            self._unordered.clear()
-            self._by_importance = self._ordered() if len(fresh) > _FEW else self._inserted(fresh)
+        if self._unordered is None or len(self._unordered) > _FEW:
+            rows = np.flatnonzero(self.alive)
+            self._by_importance = rows[np.lexsort((self.started[rows], -self.priority[rows]))]
+        elif self._unordered:
+            self._by_importance = self._reordered(self._unordered)
+        self._unordered = set()
         return self._by_importance
 
     def put(self, info: PodInfo, node_row: int) -> int:
@@ -139,7 +140,8 @@ class PodTable:
             self._started[row] = _started(info)
         self.labels.put(row, info.labels)
         self.row_of[info.key] = row
-        self._unordered.add(row)
+        if self._unordered is not None:
+            self._unordered.add(row)
         return row
 
     def put_all(self, infos: Sequence[PodInfo], node_rows: IndexArray) -> None:
@@ -159,7 +161,7 @@ class PodTable:
         for row, info in enumerate(infos, first):
             self.labels.put(row, info.labels)
             self.row_of[info.key] = row
-        self._unordered.update(range(first, first + many))
+        self._unordered = None
 
     def drop(self, info: PodInfo) -> int:
         """Remove a running pod and return the row of the node it ran on."""
@@ -194,24 +196,18 @@ class PodTable:
         if self._started is not None:
             self._started = grown(self._started, rows)
 
-    def _ordered(self) -> IndexArray:
-        rows = np.flatnonzero(self.alive)
-        ordered: IndexArray = rows[np.lexsort((self.started[rows], -self.priority[rows]))]
-        return ordered
-
-    def _inserted(self, fresh: IndexArray) -> IndexArray:
-        """Return the order with some rows moved to, or inserted at, their places."""
+    def _reordered(self, rows: set[int]) -> IndexArray:
+        """Return the order of importance with some rows taken out, and those alive put where they belong."""
         moved = np.zeros(self._rows, np.bool_)
-        moved[fresh] = True
+        moved[list(rows)] = True
         kept = self._by_importance[~moved[self._by_importance]]
-        priority, started = self.priority, self.started
+        priority, started, alive = self.priority, self.started, self.alive
 
         def place(row: int) -> tuple[int, int, int]:
             return -int(priority[row]), int(started[row]), row
 
-        arrivals = sorted(fresh.tolist(), key=place)
-        places = [bisect_left(kept, place(row), key=place) for row in arrivals]
-        return np.insert(kept, places, arrivals)
+        arrivals = sorted((row for row in rows if alive[row]), key=place)
+        return np.insert(kept, [bisect_left(kept, place(row), key=place) for row in arrivals], arrivals)
 
 
 def _started(info: PodInfo) -> int:

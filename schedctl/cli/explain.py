@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from typing import Annotated
 
 import typer
 
+from schedctl.cli import suggestions
 from schedctl.cli.progress import Bar
 from schedctl.errors import UsageError
 
@@ -31,7 +33,12 @@ Exit codes: 0 answered, 1 unschedulable (with --exit-code), 2 usage or configura
 def explain(
     subjects: Annotated[
         list[str] | None,
-        typer.Argument(metavar="KIND NAME...", help="Also KIND/NAME, NS/NAME and KIND NS/NAME.", show_default=False),
+        typer.Argument(
+            metavar="KIND NAME...",
+            help="Also KIND/NAME, NS/NAME and KIND NS/NAME.",
+            show_default=False,
+            autocompletion=suggestions.subjects,
+        ),
     ] = None,
     filename: Annotated[
         list[str] | None,
@@ -53,7 +60,12 @@ def explain(
         str, typer.Option(metavar="FILE", help="The KubeSchedulerConfiguration to follow.")
     ] = "",
     profile: Annotated[
-        str, typer.Option(metavar="NAME", help="A profile of that file, or of `schedctl profiles list`.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="A profile of that file, or of `schedctl profiles list`.",
+            autocompletion=suggestions.profiles,
+        ),
     ] = "",
     sampling: Annotated[
         bool, typer.Option("--sampling", help="Look at as many nodes as kube-scheduler would, not at all of them.")
@@ -81,6 +93,7 @@ def explain(
     from schedctl.cli import subjects as asked
     from schedctl.cli.answers import answers
     from schedctl.explain import explanations
+    from schedctl.explain.reports import InputDigest
     from schedctl.render import outputs, terminals
     from schedctl.scheduler import Scheduler
 
@@ -121,9 +134,12 @@ def explain(
     report = explanations.report(
         results,
         configuration=chosen.origin,
+        inputs=[InputDigest(source=name, digest=digest) for name, digest in state.manifests.digests.items()],
         sampling=sampling,
         fail=exit_code,
     )
+    if form.format not in ("text", "wide") and isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")  # what programs read does not depend on a locale
     outputs.write(report, form, sys.stdout, terminal, limit=limit)
     return report.summary.exit_code
 

@@ -6,7 +6,7 @@
    2  the command line, the configuration or a profile is wrong
    3  the input is unreadable, invalid or empty
    5  inconclusive: a pod needs something that is not modelled yet
-  70  a bug in schedctl
+  70  a bug in schedctl, or an output that cannot be written
  130  interrupted
  141  the reader of the output went away
 ====  ==============================================================================================
@@ -59,6 +59,9 @@ def code_of(fault: BaseException, *, debug: bool) -> int:
         say(f"error: {fault}", getattr(fault, "hint", ""))
     elif isinstance(fault, Unparsable):
         return _unparsable(fault)
+    elif isinstance(fault, OSError):
+        say(f"error: cannot write the output: {(fault.strerror or str(fault)).lower()}")
+        return BUG
     else:
         hint = "this is a bug in schedctl" + ("" if debug else "; `--debug` shows where")
         say(f"error: {type(fault).__name__}: {fault}", hint)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from schedctl import KUBERNETES_VERSION
 from schedctl.errors import UsageError
+
+if TYPE_CHECKING:
+    from schedctl.cli.documents import PluginItem
 
 EXAMPLES = """\b
 Examples:
@@ -38,38 +39,31 @@ def list_plugins(
     no_headers: Annotated[bool, typer.Option("--no-headers", help="No heading.")] = False,
 ) -> None:
     """List the plugins with their weight in the default profile, their fidelity and their extension points."""
+    from schedctl.cli import tables
+    from schedctl.cli.documents import PluginList
+    from schedctl.render import machine
+
     if output not in ("text", "wide", "name", "json"):
         raise UsageError(f'there is no output "{output}"', "-o takes text, wide, name or json")
-    plugins = described()
+    items = described()
     if output == "json":
-        document = {
-            "apiVersion": "schedctl.dev/v1alpha1",
-            "kind": "PluginList",
-            "metadata": {"kubernetesVersion": KUBERNETES_VERSION},
-            "items": plugins,
-        }
-        typer.echo(json.dumps(document, indent=2))
+        typer.echo(machine.json(PluginList(items=items)), nl=False)
     elif output == "name":
-        typer.echo("\n".join(plugin["name"] for plugin in plugins))
+        typer.echo("\n".join(item.name for item in items))
     else:
-        from schedctl.cli import tables
-
         shown = len(HEADS) if output == "wide" else len(HEADS) - 1
-        tables.show(
-            HEADS[:shown],
-            (_row(plugin)[:shown] for plugin in plugins),
-            headers=not no_headers,
-        )
+        tables.show(HEADS[:shown], [_row(item)[:shown] for item in items], headers=not no_headers)
 
 
-def _row(plugin: dict[str, Any]) -> list[str]:
-    missing = f" Not modelled: {plugin['notModelled']}." if plugin["notModelled"] else ""
-    points = ", ".join(plugin["extensionPoints"])
-    return [plugin["name"], str(plugin["weight"] or "-"), plugin["fidelity"], points, plugin["description"] + missing]
+def _row(item: PluginItem) -> list[str]:
+    missing = f" Not modelled: {item.not_modelled}." if item.not_modelled else ""
+    points = ", ".join(item.extension_points)
+    return [item.name, str(item.weight or "-"), item.fidelity, points, item.description + missing]
 
 
-def described() -> list[dict[str, Any]]:
+def described() -> list[PluginItem]:
     """Return all plugins of the registry, in the order of the default profile."""
+    from schedctl.cli.documents import PluginItem
     from schedctl.config import loading
     from schedctl.config.expansion import expand_all
     from schedctl.framework.points import POINTS
@@ -79,15 +73,15 @@ def described() -> list[dict[str, Any]]:
     expanded, _ = expand_all(configuration, IN_TREE)
     weights = {plugin.name: plugin.weight for plugin in expanded[configuration.profiles[0].scheduler_name]["score"]}
     return [
-        {
-            "name": name,
-            "extensionPoints": [point for point in POINTS if IN_TREE.implements(name, point)],
-            "weight": weights.get(name, 0),
-            "fidelity": fidelity(name),
-            "notModelled": NOT_MODELLED.get(name, ""),
-            "description": (IN_TREE[name].__doc__ or "").partition("\n")[0].replace("``", ""),
-        }
-        for name in IN_TREE
+        PluginItem(
+            name=name,
+            extension_points=[point for point in POINTS if IN_TREE.implements(name, point)],
+            weight=weights.get(name, 0),
+            fidelity=fidelity(name),
+            not_modelled=NOT_MODELLED.get(name, ""),
+            description=(plugin.__doc__ or "").partition("\n")[0].replace("``", ""),
+        )
+        for name, plugin in IN_TREE.items()
     ]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from schedctl.cli import suggestions
 from schedctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -35,32 +36,39 @@ def list_profiles(
 ) -> None:
     """List the profiles that ship with schedctl, with the file each comes from."""
     from schedctl.cli import configurations, tables
+    from schedctl.cli.documents import ProfileItem, ProfileList
+    from schedctl.render import machine
 
     if output not in ("text", "name", "json"):
         raise UsageError(f'there is no output "{output}"', "-o takes text, name or json")
-    files = configurations.shipped_files()
-    items: list[dict[str, Any]] = [
-        {
-            "name": name,
-            "schedulerNames": [profile.scheduler_name for profile in configurations.read(str(file)).profiles],
-            "description": _purpose(file),
-            "file": str(file),
-        }
-        for name, file in files.items()
+    items = [
+        ProfileItem(
+            name=name,
+            scheduler_names=[profile.scheduler_name for profile in configurations.read(str(file)).profiles],
+            description=_purpose(file),
+            file=str(file),
+        )
+        for name, file in configurations.shipped_files().items()
     ]
     if output == "json":
-        document = {"apiVersion": "schedctl.dev/v1alpha1", "kind": "ProfileList", "items": items}
-        typer.echo(json.dumps(document, indent=2))
+        typer.echo(machine.json(ProfileList(items=items)), nl=False)
     elif output == "name":
-        typer.echo("\n".join(files))
+        typer.echo("\n".join(item.name for item in items))
     else:
-        rows = ([item["name"], ", ".join(item["schedulerNames"]), item["description"]] for item in items)
+        rows = [[item.name, ", ".join(item.scheduler_names), item.description] for item in items]
         tables.show(["NAME", "SCHEDULER NAMES", "DESCRIPTION"], rows, headers=not no_headers)
 
 
 @application.command("show", epilog=EXAMPLES_OF_SHOW)
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME|FILE", help="A profile that ships, or a configuration file.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME|FILE",
+            help="A profile that ships, or a configuration file.",
+            autocompletion=suggestions.profiles,
+        ),
+    ],
     output: Annotated[str, typer.Option("-o", "--output", metavar="FORMAT", help="text, yaml or json.")] = "text",
 ) -> None:
     """Show the plugins of each extension point in order, with weights and arguments, once all is merged.

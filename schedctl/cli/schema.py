@@ -20,13 +20,12 @@ def schema(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="The kind of a document, e.g. ExplainReport.")],
 ) -> None:
     """Print the JSON Schema of a document that `-o json` prints, by its `kind`."""
-    from schedctl.explain import reports
+    from schedctl.cli.documents import SCHEMAS
 
-    schemas = {"ExplainReport": reports.schema}
-    named = {name.lower(): make for name, make in schemas.items()}
+    named = {name.lower(): make for name, make in SCHEMAS.items()}
     make = named.get(kind.lower())
     if make is None:
-        raise UsageError(f'there is no document "{kind}"', f"the kinds are: {', '.join(schemas)}")
+        raise UsageError(f'there is no document "{kind}"', f"the kinds are: {', '.join(SCHEMAS)}")
     typer.echo(json.dumps(make(), indent=2))
 
 

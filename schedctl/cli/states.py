@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from schedctl import sources
@@ -47,9 +49,9 @@ def load(
     """
     if not paths:
         raise MISSING
-    with Bar("reading", wanted=progress) as bar:
+    with _uncollected(), Bar("reading", wanted=progress) as bar:
         manifests = sources.load(paths, recursive=recursive, stdin_filename=stdin_filename, progress=bar.advance)
-    assembled = assemble(one.object for one in manifests.objects)
+        assembled = assemble(one.object for one in manifests.objects)
     if not quiet:
         faults.report(manifests.warnings, "warning")
         refused = _refused(manifests, assembled)
@@ -65,6 +67,17 @@ def load(
             f" {len(cluster.pending)} pending"
         )
     return State(manifests, assembled)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep the garbage collector away from objects that live as long as the process, now and later."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def _refused(manifests: Manifests, assembled: Assembled) -> list[Problem]:

@@ -48,10 +48,8 @@ def _cycles(case: Case) -> list[Json]:
         cycles.append(_cycle(outcome, pod, lean=case.lean))
         if not case.simulate or outcome is None:
             continue
-        made_room = outcome.post_filter
-        if made_room is not None and made_room.nominated_node:
-            for victim in made_room.victims:
-                scheduler.cluster.remove_pod(victim)
+        if outcome.post_filter is not None and outcome.post_filter.nominated_node:
+            scheduler.make_room(outcome)
             outcome = _ask(scheduler, pod)
             cycles.append(_cycle(outcome, pod, lean=case.lean))
         if outcome is not None and outcome.chosen:

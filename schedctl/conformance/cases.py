@@ -78,7 +78,7 @@ def _decode(raw: dict[str, Any]) -> Any:
     kind = find(raw.get("apiVersion", ""), raw.get("kind", ""))
     if kind is None:
         return None
-    obj = msgspec.convert(raw, kind.struct)
+    obj: Any = msgspec.convert(raw, kind.struct)
     if kind.namespaced:
         obj = msgspec.structs.replace(obj, metadata=defaults.namespaced(obj.metadata))
     return obj

@@ -8,7 +8,8 @@ person reads it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -225,6 +226,7 @@ def _filter(outcome: Attempt, every: Nodes, nominator: Nominator, percentage: in
     if promised and promised in cluster.node_table.row_of:
         alone = cluster.named([promised])
         filtering = filter_nodes(profile, cycle, alone, nominator)
+        filtering.raise_faults()
         if filtering.feasible[0]:
             outcome.judged, outcome.filtering, outcome.nominated_first = alone, filtering, True
             return np.zeros(1, np.intp)
@@ -235,6 +237,7 @@ def _filter(outcome: Attempt, every: Nodes, nominator: Nominator, percentage: in
         nodes = every.take(np.isin(every.rows, rows))
     outcome.judged = nodes
     filtering = filter_nodes(profile, cycle, nodes, nominator, asking)
+    filtering.raise_faults()
     if percentage is not None:
         outcome.sampled = sampling.nodes_to_find(percentage, len(nodes))
         filtering = sampling.cut(filtering, outcome.sampled)
@@ -250,18 +253,24 @@ def _post_filter(outcome: Attempt) -> PostFilterResult | None:
     codes = _codes_of_all(outcome, nodes)
     reasons: list[str] = []
     first = ""
+    nominated_node: str | None = None
+    findings: Any = None
     for plugin in outcome.profile.post_filter:
         result = plugin.post_filter(outcome.cycle, nodes, codes)
         status = result.status
         if status.successful:
             return result
         if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
-            return PostFilterResult(status.by(plugin.name), result.nominated_node, result.victims)
+            return replace(result, status=status.by(plugin.name))
         if not status.rejected:
-            return PostFilterResult(Status(status.code, status.reasons, plugin.name))
+            return PostFilterResult(status.by(plugin.name))
+        if result.nominated_node is not None:
+            nominated_node = result.nominated_node
+        findings = result.findings or findings
         reasons += status.reasons
         first = first or plugin.name
-    return PostFilterResult(Status(Code.UNSCHEDULABLE, tuple(reasons), first))
+    status = Status(Code.UNSCHEDULABLE, tuple(reasons), first)
+    return PostFilterResult(status, nominated_node, findings=findings)
 
 
 def _codes_of_all(outcome: Attempt, nodes: Nodes) -> CodeColumn:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,14 @@ class Refusal:
     mask: BoolArray
 
 
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A filter failed on a row that no filter before it had refused."""
+
+    plugin: str
+    text: str
+
+
 @dataclass(slots=True)
 class Filtering:
     """The outcome of Filter over a column.
@@ -53,6 +62,7 @@ class Filtering:
         refusals: in plugin order; their masks do not overlap.
         nominated: the outcome for the rows that were also judged with their nominated pods, None where no row was.
         nominated_positions: intp, the positions of those rows in this column.
+        faults: by position, the rows on which a filter failed; they are neither feasible nor refused.
     """
 
     nodes: Nodes
@@ -60,6 +70,7 @@ class Filtering:
     refusals: list[Refusal]
     nominated: Filtering | None = None
     nominated_positions: IndexArray = field(default_factory=lambda: np.empty(0, np.intp))
+    faults: dict[int, Fault] = field(default_factory=dict)
 
     @property
     def codes(self) -> CodeColumn:
@@ -71,6 +82,7 @@ class Filtering:
             early = self.nominated.codes
             refused = early != Code.SUCCESS
             codes[self.nominated_positions[refused]] = early[refused]
+        codes[list(self.faults)] = Code.ERROR
         return codes
 
     def status(self, position: int) -> Status:
@@ -110,25 +122,54 @@ class Filtering:
             counts.update(self.nominated.histogram())
         return counts
 
+    def raise_faults(self) -> None:
+        """Raise the fault of the first node by name on which a filter failed, if there is one.
+
+        Raises:
+            FilterError: a filter failed.
+        """
+        if self.faults:
+            node, position = min((self.nodes.names[position], position) for position in self.faults)
+            raise FilterError(self.faults[position], node, self)
+
 
 class FilterError(CycleError):
     """A filter failed on `node`; what filters said of the nodes before it, by name, still stands in `filtering`."""
 
-    def __init__(self, message: str, plugin: str, node: str, filtering: Filtering) -> None:
-        super().__init__(message, plugin)
+    def __init__(self, fault: Fault, node: str, filtering: Filtering) -> None:
+        super().__init__(fault.text, fault.plugin)
         self.node = node
         self.filtering = filtering
 
 
-def filter_column(profile: Profile, cycle: Cycle, nodes: Nodes, asking: Asking = DIRECTLY) -> Filtering:
-    """Run the profile's filters over a column as it stands, nominated pods not counted.
+def filter_nodes(
+    profile: Profile, cycle: Cycle, nodes: Nodes, nominator: Nominator, asking: Asking = DIRECTLY
+) -> Filtering:
+    """Run the profile's filters over a column, nominated pods counted as Filter counts them.
 
-    Raises:
-        CycleError: a filter failed on a row no earlier filter had refused; of several, the first node by name counts.
+    The cycle is that of the cluster as it is: for a supposed column the states of plugins are made to fit here.
     """
+    supposed = _with_nominated(cycle.pod, nodes, nominator) if nominator else None
+    if supposed is None:
+        return filter_column(profile, cycle, nodes, asking)
+    positions, column = supposed
+    first = filter_column(profile, cycle, column)
+    second = filter_column(profile, cycle, nodes, asking)
+    lost = np.zeros(len(nodes), np.bool_)
+    lost[positions[~first.feasible]] = True
+    refusals = [Refusal(r.plugin, r.verdicts, r.mask & ~lost) for r in second.refusals]
+    faults = {position: fault for position, fault in second.faults.items() if not lost[position]}
+    faults |= {int(positions[position]): fault for position, fault in first.faults.items()}
+    return Filtering(nodes, second.feasible & ~lost, refusals, first, positions, faults)
+
+
+def filter_column(profile: Profile, cycle: Cycle, nodes: Nodes, asking: Asking = DIRECTLY) -> Filtering:
+    """Run the profile's filters over a column as it stands, nominated pods not counted; see `filter_nodes`."""
+    if nodes.supposed:
+        cycle = _suppose(profile, cycle, nodes)
     standing: BoolArray | None = None
     refusals: list[Refusal] = []
-    errors: list[tuple[str, str, str]] = []
+    faults: dict[int, Fault] = {}
     for plugin in profile.filter:
         if plugin.name in cycle.skip_filter:
             continue
@@ -137,38 +178,17 @@ def filter_column(profile: Profile, cycle: Cycle, nodes: Nodes, asking: Asking =
             continue
         mask = verdicts.mask if standing is None else verdicts.mask & standing
         if any(part.reason.code is Code.ERROR for part in verdicts.parts):
-            mask, failed = _split_errors(plugin.name, verdicts, mask, nodes)
-            errors += failed
+            failed = _faults(plugin.name, verdicts, mask, len(nodes))
+            faults |= failed
+            mask = mask.copy()
+            mask[list(failed)] = False
         refusals.append(Refusal(plugin.name, verdicts, mask))
         standing = ~verdicts.mask if standing is None else standing & ~verdicts.mask
-    filtering = Filtering(nodes, np.ones(len(nodes), np.bool_) if standing is None else standing, refusals)
-    if errors:
-        node, plugin_name, text = min(errors)
-        raise FilterError(f'running "{plugin_name}" filter plugin: {text}', plugin_name, node, filtering)
-    return filtering
+    feasible = np.ones(len(nodes), np.bool_) if standing is None else standing
+    return Filtering(nodes, feasible, refusals, faults=faults)
 
 
-def filter_nodes(
-    profile: Profile, cycle: Cycle, nodes: Nodes, nominator: Nominator, asking: Asking = DIRECTLY
-) -> Filtering:
-    """Run the profile's filters over a column, nominated pods counted as Filter counts them.
-
-    Raises:
-        CycleError: see `filter_column`.
-    """
-    supposed = _with_nominated(cycle.pod, nodes, nominator) if nominator else None
-    if supposed is None:
-        return filter_column(profile, cycle, nodes, asking)
-    positions, column = supposed
-    first = filter_column(profile, suppose(profile, cycle, column), column)
-    second = filter_column(profile, cycle, nodes, asking)
-    lost = np.zeros(len(nodes), np.bool_)
-    lost[positions[~first.feasible]] = True
-    refusals = [Refusal(r.plugin, r.verdicts, r.mask & ~lost) for r in second.refusals]
-    return Filtering(nodes, second.feasible & ~lost, refusals, first, positions)
-
-
-def suppose(profile: Profile, cycle: Cycle, nodes: Nodes) -> Cycle:
+def _suppose(profile: Profile, cycle: Cycle, nodes: Nodes) -> Cycle:
     """Return a cycle whose plugin states fit a supposed column (AddPod and RemovePod)."""
     supposed = cycle.scratch()
     for plugin in profile.pre_filter:
@@ -178,21 +198,21 @@ def suppose(profile: Profile, cycle: Cycle, nodes: Nodes) -> Cycle:
 
 
 def _with_nominated(pod: PodInfo, nodes: Nodes, nominator: Nominator) -> tuple[IndexArray, Nodes] | None:
+    """Return the positions of nodes promised to pods that outrank or equal this one, and their column with them."""
     row_of = nodes.cluster.node_table.row_of
-    positions: list[int] = []
-    where: list[int] = []
-    pods: list[PodInfo] = []
+    rivals_on: dict[int, list[PodInfo]] = {}
     for name in nominator:
         rivals = [p for p in nominator.pods(name) if p.priority >= pod.priority and p.uid != pod.uid]
         if rivals and name in row_of:
-            for position in np.flatnonzero(nodes.rows == row_of[name]).tolist():
-                where += [len(positions)] * len(rivals)
-                pods += rivals
-                positions.append(position)
-    if not positions:
+            rivals_on[row_of[name]] = rivals
+    promised = np.zeros(len(nodes.cluster.node_table), np.bool_)
+    promised[list(rivals_on)] = True
+    positions = np.flatnonzero(promised[nodes.rows])
+    if not len(positions):
         return None
-    index = np.array(positions, np.intp)
-    return index, nodes.take(index).supposing(where, pods, np.ones(len(pods), np.int64))
+    rivals_at = [rivals_on[row] for row in nodes.rows[positions].tolist()]
+    where = np.repeat(np.arange(len(positions)), [len(rivals) for rivals in rivals_at])
+    return positions, nodes.take(positions).supposing(where, list(chain.from_iterable(rivals_at)), 1)
 
 
 def _ask(plugin: FilterPlugin, cycle: Cycle, nodes: Nodes, standing: BoolArray | None, asking: Asking) -> Verdicts:
@@ -216,12 +236,10 @@ def _widened(part: Part, positions: IndexArray, rows: int) -> Part:
     return Part(part.reason, spread(part.mask), unresolvable, evidence)
 
 
-def _split_errors(
-    plugin: str, verdicts: Verdicts, mask: BoolArray, nodes: Nodes
-) -> tuple[BoolArray, list[tuple[str, str, str]]]:
-    failed = mask & (verdicts.codes(len(nodes)) == Code.ERROR)
-    errors = []
-    for position in np.flatnonzero(failed).tolist():
-        text = next(p.text(position) for p in verdicts.at(position) if p.reason.code is Code.ERROR)
-        errors.append((nodes.names[position], plugin, text))
-    return mask & ~failed, errors
+def _faults(plugin: str, verdicts: Verdicts, mask: BoolArray, rows: int) -> dict[int, Fault]:
+    """Return the fault of each of the masked rows on which the plugin failed."""
+    faults = {}
+    for position in np.flatnonzero(mask & (verdicts.codes(rows) == Code.ERROR)).tolist():
+        text = next(part.text(position) for part in verdicts.at(position) if part.reason.code is Code.ERROR)
+        faults[position] = Fault(plugin, f'running "{plugin}" filter plugin: {text}')
+    return faults

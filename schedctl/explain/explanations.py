@@ -30,6 +30,7 @@ from schedctl.explain.reports import (
     InputDigest,
     Metadata,
     NodeScore,
+    NodeVerdict,
     PodReference,
     Summary,
     Verdict,
@@ -166,7 +167,7 @@ def _explained(
     reasons = facts.reasons(outcome)
     ranking = scores.ranking(outcome.scoring) if outcome.scoring is not None else []
     second = scores.runner_up(ranking) if ranking else None
-    counts = facts.counts(outcome)
+    ties = outcome.ties
     explanation = Explanation(
         pod=reference,
         verdict=_verdict(outcome),
@@ -174,13 +175,13 @@ def _explained(
         message=fit_error.message(outcome),
         error=outcome.error,
         gates=[gate.name for gate in pod.pod.spec.scheduling_gates or ()],
-        nodes=counts,
+        nodes=facts.counts(outcome),
         pre_filter=facts.pre_filter(outcome),
         chosen=outcome.chosen,
-        ties=list(outcome.ties),
+        ties=ties,
         score=ranking[0].total if ranking else None,
         reasons=reasons,
-        unschedulable_plugins=[] if outcome.ties else sorted(outcome.unschedulable_plugins),
+        unschedulable_plugins=[] if ties else sorted(outcome.unschedulable_plugins),
         preemption=facts.preemption(outcome),
         scores=ranking,
         comparison=scores.compare(ranking[0], second) if second is not None else None,
@@ -191,7 +192,7 @@ def _explained(
     )
     if not hints:
         return explanation
-    deep = explanation.node is not None and explanation.node.verdict == "Refused"
+    deep = explanation.node is not None and explanation.node.verdict is NodeVerdict.REFUSED
     found = next_steps.find(scheduler, pod, outcome, reasons, node if deep else "")
     return msgspec.structs.replace(explanation, hints=[*found, *missing_class])
 
@@ -203,7 +204,7 @@ def _verdict(outcome: Attempt) -> Verdict:
         return Verdict.GATED
     if outcome.error:
         return Verdict.ERROR
-    return Verdict.SCHEDULED if outcome.ties else Verdict.UNSCHEDULABLE
+    return Verdict.SCHEDULED if outcome.chosen else Verdict.UNSCHEDULABLE
 
 
 def _current(outcome: Attempt, name: str, ranking: list[NodeScore]) -> CurrentNode:
@@ -243,18 +244,19 @@ def _notes(outcome: Attempt) -> list[str]:
     if outcome.gated is not None and not outcome.pod.pod.spec.scheduling_gates:
         notes.append(f"{outcome.gated.plugin}: {outcome.gated.message}")
     if outcome.error:
-        notes.append("kube-scheduler abandons the cycle at a fault and tries the pod again later")
+        where = f" on {outcome.failed_on}" if outcome.failed_on else ""
+        notes.append(f"kube-scheduler abandons the cycle at the fault{where} and tries the pod again later")
     if outcome.nominated_first:
         notes.append(f"{outcome.chosen} was promised to the pod by preemption and fits, so no other node was looked at")
     elif outcome.scoring is not None and len(outcome.scoring.nodes) == 1:
         notes.append("only one node will do; kube-scheduler would not score it")
-    if len(outcome.ties) > 1:
+    ties = outcome.ties
+    if len(ties) > 1:
         notes.append(
-            f"{wording.few(outcome.ties)} have the same score: kube-scheduler takes any one of them, "
-            "schedctl the first by name"
+            f"{wording.few(ties)} have the same score: kube-scheduler takes any one of them, schedctl the first by name"
         )
     searched = outcome.filtering is not None or outcome.pre_filter.rejected
-    if searched and not outcome.ties and not outcome.error and not facts.preemption(outcome).tried:
+    if searched and not ties and not outcome.error and outcome.post_filter is None:
         notes.append("preemption was not tried")
     if outcome.sampled is not None:
         notes.append(f"nodes were sampled: the search stopped at {outcome.sampled} feasible nodes")

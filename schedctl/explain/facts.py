@@ -20,6 +20,7 @@ from schedctl.explain.reports import (
     NodeCounts,
     NodeDetail,
     NodeScore,
+    NodeVerdict,
     PluginRefusals,
     Preemption,
     PreFilter,
@@ -32,8 +33,6 @@ from schedctl.framework.statuses import Code
 ZONE = "topology.kubernetes.io/zone"
 NODE_SET = "pre-filter/node-set"
 """The reference of the reason for nodes that PreFilter left out."""
-_NOT_TRIED = "not tried"
-"""What DefaultPreemption's answer says while it is not modelled."""
 
 
 def zones(outcome: Attempt) -> ZoneOf:
@@ -94,7 +93,7 @@ def reasons_of(outcome: Attempt, node: str) -> list[Reason]:
 def preemption(outcome: Attempt) -> Preemption:
     """Return what PostFilter achieved."""
     result = outcome.post_filter
-    if result is None or _NOT_TRIED in result.status.message:
+    if result is None:
         return Preemption()
     return Preemption(
         tried=True,
@@ -177,14 +176,15 @@ def _plugin_refusals(outcome: Attempt, plugin: str, refusals: dict[str, list[Ref
     )
 
 
-def _verdict(outcome: Attempt, name: str, score: NodeScore | None) -> str:
+def _verdict(outcome: Attempt, name: str, score: NodeScore | None) -> NodeVerdict:
     if score is not None:
-        return "Feasible"
+        return NodeVerdict.FEASIBLE
     if outcome.filtering is None or outcome.judged is None:
-        return "Refused" if outcome.pre_filter.rejected else "Unseen"
+        return NodeVerdict.REFUSED if outcome.pre_filter.rejected else NodeVerdict.UNSEEN
     if name not in outcome.judged.names:
-        return "Unseen" if outcome.nominated_first else "LeftOut"
-    return "Refused" if outcome.filtering.codes[outcome.judged.names.index(name)] != Code.SUCCESS else "Unseen"
+        return NodeVerdict.UNSEEN if outcome.nominated_first else NodeVerdict.LEFT_OUT
+    refused = outcome.filtering.codes[outcome.judged.names.index(name)] != Code.SUCCESS
+    return NodeVerdict.REFUSED if refused else NodeVerdict.UNSEEN
 
 
 def _resources(outcome: Attempt, info: NodeInfo) -> list[ResourceUse]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from schedctl.engine.attempts import Attempt
+from schedctl.framework.fit_errors import none_available
 
 NO_NODES = "no nodes available to schedule pods"
 
@@ -18,13 +19,10 @@ def message(outcome: Attempt) -> str:
         return ""
     if not outcome.total_nodes:
         return NO_NODES
-    line = f"0/{outcome.total_nodes} nodes are available:"
     if outcome.pre_filter.rejected and outcome.pre_filter.message:
-        line += f" {outcome.pre_filter.message}."
+        line = f"{none_available(outcome.total_nodes, {})} {outcome.pre_filter.message}."
     else:
-        counts = reason_counts(outcome)
-        if counts:
-            line += f" {', '.join(sorted(f'{number} {text}' for text, number in counts.items()))}."
+        line = none_available(outcome.total_nodes, reason_counts(outcome))
     after = outcome.post_filter.status.message if outcome.post_filter is not None else ""
     return f"{line} {after}" if after else line
 

@@ -17,10 +17,9 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine import attempts
 from schedctl.engine.attempts import Attempt
-from schedctl.explain.changes import Change
-from schedctl.explain.cluster_changes import AddNode
+from schedctl.explain.cluster_changes import AddNode, RemovePods
 from schedctl.explain.pod_changes import RemoveGates, Replace, UseScheduler
-from schedctl.explain.remedies import remedies, whole_pod_remedies
+from schedctl.explain.remedies import Remedy, remedies, whole_pod_remedy
 from schedctl.explain.reports import Hint, Reason
 from schedctl.explain.trials import Trial, Trials, refusals_on
 from schedctl.explain.typos import Typo, did_you_mean, meant, typos
@@ -41,7 +40,7 @@ class Plan:
     """The changes that would undo what a node objects to."""
 
     node: str
-    changes: tuple[Change, ...]
+    changes: Remedy
 
     @property
     def effort(self) -> tuple[int, int]:
@@ -69,7 +68,7 @@ def find(scheduler: Scheduler, pod: PodInfo, outcome: Attempt, reasons: Sequence
         return [_replaced(trials)]
     if outcome.gated is not None:
         return [_ungated(trials, pod)]
-    if outcome.error or (outcome.ties and not node):
+    if outcome.error or (outcome.chosen and not node):
         return []
     if not outcome.total_nodes:
         return [Hint(type="no-nodes", text="the cluster has no nodes; is this the whole state?")]
@@ -89,9 +88,8 @@ def foreign(scheduler: Scheduler, pod: PodInfo) -> list[Hint]:
     other = meant(wanted, served)
     name = other or served[0]
     trial = Trials(scheduler, pod.pod).attempt([UseScheduler(name)])
-    known = did_you_mean(other) or f" (served: {', '.join(served)})"
-    text = f'no profile serves schedulerName "{wanted}"{known}; with {name} it {_would(trial)}'
-    return [_hint(UseScheduler.kind, text, trial)]
+    known = f'did you mean schedulerName "{other}"?' if other else f"the profiles serve {', '.join(served)};"
+    return [_hint(UseScheduler.kind, f"{known} with {name} it {_would(trial)}", trial)]
 
 
 def missing_class(pod: PodInfo, cluster: Cluster) -> list[Hint]:
@@ -109,15 +107,18 @@ def missing_class(pod: PodInfo, cluster: Cluster) -> list[Hint]:
 
 def _plans(outcome: Attempt, reasons: Sequence[Reason], candidates: Sequence[str]) -> Iterator[Plan]:
     """Yield what each candidate needs; one that objects to something nothing is known against needs too much."""
-    whole = [whole_pod_remedies(outcome.pod, reason.plugin) for reason in reasons if reason.whole_pod]
-    if whole:
-        if all(whole):
-            yield Plan("", _together(whole))
+    nobody_judged = outcome.judged is None or not len(outcome.judged)
+    if nobody_judged:
+        needed = [whole_pod_remedy(outcome.pod, reason.plugin) for reason in reasons]
+        if needed and all(needed):
+            yield Plan("", _together(needed))
         return
     for node in candidates:
-        found = [remedies(each) for each in refusals_on(outcome, node)]
-        if found and all(found):
-            yield Plan(node, _together(found))
+        choices = [remedies(each) for each in refusals_on(outcome, node)]
+        if len(choices) == 1:
+            yield from (Plan(node, remedy) for remedy in choices[0])
+        elif choices and all(choices):
+            yield Plan(node, _together(remedy for remedy, *_ in choices))
 
 
 def _candidates(outcome: Attempt, reasons: Sequence[Reason]) -> list[str]:
@@ -140,8 +141,12 @@ def _candidates(outcome: Attempt, reasons: Sequence[Reason]) -> list[str]:
     return sorted(chosen, key=chosen.__getitem__)[:_CANDIDATES]
 
 
-def _together(found: Iterable[Sequence[Change]]) -> tuple[Change, ...]:
-    return tuple(dict.fromkeys(change for changes in found for change in changes))
+def _together(found: Iterable[Remedy]) -> Remedy:
+    """Every change once; pods to be removed are removed by one change."""
+    changes = dict.fromkeys(change for changes in found for change in changes)
+    pods = {pod for change in changes if isinstance(change, RemovePods) for pod in change.pods}
+    kept = tuple(change for change in changes if not isinstance(change, RemovePods))
+    return (*kept, RemovePods(tuple(sorted(pods)))) if pods else kept
 
 
 def _told(plans: Sequence[Plan], trials: Trials, node: str) -> list[Hint]:
@@ -172,7 +177,7 @@ def _pursue(plan: Plan, trials: Trials) -> tuple[Plan, Trial]:
             break
         trial = trials.attempt(plan.changes, plan.node)
         further = [remedies(each) for each in trial.refused]
-        more = _together((plan.changes, *further)) if all(further) else plan.changes
+        more = _together((plan.changes, *(remedy for remedy, *_ in further))) if all(further) else plan.changes
         if trial.fits or more == plan.changes:
             break
         plan = Plan(plan.node, more)
@@ -196,7 +201,7 @@ def _another_node(candidates: Sequence[str], trials: Trials) -> list[Hint]:
 def _plan_hint(plan: Plan, trial: Trial, node: str) -> Hint:
     conditions = " and ".join(change.condition for change in plan.changes)
     commands = [change.command for change in plan.changes if change.command]
-    subject = f"{node} would take it" if node else f"would fit {_where(trial)}"
+    subject = f"{node} would take it" if node else f"would fit {_where(trial)}" if plan.node else "would fit"
     text = f"{subject} if {conditions}" + "".join(f" (`{command}`)" for command in commands[:1])
     return _hint("+".join(change.kind for change in plan.changes), text, trial, "".join(commands[:1]))
 
@@ -223,7 +228,9 @@ def _ungated(trials: Trials, pod: PodInfo) -> Hint:
 
 
 def _nothing(trials: Trials, pod: PodInfo) -> Hint:
-    tried = f"none of the {trials.made} changes tried makes it fit" if trials.made else "no change is known that helps"
+    tried = "no change is known that helps"
+    if trials.made:
+        tried = f"{f'none of {trials.made} changes' if trials.made > 1 else 'not the one change'} tried makes it fit"
     command = f"schedctl explain pod {pod.namespace}/{pod.pod.metadata.name} --matrix"
     return Hint(type="nothing-helps", text=f"{tried}; `{command}` shows every refusal", tried=trials.made > 0)
 

@@ -13,11 +13,13 @@ from schedctl.api.nodes import Taint
 from schedctl.api.pods import (
     Affinity,
     Container,
+    ContainerPort,
     NodeSelectorRequirement,
     NodeSelectorTerm,
     Pod,
     PodAffinity,
     PodAffinityTerm,
+    ResourceList,
     ResourceRequirements,
     Toleration,
 )
@@ -68,9 +70,10 @@ class LowerRequest(Change):
         pod = _replace(pod, spec=_replace(spec, init_containers=inits or None))
         for index in sorted(range(len(containers)), key=lambda i: -self._asked(containers[i])):
             over = PodInfo(pod).demand.pending.get(self.resource, 0) - self._parsed(self.most)
-            if over <= 0:
+            asked = self._asked(containers[index])
+            if over <= 0 or asked <= 0:
                 break
-            left = max(self._asked(containers[index]) - over, 0)
+            left = max(asked - over, 0)
             containers[index] = self._with(containers[index], f"{left}m" if self.resource == CPU else str(left))
             pod = _replace(pod, spec=_replace(pod.spec, containers=containers))
         return pod
@@ -92,6 +95,57 @@ class LowerRequest(Change):
     def _parsed(self, written: Any) -> int:
         amount = parse(written)
         return amount.milli_value if self.resource == CPU else amount.value
+
+
+@dataclass(frozen=True, slots=True)
+class DropRequest(Change):
+    """Nodes that would do otherwise have nothing at all left of a resource, or never had any."""
+
+    resource: str
+
+    kind: ClassVar[str] = "drop-request"
+    effort: ClassVar[int] = 5
+
+    @property
+    def subject(self) -> Hashable:
+        """The resource."""
+        return self.resource
+
+    @property
+    def condition(self) -> str:
+        """``it did not ask for nvidia.com/gpu``."""
+        return f"it did not ask for {self.resource}"
+
+    def apply(self, pod: Pod, cluster: Cluster) -> Pod:
+        """Return the pod without its requests of the resource."""
+        return _map_requests(pod, lambda asked: {name: asked[name] for name in asked if name != self.resource})
+
+
+@dataclass(frozen=True, slots=True)
+class RenameResource(Change):
+    """No node offers a resource the pod asks for, but some offer one of a similar name."""
+
+    resource: str
+    meant: str
+
+    kind: ClassVar[str] = "rename-resource"
+    effort: ClassVar[int] = 0
+
+    @property
+    def subject(self) -> Hashable:
+        """The resource."""
+        return self.resource
+
+    @property
+    def condition(self) -> str:
+        """``it asked for nvidia.com/gpu``."""
+        return f"it asked for {self.meant}"
+
+    def apply(self, pod: Pod, cluster: Cluster) -> Pod:
+        """Return the pod asking for the other resource."""
+        return _map_requests(
+            pod, lambda asked: {self.meant if name == self.resource else name: asked[name] for name in asked}
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +211,7 @@ class DropNodeAffinity(Change):
     @property
     def condition(self) -> str:
         """``its node affinity did not require disk=ssd``."""
-        return f"its node affinity did not require {self.written}"
+        return f"its node affinity did not require {self.written or 'what no node can have'}"
 
     def apply(self, pod: Pod, cluster: Cluster) -> Pod:
         """Return the pod without required node affinity."""
@@ -396,6 +450,41 @@ class DropPodAntiAffinity(Change):
 
 
 @dataclass(frozen=True, slots=True)
+class DropHostPorts(Change):
+    """Other pods hold host ports the pod asks for."""
+
+    ports: tuple[str, ...]
+
+    kind: ClassVar[str] = "drop-host-ports"
+    effort: ClassVar[int] = 3
+
+    @property
+    def subject(self) -> Hashable:
+        """The ports."""
+        return self.ports
+
+    @property
+    def condition(self) -> str:
+        """``it did not ask for host port 8080/TCP``."""
+        return f"it did not ask for host port{'s' if len(self.ports) > 1 else ''} {', '.join(self.ports)}"
+
+    def apply(self, pod: Pod, cluster: Cluster) -> Pod:
+        """Return the pod without these ports."""
+
+        def without(container: Container) -> Container:
+            kept = [each for each in container.ports or () if self._written(each) not in self.ports]
+            return _replace(container, ports=kept or None)
+
+        spec = pod.spec
+        containers = [without(each) for each in spec.containers or ()]
+        inits = [without(each) for each in spec.init_containers or ()]
+        return _replace(pod, spec=_replace(spec, containers=containers or None, init_containers=inits or None))
+
+    def _written(self, port: ContainerPort) -> str:
+        return f"{port.host_port}/{port.protocol or 'TCP'}"
+
+
+@dataclass(frozen=True, slots=True)
 class RemoveGates(Change):
     """Scheduling gates keep the pod out of the queue."""
 
@@ -453,6 +542,23 @@ class Replace(Change):
     def apply(self, pod: Pod, cluster: Cluster) -> Pod:
         """Return the pod as if nobody had deleted it."""
         return _replace(pod, metadata=_replace(pod.metadata, deletion_timestamp=None))
+
+
+def _map_requests(pod: Pod, change: Callable[[ResourceList], ResourceList]) -> Pod:
+    def resources(written: ResourceRequirements | None) -> ResourceRequirements | None:
+        return _replace(written, requests=change(written.requests)) if written and written.requests else written
+
+    def containers(written: list[Container] | None) -> list[Container] | None:
+        return [_replace(each, resources=resources(each.resources)) for each in written or ()] or None
+
+    spec = pod.spec
+    changed = _replace(
+        spec,
+        containers=containers(spec.containers),
+        init_containers=containers(spec.init_containers),
+        resources=resources(spec.resources),
+    )
+    return _replace(pod, spec=changed)
 
 
 def _with_affinity(pod: Pod, **changed: Any) -> Pod:

@@ -16,28 +16,33 @@ from schedctl.explain.changes import Change
 from schedctl.explain.cluster_changes import UNSCHEDULABLE_TAINT, ClearTaint, RemovePods, Uncordon
 from schedctl.explain.evidence import Evidence, Refused
 from schedctl.explain.pod_changes import (
+    DropHostPorts,
     DropNodeAffinity,
     DropNodeSelector,
     DropPodAffinity,
     DropPodAntiAffinity,
+    DropRequest,
     LowerRequest,
     RaiseMaxSkew,
     SoftenSpread,
     Tolerate,
 )
 
+Remedy = tuple[Change, ...]
+"""Changes that only together might undo a refusal."""
+
 _KUBERNETES_TAINTS = "node.kubernetes.io/"
 _MOST_PODS = 3
 """More running pods than this are not advised to be removed."""
 
 
-def remedies(refused: Refused) -> tuple[Change, ...]:
-    """Return the changes that together might undo a refusal on its node; empty where none is known."""
+def remedies(refused: Refused) -> list[Remedy]:
+    """Return what might undo a refusal on its node, the best choice first; empty where nothing is known."""
     remedy = _REMEDIES.get(refused.reference)
-    return tuple(remedy(refused.node, refused.evidence)) if remedy else ()
+    return remedy(refused.node, refused.evidence) if remedy else []
 
 
-def whole_pod_remedies(pod: PodInfo, plugin: str) -> tuple[Change, ...]:
+def whole_pod_remedy(pod: PodInfo, plugin: str) -> Remedy:
     """Return the changes that might undo a refusal of the pod as a whole by a plugin's PreFilter."""
     if "NodeAffinity" not in plugin:
         return ()
@@ -49,70 +54,67 @@ def whole_pod_remedies(pod: PodInfo, plugin: str) -> tuple[Change, ...]:
         for term in terms
         for each in (*(term.match_expressions or ()), *(term.match_fields or ()))
     ]
-    return (DropNodeAffinity(", ".join(written)),) if written else ()
+    return (DropNodeAffinity(", ".join(written)),) if required is not None else ()
 
 
-def _room(node: str, evidence: Evidence) -> list[Change]:
-    free = evidence["capacity"] - evidence["used"]
-    return [LowerRequest.to(evidence["resource"], free)] if free > 0 else []
+def _room(node: str, evidence: Evidence) -> list[Remedy]:
+    resource, free = evidence["resource"], evidence["capacity"] - evidence["used"]
+    return [(LowerRequest.to(resource, free) if free > 0 else DropRequest(resource),)]
 
 
-def _taint(node: str, evidence: Evidence) -> list[Change]:
+def _taint(node: str, evidence: Evidence) -> list[Remedy]:
     taint = msgspec.convert(evidence["taint"], Taint)
     if taint.key == UNSCHEDULABLE_TAINT:
-        return [Uncordon(node)]
+        return [(Uncordon(node),)]
     if taint.key.startswith(_KUBERNETES_TAINTS):
-        return [ClearTaint(node, taint.key)]
-    return [Tolerate(taint)]
+        return [(ClearTaint(node, taint.key),)]
+    return [(Tolerate(taint),)]
 
 
-def _labels(node: str, evidence: Evidence) -> list[Change]:
+def _labels(node: str, evidence: Evidence) -> list[Remedy]:
     selector, *terms = evidence["unmet"]
     found: list[Change] = []
     if selector:
         written = ", ".join(map(wording.requirement, selector))
         found.append(DropNodeSelector(tuple(each["key"] for each in selector), written))
-    if terms and all(terms):
-        nearest = min(terms, key=len)
+    if all(terms) and (terms or not selector):
+        nearest = min(terms, key=len, default=())
         found.append(DropNodeAffinity(", ".join(map(wording.requirement, nearest))))
-    return found
+    return [tuple(found)]
 
 
-def _ports(node: str, evidence: Evidence) -> list[Change]:
-    return _without(sorted({pod for _, pods in evidence["collisions"] for pod in pods}))
+def _ports(node: str, evidence: Evidence) -> list[Remedy]:
+    ports = (f"{port['port']}/{port['protocol']}" for port, _ in evidence["collisions"])
+    return [(DropHostPorts(tuple(ports)),)]
 
 
-def _company(node: str, evidence: Evidence) -> list[Change]:
-    return [DropPodAffinity(evidence["cause"]["topologyKey"])]
+def _company(node: str, evidence: Evidence) -> list[Remedy]:
+    return [(DropPodAffinity(evidence["cause"]["topologyKey"]),)]
 
 
-def _unwanted(node: str, evidence: Evidence) -> list[Change]:
+def _unwanted(node: str, evidence: Evidence) -> list[Remedy]:
     cause = evidence["cause"]
-    return _without(cause["pods"]) or [DropPodAntiAffinity(cause["topologyKey"])]
+    return [*_without(cause["pods"]), (DropPodAntiAffinity(cause["topologyKey"]),)]
 
 
-def _repelled(node: str, evidence: Evidence) -> list[Change]:
-    return _without(evidence["cause"]["pods"])
+def _without(pods: list[str]) -> list[Remedy]:
+    return [(RemovePods(tuple(pods)),)] if 0 < len(pods) <= _MOST_PODS else []
 
 
-def _without(pods: list[str]) -> list[Change]:
-    return [RemovePods(tuple(pods))] if 0 < len(pods) <= _MOST_PODS else []
-
-
-def _skewed(node: str, evidence: Evidence) -> list[Change]:
+def _skewed(node: str, evidence: Evidence) -> list[Remedy]:
     skew = evidence["count"] + evidence["selfMatch"] - evidence["minimum"]
-    return [RaiseMaxSkew(evidence["topologyKey"], skew)]
+    return [(RaiseMaxSkew(evidence["topologyKey"], skew),)]
 
 
-_REMEDIES: dict[str, Callable[[str, Evidence], list[Change]]] = {
-    "inter-pod-affinity/repelled": _repelled,
+_REMEDIES: dict[str, Callable[[str, Evidence], list[Remedy]]] = {
+    "inter-pod-affinity/repelled": lambda node, evidence: _without(evidence["cause"]["pods"]),
     "inter-pod-affinity/unmatched": _company,
     "inter-pod-affinity/unwanted": _unwanted,
     "node-affinity/unmatched": _labels,
     "node-ports/taken": _ports,
     "node-resources-fit/insufficient": _room,
-    "node-unschedulable/cordoned": lambda node, evidence: [Uncordon(node)],
-    "pod-topology-spread/missing": lambda node, evidence: [SoftenSpread(evidence["topologyKey"])],
+    "node-unschedulable/cordoned": lambda node, evidence: [(Uncordon(node),)],
+    "pod-topology-spread/missing": lambda node, evidence: [(SoftenSpread(evidence["topologyKey"]),)],
     "pod-topology-spread/skewed": _skewed,
     "taint-toleration/untolerated": _taint,
 }

@@ -35,6 +35,19 @@ class Verdict(StrEnum):
     """schedctl cannot tell, e.g. because a search budget was spent."""
 
 
+class NodeVerdict(StrEnum):
+    """What became of one node."""
+
+    FEASIBLE = "Feasible"
+    """Nothing refused it."""
+    REFUSED = "Refused"
+    """A filter refused it, or PreFilter the pod as a whole."""
+    LEFT_OUT = "LeftOut"
+    """PreFilter narrowed the search to other nodes."""
+    UNSEEN = "Unseen"
+    """It was not looked at: enough other nodes were found, or the cycle ended before."""
+
+
 class Record(msgspec.Struct, frozen=True, rename="camel"):
     """Base of everything in a report: immutable, camelCase on the wire, every field written."""
 
@@ -255,7 +268,7 @@ class NodeDetail(Record, frozen=True):
 
     Attributes:
         name: the node.
-        verdict: ``Feasible``, ``Refused``, ``LeftOut`` (by PreFilter) or ``Unseen`` (by sampling).
+        verdict: what became of it.
         labels, taints: of the node; a taint is written ``key=value:effect``.
         unschedulable: whether it is cordoned.
         pods: how many pods stand on it.
@@ -267,7 +280,7 @@ class NodeDetail(Record, frozen=True):
     """
 
     name: str
-    verdict: str
+    verdict: NodeVerdict
     labels: dict[str, str] = {}
     taints: list[str] = []
     unschedulable: bool = False
@@ -423,6 +436,9 @@ class ExplainReport(Record, frozen=True, kw_only=True):
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of the report."""
+    """Return the JSON Schema (2020-12) of the report as it is written: every property is always there."""
     found = msgspec.json.schema(ExplainReport, ref_template="#/$defs/{name}")
+    for record in found["$defs"].values():
+        if "properties" in record:
+            record["required"] = list(record["properties"])
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "ExplainReport", **found}

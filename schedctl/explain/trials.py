@@ -85,7 +85,7 @@ def refusals_on(outcome: Attempt, node: str) -> tuple[Refused, ...]:
 
 
 def _trial(outcome: Attempt, node: str) -> Trial:
-    if not outcome.ties or outcome.filtering is None:
+    if not outcome.chosen or outcome.filtering is None:
         return Trial(refused=refusals_on(outcome, node) if node else ())
     fits = int(outcome.filtering.feasible.sum())
     names = outcome.filtering.nodes.names

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from schedctl.api.pods import NodeSelectorRequirement
+from schedctl.api.resources import is_scalar
 from schedctl.api.selectors import Requirement
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.explain.changes import Change
-from schedctl.explain.pod_changes import RenameLabel, ReplaceCompany, ReplaceValue
+from schedctl.explain.pod_changes import RenameLabel, RenameResource, ReplaceCompany, ReplaceValue
 
 _NEEDS_THE_LABEL = ("In", "Exists", "Gt", "Lt")
 
@@ -38,7 +39,7 @@ class Typo:
 
 def typos(pod: PodInfo, cluster: Cluster) -> list[Typo]:
     """Return what the pod requires by a name that nothing has; each once, labels of nodes first."""
-    return list(dict.fromkeys((*_labels(pod, cluster), *_company(pod, cluster))))
+    return list(dict.fromkeys((*_labels(pod, cluster), *_resources(pod, cluster), *_company(pod, cluster))))
 
 
 def meant(name: str, known: Collection[str]) -> str:
@@ -71,6 +72,15 @@ def _labels(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
             other = meant(value, values[key])
             replacement = ReplaceValue(key, value, other) if other else None
             yield Typo(f"no node has {key}={value}{did_you_mean(other)}", replacement, ReplaceValue.kind)
+
+
+def _resources(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
+    wanted = {name for name, amount in pod.demand.pending.items() if amount > 0}
+    offered = {name for name in cluster.node_table.resource_names.values if cluster.nodes.allocatable(name).any()}
+    for name in sorted(wanted - offered):
+        other = meant(name, {other for other in offered if is_scalar(other)}) if is_scalar(name) else ""
+        change = RenameResource(name, other) if other else None
+        yield Typo(f"no node offers {name}{did_you_mean(other)}", change, RenameResource.kind)
 
 
 def _asked(pod: PodInfo) -> Iterator[tuple[str, frozenset[str]]]:

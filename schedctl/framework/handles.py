@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from schedctl.cache.arrays import BoolArray
@@ -10,23 +11,30 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle
-from schedctl.framework.reasons import CodeColumn
 from schedctl.framework.statuses import Status
 
 
-class Filtered(Protocol):
-    """What the filters of a profile say of a column, the first refusal of each row.
-
-    Attributes:
-        feasible: bool (n,), rows no filter refused.
-        codes: int8 (n,), the code of the first refusal.
-    """
-
-    feasible: BoolArray
+class Fault(Protocol):
+    """A filter failed on a row."""
 
     @property
-    def codes(self) -> CodeColumn:
-        """The code of each row's first refusal, int8 (n,)."""
+    def text(self) -> str:
+        """What went wrong, as kube-scheduler words it."""
+
+
+class Filtered(Protocol):
+    """What the filters of a profile say of a column, the first refusal of each row."""
+
+    @property
+    def feasible(self) -> BoolArray:
+        """Rows no filter refused or failed on, bool (n,)."""
+
+    @property
+    def faults(self) -> Mapping[int, Fault]:
+        """By position, the rows on which a filter failed."""
+
+    def histogram(self) -> Counter[str]:
+        """Return how many rows were refused for each reason text."""
 
 
 class Handle(Protocol):
@@ -44,7 +52,10 @@ class Handle(Protocol):
         """Return the pods nominated to a node, in order of nomination."""
 
     def run_filters(self, cycle: Cycle, nodes: Nodes, *, nominated: bool) -> Filtered:
-        """Run the profile's filters on a column; `nominated` counts pods nominated to its nodes in, as Filter does."""
+        """Run the profile's filters on a column; `nominated` counts pods nominated to its nodes in, as Filter does.
+
+        The cycle is the current one, whatever the column supposes: plugin states are made to fit it.
+        """
 
     def activate(self, pods: Sequence[PodInfo]) -> None:
         """Move pods to the active queue without waiting for an event."""

@@ -52,12 +52,14 @@ class PostFilterResult:
     Attributes:
         status: Success when the pod may be tried again on the nominated node.
         nominated_node: the node it was nominated to, "" for none; None leaves a nomination as it was.
-        victims: the pods to be evicted.
+        victims: the pods that have to go, the most important first; those on their way out already are among them.
+        findings: what the plugin found out on the way, for explanations; of a type of its own.
     """
 
     status: Status
     nominated_node: str | None = None
     victims: tuple[PodInfo, ...] = ()
+    findings: Any = None
 
 
 class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point

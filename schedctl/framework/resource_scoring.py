@@ -12,11 +12,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from schedctl.api.devices import ResourceSlice
 from schedctl.api.resources import CPU, EPHEMERAL_STORAGE, MEMORY, is_scalar
 from schedctl.cache.arrays import FloatArray, IntArray
+from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import Nodes
 from schedctl.config.args import ResourceSpec, UtilizationShapePoint
+from schedctl.errors import NotModelled
 from schedctl.framework.arithmetic import MAX_NODE_SCORE, round_half_away, truncdiv
+from schedctl.framework.device_classes import classes_by_resource
 
 MAX_CUSTOM_SCORE = 10
 """The best score a point of a configured shape can give."""
@@ -53,6 +57,9 @@ def resource_columns(
         resources: what is configured.
         asked: what the pod asks for.
         minimum: whether containers that ask for no cpu or memory count as if they asked for a little.
+
+    Raises:
+        NotModelled: the pod asks for a resource that is devices on some node, whose number is not worked out yet.
     """
     columns = []
     for spec in resources:
@@ -70,6 +77,8 @@ def resource_columns(
             allocated = nodes.requested(name)
         allocatable = nodes.allocatable(name)
         everywhere = bool(allocatable.all())
+        if not everywhere and is_scalar(name):
+            _refuse_devices(nodes.cluster, name)
         columns.append(ResourceColumn(spec.weight, allocatable, allocated, allocated + amount, everywhere))
     return columns
 
@@ -133,6 +142,12 @@ def balance(columns: Sequence[ResourceColumn], rows: int) -> IntArray:
         before = _deviation([column.allocated for column in columns], columns, rows)
     half = MAX_NODE_SCORE // 2
     return half + truncdiv(half + _evenness(after) - _evenness(before), 2)
+
+
+def _refuse_devices(cluster: Cluster, resource: str) -> None:
+    if cluster.every(ResourceSlice) and resource in classes_by_resource(cluster):
+        feature = "scores of extended resources backed by a DeviceClass"
+        raise NotModelled("DynamicResources", feature, f'resource "{resource}"')
 
 
 def _rated(column: ResourceColumn, rate: Rate) -> IntArray:

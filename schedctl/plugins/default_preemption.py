@@ -1,24 +1,131 @@
-"""DefaultPreemption: makes room for a pod by evicting others of lower priority."""
+"""DefaultPreemption: makes room for a pod by evicting others of lower priority.
+
+The plugin decides whether the pod may preempt at all and on how many nodes to try it; who could be evicted is found in
+``default_preemption_victims``, the dry run is in ``default_preemption_trials``, and the choice between nodes in
+``default_preemption_candidates``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from schedctl.api.field_errors import aggregated
+from schedctl.cache.arrays import BoolArray
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle
+from schedctl.framework.fit_errors import none_available
 from schedctl.framework.points import PostFilterPlugin, PostFilterResult, PreEnqueuePlugin
 from schedctl.framework.reasons import CodeColumn
-from schedctl.framework.statuses import SUCCESS, Status, unschedulable
+from schedctl.framework.statuses import SUCCESS, Code, Status
+from schedctl.plugins.default_preemption_candidates import Candidates, Choice, choose
+from schedctl.plugins.default_preemption_trials import search
 
-NOT_TRIED = "preemption: not tried (not modelled yet)"
+NOT_HELPFUL = "Preemption is not helpful for scheduling"
+NEVER = "not eligible due to preemptionPolicy=Never."
+AWAITED = "not eligible due to a terminating pod on the nominated node."
+
+
+@dataclass(frozen=True, slots=True)
+class Preemption:
+    """What PostFilter found out, as far as it got.
+
+    Attributes:
+        ineligible: why the pod may not preempt, "" where it may.
+        potential: how many nodes were refused for reasons that evictions might remedy.
+        tried: on how many of them evictions were tried.
+        enough: with how many candidates the search ends.
+        candidates: nodes where evictions would make room; None where evictions were tried on no node.
+        choice: which of them was chosen, None where there are none.
+    """
+
+    ineligible: str = ""
+    potential: int = 0
+    tried: int = 0
+    enough: int = 0
+    candidates: Candidates | None = None
+    choice: Choice | None = None
 
 
 class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
-    """Makes room by evicting pods of lower priority, the fewest and least important; not modelled yet."""
+    """Makes room by evicting pods of lower priority, the fewest and least important.
+
+    Not every node need be tried: with enough candidates, by ``minCandidateNodesPercentage`` and
+    ``minCandidateNodesAbsolute``, one of which violates no budget, the search ends. kube-scheduler begins it at a
+    random node; here it goes through the nodes in order of their names.
+    """
 
     def pre_enqueue(self, pod: PodInfo) -> Status:
-        """Let every pod in: none is waiting for victims to go."""
+        """Let every pod in: where victims go at once, nobody waits for them."""
         return SUCCESS
 
     def post_filter(self, cycle: Cycle, nodes: Nodes, codes: CodeColumn) -> PostFilterResult:
-        """Say that preemption was not tried, so that nobody takes silence for "it would not help"."""
-        return PostFilterResult(unschedulable(NOT_TRIED))
+        """Nominate the pod to the node where evictions cost least."""
+        ineligible = _ineligible(cycle.pod, nodes, codes)
+        if ineligible:
+            return PostFilterResult(_worded(Code.UNSCHEDULABLE, ineligible), findings=Preemption(ineligible))
+        potential = _by_name(nodes, codes == Code.UNSCHEDULABLE)
+        if not len(potential):
+            return _fruitless(len(nodes), 0, {}, Preemption())
+        enough = self._enough(len(potential))
+        found = search(self.handle, cycle, potential, enough)
+        candidates = found.candidates
+        if not len(candidates):
+            preemption = Preemption("", len(potential), found.tried, enough, candidates)
+            if found.faults:
+                return PostFilterResult(_worded(Code.ERROR, aggregated(found.faults)), findings=preemption)
+            return _fruitless(len(nodes), found.refused, found.reasons, preemption)
+        choice = choose(candidates)
+        node, victims = candidates.nodes.names[choice.candidate], candidates.victims(choice.candidate)
+        text = f"found a potential placement for pod on node {node}, preempting {len(victims)} victims"
+        preemption = Preemption("", len(potential), found.tried, enough, candidates, choice)
+        return PostFilterResult(_worded(Code.SUCCESS, text), node, tuple(victims), preemption)
+
+    def _enough(self, potential: int) -> int:
+        share = potential * self.args.min_candidate_nodes_percentage // 100
+        return min(max(share, self.args.min_candidate_nodes_absolute), potential)
+
+
+def _ineligible(pod: PodInfo, nodes: Nodes, codes: CodeColumn) -> str:
+    """Return why the pod may not preempt, "" where it may.
+
+    A pod waits for the victims it has on its nominated node, unless that node has become one no eviction can help.
+    """
+    if pod.pod.spec.preemption_policy == "Never":
+        return NEVER
+    promised = nodes.cluster.node_table.row_of.get(pod.pod.status.nominated_node_name)
+    if promised is None or codes[nodes.rows == promised] == Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+        return ""
+    there = nodes.cluster.pod_table.on(promised)
+    return AWAITED if any(other.priority < pod.priority and _preempted(other) for other in there) else ""
+
+
+def _preempted(pod: PodInfo) -> bool:
+    """Return whether a pod is on its way out because the scheduler evicted it."""
+    disruption = next((c for c in pod.pod.status.conditions or () if c.type == "DisruptionTarget"), None)
+    if not pod.terminating or disruption is None:
+        return False
+    return disruption.status == "True" and disruption.reason == "PreemptionByScheduler"
+
+
+def _by_name(nodes: Nodes, chosen: BoolArray) -> Nodes:
+    """Return the chosen nodes of a column in order of their names."""
+    by_row = np.zeros(len(nodes.cluster.node_table), np.bool_)
+    by_row[nodes.rows[chosen]] = True
+    every = nodes.cluster.nodes_by_name
+    return every.take(by_row[every.rows])
+
+
+def _fruitless(total: int, refused: int, reasons: Mapping[str, int], preemption: Preemption) -> PostFilterResult:
+    """Return the answer that no eviction helps; the pod loses the nomination it may have."""
+    counts = dict(reasons)
+    if refused < total:
+        counts[NOT_HELPFUL] = total - refused
+    return PostFilterResult(_worded(Code.UNSCHEDULABLE, none_available(total, counts)), "", (), preemption)
+
+
+def _worded(code: Code, text: str) -> Status:
+    return Status(code, (f"preemption: {text}",))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,12 +51,10 @@ class NodePorts(PreFilterPlugin, FilterPlugin):
         if WANTED not in cycle.state:
             return self.unprepared.where(np.ones(len(nodes), np.bool_))
         wanted = cycle.state[WANTED]
-        refused = [
-            position
-            for ip, protocol, port in wanted
-            for position, addresses in nodes.port_users(protocol, port)
-            if _collides(ip, addresses)
-        ]
+        refused: list[int] = []
+        for ip, protocol, port in wanted:
+            users = nodes.port_users(protocol, port)
+            refused += [at for at, held in users if ip == ANY_ADDRESS or ANY_ADDRESS in held or ip in held]
         if not refused:
             return ACCEPT
         mask = np.zeros(len(nodes), np.bool_)
@@ -77,12 +75,8 @@ class _Collisions:
         return tuple((port, holders) for port, holders in found if holders)
 
 
-def _collides(ip: str, addresses: Iterable[str]) -> bool:
-    return ip == ANY_ADDRESS or ANY_ADDRESS in addresses or ip in addresses
-
-
 def _holds(pod: PodInfo, wanted: HostPort) -> bool:
     return any(
-        held.protocol == wanted.protocol and held.port == wanted.port and _collides(wanted.ip, (held.ip,))
+        held[1:] == wanted[1:] and (held.ip == wanted.ip or ANY_ADDRESS in (held.ip, wanted.ip))
         for held in pod.host_ports
     )

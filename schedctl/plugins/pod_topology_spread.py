@@ -8,7 +8,6 @@ are made in ``pod_topology_spread_constraints``, the counting is done in ``pod_t
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -17,7 +16,7 @@ import numpy as np
 from schedctl.api.selectors import LabelQuery, SelectorError
 from schedctl.cache.arrays import IntArray
 from schedctl.cache.cluster import Change, ChangeKind
-from schedctl.cache.nodes import Nodes, PodChanges
+from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import PluginError
 from schedctl.framework.arithmetic import MAX_NODE_SCORE, round_half_away, truncdiv
@@ -102,11 +101,8 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
 
     def with_pods(self, cycle: Cycle, nodes: Nodes) -> None:
         """Add pods gained and lost to their node's domains. Unlike in the count, terminating pods matter here."""
-        if nodes.changes is None or HARD not in cycle.state:
-            return
-        state, namespace = cycle.state[HARD], cycle.pod.namespace
-        spreads = tuple(replace(s, supposed=_supposed(s, nodes, nodes.changes, namespace)) for s in state.spreads)
-        cycle.state[HARD] = replace(state, spreads=spreads)
+        if nodes.changes is not None and HARD in cycle.state:
+            cycle.state[HARD] = cycle.state[HARD].supposing(nodes, nodes.changes)
 
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Refuse nodes for the first constraint they do not satisfy, with the counts as evidence."""
@@ -222,17 +218,3 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
 def _counts(selector: LabelQuery, other: PodInfo) -> bool:
     """Return whether a running pod is counted: a selector of everything counts nothing."""
     return not selector.everything and selector.matches(other.labels)
-
-
-def _supposed(spread: HardSpread, nodes: Nodes, changes: PodChanges, namespace: str) -> IntArray | None:
-    """Return what the changes add to the domain of each position, int64 (n,), None if nothing."""
-    selector, pods = spread.constraint.selector, {id(pod): pod for pod in changes.pods}
-    matching = {key for key, pod in pods.items() if pod.namespace == namespace and selector.matches(pod.labels)}
-    if not matching:
-        return None
-    amounts = changes.signs * np.array([id(pod) in matching for pod in changes.pods], np.int64)
-    supposed = np.zeros(len(nodes), np.int64)
-    np.add.at(supposed, changes.positions, amounts)
-    if spread.eligible is not None:
-        supposed[~spread.eligible[nodes.rows]] = 0
-    return supposed

@@ -8,7 +8,8 @@ counts is kept by position, in the node's own domain and beside the counts, neve
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from schedctl.api.tolerations import first_untolerated
 from schedctl.cache.arrays import BoolArray, FloatArray, IndexArray, IntArray
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.labels import Domains
-from schedctl.cache.nodes import Nodes
+from schedctl.cache.nodes import Nodes, PodChanges
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.arithmetic import natural_log
 from schedctl.framework.node_matching import meeting
@@ -47,6 +48,23 @@ class Counted:
         if known is None:
             known = self._known[selector] = self._find(selector)
         return known
+
+    def matching(self, selectors: Sequence[LabelQuery], pods: Sequence[PodInfo]) -> list[BoolArray]:
+        """Return for each selector which pods are of the namespace and match, bool (pods,); nothing else is asked.
+
+        Pods that run are looked up in the pod table, all at once; whatever is found there for the others is put right.
+        """
+        table = self._cluster.pod_table
+        rows = np.fromiter((table.row_of.get(pod.key, -1) for pod in pods), np.intp, len(pods))
+        here = table.namespace[rows] == table.strings.known(self._namespace) if len(table) else rows >= 0
+        strangers = np.flatnonzero(rows < 0).tolist()
+        answers = []
+        for selector in selectors:
+            matching = table.labels.select(selector)[rows] & here if len(table) else here.copy()
+            for i in strangers:
+                matching[i] = pods[i].namespace == self._namespace and selector.matches(pods[i].labels)
+            answers.append(matching)
+        return answers
 
     def _find(self, selector: LabelQuery) -> IndexArray:
         if selector.nothing or selector.everything:
@@ -113,6 +131,14 @@ class HardState:
     spreads: tuple[HardSpread, ...]
     counted: Counted
 
+    def supposing(self, nodes: Nodes, changes: PodChanges) -> HardState:
+        """Return the state that fits a supposed column, whose changes these are."""
+        selectors = [spread.constraint.selector for spread in self.spreads]
+        matching = self.counted.matching(selectors, changes.pods)
+        supposed = [_supposed(s, nodes, changes, m) for s, m in zip(self.spreads, matching, strict=True)]
+        spreads = (replace(s, supposed=each) for s, each in zip(self.spreads, supposed, strict=True))
+        return replace(self, spreads=tuple(spreads))
+
 
 @dataclass(frozen=True, slots=True)
 class SoftSpread:
@@ -141,7 +167,7 @@ class SoftState:
     """
 
     spreads: tuple[SoftSpread, ...]
-    ignored: BoolArray | None = field(default=None)
+    ignored: BoolArray | None
 
 
 def hard_state(cluster: Cluster, pod: PodInfo, constraints: Sequence[Constraint]) -> HardState:
@@ -174,14 +200,11 @@ def soft_state(
 class _Participants:
     """Which nodes take part in a constraint: those with all topology keys that its inclusion policies let in."""
 
-    __slots__ = ("_cluster", "_pod", "_policies", "complete")
-
     def __init__(
         self, cluster: Cluster, pod: PodInfo, constraints: Sequence[Constraint], *, all_keys: bool = True
     ) -> None:
         self._cluster = cluster
         self._pod = pod
-        self._policies: dict[str, BoolArray | None] = {}
         self.complete: BoolArray | None = None
         if all_keys:
             for key in dict.fromkeys(constraint.topology_key for constraint in constraints):
@@ -192,21 +215,18 @@ class _Participants:
         """Return the nodes that take part, bool (node rows,), None for all; dead rows do not matter."""
         taking_part = self.complete
         if constraint.honors_affinity:
-            taking_part = _both(taking_part, self._policy("affinity"))
+            taking_part = _both(taking_part, self._usable)
         if constraint.honors_taints:
-            taking_part = _both(taking_part, self._policy("taints"))
+            taking_part = _both(taking_part, self._tolerated)
         return taking_part
 
-    def _policy(self, name: str) -> BoolArray | None:
-        if name not in self._policies:
-            self._policies[name] = self._affinity() if name == "affinity" else self._taints()
-        return self._policies[name]
-
-    def _affinity(self) -> BoolArray | None:
+    @cached_property
+    def _usable(self) -> BoolArray | None:
         required = required_node_affinity(self._pod.pod)
         return None if required.everywhere else meeting(self._cluster.node_table, required)
 
-    def _taints(self) -> BoolArray | None:
+    @cached_property
+    def _tolerated(self) -> BoolArray | None:
         table, tolerations = self._cluster.node_table, self._pod.pod.spec.tolerations or ()
         tolerated = np.array([first_untolerated(each, tolerations) is None for each in table.taint_sets.values])
         return None if tolerated.all() else tolerated[table.taints[: len(table)]]
@@ -224,6 +244,17 @@ def _hard(
     minimum = int(counts[present].min()) if number else NO_DOMAIN
     self_match = int(constraint.selector.matches(pod.labels))
     return HardSpread(constraint, domains, counts, present, eligible, number, minimum, self_match)
+
+
+def _supposed(spread: HardSpread, nodes: Nodes, changes: PodChanges, matching: BoolArray) -> IntArray | None:
+    """Return what the changes of matching pods add to the domain of each position, int64 (n,), None if nothing."""
+    if not matching.any():
+        return None
+    supposed = np.zeros(len(nodes), np.int64)
+    np.add.at(supposed, changes.positions[matching], changes.signs[matching])
+    if spread.eligible is not None:
+        supposed[~spread.eligible[nodes.rows]] = 0
+    return supposed
 
 
 def _soft(

@@ -128,7 +128,10 @@ def _row(row: Sequence[Cell], widths: Sequence[int], table: Table, limit: int | 
     for index, cell in enumerate(row):
         padding = Span(" " * (widths[index] - _length(cell)))
         last = index == len(widths) - 1
-        spans += (padding, *cell) if index in table.numbers else (*cell, padding)
+        if index in table.numbers:
+            spans += (padding, *cell)
+        else:
+            spans += cell if last else (*cell, padding)
         spans += () if last else (Span("  "),)
     yield from _folded(Line(spans, table.indent, sum(each + 2 for each in widths[:-1])), limit)
 

@@ -20,6 +20,7 @@ from schedctl.explain.reports import (
     NodeDetail,
     NodeGroup,
     NodeScore,
+    NodeVerdict,
     PluginRefusals,
     PluginScore,
     Reason,
@@ -35,10 +36,10 @@ _TOP = 10
 _ALL = 1 << 62
 _BLANK = line()
 _NODE_VERDICTS = {
-    "Feasible": "will do",
-    "Refused": "will not do",
-    "LeftOut": "left out by PreFilter",
-    "Unseen": "was not looked at",
+    NodeVerdict.FEASIBLE: "will do",
+    NodeVerdict.REFUSED: "will not do",
+    NodeVerdict.LEFT_OUT: "left out by PreFilter",
+    NodeVerdict.UNSEEN: "was not looked at",
 }
 
 
@@ -77,11 +78,14 @@ def _explanation(result: Explanation, detail: Detail, rules: str) -> Iterator[Bl
         yield Line((Span(result.message),), whole=True)
     if result.current is not None:
         yield line(result.current.text)
+    if result.preemption.nominated_node:
+        victims = ", ".join(result.preemption.victims)
+        yield line(f"preemption makes room on {result.preemption.nominated_node} by evicting {victims or 'nobody'}")
     sections = (
+        _node(result.node, detail) if result.node is not None else (),
         _reasons(result, detail),
         _scores(result, detail),
         _matrix(result.matrix, detail) if result.matrix is not None else (),
-        _node(result.node, detail) if result.node is not None else (),
         _last(result, rules),
     )
     for section in sections:
@@ -193,7 +197,8 @@ def _scores(result: Explanation, detail: Detail) -> Iterator[Block]:
     if alike:
         same = ", ".join(f"{plugins[index]} {result.scores[0].plugins[index].weighted}" for index in alike)
         yield line(f"the same for every node: {same}", "faint", indent=2)
-    yield from _comparison(result.comparison)
+    if result.current is None or result.current.comparison != result.comparison:
+        yield from _comparison(result.comparison)
 
 
 def _same(scores: Sequence[NodeScore], index: int) -> bool:
@@ -219,6 +224,9 @@ def _comparison(comparison: Comparison | None) -> Iterator[Block]:
 
 
 def _matrix(matrix: Matrix, detail: Detail) -> Iterator[Block]:
+    if not matrix.patterns:
+        yield line("no filter was asked about any node", "faint")
+        return
     yield line("every filter about every node:", "faint")
     rows: list[Sequence[Cell]] = []
     for pattern in matrix.patterns[: detail.entries * 2]:
@@ -247,7 +255,7 @@ def _silent(filters: Sequence[PluginRefusals]) -> Iterator[Block]:
 def _node(node: NodeDetail, detail: Detail) -> Iterator[Block]:
     place = f", rank {node.rank}" if node.rank else ""
     score = f", score {node.score.total}" if node.score is not None else ""
-    style = "good" if node.verdict == "Feasible" else "bad"
+    style = "good" if node.verdict is NodeVerdict.FEASIBLE else "bad"
     said = _NODE_VERDICTS[node.verdict]
     yield Line((Span(f"node {node.name}: ", "strong"), Span(said, style), Span(f"{score}{place}")))
     cordoned = ["cordoned"] if node.unschedulable else []

@@ -91,6 +91,22 @@ class Scheduler:
                 percentage = self.configuration.percentage_of_nodes_to_score or ADAPTIVE
         return attempt(profile, self.cluster, info, self.nominator, percentage=percentage, templates=self._templates)
 
+    def make_room(self, outcome: Attempt) -> None:
+        """Evict the victims of an attempt that preempted.
+
+        Those on their way out already are left to it. Pods of lower priority that were promised the node lose it; the
+        preemptor is not promised it, for it is expected to be tried again at once.
+        """
+        result = outcome.post_filter
+        if result is None or not result.nominated_node:
+            return
+        for victim in result.victims:
+            if not victim.terminating:
+                self.cluster.remove_pod(victim)
+        for other in tuple(self.nominator.pods(result.nominated_node)):
+            if other.priority < outcome.pod.priority:
+                self.nominator.withdraw(other)
+
     def place(self, outcome: Attempt, node_name: str | None = None) -> Reservation:
         """Assume the pod of a successful attempt on its chosen node (or this one) and reserve what it needs."""
         reservation = reserve(outcome.profile, self.cluster, outcome.cycle, node_name or outcome.chosen, self._reporter)

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterator
 from json.decoder import scanstring  # type: ignore[attr-defined]
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -53,6 +53,13 @@ class _Name(msgspec.Struct, gc=False):
     kind: msgspec.Raw = msgspec.Raw()
 
 
+class _Text(msgspec.Struct, gc=False):
+    """A head as it should be."""
+
+    api_version: str = msgspec.field(default="", name="apiVersion")
+    kind: str = ""
+
+
 class Document(NamedTuple):
     """Where a document starts and ends, and what it says it is; None when it is no object."""
 
@@ -71,6 +78,7 @@ class Item(NamedTuple):
 
 _head = msgspec.json.Decoder(Head)
 _name = msgspec.json.Decoder(_Name)
+_text = msgspec.json.Decoder(_Text)
 
 
 def cut(data: bytes, start: int, end: int) -> Iterator[Document]:
@@ -120,6 +128,24 @@ def head(text: JSONText) -> Head | None:
     except msgspec.ValidationError:
         return None
     return Head(name.api_version, name.kind)
+
+
+def names(text: msgspec.Raw) -> tuple[Any, Any] | None:
+    """Return ``apiVersion`` and ``kind`` of a list item, None when the item is no object."""
+    try:
+        quick = _text.decode(text)
+    except msgspec.ValidationError:
+        slow = head(text)
+        return None if slow is None else (plain(slow.api_version), plain(slow.kind))
+    return quick.api_version, quick.kind
+
+
+def plain(text: JSONText) -> Any:
+    """Return the value of JSON that ought to be short; None where there is none."""
+    try:
+        return msgspec.json.decode(text) if len(text) else None
+    except (msgspec.DecodeError, RecursionError):
+        return float("nan")
 
 
 def items(data: bytes, document: Document, line: int) -> Iterator[Item]:

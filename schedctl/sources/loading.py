@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gc
+import hashlib
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
 from schedctl.api.nodes import Node
@@ -28,11 +29,13 @@ class Manifests:
         objects: every object of a kind that scheduling reads, in the order of the input, none twice.
         ignored: how many objects there were of other kinds, by ``apiVersion kind``.
         warnings: what should be known about the input though it can be used.
+        digests: ``sha256:...`` of each text, unpacked, by the name of its file.
     """
 
     objects: list[Sourced]
     ignored: Counter[str] = field(default_factory=Counter)
     warnings: list[Problem] = field(default_factory=list)
+    digests: dict[str, str] = field(default_factory=dict)
 
 
 def load(
@@ -66,6 +69,7 @@ def load(
         warnings=reading.warnings,
     )
     total, done = sum(source.size for source in sources), 0
+    digests: dict[str, str] = {}
     with _without_collector():
         for source in sources:
             try:
@@ -73,11 +77,12 @@ def load(
             except files.Unreadable as error:
                 reading.problems.append(error.problem)
             else:
+                digests[text.name] = f"sha256:{hashlib.sha256(text.data or b'').hexdigest()}"
                 _read(reading, text, _within(progress, source, len(text.data or b""), done, total))
             done += source.size
         if progress is not None:
             progress(total, total, "")
-        return _finished(reading, allow_empty)
+        return replace(_finished(reading, allow_empty), digests=digests)
 
 
 def load_text(data: bytes, name: str = "<text>", *, allow_empty: bool = False) -> Manifests:

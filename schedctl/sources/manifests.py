@@ -16,11 +16,14 @@ import msgspec
 
 from schedctl.api import kinds
 from schedctl.api.kinds import Kind
+from schedctl.api.pods import Pod
+from schedctl.api.sharing import Sharing
 from schedctl.errors import Problem
 from schedctl.sources import json_documents
 from schedctl.sources.documents import Document, Text, place_in, split
 from schedctl.sources.findings import TEMPLATE, Finding, Path, Place, Wanted, described, dotted, printable, quoted
-from schedctl.sources.objects import UNDECODABLE, Body, decode, subject
+from schedctl.sources.json_documents import plain
+from schedctl.sources.objects import Body, decode, subject
 from schedctl.sources.spelling import nearest
 
 SPELLED_BYTES = 4 << 20
@@ -91,6 +94,7 @@ class Reading:
         self.warnings: list[Problem] = []
         self._advance: Callable[[int], None] = lambda offset: None
         self._spelling = True
+        self._sharing = Sharing()
         self._findings: list[tuple[_Origin, Finding, str]] = []
         self._retired: set[tuple[Text, Kind, str]] = set()
 
@@ -144,19 +148,19 @@ class Reading:
         view = memoryview(data)[document.start : document.end]
         origin = _Origin(document, -1, document.place)
         if found.head is None:
-            self._other(origin, _plain(view))
+            self._other(origin, plain(view))
             return
-        outer = (_plain(found.head.api_version), _plain(found.head.kind))
+        outer = (plain(found.head.api_version), plain(found.head.kind))
         if found.head.items is msgspec.UNSET:
             self._object(origin, view, *outer)
         for index, item in enumerate(json_documents.items(data, found, document.place.line)):
             self._progress(index, item.offset)
             origin = _Origin(document, index, item.place)
-            head = json_documents.head(item.text)
-            if head is None:
-                self._other(origin, _plain(item.text))
+            names = json_documents.names(item.text)
+            if names is None:
+                self._other(origin, plain(item.text))
             else:
-                self._item(origin, item.text, _plain(head.api_version), _plain(head.kind), outer)
+                self._item(origin, item.text, *names, outer)
         self._flush(document)
 
     def _yaml(self, document: Document) -> None:
@@ -220,8 +224,11 @@ class Reading:
             self._unread(origin, body, api_version, name)
             return
         obj, findings = decode(body, kind, api_version, spelling=self._spelling)
-        for finding in findings:
-            self._findings.append((origin, finding, subject(kind, obj)))
+        if isinstance(obj, Pod):
+            obj = self._sharing.pod(obj)
+        if findings:
+            about = subject(kind, obj)
+            self._findings += ((origin, finding, about) for finding in findings)
         if all(finding.warning for finding in findings):
             self.objects.append(Sourced(obj, kind, origin.document, origin.item, *origin.place))
             if api_version in kind.retired:
@@ -242,7 +249,7 @@ class Reading:
         if name == "List" and origin.item >= 0:
             self._find(origin, Finding((), "a list inside a list is not read; kubectl refuses it too"))
         elif name == "List" or kinds.find(api_version, name.removesuffix("List")):
-            value = body if isinstance(body, dict) else _plain(body)
+            value = body if isinstance(body, dict) else plain(body)
             if isinstance(value, dict) and "items" in value:
                 self._find(origin, Finding(("items",), f"expected a list, got {described(value['items'])}"))
         elif meant := _meant(api_version, name):
@@ -305,14 +312,6 @@ def _within(index: int, path: Path) -> Path:
 
 def _group(api_version: str) -> str:
     return api_version.rpartition("/")[0]
-
-
-def _plain(text: json_documents.JSONText) -> Any:
-    """Return the value of JSON that ought to be short; None where there is none."""
-    try:
-        return msgspec.json.decode(text) if len(text) else None
-    except UNDECODABLE:
-        return float("nan")
 
 
 @lru_cache(maxsize=1024)

@@ -7,7 +7,6 @@ API server's validation is made up for, and misspelt fields are looked for.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import cache
 from typing import Any, Protocol
 
@@ -50,14 +49,17 @@ def decode(body: Body, kind: Kind, api_version: str, *, spelling: bool) -> tuple
     findings: list[Finding] = []
     convert = kind.converted.get(api_version)
     if convert is None:
-        with suppress(*UNDECODABLE):
+        try:
             obj = msgspec.convert(body, kind.struct) if isinstance(body, dict) else _decoder(kind).decode(body)
+        except UNDECODABLE:
+            obj = None
     if obj is None or (spelling and not obj.metadata.uid):
         obj, findings = _examined(body, kind, convert, spelling)
     if obj is not None:
+        later = _naming(obj.metadata)
         if not obj.metadata.uid and api_version not in kind.retired:
-            findings += _unspoilt(validation.validate(kind, obj), findings)
-        findings += _unspoilt(_naming(obj.metadata), findings)
+            later += validation.validate(kind, obj)
+        findings += _unspoilt(later, findings) if findings else later
         _settle_namespace(kind, obj.metadata)
     return obj, findings
 
@@ -104,11 +106,12 @@ def _naming(metadata: ObjectMeta) -> list[Finding]:
     """Return what is wrong with a name whoever gave it: it is missing, or does not fit into a line or a path."""
     if not (metadata.name or metadata.generate_name):
         return [Finding(("metadata", "name"), 'the field "name" is required')]
-    return [
-        Finding(("metadata", field), f"{quoted(text)} is not a name")
-        for field, text in (("name", metadata.name), ("namespace", metadata.namespace))
-        if metadata.uid and ("/" in text or not text.isprintable())
-    ]
+    findings = []
+    if metadata.uid:
+        for field, text in (("name", metadata.name), ("namespace", metadata.namespace)):
+            if "/" in text or not text.isprintable():
+                findings.append(Finding(("metadata", field), f"{quoted(text)} is not a name"))
+    return findings
 
 
 def _settle_namespace(kind: Kind, metadata: ObjectMeta) -> None:

@@ -17,6 +17,7 @@ import binascii
 import re
 import struct
 from decimal import Decimal
+from math import copysign, inf, isfinite
 
 Scalar = str | int | float | bool | None
 
@@ -24,8 +25,8 @@ _WORDS: dict[str, Scalar] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
     **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
     **dict.fromkeys(("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), False),
-    **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), float("inf")),
-    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), float("-inf")),
+    **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), inf),
+    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), -inf),
     **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
 }
 _INTEGER = re.compile(r"([+-]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|([1-9][0-9]*|0))")
@@ -132,7 +133,7 @@ def _integer(digits: str) -> int | None:
 
 def _finite(digits: str, text: str = "") -> Scalar:
     value = float(digits)
-    return (text or digits) if value in (float("inf"), float("-inf")) else _whole(value)
+    return _whole(value) if isfinite(value) else text or digits
 
 
 def _whole(value: float) -> int | float:
@@ -141,18 +142,20 @@ def _whole(value: float) -> int | float:
 
 
 def _float_key(value: float) -> str:
-    """Return Go's shortest ``%g`` of the value as a 32-bit float."""
-    if value != value or value in (float("inf"), float("-inf")):
-        return {"inf": ".inf", "-inf": "-.inf"}.get(repr(value), ".nan")
-    try:
-        single = struct.unpack("f", struct.pack("f", value))[0]
-    except OverflowError:
-        return "+Inf" if value > 0 else "-Inf"
-    scientific = next(
-        text
-        for digits in range(9)
-        if struct.pack("f", float(text := f"{single:.{digits}e}")) == struct.pack("f", single)
-    )
+    """Return Go's shortest ``%g`` of the value as a 32-bit float, and YAML's words where it is none."""
+    single = _single(value)
+    if not isfinite(single):
+        return {inf: ".inf", -inf: "-.inf"}.get(single, ".nan")
+    scientific = next(text for digits in range(9) if _single(float(text := f"{single:.{digits}e}")) == single)
     if not -4 <= int(scientific.partition("e")[2]) < 6:
         return scientific
     return format(Decimal(scientific), "f")
+
+
+def _single(value: float) -> float:
+    """Return the nearest 32-bit float."""
+    try:
+        single: float = struct.unpack("<f", struct.pack("<f", value))[0]
+    except OverflowError:
+        return copysign(inf, value)
+    return single

@@ -13,9 +13,8 @@ several fields at once.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
 from typing import Any, get_args
 
 import msgspec
@@ -40,6 +39,7 @@ from schedctl.api.pods import (
     NodeSelectorTerm,
     PersistentVolumeClaimSpec,
     PersistentVolumeClaimVolumeSource,
+    Pod,
     PodAffinityTerm,
     PodOS,
     PodResourceClaim,
@@ -56,6 +56,9 @@ from schedctl.sources.findings import Finding, Path, quoted
 from schedctl.sources.spelling import nearest
 
 Field = tuple[type[msgspec.Struct], str]
+Rule = Callable[[str], str]
+"""Returns what is wrong with a text, "" if nothing is."""
+
 
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _DEVICE_EFFECTS = ("NoSchedule", "NoExecute", "None")
@@ -139,18 +142,22 @@ _VALUE_RULE = "at most 63 letters, digits, - _ . with a letter or digit at both 
 _NAME_RULE = "lower-case letters, digits, - and . with a letter or digit at both ends"
 
 
+@lru_cache(maxsize=1 << 14)
 def _label_key(text: str) -> str:
     return "" if _LABEL_KEY.fullmatch(text) else f"{quoted(text)} is not a label key: {_KEY_RULE}"
 
 
+@lru_cache(maxsize=1 << 14)
 def _label_value(text: str) -> str:
     return "" if _LABEL_VALUE.fullmatch(text) else f"{quoted(text)} is not a label value: {_VALUE_RULE}"
 
 
+@lru_cache(maxsize=1 << 14)
 def _name(text: str) -> str:
     return "" if _SUBDOMAIN.fullmatch(text) else f"{quoted(text)} is not a name: {_NAME_RULE}"
 
 
+@lru_cache(maxsize=1 << 14)
 def _namespace(text: str) -> str:
     return (
         ""
@@ -160,7 +167,7 @@ def _namespace(text: str) -> str:
 
 
 _LABEL_MAP = (_label_key, _label_value)
-SYNTAX: dict[Field, Callable[[str], str] | tuple[Callable[[str], str], Callable[[str], str]]] = {
+SYNTAX: dict[Field, Rule | tuple[Rule, Rule]] = {
     (ObjectMeta, "labels"): _LABEL_MAP,
     (LabelSelector, "match_labels"): _LABEL_MAP,
     (PodSpec, "node_selector"): _LABEL_MAP,
@@ -177,7 +184,6 @@ SYNTAX: dict[Field, Callable[[str], str] | tuple[Callable[[str], str], Callable[
     (PodAffinityTerm, "match_label_keys"): _label_key,
     (PodAffinityTerm, "mismatch_label_keys"): _label_key,
     (TopologySpreadConstraint, "match_label_keys"): _label_key,
-    (PodSpec, "node_name"): _name,
     (PodSpec, "priority_class_name"): _name,
     (PodSpec, "runtime_class_name"): _name,
 }
@@ -202,19 +208,37 @@ def validate(kind: Kind, obj: msgspec.Struct) -> list[Finding]:
 
 # --- The walk ----------------------------------------------------------------------------------------------------
 
+Check = Callable[[Any, Path, str, list[Finding]], None]
+"""Adds what is wrong with a value; takes the path of the struct and the field's name apart, as paths cost time."""
+
 
 class _Plan:
-    """What to look at in one struct type."""
+    """What to look at in one struct type.
+
+    Attributes:
+        checks: attribute, name and check of fields; the last says whether an empty value is checked too.
+        inner: attribute and name of the fields with structs inside that have checks of their own.
+        relations: the rule about several fields.
+    """
 
     def __init__(self, struct: type[msgspec.Struct]) -> None:
         fields = msgspec.structs.fields(struct)
         self.checks = [
-            (one.name, one.encode_name, tuple(_checks((struct, one.name))))
+            (one.name, one.encode_name, check, always)
             for one in fields
-            if any(True for _ in _checks((struct, one.name)))
+            for check, always in _checks((struct, one.name))
         ]
-        self.inner = [(one.name, one.encode_name) for one in fields if _holds_structs(one.type)]
+        self.inner = [
+            (one.name, one.encode_name)
+            for one in fields
+            if any(_plan(inner).matters for inner in _structs_in(one.type))
+        ]
         self.relations = RELATIONS.get(struct)
+
+    @property
+    def matters(self) -> bool:
+        """Whether there is anything to look at."""
+        return bool(self.checks or self.inner or self.relations)
 
 
 @cache
@@ -222,23 +246,41 @@ def _plan(struct: type[msgspec.Struct]) -> _Plan:
     return _Plan(struct)
 
 
-def _holds_structs(annotation: Any) -> bool:
+def _structs_in(annotation: Any) -> Iterator[type[msgspec.Struct]]:
     if isinstance(annotation, type) and issubclass(annotation, msgspec.Struct):
-        return True
-    return any(_holds_structs(part) for part in get_args(annotation))
+        yield annotation
+    for part in get_args(annotation):
+        yield from _structs_in(part)
+
+
+_CLEAN: set[bytes] = set()
+"""Pod specs in which nothing was found; pods come by the thousand from few templates, so each is judged once."""
+_MOST_CLEAN = 1 << 14
 
 
 def _visit(obj: msgspec.Struct, path: Path, out: list[Finding]) -> None:
+    if isinstance(obj, PodSpec):
+        likeness = msgspec.msgpack.encode(msgspec.structs.replace(obj, node_name="") if obj.node_name else obj)
+        if likeness not in _CLEAN:
+            before = len(out)
+            _look(obj, path, out)
+            if len(out) == before and len(_CLEAN) < _MOST_CLEAN:
+                _CLEAN.add(likeness)
+    else:
+        _look(obj, path, out)
+
+
+def _look(obj: msgspec.Struct, path: Path, out: list[Finding]) -> None:
     plan = _plan(type(obj))
-    for attribute, name, checks in plan.checks:
+    for attribute, name, check, always in plan.checks:
         value = getattr(obj, attribute)
-        for check in checks:
-            check(value, (*path, name), out)
+        if value or always:
+            check(value, path, name, out)
     if plan.relations is not None:
         out.extend(plan.relations(obj, path))
     for attribute, name in plan.inner:
         value = getattr(obj, attribute)
-        if not value:
+        if value is None:
             continue
         if isinstance(value, list):
             for index, item in enumerate(value):
@@ -250,35 +292,34 @@ def _visit(obj: msgspec.Struct, path: Path, out: list[Finding]) -> None:
             _visit(value, (*path, name), out)
 
 
-Check = Callable[[Any, Path, list[Finding]], None]
-
-
-def _checks(field: Field) -> Iterator[Check]:
+def _checks(field: Field) -> Iterator[tuple[Check, bool]]:
+    """Yield the checks of a field, and whether each wants to see an empty value."""
     if field in REQUIRED:
-        yield _check_required
+        yield _check_required, True
     if field in WORDS:
-        yield _check_words(WORDS[field])
+        yield _check_words(WORDS[field]), "" not in WORDS[field]
     if field in RANGES:
-        yield _check_range(*RANGES[field])
+        yield _check_range(*RANGES[field]), RANGES[field][0] > 0
     if field in SYNTAX:
-        yield _check_syntax(SYNTAX[field])
+        yield _check_syntax(SYNTAX[field]), False
 
 
-def _check_required(value: Any, path: Path, out: list[Finding]) -> None:
+def _check_required(value: Any, path: Path, name: str, out: list[Finding]) -> None:
     if not value:
-        out.append(Finding(path, f"the field {quoted(str(path[-1]))} is required"))
+        out.append(Finding((*path, name), f"the field {quoted(name)} is required"))
 
 
 def _check_words(words: tuple[str, ...]) -> Check:
     choices = ", ".join(word for word in words if word)
 
-    def check(value: Any, path: Path, out: list[Finding]) -> None:
-        for step, word in enumerate(value) if isinstance(value, list) else ((None, value),):
-            if word is not None and word not in words:
-                meant = nearest(word, words)
-                hint = f'did you mean "{meant}"?' if meant else ""
-                message = f"expected one of {choices}, got {quoted(word)}" if word else f"expected one of {choices}"
-                out.append(Finding(path if step is None else (*path, step), message, hint))
+    def check(value: Any, path: Path, name: str, out: list[Finding]) -> None:
+        if isinstance(value, list):
+            for index, word in enumerate(value):
+                check(word, (*path, name), index, out)  # type: ignore[arg-type]  # a path's last step may be an index
+        elif value is not None and value not in words:
+            meant = nearest(value, words)
+            message = f"expected one of {choices}" + (f", got {quoted(value)}" if value else "")
+            out.append(Finding((*path, name), message, f'did you mean "{meant}"?' if meant else ""))
 
     return check
 
@@ -286,31 +327,32 @@ def _check_words(words: tuple[str, ...]) -> Check:
 def _check_range(least: int, most: int) -> Check:
     expected = f"at least {least}" if most == _MANY else f"from {least} to {most}"
 
-    def check(value: Any, path: Path, out: list[Finding]) -> None:
+    def check(value: Any, path: Path, name: str, out: list[Finding]) -> None:
         if value is not None and not least <= value <= most:
-            out.append(Finding(path, f"expected a number {expected}, got {value}"))
+            out.append(Finding((*path, name), f"expected a number {expected}, got {value}"))
 
     return check
 
 
-def _check_syntax(rule: Any) -> Check:
-    def text(value: str, path: Path, out: list[Finding]) -> None:
-        if value and (message := rule(value)):
-            out.append(Finding(path, message))
-
-    def texts(value: list[str] | None, path: Path, out: list[Finding]) -> None:
-        for index, item in enumerate(value or ()):
-            text(item, (*path, index), out)
-
-    def pairs(value: dict[str, str] | None, path: Path, out: list[Finding]) -> None:
-        for key, item in (value or {}).items():
-            for message, at_key in ((rule[0](key), True), (rule[1](item), False)):
+def _check_syntax(rule: Rule | tuple[Rule, Rule]) -> Check:
+    def check_pairs(value: dict[str, str], path: Path, name: str, out: list[Finding]) -> None:
+        assert isinstance(rule, tuple)
+        for key, text in value.items():
+            for message, at_key in ((rule[0](key), True), (rule[1](text), False)):
                 if message:
-                    out.append(Finding((*path, key), message, at_key=at_key))
+                    out.append(Finding((*path, name, key), message, at_key=at_key))
 
-    if isinstance(rule, tuple):
-        return pairs
-    return lambda value, path, out: (texts if isinstance(value, list) else text)(value, path, out)
+    def check(value: Any, path: Path, name: str, out: list[Finding]) -> None:
+        assert not isinstance(rule, tuple)
+        if isinstance(value, str):
+            if message := rule(value):
+                out.append(Finding((*path, name), message))
+            return
+        for index, text in enumerate(value):
+            if message := rule(text):
+                out.append(Finding((*path, name, index), message))
+
+    return check_pairs if isinstance(rule, tuple) else check
 
 
 # --- Rules about several fields ----------------------------------------------------------------------------------
@@ -373,19 +415,20 @@ def _pod_spec(obj: PodSpec, path: Path) -> Iterator[Finding]:
         if pair in spread[:index]:
             message = f"{quoted(pair[0])} with {pair[1]} is constrained twice"
             yield Finding((*path, "topologySpreadConstraints", index), message)
-    for name, count in Counter(gate.name for gate in obj.scheduling_gates or ()).items():
-        if count > 1:
-            yield Finding((*path, "schedulingGates"), f"the gate {quoted(name)} is there {count} times")
+    gates = [gate.name for gate in obj.scheduling_gates or ()]
+    for index, gate in enumerate(gates):
+        if gate in gates[:index]:
+            yield Finding((*path, "schedulingGates", index, "name"), f"the gate {quoted(gate)} is there twice")
     claims = {claim.name for claim in obj.resource_claims or ()}
     for where, container in _containers(obj, path):
-        for index, use in enumerate(container.resources.claims or () if container.resources else ()):
+        for index, use in enumerate((container.resources and container.resources.claims) or ()):
             if use.name not in claims:
                 close = nearest(use.name, claims)
                 message = f"the pod has no resource claim {quoted(use.name)}"
                 hint = f'did you mean "{close}"?' if close else ""
                 yield Finding((*where, "resources", "claims", index, "name"), message, hint)
-        for index, port in enumerate(container.ports or ()):
-            if obj.host_network and port.host_port not in (0, port.container_port):
+        for index, port in enumerate((obj.host_network and container.ports) or ()):
+            if port.host_port not in (0, port.container_port):
                 message = f"expected {port.container_port} like containerPort, because the pod uses the host network"
                 yield Finding((*where, "ports", index, "hostPort"), message)
 
@@ -400,19 +443,22 @@ def _container(obj: Container, path: Path) -> Iterator[Finding]:
     if obj.resources is None:
         return
     limits, requests = obj.resources.limits or {}, obj.resources.requests or {}
-    where = (*path, "resources")
-    yield from _amounts(limits, (*where, "limits"))
-    yield from _amounts(requests, (*where, "requests"))
+    yield from _amounts(limits, (*path, "resources", "limits"))
+    yield from _amounts(requests, (*path, "resources", "requests"))
     for name, request in requests.items():
-        at = (*where, "requests", name)
-        order = 1
-        if name in limits:
-            order = quantities.parse(request).compare(quantities.parse(limits[name]))
+        limit = limits.get(name)
         if _whole_units(name) or name.startswith("hugepages-"):
-            if name not in limits or order:
-                yield Finding(at, f"{name} cannot be overcommitted: the limit must be there and equal the request")
-        elif name in limits and order > 0:
-            yield Finding(at, f"the request ({request}) is more than the limit ({limits[name]})")
+            if limit is None or _compare(request, limit):
+                message = f"{name} cannot be overcommitted: the limit must be there and equal the request"
+                yield Finding((*path, "resources", "requests", name), message)
+        elif limit is not None and _compare(request, limit) > 0:
+            message = f"the request ({request}) is more than the limit ({limit})"
+            yield Finding((*path, "resources", "requests", name), message)
+
+
+@lru_cache(maxsize=1 << 14)
+def _compare(request: Quantity, limit: Quantity) -> int:
+    return quantities.parse(request).compare(quantities.parse(limit))
 
 
 def _node_status(obj: NodeStatus, path: Path) -> Iterator[Finding]:
@@ -420,7 +466,7 @@ def _node_status(obj: NodeStatus, path: Path) -> Iterator[Finding]:
     yield from _amounts(obj.allocatable or {}, (*path, "allocatable"))
 
 
-def _amounts(resources: dict[str, Quantity], path: Path) -> Iterable[Finding]:
+def _amounts(resources: dict[str, Quantity], path: Path) -> Iterator[Finding]:
     for name, quantity in resources.items():
         amount = quantities.parse(quantity)
         if amount.unscaled < 0:
@@ -486,6 +532,11 @@ def _slice(obj: ResourceSliceSpec, path: Path) -> Iterator[Finding]:
         yield Finding((*path, "pool", "name"), 'the field "name" is required')
 
 
+def _pod(obj: Pod, path: Path) -> Iterator[Finding]:
+    if obj.spec.node_name and (message := _name(obj.spec.node_name)):
+        yield Finding((*path, "spec", "nodeName"), message)
+
+
 RELATIONS: dict[type, Callable[[Any, Path], Iterator[Finding]]] = {
     LabelSelectorRequirement: _label_requirement,
     NodeSelectorRequirement: _label_requirement,
@@ -494,6 +545,7 @@ RELATIONS: dict[type, Callable[[Any, Path], Iterator[Finding]]] = {
     DeviceToleration: _exists,
     TopologySpreadConstraint: _spread,
     PodAffinityTerm: _affinity_term,
+    Pod: _pod,
     PodSpec: _pod_spec,
     Container: _container,
     NodeStatus: _node_status,

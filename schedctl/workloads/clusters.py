@@ -59,16 +59,7 @@ def assemble(objects: Iterable[Any]) -> Assembled:
             cluster.put(_named(obj) if isinstance(obj, Namespace) else obj)
     for claim in claims:
         cluster.put(claim if claim.metadata.uid else admission.claim(claim, cluster))
-    for pod in _each_with_a_name(pods):
-        admitted = admission.admit(pod, cluster)
-        if pod.status.phase in FINISHED:
-            made.finished[admitted.pod.key] = admitted.pod
-            continue
-        if admitted.warnings:
-            made.warnings[admitted.pod.key] = admitted.warnings
-        for claim in admitted.claims:
-            cluster.put(claim)
-        cluster.add_pod(PodInfo(admitted.pod))
+    cluster.add_pods(_admitted(pods, made))
     return made
 
 
@@ -77,6 +68,20 @@ def every_pod(cluster: Cluster) -> Iterator[PodInfo]:
     yield from cluster.pending.values()
     yield from cluster.pod_table
     yield from cluster.strays.values()
+
+
+def _admitted(pods: Iterable[Pod], made: Assembled) -> Iterator[PodInfo]:
+    """Yield the pods that take part, and note what is to be known of the others."""
+    for pod in _each_with_a_name(pods):
+        admitted = admission.admit(pod, made.cluster)
+        if pod.status.phase in FINISHED:
+            made.finished[admitted.pod.key] = admitted.pod
+            continue
+        if admitted.warnings:
+            made.warnings[admitted.pod.key] = admitted.warnings
+        for claim in admitted.claims:
+            made.cluster.put(claim)
+        yield PodInfo(admitted.pod)
 
 
 def _each_with_a_name(pods: Iterable[Pod]) -> Iterator[Pod]:

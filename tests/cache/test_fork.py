@@ -23,7 +23,9 @@ def picture(c: Cluster):
             table.objects[row],
             sorted(p.key for p in c.pod_table.on(row)),
         )
-    ports = {key: {table.names[r]: sorted(ips) for r, ips in users.items()} for key, users in table.ports.items() if users}
+    ports = {
+        key: {table.names[r]: sorted(ips) for r, ips in users.items()} for key, users in table.ports.items() if users
+    }
     zone = c.node_table.labels.column("topology.kubernetes.io/zone")[c.rows].tolist()
     app = sorted(c.pod_table.labels.column("app")[c.pod_table.alive].tolist())
     return nodes, ports, sorted(c.pending), sorted(c.strays), c.next_start, zone, app, list(c.rows)
@@ -31,7 +33,9 @@ def picture(c: Cluster):
 
 steps = st.lists(
     st.tuples(
-        st.sampled_from(["assume", "remove", "forget", "cordon", "drop node", "add node", "add", "stray", "next", "fork"]),
+        st.sampled_from(
+            ["assume", "remove", "forget", "cordon", "drop node", "add node", "add", "stray", "next", "fork"]
+        ),
         st.integers(0, 9),
     ),
     max_size=25,
@@ -57,7 +61,9 @@ def run(c: Cluster, actions) -> None:
         elif action == "add node":
             c.add_node(node(f"extra-{number}", zone=f"z{i}"))
         elif action == "add":
-            c.add_pod(pod(f"new-{number}-{id(actions)}", cpu="10m", labels={"app": f"a{i}"}, on=names[0] if names else None))
+            c.add_pod(
+                pod(f"new-{number}-{id(actions)}", cpu="10m", labels={"app": f"a{i}"}, on=names[0] if names else None)
+            )
         elif action == "stray":
             c.add_pod(pod(f"stray-{number}-{id(actions)}", on="nowhere"))
         elif action == "next":
@@ -75,7 +81,13 @@ def test_leaving_a_fork_puts_back_everything_a_plugin_could_see(actions):
     c = cluster(
         *(node(f"n{i}", zone=f"z{i % 2}") for i in range(4)),
         *(
-            pod(f"p{i}", on=f"n{i % 4}", cpu=f"{i}00m", labels={"app": f"a{i % 3}"}, ports=[{"containerPort": 80, "hostPort": 80 + i % 2}])
+            pod(
+                f"p{i}",
+                on=f"n{i % 4}",
+                cpu=f"{i}00m",
+                labels={"app": f"a{i % 3}"},
+                ports=[{"containerPort": 80, "hostPort": 80 + i % 2}],
+            )
             for i in range(6)
         ),
         *(pod(f"w{i}", memory="1Gi") for i in range(3)),

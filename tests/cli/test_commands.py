@@ -80,7 +80,10 @@ def test_the_version_can_be_asked_for_as_an_option(schedctl):
 
 def test_a_schema_that_is_not_there(schedctl):
     ended = schedctl("schema", "Report")
-    assert (ended.code, ended.err) == (2, 'error: there is no document "Report"\nhint: the kinds are: ExplainReport\n')
+    assert (ended.code, ended.err) == (
+        2,
+        'error: there is no document "Report"\nhint: the kinds are: ExplainReport, PluginList, ProfileList\n',
+    )
 
 
 # -- plugins -----------------------------------------------------------------------------
@@ -150,6 +153,35 @@ def test_completion_prints_a_script(shell, schedctl):
 def test_there_is_no_completion_for_other_shells(schedctl):
     ended = schedctl("completion", "tcsh")
     assert (ended.code, ended.out) == (2, "")
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        pytest.param("schedctl explain d", ["deploy", "ds"], id="a kind"),
+        pytest.param(
+            "schedctl explain -f fixtures/clusters/shop -n shop pod cart-db-",
+            [f"cart-db-{i}" for i in range(3)],
+            id="a pod",
+        ),
+        pytest.param("schedctl explain -f fixtures/clusters/shop sts c", [], id="nothing of another namespace"),
+        pytest.param("schedctl explain -f nowhere.yaml pod c", [], id="nothing of a file that cannot be read"),
+        pytest.param("schedctl explain pod c", [], id="nothing without a state"),
+        pytest.param("schedctl explain --profile b", ["bin-packing"], id="a profile"),
+        pytest.param("schedctl profiles show s", ["spreading"], id="a profile to show"),
+        pytest.param("schedctl v", ["version"], id="a command"),
+        pytest.param("schedctl explain --all-n", ["--all-namespaces"], id="an option"),
+    ],
+)
+def test_what_a_shell_is_offered(line, expected, capsys, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv(running.COMPLETION_VARIABLE, "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", line)
+    monkeypatch.setenv("COMP_CWORD", str(len(line.split()) - 1))
+    with pytest.raises(SystemExit) as ended:
+        running.run([])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.split() == expected
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")

@@ -23,6 +23,7 @@ def transcript(first: str, schedctl, monkeypatch) -> str:
         monkeypatch.setenv(*words.pop(0).split("=", 1))
     assert words[0] == "schedctl"
     ended = schedctl(*words[1:])
+    assert ended.code != 70, ended.err
     talk = f"--- standard error\n{ended.err}" if ended.err else ""
     return f"{first}\n{ended.out}{talk}--- exit code {ended.code}\n"
 

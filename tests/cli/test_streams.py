@@ -59,9 +59,18 @@ def test_a_pod_from_one_file_and_the_cluster_from_another(schedctl):
     )
 
 
-def test_json_is_described_by_the_schema(shop, schedctl):
-    schema = json.loads(schedctl("schema", "explainreport").out)
-    document = json.loads(shop("--all-pending", "--matrix", "--node", "gpu-a-1", "-o", "json").out)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("explain", "--all-pending", "--matrix", "--node", "gpu-a-1", "-f", "fixtures/clusters/shop"),
+        ("plugins", "list"),
+        ("profiles", "list"),
+    ],
+    ids=lambda arguments: " ".join(arguments[:2]),
+)
+def test_json_is_described_by_the_schema_of_its_kind(arguments, schedctl):
+    document = json.loads(schedctl(*arguments, "-o", "json").out)
+    schema = json.loads(schedctl("schema", document["kind"]).out)
     jsonschema.validate(document, schema, cls=jsonschema.Draft202012Validator)
 
 
@@ -79,6 +88,21 @@ def test_a_stream_that_takes_ascii_gets_ascii(encoding):
     ended = output(*DEPLOYMENT, PYTHONIOENCODING=encoding)
     assert (ended.returncode, ended.stderr) == (0, b"")
     assert ended.stdout.splitlines()[0].startswith(b"pod shop/assistant-... -> general-a-1")
+
+
+@pytest.mark.parametrize("form", ["name", "json", "yaml", "jsonpath={.results[0].pod.name}"])
+def test_what_programs_read_is_utf8_everywhere(form):
+    ended = output(*DEPLOYMENT, "-o", form, PYTHONIOENCODING="ascii")
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert "assistant-…" in ended.stdout.decode()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_an_output_that_cannot_be_written_is_said():
+    with Path("/dev/full").open("wb") as full:
+        command = [sys.executable, "-c", RUN, "version"]
+        ended = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE)
+    assert (ended.returncode, ended.stderr) == (70, b"error: cannot write the output: no space left on device\n")
 
 
 def test_colour_is_for_terminals_and_for_those_who_ask():

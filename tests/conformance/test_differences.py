@@ -15,15 +15,21 @@ def answer(**cycle):
 @pytest.mark.parametrize(
     ("theirs", "ours", "kinds"),
     [
-        pytest.param({"nodes": {"a": FINE}}, {"nodes": {"a": REFUSED}}, ["over-filtering"], id="we refuse, they do not"),
-        pytest.param({"nodes": {"a": REFUSED}}, {"nodes": {"a": FINE}}, ["under-filtering"], id="they refuse, we do not"),
+        pytest.param(
+            {"nodes": {"a": FINE}}, {"nodes": {"a": REFUSED}}, ["over-filtering"], id="we refuse, they do not"
+        ),
+        pytest.param(
+            {"nodes": {"a": REFUSED}}, {"nodes": {"a": FINE}}, ["under-filtering"], id="they refuse, we do not"
+        ),
         pytest.param(
             {"nodes": {"a": REFUSED}},
             {"nodes": {"a": {**REFUSED, "reasons": ["full"]}}},
             ["wrong reason"],
             id="both refuse, in other words",
         ),
-        pytest.param({"matrix": {"P": {"a": REFUSED}}}, {}, ["under-filtering"], id="a refusal missing from the matrix"),
+        pytest.param(
+            {"matrix": {"P": {"a": REFUSED}}}, {}, ["under-filtering"], id="a refusal missing from the matrix"
+        ),
         pytest.param({"totals": {"a": 3}}, {"totals": {"a": 4}}, ["wrong score"], id="another total"),
         pytest.param({"ties": ["a"]}, {"ties": ["a", "b"]}, ["wrong tie"], id="another tie set"),
         pytest.param({"message": "x"}, {"message": "y"}, ["wrong message"], id="another line"),
@@ -38,7 +44,10 @@ def test_a_difference_has_a_kind(theirs, ours, kinds):
 
 
 def test_what_follows_preemption_can_be_left_out():
-    theirs, ours = answer(message="0/1: 1 x. preemption: 0/1", postFilter=1), answer(message="0/1: 1 x. preemption: none")
+    theirs, ours = (
+        answer(message="0/1: 1 x. preemption: 0/1", postFilter=1),
+        answer(message="0/1: 1 x. preemption: none"),
+    )
     assert len(list(differences(theirs, ours))) == 2
     assert not list(differences(theirs, ours, preemption=False))
 

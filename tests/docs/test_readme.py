@@ -29,7 +29,7 @@ def test_an_example_prints_what_the_readme_shows(number, capsys, monkeypatch):
     monkeypatch.chdir(ROOT)
     text = README.read_text(encoding="utf-8")
     example = list(BLOCK.finditer(text))[number]
-    run(shlex.split(example[2]))
+    assert run(shlex.split(example[2])) != 70
     printed = capsys.readouterr().out
     if os.environ.get(UPDATE):
         README.write_text(text[: example.start(3)] + printed + text[example.end(3) :], encoding="utf-8")

@@ -220,8 +220,14 @@ def test_a_failing_filter_ends_the_cycle_with_the_first_node_it_failed_on_by_nam
 
 
 def test_scores_are_normalised_weighted_and_summed_and_ties_are_listed():
-    outcome = attempt(profile(ByLength, weights={"ByLength": 3}), cluster(node("bb"), node("aa"), node("c")), pod(), Nominator())
-    assert dict(zip(outcome.scoring.nodes.names, outcome.scoring.totals.tolist(), strict=True)) == {"bb": 6, "aa": 6, "c": 3}
+    outcome = attempt(
+        profile(ByLength, weights={"ByLength": 3}), cluster(node("bb"), node("aa"), node("c")), pod(), Nominator()
+    )
+    assert dict(zip(outcome.scoring.nodes.names, outcome.scoring.totals.tolist(), strict=True)) == {
+        "bb": 6,
+        "aa": 6,
+        "c": 3,
+    }
     assert outcome.ties == ["aa", "bb"]
     assert outcome.chosen == "aa"
 

@@ -20,7 +20,17 @@ from schedctl.explain.fit_error import message
 from schedctl.scheduler import Scheduler
 
 CORPUS = Path(__file__).parents[2] / "conformance/corpus" / KUBERNETES_VERSION
-FAMILIES = ["sequence", "mixed", "spread", "default_spread", "podaffinity", "ports", "profiles", "images", "declared_features"]
+FAMILIES = [
+    "sequence",
+    "mixed",
+    "spread",
+    "default_spread",
+    "podaffinity",
+    "ports",
+    "profiles",
+    "images",
+    "declared_features",
+]
 
 
 def cases(family: str, number: int) -> list[Case]:
@@ -38,7 +48,8 @@ def facts(outcome):
         sorted(outcome.unschedulable_plugins),
         None
         if scoring is None
-        else {s.plugin: (s.raw.tolist(), s.normalized.tolist()) for s in scoring.plugins} | {"": scoring.totals.tolist()},
+        else {s.plugin: (s.raw.tolist(), s.normalized.tolist()) for s in scoring.plugins}
+        | {"": scoring.totals.tolist()},
     )
 
 

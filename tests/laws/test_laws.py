@@ -9,8 +9,8 @@ import pytest
 from schedctl import KUBERNETES_VERSION
 from schedctl.conformance.cases import Case, cluster_of, configuration
 from schedctl.errors import NotModelled
-from schedctl.framework.points import FilterPlugin, ScorePlugin
 from schedctl.framework.lifting import per_node
+from schedctl.framework.points import FilterPlugin, ScorePlugin
 from schedctl.framework.reasons import Reason
 from schedctl.plugins.in_tree import IN_TREE
 from schedctl.scheduler import Scheduler
@@ -54,7 +54,7 @@ class Keeps(FilterPlugin):
     """Refuses a node the second time it is asked about it."""
 
     again = Reason("asked again")
-    seen: set[str] = set()
+    seen: frozenset[str] = frozenset()
 
     @per_node
     def filter(self, cycle, node):

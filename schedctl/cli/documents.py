@@ -1,0 +1,89 @@
+"""The documents that the listing commands print with ``-o json``, and the schemas of all documents there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import msgspec
+
+from schedctl import KUBERNETES_VERSION, __version__
+from schedctl.explain import reports
+
+
+class Document(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """Base of documents and their parts: camelCase on the wire, every field written."""
+
+
+class ListMetadata(Document, frozen=True, kw_only=True):
+    """Which schedctl made the list, and whose behaviour it follows."""
+
+    tool_version: str = __version__
+    kubernetes_version: str = KUBERNETES_VERSION
+
+
+class PluginItem(Document, frozen=True, kw_only=True):
+    """A plugin of the registry.
+
+    Attributes:
+        name: its Kubernetes name.
+        extension_points: the points it takes part in, in the order of a cycle.
+        weight: at ``score`` in the default profile, 0 where it does not score.
+        fidelity: ``exact``, or ``partial`` where some of what kube-scheduler's answers is not modelled.
+        not_modelled: what that is, "" for nothing.
+        description: what it is for, in a sentence.
+    """
+
+    name: str
+    extension_points: list[str]
+    weight: int
+    fidelity: str
+    not_modelled: str
+    description: str
+
+
+class PluginList(Document, frozen=True, kw_only=True):
+    """``schedctl plugins list``: all plugins, in the order of the default profile."""
+
+    api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
+    kind: Literal["PluginList"] = "PluginList"
+    metadata: ListMetadata = ListMetadata()
+    items: list[PluginItem]
+
+
+class ProfileItem(Document, frozen=True, kw_only=True):
+    """A configuration that ships.
+
+    Attributes:
+        name: what ``--profile`` takes.
+        scheduler_names: the profiles in it, any of which ``--profile`` takes as well.
+        description: what it is for.
+        file: where it is.
+    """
+
+    name: str
+    scheduler_names: list[str]
+    description: str
+    file: str
+
+
+class ProfileList(Document, frozen=True, kw_only=True):
+    """``schedctl profiles list``: the configurations that ship, by name."""
+
+    api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
+    kind: Literal["ProfileList"] = "ProfileList"
+    metadata: ListMetadata = ListMetadata()
+    items: list[ProfileItem]
+
+
+def _schema(kind: type[Document]) -> dict[str, Any]:
+    found = msgspec.json.schema(kind, ref_template="#/$defs/{name}")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": kind.__name__, **found}
+
+
+SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
+    "ExplainReport": reports.schema,
+    "PluginList": lambda: _schema(PluginList),
+    "ProfileList": lambda: _schema(ProfileList),
+}
+"""How to make the JSON Schema of each kind of document."""

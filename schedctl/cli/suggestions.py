@@ -1,0 +1,58 @@
+"""What a shell may offer next: kinds, the names in the files named so far, profiles.
+
+A shell asks at every press of a key, so only small states are read for it, and nothing that goes wrong is reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import typer
+
+MOST_BYTES = 4 << 20
+"""States larger than this are not read to complete a name."""
+
+
+def subjects(context: typer.Context, incomplete: str) -> list[str]:
+    """Return the kinds, or the names of the kind that stands in front."""
+    from schedctl.cli.subjects import KINDS, named
+
+    words = [word for word in context.params.get("subjects") or () if word != incomplete]
+    if not words:
+        return _beginning(incomplete, (kind.names[0] for kind in KINDS))
+    kind, _ = named(words[:1])
+    if kind is None:
+        return []
+    namespace = context.params.get("namespace") or ("" if context.params.get("all_namespaces") else "default")
+    return _beginning(incomplete, _names(kind.name, namespace, context.params.get("filename") or ()))
+
+
+def profiles(incomplete: str) -> list[str]:
+    """Return the profiles that ship."""
+    from schedctl import shipped
+
+    return _beginning(incomplete, (file.stem for file in sorted(shipped.profiles().glob("*.yaml"))))
+
+
+def _names(kind: str, namespace: str, paths: Iterable[str]) -> list[str]:
+    from schedctl import sources
+    from schedctl.errors import SchedctlError
+    from schedctl.sources import files
+
+    named = [path for path in paths if path != files.STDIN]
+    found = files.find(named, recursive=False, stdin_filename="", problems=[], warnings=[])
+    if not found or sum(source.size for source in found) > MOST_BYTES:
+        return []
+    try:
+        objects = sources.load(named).objects
+    except SchedctlError:
+        return []
+    return [
+        one.object.metadata.name
+        for one in objects
+        if one.kind.name == kind and namespace in ("", one.object.metadata.namespace)
+    ]
+
+
+def _beginning(incomplete: str, words: Iterable[str]) -> list[str]:
+    return [word for word in words if word.startswith(incomplete)]

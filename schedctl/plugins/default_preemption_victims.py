@@ -1,0 +1,99 @@
+"""Whom preemption may evict: pods of lower priority, by node and importance, and what their disruption budgets allow.
+
+Everything is an array over the possible victims of all nodes at once, grouped by node. Budgets are counted for each
+node on its own, since a pod preempts on one node only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from schedctl.api.policies import PodDisruptionBudget
+from schedctl.api.selectors import SelectorError, compile_selector
+from schedctl.cache.arrays import BoolArray, IndexArray
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.nodes import Nodes
+
+
+@dataclass(frozen=True, slots=True)
+class Victims:
+    """The possible victims of a column of nodes.
+
+    Attributes:
+        nodes: the nodes that have any, n of them.
+        pods: intp (v,), rows of the pod table; those of a node are together, the most important first.
+        at: intp (v,), the position of each victim's node.
+        begin: intp (n + 1,), where the victims of each node begin, and the end.
+        violating: bool (v,), victims whose eviction, with that of the more important ones of the node, breaks a budget.
+    """
+
+    nodes: Nodes
+    pods: IndexArray
+    at: IndexArray
+    begin: IndexArray
+    violating: BoolArray
+
+
+def possible_victims(nodes: Nodes, priority: int) -> Victims:
+    """Return the pods of lower priority than this on a column in which every node stands once."""
+    cluster = nodes.cluster
+    table = cluster.pod_table
+    position_of = np.full(len(cluster.node_table) + 1, -1, np.intp)  # the last entry is for `NO_NODE`
+    position_of[nodes.rows] = np.arange(len(nodes))
+    at = position_of[table.node]
+    possible = at >= 0
+    possible &= table.priority < priority
+    pods = table.by_importance
+    pods = pods[possible[pods]]
+    at = at[pods]
+    counts = np.bincount(at, minlength=len(nodes))
+    having = counts > 0
+    at = (np.cumsum(having) - 1)[at]
+    together = np.argsort(at.astype(np.uint16) if len(nodes) <= 1 << 16 else at, kind="stable")
+    pods, at = pods[together], at[together]
+    begin = np.concatenate((np.zeros(1, np.intp), np.cumsum(counts[having])))
+    return Victims(nodes.take(having), pods, at, begin, _violating(cluster, pods, at, begin))
+
+
+def _violating(cluster: Cluster, pods: IndexArray, at: IndexArray, begin: IndexArray) -> BoolArray:
+    """Return which victims break a budget when they are evicted in order, bool (v,).
+
+    Budgets are asked in order of their keys. A victim counts against each that selects it until one is overdrawn: that
+    one it violates, and later ones are not asked.
+    """
+    violating = np.zeros(len(pods), np.bool_)
+    budgets = cluster.every(PodDisruptionBudget)
+    for key in sorted(budgets):
+        selected = _protected(cluster, budgets[key])
+        if selected is None:
+            continue
+        counting = selected[pods] & ~violating
+        drawn = np.concatenate((np.zeros(1, np.intp), np.cumsum(counting)))
+        violating |= counting & (drawn[1:] - drawn[begin[at]] > budgets[key].status.disruptions_allowed)
+    return violating
+
+
+def _protected(cluster: Cluster, budget: PodDisruptionBudget) -> BoolArray | None:
+    """Return which pods a budget counts, bool (pod rows,), None for none.
+
+    An absent or empty selector selects nothing, nor does a malformed one; pods without labels and those whose
+    disruption has been noted already are not counted.
+    """
+    try:
+        query = compile_selector(budget.spec.selector)
+    except SelectorError:
+        return None
+    if query.nothing or query.everything:
+        return None
+    table, namespace = cluster.pod_table, budget.metadata.namespace
+    selected = table.select(query, (namespace,))
+    if query.matches(None):
+        bare = (row for row in np.flatnonzero(selected).tolist() if not table.labels.maps[row])
+        selected[list(bare)] = False
+    for name in budget.status.disrupted_pods or ():
+        row = table.row_of.get(f"{namespace}/{name}")
+        if row is not None:
+            selected[row] = False
+    return selected
