@@ -7,17 +7,29 @@ from typing import Annotated
 import msgspec
 
 Quantity = (
-    Annotated[str, msgspec.Meta(pattern=r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(([eE][+-]?[0-9]+)|[KMGTPE]i|[numkMGTPE])?\Z")]
+    Annotated[
+        str, msgspec.Meta(pattern=r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(([eE][+-]?[0-9]+)|[KMGTPE]i|[numkMGTPE])?\Z")
+    ]
     | int
     | float
 )
-"""A quantity as written: text in Kubernetes' grammar, or a bare JSON number. `schedctl.api.quantities` gives its value."""
+"""A quantity as written: text in Kubernetes' grammar, or a bare JSON number. See `schedctl.api.quantities`."""
 
 Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
 """An integer that Kubernetes keeps in 32 bits; a larger one is refused when it is read."""
 
 Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 """An integer that Kubernetes keeps in 64 bits; a larger one is refused when it is read."""
+
+
+Time = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^(?!0000)\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"
+        r"T([01]\d|2[0-3]):[0-5]\d:[0-5]\d([.,]\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)\Z"
+    ),
+]
+"""A point in time as RFC 3339 writes it; `schedctl.api.times` gives its value."""
 
 
 class Struct(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True, gc=False):
@@ -43,8 +55,8 @@ class ObjectMeta(Struct, frozen=True):
     uid: str = ""
     labels: dict[str, str] | None = None
     annotations: dict[str, str] | None = None
-    creation_timestamp: str | None = None
-    deletion_timestamp: str | None = None
+    creation_timestamp: Time | None = None
+    deletion_timestamp: Time | None = None
     deletion_grace_period_seconds: Int64 | None = None
     finalizers: list[str] | None = None
     owner_references: list[OwnerReference] | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from schedctl.api.meta import Int32, Int64, LabelSelector, ObjectMeta, Quantity, Struct
+from schedctl.api.meta import Int32, Int64, LabelSelector, ObjectMeta, Quantity, Struct, Time
 
 ResourceList = dict[str, Quantity]
 """Resource name to quantity as written."""
@@ -368,7 +368,7 @@ class PodStatus(Struct, frozen=True):
     phase: str = ""
     conditions: list[PodCondition] | None = None
     nominated_node_name: str = ""
-    start_time: str | None = None
+    start_time: Time | None = None
     container_statuses: list[ContainerStatus] | None = None
     init_container_statuses: list[ContainerStatus] | None = None
     resize: str = ""

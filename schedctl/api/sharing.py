@@ -18,6 +18,17 @@ T = TypeVar("T")
 _encode = msgspec.json.Encoder().encode
 
 
+def content(part: Any) -> bytes | None:
+    """Return bytes by which parts of one type compare, None where there are none.
+
+    There are none for a quantity written as an integer beyond 64 bits, which is rare and not worth sharing.
+    """
+    try:
+        return _encode(part)
+    except OverflowError:
+        return None
+
+
 class Sharing:
     """A store of parts by content; one serves a whole load and is dropped with it."""
 
@@ -52,7 +63,10 @@ class Sharing:
         """Parts are told apart by field, since parts of different types may have the same content."""
         if value is None:
             return value
-        known: T = self._parts[field].setdefault(_encode(value), value)
+        likeness = content(value)
+        if likeness is None:
+            return value
+        known: T = self._parts[field].setdefault(likeness, value)
         return known
 
     def _text(self, value: str) -> str:

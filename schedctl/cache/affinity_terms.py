@@ -49,11 +49,14 @@ def carried_terms(info: PodInfo) -> CarriedTerms:
         if len(_CARRIED) >= _CARRIED_KEPT:
             _CARRIED.clear()
         once = PodInfo(info.pod)  # a pod remembers its parsed terms, and thousands would
-        known = _CARRIED[key] = affinity, CarriedTerms(
-            _parsed(lambda: once.required_affinity),
-            _parsed(lambda: once.required_anti_affinity),
-            _parsed(lambda: once.preferred_affinity),
-            _parsed(lambda: once.preferred_anti_affinity),
+        known = _CARRIED[key] = (
+            affinity,
+            CarriedTerms(
+                _parsed(lambda: once.required_affinity),
+                _parsed(lambda: once.required_anti_affinity),
+                _parsed(lambda: once.preferred_affinity),
+                _parsed(lambda: once.preferred_anti_affinity),
+            ),
         )
     return known[1]
 

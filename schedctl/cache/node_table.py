@@ -126,10 +126,9 @@ class NodeTable:
         """Return what pods have taken of a resource, or of one of the quantities of `footprints`, int64 (nodes,)."""
         if quantity == POD_COUNT:
             return self.pod_count
-        if quantity == SCORED_CPU:
-            return self.scored[0]
-        if quantity == SCORED_MEMORY:
-            return self.scored[1]
+        if quantity in (SCORED_CPU, SCORED_MEMORY):
+            scored: IntArray = self.scored[0 if quantity == SCORED_CPU else 1]
+            return scored
         return self.column(self.requested, quantity)
 
     def charge(self, row: int, info: PodInfo, sign: int) -> None:

@@ -81,9 +81,7 @@ class PodChanges:
         now = np.repeat(np.arange(len(positions), dtype=np.intp), counts)
         within = np.arange(len(now)) - np.repeat(np.cumsum(counts) - counts, counts)
         index = by_position[np.repeat(begin, counts) + within]
-        return PodChanges(
-            now, self.rows[index], self.footprints[index], self.signs[index], lambda: self.pods[index]
-        )
+        return PodChanges(now, self.rows[index], self.footprints[index], self.signs[index], lambda: self.pods[index])
 
     def then(self, later: PodChanges) -> PodChanges:
         """Return these changes and then others of the same column."""
@@ -104,7 +102,7 @@ class Nodes:
         rows: intp (n,), the node table row at each position.
     """
 
-    __slots__ = ("__dict__", "_before", "_more", "_picked", "_known", "_whole", "cluster", "rows")
+    __slots__ = ("__dict__", "_before", "_known", "_more", "_picked", "_whole", "cluster", "rows")
 
     def __init__(self, cluster: Cluster, rows: IndexArray) -> None:
         self.cluster = cluster

@@ -29,6 +29,7 @@ def schedctl(
     version: Annotated[
         bool, typer.Option("--version", is_eager=True, callback=_version, help="The same as `schedctl version`.")
     ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show where faults come from.")] = False,
 ) -> None:
     """A dry-run kube-scheduler: where a pod would go, why there, and why nowhere else.
 

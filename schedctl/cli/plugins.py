@@ -19,7 +19,6 @@ Examples:
 """
 
 NOT_MODELLED = {
-    "DefaultPreemption": "preemption",
     "DynamicResources": "resource claims, extended resources of a DeviceClass",
     "NodeVolumeLimits": "volumes that are attached",
     "VolumeBinding": "volume claims",

@@ -119,7 +119,7 @@ def spelled_out(configuration: SchedulerConfiguration) -> dict[str, Any]:
         config = [
             {"name": one.name, "args": _plain(one.args)}
             for one in profile.plugin_config
-            if one.name in named and one.args
+            if one.name in named and one.args is not None
         ]
         spelled: dict[str, Any] = {"schedulerName": profile.scheduler_name, "plugins": plugins, "pluginConfig": config}
         if profile.percentage_of_nodes_to_score is not None:

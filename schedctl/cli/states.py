@@ -15,13 +15,11 @@ from schedctl.errors import Problem, UsageError
 from schedctl.sources import Manifests
 from schedctl.workloads.clusters import Assembled, assemble
 
-MISSING = UsageError(
-    "say where the cluster is, with -f",
+NEXT_STEP = (
     "e.g. `-f cluster.json`, as `kubectl get nodes,pods,namespaces,services,replicasets,statefulsets,priorityclasses,"
-    "pv,pvc,storageclasses,csinodes -A -o json` writes it",
+    "pv,pvc,storageclasses,csinodes -A -o json` writes it"
 )
-"""Clusters are read from files only; this is what to do about it."""
-
+"""Clusters are read from files only; this is how to get one."""
 _SHOWN = 5
 
 
@@ -48,7 +46,7 @@ def load(
         InputError: the files cannot be read or understood, or hold nothing.
     """
     if not paths:
-        raise MISSING
+        raise UsageError("say where the cluster is, with -f", NEXT_STEP)
     with _uncollected(), Bar("reading", wanted=progress) as bar:
         manifests = sources.load(paths, recursive=recursive, stdin_filename=stdin_filename, progress=bar.advance)
         assembled = assemble(one.object for one in manifests.objects)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from schedctl import KUBERNETES_VERSION, __version__
+from schedctl.cli.running import VERSIONS
 from schedctl.errors import UsageError
 
 EXAMPLES = """\b
@@ -22,7 +23,7 @@ def version(
 ) -> None:
     """Say which schedctl this is, and which kube-scheduler it follows."""
     if output == "text":
-        typer.echo(f"schedctl {__version__}\nkube-scheduler {KUBERNETES_VERSION}")
+        typer.echo(VERSIONS, nl=False)
     elif output == "json":
         typer.echo(json.dumps({"schedctl": __version__, "kubernetesVersion": KUBERNETES_VERSION}))
     else:

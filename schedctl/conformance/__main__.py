@@ -31,7 +31,6 @@ def main() -> int:
     replay.add_argument("corpus", type=Path, nargs="+", help="FAMILY.jsonl.gz files")
     for command in (diff, replay):
         command.add_argument("--limit", type=int, default=10, help="how many differences to print in full")
-        command.add_argument("--no-preemption", action="store_true", help="leave out postFilter and its message")
     args = parser.parse_args()
     if args.command == "answer":
         return _answer(sys.stdin.buffer, sys.stdout.buffer)
@@ -39,7 +38,7 @@ def main() -> int:
         pairs: Iterable[tuple[Json, Json]] = zip(_lines(args.theirs), _lines(args.ours), strict=True)
     else:
         pairs = ((line["answer"], _answered(line["case"])) for path in args.corpus for line in _lines(path))
-    found = (d for theirs, ours in pairs for d in differences(theirs, ours, preemption=not args.no_preemption))
+    found = (d for theirs, ours in pairs for d in differences(theirs, ours))
     return _print(found, args.limit)
 
 

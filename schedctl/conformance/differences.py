@@ -34,13 +34,12 @@ class Difference(NamedTuple):
         return f"{self.kind}: {self.where}\n    theirs: {self.theirs}\n    ours:   {self.ours}"
 
 
-def differences(theirs: Json, ours: Json, *, preemption: bool = True) -> Iterator[Difference]:
+def differences(theirs: Json, ours: Json) -> Iterator[Difference]:
     """Yield the differences between the oracle's answer to a case and ours.
 
     Args:
         theirs: the oracle's answer.
         ours: ours.
-        preemption: whether ``postFilter`` and what follows ``preemption:`` in ``message`` are compared too.
     """
     case = theirs["id"]
     if bool(theirs.get("error")) != bool(ours.get("error")):
@@ -51,10 +50,10 @@ def differences(theirs: Json, ours: Json, *, preemption: bool = True) -> Iterato
         yield Difference("wrong cycles", case, [c.get("pod") for c in before], [c.get("pod") for c in after])
         return
     for number, (cycle, mine) in enumerate(zip(before, after, strict=True)):
-        yield from _cycle(f"{case} {cycle.get('pod')}#{number}", cycle, mine, preemption)
+        yield from _cycle(f"{case} {cycle.get('pod')}#{number}", cycle, mine)
 
 
-def _cycle(where: str, theirs: Json, ours: Json, preemption: bool) -> Iterator[Difference]:
+def _cycle(where: str, theirs: Json, ours: Json) -> Iterator[Difference]:
     for field in ("profile", "preEnqueue", "preFilter", "preFilterNodes", "unschedulablePlugins"):
         if theirs.get(field) != ours.get(field):
             yield Difference("wrong reason", f"{where} {field}", theirs.get(field), ours.get(field))
@@ -67,11 +66,9 @@ def _cycle(where: str, theirs: Json, ours: Json, preemption: bool) -> Iterator[D
         yield Difference("wrong tie", f"{where} ties", theirs.get("ties"), ours.get("ties"))
     if theirs.get("error") != ours.get("error"):
         yield Difference("wrong error", f"{where} error", theirs.get("error"), ours.get("error"))
-    line, my_line = theirs.get("message", ""), ours.get("message", "")
-    if not preemption:
-        line, my_line = (text.partition(" preemption:")[0] for text in (line, my_line))
-    elif theirs.get("postFilter") != ours.get("postFilter"):
+    if theirs.get("postFilter") != ours.get("postFilter"):
         yield Difference("wrong postFilter", where, theirs.get("postFilter"), ours.get("postFilter"))
+    line, my_line = theirs.get("message", ""), ours.get("message", "")
     if line != my_line:
         yield Difference("wrong message", where, line, my_line)
 

@@ -180,7 +180,7 @@ def _run(outcome: Attempt, nominator: Nominator, percentage: int | None, templat
             outcome.scoring = score_nodes(profile, outcome.cycle, chosen_from, asking)
             outcome.tie_rows = chosen_from.rows[outcome.scoring.ties]
             return
-    outcome.post_filter = _post_filter(outcome)
+    outcome.post_filter = post_filter(outcome)
 
 
 def _pre_filter(outcome: Attempt, nodes: Nodes, asking: Asking) -> None:
@@ -245,7 +245,7 @@ def _filter(outcome: Attempt, every: Nodes, nominator: Nominator, percentage: in
     return np.flatnonzero(filtering.feasible)
 
 
-def _post_filter(outcome: Attempt) -> PostFilterResult | None:
+def post_filter(outcome: Attempt) -> PostFilterResult | None:
     """Run PostFilter plugins until one succeeds or gives up for good; otherwise all their reasons stand together."""
     if not outcome.profile.post_filter:
         return None

@@ -85,7 +85,7 @@ class Templates:
         self._templates[signature] = known
         if len(self._templates) > _KEPT:
             del self._templates[next(iter(self._templates))]
-        for plugin in _asked(profile):
+        for plugin in profile.deciding:
             _age(known, plugin, changes)
         known.cycle, known.generation = cycle, self._cluster.generation
         return _Recollection(known)
@@ -166,17 +166,9 @@ def _age(known: _Template, plugin: Plugin, changes: Sequence[Change]) -> None:
             known.raw[plugin.name].stale.update(rows)
 
 
-def _asked(profile: Profile) -> list[Plugin]:
-    """Every plugin whose answers decide where a pod goes."""
-    plugins: dict[str, Plugin] = {}
-    for point in (profile.pre_filter, profile.filter, profile.pre_score, profile.score):
-        plugins.update((plugin.name, plugin) for plugin in point)
-    return list(plugins.values())
-
-
 def _signature(profile: Profile, pod: PodInfo) -> Hashable | None:
     parts: list[Hashable] = [profile.scheduler_name]
-    for plugin in _asked(profile):
+    for plugin in profile.deciding:
         part = plugin.signature(pod)
         if part is None:
             return None

@@ -230,5 +230,6 @@ _WORDINGS = {
     "node-unschedulable/cordoned": Wording(lambda evidence: "cordoned"),
     "pod-topology-spread/missing": Wording(_unlabelled),
     "pod-topology-spread/skewed": Wording(_skewed, _spread, _skew),
+    "pre-filter/node-set": Wording(summary=lambda found: f"PreFilter searched only {few(found[0]['searched'])}"),
     "taint-toleration/untolerated": Wording(_untolerated),
 }

@@ -1,4 +1,4 @@
-"""How kube-scheduler counts, in one line, why no node will do: `0/3 nodes are available: 1 this, 2 that.`"""
+"""How kube-scheduler counts in one line why no node will do: ``0/3 nodes are available: 1 this, 2 that.``."""
 
 from __future__ import annotations
 

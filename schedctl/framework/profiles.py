@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from schedctl.framework.points import (
     BindPlugin,
@@ -49,3 +50,11 @@ class Profile:
     post_bind: tuple[PostBindPlugin, ...] = ()
     weights: Mapping[str, int] = field(default_factory=dict)
     percentage_of_nodes_to_score: int | None = None
+
+    @cached_property
+    def deciding(self) -> tuple[Plugin, ...]:
+        """Every plugin whose answers decide where a pod goes, each once."""
+        plugins: dict[str, Plugin] = {}
+        for point in (self.pre_filter, self.filter, self.pre_score, self.score):
+            plugins.update((plugin.name, plugin) for plugin in point)
+        return tuple(plugins.values())

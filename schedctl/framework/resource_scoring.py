@@ -179,7 +179,8 @@ def _evenness(deviation: FloatArray) -> IntArray:
     """Return what a standard deviation leaves of the best score, rounded toward zero."""
     scores = 1.0 - deviation
     scores *= float(MAX_NODE_SCORE)
-    return scores.astype(np.int64)
+    with np.errstate(invalid="ignore"):  # amounts that wrapped below 0 can leave the range of int64
+        return scores.astype(np.int64)
 
 
 def _fraction(taken: IntArray, allocatable: IntArray) -> FloatArray:

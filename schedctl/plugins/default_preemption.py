@@ -16,6 +16,7 @@ from schedctl.api.field_errors import aggregated
 from schedctl.cache.arrays import BoolArray
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
+from schedctl.config.args import DefaultPreemptionArgs
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.fit_errors import none_available
 from schedctl.framework.points import PostFilterPlugin, PostFilterResult, PreEnqueuePlugin
@@ -85,8 +86,9 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
         return PostFilterResult(_worded(Code.SUCCESS, text), node, tuple(victims), preemption)
 
     def _enough(self, potential: int) -> int:
-        share = potential * self.args.min_candidate_nodes_percentage // 100
-        return min(max(share, self.args.min_candidate_nodes_absolute), potential)
+        args: DefaultPreemptionArgs = self.args
+        share = potential * args.min_candidate_nodes_percentage // 100
+        return min(max(share, args.min_candidate_nodes_absolute), potential)
 
 
 def _ineligible(pod: PodInfo, nodes: Nodes, codes: CodeColumn) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from schedctl.api.policies import PodDisruptionBudget
 from schedctl.api.selectors import SelectorError, compile_selector
-from schedctl.cache.arrays import BoolArray, IndexArray
+from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import Nodes
 
@@ -70,7 +70,7 @@ def _violating(cluster: Cluster, pods: IndexArray, at: IndexArray, begin: IndexA
         if selected is None:
             continue
         counting = selected[pods] & ~violating
-        drawn = np.concatenate((np.zeros(1, np.intp), np.cumsum(counting)))
+        drawn: IntArray = np.concatenate((np.zeros(1, np.int64), np.cumsum(counting)))
         violating |= counting & (drawn[1:] - drawn[begin[at]] > budgets[key].status.disruptions_allowed)
     return violating
 

@@ -101,8 +101,9 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
 
     def with_pods(self, cycle: Cycle, nodes: Nodes) -> None:
         """Add pods gained and lost to their node's domains. Unlike in the count, terminating pods matter here."""
-        if nodes.changes is not None and HARD in cycle.state:
-            cycle.state[HARD] = cycle.state[HARD].supposing(nodes, nodes.changes)
+        changes = nodes.changes
+        if changes is not None and HARD in cycle.state:
+            cycle.state[HARD] = cycle.state[HARD].supposing(nodes, changes)
 
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Refuse nodes for the first constraint they do not satisfy, with the counts as evidence."""

@@ -49,20 +49,20 @@ class Counted:
             known = self._known[selector] = self._find(selector)
         return known
 
-    def matching(self, selectors: Sequence[LabelQuery], pods: Sequence[PodInfo]) -> list[BoolArray]:
-        """Return for each selector which pods are of the namespace and match, bool (pods,); nothing else is asked.
+    def matching(self, selectors: Sequence[LabelQuery], changes: PodChanges) -> list[BoolArray]:
+        """Return for each selector the changes of pods of the namespace that match, bool (changes,); no more is asked.
 
-        Pods that run are looked up in the pod table, all at once; whatever is found there for the others is put right.
+        Running pods are found in the pod table, all at once; the answer for the others is put right afterwards.
         """
-        table = self._cluster.pod_table
-        rows = np.fromiter((table.row_of.get(pod.key, -1) for pod in pods), np.intp, len(pods))
+        table, rows = self._cluster.pod_table, changes.rows
+        elsewhere = np.flatnonzero(rows < 0)
+        strangers = list(zip(elsewhere.tolist(), changes.pods[elsewhere], strict=True)) if len(elsewhere) else []
         here = table.namespace[rows] == table.strings.known(self._namespace) if len(table) else rows >= 0
-        strangers = np.flatnonzero(rows < 0).tolist()
         answers = []
         for selector in selectors:
             matching = table.labels.select(selector)[rows] & here if len(table) else here.copy()
-            for i in strangers:
-                matching[i] = pods[i].namespace == self._namespace and selector.matches(pods[i].labels)
+            for i, pod in strangers:
+                matching[i] = pod.namespace == self._namespace and selector.matches(pod.labels)
             answers.append(matching)
         return answers
 
@@ -134,7 +134,7 @@ class HardState:
     def supposing(self, nodes: Nodes, changes: PodChanges) -> HardState:
         """Return the state that fits a supposed column, whose changes these are."""
         selectors = [spread.constraint.selector for spread in self.spreads]
-        matching = self.counted.matching(selectors, changes.pods)
+        matching = self.counted.matching(selectors, changes)
         supposed = [_supposed(s, nodes, changes, m) for s, m in zip(self.spreads, matching, strict=True)]
         spreads = (replace(s, supposed=each) for s, each in zip(self.spreads, supposed, strict=True))
         return replace(self, spreads=tuple(spreads))

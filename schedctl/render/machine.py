@@ -20,7 +20,7 @@ _WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null",
 
 def json(document: msgspec.Struct | dict[str, Any]) -> str:
     """Return the document as indented JSON, with a newline at its end."""
-    return sanitise.quoted(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n"
+    return sanitise.json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n"
 
 
 def yaml(document: msgspec.Struct | dict[str, Any]) -> str:
@@ -61,4 +61,4 @@ def _entry(head: str, value: Any) -> Iterator[str]:
 def _scalar(value: Any) -> str:
     if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
         return value
-    return sanitise.quoted(msgspec.json.encode(value).decode())
+    return sanitise.yaml(msgspec.json.encode(value).decode())

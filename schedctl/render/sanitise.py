@@ -23,9 +23,14 @@ def text(value: str) -> str:
     return _TEXT.sub(_escaped, value)
 
 
-def quoted(document: str) -> str:
-    """Return a JSON text, or one of double-quoted YAML scalars, without characters a terminal would act on."""
+def json(document: str) -> str:
+    """Return a JSON text without characters a terminal would act on; it means the same."""
     return _QUOTED.sub(_json_escaped, document)
+
+
+def yaml(scalar: str) -> str:
+    """Return a double-quoted YAML scalar without characters a terminal would act on; it means the same."""
+    return _QUOTED.sub(_escaped, scalar)
 
 
 def _escaped(match: re.Match[str]) -> str:

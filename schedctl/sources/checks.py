@@ -50,5 +50,6 @@ def strays(objects: Sequence[Sourced]) -> list[Problem]:
     if len(missing) > _NAMED_NODES:
         named += f" and {len(missing) - _NAMED_NODES} more"
     pods = "1 pod runs" if count == 1 else f"{count} pods run"
+    nodes = "a node that is" if len(missing) == 1 else "nodes that are"
     hint = "give the nodes too, or these pods count nowhere"
-    return [first.problem(f"{pods} on nodes that are not given: {named}", ("spec", "nodeName"), hint)]
+    return [first.problem(f"{pods} on {nodes} not given: {named}", ("spec", "nodeName"), hint)]

@@ -98,11 +98,11 @@ def load_text(data: bytes, name: str = "<text>", *, allow_empty: bool = False) -
 
 
 def _read(reading: Reading, text: Text, advance: Callable[[int], None]) -> None:
-    count, problems = reading.count, len(reading.problems)
+    documents, problems = reading.documents, len(reading.problems)
     advance(0)
     reading.text(text, advance)
-    if reading.count == count and len(reading.problems) == problems:
-        reading.warnings.append(Problem("holds no objects", text.name))
+    if reading.documents == documents and len(reading.problems) == problems:
+        reading.warnings.append(Problem("is empty", text.name))
     if len(text.data or b"") > KEPT_BYTES:
         text.data = None
 

@@ -85,9 +85,11 @@ class Reading:
         ignored: how many objects there were of other kinds, by ``apiVersion kind``.
         problems: what keeps the input from being used.
         warnings: what does not, but should be known.
+        documents: how many documents were objects or lists.
     """
 
     def __init__(self) -> None:
+        self.documents = 0
         self.objects: list[Sourced] = []
         self.ignored: Counter[str] = Counter()
         self.problems: list[Problem] = []
@@ -150,6 +152,7 @@ class Reading:
         if found.head is None:
             self._other(origin, plain(view))
             return
+        self.documents += 1
         outer = (plain(found.head.api_version), plain(found.head.kind))
         if found.head.items is msgspec.UNSET:
             self._object(origin, view, *outer)
@@ -196,6 +199,7 @@ class Reading:
         if not isinstance(value, dict):
             self._other(root, value)
             return
+        self.documents += 1
         outer = (value.get("apiVersion"), value.get("kind"))
         if not isinstance(value.get("items", 0), list | None):
             self._object(root, value, *outer)

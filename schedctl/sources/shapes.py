@@ -8,6 +8,7 @@ is the integer 2). When nothing was found, the result converts to the struct.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
@@ -71,12 +72,12 @@ class _Struct:
     def __init__(self, struct: type[msgspec.Struct]) -> None:
         self.struct = struct
         self.fields: dict[str, Reader] = {}
-        self.required: tuple[str, ...] = ()
+        self.required: dict[str, Callable[[], Any]] = {}
 
     def prepare(self) -> None:
         info = inspect.type_info(self.struct)
         assert isinstance(info, inspect.StructType)
-        self.required = tuple(one.encode_name for one in info.fields if one.required)
+        self.required = {one.encode_name: _zero(one.type) for one in info.fields if one.required}
         self.fields = {one.encode_name: _reader(one.type) for one in info.fields}
 
     def read(self, examination: Examination, value: Any, path: Path) -> Any:
@@ -94,8 +95,9 @@ class _Struct:
                     _check_spelling(examination, self.struct, name, path)
             elif inner is not None:
                 result[name] = reader(examination, inner, (*path, name))
-        for name in self.required:
+        for name, zero in self.required.items():
             if name not in result:
+                result[name] = zero()
                 examination.findings.append(Finding((*path, name), f"the field {quoted(name)} is required"))
         examination.around.pop()
         return result
@@ -116,6 +118,8 @@ def _reader(info: inspect.Type) -> Reader:
         return _map(_reader(info.value_type), _zero(info.value_type))
     if isinstance(info, inspect.IntType):
         return _integer(info.ge, info.le)
+    if isinstance(info, inspect.StrType) and info.pattern:
+        return _time(re.compile(info.pattern))
     return _truth if isinstance(info, inspect.BoolType) else _text
 
 
@@ -160,6 +164,16 @@ def _text(examination: Examination, value: Any, path: Path) -> Any:
         hint = "put it in quotes"
     examination.wrong(path, "text", value, hint)
     return ""
+
+
+def _time(written: re.Pattern[str]) -> Reader:
+    def read(examination: Examination, value: Any, path: Path) -> Any:
+        if isinstance(value, str) and written.match(value):
+            return value
+        examination.wrong(path, 'a time such as "2026-01-31T12:00:00Z"', value)
+        return "1970-01-01T00:00:00Z"
+
+    return read
 
 
 def _truth(examination: Examination, value: Any, path: Path) -> Any:

@@ -94,10 +94,18 @@ KNOWN: dict[type, frozenset[str]] = {struct: frozenset(names.split()) for struct
 """By struct, the valid field names that the struct does not have."""
 
 
+_TELLING = 8
+"""A beginning of a name of this length is enough to tell which is meant."""
+
+
 def nearest(word: str, names: Iterable[str]) -> str:
     """Return the name most like a word, case aside; "" when none is close."""
     import difflib  # only mistakes pay for it
 
     folded = {name.lower(): name for name in names}
+    if len(word) >= _TELLING:
+        for name in folded:
+            if name.startswith(word.lower()):
+                return folded[name]
     close = difflib.get_close_matches(word.lower(), folded, n=1, cutoff=0.75)
     return folded[close[0]] if close else ""

@@ -50,6 +50,7 @@ from schedctl.api.pods import (
     WeightedPodAffinityTerm,
 )
 from schedctl.api.policies import PodDisruptionBudgetSpec, PriorityClass
+from schedctl.api.sharing import content
 from schedctl.api.storage import PersistentVolumeSpec, StorageClass
 from schedctl.api.workloads import JobSpec, ReplicationControllerSpec, ServiceSpec, StatefulSetSpec, WorkloadSpec
 from schedctl.sources.findings import Finding, Path, quoted
@@ -260,11 +261,11 @@ _MOST_CLEAN = 1 << 14
 
 def _visit(obj: msgspec.Struct, path: Path, out: list[Finding]) -> None:
     if isinstance(obj, PodSpec):
-        likeness = msgspec.msgpack.encode(msgspec.structs.replace(obj, node_name="") if obj.node_name else obj)
-        if likeness not in _CLEAN:
+        likeness = content(msgspec.structs.replace(obj, node_name="") if obj.node_name else obj)
+        if likeness is None or likeness not in _CLEAN:
             before = len(out)
             _look(obj, path, out)
-            if len(out) == before and len(_CLEAN) < _MOST_CLEAN:
+            if likeness is not None and len(out) == before and len(_CLEAN) < _MOST_CLEAN:
                 _CLEAN.add(likeness)
     else:
         _look(obj, path, out)

@@ -43,14 +43,5 @@ def test_a_difference_has_a_kind(theirs, ours, kinds):
     assert [d.kind for d in differences(answer(**theirs), answer(**ours))] == kinds
 
 
-def test_what_follows_preemption_can_be_left_out():
-    theirs, ours = (
-        answer(message="0/1: 1 x. preemption: 0/1", postFilter=1),
-        answer(message="0/1: 1 x. preemption: none"),
-    )
-    assert len(list(differences(theirs, ours))) == 2
-    assert not list(differences(theirs, ours, preemption=False))
-
-
 def test_the_time_taken_is_not_compared():
     assert not list(differences(answer() | {"seconds": 1}, answer() | {"seconds": 2}))

@@ -15,7 +15,7 @@ import pytest
 from schedctl.conformance.answers import answer
 from schedctl.conformance.cases import Case
 from schedctl.conformance.differences import differences
-from tests.conformance.known_gaps import NOT_YET, WITHOUT_PREEMPTION
+from tests.conformance.known_gaps import NOT_YET
 from tests.conformance.test_replay import FAMILIES
 
 KIT = Path(__file__).parents[2] / "conformance"
@@ -40,5 +40,5 @@ def test_every_fresh_answer_is_ours(family, oracle):
     found = []
     for line, recorded in zip(cases.splitlines(), theirs.splitlines(), strict=True):
         ours = msgspec.json.decode(msgspec.json.encode(answer(msgspec.json.decode(line, type=Case))))
-        found += map(str, differences(msgspec.json.decode(recorded), ours, preemption=not WITHOUT_PREEMPTION))
+        found += map(str, differences(msgspec.json.decode(recorded), ours))
     assert not found, f"{len(found)} differences, the first:\n" + "\n".join(found[:5])

@@ -10,7 +10,7 @@ from schedctl import KUBERNETES_VERSION
 from schedctl.conformance.answers import answer
 from schedctl.conformance.cases import Case
 from schedctl.conformance.differences import differences
-from tests.conformance.known_gaps import NOT_YET, WITHOUT_PREEMPTION
+from tests.conformance.known_gaps import NOT_YET
 
 CORPUS = Path(__file__).parents[2] / "conformance/corpus" / KUBERNETES_VERSION
 FAMILIES = sorted(path.name.removesuffix(".jsonl.gz") for path in CORPUS.glob("*.jsonl.gz"))
@@ -21,7 +21,7 @@ def differing(family: str) -> list[str]:
     for line in gzip.decompress((CORPUS / f"{family}.jsonl.gz").read_bytes()).splitlines():
         recorded = msgspec.json.decode(line)
         ours = msgspec.json.decode(msgspec.json.encode(answer(msgspec.convert(recorded["case"], Case))))
-        found += map(str, differences(recorded["answer"], ours, preemption=not WITHOUT_PREEMPTION))
+        found += map(str, differences(recorded["answer"], ours))
     return found
 
 

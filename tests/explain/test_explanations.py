@@ -2,7 +2,8 @@
 
 import pytest
 
-from schedctl.errors import UsageError
+from schedctl.config import loading
+from schedctl.errors import NotModelled, UsageError
 from schedctl.explain.explanations import explain, report
 from schedctl.explain.reports import NodeVerdict, Verdict
 from schedctl.framework.points import FilterPlugin, ScorePlugin
@@ -17,7 +18,9 @@ ZONE = "topology.kubernetes.io/zone"
 
 def spread(**more):
     selector = {"matchLabels": {"app": "web"}}
-    return [{"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector, **more}]
+    return [
+        {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector, **more}
+    ]
 
 
 # -- verdicts --------------------------------------------------------------------
@@ -65,8 +68,6 @@ def test_the_gates_are_named(shop, ask):
 
 
 def test_what_is_not_modelled_is_inconclusive_and_never_a_guess(shop, ask, monkeypatch):
-    from schedctl.errors import NotModelled
-
     def attempt(*arguments, **options):
         raise NotModelled("VolumeBinding", "snapshots of volumes", "pod default/web")
 
@@ -284,7 +285,7 @@ def test_a_bound_pod_is_asked_about_as_if_it_were_pending_and_its_own_usage_is_g
     [
         pytest.param(
             [node("a"), node("b"), pod("fill", on="a", cpu="2")],
-            "runs on a (score 398), but b beats a by 44: NodeResourcesFit +25",
+            "runs on a (score 438), but b beats a by 25: NodeResourcesFit +25 (92 against 67)",
             id="a worse node is told by how much and why",
         ),
         pytest.param([node("a"), node("b")], "runs on a, where it would go again", id="of two the first by name"),
@@ -382,8 +383,6 @@ class TeamFence(FilterPlugin, ScorePlugin):
 
 
 def test_a_reason_nobody_knows_is_told_by_its_evidence():
-    from schedctl.config import loading
-
     text = """
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration

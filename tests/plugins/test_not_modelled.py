@@ -12,7 +12,6 @@ from schedctl.errors import NotModelled, PluginError
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import Scope
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status
-from schedctl.plugins.default_preemption import DefaultPreemption
 from schedctl.plugins.dynamic_resources import DynamicResources
 from schedctl.plugins.node_volume_limits import NodeVolumeLimits
 from schedctl.plugins.volume_binding import VolumeBinding
@@ -152,14 +151,12 @@ def test_a_profile_without_their_prefilter_fails_as_upstream_does():
             made(plugin, c).score(Cycle(pod()), c.nodes)
 
 
-def test_devices_leave_a_failed_pod_to_preemption_which_says_that_it_did_not_try():
+def test_devices_leave_a_failed_pod_to_preemption():
     c = shelf()
-    codes = np.full(2, Code.UNSCHEDULABLE, np.int8)
     devices, cycle = made(DynamicResources, c), Cycle(pod())
     devices.pre_filter(cycle, c.nodes)
-    assert devices.post_filter(cycle, c.nodes, codes).status == Status(Code.UNSCHEDULABLE)
-    said = made(DefaultPreemption, c).post_filter(cycle, c.nodes, codes).status
-    assert said == Status(Code.UNSCHEDULABLE, ("preemption: not tried (not modelled yet)",))
+    refused = np.full(2, Code.UNSCHEDULABLE, np.int8)
+    assert devices.post_filter(cycle, c.nodes, refused).status == Status(Code.UNSCHEDULABLE)
 
 
 def test_devices_fail_where_an_earlier_plugin_ended_prefilter():

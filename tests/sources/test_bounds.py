@@ -15,7 +15,9 @@ JSON_POD = b'{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"x":'
 LAUGHS = b"a: &a [x,x,x,x,x,x,x,x,x,x]\n" + b"".join(
     b"%c: &%c [%s]\n" % (98 + i, 98 + i, b",".join([b"*%c" % (97 + i)] * 10)) for i in range(12)
 )
-MERGES = b"m0: &m0 {a0: 1}\n" + b"".join(b"m%d: &m%d {<<: [*m%d, *m%d]}\n" % (i, i, i - 1, i - 1) for i in range(1, 300))
+MERGES = b"m0: &m0 {a0: 1}\n" + b"".join(
+    b"m%d: &m%d {<<: [*m%d, *m%d]}\n" % (i, i, i - 1, i - 1) for i in range(1, 300)
+)
 
 
 @pytest.mark.parametrize(

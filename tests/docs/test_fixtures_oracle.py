@@ -1,0 +1,57 @@
+"""The example pods, answered by the real kube-scheduler plugins and by us. Needs Go; builds the oracle once."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from schedctl import sources
+from schedctl.api import kinds
+from schedctl.explain import explanations
+from schedctl.explain.reports import Verdict
+from schedctl.scheduler import Scheduler
+from schedctl.workloads.clusters import assemble, every_pod
+
+ROOT = Path(__file__).parents[2]
+PODS = sorted((ROOT / "fixtures/pods").glob("*.yaml"))
+
+pytestmark = [
+    pytest.mark.oracle,
+    pytest.mark.skipif(shutil.which("go") is None, reason="the oracle is a Go program and Go is not here"),
+]
+
+
+@pytest.fixture(scope="module")
+def oracle() -> str:
+    build = subprocess.run([ROOT / "conformance/oracle/build"], stdout=subprocess.PIPE, text=True, check=True)
+    return build.stdout.strip()
+
+
+def manifest(kind: kinds.Kind, obj: Any) -> dict[str, Any]:
+    return {"apiVersion": kind.api_version, "kind": kind.name, **msgspec.to_builtins(obj)}
+
+
+@pytest.mark.parametrize("path", PODS, ids=lambda path: path.stem)
+def test_kube_scheduler_says_the_same(path, oracle):
+    read = sources.load([str(ROOT / "fixtures/clusters/shop"), str(path)]).objects
+    asked = read[-1].object.key
+    cluster = assemble(one.object for one in read).cluster
+    ours = explanations.explain(Scheduler(cluster), cluster.pending[asked], hints=False)
+    if ours.verdict is Verdict.INCONCLUSIVE:
+        pytest.skip(ours.error)
+
+    others = [manifest(one.kind, one.object) for one in read if one.kind.name != "Pod"]
+    admitted = [manifest(kinds.named("Pod"), info.pod) for info in every_pod(cluster)]
+    case = json.dumps({"id": path.stem, "objects": others + admitted, "pods": [asked]})
+    answered = subprocess.run([oracle], input=f"{case}\n", stdout=subprocess.PIPE, text=True, check=True).stdout
+    (theirs,) = json.loads(answered)["cycles"]
+    assert ours.message == theirs.get("message", "")
+    assert ours.ties == theirs.get("ties", [])
+    assert {score.node: score.total for score in ours.scores} == theirs.get("totals", {})
+    assert sorted(ours.preemption.victims) == theirs.get("postFilter", {}).get("victims", [])

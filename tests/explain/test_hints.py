@@ -1,0 +1,288 @@
+"""Next steps: found from the evidence, tried on the cluster in hand, and told only as far as they were."""
+
+import msgspec
+import pytest
+
+from schedctl.api.policies import PriorityClass
+from schedctl.explain import typos
+from schedctl.explain.explanations import explain
+from schedctl.explain.trials import MOST_TRIES, Trials
+from schedctl.scheduler import Scheduler
+from schedctl.testing.builders import cluster, node, pod
+
+ZONE = "topology.kubernetes.io/zone"
+HOSTNAME = "kubernetes.io/hostname"
+NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
+
+
+def affinity(kind, key=ZONE, **labels):
+    term = {"topologyKey": key, "labelSelector": {"matchLabels": labels}}
+    return {kind: {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+
+
+def node_affinity(key, *values):
+    term = {"matchExpressions": [{"key": key, "operator": "In", "values": list(values)}]}
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}
+
+
+def spread(key=ZONE, **labels):
+    selector = {"matchLabels": labels}
+    return [{"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector}]
+
+
+def taint(key, value="", effect="NoSchedule"):
+    return {"key": key, "value": value, "effect": effect}
+
+
+@pytest.mark.parametrize(
+    ("objects", "subject", "texts"),
+    [
+        pytest.param(
+            [node("a", cpu="2"), node("b", cpu="1500m")],
+            pod(cpu="4"),
+            ["would fit on a if cpu <= 2"],
+            id="a request is lowered to the largest free amount",
+        ),
+        pytest.param(
+            [node("a", memory="1717986918")],
+            pod(memory="2Gi"),
+            ["would fit on a if memory <= 1638Mi"],
+            id="an amount of memory is one that can be typed, and never more than there is",
+        ),
+        pytest.param(
+            [node("a", cpu="1", memory="1Gi")],
+            pod(cpu="2", memory="2Gi"),
+            ["would fit on a if cpu <= 1 and memory <= 1Gi"],
+            id="two shortages of a node are mended together",
+        ),
+        pytest.param(
+            [node("a"), node("b", **{"nvidia.com/gpu": "1"}), pod("x", on="b", requests={"nvidia.com/gpu": "1"})],
+            pod(requests={"nvidia.com/gpu": "1"}),
+            ["would fit on 2 nodes if it did not ask for nvidia.com/gpu"],
+            id="what a node has nothing left of is not asked for",
+        ),
+        pytest.param(
+            [node("a", **{"nvidia.com/gpu": "1"})],
+            pod(requests={"nvidia.com/gpus": "1"}),
+            [
+                'no node offers nvidia.com/gpus (did you mean "nvidia.com/gpu"?); with it the pod would go to a',
+                "would fit on a if it did not ask for nvidia.com/gpus",
+            ],
+            id="a misspelt resource",
+        ),
+        pytest.param(
+            [node("a", taints=[taint("team", "x")]), node("b", taints=[taint("team", "x")])],
+            pod(),
+            ["would fit on 2 nodes if it tolerated team=x:NoSchedule"],
+            id="a taint is tolerated",
+        ),
+        pytest.param(
+            [node("a", taints=[taint("team"), taint("gpu", effect="NoExecute")])],
+            pod(),
+            ["would fit on a if it tolerated team:NoSchedule and it tolerated gpu:NoExecute"],
+            id="what shows only after the first change is mended too",
+        ),
+        pytest.param(
+            [node("a", taints=[NOT_READY])],
+            pod(),
+            ["would fit on a if a lost its taint node.kubernetes.io/not-ready (`kubectl describe node a`)"],
+            id="a taint of Kubernetes' own is not to be tolerated but cleared",
+        ),
+        pytest.param(
+            [node("a", unschedulable=True, taints=[taint("node.kubernetes.io/unschedulable")])],
+            pod(),
+            ["would fit on a if a were uncordoned (`kubectl uncordon a`)"],
+            id="a cordon is lifted, with its taint",
+        ),
+        pytest.param(
+            [node("a"), node("b")],
+            pod(nodeSelector={"disk": "ssd"}),
+            ['label "disk" is on no node', "would fit on 2 nodes if its nodeSelector did not ask for disk=ssd"],
+            id="a label on no node, and the selector without it",
+        ),
+        pytest.param(
+            [node("a", zone="x")],
+            pod(nodeSelector={"zone": "x"}),
+            [
+                f'label "zone" is on no node (did you mean "{ZONE}"?); with it the pod would go to a',
+                "would fit on a if its nodeSelector did not ask for zone=x",
+            ],
+            id="a misspelt label",
+        ),
+        pytest.param(
+            [node("a", labels={"disk": "ssd"})],
+            pod(affinity=node_affinity("disk", "sdd")),
+            [
+                'no node has disk=sdd (did you mean "ssd"?); with it the pod would go to a',
+                "would fit on a if its node affinity did not require disk=sdd",
+            ],
+            id="a misspelt value",
+        ),
+        pytest.param(
+            [node("a", zone="x"), node("b", zone="y", cpu="1"), pod("w", on="a", labels={"app": "web"})],
+            pod(cpu="2", labels={"app": "web"}, topologySpreadConstraints=spread(app="web")),
+            ["would fit on b if cpu <= 1", f"would fit on a if its maxSkew over {ZONE} were 2"],
+            id="a skew is allowed",
+        ),
+        pytest.param(
+            [node("a"), node("b", cpu="1", labels={"rack": "1"})],
+            pod(cpu="2", topologySpreadConstraints=spread("rack", app="web")),
+            [
+                "would fit on b if cpu <= 1",
+                "would fit on a if its spread over rack were whenUnsatisfiable: ScheduleAnyway",
+            ],
+            id="a node outside every domain",
+        ),
+        pytest.param(
+            [node("a", zone="x"), pod("db", on="a", labels={"app": "database"})],
+            pod(affinity=affinity("podAffinity", app="databse")),
+            [
+                'no running pod has app=databse (did you mean "database"?); with it the pod would go to a',
+                f"would fit on a if it did not require pod affinity over {ZONE}",
+            ],
+            id="misspelt company",
+        ),
+        pytest.param(
+            [node("a", zone="x"), pod("db", on="a", labels={"app": "db"})],
+            pod(affinity=affinity("podAntiAffinity", app="db")),
+            [
+                "would fit on a if pod default/db were not there",
+                f"would fit on a if it did not require pod anti-affinity over {ZONE}",
+            ],
+            id="a pod it must not meet",
+        ),
+        pytest.param(
+            [node("a", zone="x"), pod("hermit", on="a", affinity=affinity("podAntiAffinity", app="web"))],
+            pod(labels={"app": "web"}),
+            ["would fit on a if pod default/hermit were not there"],
+            id="a pod that must not meet it",
+        ),
+        pytest.param(
+            [node("a"), pod("x", on="a", ports=[{"containerPort": 80, "hostPort": 80}])],
+            pod(ports=[{"containerPort": 80, "hostPort": 80}]),
+            ["would fit on a if it did not ask for host port 80/TCP"],
+            id="a busy port",
+        ),
+        pytest.param(
+            [node("a", pods="1"), pod("x", on="a")],
+            pod(),
+            ["would fit if there were another node like a"],
+            id="a full node is added once more",
+        ),
+        pytest.param(
+            [node("a", pods="0")],
+            pod("web", namespace="shop"),
+            ["not the one change tried makes it fit; `schedctl explain pod shop/web --matrix` shows every refusal"],
+            id="where nothing helps, how much was tried",
+        ),
+    ],
+)
+def test_every_refusal_ends_with_a_next_step_that_was_tried(ask, objects, subject, texts):
+    found = ask(cluster(*objects), subject)
+    assert found.verdict == "Unschedulable"
+    assert [hint.text for hint in found.hints] == texts
+
+
+@pytest.mark.parametrize(
+    ("subject", "text"),
+    [
+        pytest.param(
+            pod(cpu="1", schedulingGates=[{"name": "quota"}]),
+            "if scheduling gate quota were removed it would go to node-0",
+            id="a gated pod that would fit",
+        ),
+        pytest.param(
+            pod(cpu="64", schedulingGates=[{"name": "a"}, {"name": "b"}]),
+            "if scheduling gates a, b were removed it would still fit nowhere",
+            id="a gated pod that would not fit",
+        ),
+        pytest.param(
+            pod(cpu="1", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}),
+            "kube-scheduler leaves it alone; a new pod like it would go to node-0",
+            id="a pod on its way out",
+        ),
+        pytest.param(
+            pod(cpu="1", schedulerName="defualt-scheduler"),
+            'did you mean schedulerName "default-scheduler"? with default-scheduler it would go to node-0',
+            id="a misspelt scheduler",
+        ),
+        pytest.param(
+            pod(cpu="1", schedulerName="volcano"),
+            "the profiles serve default-scheduler; with default-scheduler it would go to node-0",
+            id="another scheduler altogether",
+        ),
+    ],
+)
+def test_pods_that_are_not_even_judged_have_a_next_step_too(shop, ask, subject, text):
+    (hint,) = ask(shop, subject).hints
+    assert (hint.text, hint.tried) == (text, True)
+
+
+def test_a_hint_is_data_too(shop, ask):
+    (lower, tolerate) = ask(shop, pod(cpu="3")).hints
+    assert (lower.type, lower.fits, lower.node, lower.tried) == ("lower-request", 2, "node-0", True)
+    assert (tolerate.type, tolerate.fits, tolerate.node) == ("add-toleration", 1, "gpu-0")
+
+
+def test_a_pod_that_fits_needs_no_hint(shop, ask):
+    assert ask(shop, pod(cpu="1")).hints == []
+
+
+def test_no_advice_asks_for_more_than_other_advice_that_helps(ask):
+    nodes = [node("tainted", taints=[taint("k")]), node("both", cpu="1", taints=[taint("k")])]
+    texts = [hint.text for hint in ask(cluster(*nodes), pod(cpu="2")).hints]
+    assert texts == ["would fit on tainted if it tolerated k:NoSchedule"]
+
+
+def test_the_number_of_tries_is_limited(monkeypatch):
+    made = []
+    attempt = Trials.attempt
+    monkeypatch.setattr(Trials, "attempt", lambda *arguments: made.append(1) or attempt(*arguments))
+    nodes = [node(f"n{i}", pods="0", taints=[taint(f"k{i}")]) for i in range(60)]
+    assert explain(Scheduler(cluster(*nodes)), pod()).hints[-1].type == "nothing-helps"
+    assert len(made) <= MOST_TRIES
+
+
+def test_hints_can_be_left_out(shop, ask):
+    assert ask(shop, pod(cpu="3"), hints=False).hints == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        pytest.param(
+            "hihg", 'priority class "hihg" is not in the cluster (did you mean "high"?)', id="a misspelt class"
+        ),
+        pytest.param("other", 'priority class "other" is not in the cluster', id="a class like no other"),
+    ],
+)
+def test_a_missing_priority_class_is_told_even_if_the_pod_fits(ask, name, text):
+    high = msgspec.convert({"metadata": {"name": "high"}, "value": 1000}, PriorityClass)
+    (hint,) = ask(cluster(node("a"), high), pod(priorityClassName=name)).hints
+    assert (hint.text, hint.tried) == (text, False)
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "meant"),
+    [
+        ("zone", {ZONE, HOSTNAME}, ZONE),
+        ("failure-domain.beta.kubernetes.io/zone", {ZONE, HOSTNAME}, ZONE),
+        ("Disk", {"disk", "tier"}, "disk"),
+        ("hostnam", {"hostname", "zone"}, "hostname"),
+        ("colour", {"rack", "zone"}, ""),
+        ("zone", set(), ""),
+    ],
+)
+def test_what_may_have_been_meant(name, known, meant):
+    assert typos.meant(name, known) == meant
+
+
+def test_requests_of_several_containers_are_lowered_from_the_largest(ask):
+    containers = [
+        {"name": "a", "resources": {"requests": {"cpu": "3"}}},
+        {"name": "b", "resources": {"requests": {"cpu": "1"}}},
+    ]
+    init = [{"name": "i", "resources": {"requests": {"cpu": "6"}}}]
+    subject = pod(containers=containers, initContainers=init)
+    (hint,) = ask(cluster(node("a", cpu="2500m")), subject).hints
+    assert hint.text == "would fit on a if cpu <= 2500m"

@@ -1,0 +1,81 @@
+"""The JSON Schema that ships and what is written are the same thing."""
+
+import json
+
+import jsonschema
+import msgspec
+import pytest
+
+from schedctl.explain.explanations import report
+from schedctl.explain.reports import ExplainReport, InputDigest, schema
+from schedctl.testing.builders import cluster, node, pod
+
+
+@pytest.fixture
+def reports(shop, ask):
+    """Reports that between them have every part of the schema."""
+    running = next(iter(shop.pod_table))
+    zoned = [{"maxSkew": 1, "topologyKey": "x", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {}}]
+    asked = [
+        ask(shop, pod(cpu="500m"), matrix=True, node="node-2"),
+        ask(shop, pod(cpu="3"), matrix=True, node="gpu-0"),
+        ask(shop, running),
+        ask(shop, pod(schedulingGates=[{"name": "g"}])),
+        ask(shop, pod(schedulerName="other")),
+        ask(shop, pod(topologySpreadConstraints=zoned)),
+        ask(cluster(node("a")), pod(nodeSelector={"a": "b"})),
+        ask(cluster(), pod()),
+    ]
+    digest = InputDigest(source="cluster.yaml", digest="sha256:00")
+    return [report(asked, inputs=[digest]), *(report([each]) for each in asked)]
+
+
+def written(document):
+    return json.loads(msgspec.json.encode(document))
+
+
+def test_every_report_is_valid(reports):
+    validator = jsonschema.Draft202012Validator(strict(schema()))
+    for each in reports:
+        validator.validate(written(each))
+
+
+def test_every_part_of_the_schema_is_written(reports):
+    defined = schema()["$defs"]
+    names = {definition["title"] for definition in defined.values() if "properties" in definition}
+    seen = set()
+    for each in reports:
+        collect(each, seen)
+    assert names - seen == set()
+
+
+def test_a_report_is_read_back_as_it_was(reports):
+    for each in reports:
+        assert msgspec.json.decode(msgspec.json.encode(each), type=ExplainReport) == each
+
+
+def test_the_schema_is_json_schema_itself():
+    jsonschema.Draft202012Validator.check_schema(schema())
+    assert schema()["title"] == "ExplainReport"
+
+
+def test_the_same_question_has_the_same_bytes(shop, ask):
+    once, again = (msgspec.json.encode(report([ask(shop, pod(cpu="3"), matrix=True)])) for _ in range(2))
+    assert once == again
+
+
+def strict(found):
+    """The schema, refusing properties it does not know."""
+    for definition in found["$defs"].values():
+        if "properties" in definition:
+            definition["additionalProperties"] = False
+    return found
+
+
+def collect(value, seen):
+    if isinstance(value, msgspec.Struct):
+        seen.add(type(value).__name__)
+        value = [getattr(value, name) for name in value.__struct_fields__]
+    if isinstance(value, list):
+        for each in value:
+            collect(each, seen)

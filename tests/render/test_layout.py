@@ -1,0 +1,82 @@
+"""Lines and columns."""
+
+import io
+
+import pytest
+
+from schedctl.render import layout
+from schedctl.render.layout import Line, Span, Table
+from schedctl.render.terminals import Terminal
+
+
+def laid_out(*blocks, width=None):
+    stream = io.StringIO()
+    layout.write(blocks, stream, Terminal(width))
+    return stream.getvalue()
+
+
+def cells(*texts):
+    return [(Span(text),) for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("block", "width", "text"),
+    [
+        pytest.param(layout.line("one two three"), None, "one two three\n", id="without a width nothing is folded"),
+        pytest.param(
+            layout.line("one two three four five six"),
+            26,
+            "one two three four five\n  six\n",
+            id="folds at spaces, indented",
+        ),
+        pytest.param(layout.line("x" * 12), 8, "x" * 12 + "\n", id="a long word is left whole"),
+        pytest.param(
+            Line((Span("one two three"),), whole=True), 8, "one two three\n", id="a whole line is never folded"
+        ),
+        pytest.param(layout.line(""), 8, "\n", id="an empty line stays"),
+        pytest.param(layout.line("trailing   "), None, "trailing\n", id="trailing spaces go"),
+        pytest.param(
+            layout.line("日本 語文"),
+            6,
+            "日本\n語文\n",
+            id="wide characters count twice, and a narrow line has no indent",
+        ),
+    ],
+)
+def test_lines(block, width, text):
+    assert laid_out(block, width=width) == text
+
+
+@pytest.mark.parametrize(
+    ("table", "width", "text"),
+    [
+        pytest.param(
+            Table([cells("a", "one"), cells("bcd", "two")]), None, "a    one\nbcd  two\n", id="columns line up"
+        ),
+        pytest.param(
+            Table([cells("a", "1"), cells("b", "20")], 2, ("N", "SUM"), frozenset((1,))),
+            None,
+            "  N  SUM\n  a    1\n  b   20\n",
+            id="numbers are aligned to the right",
+        ),
+        pytest.param(
+            Table([cells("a", "one two three four five six")]),
+            28,
+            "a  one two three four five\n   six\n",
+            id="the last column folds under itself",
+        ),
+        pytest.param(
+            Table([cells("a" * 20, "one two")]), 26, "a" * 20 + "\n  one two\n", id="or goes below if there is no room"
+        ),
+        pytest.param(
+            Table([cells("a", "1", "2"), cells("b", "3", "")], 0, ("N", "FIRST", "SECOND")),
+            12,
+            "a\n  FIRST: 1\n  SECOND: 2\nb\n  FIRST: 3\n",
+            id="a table with heads is told row by row",
+        ),
+        pytest.param(Table([cells("a", "x"), cells("only")]), None, "a     x\nonly\n", id="rows may be short"),
+        pytest.param(Table([]), None, "", id="an empty table is nothing"),
+    ],
+)
+def test_tables(table, width, text):
+    assert laid_out(table, width=width) == text

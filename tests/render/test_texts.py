@@ -1,0 +1,220 @@
+"""The text for people: what it says, how it folds, and that a terminal cannot be steered by it."""
+
+import re
+
+import pytest
+
+from schedctl.render.terminals import Terminal
+from schedctl.testing.builders import cluster, node, pod
+
+TAINT = {"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}
+RULES = (
+    "note: by the rules of kube-scheduler v1.37.1, profile default-scheduler (built-in defaults), every node judged\n"
+)
+CODES = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def shop(nodes=6):
+    """Nodes of 4 cpu over three zones, with 2 cpu or more and some memory taken from each, and two tainted ones."""
+    names = [f"node-{i}" for i in range(nodes)]
+    made = [node(name, cpu="4", zone=f"zone-{'abc'[i % 3]}") for i, name in enumerate(names)]
+    made += [node(f"gpu-{i}", cpu="16", taints=[TAINT]) for i in range(2)]
+    used = [
+        pod(f"fill-{i}", on=name, cpu=f"{2000 + 50 * (i // 2)}m", memory=f"{1 + i // 4}Gi")
+        for i, name in enumerate(names)
+    ]
+    return cluster(*made, *used)
+
+
+def test_an_unschedulable_pod(show):
+    text = show(shop(), pod("web-7", namespace="shop", cpu="3"))
+    head, line, rest = text.split("\n", 2)
+    assert head == "pod shop/web-7: UNSCHEDULABLE (0/8 nodes)"
+    assert line.startswith("0/8 nodes are available: 2 node(s) had untolerated taint(s), 6 Insufficient cpu.")
+    assert rest == (
+        """
+6 nodes: Insufficient cpu  [NodeResourcesFit]
+  cpu: 3 requested, 1900m to 2 free
+  node-0, node-1  2 free of 4 (2 used), 1 missing
+  node-2, node-3  1950m free of 4 (2050m used), 1050m missing
+  node-4, node-5  1900m free of 4 (2100m used), 1100m missing
+2 nodes: node(s) had untolerated taint(s)  [TaintToleration]
+  gpu-0, gpu-1  taint dedicated=gpu:NoSchedule
+
+"""
+        + RULES
+        + """hint: would fit on 2 nodes if cpu <= 2
+hint: would fit on 2 nodes if it tolerated dedicated=gpu:NoSchedule
+"""
+    )
+
+
+def test_a_scheduled_pod(show):
+    assert show(shop(), pod("web-7", namespace="shop", cpu="500m")) == (
+        """pod shop/web-7 → node-2 (score 436, 2 tied)
+
+6 of 8 nodes will do; the others:
+2 nodes: node(s) had untolerated taint(s)  [TaintToleration]
+  gpu-0, gpu-1  taint dedicated=gpu:NoSchedule
+
+scores: raw → normalised × weight = product
+  NODE    NodeResourcesFit  NodeResourcesBalancedAllocation  SUM
+  node-2  64 → 64 × 1 = 64                 72 → 72 × 1 = 72  436
+  node-3  64 → 64 × 1 = 64                 72 → 72 × 1 = 72  436
+  node-0  64 → 64 × 1 = 64                 71 → 71 × 1 = 71  435
+  node-1  64 → 64 × 1 = 64                 71 → 71 × 1 = 71  435
+  node-4  60 → 60 × 1 = 60                 71 → 71 × 1 = 71  431
+  node-5  60 → 60 × 1 = 60                 71 → 71 × 1 = 71  431
+  the same for every node: TaintToleration 300, VolumeBinding 0, DynamicResources 0, ImageLocality 0
+node-2 beats node-0 by 1: NodeResourcesBalancedAllocation +1 (72 against 71)
+
+note: node-2, node-3 have the same score: kube-scheduler takes any one of them, schedctl the first by name
+"""
+        + RULES
+    )
+
+
+def test_several_pods_end_with_a_tally(show):
+    text = show(shop(), pod("a", cpu="1"), pod("b", schedulingGates=[{"name": "g"}]))
+    assert text.endswith(
+        """
+2 pods: 1 scheduled, 1 gated
+by the rules of kube-scheduler v1.37.1 (built-in defaults), every node judged
+"""
+    )
+    assert text.count("by the rules of") == 1
+
+
+@pytest.mark.parametrize(
+    ("subject", "first"),
+    [
+        pytest.param(pod(schedulingGates=[{"name": "g"}]), "pod default/web: GATED (waits for g)", id="gated"),
+        pytest.param(
+            pod(metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}),
+            "pod default/web: DELETING (is not scheduled any more)",
+            id="deleting",
+        ),
+        pytest.param(
+            pod(schedulerName="other"),
+            "pod default/web: NOT OURS (no profile serves schedulerName other)",
+            id="of another scheduler",
+        ),
+    ],
+)
+def test_the_first_line_is_the_answer(show, subject, first):
+    assert show(shop(), subject).splitlines()[0] == first
+
+
+def test_hints_come_last(show):
+    assert show(shop(), pod(cpu="3"), matrix=True, node="node-1").splitlines()[-1].startswith("hint: ")
+
+
+def test_long_lists_are_folded_and_wide_shows_them_all(show):
+    state = shop(40)
+    folded = show(state, pod(cpu="3"))
+    assert "  +30 more nodes\n" in folded
+    assert "  by zone: zone-a 14, zone-b 13, zone-c 13\n" in folded
+    wide = show(state, pod(cpu="3"), output="wide")
+    assert "more node" not in wide
+    assert all(f"node-{i}" in wide for i in range(40))
+
+
+def test_a_limit_shows_so_many(show):
+    text = show(shop(40), pod(cpu="3"), limit=2)
+    assert "  +36 more nodes\n" in text
+    assert "  node-2, node-3  1950m free" in text
+    assert "  node-4" not in text
+
+
+def test_the_score_table_shows_the_best_ten_and_says_how_many_more(show):
+    text = show(shop(40), pod(cpu="100m"))
+    assert len(re.findall(r"^  node-", text, re.MULTILINE)) == 10
+    assert "  +30 more nodes, " in text
+
+
+def test_many_nodes_with_the_same_numbers_are_one_entry_with_their_zones(show):
+    state = cluster(*(node(f"n{i}", zone=f"z{i % 2}") for i in range(20)))
+    text = show(state, pod(nodeSelector={"disk": "ssd"}))
+    assert (
+        "  20 nodes: does not have nodeSelector disk=ssd\n    n0, n1, n10, n11, n12, +15 more (z0 10, z1 10)\n" in text
+    )
+
+
+def test_five_thousand_nodes_stay_readable(show):
+    state = cluster(*(node(f"n{i:04}", cpu=f"{1000 + i}m", zone=f"z{i % 3}") for i in range(5000)))
+    text = show(state, pod(cpu="64"), matrix=True)
+    assert len(text.splitlines()) < 40
+    assert max(map(len, text.splitlines())) < 300
+
+
+def test_the_matrix_tells_patterns_and_who_was_not_asked(show):
+    text = show(shop(), pod(cpu="3"), matrix=True)
+    assert "  NODES  REFUSED BY        NAMES\n" in text
+    assert "      2  TaintToleration   gpu-0, gpu-1\n" in text
+    assert "not asked, since nothing in the pod concerns them: NodeAffinity, NodePorts," in text
+
+
+def test_one_node_in_depth(show):
+    text = show(shop(), pod(cpu="3"), node="node-1")
+    assert (
+        """node node-1: will not do
+  1 pod
+  RESOURCE  ALLOCATABLE  USED  FREE  REQUESTED
+  cpu                 4     2     2          3
+  memory           16Gi   1Gi  15Gi          0
+  pods              110     1   109          1
+  NodeResourcesFit: Insufficient cpu: 2 free of 4 (2 used), 1 missing
+"""
+        in text
+    )
+
+
+# -- terminals -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_no_line_is_wider_than_the_terminal_but_the_one_of_kubernetes(show, width):
+    text = show(shop(), pod(cpu="3"), pod(cpu="500m"), matrix=True, node="node-0", terminal=Terminal(width))
+    lines = [line for line in text.splitlines() if not line.startswith("0/8 nodes are available")]
+    assert [line for line in lines if len(line) > width] == []
+
+
+def test_a_table_that_does_not_fit_is_told_row_by_row(show):
+    text = show(shop(), pod(cpu="500m"), terminal=Terminal(60))
+    told = "  node-2\n    NodeResourcesFit: 64 → 64 × 1 = 64\n    NodeResourcesBalancedAllocation: 72 → 72 × 1 = 72\n"
+    assert told + "    SUM: 436\n" in text
+
+
+def test_colour_changes_nothing_but_colour(show):
+    plain = show(shop(), pod(cpu="3"), pod(cpu="500m"), matrix=True)
+    colour = show(shop(), pod(cpu="3"), pod(cpu="500m"), matrix=True, terminal=Terminal(None, color=True))
+    assert CODES.search(colour)
+    assert CODES.sub("", colour) == plain
+
+
+def test_a_terminal_without_utf_8_gets_ascii(show):
+    text = show(shop(), pod(cpu="500m"), terminal=Terminal(None, encoding="ascii"))
+    assert text.isascii()
+    assert text.startswith("pod default/web -> node-2")
+    assert "64 -> 64 x 1 = 64" in text
+
+
+@pytest.mark.parametrize("terminal", [Terminal(), Terminal(60, color=True), Terminal(30)], ids=str)
+def test_names_from_the_cluster_cannot_steer_a_terminal(show, terminal):
+    evil = "\x1b[2J\x9b31m\u202egnp.exe\u2028\r\n[red]:smile:[/]"
+    state = cluster(
+        node("a", taints=[{"key": evil, "effect": "NoSchedule"}], labels={evil: evil}),
+        pod(evil, on="a"),
+    )
+    text = show(state, pod(evil, nodeSelector={evil: evil}), matrix=True, node="a", terminal=terminal)
+    bare = CODES.sub("", text) if terminal.color else text
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2028]", bare)
+    assert r"\x1b[2J\x9b31m\u202egnp.exe\u2028\x0d\x0a" in bare
+    assert "[red]:smile:[/]" in bare
+
+
+def test_the_kubernetes_line_is_never_folded(show):
+    text = show(shop(), pod(cpu="3"), terminal=Terminal(40))
+    assert re.search(
+        r"^0/8 nodes are available: 2 node\(s\) had untolerated taint\(s\), 6 Insufficient cpu\.", text, re.M
+    )

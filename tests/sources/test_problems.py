@@ -1,0 +1,240 @@
+"""What is said about input that is wrong: every problem, its place, what was expected, and the nearest right name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from schedctl.errors import InputError, Problem
+from schedctl.sources import load, load_text
+
+HERE = Path(__file__).parent
+
+
+def told(problems: list[Problem]) -> str:
+    return "".join(f"{problem}\n" + (f"    hint: {problem.hint}\n" if problem.hint else "") for problem in problems)
+
+
+def test_five_mistakes_in_one_file_are_all_told_at_once(monkeypatch):
+    monkeypatch.chdir(HERE)
+    with pytest.raises(InputError) as caught:
+        load(["five_mistakes.yaml"])
+    assert told(caught.value.problems) == Path("five_mistakes.txt").read_text()
+    assert caught.value.exit_code == 3
+
+
+def test_the_same_mistakes_in_json_have_their_own_places():
+    value = yaml.safe_load((HERE / "five_mistakes.yaml").read_text())
+    with pytest.raises(InputError) as caught:
+        load_text(json.dumps(value, indent=2).encode(), "m.json")
+    recorded = (HERE / "five_mistakes.txt").read_text().splitlines()[::2]
+    assert [str(problem).split(": ", 1)[1] for problem in caught.value.problems] == [
+        line.split(": ", 1)[1] for line in recorded
+    ]
+    lines = json.dumps(value, indent=2).splitlines()
+    for problem, word in zip(caught.value.problems, ['"3"', "5", '"nodeSelectr"', '"Equals"', '"1GB"'], strict=True):
+        assert lines[problem.line - 1][problem.column - 1 :].startswith(word)
+
+
+SPEC = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers: [{name: c}]\n  "
+
+
+@pytest.mark.parametrize(
+    ("field", "message", "hint"),
+    [
+        pytest.param("priority: many", 'expected an integer, got the text "many"', "", id="text for an integer"),
+        pytest.param(
+            "priority: '5'", 'expected an integer, got the text "5"', "write it without quotes", id="a quoted integer"
+        ),
+        pytest.param("priority: 1.5", "expected an integer, got the number 1.5", "", id="a fraction"),
+        pytest.param("priority: true", "expected an integer, got true", "", id="a boolean for an integer"),
+        pytest.param(
+            "priority: 3000000000",
+            "expected an integer of at most 32 bits, got the number 3000000000",
+            "",
+            id="a big integer",
+        ),
+        pytest.param(
+            "hostNetwork: 'true'",
+            'expected true or false, got the text "true"',
+            "write it without quotes",
+            id="a quoted boolean",
+        ),
+        pytest.param("hostNetwork: 1", "expected true or false, got the number 1", "", id="a number for a boolean"),
+        pytest.param("schedulerName: 5", "expected text, got the number 5", "put it in quotes", id="a number for text"),
+        pytest.param(
+            "schedulerName: on",
+            "expected text, got true",
+            "put it in quotes; YAML takes yes, no, on, off, y and n for true and false too",
+            id="a word that YAML takes for a boolean",
+        ),
+        pytest.param("schedulerName: [a]", "expected text, got a list", "", id="a list for text"),
+        pytest.param("nodeSelector: a", 'expected a mapping, got the text "a"', "", id="text for a mapping"),
+        pytest.param("nodeSelector: [a]", "expected a mapping, got a list", "", id="a list for a mapping"),
+        pytest.param("affinity: [a]", "expected a mapping, got a list", "", id="a list for a structure"),
+        pytest.param(
+            "tolerations: {key: a}",
+            "expected a list, got a mapping",
+            'a list item begins with "- "',
+            id="a mapping for a list",
+        ),
+        pytest.param(
+            "overhead: {cpu: true}",
+            'expected a quantity such as "500m" or "2Gi", got true',
+            "",
+            id="a boolean for a quantity",
+        ),
+        pytest.param(
+            "overhead: {memory: 512 MB}",
+            'expected a quantity such as "500m" or "2Gi", got the text "512 MB"',
+            'did you mean "512M"?',
+            id="a unit with a B",
+        ),
+        pytest.param(
+            "overhead: {memory: 2gib}",
+            'expected a quantity such as "500m" or "2Gi", got the text "2gib"',
+            'did you mean "2Gi"?',
+            id="a unit in lower case",
+        ),
+        pytest.param(
+            "overhead: {cpu: ''}",
+            'expected a quantity such as "500m" or "2Gi", got the text ""',
+            "",
+            id="an empty quantity",
+        ),
+    ],
+)
+def test_a_value_of_the_wrong_type_is_a_problem(field, message, hint):
+    with pytest.raises(InputError) as caught:
+        load_text((SPEC + field + "\n").encode(), "m")
+    (problem,) = caught.value.problems
+    assert (problem.message, problem.hint) == (message, hint)
+    assert problem.line == 6
+
+
+def test_a_missing_field_is_reported_where_it_is_missing(read):
+    spread = (
+        "{labelSelector: {matchExpressions: [{key: a}]}, maxSkew: 1, topologyKey: z, whenUnsatisfiable: DoNotSchedule}"
+    )
+    (problem,) = read.problems(f"{SPEC}topologySpreadConstraints: [{spread}]")
+    assert str(problem) == (
+        "m.yaml:6:67: Pod default/a: spec.topologySpreadConstraints[0].labelSelector.matchExpressions[0].operator: "
+        'the field "operator" is required'
+    )
+
+
+def test_an_object_without_a_name_is_a_problem(read):
+    (problem,) = read.problems("apiVersion: v1\nkind: Service\nmetadata: {labels: {a: b}}\n")
+    assert str(problem) == 'm.yaml:3:11: Service: metadata.name: the field "name" is required'
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "hint"),
+    [
+        pytest.param(
+            SPEC + "nodeSelectr: {a: b}", "spec.nodeSelectr", 'did you mean "nodeSelector"?', id="a letter too few"
+        ),
+        pytest.param(
+            SPEC + "tolerationss: []", "spec.tolerationss", 'did you mean "tolerations"?', id="a letter too many"
+        ),
+        pytest.param(SPEC + "nodeselector: {}", "spec.nodeselector", 'did you mean "nodeSelector"?', id="another case"),
+        pytest.param(
+            SPEC + "topologySpreadConstraint: []",
+            "spec.topologySpreadConstraint",
+            'did you mean "topologySpreadConstraints"?',
+            id="the singular",
+        ),
+        pytest.param(
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nnodeSelector: {}\nspec: {containers: [{}]}",
+            "nodeSelector",
+            'it belongs at "spec.nodeSelector"',
+            id="not deep enough",
+        ),
+        pytest.param(
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, tolerations: []}]}",
+            "spec.containers[0].tolerations",
+            'it belongs at "spec.tolerations"',
+            id="too deep",
+        ),
+        pytest.param(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n"
+            "spec:\n  affinity: {}\n  selector: {matchLabels: {a: b}}\n"
+            "  template: {metadata: {labels: {a: b}}, spec: {containers: [{}]}}",
+            "spec.affinity",
+            'it belongs at "spec.template.spec.affinity"',
+            id="beside the template",
+        ),
+        pytest.param(
+            "apiVersion: v1\nkind: Node\nmetadata: {name: a}\ntaints: []",
+            "taints",
+            'it belongs at "spec.taints"',
+            id="on a node",
+        ),
+        pytest.param(
+            "apiVersion: v1\nkind: Node\nmetadata: {name: a}\nstatus: {alocatable: {cpu: 1}}",
+            "status.alocatable",
+            'did you mean "allocatable"?',
+            id="in a node's status",
+        ),
+        pytest.param(
+            SPEC + "affinity: {nodeAffinity: {requiredDuringScheduling: {}}}",
+            "spec.affinity.nodeAffinity.requiredDuringScheduling",
+            'did you mean "requiredDuringSchedulingIgnoredDuringExecution"?',
+            id="half a name",
+        ),
+    ],
+)
+def test_a_misspelt_scheduling_field_is_a_warning(read, text, path, hint):
+    (warning,) = read(text).warnings
+    assert (warning.path, warning.hint) == (path, hint)
+    assert warning.message == f'there is no field "{path.rpartition(".")[2]}" here; it is ignored'
+    assert warning.line > 0
+
+
+def test_fields_of_kubernetes_that_scheduling_does_not_read_are_nothing_to_speak_of(read):
+    manifests = read(
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: a, managedFields: [], generation: 1, selfLink: x}
+        spec:
+          dnsPolicy: None
+          hostname: a
+          securityContext: {}
+          serviceAccountName: default
+          containers:
+          - name: c
+            env: [{name: A, value: b}]
+            livenessProbe: {httpGet: {port: 80}}
+            volumeMounts: []
+          somethingNew: true
+        """
+    )
+    assert manifests.warnings == []
+
+
+def test_states_that_a_program_wrote_are_not_searched_for_misspelt_fields(monkeypatch):
+    monkeypatch.setattr("schedctl.sources.manifests.SPELLED_BYTES", 10)
+    assert load_text((SPEC + "nodeSelectr: {}").encode()).warnings == []
+
+
+def test_an_object_from_a_cluster_is_taken_as_it_is():
+    text = SPEC.replace("name: a}", "name: a, uid: u}") + "nodeSelectr: {}\n  tolerations: [{operator: Eksists}]\n"
+    manifests = load_text(text.encode())
+    assert manifests.objects[0].object.spec.tolerations[0].operator == "Eksists"
+    assert manifests.warnings == []
+
+
+def test_the_name_of_an_object_from_a_cluster_must_still_fit_a_line():
+    text = json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a\n\x1b[2Jb", "uid": "u"}})
+    with pytest.raises(InputError) as caught:
+        load_text(text.encode(), "m")
+    assert [problem.message for problem in caught.value.problems] == ['"a\\n\\x1b[2Jb" is not a name']
+
+
+def test_secret_values_beside_a_mistake_are_not_told(read):
+    problems = read.problems(SPEC.replace("name: c", "name: c, env: [{name: A, value: hunter2}]") + "priority: x\n")
+    assert "hunter2" not in told(problems)

@@ -1,0 +1,70 @@
+"""What an API server would refuse is refused of objects written by hand, and what it takes is taken.
+
+The cases are in ``refused.yaml`` and ``accepted.yaml``: one object a document, with what is said about it in a comment.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from schedctl.api import kinds
+from schedctl.sources import load_text, validation
+
+POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers: [{name: c}]\n"
+
+
+def cases(file: str):
+    """The documents of a file, each named by its comment."""
+    for document in (Path(__file__).parent / file).read_text().split("---\n")[1:]:
+        comment, _, text = document.partition("\n")
+        yield pytest.param(text, comment.removeprefix("# "), id=comment.removeprefix("# ")[:120])
+
+
+@pytest.mark.parametrize(("text", "message"), list(cases("refused.yaml")))
+def test_what_an_api_server_refuses_is_a_problem(read, text, message):
+    (problem,) = read.problems(text)
+    assert f"{problem.path}: {problem.message}" == message
+    assert problem.line > 0
+
+
+@pytest.mark.parametrize(("text", "what"), list(cases("accepted.yaml")))
+def test_what_an_api_server_takes_is_fine(read, text, what):
+    assert read(text).warnings == []
+
+
+def test_a_number_that_is_none_is_a_warning_because_an_api_server_takes_it(read):
+    term = "nodeSelectorTerms: [{matchExpressions: [{key: a, operator: Gt, values: [large]}]}]"
+    affinity = f"  affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {{{term}}}}}}}\n"
+    (warning,) = read(POD + affinity).warnings
+    assert warning.message == 'Gt compares integers, and "large" is none: it never holds'
+
+
+def test_a_pod_of_a_known_template_on_a_bad_node_is_still_a_problem(read):
+    read(POD)
+    (problem,) = read.problems(POD + "  nodeName: '!'\n")
+    assert problem.path == "spec.nodeName"
+
+
+def test_objects_in_retired_versions_are_not_held_to_the_rules_of_new_ones():
+    text = b"apiVersion: extensions/v1beta1\nkind: Deployment\nmetadata: {name: a}\nspec: {template: {spec: {}}}\n"
+    assert len(load_text(text).objects) == 1
+
+
+def test_every_rule_is_about_a_field_that_exists():
+    reachable: set[type] = set()
+
+    def reach(struct: type) -> None:
+        if struct not in reachable:
+            reachable.add(struct)
+            for field in msgspec.structs.fields(struct):
+                for inner in validation._structs_in(field.type):
+                    reach(inner)
+
+    for kind in kinds.KINDS:
+        reach(kind.struct)
+    tables = [*validation.WORDS, *validation.RANGES, *validation.REQUIRED, *validation.SYNTAX]
+    assert [(s.__name__, f) for s, f in tables if s not in reachable or f not in s.__struct_fields__] == []
+    assert set(validation.RELATIONS) <= reachable
