@@ -119,7 +119,10 @@ def main() -> None:
             mine, my_nodes = ours(raw)
             other, nodes = theirs(oracle, raw)
             same = "" if config == "" or nodes == my_nodes else "  other nodes!"
-            print(f"{kind:<16}{wanted:>12}{mine * 1000:>10.2f}{other * 1000:>10.2f}{other / mine:>7.0f}x{same}", flush=True)
+            print(
+                f"{kind:<16}{wanted:>12}{mine * 1000:>10.2f}{other * 1000:>10.2f}{other / mine:>7.0f}x{same}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

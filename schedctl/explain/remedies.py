@@ -94,10 +94,11 @@ def _company(node: str, evidence: Evidence) -> list[Remedy]:
 
 def _unwanted(node: str, evidence: Evidence) -> list[Remedy]:
     cause = evidence["cause"]
-    return [*_without(cause["pods"]), (DropPodAntiAffinity(cause["topologyKey"]),)]
+    return [*_without(cause), (DropPodAntiAffinity(cause["topologyKey"]),)]
 
 
-def _without(pods: list[str]) -> list[Remedy]:
+def _without(cause: Evidence) -> list[Remedy]:
+    pods = cause["pods"]
     return [(RemovePods(tuple(pods)),)] if 0 < len(pods) <= _MOST_PODS else []
 
 
@@ -107,7 +108,7 @@ def _skewed(node: str, evidence: Evidence) -> list[Remedy]:
 
 
 _REMEDIES: dict[str, Callable[[str, Evidence], list[Remedy]]] = {
-    "inter-pod-affinity/repelled": lambda node, evidence: _without(evidence["cause"]["pods"]),
+    "inter-pod-affinity/repelled": lambda node, evidence: _without(evidence["cause"]),
     "inter-pod-affinity/unmatched": _company,
     "inter-pod-affinity/unwanted": _unwanted,
     "node-affinity/unmatched": _labels,

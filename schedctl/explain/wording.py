@@ -20,6 +20,10 @@ FEW = 3
 """How many names a phrase lists before it counts the rest."""
 
 
+FEW_DOMAINS = 5
+"""How many domains of a topology are told with their counts."""
+
+
 def _nothing(evidence: Evidence) -> str:
     return ""
 
@@ -52,10 +56,11 @@ def of(reference: str) -> Wording:
     return _WORDINGS.get(reference) or _WORDINGS.get(reference.partition("/")[0]) or _ANY
 
 
-def few(names: Sequence[str], limit: int = FEW) -> str:
-    """Return the first names and how many more there are."""
+def few(names: Sequence[str], limit: int = FEW, *, number: int | None = None) -> str:
+    """Return the first names and how many more there are, of `number` or of those given."""
     listed = ", ".join(names[:limit])
-    return f"{listed} and {len(names) - limit} more" if len(names) > limit else listed
+    more = (len(names) if number is None else number) - limit
+    return f"{listed} and {more} more" if more > 0 else listed
 
 
 def taint(written: Evidence) -> str:
@@ -134,8 +139,10 @@ def _spread(all_evidence: Sequence[Evidence]) -> str:
         keys.setdefault(evidence["topologyKey"], []).append(evidence)
     told = []
     for key, found in keys.items():
-        fewest = min(evidence["minimum"] for evidence in found)
-        told.append(f"spread over {key}: maxSkew {found[0]['maxSkew']}, the emptiest domain has {fewest}")
+        domains = found[0].get("domains") or {}
+        counts = ", ".join(f"{domain} {count}" for domain, count in list(domains.items())[:FEW_DOMAINS])
+        emptiest = f"the emptiest domain has {min(evidence['minimum'] for evidence in found)}"
+        told.append(f"spread over {key}: maxSkew {found[0]['maxSkew']}, {emptiest}{f' ({counts})' if counts else ''}")
     return "; ".join(told)
 
 
@@ -149,6 +156,11 @@ def _unlabelled(evidence: Evidence) -> str:
 def _term(cause: Evidence) -> str:
     where = "any namespace" if cause["namespaces"] is None else few(cause["namespaces"])
     return f"{cause['selector'] or 'any pod'} in {where}"
+
+
+def _pods(cause: Evidence) -> str:
+    """The first pods, of which a cause names only some, and how many more there are."""
+    return few(cause["pods"], number=cause.get("number"))
 
 
 def _place(cause: Evidence) -> str:
@@ -165,18 +177,17 @@ def _lonely(evidence: Evidence) -> str:
 
 def _lonely_summary(all_evidence: Sequence[Evidence]) -> str:
     cause = all_evidence[0]["cause"]
-    pods = cause["pods"]
-    return f"pods {_term(cause)}: {few(pods) if pods else 'none runs anywhere'}"
+    return f"pods {_term(cause)}: {_pods(cause) or 'none runs anywhere'}"
 
 
 def _crowded(evidence: Evidence) -> str:
     cause = evidence["cause"]
-    return f"{_place(cause)} has {few(cause['pods'])} ({_term(cause)})"
+    return f"{_place(cause)} has {_pods(cause)} ({_term(cause)})"
 
 
 def _repelled(evidence: Evidence) -> str:
     cause = evidence["cause"]
-    return f"{_place(cause)} has {few(cause['pods'])}, which keeps away pods {_term(cause)}"
+    return f"{_place(cause)} has {_pods(cause)}, which keeps away pods {_term(cause)}"
 
 
 # -- the others ------------------------------------------------------------------

@@ -6,9 +6,9 @@ if it has one. Of several with the same name the newest counts, of equally old o
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from schedctl.api.devices import DeviceClass
+from schedctl.api.quantities import MIN_INT64
+from schedctl.api.times import unix_nanoseconds
 from schedctl.cache.cluster import Cluster
 
 IMPLICIT_PREFIX = "deviceclass.resource.kubernetes.io/"
@@ -34,6 +34,6 @@ def classes_by_resource(cluster: Cluster) -> dict[str, DeviceClass]:
     return classes
 
 
-def _created(device_class: DeviceClass) -> datetime:
+def _created(device_class: DeviceClass) -> int:
     written = device_class.metadata.creation_timestamp
-    return datetime.fromisoformat(written) if written else datetime.min.replace(tzinfo=UTC)
+    return unix_nanoseconds(written) if written else MIN_INT64

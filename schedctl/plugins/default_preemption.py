@@ -80,7 +80,7 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
                 return PostFilterResult(_worded(Code.ERROR, aggregated(found.faults)), findings=preemption)
             return _fruitless(len(nodes), found.refused, found.reasons, preemption)
         choice = choose(candidates)
-        node, victims = candidates.nodes.names[choice.candidate], candidates.victims(choice.candidate)
+        node, victims = candidates.name(choice.candidate), candidates.victims(choice.candidate)
         text = f"found a potential placement for pod on node {node}, preempting {len(victims)} victims"
         preemption = Preemption("", len(potential), found.tried, enough, candidates, choice)
         return PostFilterResult(_worded(Code.SUCCESS, text), node, tuple(victims), preemption)

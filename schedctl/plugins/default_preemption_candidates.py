@@ -53,6 +53,10 @@ class Candidates:
         """How many victims of each candidate violate a budget, int64 (c,)."""
         return self._summed(self.violating.astype(np.int64))
 
+    def name(self, candidate: int) -> str:
+        """Return the name of one candidate."""
+        return self.nodes.object(candidate).metadata.name
+
     def victims(self, candidate: int) -> list[PodInfo]:
         """Return the victims of one candidate, the most important first; only while the cluster is as it was."""
         rows = self.pods[self.begin[candidate] : self.begin[candidate + 1]]

@@ -17,7 +17,7 @@ from schedctl.cache.nodes import Nodes
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.handles import Handle
 from schedctl.plugins.default_preemption_candidates import Candidates, joined
-from schedctl.plugins.default_preemption_victims import Victims, possible_victims
+from schedctl.plugins.default_preemption_victims import Victims, grouped, possible_victims
 
 NO_VICTIMS = "No preemption victims found for incoming pod"
 
@@ -30,8 +30,8 @@ class Search:
         candidates: nodes where evictions would make room, in the order in which they were tried.
         tried: how many nodes were tried.
         refused: how many of them no eviction helps.
-        reasons: how many of those stay refused for each reason.
-        faults: what went wrong, and on which nodes.
+        reasons: how many of those stay refused for each reason, if the search went through all nodes.
+        faults: what went wrong on single nodes.
     """
 
     candidates: Candidates
@@ -67,7 +67,7 @@ def search(handle: Handle, cycle: Cycle, nodes: Nodes, enough: int) -> Search:
             last = np.flatnonzero(nodes.rows == candidates.nodes.rows[end])
             tried = int(last[0]) + 1
             break
-    refused = tried - len(candidates) if end is None else tried - end - 1
+    refused = tried - (len(candidates) if end is None else end + 1)
     return Search(candidates.take(kept), tried, refused, reasons, tuple(faults))
 
 
@@ -91,6 +91,10 @@ def _kept(costly: BoolArray, enough: int) -> tuple[BoolArray, int | None]:
 def _try(handle: Handle, cycle: Cycle, nodes: Nodes, reasons: Counter[str], faults: list[str]) -> Candidates:
     """Return the candidates among some nodes, and count why the others stay refused and what went wrong."""
     victims = possible_victims(nodes, cycle.pod.priority)
+    if len(victims.nodes) < len(nodes):
+        reasons[NO_VICTIMS] += len(nodes) - len(victims.nodes)
+    if not len(victims.nodes):
+        return Candidates(victims.nodes, victims.begin, victims.pods, victims.violating)
     emptied = victims.nodes.supposing_running(victims.at, victims.pods, -1)
     filtered = handle.run_filters(cycle, emptied, nominated=True)
     helped = np.flatnonzero(filtered.feasible)
@@ -102,8 +106,6 @@ def _try(handle: Handle, cycle: Cycle, nodes: Nodes, reasons: Counter[str], faul
         wrong[position] = f'expected at least one victim pod on node "{emptied.names[position]}"'
     faults += (wrong[position] for position in sorted(wrong))
     reasons.update(filtered.histogram())
-    if len(emptied) < len(nodes):
-        reasons[NO_VICTIMS] += len(nodes) - len(emptied)
     having = counts > 0
     begin = np.concatenate((np.zeros(1, np.intp), np.cumsum(counts[having])))
     return Candidates(victims.nodes.take(having), begin, victims.pods[gone], victims.violating[gone])
@@ -136,4 +138,4 @@ def _reprieve_order(victims: Victims) -> IndexArray:
     """Return the victims of each node in the order in which they may come back, intp (v,)."""
     if not victims.violating.any():
         return np.arange(len(victims.pods))
-    return np.argsort(2 * victims.at + ~victims.violating, kind="stable")
+    return grouped(2 * victims.at + ~victims.violating, 2 * len(victims.nodes))

@@ -12,7 +12,7 @@ import numpy as np
 
 from schedctl.api.policies import PodDisruptionBudget
 from schedctl.api.selectors import SelectorError, compile_selector
-from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
+from schedctl.cache.arrays import BoolArray, IndexArray
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import Nodes
 
@@ -51,14 +51,19 @@ def possible_victims(nodes: Nodes, priority: int) -> Victims:
     counts = np.bincount(at, minlength=len(nodes))
     having = counts > 0
     at = (np.cumsum(having) - 1)[at]
-    together = np.argsort(at.astype(np.uint16) if len(nodes) <= 1 << 16 else at, kind="stable")
+    together = grouped(at, len(nodes))
     pods, at = pods[together], at[together]
     begin = np.concatenate((np.zeros(1, np.intp), np.cumsum(counts[having])))
-    return Victims(nodes.take(having), pods, at, begin, _violating(cluster, pods, at, begin))
+    return Victims(nodes.take(having), pods, at, begin, _violating(cluster, pods, at))
 
 
-def _violating(cluster: Cluster, pods: IndexArray, at: IndexArray, begin: IndexArray) -> BoolArray:
-    """Return which victims break a budget when they are evicted in order, bool (v,).
+def grouped(keys: IndexArray, bound: int) -> IndexArray:
+    """Return the order that sorts keys, all of them in range(bound), and keeps equal ones as they come."""
+    return np.argsort(keys.astype(np.uint16) if bound <= 1 << 16 else keys, kind="stable")  # of 16 bits: by radix
+
+
+def _violating(cluster: Cluster, pods: IndexArray, at: IndexArray) -> BoolArray:
+    """Return which victims, those of a node together, break a budget when they are evicted in order, bool (v,).
 
     Budgets are asked in order of their keys. A victim counts against each that selects it until one is overdrawn: that
     one it violates, and later ones are not asked.
@@ -69,9 +74,10 @@ def _violating(cluster: Cluster, pods: IndexArray, at: IndexArray, begin: IndexA
         selected = _protected(cluster, budgets[key])
         if selected is None:
             continue
-        counting = selected[pods] & ~violating
-        drawn: IntArray = np.concatenate((np.zeros(1, np.int64), np.cumsum(counting)))
-        violating |= counting & (drawn[1:] - drawn[begin[at]] > budgets[key].status.disruptions_allowed)
+        counting = np.flatnonzero(selected[pods] & ~violating)
+        there = at[counting]
+        drawn = np.arange(1, len(there) + 1) - np.searchsorted(there, there)
+        violating[counting[drawn > budgets[key].status.disruptions_allowed]] = True
     return violating
 
 

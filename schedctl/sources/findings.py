@@ -15,7 +15,6 @@ Path = tuple[str | int, ...]
 TEMPLATE = "this looks like a template; render it first, e.g. with `helm template`"
 """The hint for text with double braces."""
 
-_SHOWN = 48
 _PLAIN_STEP = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -57,16 +56,16 @@ def dotted(path: Path) -> str:
     return text
 
 
-def printable(text: str) -> str:
-    """Return text that cannot disturb a terminal: escapes for all that is not printable, and no more than a line."""
-    if len(text) > _SHOWN:
-        text = text[:_SHOWN] + "…"
+def printable(text: str, most: int = 600) -> str:
+    """Return text that cannot disturb a terminal: escapes for all that is not printable, and no more than so long."""
+    if len(text) > most:
+        text = text[:most] + "…"
     return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def quoted(text: str) -> str:
-    """Return the text in double quotes, made `printable`."""
-    return f'"{printable(text)}"'
+    """Return the beginning of a text in double quotes, made `printable`."""
+    return f'"{printable(text, 48)}"'
 
 
 def described(value: Any) -> str:
@@ -78,7 +77,7 @@ def described(value: Any) -> str:
     if isinstance(value, str):
         return f"the text {quoted(value)}"
     if isinstance(value, int | float):
-        return f"the number {printable(str(value))}" if abs(value) < 1e40 else "a very large number"
+        return f"the number {printable(str(value), 48)}" if abs(value) < 1e40 else "a very large number"
     return "a mapping" if isinstance(value, dict) else "a list"
 
 

@@ -88,7 +88,7 @@ def _examined(
     except RecursionError:
         return None, [Finding((), "nested too deeply")]
     except msgspec.DecodeError as error:  # a number of thousands of digits
-        return None, [Finding((), f"cannot be read: {printable(str(error))}")]
+        return None, [Finding((), f"cannot be read: {printable(str(error), 100)}")]
     return obj, findings
 
 

@@ -17,6 +17,7 @@ import msgspec
 from schedctl.api.meta import Namespace
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
+from schedctl.api.sharing import Sharing
 from schedctl.api.storage import PersistentVolumeClaim
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
@@ -72,6 +73,7 @@ def every_pod(cluster: Cluster) -> Iterator[PodInfo]:
 
 def _admitted(pods: Iterable[Pod], made: Assembled) -> Iterator[PodInfo]:
     """Yield the pods that take part, and note what is to be known of the others."""
+    sharing = Sharing()
     for pod in _each_with_a_name(pods):
         admitted = admission.admit(pod, made.cluster)
         if pod.status.phase in FINISHED:
@@ -81,7 +83,7 @@ def _admitted(pods: Iterable[Pod], made: Assembled) -> Iterator[PodInfo]:
             made.warnings[admitted.pod.key] = admitted.warnings
         for claim in admitted.claims:
             made.cluster.put(claim)
-        yield PodInfo(admitted.pod)
+        yield PodInfo(admitted.pod if admitted.pod is pod else sharing.pod(admitted.pod))
 
 
 def _each_with_a_name(pods: Iterable[Pod]) -> Iterator[Pod]:
