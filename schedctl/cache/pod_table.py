@@ -197,16 +197,16 @@ class PodTable:
             self._started = grown(self._started, rows)
 
     def _reordered(self, rows: set[int]) -> IndexArray:
-        """Return the order of importance with some rows taken out, and those alive put where they belong."""
+        """Return the order of importance with some rows taken out and put where they belong."""
         moved = np.zeros(self._rows, np.bool_)
         moved[list(rows)] = True
         kept = self._by_importance[~moved[self._by_importance]]
-        priority, started, alive = self.priority, self.started, self.alive
+        priority, started = self.priority, self.started
 
         def place(row: int) -> tuple[int, int, int]:
             return -int(priority[row]), int(started[row]), row
 
-        arrivals = sorted((row for row in rows if alive[row]), key=place)
+        arrivals = sorted(rows, key=place)
         return np.insert(kept, [bisect_left(kept, place(row), key=place) for row in arrivals], arrivals)
 
 

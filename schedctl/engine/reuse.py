@@ -104,21 +104,21 @@ class _Recollection(Asking):
     def pre_filter(self, plugin: PreFilterPlugin, cycle: Cycle, nodes: Nodes) -> Status | NodeSet | None:
         answers = self._template.pre_filter
         if plugin.name not in answers:
-            answers[plugin.name] = plugin.pre_filter(cycle, nodes)
+            answers[plugin.name] = super().pre_filter(plugin, cycle, nodes)
         return answers[plugin.name]
 
     def filter(self, plugin: FilterPlugin, cycle: Cycle, nodes: Nodes) -> Verdicts:
         if nodes.changes is not None or nodes.rows is not nodes.cluster.rows:
-            return plugin.filter(cycle, nodes)
+            return super().filter(plugin, cycle, nodes)
         verdicts = self._template.verdicts
         if plugin.name not in verdicts:
-            verdicts[plugin.name] = plugin.filter(cycle, nodes)
+            verdicts[plugin.name] = super().filter(plugin, cycle, nodes)
         return verdicts[plugin.name]
 
     def pre_score(self, plugin: PreScorePlugin, cycle: Cycle, nodes: Nodes) -> Status | None:
         answers = self._template.pre_score
         if plugin.name not in answers or (plugin.reads_feasible_set and not self._same_feasible(nodes)):
-            answers[plugin.name] = plugin.pre_score(cycle, nodes)
+            answers[plugin.name] = super().pre_score(plugin, cycle, nodes)
             self._template.raw.pop(plugin.name, None)
         return answers[plugin.name]
 
@@ -134,7 +134,7 @@ class _Recollection(Asking):
             unknown = np.flatnonzero(~raw.known[nodes.rows])
             if len(unknown):
                 asked = nodes if len(unknown) > _FEW else nodes.take(unknown)
-                raw.scores[asked.rows] = plugin.score(cycle, asked)
+                raw.scores[asked.rows] = super().score(plugin, cycle, asked)
                 raw.known[asked.rows] = True
         scores: IntArray = raw.scores[nodes.rows]
         return scores

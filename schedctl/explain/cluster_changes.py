@@ -1,4 +1,4 @@
-"""The changes to a cluster: cordons lifted, taints cleared, pods gone, a node more."""
+"""The changes to a cluster: cordons lifted, taints cleared, pods gone, features switched on, a node more."""
 
 from __future__ import annotations
 
@@ -91,6 +91,32 @@ class RemovePods(Change):
             info = cluster.pod_table.infos[row] if row is not None else None
             if info is not None:
                 cluster.remove_pod(info)
+        return pod
+
+
+@dataclass(frozen=True, slots=True)
+class DeclareFeatures(Change):
+    """The kubelet of a node that would do otherwise lacks features the pod needs, or has them switched off."""
+
+    node: str
+    features: tuple[str, ...]
+
+    kind: ClassVar[str] = "declare-features"
+    effort: ClassVar[int] = 5
+
+    @property
+    def condition(self) -> str:
+        """``the kubelet of node-3 had UserNamespacesHostNetworkSupport``."""
+        return f"the kubelet of {self.node} had {' and '.join(self.features)}"
+
+    def apply(self, pod: Pod, cluster: Cluster) -> Pod:
+        """Let the node declare the features."""
+
+        def declaring(node: Node) -> Node:
+            declared = sorted({*(node.status.declared_features or ()), *self.features})
+            return _replace(node, status=_replace(node.status, declared_features=declared))
+
+        _change_node(cluster, self.node, declaring)
         return pod
 
 

@@ -13,7 +13,7 @@ from schedctl.api.nodes import Taint
 from schedctl.cache.pod_info import PodInfo
 from schedctl.explain import wording
 from schedctl.explain.changes import Change
-from schedctl.explain.cluster_changes import UNSCHEDULABLE_TAINT, ClearTaint, RemovePods, Uncordon
+from schedctl.explain.cluster_changes import UNSCHEDULABLE_TAINT, ClearTaint, DeclareFeatures, RemovePods, Uncordon
 from schedctl.explain.evidence import Evidence, Refused
 from schedctl.explain.pod_changes import (
     DropHostPorts,
@@ -112,6 +112,7 @@ _REMEDIES: dict[str, Callable[[str, Evidence], list[Remedy]]] = {
     "inter-pod-affinity/unmatched": _company,
     "inter-pod-affinity/unwanted": _unwanted,
     "node-affinity/unmatched": _labels,
+    "node-declared-features/unmatched": lambda node, evidence: [(DeclareFeatures(node, tuple(evidence["missing"])),)],
     "node-ports/taken": _ports,
     "node-resources-fit/insufficient": _room,
     "node-unschedulable/cordoned": lambda node, evidence: [(Uncordon(node),)],

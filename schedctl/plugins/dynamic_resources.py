@@ -8,11 +8,12 @@ import numpy as np
 
 from schedctl.api.devices import DeviceClass
 from schedctl.cache.arrays import IntArray
-from schedctl.cache.cluster import Change, ChangeKind, Cluster
+from schedctl.cache.cluster import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import NotModelled, PluginError
 from schedctl.framework.cycles import Cycle, StateKey
+from schedctl.framework.device_classes import classes_by_resource
 from schedctl.framework.points import (
     FilterPlugin,
     PostFilterPlugin,
@@ -29,8 +30,6 @@ from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status, error, unsc
 
 STATE = StateKey[None]("DynamicResources")
 """Written by PreFilter, whether or not the pod has claims."""
-IMPLICIT_NAME = "deviceclass.resource.kubernetes.io/"
-"""What the extended resource name that every DeviceClass has begins with; the class name follows."""
 
 
 class DynamicResources(
@@ -58,8 +57,9 @@ class DynamicResources(
         """
         pod = cycle.pod
         _refuse_claims(pod)
-        for name, amount in pod.requests.exact.items():
-            if amount and _backed_by_devices(nodes.cluster, name):
+        classes = classes_by_resource(nodes.cluster)
+        for name, amount in pod.requests.exact.items() if classes else ():
+            if amount and name in classes:
                 feature = "extended resources backed by a DeviceClass"
                 raise NotModelled("DynamicResources", feature, f'pod {pod.key}, resource "{name}"')
         cycle.state[STATE] = None
@@ -109,11 +109,3 @@ class DynamicResources(
 def _refuse_claims(pod: PodInfo) -> None:
     for claim in pod.pod.spec.resource_claims or ():
         raise NotModelled("DynamicResources", "resource claims", f'pod {pod.key}, claim "{claim.name}"')
-
-
-def _backed_by_devices(cluster: Cluster, resource: str) -> bool:
-    """Whether a DeviceClass stands for an extended resource, by the name it gives or the one it has anyway."""
-    classes = cluster.every(DeviceClass)
-    if resource.startswith(IMPLICIT_NAME):
-        return resource.removeprefix(IMPLICIT_NAME) in classes
-    return any(device_class.spec.extended_resource_name == resource for device_class in classes.values())

@@ -86,26 +86,9 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     def with_pods(self, cycle: Cycle, nodes: Nodes) -> None:
         """Count pods gained and lost at each position into that position's own domains."""
-        changes = nodes.changes
-        if changes is None:
-            return
-        state = cycle.state[STATE]
-        pod, rows = state.pod, len(nodes)
-        attracting = np.zeros(rows, np.int64)
-        unwanted = {term.topology_key: np.zeros(rows, np.int64) for term in state.anti}
-        repelling: dict[str, IntArray] = {}
-        for at, info, sign in zip(changes.positions.tolist(), changes.pods, changes.signs.tolist(), strict=True):
-            for term in carried_terms(info).required_anti:
-                if term.matches(pod.namespace, state.namespace_labels, pod.labels):
-                    if term.topology_key not in repelling:
-                        repelling[term.topology_key] = np.zeros(rows, np.int64)
-                    repelling[term.topology_key][at] += sign
-            if matches_all(state.required, info):
-                attracting[at] += sign
-            for term in state.anti:
-                if term.matches(info.namespace, None, info.labels):
-                    unwanted[term.topology_key][at] += sign
-        cycle.state[STATE] = replace(state, supposed=Supposed(attracting, unwanted, repelling))
+        if nodes.changes is not None:
+            state = cycle.state[STATE]
+            cycle.state[STATE] = replace(state, supposed=supposed(state, nodes, nodes.changes))
 
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Refuse nodes whose domains lack the company required, or have company that either side forbids."""

@@ -17,6 +17,9 @@ from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import AffinityTerm, PodInfo
 from schedctl.plugins.inter_pod_affinity_state import NO_DOMAIN, AffinityState, matches_all
 
+NAMED = 10
+"""How many pods a cause names; it counts them all."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cause:
@@ -27,8 +30,9 @@ class Cause:
         domain: the node's value of that label, None where it has none.
         selector: the labels the term is about, as kubectl writes selectors.
         namespaces: the namespaces it is about, sorted; None for all.
-        pods: ``namespace/name`` of pods. Where company lacks, the running pods that would do, all of them elsewhere;
-            where company is forbidden, the pods in the domain that are in the way.
+        pods: ``namespace/name`` of pods, the first `NAMED`. Where company lacks, the running pods that would do, all
+            of them elsewhere; where company is forbidden, the pods in the domain that are in the way.
+        number: how many pods there are.
     """
 
     topology_key: str
@@ -36,6 +40,7 @@ class Cause:
     selector: str
     namespaces: tuple[str, ...] | None
     pods: tuple[str, ...]
+    number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +68,7 @@ class CauseColumn:
 
 def missing_company(state: AffinityState, nodes: Nodes, row: int) -> Cause:
     """Return the first required term whose label the node lacks, else the first whose domain lacks company."""
-    wanted = [info for info in _running(nodes, row) if matches_all(state.required, info)]
+    wanted = _company(state, nodes, row)
     unlabelled = [term for term in state.required if _domain(nodes, row, term) is None]
     lacking = unlabelled or [
         term
@@ -88,26 +93,26 @@ def unwanted_company(state: AffinityState, nodes: Nodes, row: int) -> Cause:
 def repelling_pods(state: AffinityState, nodes: Nodes, row: int) -> Cause:
     """Return the first anti-affinity term about the pod that pods in the node's domain carry."""
     about = (state.pod.namespace, state.namespace_labels, state.pod.labels)
-    carriers: dict[AffinityTerm, list[PodInfo]] = {}
-    for info in _running(nodes, row):
-        for term in carried_terms(info).required_anti:
-            if term.matches(*about):
-                carriers.setdefault(term, []).append(info)
-    for term, infos in carriers.items():
-        near = {info.key for info in _neighbours(nodes, row, term.topology_key)}
-        met = [info for info in infos if info.key in near]
+    terms = [carriers.term for carriers in nodes.cluster.affinity_terms.required_anti.about(*about)]
+    for info in _supposed([], nodes, row):
+        terms += (term for term in carried_terms(info).required_anti if term.matches(*about))
+    for term in dict.fromkeys(terms):
+        neighbours = _neighbours(nodes, row, term.topology_key)
+        met = [info for info in neighbours if term in carried_terms(info).required_anti]
         if met:
             return _cause(term, nodes, row, met)
     raise LookupError("no pod in reach of this row has an anti-affinity term about the pod")
 
 
 def _cause(term: AffinityTerm, nodes: Nodes, row: int, pods: Iterable[PodInfo]) -> Cause:
+    keys = tuple(dict.fromkeys(info.key for info in pods))
     return Cause(
         term.topology_key,
         _domain(nodes, row, term),
         _worded(term.selector),
         None if term.namespace_selector.everything else tuple(sorted(term.namespaces)),
-        tuple(dict.fromkeys(info.key for info in pods)),
+        keys[:NAMED],
+        len(keys),
     )
 
 
@@ -115,9 +120,15 @@ def _domain(nodes: Nodes, row: int, term: AffinityTerm) -> str | None:
     return nodes.labels.maps[int(nodes.rows[row])].get(term.topology_key)
 
 
-def _running(nodes: Nodes, row: int) -> list[PodInfo]:
-    """The running pods as supposed at a row, in the order of the pod table."""
-    return _supposed(list(nodes.cluster.pod_table), nodes, row)
+def _company(state: AffinityState, nodes: Nodes, row: int) -> list[PodInfo]:
+    """The running pods that match all required terms, as supposed at a row, in the order of the pod table."""
+    table = nodes.cluster.pod_table
+    selected = table.alive.copy()
+    for term in state.required:
+        selected &= table.select(term.selector, None if term.namespace_selector.everything else term.namespaces)
+    found = (table.infos[pod_row] for pod_row in np.flatnonzero(selected).tolist())
+    running = [info for info in found if info is not None]
+    return [info for info in _supposed(running, nodes, row) if matches_all(state.required, info)]
 
 
 def _neighbours(nodes: Nodes, row: int, key: str) -> list[PodInfo]:

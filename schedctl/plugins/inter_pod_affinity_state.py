@@ -18,7 +18,7 @@ from schedctl.api.selectors import NOTHING
 from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.labels import LabelColumns
-from schedctl.cache.nodes import Nodes
+from schedctl.cache.nodes import Nodes, PodChanges
 from schedctl.cache.pod_info import AffinityTerm, PodInfo
 from schedctl.cache.pod_table import NO_NODE
 
@@ -136,6 +136,40 @@ class AffinityState:
         return matches_all(self.required, self.pod)
 
 
+def supposed(state: AffinityState, nodes: Nodes, changes: PodChanges) -> Supposed:
+    """Return what the changes of a column add at each position."""
+    pod = state.pod
+
+    def added(amounts: IntArray) -> IntArray:
+        column, some = np.zeros(len(nodes), np.int64), np.flatnonzero(amounts)
+        np.add.at(column, changes.positions[some], amounts[some])
+        return column
+
+    attracting = added(changes.signs * _changes_selected(nodes.cluster, changes, state.required))
+    unwanted: dict[str, IntArray] = {}
+    for term in state.anti:
+        matching = added(changes.signs * _changes_selected(nodes.cluster, changes, (term,)))
+        unwanted[term.topology_key] = unwanted.get(term.topology_key, 0) + matching
+    terms = nodes.cluster.pod_table.footprints.repelling(
+        lambda term: term.matches(pod.namespace, state.namespace_labels, pod.labels)
+    )
+    repelling = {key: added(changes.signs * numbers[changes.footprints]) for key, numbers in terms.items()}
+    return Supposed(attracting, unwanted, repelling)
+
+
+def _changes_selected(cluster: Cluster, changes: PodChanges, terms: tuple[AffinityTerm, ...]) -> BoolArray:
+    """Return which changes are of pods that match all of the (resolved) terms, bool (changes,); none without terms."""
+    if not terms:
+        return np.zeros(len(changes), np.bool_)
+    by_row = np.zeros(len(cluster.pod_table) + 1, np.bool_)  # the last entry is for pods that do not run
+    by_row[_pods_selected(cluster, terms)] = True
+    selected: BoolArray = by_row[changes.rows]
+    strangers = np.flatnonzero(changes.rows < 0)
+    if len(strangers):
+        selected[strangers] = [matches_all(terms, info) for info in changes.pods[strangers]]
+    return selected
+
+
 def matches_all(terms: tuple[AffinityTerm, ...], info: PodInfo) -> bool:
     """Return whether a pod matches all of another's (resolved) terms, of which there is at least one."""
     return bool(terms) and all(term.matches(info.namespace, None, info.labels) for term in terms)
@@ -160,16 +194,21 @@ def _resolved(term: AffinityTerm, cluster: Cluster) -> AffinityTerm:
 
 def nodes_selected(cluster: Cluster, terms: tuple[AffinityTerm, ...]) -> IndexArray:
     """Return the node row of each running pod that matches all of the (resolved) terms, one at least, intp (pods,)."""
+    nodes: IndexArray = cluster.pod_table.node[_pods_selected(cluster, terms)]
+    return nodes
+
+
+def _pods_selected(cluster: Cluster, terms: tuple[AffinityTerm, ...]) -> IndexArray:
+    """Return the pod rows of the running pods that match all of the (resolved) terms, one at least, intp (pods,)."""
     table = cluster.pod_table
     labelled = table.labels.select(terms[0].selector)
     for term in terms[1:]:
         labelled &= table.labels.select(term.selector)
     rows = np.flatnonzero(labelled)
-    nodes = table.node[rows]
-    selected: BoolArray = nodes != NO_NODE
+    selected: BoolArray = table.node[rows] != NO_NODE
     for term in terms:
         if not term.namespace_selector.everything:
             codes = [table.strings.known(name) for name in term.namespaces]
             namespaces = table.namespace[rows]
             selected &= namespaces == codes[0] if len(codes) == 1 else np.isin(namespaces, codes)
-    return nodes[selected]
+    return rows[selected]

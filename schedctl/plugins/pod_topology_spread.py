@@ -187,6 +187,7 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
             self_match=spread.self_match,
             minimum=floor,
             max_skew=constraint.max_skew,
+            domains=spread,
         )
 
     def _constraints(self, pod: PodInfo, action: str) -> tuple[Constraint, ...]:

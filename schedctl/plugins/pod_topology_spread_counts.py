@@ -29,6 +29,10 @@ NO_DOMAIN = 2**31 - 1
 """The minimum over no domains."""
 
 
+TOLD = 10
+"""How many domains are told of as evidence."""
+
+
 class Counted:
     """Finds the nodes of the pods a selector counts, each selector once."""
 
@@ -104,6 +108,12 @@ class HardSpread:
     minimum: int
     self_match: int
     supposed: IntArray | None = None
+
+    def at(self, row: int) -> dict[str, int]:
+        """The counts of the emptiest domains, at most `TOLD`, as evidence; pods supposed at a position are left out."""
+        present = np.flatnonzero(self.present)
+        emptiest = present[np.argsort(self.counts[present], kind="stable")][:TOLD]
+        return {str(self.domains.values.values[domain]): int(self.counts[domain]) for domain in emptiest.tolist()}
 
     @property
     def floor(self) -> int:

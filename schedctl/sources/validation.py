@@ -122,7 +122,6 @@ REQUIRED: frozenset[Field] = frozenset(
         (LabelSelectorRequirement, "key"),
         (NodeSelector, "node_selector_terms"),
         (PersistentVolumeClaimVolumeSource, "claim_name"),
-        (PodSpec, "containers"),
         (StorageClass, "provisioner"),
         (ExactDeviceRequest, "device_class_name"),
         (DeviceSubRequest, "device_class_name"),
@@ -356,6 +355,10 @@ def _check_syntax(rule: Rule | tuple[Rule, Rule]) -> Check:
     return check_pairs if isinstance(rule, tuple) else check
 
 
+_REFUSED = "an API server would refuse it"
+"""The hint of warnings about objects that scheduling can still make sense of, e.g. in a simplified state."""
+
+
 # --- Rules about several fields ----------------------------------------------------------------------------------
 
 
@@ -411,6 +414,8 @@ def _affinity_term(obj: PodAffinityTerm, path: Path) -> Iterator[Finding]:
 
 
 def _pod_spec(obj: PodSpec, path: Path) -> Iterator[Finding]:
+    if not obj.containers:
+        yield Finding((*path, "containers"), "without containers a pod asks for nothing", _REFUSED, warning=True)
     spread = [(one.topology_key, one.when_unsatisfiable) for one in obj.topology_spread_constraints or ()]
     for index, pair in enumerate(spread):
         if pair in spread[:index]:
@@ -498,14 +503,16 @@ def _budget(obj: PodDisruptionBudgetSpec, path: Path) -> Iterator[Finding]:
 
 def _workload(obj: WorkloadSpec, path: Path) -> Iterator[Finding]:
     if obj.selector is None or not (obj.selector.match_labels or obj.selector.match_expressions):
-        yield Finding((*path, "selector"), 'the field "selector" is required and must select the template\'s pods')
+        message = "without a selector the workload selects no pods"
+        yield Finding((*path, "selector"), message, _REFUSED, warning=True)
         return
     try:
         matches = selectors.compile_selector(obj.selector).matches(obj.template.metadata.labels)
     except ValueError:
         return  # the selector's own rules say what is wrong with it
     if not matches:
-        yield Finding((*path, "template", "metadata", "labels"), "the selector does not select these labels")
+        where = (*path, "template", "metadata", "labels")
+        yield Finding(where, "the workload's selector does not select these labels", _REFUSED, warning=True)
 
 
 def _priority_class(obj: PriorityClass, path: Path) -> Iterator[Finding]:

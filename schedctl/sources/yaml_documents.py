@@ -121,7 +121,7 @@ class _Builder:
         stack = self.stack
         resolved: dict[str, Any] = {}
         anchors: dict[str, tuple[Any, int]] = {}
-        unfinished: set[str] = set()
+        begun: dict[str, int] = {}  # by anchor, the event with which its latest node began
         holder: Any = None  # the collection being filled
         key: Any = _IN_LIST  # the key read last; `_AWAITED` where one comes next
         items: Any = None  # the list under the document's "items"
@@ -149,6 +149,8 @@ class _Builder:
                 else:
                     value = text
                 anchor, first = event.anchor, count
+                if anchor is not None:
+                    begun[anchor] = count
                 if key is _AWAITED:
                     key = value if value.__class__ is str and text != "<<" else self.key(event, value)
                     if anchor is not None:
@@ -162,7 +164,7 @@ class _Builder:
                 if event.tag is not None:
                     self.known(event)
                 if event.anchor is not None:
-                    unfinished.add(event.anchor)
+                    begun[event.anchor] = count
                     anchors.pop(event.anchor, None)
                 stack.append((holder, key, event.anchor, count, event.start_mark))
                 if kind is MappingStartEvent:
@@ -175,12 +177,9 @@ class _Builder:
             elif kind is MappingEndEvent or kind is SequenceEndEvent:
                 value = holder
                 holder, key, anchor, first, started = stack.pop()
-                if anchor is not None:
-                    unfinished.discard(anchor)
             elif kind is AliasEvent:
                 if event.anchor not in anchors:
-                    inside = event.anchor in unfinished
-                    problem = "contains itself" if inside else "is not defined before this alias"
+                    problem = "contains itself" if event.anchor in begun else "is not defined before this alias"
                     self.refuse(event, f"the anchor {quoted(event.anchor)} {problem}")
                 value, size = anchors[event.anchor]
                 count += size
@@ -198,7 +197,7 @@ class _Builder:
                 self.check_end(event)
                 return
 
-            if anchor is not None:
+            if anchor is not None and begun[anchor] == first:
                 anchors[anchor] = (value, count - first + 1)
             if holder is None:
                 mark = started if kind is MappingEndEvent or kind is SequenceEndEvent else event.start_mark

@@ -208,9 +208,3 @@ def test_of_equal_priorities_the_earlier_start_is_the_more_important(earlier, la
     statuses = ({"phase": "Running", **({"startTime": t} if t else {})} for t in (later, earlier))
     c = cluster(node("a"), *(pod(f"p{i}", on="a", status=status) for i, status in enumerate(statuses)))
     assert c.pod_table.by_importance.tolist() == [1, 0]
-
-
-def test_a_time_that_is_none_is_refused():
-    c = cluster(node("a"), pod("p", on="a", status={"phase": "Running", "startTime": "yesterday"}))
-    with pytest.raises(ValueError, match='"yesterday" is not a time as RFC 3339 writes it'):
-        _ = c.pod_table.started

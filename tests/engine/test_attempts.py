@@ -219,6 +219,17 @@ def test_a_failing_filter_ends_the_cycle_with_the_first_node_it_failed_on_by_nam
     assert outcome.error == 'running "Fails" filter plugin: broken on b'
 
 
+class Breaks(FilterPlugin):
+    """Has a bug."""
+
+    def filter(self, cycle, nodes):
+        raise KeyError("rack")
+
+
+def test_an_exception_in_a_plugin_is_an_error_in_its_name():
+    assert run([Breaks], pod(), *AB).error == "plugin \"Breaks\" failed: KeyError: 'rack'"
+
+
 def test_scores_are_normalised_weighted_and_summed_and_ties_are_listed():
     outcome = attempt(
         profile(ByLength, weights={"ByLength": 3}), cluster(node("bb"), node("aa"), node("c")), pod(), Nominator()

@@ -164,6 +164,12 @@ def taint(key, value="", effect="NoSchedule"):
             id="a busy port",
         ),
         pytest.param(
+            [node("a")],
+            pod(hostNetwork=True, hostUsers=False),
+            ["would fit on a if the kubelet of a had UserNamespacesHostNetworkSupport"],
+            id="a feature the kubelet lacks",
+        ),
+        pytest.param(
             [node("a", pods="1"), pod("x", on="a")],
             pod(),
             ["would fit if there were another node like a"],

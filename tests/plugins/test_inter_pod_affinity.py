@@ -389,20 +389,20 @@ def causes(c, incoming):
 def test_where_company_lacks_the_cause_names_the_term_and_who_would_do_elsewhere():
     c = cluster(*nodes(), pod("x", on="a1", labels=DB))
     found = causes(c, pod(affinity=wants(term(DB))))
-    assert found["b1"] == Cause(ZONE, "b", "app=db", ("default",), ("default/x",))
-    assert found["bare"] == Cause(ZONE, None, "app=db", ("default",), ("default/x",))
+    assert found["b1"] == Cause(ZONE, "b", "app=db", ("default",), ("default/x",), 1)
+    assert found["bare"] == Cause(ZONE, None, "app=db", ("default",), ("default/x",), 1)
 
 
 def test_where_company_is_avoided_the_cause_names_it():
     c = cluster(*nodes(), pod("x", on="a1", labels=DB), pod("y", on="b1", labels=DB), pod("z", on="a2"))
     anti = {"topologyKey": ZONE, "labelSelector": {"matchExpressions": [{"key": "app", "operator": "Exists"}]}}
     found = causes(c, pod(affinity=avoids(anti | {"namespaceSelector": {}})))
-    assert found["a2"] == Cause(ZONE, "a", "app", None, ("default/x",))
+    assert found["a2"] == Cause(ZONE, "a", "app", None, ("default/x",), 1)
 
 
 def test_where_running_pods_object_the_cause_names_them():
     c = cluster(*nodes(), *(pod(name, on=on, affinity=avoids(term(WEB))) for name, on in (("x", "a1"), ("y", "b1"))))
-    assert causes(c, pod(labels=WEB))["b2"] == Cause(ZONE, "b", "app=web", ("default",), ("default/y",))
+    assert causes(c, pod(labels=WEB))["b2"] == Cause(ZONE, "b", "app=web", ("default",), ("default/y",), 1)
 
 
 # -- pods gained and lost ----------------------------------------------------------

@@ -84,6 +84,12 @@ def test_only_real_requests_count():
     assert scores(c, pod(cpu="4")) == [50]
 
 
+def test_amounts_that_wrapped_below_0_give_what_go_makes_of_them():
+    c = cluster(node("a", memory="18446744073709551615"), pod("b", on="a", memory="1Ei"), pod("c", on="a", cpu="1"))
+    assert c.nodes.allocatable("memory").tolist() == [-1]
+    assert scores(c, pod(cpu="1")) == [75]
+
+
 def test_a_change_spoils_the_row_of_its_node_and_objects_spoil_nothing():
     assert made().moved_by(Cycle(pod()), Change(ChangeKind.POD_REMOVED, 0, pod())) is Scope.ROW
     assert made().moved_by(Cycle(pod()), Change(ChangeKind.OBJECT)) is Scope.NOTHING

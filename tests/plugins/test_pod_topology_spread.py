@@ -187,6 +187,7 @@ def test_the_evidence_is_the_domain_its_count_and_what_it_is_compared_with():
         "self_match": 1,
         "minimum": 1,
         "max_skew": 1,
+        "domains": {"b": 1, "c": 1, "a": 3},
     }
 
 

@@ -14,6 +14,10 @@ from schedctl.api import kinds
 from schedctl.sources import load_text, validation
 
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers: [{name: c}]\n"
+REPLICA_SET = (
+    "apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: a}\n"
+    "spec:\n  selector: {matchLabels: {app: a}}\n  template: {metadata: {labels: {app: a}}, spec: {containers: [{}]}}\n"
+)
 
 
 def cases(file: str):
@@ -40,6 +44,26 @@ def test_a_number_that_is_none_is_a_warning_because_an_api_server_takes_it(read)
     affinity = f"  affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {{{term}}}}}}}\n"
     (warning,) = read(POD + affinity).warnings
     assert warning.message == 'Gt compares integers, and "large" is none: it never holds'
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        pytest.param(
+            "kind: Pod\napiVersion: v1\nmetadata: {name: a}\n", "spec.containers", id="a pod without containers"
+        ),
+        pytest.param(REPLICA_SET.replace("selector", "selektor"), "spec.selector", id="a workload without a selector"),
+        pytest.param(
+            REPLICA_SET.replace("{app: a}", "{app: b}", 1),
+            "spec.template.metadata.labels",
+            id="a workload that does not select its pods",
+        ),
+    ],
+)
+def test_what_an_api_server_refuses_but_scheduling_understands_is_a_warning(read, text, path):
+    manifests = read(text)
+    assert len(manifests.objects) == 1
+    assert [warning.path for warning in manifests.warnings if "API server" in warning.hint] == [path]
 
 
 def test_a_pod_of_a_known_template_on_a_bad_node_is_still_a_problem(read):

@@ -63,6 +63,11 @@ def test_a_key_that_overrides_a_merged_one_is_as_it_should_be():
     )
 
 
+def test_of_anchors_with_one_name_the_one_that_began_last_counts():
+    assert document("x: &a\n  k: &a inner\nz: *a") == ("ok", {"x": {"k": "inner"}, "z": "inner"}, [])
+    assert document("x: &a [1]\ny1: &a [2]\nz: *a") == ("ok", {"x": [1], "y1": [2], "z": [2]}, [])
+
+
 def test_items_are_handed_over_one_by_one():
     text = b"kind: List\nitems:\n- a: 1\n- &x [2]\n- *x\n- 3\nafter: [items]\n"
     values = list(yaml_documents.read(text, Place(10, 1), lambda finding, place: None))
