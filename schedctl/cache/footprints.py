@@ -72,8 +72,8 @@ class Footprints:
 
     def holding(self, protocol: str, port: int) -> BoolArray:
         """Return which footprints hold a host port, whatever the address, bool (codes,)."""
-        wanted = (protocol, port)
-        return np.array([any(held[1:] == wanted for held in known.host_ports) for known in self._known.values], np.bool_)
+        ports = ([held[1:] for held in known.host_ports] for known in self._known.values)
+        return np.array([(protocol, port) in held for held in ports], np.bool_)
 
     def repelling(self, concerned: Callable[[AffinityTerm], bool]) -> dict[str, IntArray]:
         """Return how many terms each footprint repels with that are about somebody, by topology key, int64 (codes,).

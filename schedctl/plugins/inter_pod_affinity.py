@@ -10,7 +10,6 @@ has the distinct terms of running pods, ``inter_pod_affinity_causes`` names the 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,9 +34,7 @@ from schedctl.plugins.inter_pod_affinity_state import (
     NO_DOMAIN,
     AffinityState,
     DomainCounts,
-    Supposed,
     domains_of,
-    matches_all,
     nodes_selected,
     resolved,
 )
@@ -87,8 +84,7 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     def with_pods(self, cycle: Cycle, nodes: Nodes) -> None:
         """Count pods gained and lost at each position into that position's own domains."""
         if nodes.changes is not None:
-            state = cycle.state[STATE]
-            cycle.state[STATE] = replace(state, supposed=supposed(state, nodes, nodes.changes))
+            cycle.state[STATE] = cycle.state[STATE].supposing(nodes, nodes.changes)
 
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Refuse nodes whose domains lack the company required, or have company that either side forbids."""

@@ -8,7 +8,7 @@ supposed column add to those counts.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -135,26 +135,25 @@ class AffinityState:
         """Whether the pod matches all its own required terms."""
         return matches_all(self.required, self.pod)
 
+    def supposing(self, nodes: Nodes, changes: PodChanges) -> AffinityState:
+        """Return the state that fits a supposed column, whose changes these are."""
 
-def supposed(state: AffinityState, nodes: Nodes, changes: PodChanges) -> Supposed:
-    """Return what the changes of a column add at each position."""
-    pod = state.pod
+        def added(amounts: IntArray) -> IntArray:
+            column, some = np.zeros(len(nodes), np.int64), np.flatnonzero(amounts)
+            np.add.at(column, changes.positions[some], amounts[some])
+            return column
 
-    def added(amounts: IntArray) -> IntArray:
-        column, some = np.zeros(len(nodes), np.int64), np.flatnonzero(amounts)
-        np.add.at(column, changes.positions[some], amounts[some])
-        return column
-
-    attracting = added(changes.signs * _changes_selected(nodes.cluster, changes, state.required))
-    unwanted: dict[str, IntArray] = {}
-    for term in state.anti:
-        matching = added(changes.signs * _changes_selected(nodes.cluster, changes, (term,)))
-        unwanted[term.topology_key] = unwanted.get(term.topology_key, 0) + matching
-    terms = nodes.cluster.pod_table.footprints.repelling(
-        lambda term: term.matches(pod.namespace, state.namespace_labels, pod.labels)
-    )
-    repelling = {key: added(changes.signs * numbers[changes.footprints]) for key, numbers in terms.items()}
-    return Supposed(attracting, unwanted, repelling)
+        attracting = added(changes.signs * _changes_selected(nodes.cluster, changes, self.required))
+        unwanted: dict[str, IntArray] = {}
+        for term in self.anti:
+            matching = added(changes.signs * _changes_selected(nodes.cluster, changes, (term,)))
+            unwanted[term.topology_key] = unwanted.get(term.topology_key, 0) + matching
+        namespace, labels = self.pod.namespace, self.pod.labels
+        about_pod = nodes.cluster.pod_table.footprints.repelling(
+            lambda term: term.matches(namespace, self.namespace_labels, labels)
+        )
+        repelling = {key: added(changes.signs * numbers[changes.footprints]) for key, numbers in about_pod.items()}
+        return replace(self, supposed=Supposed(attracting, unwanted, repelling))
 
 
 def _changes_selected(cluster: Cluster, changes: PodChanges, terms: tuple[AffinityTerm, ...]) -> BoolArray:
