@@ -66,10 +66,10 @@ class UsageError(SchedctlError):
 
 
 class ProblemsError(SchedctlError):
-    """Base of the faults that list every problem of an input."""
+    """Base of the faults that list every problem of an input, and apart from them what is merely odd about it."""
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        self.problems = tuple(problems)
+    def __init__(self, problems: Sequence[Problem], warnings: Sequence[Problem] = ()) -> None:
+        self.problems, self.warnings = tuple(problems), tuple(warnings)
         super().__init__("\n".join(map(str, self.problems)))
 
 

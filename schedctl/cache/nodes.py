@@ -186,6 +186,14 @@ class Nodes:
         changes = PodChanges(positions, pod_rows, table.footprint[pod_rows], signs, lambda: table.infos[pod_rows])
         return self._supposing(changes)
 
+    def emptied(self) -> Nodes:
+        """Return the column with all running pods gone; pods that were supposed gained stay."""
+        table = self.cluster.pod_table
+        alive = np.flatnonzero(table.alive)
+        signs = np.broadcast_to(np.int64(-1), alive.shape)
+        standing = PodChanges(table.node[alive], alive, table.footprint[alive], signs, lambda: table.infos[alive])
+        return self._supposing(standing.take(self.rows))
+
     def _supposing(self, changes: PodChanges) -> Nodes:
         column = Nodes(self.cluster, self.rows)
         column._before, column._more = self, changes

@@ -11,6 +11,7 @@ from schedctl.api.pods import Pod
 from schedctl.api.workloads import DaemonSet
 from schedctl.cache.cluster import Cluster
 from schedctl.explain import explanations
+from schedctl.explain.pod_changes import as_pending
 from schedctl.explain.reports import Explanation
 from schedctl.scheduler import Scheduler
 from schedctl.workloads import admission, templates
@@ -58,7 +59,7 @@ def _pod(obj: Any, cluster: Cluster) -> tuple[Pod, list[str]]:
     if isinstance(obj, Pod):
         if obj.status.phase not in FINISHED:
             return obj, []
-        return explanations.as_pending(obj), [f"the pod has ended ({obj.status.phase}): this is about another like it"]
+        return as_pending(obj), [f"the pod has ended ({obj.status.phase}): this is about another like it"]
     made = templates.pod_of(obj, cluster)
     for companion in made.companions:
         cluster.put(companion)

@@ -55,6 +55,7 @@ def code_of(fault: BaseException, *, debug: bool) -> int:
         traceback.print_exception(fault)
     if isinstance(fault, ProblemsError):
         report(fault.problems, "error")
+        report(fault.warnings, "warning")
     elif isinstance(fault, SchedctlError):
         say(f"error: {fault}", getattr(fault, "hint", ""))
     elif isinstance(fault, Unparsable):

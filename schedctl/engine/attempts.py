@@ -97,6 +97,11 @@ class Attempt:
         return self.cluster.node_table.names[int(first)]
 
     @property
+    def refused_everywhere(self) -> bool:
+        """Whether the cycle was run and no node will do."""
+        return bool(self.total_nodes) and not self.deleted and self.gated is None and self.scoring is None
+
+    @property
     def unschedulable_plugins(self) -> frozenset[str]:
         """Who refused, when no node will do."""
         names = set(self.narrowing_plugins)
@@ -115,6 +120,7 @@ def attempt(
     *,
     percentage: int | None = None,
     templates: Templates | None = None,
+    make_room: bool = True,
 ) -> Attempt:
     """Run one scheduling cycle and return its facts; the cluster is as before.
 
@@ -125,10 +131,13 @@ def attempt(
         nominator: the pods promised to nodes.
         percentage: sample the nodes as kube-scheduler does with this ``percentageOfNodesToScore``; None judges all.
         templates: the memory of pods alike; None asks everything anew.
+        make_room: whether to run PostFilter when no node will do.
     """
     outcome = Attempt(Cycle(pod), profile, cluster, cluster.generation, len(cluster.rows))
     try:
         _run(outcome, nominator, percentage, templates)
+        if make_room and outcome.refused_everywhere:
+            outcome.post_filter = post_filter(outcome)
     except CycleError as fault:
         outcome.error = str(fault)
         if isinstance(fault, FilterError):
@@ -179,8 +188,6 @@ def _run(outcome: Attempt, nominator: Nominator, percentage: int | None, templat
             chosen_from = outcome.judged if len(feasible) == len(outcome.judged) else outcome.judged.take(feasible)
             outcome.scoring = score_nodes(profile, outcome.cycle, chosen_from, asking)
             outcome.tie_rows = chosen_from.rows[outcome.scoring.ties]
-            return
-    outcome.post_filter = post_filter(outcome)
 
 
 def _pre_filter(outcome: Attempt, nodes: Nodes, asking: Asking) -> None:

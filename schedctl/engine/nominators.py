@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from schedctl.cache.pod_info import PodInfo
 
@@ -37,6 +38,15 @@ class Nominator:
             self._pods[node_name] = kept
         else:
             del self._pods[node_name]
+
+    @contextmanager
+    def fork(self) -> Iterator[None]:
+        """Promise and take back for the length of a ``with`` block; leaving it undoes everything."""
+        pods, node_of = {name: list(promised) for name, promised in self._pods.items()}, dict(self._node_of)
+        try:
+            yield
+        finally:
+            self._pods, self._node_of = pods, node_of
 
     def pods(self, node_name: str) -> Sequence[PodInfo]:
         """Return the pods nominated to a node."""

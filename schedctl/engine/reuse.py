@@ -136,7 +136,8 @@ class _Recollection(Asking):
                 asked = nodes if len(unknown) > _FEW else nodes.take(unknown)
                 raw.scores[asked.rows] = super().score(plugin, cycle, asked)
                 raw.known[asked.rows] = True
-        scores: IntArray = raw.scores[nodes.rows]
+        every = nodes.rows is nodes.cluster.rows and len(nodes.rows) == len(raw.scores)
+        scores: IntArray = raw.scores.copy() if every else raw.scores[nodes.rows]
         return scores
 
     def _same_feasible(self, nodes: Nodes) -> bool:

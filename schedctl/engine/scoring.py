@@ -36,7 +36,7 @@ class PluginScores:
     @property
     def weighted(self) -> IntArray:
         """The part of the sum, int64 (n,)."""
-        return self.normalized * self.weight
+        return self.normalized if self.weight == 1 else self.normalized * self.weight
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +85,8 @@ def score_nodes(profile: Profile, cycle: Cycle, nodes: Nodes, asking: Asking = D
                 f'running Score plugins: plugin "{scorer.name}" failed with: {fault}', scorer.name
             ) from fault
         normalized = scorer.normalize(cycle, nodes, raw)
-        most = int(normalized.max())
-        in_range = in_range and most <= MAX_NODE_SCORE and int(normalized.min()) >= 0
+        most = int(normalized.view(np.uint64).max())  # as unsigned integers, negative scores are the largest
+        in_range = in_range and most <= MAX_NODE_SCORE
         scores = PluginScores(scorer.name, raw, normalized, profile.weights[scorer.name])
         scored.append(scores)
         if most:

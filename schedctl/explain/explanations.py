@@ -16,13 +16,14 @@ from collections.abc import Sequence
 
 import msgspec
 
-from schedctl.api.pods import Pod, PodStatus
+from schedctl.api.pods import Pod
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.attempts import Attempt
 from schedctl.errors import NotModelled, UsageError
-from schedctl.explain import facts, fit_error, scores, wording
+from schedctl.explain import facts, fit_error, preemptions, scores, wording
 from schedctl.explain import hints as next_steps
+from schedctl.explain.pod_changes import as_pending
 from schedctl.explain.reports import (
     CurrentNode,
     ExplainReport,
@@ -57,7 +58,8 @@ def explain(
         matrix: whether to ask every filter about every node as well.
         node: a node to go into in depth, "" for none.
         sampling: look at as many nodes as kube-scheduler would, instead of all.
-        hints: whether to look for next steps, which tries changed pods and clusters.
+        hints: whether to look for next steps, and for places the victims of a preemption would find; both try changed
+            clusters.
 
     Raises:
         UsageError: there is no node of the name asked for.
@@ -126,16 +128,6 @@ def report(
     )
 
 
-def as_pending(pod: Pod) -> Pod:
-    """Return a pod as it was before it was bound: on no node, and with nothing in its status but its claims' names."""
-    status = PodStatus(
-        phase="Pending",
-        resource_claim_statuses=pod.status.resource_claim_statuses,
-        extended_resource_claim_status=pod.status.extended_resource_claim_status,
-    )
-    return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=""), status=status)
-
-
 def _standing(cluster: Cluster, key: str) -> PodInfo | None:
     """Return the pod of that name that stands on a node, known or not; None for a pending or unknown one."""
     row = cluster.pod_table.row_of.get(key)
@@ -168,6 +160,7 @@ def _explained(
     ranking = scores.ranking(outcome.scoring) if outcome.scoring is not None else []
     second = scores.runner_up(ranking) if ranking else None
     ties = outcome.ties
+    outlook, prospect = preemptions.outlook(outcome)
     explanation = Explanation(
         pod=reference,
         verdict=_verdict(outcome),
@@ -182,19 +175,21 @@ def _explained(
         score=ranking[0].total if ranking else None,
         reasons=reasons,
         unschedulable_plugins=[] if ties else sorted(outcome.unschedulable_plugins),
-        preemption=facts.preemption(outcome),
+        preemption=preemptions.preemption(outcome),
+        outlook=outlook,
         scores=ranking,
         comparison=scores.compare(ranking[0], second) if second is not None else None,
         matrix=facts.matrix(outcome) if matrix else None,
         node=facts.node(outcome, node, ranking) if node else None,
         current=_current(outcome, bound_to, ranking) if bound_to else None,
-        notes=_notes(outcome),
+        notes=[*_notes(outcome), *([prospect] if prospect else [])],
     )
     if not hints:
         return explanation
     deep = explanation.node is not None and explanation.node.verdict is NodeVerdict.REFUSED
     found = next_steps.find(scheduler, pod, outcome, reasons, node if deep else "")
-    return msgspec.structs.replace(explanation, hints=[*found, *missing_class])
+    preemption = preemptions.rehomed(scheduler, outcome, explanation.preemption)
+    return msgspec.structs.replace(explanation, hints=[*found, *missing_class], preemption=preemption)
 
 
 def _verdict(outcome: Attempt) -> Verdict:
@@ -259,7 +254,9 @@ def _notes(outcome: Attempt) -> list[str]:
     if searched and not ties and not outcome.error and outcome.post_filter is None:
         notes.append("preemption was not tried")
     if outcome.sampled is not None:
-        notes.append(f"nodes were sampled: the search stopped at {outcome.sampled} feasible nodes")
+        stopped = outcome.filtering is not None and outcome.filtering.feasible.sum() >= outcome.sampled
+        found = f"the search stopped at {outcome.sampled} feasible nodes" if stopped else "all were looked at"
+        notes.append(f"nodes were sampled: {found}")
     return notes
 
 

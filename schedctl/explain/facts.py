@@ -22,7 +22,6 @@ from schedctl.explain.reports import (
     NodeScore,
     NodeVerdict,
     PluginRefusals,
-    Preemption,
     PreFilter,
     Reason,
     ResourceUse,
@@ -88,21 +87,6 @@ def reasons_of(outcome: Attempt, node: str) -> list[Reason]:
     if outcome.pre_filter.rejected:
         return reasons(outcome)
     return groups.reasons((refused for refused in _first_refusals(outcome) if refused.node == node), zones(outcome))
-
-
-def preemption(outcome: Attempt) -> Preemption:
-    """Return what PostFilter achieved."""
-    result = outcome.post_filter
-    if result is None:
-        return Preemption()
-    return Preemption(
-        tried=True,
-        code=result.status.code.label,
-        plugin=result.status.plugin,
-        message=result.status.message,
-        nominated_node=result.nominated_node or "",
-        victims=sorted(info.key for info in result.victims),
-    )
 
 
 def matrix(outcome: Attempt) -> Matrix:

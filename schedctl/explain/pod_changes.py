@@ -1,4 +1,4 @@
-"""The changes to a pod: what it asks for, tolerates, selects, keeps away from, or is called."""
+"""The changes to a pod: what it asks for, tolerates, selects, keeps away from, or is called; and that it is unbound."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from schedctl.api.pods import (
     Pod,
     PodAffinity,
     PodAffinityTerm,
+    PodStatus,
     ResourceList,
     ResourceRequirements,
     Toleration,
@@ -33,6 +34,16 @@ from schedctl.explain.changes import Change
 
 _REQUIRED = "required_during_scheduling_ignored_during_execution"
 _replace = msgspec.structs.replace
+
+
+def as_pending(pod: Pod) -> Pod:
+    """Return a pod as it was before it was bound: on no node, and with nothing in its status but its claims' names."""
+    status = PodStatus(
+        phase="Pending",
+        resource_claim_statuses=pod.status.resource_claim_statuses,
+        extended_resource_claim_status=pod.status.extended_resource_claim_status,
+    )
+    return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=""), status=status)
 
 
 @dataclass(frozen=True, slots=True)

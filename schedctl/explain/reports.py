@@ -155,6 +155,51 @@ class PreFilter(Record, frozen=True):
     narrowing_plugins: list[str] = []
 
 
+class Victim(Record, frozen=True):
+    """A pod that would be evicted.
+
+    Attributes:
+        pod: ``namespace/name``.
+        priority: its priority.
+        start_time: when it started, "" where it has not.
+        terminating: whether it is on its way out already.
+        budgets: the disruption budgets that count it, as ``namespace/name``.
+        breaks_budget: whether its eviction, after that of the more important victims, breaks one.
+        elsewhere: the node that one like it would be placed on afterwards, "" for none; null where schedctl cannot
+            tell, and for one that is on its way out.
+        text: the same in words.
+    """
+
+    pod: str
+    priority: int
+    start_time: str = ""
+    terminating: bool = False
+    budgets: list[str] = []
+    breaks_budget: bool = False
+    elsewhere: str | None = None
+    text: str = ""
+
+
+class Candidate(Record, frozen=True):
+    """A node on which evictions would make room, with what nodes are compared by: first by the first number, and so on.
+
+    Attributes:
+        node: its name.
+        violations: how many victims' evictions break a budget; the fewer the better.
+        highest_priority: of its victims; the lower the better.
+        priority_sum: of its victims; the lower the better, where each counts from -2147483648.
+        victims: who would be evicted, the most important first; the fewer the better.
+        started: the earliest start of the most important victims, "" where they have not; the later the better.
+    """
+
+    node: str
+    violations: int
+    highest_priority: int
+    priority_sum: int
+    victims: list[str]
+    started: str = ""
+
+
 class Preemption(Record, frozen=True):
     """What PostFilter achieved.
 
@@ -163,6 +208,14 @@ class Preemption(Record, frozen=True):
         code, plugin, message: its answer, empty where it was not tried.
         nominated_node: where room would be made, "" for nowhere.
         victims: the pods that would be evicted, as ``namespace/name``.
+        potential_nodes: how many nodes were refused for reasons that evictions might remedy.
+        tried_nodes: on how many of them evictions were tried.
+        enough: with how many candidates the search ends.
+        candidates: the nodes where evictions would make room, the best first.
+        criterion: what singled the nominated node out, "" where it was the only one or where the name decided.
+        ties: the nodes as good as the nominated one, itself included; kube-scheduler takes any of them.
+        evictions: more about the victims, the most important first.
+        text: why this node, in words; "" where none was found.
     """
 
     tried: bool = False
@@ -171,6 +224,27 @@ class Preemption(Record, frozen=True):
     message: str = ""
     nominated_node: str = ""
     victims: list[str] = []
+    potential_nodes: int = 0
+    tried_nodes: int = 0
+    enough: int = 0
+    candidates: list[Candidate] = []
+    criterion: str = ""
+    ties: list[str] = []
+    evictions: list[Victim] = []
+    text: str = ""
+
+
+class Outlook(StrEnum):
+    """What it would take for a pod to run on this cluster."""
+
+    FITS = "Fits"
+    """It fits now."""
+    FITS_AFTER_PREEMPTION = "FitsAfterPreemption"
+    """It fits once preemption has evicted others."""
+    FITS_EMPTY_NODE = "FitsEmptyNode"
+    """It would fit on a node that no pod ran on, and preemption gets it none."""
+    FITS_NOWHERE = "FitsNowhere"
+    """It would fit on no node of the cluster, even if no pod ran there."""
 
 
 class PluginScore(Record, frozen=True):
@@ -354,6 +428,7 @@ class Explanation(Record, frozen=True):
         reasons: why the other nodes will not do, the most frequent first; first refusals only, as Kubernetes counts.
         unschedulable_plugins: who refused, where no node will do.
         preemption: what PostFilter achieved.
+        outlook: what it would take, null where nodes were not judged.
         scores: of every feasible node, best first.
         comparison: why the winner beats the best of the nodes that lost, null with fewer than two.
         matrix: every filter about every node, null unless asked for.
@@ -377,6 +452,7 @@ class Explanation(Record, frozen=True):
     reasons: list[Reason] = []
     unschedulable_plugins: list[str] = []
     preemption: Preemption = Preemption()
+    outlook: Outlook | None = None
     scores: list[NodeScore] = []
     comparison: Comparison | None = None
     matrix: Matrix | None = None

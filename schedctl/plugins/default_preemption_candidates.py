@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 
 import numpy as np
 
@@ -62,6 +63,11 @@ class Candidates:
         rows = self.pods[self.begin[candidate] : self.begin[candidate + 1]]
         victims: list[PodInfo] = self.nodes.cluster.pod_table.infos[rows].tolist()
         return victims
+
+    def every_victim(self) -> list[list[PodInfo]]:
+        """Return the victims of each candidate; see `victims`."""
+        pods: list[PodInfo] = self.nodes.cluster.pod_table.infos[self.pods].tolist()
+        return [pods[begin:end] for begin, end in pairwise(self.begin.tolist())]
 
     def take(self, chosen: BoolArray) -> Candidates:
         """Return those of a mask."""

@@ -6,6 +6,7 @@ node on its own, since a pod preempts on one node only.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,7 @@ from schedctl.api.selectors import SelectorError, compile_selector
 from schedctl.cache.arrays import BoolArray, IndexArray
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import Nodes
+from schedctl.cache.pod_info import PodInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,18 @@ def _violating(cluster: Cluster, pods: IndexArray, at: IndexArray) -> BoolArray:
         drawn = np.arange(1, len(there) + 1) - np.searchsorted(there, there)
         violating[counting[drawn > budgets[key].status.disruptions_allowed]] = True
     return violating
+
+
+def budgets_of(cluster: Cluster, pods: Sequence[PodInfo]) -> list[list[str]]:
+    """Return the keys of the disruption budgets that count each of some running pods."""
+    rows = [cluster.pod_table.row_of[pod.key] for pod in pods]
+    found: list[list[str]] = [[] for _ in pods]
+    for key, budget in sorted(cluster.every(PodDisruptionBudget).items()):
+        selected = _protected(cluster, budget)
+        for row, keys in zip(rows, found, strict=True):
+            if selected is not None and selected[row]:
+                keys.append(key)
+    return found
 
 
 def _protected(cluster: Cluster, budget: PodDisruptionBudget) -> BoolArray | None:

@@ -23,6 +23,7 @@ from schedctl.explain.reports import (
     NodeVerdict,
     PluginRefusals,
     PluginScore,
+    Preemption,
     Reason,
     ResourceUse,
     Verdict,
@@ -78,14 +79,12 @@ def _explanation(result: Explanation, detail: Detail, rules: str) -> Iterator[Bl
         yield Line((Span(result.message),), whole=True)
     if result.current is not None:
         yield line(result.current.text)
-    if result.preemption.nominated_node:
-        victims = ", ".join(result.preemption.victims)
-        yield line(f"preemption makes room on {result.preemption.nominated_node} by evicting {victims or 'nobody'}")
     sections = (
-        _node(result.node, detail) if result.node is not None else (),
+        _node(result.node, result.verdict, detail) if result.node is not None else (),
         _reasons(result, detail),
+        _preemption(result.preemption, detail),
         _scores(result, detail),
-        _matrix(result.matrix, detail) if result.matrix is not None else (),
+        _matrix(result.matrix, result.verdict, detail) if result.matrix is not None else (),
         _last(result, rules),
     )
     for section in sections:
@@ -124,7 +123,8 @@ def _reasons(result: Explanation, detail: Detail) -> Iterator[Block]:
         return
     if result.verdict is Verdict.SCHEDULED:
         nodes = result.nodes
-        yield line(f"{nodes.feasible} of {_nodes(nodes.total)} will do; the others:", "faint")
+        unseen = f", {nodes.unseen} were not looked at" if nodes.unseen else ""
+        yield line(f"{nodes.feasible} of {_nodes(nodes.total)} will do{unseen}; the others:", "faint")
     for reason in result.reasons:
         yield from _reason(reason, detail) if result.matrix is None else [_head(reason)]
 
@@ -177,6 +177,35 @@ def _nodes(count: int, kind: str = "") -> str:
     return f"{count} {kind}node{'' if count == 1 else 's'}"
 
 
+# -- who would have to go --------------------------------------------------------
+
+
+def _preemption(preemption: Preemption, detail: Detail) -> Iterator[Block]:
+    if not preemption.nominated_node:
+        return
+    yield line(f"preemption makes room on {preemption.nominated_node} by evicting", "strong")
+    evicted = preemption.evictions[: detail.entries]
+    yield Table([[(Span(victim.pod),), (Span(victim.text),)] for victim in evicted], 2)
+    if len(preemption.evictions) > len(evicted):
+        yield line(f"+{len(preemption.evictions) - len(evicted)} more", "faint", indent=2)
+    yield line(preemption.text)
+    if len(preemption.candidates) > 1:
+        yield from _candidates(preemption, detail)
+
+
+def _candidates(preemption: Preemption, detail: Detail) -> Iterator[Block]:
+    shown = preemption.candidates[: detail.entries]
+    heads = ("NODE", "BROKEN BUDGETS", "HIGHEST PRIORITY", "SUM", "VICTIMS", "STARTED")
+    rows: list[Sequence[Cell]] = []
+    for each in shown:
+        numbers = (each.violations, each.highest_priority, each.priority_sum, len(each.victims), each.started or "-")
+        style = "good" if each.node in preemption.ties else ""
+        rows.append(((Span(each.node, style),), *((Span(str(number)),) for number in numbers)))
+    yield Table(rows, 2, heads, frozenset(range(1, 5)))
+    if len(preemption.candidates) > len(shown):
+        yield line(f"+{_nodes(len(preemption.candidates) - len(shown), 'more ')}", "faint", indent=2)
+
+
 # -- why here --------------------------------------------------------------------
 
 
@@ -223,9 +252,9 @@ def _comparison(comparison: Comparison | None) -> Iterator[Block]:
 # -- every filter, and one node --------------------------------------------------
 
 
-def _matrix(matrix: Matrix, detail: Detail) -> Iterator[Block]:
+def _matrix(matrix: Matrix, verdict: Verdict, detail: Detail) -> Iterator[Block]:
     if not matrix.patterns:
-        yield line("no filter was asked about any node", "faint")
+        yield line("no filter was asked about any node: the pod does not come that far", "faint")
         return
     yield line("every filter about every node:", "faint")
     rows: list[Sequence[Cell]] = []
@@ -240,10 +269,13 @@ def _matrix(matrix: Matrix, detail: Detail) -> Iterator[Block]:
     for filtered in matrix.filters:
         for reason in filtered.reasons:
             yield from _reason(reason, detail)
-    yield from _silent(matrix.filters)
+    yield from _silent(matrix.filters, verdict)
 
 
-def _silent(filters: Sequence[PluginRefusals]) -> Iterator[Block]:
+def _silent(filters: Sequence[PluginRefusals], verdict: Verdict) -> Iterator[Block]:
+    if verdict in (Verdict.GATED, Verdict.DELETING, Verdict.FOREIGN_SCHEDULER):
+        yield line("no filter was asked: the pod does not come that far", "faint")
+        return
     content = [each.plugin for each in filters if each.asked and not each.refused]
     skipped = [each.plugin for each in filters if not each.asked]
     if content:
@@ -252,7 +284,7 @@ def _silent(filters: Sequence[PluginRefusals]) -> Iterator[Block]:
         yield line(f"not asked, since nothing in the pod concerns them: {', '.join(skipped)}", "faint")
 
 
-def _node(node: NodeDetail, detail: Detail) -> Iterator[Block]:
+def _node(node: NodeDetail, verdict: Verdict, detail: Detail) -> Iterator[Block]:
     place = f", rank {node.rank}" if node.rank else ""
     score = f", score {node.score.total}" if node.score is not None else ""
     style = "good" if node.verdict is NodeVerdict.FEASIBLE else "bad"
@@ -270,7 +302,7 @@ def _node(node: NodeDetail, detail: Detail) -> Iterator[Block]:
             told = "; ".join(group.detail for group in reason.groups if group.detail)
             why = f": {told}" if told else ""
             yield Line((Span(f"{each.plugin}: ", "strong"), Span(reason.text, "bad"), Span(why)), 2)
-    yield from _silent(node.filters)
+    yield from _silent(node.filters, verdict)
     if node.score is not None:
         for plugin in node.score.plugins:
             yield line(f"{plugin.plugin}: {_product(plugin)}", indent=2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from schedctl.api.pods import Pod
@@ -72,12 +74,13 @@ class Scheduler:
         """Return the profile that serves a pod, None when its scheduler is another one."""
         return self.profiles.get(pod.pod.spec.scheduler_name)
 
-    def attempt(self, pod: PodInfo | Pod, *, sampling: bool = False) -> Attempt:
+    def attempt(self, pod: PodInfo | Pod, *, sampling: bool = False, make_room: bool = True) -> Attempt:
         """Run one scheduling cycle for a pod and return its facts; nothing is placed.
 
         Args:
             pod: the pod, defaulted. A pod that stands in the cluster counts there: remove it first to ask anew.
             sampling: look at as many nodes as kube-scheduler would, instead of all.
+            make_room: whether to run PostFilter when no node will do.
 
         Raises:
             KeyError: no profile serves the pod's scheduler name.
@@ -89,7 +92,21 @@ class Scheduler:
             percentage = profile.percentage_of_nodes_to_score
             if percentage is None:
                 percentage = self.configuration.percentage_of_nodes_to_score or ADAPTIVE
-        return attempt(profile, self.cluster, info, self.nominator, percentage=percentage, templates=self._templates)
+        return attempt(
+            profile,
+            self.cluster,
+            info,
+            self.nominator,
+            percentage=percentage,
+            templates=self._templates,
+            make_room=make_room,
+        )
+
+    @contextmanager
+    def fork(self) -> Iterator[None]:
+        """Place pods and make room for the length of a ``with`` block; leaving it undoes everything."""
+        with self.cluster.fork(), self.nominator.fork():
+            yield
 
     def make_room(self, outcome: Attempt) -> None:
         """Evict the victims of an attempt that preempted.

@@ -28,6 +28,9 @@ MAX_BYTES = 2 << 30
 MIN_UNPACKED, MAX_RATIO = 256 << 20, 200
 """Unpacking stops where a text is both larger than the first and larger than the second times what was packed."""
 
+_UNSEEN = (OSError, ValueError)
+"""What looking at a path can raise; the second where no path of the system can be spelled so."""
+
 _SUFFIXES = (".yaml", ".yml", ".json")
 _BYTE_ORDER_MARKS = (
     (b"\xff\xfe\x00\x00", "utf-32"),
@@ -74,7 +77,7 @@ class Source:
                 data = stdin.read(MAX_BYTES + 1)
             else:
                 raise self._unreadable("there is no standard input to read")
-        except OSError as error:
+        except _UNSEEN as error:
             raise self._unreadable(f"cannot be read: {_reason(error)}") from None
         except MemoryError:
             raise self._unreadable("does not fit into memory") from None
@@ -141,14 +144,17 @@ def find(
         before = len(problems)
         paths = list(_expanded(name, problems))
         for path in paths:
-            if path.is_dir():
-                inside = list(_folder(path, recursive or _is_dump(path), warnings, problems))
-                if not inside and len(problems) == before:
-                    problems.append(_empty_folder(path, recursive))
-            else:
-                inside = [path]
-            for file in inside:
-                found.setdefault(os.path.realpath(file), _source(file))
+            try:
+                if path.is_dir():
+                    inside = list(_folder(path, recursive or _is_dump(path), warnings, problems))
+                    if not inside and len(problems) == before:
+                        problems.append(_empty_folder(path, recursive))
+                else:
+                    inside = [path]
+                for file in inside:
+                    found.setdefault(os.path.realpath(file), _source(file))
+            except _UNSEEN as error:
+                problems.append(_unseen(path, error))
     return list(found.values())
 
 
@@ -165,28 +171,26 @@ def _expanded(name: str, problems: list[Problem]) -> Iterator[Path]:
     path = Path(name)
     try:
         path.stat()
-    except OSError as error:
-        if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP):
-            problems.append(Problem(f"cannot be read: {_reason(error)}", source=shown))
+    except _UNSEEN as error:
+        code = getattr(error, "errno", None)
+        if code not in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP):
+            problems.append(_unseen(path, error))
         elif any(c in name for c in "*?["):
             matches = sorted(glob.glob(name, recursive=True))  # noqa: PTH207
             if not matches:
                 problems.append(Problem("no file matches the pattern", source=shown))
             yield from map(Path, matches)
         else:
-            problems.append(Problem(_missing(error), source=shown, hint=_near_file(path)))
+            message = "no such file or folder" if code in (errno.ENOENT, errno.ENOTDIR) else _reason(error)
+            problems.append(Problem(message, source=shown, hint=_near_file(path)))
     else:
         yield path
-
-
-def _missing(error: OSError) -> str:
-    return "no such file or folder" if error.errno in (errno.ENOENT, errno.ENOTDIR) else _reason(error)
 
 
 def _near_file(path: Path) -> str:
     try:
         close = nearest(path.name, (entry.name for entry in os.scandir(path.parent)))
-    except OSError:
+    except _UNSEEN:
         return ""
     return f"did you mean {quoted(str(path.parent / close))}?" if close else ""
 
@@ -199,20 +203,25 @@ def _folder(root: Path, recursive: bool, warnings: list[Problem], problems: list
         folder = pending.pop()
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-        except OSError as error:
-            problems.append(Problem(f"cannot be read: {_reason(error)}", source=printable(str(folder))))
+        except _UNSEEN as error:
+            problems.append(_unseen(folder, error))
             continue
         folders = []
         for entry in entries:
             path = folder / entry.name
             if entry.name.startswith("."):
                 continue
-            target = os.path.realpath(path)
-            if entry.is_symlink() and os.path.commonpath((top, target)) != top:
+            try:
+                target, is_link, is_folder = os.path.realpath(path), entry.is_symlink(), entry.is_dir()
+            except _UNSEEN as error:
+                if _is_manifest(entry.name) or recursive:
+                    problems.append(_unseen(path, error))
+                continue
+            if is_link and os.path.commonpath((top, target)) != top:
                 message = "is a link out of the folder and is not followed"
                 if _is_manifest(entry.name) or recursive:
                     warnings.append(Problem(message, source=printable(str(path)), hint="name it yourself"))
-            elif entry.is_dir():
+            elif is_folder:
                 if recursive and target not in seen:
                     seen.add(target)
                     folders.append(path)
@@ -243,10 +252,14 @@ def _empty_folder(path: Path, recursive: bool) -> Problem:
 def _source(path: Path) -> Source:
     try:
         size = path.stat().st_size
-    except OSError:
+    except _UNSEEN:
         size = 0
     return Source(printable(str(path)), path, size)
 
 
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
+def _unseen(path: Path, error: OSError | ValueError) -> Problem:
+    return Problem(f"cannot be read: {_reason(error)}", source=printable(str(path)))
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return (getattr(error, "strerror", None) or str(error)).lower()

@@ -58,7 +58,8 @@ def load(
         allow_empty: whether input without a single object is fine.
 
     Raises:
-        InputError: something cannot be found, read or understood, or there is nothing at all; with every problem.
+        InputError: something cannot be found, read or understood, or there is nothing at all; with every problem
+            and every warning.
     """
     reading = Reading()
     sources = files.find(
@@ -73,7 +74,7 @@ def load(
     with _without_collector():
         for source in sources:
             try:
-                text = Text(source.name, source.read(stdin or sys.stdin.buffer))
+                text = Text(source.name, source.read(stdin or getattr(sys.stdin, "buffer", None)))
             except files.Unreadable as error:
                 reading.problems.append(error.problem)
             else:
@@ -112,7 +113,7 @@ def _finished(reading: Reading, allow_empty: bool) -> Manifests:
         hint = "if it comes from a pipe, the command before it may have failed"
         reading.problems.append(Problem("there are no objects in the input", hint=hint))
     if reading.problems:
-        raise InputError(_in_order(reading.problems + reading.warnings))
+        raise InputError(_in_order(reading.problems), _in_order(reading.warnings))
     objects, warnings = checks.latest(reading.objects)
     if any(isinstance(one.object, Node) for one in objects):
         warnings += checks.strays(objects)

@@ -25,6 +25,7 @@ def reports(shop, ask):
         ask(shop, pod(topologySpreadConstraints=zoned)),
         ask(cluster(node("a")), pod(nodeSelector={"a": "b"})),
         ask(cluster(), pod()),
+        ask(shop, pod(cpu="3", priority=10)),
     ]
     digest = InputDigest(source="cluster.yaml", digest="sha256:00")
     return [report(asked, inputs=[digest]), *(report([each]) for each in asked)]

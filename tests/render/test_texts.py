@@ -41,6 +41,7 @@ def test_an_unschedulable_pod(show):
 2 nodes: node(s) had untolerated taint(s)  [TaintToleration]
   gpu-0, gpu-1  taint dedicated=gpu:NoSchedule
 
+note: the pod would fit on node-0, node-1, node-2 and 3 more if no pod ran there
 """
         + RULES
         + """hint: would fit on 2 nodes if cpu <= 2
