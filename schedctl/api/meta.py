@@ -8,12 +8,20 @@ import msgspec
 
 Quantity = (
     Annotated[
-        str, msgspec.Meta(pattern=r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(([eE][+-]?[0-9]+)|[KMGTPE]i|[numkMGTPE])?\Z")
+        str,
+        msgspec.Meta(
+            pattern=r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)"
+            r"([eE][+-]?0*(10000|[0-9]{1,4})|[KMGTPE]i|[numkMGTPE])?\Z",
+            max_length=4000,
+        ),
     ]
     | int
     | float
 )
-"""A quantity as written: text in Kubernetes' grammar, or a bare JSON number. See `schedctl.api.quantities`."""
+"""A quantity as written: text in Kubernetes' grammar, or a bare JSON number. See `schedctl.api.quantities`.
+
+Text that it takes is text that can be worked out: no endless digits, no exponent beyond ten thousand.
+"""
 
 Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
 """An integer that Kubernetes keeps in 32 bits; a larger one is refused when it is read."""

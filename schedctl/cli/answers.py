@@ -10,12 +10,14 @@ import msgspec
 from schedctl.api.pods import Pod
 from schedctl.api.workloads import DaemonSet
 from schedctl.cache.cluster import Cluster
+from schedctl.cli import faults
 from schedctl.explain import explanations
 from schedctl.explain.pod_changes import as_pending
 from schedctl.explain.reports import Explanation
 from schedctl.scheduler import Scheduler
-from schedctl.workloads import admission, templates
+from schedctl.workloads import admission, daemon_sets, templates
 from schedctl.workloads.clusters import FINISHED
+from schedctl.workloads.daemon_sets import Complete
 
 _replace = msgspec.structs.replace
 
@@ -30,7 +32,9 @@ def answers(
     sampling: bool,
     advance: Callable[[int, int, str], None],
 ) -> Iterator[Explanation]:
-    """Yield the explanation of each object; the cluster is as before.
+    """Yield the explanation of each object that has a pod to explain; the cluster is as before.
+
+    A DaemonSet with all its pods has none; that is said on standard error.
 
     Args:
         scheduler: the profiles and the cluster.
@@ -47,27 +51,29 @@ def answers(
     for number, obj in enumerate(objects):
         advance(number, len(objects), obj.metadata.name)
         with scheduler.cluster.fork() as cluster:
-            pod, notes = _pod(obj, cluster)
+            try:
+                pod, notes = _pod(obj, cluster, node)
+            except Complete as complete:
+                faults.say(str(complete))
+                continue
             if profile:
                 pod = _replace(pod, spec=_replace(pod.spec, scheduler_name=profile))
             explanation = explanations.explain(scheduler, pod, matrix=matrix, node=node, sampling=sampling)
         yield _replace(explanation, notes=[*notes, *explanation.notes])
 
 
-def _pod(obj: Any, cluster: Cluster) -> tuple[Pod, list[str]]:
+def _pod(obj: Any, cluster: Cluster, node: str) -> tuple[Pod, list[str]]:
     """Return the pod to explain and what to know about it; objects that come with it are put into the cluster."""
     if isinstance(obj, Pod):
         if obj.status.phase not in FINISHED:
             return obj, []
         return as_pending(obj), [f"the pod has ended ({obj.status.phase}): this is about another like it"]
-    made = templates.pod_of(obj, cluster)
+    made = daemon_sets.pod_for(obj, cluster, node) if isinstance(obj, DaemonSet) else templates.pod_of(obj, cluster)
     for companion in made.companions:
         cluster.put(companion)
     admitted = admission.admit(made.pod, cluster)
     for claim in admitted.claims:
         cluster.put(claim)
     metadata = obj.metadata
-    notes = [f"this is the pod that {type(obj).__name__} {metadata.namespace}/{metadata.name} would make next"]
-    if isinstance(obj, DaemonSet):
-        notes = [f"DaemonSet {metadata.namespace}/{metadata.name} makes one such pod for each node that accepts it"]
-    return admitted.pod, [*notes, *admitted.warnings]
+    note = f"this is the pod that {type(obj).__name__} {metadata.namespace}/{metadata.name} would make next"
+    return admitted.pod, [made.note or note, *admitted.warnings]

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from schedctl import shipped
+from schedctl.cli import faults
 from schedctl.config import loading
 from schedctl.config.expansion import expand_all
 from schedctl.config.types import SchedulerConfiguration
@@ -53,12 +54,14 @@ def choose(path: str, profile: str) -> Chosen:
             raise UsageError(f'there is no profile "{profile}" in {path}', _hint(profile, names))
         return Chosen(configuration, path, profile)
     if profile:
+        known: list[str] = []
         for name, file in shipped_files().items():
             configuration = read(str(file))
             names = [one.scheduler_name for one in configuration.profiles]
             if profile == name or profile in names:
                 return Chosen(configuration, f"{name}.yaml of schedctl", profile if profile in names else names[0])
-        raise unknown(profile)
+            known += [name, *names]
+        raise UsageError(f'there is no profile "{profile}"', _hint(profile, list(dict.fromkeys(known))))
     return Chosen(loading.default())
 
 
@@ -76,13 +79,21 @@ def read(path: str) -> SchedulerConfiguration:
     return loading.load(text, source, check=lambda configuration: expand_all(configuration, IN_TREE)[1])
 
 
+def warn(configuration: SchedulerConfiguration) -> None:
+    """Say on standard error what of a configuration is not followed: extenders are webhooks, and none is called."""
+    urls = [extender.url_prefix for extender in configuration.extenders]
+    if urls:
+        verb = "extender is" if len(urls) == 1 else "extenders are"
+        faults.say(f"warning: {len(urls)} {verb} not consulted: {', '.join(urls)}")
+
+
 def shipped_files() -> dict[str, Path]:
     """Return the profiles that ship, by name."""
     return {file.stem: file for file in sorted(shipped.profiles().glob("*.yaml"))}
 
 
 def unknown(profile: str) -> UsageError:
-    """Return what to say of a profile that does not ship."""
+    """Return what to say of a name that is neither a profile that ships nor a file."""
     return UsageError(f'there is no profile "{profile}"', _hint(profile, list(shipped_files())))
 
 

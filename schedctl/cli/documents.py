@@ -9,6 +9,7 @@ import msgspec
 
 from schedctl import KUBERNETES_VERSION, __version__
 from schedctl.explain import reports
+from schedctl.explain.schemas import schema_of
 
 
 class Document(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
@@ -76,14 +77,9 @@ class ProfileList(Document, frozen=True, kw_only=True):
     items: list[ProfileItem]
 
 
-def _schema(kind: type[Document]) -> dict[str, Any]:
-    found = msgspec.json.schema(kind, ref_template="#/$defs/{name}")
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": kind.__name__, **found}
-
-
 SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "ExplainReport": reports.schema,
-    "PluginList": lambda: _schema(PluginList),
-    "ProfileList": lambda: _schema(ProfileList),
+    "PluginList": lambda: schema_of(PluginList),
+    "ProfileList": lambda: schema_of(ProfileList),
 }
 """How to make the JSON Schema of each kind of document."""

@@ -25,8 +25,8 @@ Examples:
   schedctl explain pod web-0 -f cluster.yaml -o jsonpath='{.results[*].chosen}'
 
 \b
-Exit codes: 0 answered, 1 unschedulable (with --exit-code), 2 usage or configuration, 3 input, 5 inconclusive,
-70 a bug, 130 interrupted, 141 the reader went away.
+Exit codes: 0 answered, 1 unschedulable (with --exit-code), 2 usage, configuration or output, 3 input,
+5 inconclusive, 70 a bug, 130 interrupted, 141 the reader went away.
 """
 
 
@@ -85,11 +85,12 @@ def explain(
 ) -> int:
     """Say why pods run where they do, or why they are pending; not `kubectl explain`, which documents fields.
 
-    KIND is pod, deploy, sts, ds, rs, job or cronjob; of a workload, the pod it would make next is explained. A pod
-    that is on a node already is explained as if it were pending again, and its node is compared with the best one.
-    Nothing is changed and no cluster is contacted: nodes, pods and all else come from files.
+    KIND is pod, deploy, sts, ds, rs, job, cronjob, rc or podtemplate; of a workload, the pod it would make next is
+    explained. A pod that is on a node already is explained as if it were pending again, and its node is compared with
+    the best one. Each pod is judged alone, on the cluster as it is. Nothing is changed and no cluster is contacted:
+    nodes, pods and all else come from files.
     """
-    from schedctl.cli import configurations, states
+    from schedctl.cli import configurations, faults, states
     from schedctl.cli import subjects as asked
     from schedctl.cli.answers import answers
     from schedctl.explain import explanations
@@ -101,13 +102,14 @@ def explain(
     if color not in COLORS:
         raise UsageError(f'--color takes {", ".join(COLORS)}, not "{color}"')
     terminal = terminals.of(sys.stdout, color=color, environ=os.environ)
-    question = asked.question(
-        subjects or [],
-        namespace=namespace,
-        all_namespaces=all_namespaces,
-        selector=selector,
-        all_pending=all_pending,
-    )
+    with asked.files_told_from_names(subjects or []):
+        question = asked.question(
+            subjects or [],
+            namespace=namespace,
+            all_namespaces=all_namespaces,
+            selector=selector,
+            all_pending=all_pending,
+        )
     chosen = configurations.choose(scheduler_config, profile)
     state = states.load(
         filename or [],
@@ -117,7 +119,12 @@ def explain(
         verbose=verbose,
         progress=not no_progress,
     )
-    objects = question.objects(state.assembled)
+    if not quiet:
+        configurations.warn(chosen.configuration)
+    with asked.files_told_from_names(subjects or []):
+        objects = question.objects(state.assembled)
+    if not objects:
+        faults.say(f"no pending pods in {question.scope}" if question.scope.namespace else "no pending pods")
     scheduler = Scheduler(state.assembled.cluster, chosen.configuration)
     with Bar("explaining", wanted=not no_progress) as bar:
         results = list(
@@ -146,4 +153,4 @@ def explain(
 
 def add_to(application: typer.Typer) -> None:
     """Register the command."""
-    application.command(epilog=EXAMPLES)(explain)
+    application.command(short_help="Say where pods would go, or why nowhere.", epilog=EXAMPLES)(explain)

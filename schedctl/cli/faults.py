@@ -3,10 +3,10 @@
 ====  ==============================================================================================
    0  answered
    1  answered "no", where ``--exit-code`` asks for that
-   2  the command line, the configuration or a profile is wrong
+   2  the command line, the configuration or a profile is wrong, or the output cannot be written
    3  the input is unreadable, invalid or empty
    5  inconclusive: a pod needs something that is not modelled yet
-  70  a bug in schedctl, or an output that cannot be written
+  70  a bug in schedctl
  130  interrupted
  141  the reader of the output went away
 ====  ==============================================================================================
@@ -21,15 +21,17 @@ import os
 import sys
 import traceback
 from collections.abc import Iterable
+from contextlib import suppress
 
 import typer
 
-from schedctl.errors import Problem, ProblemsError, SchedctlError
+from schedctl.errors import Problem, ProblemsError, SchedctlError, UsageError
 from schedctl.render import sanitise
 
 INTERRUPTED = 130
 READER_GONE = 141
 BUG = SchedctlError.exit_code
+UNWRITABLE = UsageError.exit_code
 
 Unparsable: type[Exception] = typer.BadParameter.__mro__[2]
 """What the parser of the command line raises, with a message and an exit code; Typer gives it no public name."""
@@ -62,7 +64,7 @@ def code_of(fault: BaseException, *, debug: bool) -> int:
         return _unparsable(fault)
     elif isinstance(fault, OSError):
         say(f"error: cannot write the output: {(fault.strerror or str(fault)).lower()}")
-        return BUG
+        return UNWRITABLE
     else:
         hint = "this is a bug in schedctl" + ("" if debug else "; `--debug` shows where")
         say(f"error: {type(fault).__name__}: {fault}", hint)
@@ -79,10 +81,14 @@ def report(problems: Iterable[Problem], severity: str) -> None:
 
 
 def say(text: str, hint: str = "") -> None:
-    """Print a line on standard error, and below it a next step; control characters do not reach the terminal."""
-    for line in (text, f"hint: {hint}" if hint else ""):
-        if line:
-            print(sanitise.text(line), file=sys.stderr)  # noqa: T201
+    """Print a line on standard error, and below it a next step; control characters do not reach the terminal.
+
+    Where standard error cannot be written to, the exit code has to do.
+    """
+    with suppress(OSError):
+        for line in (text, f"hint: {hint}" if hint else ""):
+            if line:
+                print(sanitise.text(line), file=sys.stderr)  # noqa: T201
 
 
 def _unparsable(fault: Exception) -> int:

@@ -32,7 +32,7 @@ HEADS = ("NAME", "WEIGHT", "FIDELITY", "EXTENSION POINTS", "DESCRIPTION")
 application = typer.Typer(rich_markup_mode=None, help="Show the scheduler plugins there are.")
 
 
-@application.command("list", epilog=EXAMPLES)
+@application.command("list", short_help="List the plugins and how exactly each is modelled.", epilog=EXAMPLES)
 def list_plugins(
     output: Annotated[str, typer.Option("-o", "--output", metavar="FORMAT", help="text, wide, name or json.")] = "text",
     no_headers: Annotated[bool, typer.Option("--no-headers", help="No heading.")] = False,

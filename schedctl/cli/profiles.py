@@ -29,7 +29,7 @@ Examples:
 application = typer.Typer(rich_markup_mode=None, help="Show scheduler profiles.")
 
 
-@application.command("list", epilog=EXAMPLES_OF_LIST)
+@application.command("list", short_help="List the profiles that ship with schedctl.", epilog=EXAMPLES_OF_LIST)
 def list_profiles(
     output: Annotated[str, typer.Option("-o", "--output", metavar="FORMAT", help="text, name or json.")] = "text",
     no_headers: Annotated[bool, typer.Option("--no-headers", help="No heading.")] = False,
@@ -59,7 +59,7 @@ def list_profiles(
         tables.show(["NAME", "SCHEDULER NAMES", "DESCRIPTION"], rows, headers=not no_headers)
 
 
-@application.command("show", epilog=EXAMPLES_OF_SHOW)
+@application.command("show", short_help="Show what a profile comes to once all is merged.", epilog=EXAMPLES_OF_SHOW)
 def show(
     name: Annotated[
         str,

@@ -6,9 +6,12 @@ away), which is why the command is invoked here rather than by calling the appli
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from schedctl import KUBERNETES_VERSION, __version__
 
@@ -16,16 +19,22 @@ VERSIONS = f"schedctl {__version__}\nkube-scheduler {KUBERNETES_VERSION}\n"
 """What ``schedctl version`` prints."""
 COMPLETION_VARIABLE = "_SCHEDCTL_COMPLETE"
 """Set by a shell that asks what could come next."""
+_SHORT_WITH_VALUE = re.compile(r"(-[flno])=(.*)", re.DOTALL)
+"""A short option and its value as kubectl also takes them, ``-o=json``."""
 
 
 def run(arguments: Sequence[str], program: str = "schedctl") -> int:
     """Run a command line and return its exit code; nothing but the end of a shell's question is raised."""
+    if sys.stderr is None:  # closed by a shell's 2>&-
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     try:
+        if sys.stdout is None:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         if list(arguments) in (["version"], ["--version"]):  # asked for by scripts, in need of no parser
             sys.stdout.write(VERSIONS)
             code = 0
         else:
-            code = _invoked(list(arguments), program)
+            code = _invoked(_without_equals(arguments), program)
         sys.stdout.flush()
     except SystemExit:
         raise
@@ -34,6 +43,16 @@ def run(arguments: Sequence[str], program: str = "schedctl") -> int:
 
         return faults.code_of(fault, debug="--debug" in arguments)
     return code
+
+
+def _without_equals(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments with ``-o=json`` as two words; what follows ``--`` is left alone."""
+    end = list(arguments).index("--") if "--" in arguments else len(arguments)
+    words: list[str] = []
+    for word in arguments[:end]:
+        joined = _SHORT_WITH_VALUE.fullmatch(word)
+        words += joined.groups() if joined else [word]
+    return [*words, *arguments[end:]]
 
 
 def _invoked(arguments: list[str], program: str) -> int:

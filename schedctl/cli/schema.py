@@ -31,4 +31,4 @@ def schema(
 
 def add_to(application: typer.Typer) -> None:
     """Register the command."""
-    application.command(epilog=EXAMPLES)(schema)
+    application.command(short_help="Print the JSON Schema of a document.", epilog=EXAMPLES)(schema)

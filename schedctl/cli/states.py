@@ -16,8 +16,9 @@ from schedctl.sources import Manifests
 from schedctl.workloads.clusters import Assembled, assemble
 
 NEXT_STEP = (
-    "e.g. `-f cluster.json`, as `kubectl get nodes,pods,namespaces,services,replicasets,statefulsets,priorityclasses,"
-    "pv,pvc,storageclasses,csinodes -A -o json` writes it"
+    "e.g. `-f cluster.json`, as `kubectl get nodes,pods,namespaces,services,deployments,replicasets,statefulsets,"
+    "daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses,runtimeclasses,pdb,pv,pvc,storageclasses,csinodes"
+    " -A -o json` writes it"
 )
 """Clusters are read from files only; this is how to get one."""
 _SHOWN = 5

@@ -7,9 +7,11 @@ selector, or all pending pods. A name without a namespace is looked for in the o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 from schedctl.api.defaults import DEFAULT_NAMESPACE
@@ -143,6 +145,23 @@ def question(
     everywhere = all_namespaces or (all_pending and not namespace)
     query = label_selectors.parse(selector) if selector else None
     return Question(kind, tuple(names), query, all_pending, scope(namespace, everywhere))
+
+
+@contextmanager
+def files_told_from_names(arguments: Sequence[str]) -> Iterator[None]:
+    """Say of a mistake on the command line that it comes from a file that was taken for a name, where there is one.
+
+    Raises:
+        UsageError: the mistake.
+    """
+    try:
+        yield
+    except UsageError as mistake:
+        file = next((argument for argument in arguments if Path(argument).is_file()), "")
+        if not file:
+            raise
+        hint = f"{file} is a file: quote a pattern (`-f '*.yaml'`) or repeat -f (`-f {file}`)"
+        raise UsageError(str(mistake), hint) from None
 
 
 def named(arguments: Sequence[str]) -> tuple[SubjectKind | None, list[Named]]:

@@ -32,4 +32,4 @@ def version(
 
 def add_to(application: typer.Typer) -> None:
     """Register the command."""
-    application.command(epilog=EXAMPLES)(version)
+    application.command(short_help="Say which schedctl and which kube-scheduler this is.", epilog=EXAMPLES)(version)

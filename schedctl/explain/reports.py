@@ -14,6 +14,7 @@ from typing import Any, Literal
 import msgspec
 
 from schedctl import KUBERNETES_VERSION, __version__
+from schedctl.explain.schemas import schema_of
 
 
 class Verdict(StrEnum):
@@ -512,9 +513,5 @@ class ExplainReport(Record, frozen=True, kw_only=True):
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of the report as it is written: every property is always there."""
-    found = msgspec.json.schema(ExplainReport, ref_template="#/$defs/{name}")
-    for record in found["$defs"].values():
-        if "properties" in record:
-            record["required"] = list(record["properties"])
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "ExplainReport", **found}
+    """Return the JSON Schema (2020-12) of the report as it is written."""
+    return schema_of(ExplainReport)

@@ -345,4 +345,5 @@ def _tally(report: ExplainReport) -> Iterator[Block]:
     )
     told = ", ".join(f"{count} {name}" for name, count in counts if count)
     yield line(f"{summary.pods} pods: {told}", "strong")
+    yield line("each pod is judged alone, on the cluster as it is")
     yield line(_rules(report.metadata), "faint")

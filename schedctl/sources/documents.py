@@ -4,6 +4,10 @@ A text is what one file or standard input holds. kubectl cuts it at lines that b
 parsed, and so do we: a mistake in one document leaves the others readable. A document knows which part of the text it
 is; to find a field's line and column it is read once more, which only messages ever need. Long texts are let go of
 after loading, and then only the place of whole objects is still known.
+
+``kubectl cluster-info dump`` into one file writes the logs of every container between the documents, each between a
+``==== START logs`` and an ``==== END logs`` line. Logs can hold anything, so they are blanked before anything looks at
+the text; lines and offsets stay what they were.
 """
 
 from __future__ import annotations
@@ -16,6 +20,8 @@ from schedctl.sources import json_documents
 from schedctl.sources.findings import Path, Place, Wanted
 
 _SEPARATOR = re.compile(rb"\n---")
+_LOGS = re.compile(rb"^==== START (logs for container [^ \n]+ of pod [^ \n]+ ====)\r?$", re.MULTILINE)
+_BLANK = bytes(byte if byte == ord("\n") else ord(" ") for byte in range(256))
 KEPT_BYTES = 4 << 20
 """Texts up to this long stay in memory after loading, so that any field in them can be located."""
 
@@ -71,6 +77,29 @@ def place_in(data: bytes, offset: int) -> Place:
     line_start = data.rfind(b"\n", 0, offset) + 1
     column = len(data[line_start:offset].decode(errors="replace")) + 1
     return Place(data.count(b"\n", 0, offset) + 1, column)
+
+
+def blank_logs(text: Text) -> Place | None:
+    """Put spaces in place of all container logs of a cluster dump; return where logs begin that never end.
+
+    The end of a log is the one that names the container of its start, and need not begin a line, as a log need not end
+    one. Logs that never end reach to the end of the text.
+    """
+    data = text.data or b""
+    if b"==== START logs for container " not in data:
+        return None  # many times faster than the pattern, which stops at every line
+    kept, position, endless = [], 0, None
+    while start := _LOGS.search(data, position):
+        ending = b"==== END " + start[1]
+        end = data.find(ending, start.end())
+        if end < 0:
+            endless = place_in(data, start.start())
+        stop = end + len(ending) if end >= 0 else len(data)
+        kept += [data[position : start.start()], data[start.start() : stop].translate(_BLANK)]
+        position = stop
+    if kept:
+        text.data = b"".join([*kept, data[position:]])
+    return endless
 
 
 def split(text: Text) -> Iterator[Document | Place]:

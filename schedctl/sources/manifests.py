@@ -20,7 +20,7 @@ from schedctl.api.pods import Pod
 from schedctl.api.sharing import Sharing
 from schedctl.errors import Problem
 from schedctl.sources import json_documents
-from schedctl.sources.documents import Document, Text, place_in, split
+from schedctl.sources.documents import Document, Text, blank_logs, place_in, split
 from schedctl.sources.findings import TEMPLATE, Finding, Path, Place, Wanted, described, dotted, printable, quoted
 from schedctl.sources.json_documents import plain
 from schedctl.sources.objects import Body, decode, subject
@@ -107,6 +107,11 @@ class Reading:
 
     def text(self, text: Text, advance: Callable[[int], None]) -> None:
         """Read all documents of a text; `advance` is called with the byte reached now and then."""
+        endless = blank_logs(text)
+        if endless is not None:
+            message = "this container's logs never end; nothing behind them is read"
+            hint = "the dump may have been cut short; write it again"
+            self.warnings.append(Problem(message, text.name, *endless, hint=hint))
         data = text.data or b""
         self._advance, self._spelling = advance, len(data) <= SPELLED_BYTES
         try:

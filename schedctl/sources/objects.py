@@ -7,6 +7,7 @@ API server's validation is made up for, and misspelt fields are looked for.
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from typing import Any, Protocol
 
@@ -82,14 +83,27 @@ def _examined(
 ) -> tuple[Object | None, list[Finding]]:
     """Return the object the long way, and what is wrong with its shape; wrong fields have their zero value in it."""
     try:
-        value = body if isinstance(body, dict) else msgspec.json.decode(body)
+        value, beyond = (body, []) if isinstance(body, dict) else _value(body)
         shaped, findings = shapes.examine(convert(value) if convert else value, kind.struct, spelling=spelling)
         obj: Any = msgspec.convert(shaped, kind.struct)
     except RecursionError:
         return None, [Finding((), "nested too deeply")]
-    except msgspec.DecodeError as error:  # a number of thousands of digits
+    except msgspec.DecodeError as error:  # null in place of a struct with required fields
         return None, [Finding((), f"cannot be read: {printable(str(error), 100)}")]
+    if beyond and all(finding.warning for finding in findings):
+        findings += beyond  # the number is in a field that nobody reads
     return obj, findings
+
+
+def _value(text: JSONText) -> tuple[Any, list[Finding]]:
+    """Return the plain value of JSON; a number beyond every type is infinity in it, which no field takes, and said."""
+    try:
+        return msgspec.json.decode(text), []
+    except msgspec.DecodeError as error:
+        value = json.loads(
+            bytes(text), strict=False, parse_int=lambda digits: int(digits) if len(digits) < 400 else float("inf")
+        )
+        return value, [Finding((), f"cannot be read: {printable(str(error), 100)}")]
 
 
 def _unspoilt(later: list[Finding], earlier: list[Finding]) -> list[Finding]:

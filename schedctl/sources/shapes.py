@@ -18,6 +18,7 @@ import msgspec
 from msgspec import inspect
 
 from schedctl.api import quantities
+from schedctl.api.meta import Quantity
 from schedctl.api.nodes import NodeSpec
 from schedctl.api.pods import PodSpec
 from schedctl.sources.findings import Finding, Path, described, dotted, quoted
@@ -224,8 +225,9 @@ def _quantity(examination: Examination, value: Any, path: Path) -> Any:
 
 def _is_quantity(value: str | int | float) -> bool:
     try:
+        msgspec.convert(value, Quantity)
         quantities.parse(value)
-    except (ValueError, OverflowError):
+    except (msgspec.ValidationError, ValueError, OverflowError):
         return False
     return True
 

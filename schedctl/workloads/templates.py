@@ -6,7 +6,7 @@ reads all of it: Services and owners decide what a pod is spread against by defa
 Deployment and the claims of a StatefulSet, come back with it, because the pod is judged with them in place.
 
 One pod stands for all replicas. A DaemonSet makes one for each node; here it is the template before it is tied to a
-node, so that every node says whether it would take it.
+node, and ``daemon_sets`` ties it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import singledispatch
+from itertools import count
 from typing import Any
 
 import msgspec
@@ -61,10 +62,12 @@ class Made:
     Attributes:
         pod: the pod, not yet admitted.
         companions: objects that its controllers would make and that are not there yet.
+        note: which pod of the workload it is, in words; "" where it is simply the next one.
     """
 
     pod: Pod
     companions: tuple[Any, ...] = ()
+    note: str = ""
 
 
 @singledispatch
@@ -122,10 +125,17 @@ def _(workload: ReplicationController, cluster: Cluster) -> Made:
 
 @pod_of.register
 def _(workload: StatefulSet, cluster: Cluster) -> Made:
-    """The first of the ordered pods, with the claims of its own; a volume of a claim's name is replaced."""
+    """The first of the ordered pods that is not there, with claims of its own that replace volumes of their names."""
     metadata, spec = namespaced(workload.metadata), workload.spec
-    ordinal = spec.ordinals.start if spec.ordinals else 0
-    name = f"{metadata.name}-{ordinal}"
+    start = spec.ordinals.start if spec.ordinals else 0
+    replicas = 1 if spec.replicas is None else spec.replicas
+    names = ((ordinal, f"{metadata.name}-{ordinal}") for ordinal in count(start))
+    ordinal, name = next(each for each in names if not _exists(f"{metadata.namespace}/{each[1]}", cluster))
+    note = ""
+    if ordinal >= start + replicas:
+        has = {0: "is scaled to 0", 1: "has its only pod"}.get(replicas, f"has all of its {replicas} pods")
+        note = f"StatefulSet {metadata.namespace}/{metadata.name} {has}"
+        note += f": this is {name}, which it would make if scaled to {ordinal - start + 1}"
     own = {"statefulset.kubernetes.io/pod-name": name, "apps.kubernetes.io/pod-index": str(ordinal)}
     pod = _pod("apps/v1", "StatefulSet", metadata, spec.template, name=name, labels=own)
     claims = {t.metadata.name: f"{t.metadata.name}-{name}" for t in spec.volume_claim_templates or ()}
@@ -153,7 +163,7 @@ def _(workload: StatefulSet, cluster: Cluster) -> Made:
         for template in spec.volume_claim_templates or ()
         if cluster.get(PersistentVolumeClaim, f"{metadata.namespace}/{claims[template.metadata.name]}") is None
     )
-    return Made(_replace(pod, spec=_replace(pod.spec, volumes=volumes or None)), missing)
+    return Made(_replace(pod, spec=_replace(pod.spec, volumes=volumes or None)), missing, note)
 
 
 @pod_of.register
@@ -180,6 +190,18 @@ def _(workload: PodTemplate, cluster: Cluster) -> Made:
     metadata, template = namespaced(workload.metadata), workload.template
     made = _pod("v1", "PodTemplate", metadata, template)
     return Made(_replace(made, metadata=_replace(made.metadata, owner_references=None)))
+
+
+def controlled_by(metadata: ObjectMeta, kind: str, owner: ObjectMeta) -> bool:
+    """Whether an object is controlled by this owner, which is known by its name alone where it has no uid yet."""
+    return any(
+        ref.controller and ref.kind == kind and ref.name == owner.name and ref.uid in ("", owner.uid or ref.uid)
+        for ref in metadata.owner_references or ()
+    )
+
+
+def _exists(pod: str, cluster: Cluster) -> bool:
+    return pod in cluster.pod_table.row_of or pod in cluster.pending or pod in cluster.strays
 
 
 def _pod(
@@ -230,20 +252,13 @@ def _current(deployment: Deployment, cluster: Cluster) -> ReplicaSet | None:
         candidate
         for candidate in cluster.every(ReplicaSet).values()
         if candidate.metadata.namespace == metadata.namespace
-        and _owned(candidate.metadata, metadata)
+        and controlled_by(candidate.metadata, "Deployment", metadata)
         and _comparable(candidate.spec.template) == template
     ]
     revision = (metadata.annotations or {}).get(REVISION)
     of_revision = [c for c in same if revision and (c.metadata.annotations or {}).get(REVISION) == revision]
     oldest = sorted(of_revision or same, key=lambda c: (c.metadata.creation_timestamp or "", c.metadata.name))
     return oldest[0] if oldest else None
-
-
-def _owned(metadata: ObjectMeta, owner: ObjectMeta) -> bool:
-    return any(
-        ref.controller and ref.kind == "Deployment" and ref.name == owner.name and ref.uid in ("", owner.uid or ref.uid)
-        for ref in metadata.owner_references or ()
-    )
 
 
 def _comparable(template: PodTemplateSpec) -> PodTemplateSpec:

@@ -52,6 +52,11 @@ def test_a_command_helps_and_gives_examples(command, schedctl):
     assert f"  schedctl {command}" in ended.out
 
 
+@pytest.mark.parametrize("group", ["", "plugins", "profiles"])
+def test_no_summary_of_a_command_is_cut(group, schedctl):
+    assert "..." not in schedctl(*group.split(), "--help").out.partition("Commands:")[2]
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_readme_knows_a_command(command):
     assert f"schedctl {command}" in (ROOT / "README.md").read_text(encoding="utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -38,7 +39,6 @@ RUN = "from schedctl.cli import main; main()"
         ),
         pytest.param(("--all-pending",), 0, id="all pending pods"),
         pytest.param(("--all-pending", "--exit-code"), 1, id="all pending pods, asked for a verdict"),
-        pytest.param(("--all-pending", "-n", "kube-system", "--exit-code"), 0, id="no pod is pending, so all are well"),
     ],
 )
 def test_answers(shop, arguments, code):
@@ -70,6 +70,21 @@ def test_answers(shop, arguments, code):
         pytest.param((*FITS, "--node", "general-a-9"), "there is no node", "general-a-", id="no such node"),
         pytest.param((*FITS, "--profile", "binpacking"), "there is no profile", "bin-packing", id="no such profile"),
         pytest.param(
+            (*FITS, "--profile", "nope"),
+            "there is no profile",
+            "bin-packing, bin-packing-with-headroom, default, default-scheduler, spreading",
+            id="a profile like none, so scheduler names are listed as well",
+        ),
+        pytest.param(
+            ("pod", "shop/fits", "fixtures/pods/fits.yaml"), '"fixtures/', "is a file: quote a pattern", id="a glob"
+        ),
+        pytest.param(
+            ("--all-pending", "README.md"), '"README.md" is no kind', "or repeat -f (`-f README.md`)", id="a file"
+        ),
+        pytest.param(
+            ("pod", "README.md"), 'there is no pod "README.md"', "README.md is a file", id="a file after a kind"
+        ),
+        pytest.param(
             (*FITS, "--scheduler-config", "profiles/default.yaml", "--profile", "x"),
             'there is no profile "x" in profiles/default.yaml',
             "default-scheduler",
@@ -99,6 +114,27 @@ def test_mistakes_of_the_caller_end_with_2_and_a_next_step(shop, arguments, mess
     assert any(hint in line for line in (first, *rest))
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        pytest.param(("--all-pending", "-n", "kube-system"), "no pending pods in namespace kube-system\n", id="of one"),
+        pytest.param(
+            ("ds", "node-exporter", "-n", "kube-system"),
+            "DaemonSet kube-system/node-exporter has a pod for each of its 17 nodes;"
+            " `--node NAME` explains that of a node\n",
+            id="of a DaemonSet that has them all",
+        ),
+    ],
+)
+def test_no_pod_to_explain_is_an_answer(shop, arguments, told):
+    assert shop(*arguments, "--exit-code") == (0, "", told)
+
+
+def test_no_pod_is_pending_anywhere(schedctl):
+    node = "apiVersion: v1\nkind: Node\nmetadata: {name: a}"
+    assert schedctl("explain", "--all-pending", "-f", "-", stdin=node) == (0, "", "no pending pods\n")
+
+
 def test_a_command_that_is_none_ends_with_2(schedctl):
     ended = schedctl("exlpain")
     assert (ended.code, ended.out) == (2, "")
@@ -109,6 +145,9 @@ def test_without_a_state_the_next_step_is_named(schedctl):
     ended = schedctl("explain", "pod", "web-0")
     assert ended.code == 2
     assert ended.err.startswith("error: say where the cluster is, with -f\nhint: ")
+    fetch = re.search(r"`(kubectl get .* -o json)`", ended.err)
+    assert fetch
+    assert f"\n{fetch[1]} > cluster.json\n" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -163,6 +202,21 @@ def test_what_is_not_modelled_ends_with_5_wherever_it_is_met(shop, monkeypatch):
     monkeypatch.setattr(explanations, "report", unknown)
     ended = shop(*FITS)
     assert (ended.code, ended.err) == (5, "error: Sundial: sundials are not modelled yet (pod a/b)\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize("command", [("version",), ("explain", "--all-pending", "-f", "fixtures/clusters/shop")])
+def test_an_output_that_cannot_be_written_ends_it_with_2(command):
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run([sys.executable, "-c", RUN, *command], cwd=ROOT, stdout=full, stderr=subprocess.PIPE)
+    assert (ended.returncode, ended.stderr) == (2, b"error: cannot write the output: no space left on device\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_messages_that_cannot_be_written_leave_the_exit_code_alone():
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run([sys.executable, "-c", RUN, "explain", "--foo"], cwd=ROOT, stderr=full)
+    assert ended.returncode == 2
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes are told otherwise there")

@@ -97,17 +97,18 @@ def test_what_programs_read_is_utf8_everywhere(form):
     assert "assistant-…" in ended.stdout.decode()
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_an_output_that_cannot_be_written_is_said():
-    with Path("/dev/full").open("wb") as full:
-        command = [sys.executable, "-c", RUN, "version"]
-        ended = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE)
-    assert (ended.returncode, ended.stderr) == (70, b"error: cannot write the output: no space left on device\n")
-
-
 def test_colour_is_for_terminals_and_for_those_who_ask():
     quiet, asked = output(*DEPLOYMENT), output(*DEPLOYMENT, FORCE_COLOR="1")
     assert b"\x1b" not in quiet.stdout
     assert b"\x1b" in asked.stdout
     assert b"\x1b" not in output(*DEPLOYMENT, "-o", "json", FORCE_COLOR="1").stdout
     assert b"\x1b" not in output(*DEPLOYMENT, NO_COLOR="1", FORCE_COLOR="1").stdout
+
+
+def test_extenders_are_named_as_not_consulted(shop, tmp_path):
+    head = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nextenders:\n"
+    one = tmp_path / "one.yaml"
+    one.write_text(f"{head}- {{urlPrefix: 'http://x', filterVerb: filter}}\n")
+    arguments = ("pod", "shop/fits", "-f", "fixtures/pods/fits.yaml", "-o", "name", "--scheduler-config", str(one))
+    assert shop(*arguments).err == "warning: 1 extender is not consulted: http://x\n"
+    assert shop(*arguments, "-q").err == ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from schedctl.cli import label_selectors, subjects
+from schedctl.cli import label_selectors, running, subjects
 from schedctl.errors import UsageError
 
 
@@ -28,6 +28,21 @@ from schedctl.errors import UsageError
 def test_the_ways_to_name_an_object(arguments, expected):
     _, names = subjects.named(arguments)
     assert [(one.kind.name, one.namespace, one.name) for one in names] == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        pytest.param(["-o=json"], ["-o", "json"], id="the sign is left out"),
+        pytest.param(["-l=app=web"], ["-l", "app=web"], id="the first one only"),
+        pytest.param(["-n="], ["-n", ""], id="a value may be empty"),
+        pytest.param(["-f=-"], ["-f", "-"], id="or stand for standard input"),
+        pytest.param(["-ojson", "--output=json"], ["-ojson", "--output=json"], id="other forms are left alone"),
+        pytest.param(["--", "-o=json"], ["--", "-o=json"], id="so is what is no option"),
+    ],
+)
+def test_a_short_option_and_its_value_may_be_joined_as_kubectl_does(arguments, expected):
+    assert running._without_equals(arguments) == expected
 
 
 def test_every_workload_that_makes_pods_can_be_asked_about():

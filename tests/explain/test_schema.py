@@ -80,3 +80,10 @@ def collect(value, seen):
     if isinstance(value, list):
         for each in value:
             collect(each, seen)
+
+
+def test_properties_are_described_under_the_names_they_are_written_with():
+    metadata = schema()["$defs"]["Metadata"]
+    assert metadata["description"] == "Under which conditions the report was made."
+    assert metadata["properties"]["toolVersion"]["description"] == "of schedctl."
+    assert not any("Attributes:" in each.get("description", "") for each in schema()["$defs"].values())

@@ -290,6 +290,25 @@ def test_room_is_left_for_pods_that_were_promised_the_node():
     assert outcome(preempt(cluster(node("a", cpu="2"), *pods, lower), high(cpu="1"))) == ("a", ["x"])
 
 
+def test_a_promised_pod_and_an_evicted_one_are_both_counted_once_by_plugins_that_keep_counts():
+    """With the victim gone and the rival there, one web pod more in zone a would be one too many."""
+    spread = {"topologyKey": "topology.kubernetes.io/zone", "maxSkew": 1, "labelSelector": app("web")}
+    web = {"labels": {"app": "web"}}
+    rival = pod("rival", cpu="500m", priority=100, status={"phase": "Pending", "nominatedNodeName": "a"}, **web)
+    c = cluster(
+        node("a", cpu="2", zone="a"),
+        node("b", cpu="1", zone="b"),
+        running("x", "a", cpu="2", **web),
+        running("rest", "b", priority=500),
+        rival,
+    )
+    incoming = high(cpu="1", topologySpreadConstraints=[{"whenUnsatisfiable": "DoNotSchedule", **spread}], **web)
+    line = f"0/2 nodes are available: 1 {NO_VICTIMS}, 1 node(s) didn't match pod topology spread constraints."
+    assert preempt(c, incoming).status.message == f"preemption: {line}"
+    c.remove_pod(rival)
+    assert outcome(preempt(c, incoming)) == ("a", ["x"])
+
+
 def test_victims_the_pod_needs_beside_it_do_not_help_by_going():
     c = cluster(node("a", cpu="2", zone="z"), running("friend", "a", cpu="2", labels={"app": "friend"}))
     needs = {"labelSelector": app("friend"), "topologyKey": "topology.kubernetes.io/zone"}

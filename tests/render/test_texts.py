@@ -80,6 +80,7 @@ def test_several_pods_end_with_a_tally(show):
     assert text.endswith(
         """
 2 pods: 1 scheduled, 1 gated
+each pod is judged alone, on the cluster as it is
 by the rules of kube-scheduler v1.37.1 (built-in defaults), every node judged
 """
     )

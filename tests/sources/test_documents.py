@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+import yaml
 
 from schedctl.api.devices import ResourceClaim, ResourceSlice
 from schedctl.api.pods import Pod
@@ -333,3 +334,99 @@ def test_nothing_at_all_is_a_problem_unless_allowed():
         load_text(b"# nothing\n")
     manifests = load_text(b"", "empty.yaml", allow_empty=True)
     assert [str(warning) for warning in manifests.warnings] == ["empty.yaml: is empty"]
+
+
+def dump(*parts: str | tuple[str, str]) -> str:
+    """What ``kubectl cluster-info dump`` writes: lists, indented, and the logs of containers (pod, log) between."""
+    return "".join(
+        f"==== START logs for container main of pod {part[0]} ====\n{part[1]}"
+        f"==== END logs for container main of pod {part[0]} ====\n"
+        if isinstance(part, tuple)
+        else part
+        for part in parts
+    )
+
+
+def listed(kind: str, *names: str, namespace: str = "", as_yaml: bool = False) -> str:
+    metadata = [{"name": name, "namespace": namespace, "uid": name} for name in names]
+    value = {
+        "kind": f"{kind}List",
+        "apiVersion": "v1",
+        "metadata": {},
+        "items": [{"metadata": one} for one in metadata],
+    }
+    return "---\n" + yaml.safe_dump(value) if as_yaml else json.dumps(value, indent=4) + "\n"
+
+
+LOGS = {
+    "nothing": "",
+    "lines": "starting\nready\n",
+    "a last line without an end": "starting",
+    "documents": A + "---\n" + JSON_A + "\n---oops\n{ broken\n",
+    "another dump": "==== START logs for container a of pod b/c ====\n==== END logs for container a of pod b/c ====\n",
+    "the marker of another end": "==== END logs for container main of pod shop/web-2 ====\n",
+}
+
+
+@pytest.mark.parametrize("as_yaml", [pytest.param(False, id="in JSON"), pytest.param(True, id="in YAML")])
+@pytest.mark.parametrize("log", [pytest.param(log, id=f"logs hold {name}") for name, log in LOGS.items()])
+def test_a_cluster_dump_in_one_file_is_read_without_its_logs(log, as_yaml):
+    text = dump(
+        listed("Node", "n1", as_yaml=as_yaml),
+        listed("Event", "e1", namespace="shop", as_yaml=as_yaml),
+        listed("Pod", "web", "db", namespace="shop", as_yaml=as_yaml),
+        ("shop/web", log),
+        ("shop/db", log),
+        listed("Event", namespace="kube-system", as_yaml=as_yaml),
+        listed("Pod", "dns", namespace="kube-system", as_yaml=as_yaml),
+        ("kube-system/dns", log),
+    )
+    for ends in ("\n", "\r\n"):
+        manifests = load_text(text.replace("\n", ends).encode())
+        assert [one.subject for one in manifests.objects] == [
+            "Node n1",
+            "Pod shop/web",
+            "Pod shop/db",
+            "Pod kube-system/dns",
+        ]
+        assert (manifests.ignored, manifests.warnings) == ({"v1 Event": 1}, [])
+        dns = manifests.objects[-1]
+        assert '"dns"' in text.splitlines()[dns.line + 1] or as_yaml
+
+
+def test_the_logs_in_a_cluster_dump_need_not_be_text():
+    text = dump(
+        listed("Pod", "web", namespace="shop"), ("shop/web", "LOG"), listed("Pod", "dns", namespace="kube-system")
+    )
+    manifests = load_text(text.encode().replace(b"LOG", b"\xff\x00\x1b[2J\n"))
+    assert [one.subject for one in manifests.objects] == ["Pod shop/web", "Pod kube-system/dns"]
+
+
+def test_places_behind_logs_in_a_cluster_dump_are_those_in_the_file(read):
+    text = dump(listed("Pod", "web", namespace="shop"), ("shop/web", "one\ntwo\n"), '{"apiVersion": "v1", "kind": 7}\n')
+    (problem,) = read.problems(text.encode())
+    line = text.splitlines()[problem.line - 1]
+    assert line[problem.column - 1 :] == "7}"
+
+
+def test_a_cluster_dump_that_ends_in_the_middle_of_logs_is_a_warning():
+    whole = listed("Pod", "web", namespace="shop")
+    manifests = load_text((whole + dump(("shop/web", "one\ntwo\n"))[:-20]).encode(), "cid.txt")
+    assert [one.subject for one in manifests.objects] == ["Pod shop/web"]
+    (warning,) = manifests.warnings
+    place = f"cid.txt:{whole.count(chr(10)) + 1}:1"
+    assert str(warning) == f"{place}: this container's logs never end; nothing behind them is read"
+
+
+def test_many_logs_are_passed_over_quickly():
+    import time
+
+    began = time.perf_counter()
+    load_text(dump(listed("Pod", "web", namespace="shop"), *[("shop/web", "==== START\n" * 100)] * 5000).encode())
+    assert time.perf_counter() - began < 2
+
+
+def test_what_looks_like_logs_inside_an_object_is_part_of_it(read):
+    line = "==== START logs for container c of pod a/b ===="
+    pod = read.one(A + f"x: |\n  {line}\nstatus: {{phase: Running}}\n")
+    assert pod.status.phase == "Running"

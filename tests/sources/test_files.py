@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -150,12 +151,90 @@ def test_problems_of_all_files_come_at_once(folder):
     ]
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="nothing is unreadable to root")
-def test_what_may_not_be_read_is_a_problem(folder):
-    Path("all/b.yaml").chmod(0)
-    Path("all/deep").chmod(0)
-    with pytest.raises(InputError, match="permission denied"):
-        load(["all"], recursive=True)
+@pytest.fixture
+def as_nobody(folder) -> Iterator[None]:
+    """Nothing is unreadable to root, who therefore becomes somebody else for a while."""
+    if os.geteuid() != 0:
+        yield
+        return
+    folder.chmod(0o755)  # those above it do not matter to who is already in it
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+def unreadable(path: str, mode: int) -> None:
+    """Take rights away, as the owner or root."""
+    was = os.geteuid()
+    os.seteuid(os.getuid())
+    Path(path).chmod(mode)
+    os.seteuid(was)
+
+
+@pytest.mark.parametrize(
+    ("path", "mode", "named", "recursive", "problem"),
+    [
+        pytest.param("all/deep", 0, "all/deep", False, "all/deep: cannot be read", id="a folder"),
+        pytest.param("all/deep", 0, "all/deep", True, "all/deep: cannot be read", id="a folder with all in it"),
+        pytest.param("all/deep", 0o444, "all/deep", False, "all/deep: cannot be read", id="a folder one can only list"),
+        pytest.param(
+            "all/deep", 0o111, "all/deep", False, "all/deep: cannot be read", id="a folder one can only enter"
+        ),
+        pytest.param("all/deep", 0, "all", True, "all/deep: cannot be read", id="a folder in a folder"),
+        pytest.param(
+            "all/deep", 0, "all/deep/d.yaml", False, "all/deep/d.yaml: cannot be read", id="a file in a folder"
+        ),
+        pytest.param("all/b.yaml", 0, "all/b.yaml", False, "all/b.yaml: cannot be read", id="a file"),
+        pytest.param("all/b.yaml", 0, "all", False, "all/b.yaml: cannot be read", id="a file in a readable folder"),
+    ],
+)
+def test_what_may_not_be_read_is_a_problem(folder, as_nobody, path, mode, named, recursive, problem):
+    unreadable(path, mode)
+    with pytest.raises(InputError) as caught:
+        load([named], recursive=recursive)
+    assert str(caught.value) == f"{problem}: permission denied"
+    unreadable(path, 0o755)
+
+
+def test_a_link_to_itself_is_a_problem(folder):
+    Path("all/self.yaml").symlink_to("self.yaml")
+    for named, message in (("all", "cannot be read: too many"), ("all/self.yaml", "too many")):
+        with pytest.raises(InputError) as caught:
+            load([named])
+        (problem,) = caught.value.problems
+        assert problem.source == "all/self.yaml"
+        assert problem.message.startswith(message)
+
+
+def test_a_folder_that_is_nearly_too_deep_to_name_is_a_problem_or_is_read(folder):
+    deep = Path("d" * 200)
+    deep.mkdir()
+    Path(deep, "nodes.json").symlink_to("x" * 4000)
+    with pytest.raises(InputError) as caught:
+        load([str(deep)])
+    assert [problem.message for problem in caught.value.problems] == ["cannot be read: file name too long"]
+
+
+def test_a_name_that_the_system_cannot_spell_is_a_problem():
+    with pytest.raises(InputError, match="cannot be read"):
+        load(["\ud800.yaml"])
+
+
+def test_a_closed_standard_input_is_a_problem(monkeypatch):
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(InputError, match="<stdin>: there is no standard input to read"):
+        load(["-"])
+
+
+def test_an_empty_file_is_a_warning_beside_a_broken_one(folder):
+    Path("empty.yaml").write_text("")
+    Path("broken.yaml").write_text("a: [\n")
+    with pytest.raises(InputError) as caught:
+        load(["empty.yaml", "all/b.yaml", "broken.yaml"])
+    assert [problem.source for problem in caught.value.problems] == ["broken.yaml"]
+    assert list(map(str, caught.value.warnings)) == ["empty.yaml: is empty"]
 
 
 def test_links_are_followed_inside_a_folder_and_not_out_of_it(folder):

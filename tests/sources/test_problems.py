@@ -18,12 +18,24 @@ def told(problems: list[Problem]) -> str:
     return "".join(f"{problem}\n" + (f"    hint: {problem.hint}\n" if problem.hint else "") for problem in problems)
 
 
+def in_order(fault: InputError) -> list[Problem]:
+    return sorted((*fault.problems, *fault.warnings), key=lambda problem: problem.line)
+
+
 def test_five_mistakes_in_one_file_are_all_told_at_once(monkeypatch):
     monkeypatch.chdir(HERE)
     with pytest.raises(InputError) as caught:
         load(["five_mistakes.yaml"])
-    assert told(caught.value.problems) == Path("five_mistakes.txt").read_text()
+    assert told(in_order(caught.value)) == Path("five_mistakes.txt").read_text()
     assert caught.value.exit_code == 3
+
+
+def test_a_mistake_that_keeps_nothing_from_being_used_stays_a_warning_beside_problems(monkeypatch):
+    monkeypatch.chdir(HERE)
+    with pytest.raises(InputError) as caught:
+        load(["five_mistakes.yaml"])
+    assert len(caught.value.problems) == 4
+    assert [warning.path for warning in caught.value.warnings] == ["spec.template.spec.nodeSelectr"]
 
 
 def test_the_same_mistakes_in_json_have_their_own_places():
@@ -31,11 +43,10 @@ def test_the_same_mistakes_in_json_have_their_own_places():
     with pytest.raises(InputError) as caught:
         load_text(json.dumps(value, indent=2).encode(), "m.json")
     recorded = (HERE / "five_mistakes.txt").read_text().splitlines()[::2]
-    assert [str(problem).split(": ", 1)[1] for problem in caught.value.problems] == [
-        line.split(": ", 1)[1] for line in recorded
-    ]
+    problems = in_order(caught.value)
+    assert [str(problem).split(": ", 1)[1] for problem in problems] == [line.split(": ", 1)[1] for line in recorded]
     lines = json.dumps(value, indent=2).splitlines()
-    for problem, word in zip(caught.value.problems, ['"3"', "5", '"nodeSelectr"', '"Equals"', '"1GB"'], strict=True):
+    for problem, word in zip(problems, ['"3"', "5", '"nodeSelectr"', '"Equals"', '"1GB"'], strict=True):
         assert lines[problem.line - 1][problem.column - 1 :].startswith(word)
 
 
@@ -238,3 +249,35 @@ def test_the_name_of_an_object_from_a_cluster_must_still_fit_a_line():
 def test_secret_values_beside_a_mistake_are_not_told(read):
     problems = read.problems(SPEC.replace("name: c", "name: c, env: [{name: A, value: hunter2}]") + "priority: x\n")
     assert "hunter2" not in told(problems)
+
+
+POD = {"apiVersion": "v1", "kind": "Pod"}
+
+
+@pytest.mark.parametrize("uid", [pytest.param("", id="written by hand"), pytest.param("1", id="from a cluster")])
+@pytest.mark.parametrize("as_yaml", [pytest.param(False, id="in JSON"), pytest.param(True, id="in YAML")])
+@pytest.mark.parametrize(
+    ("written", "got"),
+    [
+        pytest.param('"1e99999"', 'the text "1e99999"', id="a huge exponent"),
+        pytest.param('"-1e-10001"', 'the text "-1e-10001"', id="an exponent just beyond the last one"),
+        pytest.param('"' + "9" * 5000 + '"', 'the text "' + "9" * 48 + '…"', id="endless digits"),
+        pytest.param("1e99999", "a very large number", id="a number with a huge exponent"),
+        pytest.param("9" * 5000, "a very large number", id="a number of endless digits"),
+    ],
+)
+def test_a_quantity_beyond_all_reckoning_is_a_problem_at_its_path(read, written, got, as_yaml, uid):
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "Q"}}}
+    pod = POD | {"metadata": {"name": "a", "uid": uid}, "spec": {"containers": [container]}}
+    text = ("# YAML\n" if as_yaml else "") + json.dumps(pod).replace('"Q"', written)
+    if as_yaml and not written.startswith('"'):
+        got = f'the text "{written[:48]}{"…" if len(written) > 48 else ""}"'  # to YAML it is no number then
+    (problem,) = read.problems(text)
+    assert problem.path == "spec.containers[0].resources.requests.cpu"
+    assert problem.message == f'expected a quantity such as "500m" or "2Gi", got {got}'
+
+
+@pytest.mark.parametrize("written", ["1e10000", "1e-010000", "9" * 4000])
+def test_a_quantity_at_the_rim_is_read(read, written):
+    pod = read.one(json.dumps(POD | {"metadata": {"name": "a", "uid": "1"}, "spec": {"overhead": {"cpu": written}}}))
+    assert pod.spec.overhead == {"cpu": written}

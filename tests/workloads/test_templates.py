@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from schedctl.api.nodes import Node
+from schedctl.api.pods import Pod
 from schedctl.api.storage import PersistentVolumeClaim
 from schedctl.api.workloads import (
     CronJob,
@@ -140,6 +141,47 @@ def test_a_stateful_set_makes_its_first_pod_with_claims_of_its_own():
     (companion,) = made.companions
     assert plain(companion.metadata) == {"name": "data-web-0", "namespace": "shop", "labels": {"app": "web"}}
     assert companion.spec.storage_class_name == "ssd"
+
+
+def pods(*names: str) -> list[Pod]:
+    return [
+        msgspec.convert({"metadata": {"name": name, "namespace": "shop"}, "spec": {"nodeName": "gone"}}, Pod)
+        for name in names
+    ]
+
+
+@pytest.mark.parametrize(
+    ("there", "spec", "expected", "note"),
+    [
+        pytest.param([], {}, "web-0", "", id="the first one to begin with"),
+        pytest.param(["web-0", "web-2"], {"replicas": 3}, "web-1", "", id="the first that is missing"),
+        pytest.param(["web-0"], {"ordinals": {"start": 5}}, "web-5", "", id="counted from where it begins"),
+        pytest.param(
+            ["web-5", "web-6"],
+            {"ordinals": {"start": 5}, "replicas": 2},
+            "web-7",
+            "StatefulSet shop/web has all of its 2 pods: this is web-7, which it would make if scaled to 3",
+            id="the one after the last when all are there",
+        ),
+        pytest.param(
+            ["web-0"],
+            {},
+            "web-1",
+            "StatefulSet shop/web has its only pod: this is web-1, which it would make if scaled to 2",
+            id="one replica unless it says otherwise",
+        ),
+        pytest.param(
+            [],
+            {"replicas": 0},
+            "web-0",
+            "StatefulSet shop/web is scaled to 0: this is web-0, which it would make if scaled to 1",
+            id="none is wanted",
+        ),
+    ],
+)
+def test_the_next_pod_of_a_stateful_set(there, spec, expected, note):
+    made = templates.pod_of(workload(StatefulSet, **spec), Cluster.of(pods(*there)))
+    assert (made.pod.metadata.name, made.note) == (expected, note)
 
 
 def test_a_claim_that_is_there_already_is_used():

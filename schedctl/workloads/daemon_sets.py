@@ -1,0 +1,125 @@
+"""Which pod of a DaemonSet to look at: it makes one for each node that is eligible, tied to that node by name.
+
+A node is eligible if it meets the node selector, the affinity and the tolerations of the template; whether the pod
+fits there is not the controller's concern but the scheduler's. The tie takes the place of the affinity the template
+requires. A DaemonSet that has all its pods makes none, so its own pods never stand in the way of one more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from schedctl.api.defaults import namespaced
+from schedctl.api.node_selectors import NAME_FIELD, required_node_affinity
+from schedctl.api.pods import (
+    Affinity,
+    NodeAffinity,
+    NodeSelector,
+    NodeSelectorRequirement,
+    NodeSelectorTerm,
+    Pod,
+)
+from schedctl.api.tolerations import first_untolerated
+from schedctl.api.workloads import DaemonSet
+from schedctl.cache.cluster import Cluster
+from schedctl.workloads.clusters import every_pod
+from schedctl.workloads.templates import Made, controlled_by, pod_of
+
+_replace = msgspec.structs.replace
+
+
+class Complete(Exception):
+    """A DaemonSet has a pod for every eligible node and makes no other; the message says so."""
+
+
+def pod_for(workload: DaemonSet, cluster: Cluster, node: str = "") -> Made:
+    """Return the pod of a DaemonSet for one node.
+
+    Args:
+        workload: the DaemonSet.
+        cluster: its nodes, and the pods it made already.
+        node: the node in question; "" for the first by name that has none of its pods yet.
+
+    Returns:
+        The pod it would make for the node, or the one that is there already; where no node is eligible, or this one is
+        not, the template as it is before it is tied to a node, so that the nodes say why.
+
+    Raises:
+        Complete: no node was named and all have their pods.
+    """
+    metadata = namespaced(workload.metadata)
+    subject = f"DaemonSet {metadata.namespace}/{metadata.name}"
+    untied = pod_of(workload, cluster).pod
+    eligible = sorted(_eligible(untied, cluster))
+    there = dict(_pods(workload, cluster))
+    if node in there:
+        made = there[node]
+        return Made(made, note=f"{subject} has pod {made.key} for node {node}: this is about that pod")
+    if node and node not in eligible:
+        note = f"{subject} makes no pod for node {node}, by its node selector, affinity or tolerations"
+        return Made(untied, note=f"{note}: this is its template")
+    if not eligible:
+        note = f"{subject} makes no pod, as no node meets its node selector, affinity and tolerations"
+        return Made(untied, note=f"{note}: this is its template")
+    without = [name for name in eligible if name not in there]
+    if not without and not node:
+        raise Complete(_complete(subject, [there[name] for name in eligible]))
+    chosen = node or without[0]
+    note = f"this is the pod that {subject} would make for node {chosen}"
+    if not node and len(without) > 1:
+        note += f", the first of {len(without)} eligible nodes without one; `--node NAME` asks about another"
+    return Made(_tied(untied, chosen), note=note)
+
+
+def _eligible(untied: Pod, cluster: Cluster) -> Iterator[str]:
+    """Yield the names of the nodes the controller would make a pod for."""
+    required, spec = required_node_affinity(untied), untied.spec
+    table = cluster.node_table
+    for name, row in table.row_of.items():
+        node = table.objects[row]
+        if (
+            spec.node_name in ("", name)
+            and required.matches(name, node.metadata.labels)
+            and first_untolerated(node.spec.taints or (), spec.tolerations or ()) is None
+        ):
+            yield name
+
+
+def _pods(workload: DaemonSet, cluster: Cluster) -> Iterator[tuple[str, Pod]]:
+    """Yield its pods with the node each is on or, while it is pending, tied to."""
+    owner = namespaced(workload.metadata)
+    for info in every_pod(cluster):
+        pod = info.pod
+        if pod.metadata.namespace == owner.namespace and controlled_by(pod.metadata, "DaemonSet", owner):
+            yield pod.spec.node_name or _tie(pod), pod
+
+
+def _tie(pod: Pod) -> str:
+    """Return the node a pod's affinity names, "" for none."""
+    affinity = pod.spec.affinity and pod.spec.affinity.node_affinity
+    required = affinity.required_during_scheduling_ignored_during_execution if affinity else None
+    for term in (required and required.node_selector_terms) or ():
+        for field in term.match_fields or ():
+            if field.key == NAME_FIELD and field.operator == "In" and field.values:
+                return field.values[0]
+    return ""
+
+
+def _tied(pod: Pod, node: str) -> Pod:
+    """Return the pod tied to a node, in place of the nodes it required."""
+    name = NodeSelectorRequirement(key=NAME_FIELD, operator="In", values=[node])
+    required = NodeSelector(node_selector_terms=[NodeSelectorTerm(match_fields=[name])])
+    affinity = pod.spec.affinity or Affinity()
+    changed = _replace(
+        affinity.node_affinity or NodeAffinity(), required_during_scheduling_ignored_during_execution=required
+    )
+    return _replace(pod, spec=_replace(pod.spec, affinity=_replace(affinity, node_affinity=changed)))
+
+
+def _complete(subject: str, pods: list[Pod]) -> str:
+    nodes = f"each of its {len(pods)} nodes" if len(pods) > 1 else "its only node"
+    pending = [pod.key for pod in pods if not pod.spec.node_name]
+    waiting = f", {len(pending)} of them pending (`pod {pending[0]}`)" if pending else ""
+    return f"{subject} has a pod for {nodes}{waiting}; `--node NAME` explains that of a node"
