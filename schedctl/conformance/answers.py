@@ -77,7 +77,7 @@ def _bench(case: Case) -> Json:
         placements.append((pod.key, outcome.chosen))
     seconds = time.perf_counter() - began
     placed = sum(node != "" for _, node in placements)
-    cycle = {"message": f"scheduled {placed} of {len(queue)}"}
+    cycle = {"pod": "", "profile": "", "preFilter": {"code": ""}, "message": f"scheduled {placed} of {len(queue)}"}
     return {"cycles": [cycle], "seconds": seconds, "placements": placements}
 
 

@@ -13,8 +13,9 @@ import msgspec
 import pytest
 
 from schedctl.conformance.answers import answer
-from schedctl.conformance.cases import Case
+from schedctl.conformance.cases import Case, cluster_of, configuration
 from schedctl.conformance.differences import differences
+from schedctl.scheduler import Scheduler
 from tests.conformance.known_gaps import NOT_YET
 from tests.conformance.test_replay import FAMILIES
 
@@ -42,3 +43,32 @@ def test_every_fresh_answer_is_ours(family, oracle):
         ours = msgspec.json.decode(msgspec.json.encode(answer(msgspec.json.decode(line, type=Case))))
         found += map(str, differences(msgspec.json.decode(recorded), ours))
     assert not found, f"{len(found)} differences, the first:\n" + "\n".join(found[:5])
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "SchedulingBasic",
+        "SchedulingPodAntiAffinity",
+        "SchedulingPodAffinity",
+        "TopologySpreading",
+        "DefaultTopologySpreading",
+        "MixedSchedulingBasePod",
+        "Unschedulable",
+        "Deployments",
+    ],
+)
+def test_every_placement_of_a_benchmark_is_among_our_ties(shape, oracle):
+    command = [sys.executable, "-m", "benchmarks.workloads", shape, "--nodes", "60", "--init", "60", "--pods", "100"]
+    case = subprocess.run(command, cwd=KIT.parent, stdout=subprocess.PIPE, check=True).stdout
+    theirs = msgspec.json.decode(subprocess.run([oracle], input=case, stdout=subprocess.PIPE, check=True).stdout)
+    asked = msgspec.json.decode(case, type=Case)
+    cluster, pods = cluster_of(asked)
+    scheduler = Scheduler(cluster, configuration(asked))
+    by_key = {pod.key: pod for pod in pods}
+    for key, node in theirs["placements"]:
+        outcome = scheduler.attempt(by_key[key], make_room=False)
+        assert node in outcome.ties if node else not outcome.ties, key
+        if node:
+            scheduler.place(outcome, node)
+    assert answer(asked)["cycles"] == theirs["cycles"]
