@@ -26,6 +26,8 @@ _FAST_DIGITS = 18
 """Decimal digits that are sure to fit an int64."""
 _LARGEST_EXPONENT = 10_000
 """Beyond it lie only amounts that kube-scheduler could not add up either."""
+_MOST_DIGITS = 4_000
+"""Python itself refuses to read integers that are a little longer."""
 _WRAPPING_STEPS = frozenset((1, 2, 3, 6, 9))
 """Powers of ten by which a scaled int64 is multiplied in one step, whose overflow wraps instead of giving 0."""
 
@@ -111,14 +113,16 @@ def parse(quantity: Quantity) -> Amount:
     """Return the exact amount of a quantity as written, no finer than a nano-unit.
 
     Raises:
-        ValueError: it is not a quantity in Kubernetes' grammar.
+        ValueError: it is not a quantity in Kubernetes' grammar, or is longer than we are willing to read.
     """
     text = quantity if isinstance(quantity, str) else repr(quantity)
     match = _GRAMMAR.fullmatch(text)
     if match is None or not (match[2] or match[3]):
         raise ValueError(f"not a quantity: {text!r}")
     sign, digits, fraction, binary, decimal, power = match.groups()
-    digits, fraction = digits.lstrip("0") or "0", fraction or ""
+    digits, fraction, power = digits.lstrip("0") or "0", fraction or "", power or ""
+    if max(len(digits) + len(fraction), len(power)) > _MOST_DIGITS:
+        raise ValueError(f"a quantity of more than {_MOST_DIGITS} digits")
     unscaled = int(digits + fraction)
     if sign == "-":
         unscaled = -unscaled

@@ -16,7 +16,9 @@ from schedctl.api.field_errors import aggregated, invalid, label_key_problems, l
 from schedctl.api.meta import LabelSelector
 from schedctl.api.quantities import MAX_INT64
 
-_INTEGER = re.compile(r"[+-]?[0-9]+")
+_INTEGER = re.compile(r"([+-]?)0*([0-9]+)")
+_MOST_DIGITS = 19
+"""Decimal digits of the largest int64."""
 
 
 class SelectorError(ValueError):
@@ -33,9 +35,10 @@ class SelectorError(ValueError):
 
 def parse_int64(text: str) -> int | None:
     """Return the integer a label holds as Go's ``strconv.ParseInt`` reads it, None when it is not one."""
-    if _INTEGER.fullmatch(text) is None:
+    match = _INTEGER.fullmatch(text)
+    if match is None or len(match[2]) > _MOST_DIGITS:
         return None
-    value = int(text)
+    value = int(match[1] + match[2])
     return value if -MAX_INT64 - 1 <= value <= MAX_INT64 else None
 
 

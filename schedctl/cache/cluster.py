@@ -334,18 +334,33 @@ class Cluster:
         self._note(Change(ChangeKind.NODE_UPDATED, row))
 
     def _place(self, info: PodInfo, row: int) -> None:
+        taken = self.node_table.ports_taken(row, info)
         self.pod_table.put(info, row)
         self.node_table.charge(row, info, 1)
         self.affinity_terms.count(info, row, 1)
         self._note(Change(ChangeKind.POD_ADDED, row, info))
         self._undoes(lambda: self._displace(info))
+        self._undoes_ports(row, taken)
 
     def _displace(self, info: PodInfo) -> None:
         row = self.pod_table.drop(info)
+        taken = self.node_table.ports_taken(row, info)
         self.node_table.charge(row, info, -1)
         self.affinity_terms.count(info, row, -1)
         self._note(Change(ChangeKind.POD_REMOVED, row, info))
         self._undoes(lambda: self._place(info, row))
+        self._undoes_ports(row, taken)
+
+    def _undoes_ports(self, row: int, taken: list[tuple[tuple[str, int], tuple[str, ...]]]) -> None:
+        """Put back the ports of a node after the change noted last has been undone."""
+        if taken and self._undo:
+            undo = self._undo.pop()
+
+            def undo_with_ports() -> None:
+                undo()
+                self.node_table.retake(row, taken)
+
+            self._undo.append(undo_with_ports)
 
     def _hold(self, where: dict[str, PodInfo], info: PodInfo) -> None:
         where[info.key] = info

@@ -12,8 +12,9 @@ import numpy as np
 from schedctl.cache.arrays import IndexArray
 from schedctl.cache.node_table import NodeTable
 
-_ZONES = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
-_REGIONS = ("topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region")
+_ZONES = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")
+_REGIONS = ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region")
+"""The labels that name a node's place, the deprecated ones first, as upstream's ``GetZoneKey`` reads them."""
 
 
 def zone_interleaved(table: NodeTable) -> IndexArray:

@@ -161,16 +161,29 @@ class NodeTable:
     def _charge_ports(self, row: int, info: PodInfo, sign: int) -> None:
         for ip, protocol, port in info.host_ports:
             users = self.ports.setdefault((protocol, port), {})
-            taken = users.get(row, ())
-            if sign > 0:
-                users[row] = (*taken, ip)
-            else:
-                remaining = list(taken)
-                remaining.remove(ip)
-                if remaining:
-                    users[row] = tuple(remaining)
-                else:
-                    del users[row]
+            others = tuple(taken for taken in users.get(row, ()) if taken != ip)
+            self._take(users, row, (*others, ip) if sign > 0 else others)
+
+    @staticmethod
+    def _take(users: dict[int, tuple[str, ...]], row: int, addresses: tuple[str, ...]) -> None:
+        if addresses:
+            users[row] = addresses
+        else:
+            users.pop(row, None)
+
+    def ports_taken(self, row: int, info: PodInfo) -> list[tuple[tuple[str, int], tuple[str, ...]]]:
+        """Return which addresses are taken on a node at each port of a pod, to be put back by `retake`.
+
+        Ports are a set, as upstream's are: of two pods that hold the same one, the first to go frees it. So what
+        taking a pod back has to restore cannot be known from the pod alone.
+        """
+        keys = dict.fromkeys((protocol, port) for _, protocol, port in info.host_ports)
+        return [(key, self.ports.get(key, {}).get(row, ())) for key in keys]
+
+    def retake(self, row: int, taken: list[tuple[tuple[str, int], tuple[str, ...]]]) -> None:
+        """Put back what `ports_taken` returned."""
+        for key, addresses in taken:
+            self._take(self.ports.setdefault(key, {}), row, addresses)
 
 
 def _in_order(declared: Sequence[str]) -> frozenset[str]:

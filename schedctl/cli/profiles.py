@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -85,7 +87,10 @@ def show(
     path = str(shipped.get(name, name))
     configuration = configurations.read(path)
     if output == "text":
-        typer.echo("\n".join(_lines(configuration)))
+        from schedctl.render import layout, terminals
+
+        lines = [layout.Line((layout.Span(text),), indent, whole=True) for indent, text in _lines(configuration)]
+        layout.write(lines, sys.stdout, terminals.of(sys.stdout, environ=os.environ))
     else:
         from schedctl.render import machine
 
@@ -133,15 +138,16 @@ def spelled_out(configuration: SchedulerConfiguration) -> dict[str, Any]:
     }
 
 
-def _lines(configuration: SchedulerConfiguration) -> list[str]:
+def _lines(configuration: SchedulerConfiguration) -> list[tuple[int, str]]:
+    """Return the lines of the text, each with its indent."""
     document = spelled_out(configuration)
     percentage = document["percentageOfNodesToScore"]
-    lines = []
+    lines: list[tuple[int, str]] = []
     for profile in document["profiles"]:
         share = profile.get("percentageOfNodesToScore", percentage)
         lines += [
-            f"profile {profile['schedulerName']}",
-            f"  nodes to score: {f'{share} %' if share else 'adaptive'}",
+            (0, f"profile {profile['schedulerName']}"),
+            (2, f"nodes to score: {f'{share} %' if share else 'adaptive'}"),
         ]
         for point, chosen in profile["plugins"].items():
             names = [
@@ -149,9 +155,9 @@ def _lines(configuration: SchedulerConfiguration) -> list[str]:
                 for plugin in chosen.get("enabled", ())
             ]
             if names:
-                lines += [f"  {point}", *(f"    {name}" for name in names)]
-        lines.append("  arguments")
-        lines += [f"    {one['name']}: {json.dumps(one['args'])}" for one in profile["pluginConfig"]]
+                lines += [(2, point), *((4, name) for name in names)]
+        lines.append((2, "arguments"))
+        lines += [(4, f"{one['name']}: {json.dumps(one['args'])}") for one in profile["pluginConfig"]]
     return lines
 
 

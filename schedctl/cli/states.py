@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from schedctl import sources
+from schedctl.api.kinds import KINDS, Kind
 from schedctl.api.pods import Pod
 from schedctl.cli import faults
 from schedctl.cli.progress import Bar
@@ -15,11 +16,18 @@ from schedctl.errors import Problem, UsageError
 from schedctl.sources import Manifests
 from schedctl.workloads.clusters import Assembled, assemble
 
-NEXT_STEP = (
-    "e.g. `-f cluster.json`, as `kubectl get nodes,pods,namespaces,services,deployments,replicasets,statefulsets,"
-    "daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses,runtimeclasses,pdb,pv,pvc,storageclasses,csinodes"
-    " -A -o json` writes it"
-)
+
+def _resource(kind: Kind) -> str:
+    """Return what ``kubectl get`` calls the objects of a kind."""
+    name = kind.name.lower()
+    if name.endswith("y"):
+        return f"{name[:-1]}ies"
+    return f"{name}es" if name.endswith("s") else f"{name}s"
+
+
+RESOURCES = ",".join(_resource(kind) for kind in KINDS)
+"""All that scheduling reads, as ``kubectl get`` takes it."""
+NEXT_STEP = f"e.g. `-f cluster.json`, as `kubectl get {RESOURCES} -A -o json` writes it"
 """Clusters are read from files only; this is how to get one."""
 _SHOWN = 5
 

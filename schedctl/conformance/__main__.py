@@ -14,7 +14,7 @@ import msgspec
 
 from schedctl.conformance.answers import answer
 from schedctl.conformance.cases import Case
-from schedctl.conformance.differences import Difference, differences
+from schedctl.conformance.differences import differences, not_modelled
 
 Json = dict[str, Any]
 
@@ -38,8 +38,7 @@ def main() -> int:
         pairs: Iterable[tuple[Json, Json]] = zip(_lines(args.theirs), _lines(args.ours), strict=True)
     else:
         pairs = ((line["answer"], _answered(line["case"])) for path in args.corpus for line in _lines(path))
-    found = (d for theirs, ours in pairs for d in differences(theirs, ours))
-    return _print(found, args.limit)
+    return _print(pairs, args.limit)
 
 
 def _answer(cases: BinaryIO, answers: BinaryIO) -> int:
@@ -62,15 +61,20 @@ def _lines(path: Path) -> Iterator[Json]:
         yield msgspec.json.decode(line)
 
 
-def _print(found: Iterable[Difference], limit: int) -> int:
+def _print(pairs: Iterable[tuple[Json, Json]], limit: int) -> int:
     counts: Counter[str] = Counter()
-    for difference in found:
-        counts[difference.kind] += 1
-        if sum(counts.values()) <= limit:
-            print(difference)  # noqa: T201
+    unanswered = 0
+    for theirs, ours in pairs:
+        unanswered += len(not_modelled(ours))
+        for difference in differences(theirs, ours):
+            counts[difference.kind] += 1
+            if sum(counts.values()) <= limit:
+                print(difference)  # noqa: T201
     total = sum(counts.values())
     kinds = ", ".join(f"{number} {kind}" for kind, number in counts.most_common())
     print(f"{total} differences" + (f": {kinds}" if kinds else ""))  # noqa: T201
+    if unanswered:
+        print(f"{unanswered} cycles not modelled")  # noqa: T201
     return 1 if total else 0
 
 

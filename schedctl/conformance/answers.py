@@ -1,8 +1,13 @@
-"""Answers: what the scheduler says of a case, in the oracle's words and shape."""
+"""Answers: what the scheduler says of a case, in the oracle's words and shape.
+
+One field is ours alone: a cycle that needs what is not modelled yet carries `notModelled`, a text saying what, and no
+verdict. In a simulation the cycles after it carry it too, since they depend on where its pod would have gone.
+"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -11,7 +16,7 @@ import numpy as np
 from schedctl.cache.pod_info import PodInfo
 from schedctl.conformance.cases import Case, cluster_of, configuration
 from schedctl.engine.attempts import Attempt, matrix
-from schedctl.errors import SchedctlError
+from schedctl.errors import NotModelled, SchedctlError
 from schedctl.explain.fit_error import message
 from schedctl.framework.statuses import Status
 from schedctl.scheduler import Scheduler
@@ -26,6 +31,8 @@ def answer(case: Case) -> Json:
     result: Json = {"id": case.id}
     try:
         result |= _bench(case) if case.bench else {"cycles": _cycles(case)}
+    except NotModelled as missing:
+        result["cycles"] = [_not_modelled(missing, "", "")]
     except (SchedctlError, msgspec.ValidationError, LookupError, ValueError) as fault:
         result |= {"error": str(fault), "cycles": None}
     result.setdefault("seconds", time.perf_counter() - began)
@@ -42,21 +49,37 @@ def _scheduler(case: Case) -> tuple[Scheduler, list[PodInfo]]:
 
 def _cycles(case: Case) -> list[Json]:
     scheduler, pods = _scheduler(case)
-    cycles = []
-    for pod in pods:
-        outcome = _ask(scheduler, pod)
-        cycles.append(_cycle(outcome, pod, lean=case.lean))
-        if not case.simulate or outcome is None:
-            continue
-        if outcome.post_filter is not None and outcome.post_filter.nominated_node:
-            scheduler.make_room(outcome)
-            outcome = _ask(scheduler, pod)
-            cycles.append(_cycle(outcome, pod, lean=case.lean))
-        if outcome is not None and outcome.chosen:
-            reservation = scheduler.place(outcome)
-            if not reservation.status.successful:
-                raise ValueError(f"reserve: {reservation.status.message}")
+    cycles: list[Json] = []
+    for number, pod in enumerate(pods):
+        try:
+            for outcome in _outcomes(case, scheduler, pod):
+                cycles.append(_cycle(outcome, pod, lean=case.lean))
+        except NotModelled as missing:
+            unanswered = pods[number:] if case.simulate else [pod]
+            cycles += (_not_modelled(missing, each.key, each.pod.spec.scheduler_name) for each in unanswered)
+            if case.simulate:
+                break
     return cycles
+
+
+def _outcomes(case: Case, scheduler: Scheduler, pod: PodInfo) -> Iterator[Attempt | None]:
+    """Yield what came of the pod: one attempt; in a simulation, after preemption, a second; None without a profile."""
+    outcome = _ask(scheduler, pod)
+    yield outcome
+    if not case.simulate or outcome is None:
+        return
+    if outcome.post_filter is not None and outcome.post_filter.nominated_node:
+        scheduler.make_room(outcome)
+        outcome = _ask(scheduler, pod)
+        yield outcome
+    if outcome is not None and outcome.chosen:
+        reservation = scheduler.place(outcome)
+        if not reservation.status.successful:
+            raise ValueError(f"reserve: {reservation.status.message}")
+
+
+def _not_modelled(missing: NotModelled, pod: str, profile: str) -> Json:
+    return {"pod": pod, "profile": profile, "notModelled": str(missing)}
 
 
 def _ask(scheduler: Scheduler, pod: PodInfo) -> Attempt | None:
@@ -72,6 +95,7 @@ def _bench(case: Case) -> Json:
     began = time.perf_counter()
     for pod in queue:
         outcome = scheduler.attempt(pod, sampling=case.percent not in (0, 100), make_room=False)
+        scheduler.rotate(outcome)
         if outcome.chosen:
             scheduler.place(outcome)
         placements.append((pod.key, outcome.chosen))

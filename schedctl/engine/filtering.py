@@ -105,6 +105,11 @@ class Filtering:
                 parts = [(part, position) for part in refusal.verdicts.at(position)]
                 yield refusal.plugin, parts, Code(refusal.verdicts.status(position).code)
 
+    @property
+    def looked_at(self) -> int:
+        """How many nodes were looked at: those feasible and those refused."""
+        return int(np.count_nonzero(self.feasible | (self.codes != Code.SUCCESS)))
+
     def refusing_plugins(self) -> set[str]:
         """Return the plugins that were the first to refuse some row."""
         names = {refusal.plugin for refusal in self.refusals if refusal.mask.any()}

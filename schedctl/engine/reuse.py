@@ -116,19 +116,21 @@ class _Recollection(Asking):
         return verdicts[plugin.name]
 
     def pre_score(self, plugin: PreScorePlugin, cycle: Cycle, nodes: Nodes) -> Status | None:
-        answers = self._template.pre_score
-        if plugin.name not in answers or (plugin.reads_feasible_set and not self._same_feasible(nodes)):
-            answers[plugin.name] = super().pre_score(plugin, cycle, nodes)
+        same, answers = self._same_feasible(nodes), self._template.pre_score
+        if plugin.name not in answers or (plugin.reads_feasible_set and not same):
+            answers.pop(plugin.name, None)
             self._template.raw.pop(plugin.name, None)
+            answers[plugin.name] = super().pre_score(plugin, cycle, nodes)
         return answers[plugin.name]
 
     def score(self, plugin: ScorePlugin, cycle: Cycle, nodes: Nodes) -> IntArray:
-        raw = self._template.raw.get(plugin.name)
-        fresh = raw is None or (plugin.reads_feasible_set and not self._same_feasible(nodes))
+        same = self._same_feasible(nodes)
+        raw = self._template.raw.pop(plugin.name, None)  # and kept again only once all of it is known
+        fresh = raw is None or (plugin.reads_feasible_set and not same)
         if raw is None or fresh:
             rows = len(nodes.cluster.node_table)
-            raw = self._template.raw[plugin.name] = _Raw(np.zeros(rows, np.int64), np.zeros(rows, np.bool_))
-        if fresh or raw.stale or not self._same_feasible(nodes):
+            raw = _Raw(np.zeros(rows, np.int64), np.zeros(rows, np.bool_))
+        if fresh or raw.stale or not same:
             raw.known[list(raw.stale)] = False
             raw.stale.clear()
             unknown = np.flatnonzero(~raw.known[nodes.rows])
@@ -136,6 +138,7 @@ class _Recollection(Asking):
                 asked = nodes if len(unknown) > _FEW else nodes.take(unknown)
                 raw.scores[asked.rows] = super().score(plugin, cycle, asked)
                 raw.known[asked.rows] = True
+        self._template.raw[plugin.name] = raw
         every = nodes.rows is nodes.cluster.rows and len(nodes.rows) == len(raw.scores)
         scores: IntArray = raw.scores.copy() if every else raw.scores[nodes.rows]
         return scores

@@ -37,8 +37,7 @@ def cut(filtering: Filtering, enough: int) -> Filtering:
     found = np.cumsum(filtering.feasible)
     if len(found) == 0 or found[-1] <= enough:
         return filtering
-    looked_at = np.arange(int(np.searchsorted(found, enough)) + 1)
-    kept = len(looked_at)
+    kept = int(np.searchsorted(found, enough + 1))  # the search ends when it meets one feasible node too many
     refusals = [
         Refusal(r.plugin, r.verdicts, np.pad(r.mask[:kept], (0, len(found) - kept))) for r in filtering.refusals
     ]

@@ -67,7 +67,7 @@ class Scheduler:
             profile = build(profile_config, expanded[profile_config.scheduler_name], registry, make)
             handle.profile = profile
             self.profiles[profile.scheduler_name] = profile
-        for info in cluster.pending.values():
+        for info in filter(self.profile_of, cluster.pending.values()):
             self.nominator.nominate(info, info.pod.status.nominated_node_name)
 
     def profile_of(self, pod: PodInfo) -> Profile | None:
@@ -127,6 +127,12 @@ class Scheduler:
     def place(self, outcome: Attempt, node_name: str | None = None) -> Reservation:
         """Assume the pod of a successful attempt on its chosen node (or this one) and reserve what it needs."""
         reservation = reserve(outcome.profile, self.cluster, outcome.cycle, node_name or outcome.chosen, self._reporter)
-        if reservation.status.successful:
+        if reservation.status.successful or reservation.waits:
             self.nominator.withdraw(outcome.pod)
         return reservation
+
+    def rotate(self, outcome: Attempt) -> None:
+        """Let the next sampled cycle begin at the node after the last that this one looked at."""
+        if outcome.sampled is not None and outcome.filtering is not None:
+            start = self.cluster.next_start + outcome.filtering.looked_at
+            self.cluster.start_next_at(start % outcome.total_nodes)

@@ -3,7 +3,7 @@
 Paths become `Text` objects in the order in which they were named and, inside a folder, in the order of their names.
 Nothing is read before it is its turn, so that at most one text is in memory on top of what was made of the others.
 Folders yield files that look like manifests (``.yaml``, ``.yml``, ``.json``, each also with ``.gz``), never hidden ones
-and never anything outside the folder. The folder that ``kubectl cluster-info dump --output-directory`` writes is known
+and never anything outside the folder or that is no regular file, such as a pipe. The folder that ``kubectl cluster-info dump --output-directory`` writes is known
 by its layout (``nodes.json`` at the top, ``<namespace>/pods.json`` below) and read through and through.
 """
 
@@ -213,6 +213,7 @@ def _folder(root: Path, recursive: bool, warnings: list[Problem], problems: list
                 continue
             try:
                 target, is_link, is_folder = os.path.realpath(path), entry.is_symlink(), entry.is_dir()
+                is_special = not entry.is_file() and os.path.exists(target)  # noqa: PTH110
             except _UNSEEN as error:
                 if _is_manifest(entry.name) or recursive:
                     problems.append(_unseen(path, error))
@@ -226,7 +227,11 @@ def _folder(root: Path, recursive: bool, warnings: list[Problem], problems: list
                     seen.add(target)
                     folders.append(path)
             elif _is_manifest(entry.name):
-                yield path
+                if is_special:
+                    message = "is not a regular file and is not read"
+                    warnings.append(Problem(message, source=printable(str(path)), hint="name it yourself"))
+                else:
+                    yield path
         pending.extend(reversed(folders))
 
 

@@ -495,7 +495,7 @@ def _budget(obj: PodDisruptionBudgetSpec, path: Path) -> Iterator[Finding]:
     if obj.min_available is not None and obj.max_unavailable is not None:
         yield Finding((*path, "maxUnavailable"), "minAvailable and maxUnavailable exclude each other")
     for name, value in (("minAvailable", obj.min_available), ("maxUnavailable", obj.max_unavailable)):
-        if isinstance(value, str) and not (re.fullmatch(r"[0-9]+%", value) and int(value[:-1]) <= 100):
+        if isinstance(value, str) and not re.fullmatch(r"0*(100|[0-9]{1,2})%", value):
             yield Finding((*path, name), f"expected a number or a percentage up to 100%, got {quoted(value)}")
         elif isinstance(value, int) and value < 0:
             yield Finding((*path, name), f"expected a number at least 0, got {value}")

@@ -76,6 +76,12 @@ def test_what_is_not_a_quantity_is_refused(text):
 amounts = st.builds(Amount, st.integers(-(10**17), 10**17), st.integers(-9, 3))
 
 
+@pytest.mark.parametrize("text", ["9" * 5000, "0." + "9" * 5000, "9" * 5000 + "Ki", "1e" + "9" * 5000])
+def test_a_quantity_of_thousands_of_digits_is_refused(text):
+    with pytest.raises(ValueError, match="a quantity of more than 4000 digits"):
+        parse(text)
+
+
 def exact(amount):
     return Fraction(amount.unscaled) * Fraction(10) ** amount.exponent
 

@@ -167,6 +167,8 @@ def test_a_bound_must_be_one_integer_that_is_a_label_value(values, problems):
         ("-9223372036854775808", -(2**63)),
         ("9223372036854775808", None),
         ("1_0", None),
+        ("-" + "0" * 5000 + "7", -7),
+        ("9" * 5000, None),
         (" 1", None),
     ],
 )

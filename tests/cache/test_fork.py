@@ -127,3 +127,12 @@ def test_columns_of_all_nodes_cannot_be_written_through():
     column = c.nodes.requested("cpu")
     assert not column.flags.writeable
     assert isinstance(column, np.ndarray)
+
+
+def test_of_two_pods_that_hold_a_port_the_first_to_go_frees_it_and_undoing_puts_it_back():
+    port = [{"containerPort": 80, "hostPort": 80}]
+    c = cluster(node("a"), pod("p", on="a", ports=port), pod("q", on="a", ports=port))
+    with c.fork():
+        c.remove_pod(next(iter(c.pod_table)))
+        assert c.nodes.port_users("TCP", 80) == []
+    assert c.nodes.port_users("TCP", 80) == [(0, ("0.0.0.0",))]

@@ -132,6 +132,15 @@ def test_a_file_of_ones_own_can_be_shown(schedctl):
     assert schedctl("profiles", "show", "profiles/default.yaml") == schedctl("profiles", "show", "default")
 
 
+def test_the_name_of_a_profile_cannot_disturb_the_terminal(schedctl, tmp_path):
+    file = tmp_path / "scheduler.yaml"
+    text = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+    file.write_text(text + 'profiles: [{schedulerName: "a\\e[2Jb"}]\n', encoding="utf-8")
+    ended = schedctl("profiles", "show", str(file))
+    assert ended.code == 0
+    assert "\x1b" not in ended.out
+
+
 def test_profiles_can_be_chosen_by_file_and_by_scheduler_name(shop):
     pod = ("shop/fits", "-f", "fixtures/pods/fits.yaml", "-o", "jsonpath={.results[0].profile}")
     assert shop(*pod, "--profile", "bin-packing").out == "bin-packing"

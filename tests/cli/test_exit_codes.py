@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from schedctl.api.kinds import KINDS
 from schedctl.errors import NotModelled
 from schedctl.explain import explanations
 
@@ -147,6 +148,9 @@ def test_without_a_state_the_next_step_is_named(schedctl):
     assert ended.err.startswith("error: say where the cluster is, with -f\nhint: ")
     fetch = re.search(r"`(kubectl get .* -o json)`", ended.err)
     assert fetch
+    for kind in ("nodes", "priorityclasses", "csistoragecapacities", "deviceclasses", "resourceslices"):
+        assert kind in fetch[1].split()[2].split(",")
+    assert len(fetch[1].split()[2].split(",")) == len(KINDS)
     assert f"\n{fetch[1]} > cluster.json\n" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 

@@ -220,3 +220,21 @@ def test_a_node_with_ten_thousand_labels_is_a_node(tmp_path, capsys):
     path = tmp_path / "cluster.json"
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [node, *OBJECTS[1:]]}))
     assert run(["explain", "--all-pending", "-f", str(path)]) == 0
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "1e99999999999", "1e" + "9" * 5000], ids=lambda number: number[:3])
+def test_thousands_of_digits_from_a_cluster_are_answered_or_refused(number, tmp_path, capsys):
+    path = tmp_path / "cluster.json"
+    node, pod = copy.deepcopy(NODE), copy.deepcopy(POD)
+    node["metadata"] |= {"uid": "1", "labels": {"size": number}}
+    term = {"matchExpressions": [{"key": "size", "operator": "Gt", "values": ["3"]}]}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
+    pod["metadata"]["uid"] = "2"
+    pod["spec"] = {"containers": pod["spec"]["containers"], "affinity": {"nodeAffinity": required}}
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [node, pod]}))
+    assert run(["explain", "--all-pending", "-f", str(path)]) == 0
+    assert "didn't match Pod's node affinity" in capsys.readouterr().out
+    node["status"]["allocatable"]["cpu"] = number
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [node, pod]}))
+    assert run(["explain", "--all-pending", "-f", str(path)]) == 3
+    assert "status.allocatable.cpu: expected a quantity" in capsys.readouterr().err

@@ -25,6 +25,7 @@ from schedctl.framework.points import (
 from schedctl.framework.profiles import Profile
 from schedctl.framework.reasons import ACCEPT, Reason
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status, unresolvable, unschedulable
+from schedctl.scheduler import Scheduler
 from schedctl.testing.builders import cluster, node, pod
 
 
@@ -306,3 +307,20 @@ def test_templates_give_the_same_answers_as_asking_anew():
         assert message(again) == message(anew)
         if again.chosen:
             made.assume(again.pod, again.chosen)
+
+
+def test_a_sampled_cycle_begins_where_the_last_one_stopped():
+    made = cluster(*(node(f"n{i:03d}") for i in range(300)))
+    scheduler = Scheduler(made)
+    chosen = []
+    for number in range(3):
+        outcome = scheduler.attempt(pod(f"p{number}"), sampling=True)
+        scheduler.rotate(outcome)
+        chosen.append(outcome.filtering.nodes.names[0])
+    assert len(set(chosen)) == 3
+
+
+def test_a_pod_nominated_by_another_scheduler_takes_no_room():
+    foreign = pod("q", cpu="3", priority=1000, schedulerName="other", status={"nominatedNodeName": "a"})
+    made = cluster(node("a", cpu="4"), foreign)
+    assert Scheduler(made).attempt(pod("p", cpu="2")).ties == ["a"]

@@ -5,6 +5,7 @@ import random
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 
 from schedctl import KUBERNETES_VERSION
@@ -17,7 +18,10 @@ from schedctl.engine.nominators import Nominator
 from schedctl.engine.reuse import Templates
 from schedctl.errors import NotModelled
 from schedctl.explain.fit_error import message
+from schedctl.framework.points import Scope, ScorePlugin
+from schedctl.framework.profiles import Profile
 from schedctl.scheduler import Scheduler
+from schedctl.testing.builders import cluster, node, pod
 
 CORPUS = Path(__file__).parents[2] / "conformance/corpus" / KUBERNETES_VERSION
 FAMILIES = [
@@ -107,3 +111,32 @@ def test_an_equal_pod_gets_the_answer_it_would_get_anew(family):
                     inside = attempt(profile, cluster, pod, Nominator(), templates=templates)
                     assert facts(inside) == facts(attempt(profile, cluster, pod, Nominator())), (case.id, number)
             change(cluster, asked, pick, number)
+
+
+class Once(ScorePlugin):
+    """Fails whenever it is told to."""
+
+    reads_feasible_set = False
+
+    def score(self, cycle, nodes):
+        if self.args["broken"]:
+            raise KeyError("broken")
+        return np.full(len(nodes), 7)
+
+    def signature(self, pod):
+        return ()
+
+    def moved_by(self, cycle, change):
+        return Scope.NOTHING
+
+
+def test_a_plugin_that_failed_is_asked_again():
+    args = {"broken": True}
+    plugin = Once(args, None)
+    profile = Profile("default-scheduler", {"Once": plugin}, score=(plugin,), weights={"Once": 1})
+    made = cluster(node("a"), node("b"))
+    templates = Templates(made)
+    assert "broken" in attempt(profile, made, pod("p"), Nominator(), templates=templates).error
+    assert "broken" in attempt(profile, made, pod("q"), Nominator(), templates=templates).error
+    args["broken"] = False
+    assert attempt(profile, made, pod("r"), Nominator(), templates=templates).scoring.totals.tolist() == [7, 7]

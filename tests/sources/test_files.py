@@ -251,6 +251,16 @@ def test_links_are_followed_inside_a_folder_and_not_out_of_it(folder):
     ]
 
 
+def test_a_pipe_in_a_folder_is_left_out(folder):
+    os.mkfifo("all/pipe.yaml")
+    Path("all/link.yaml").symlink_to("pipe.yaml")
+    manifests = load(["all"])
+    assert [str(warning) for warning in manifests.warnings] == [
+        "all/link.yaml: is not a regular file and is not read",
+        "all/pipe.yaml: is not a regular file and is not read",
+    ]
+
+
 def test_a_broken_link_is_a_problem(folder):
     Path("all/gone.yaml").symlink_to("deep/gone.yaml")
     with pytest.raises(InputError, match=r"all/gone\.yaml: cannot be read: no such file or directory"):
