@@ -1,8 +1,8 @@
 """What the API server fills in before the scheduler sees an object (``pkg/apis/core/v1`` defaulting).
 
 Only fields that scheduling reads are filled. Objects that came from a cluster have them already, and filling them
-again changes nothing. Pod-level requests are filled at creation only (`created_pod`), because by the time an object is
-read back from a cluster the API server has done so.
+again changes nothing. Pod-level requests are filled at creation only (``workloads.admission``), because by the time an
+object is read back from a cluster the API server has done so.
 """
 
 from __future__ import annotations

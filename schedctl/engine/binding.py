@@ -1,7 +1,7 @@
 """From the chosen node to the bound pod: assume, Reserve, Permit, PreBind, Bind, PostBind, and the way back.
 
 Whatever fails after Reserve began undoes all reservations, last plugin first, and forgets the pod, so that the
-cluster is as if it had never been placed.
+cluster is as it was before, with the pod pending.
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@ counts for a state that fits the supposed column and hands the filters a `Cycle.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
@@ -66,15 +65,13 @@ class Cycle:
         state: shared between plugins.
         skip_filter: plugins whose PreFilter said Skip; their Filter is not run, nominated pods or not.
         skip_score: plugins whose PreScore said Skip.
-        findings: plugin name to what its Filter found, by node row.
     """
 
     pod: PodInfo
     state: CycleState = field(default_factory=CycleState)
     skip_filter: set[str] = field(default_factory=set)
     skip_score: set[str] = field(default_factory=set)
-    findings: dict[str, Mapping[int, Any]] = field(default_factory=dict)
 
     def scratch(self) -> Cycle:
         """Return a cycle that starts from the same state but writes to its own."""
-        return Cycle(self.pod, self.state.copy(), set(self.skip_filter), set(self.skip_score), dict(self.findings))
+        return Cycle(self.pod, self.state.copy(), set(self.skip_filter), set(self.skip_score))

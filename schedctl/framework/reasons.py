@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
@@ -161,24 +161,21 @@ class Verdicts:
 
     Attributes:
         parts: the reasons in the order in which they are given to a row.
-        findings: by position, what the filter found out about the nodes it accepts and will want again at Score,
-            Reserve and PreBind; None for most plugins.
     """
 
     parts: tuple[Part, ...] = ()
-    findings: tuple[Any, ...] | None = field(default=None, compare=False)
 
     def __or__(self, other: Verdicts) -> Verdicts:
         """Collect: a row is refused for every reason that applies; its code is the worst."""
-        return Verdicts(self.parts + other.parts, self.findings or other.findings)
+        return Verdicts(self.parts + other.parts)
 
     def then(self, other: Verdicts) -> Verdicts:
         """Keep the first: the other's reasons apply only to rows not refused already."""
         if not self.parts:
-            return Verdicts(other.parts, self.findings or other.findings)
+            return other
         standing = ~self.mask
         later = (Part(p.reason, p.mask & standing, p.unresolvable, p.evidence) for p in other.parts)
-        return Verdicts((*self.parts, *later), self.findings or other.findings)
+        return Verdicts((*self.parts, *later))
 
     @cached_property
     def mask(self) -> BoolArray:

@@ -13,7 +13,7 @@ from schedctl.config import loading
 from schedctl.config.expansion import expand_all
 from schedctl.config.types import SchedulerConfiguration
 from schedctl.engine.attempts import Attempt, attempt
-from schedctl.engine.binding import Reservation, reserve
+from schedctl.engine.binding import Reservation, bind, reserve
 from schedctl.engine.handles import ProfileHandle
 from schedctl.engine.nominators import Nominator
 from schedctl.engine.reporters import Reporter
@@ -22,6 +22,7 @@ from schedctl.errors import ConfigError
 from schedctl.framework.points import Plugin
 from schedctl.framework.profiles import Profile
 from schedctl.framework.registries import Registry
+from schedctl.framework.statuses import Status
 from schedctl.plugins.in_tree import IN_TREE
 from schedctl.scheduler.profiles import build
 
@@ -130,6 +131,10 @@ class Scheduler:
         if reservation.status.successful or reservation.waits:
             self.nominator.withdraw(outcome.pod)
         return reservation
+
+    def bind(self, outcome: Attempt, node_name: str | None = None) -> Status:
+        """Carry a placed pod through PreBind, Bind and PostBind, as a dry run: nothing leaves this process."""
+        return bind(outcome.profile, self.cluster, outcome.cycle, node_name or outcome.chosen, self._reporter)
 
     def rotate(self, outcome: Attempt) -> None:
         """Let the next sampled cycle begin at the node after the last that this one looked at."""

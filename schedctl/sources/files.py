@@ -2,9 +2,10 @@
 
 Paths become `Text` objects in the order in which they were named and, inside a folder, in the order of their names.
 Nothing is read before it is its turn, so that at most one text is in memory on top of what was made of the others.
-Folders yield files that look like manifests (``.yaml``, ``.yml``, ``.json``, each also with ``.gz``), never hidden ones
-and never anything outside the folder or that is no regular file, such as a pipe. The folder that ``kubectl cluster-info dump --output-directory`` writes is known
-by its layout (``nodes.json`` at the top, ``<namespace>/pods.json`` below) and read through and through.
+Folders yield files that look like manifests (``.yaml``, ``.yml``, ``.json``, each also with ``.gz``), never hidden
+ones, never anything outside the folder and nothing that is no regular file, such as a pipe. The folder that
+``kubectl cluster-info dump --output-directory`` writes is known by its layout (``nodes.json`` at the top,
+``<namespace>/pods.json`` below) and read through and through.
 """
 
 from __future__ import annotations

@@ -222,7 +222,14 @@ def test_a_node_with_ten_thousand_labels_is_a_node(tmp_path, capsys):
     assert run(["explain", "--all-pending", "-f", str(path)]) == 0
 
 
-@pytest.mark.parametrize("number", ["9" * 5000, "1e99999999999", "1e" + "9" * 5000], ids=lambda number: number[:3])
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param("9" * 5000, id="a number of 5000 digits"),
+        pytest.param("1e99999999999", id="an exponent of 11 digits"),
+        pytest.param("1e" + "9" * 5000, id="an exponent of 5000 digits"),
+    ],
+)
 def test_thousands_of_digits_from_a_cluster_are_answered_or_refused(number, tmp_path, capsys):
     path = tmp_path / "cluster.json"
     node, pod = copy.deepcopy(NODE), copy.deepcopy(POD)
@@ -233,7 +240,7 @@ def test_thousands_of_digits_from_a_cluster_are_answered_or_refused(number, tmp_
     pod["spec"] = {"containers": pod["spec"]["containers"], "affinity": {"nodeAffinity": required}}
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [node, pod]}))
     assert run(["explain", "--all-pending", "-f", str(path)]) == 0
-    assert "didn't match Pod's node affinity" in capsys.readouterr().out
+    assert "its node affinity did not require size>3" in capsys.readouterr().out
     node["status"]["allocatable"]["cpu"] = number
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [node, pod]}))
     assert run(["explain", "--all-pending", "-f", str(path)]) == 3
