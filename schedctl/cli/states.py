@@ -25,8 +25,10 @@ def _resource(kind: Kind) -> str:
     return f"{name}es" if name.endswith("s") else f"{name}s"
 
 
-RESOURCES = ",".join(_resource(kind) for kind in KINDS)
-"""All that scheduling reads, as ``kubectl get`` takes it."""
+NOT_SERVED = "DeviceTaintRule"
+"""The kind that an API server does not serve unless told to; kubectl refuses a whole list for one such name."""
+RESOURCES = ",".join(_resource(kind) for kind in KINDS if kind.name != NOT_SERVED)
+"""All that scheduling reads and a cluster has, as ``kubectl get`` takes it."""
 NEXT_STEP = f"e.g. `-f cluster.json`, as `kubectl get {RESOURCES} -A -o json` writes it"
 """Clusters are read from files only; this is how to get one."""
 _SHOWN = 5
