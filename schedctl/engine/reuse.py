@@ -126,22 +126,24 @@ class _Recollection(Asking):
     def score(self, plugin: ScorePlugin, cycle: Cycle, nodes: Nodes) -> IntArray:
         same = self._same_feasible(nodes)
         raw = self._template.raw.pop(plugin.name, None)  # and kept again only once all of it is known
-        fresh = raw is None or (plugin.reads_feasible_set and not same)
-        if raw is None or fresh:
-            rows = len(nodes.cluster.node_table)
-            raw = _Raw(np.zeros(rows, np.int64), np.zeros(rows, np.bool_))
-        if fresh or raw.stale or not same:
+        rows = len(nodes.cluster.node_table)
+        every = nodes.rows is nodes.cluster.rows and len(nodes) == rows
+        if raw is None or (plugin.reads_feasible_set and not same):
+            if every:
+                scores = super().score(plugin, cycle, nodes)
+                self._template.raw[plugin.name] = _Raw(scores.copy(), np.ones(rows, np.bool_))
+                return scores
+            raw, same = _Raw(np.zeros(rows, np.int64), np.zeros(rows, np.bool_)), False
+        if raw.stale or not same:
             raw.known[list(raw.stale)] = False
             raw.stale.clear()
-            unknown = np.flatnonzero(~raw.known[nodes.rows])
+            unknown = np.flatnonzero(~raw.known) if every else np.flatnonzero(~raw.known[nodes.rows])
             if len(unknown):
                 asked = nodes if len(unknown) > _FEW else nodes.take(unknown)
                 raw.scores[asked.rows] = super().score(plugin, cycle, asked)
                 raw.known[asked.rows] = True
         self._template.raw[plugin.name] = raw
-        every = nodes.rows is nodes.cluster.rows and len(nodes.rows) == len(raw.scores)
-        scores: IntArray = raw.scores.copy() if every else raw.scores[nodes.rows]
-        return scores
+        return raw.scores.copy() if every else np.asarray(raw.scores[nodes.rows])
 
     def _same_feasible(self, nodes: Nodes) -> bool:
         """Return whether the feasible nodes are those of the last cycle; asked first, it remembers the new ones."""
