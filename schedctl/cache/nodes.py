@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,8 +29,6 @@ from schedctl.cache.pod_info import HostPort, PodInfo
 
 if TYPE_CHECKING:
     from schedctl.cache.cluster import Cluster
-
-Set = TypeVar("Set")
 
 
 class PodChanges:
@@ -223,21 +221,6 @@ class Nodes:
         """Return a column of this choice from one over the whole node table."""
         return self._gather(by_row)
 
-    def judge_taints(self, judge: Callable[[tuple[Taint, ...]], Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-        """Return ``judge`` of each node's taints, asked once for each distinct set, as dtype (n,)."""
-        table = self.cluster.node_table
-        return self._judge(table.taints, table.taint_sets.values, judge, dtype)
-
-    def judge_images(self, judge: Callable[[Any], Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-        """Return ``judge`` of each node's images (`tuple[Image, ...]`), once for each distinct set, as dtype (n,)."""
-        table = self.cluster.node_table
-        return self._judge(table.images, table.image_sets.values, judge, dtype)
-
-    def judge_features(self, judge: Callable[[frozenset[str]], Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-        """Return ``judge`` of each node's declared features, once for each distinct set, as dtype (n,)."""
-        table = self.cluster.node_table
-        return self._judge(table.features, table.feature_sets.values, judge, dtype)
-
     def allocatable(self, resource: str) -> IntArray:
         """Return what each node offers of a resource, int64 (n,): millicores, bytes or units; 0 where none."""
         table = self.cluster.node_table
@@ -315,13 +298,6 @@ class Nodes:
         if self._whole:
             return read_only(by_row[: len(self.rows)])
         gathered: npt.NDArray[Any] = by_row[self.rows]
-        return gathered
-
-    def _judge(
-        self, codes: CodeArray, sets: Sequence[Set], judge: Callable[[Set], Any], dtype: npt.DTypeLike
-    ) -> npt.NDArray[Any]:
-        judged = np.array([judge(each) for each in sets], dtype)
-        gathered: npt.NDArray[Any] = judged[self._gather(codes)]
         return gathered
 
     def _taken(self, quantity: str) -> IntArray:

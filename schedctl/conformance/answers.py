@@ -22,7 +22,6 @@ from schedctl.framework.statuses import Status
 from schedctl.scheduler import Scheduler
 
 Json = dict[str, Any]
-_ADAPTIVE = -1
 
 
 def answer(case: Case) -> Json:

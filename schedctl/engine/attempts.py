@@ -39,7 +39,7 @@ class Attempt:
         cycle: the pod and the state its plugins left.
         profile: the profile that was run.
         cluster: the cluster it was run on.
-        generation: of the cluster; evidence read later than this is refused.
+        generation: of the cluster; `matrix` refuses to ask about a later one.
         total_nodes: how many nodes the cluster has.
         deleted: the pod is on its way out and is not scheduled.
         gated: the refusal of PreEnqueue.

@@ -9,11 +9,8 @@ from schedctl.framework.statuses import Status
 class Reporter:
     """Told what the engine is doing. Inherit and override what you want to hear of."""
 
-    def starting(self, pod: PodInfo) -> None:
-        """Called when a pod's cycle begins."""
-
     def placing(self, pod: PodInfo, node_name: str) -> None:
         """Called when a pod is assumed on a node."""
 
     def failing(self, pod: PodInfo, status: Status) -> None:
-        """Called when a pod's cycle or binding ends without a node."""
+        """Called when a pod that was assumed on a node is forgotten again."""
