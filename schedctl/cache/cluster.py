@@ -40,6 +40,15 @@ class ChangeKind(Enum):
     OBJECT = "another object added, changed or removed"
 
 
+_TABLED = {
+    ChangeKind.POD_ADDED: Pod,
+    ChangeKind.POD_REMOVED: Pod,
+    ChangeKind.NODE_UPDATED: Node,
+    ChangeKind.NODES: Node,
+}
+"""The kind that changed, for changes that do not name an object."""
+
+
 class Change(NamedTuple):
     """One line of the change log.
 
@@ -77,6 +86,8 @@ class Cluster:
         self.generation = 0
         self.next_start = 0
         self._objects: dict[type, dict[str, Any]] = {}
+        self._versions: dict[type, int] = {}
+        self._derived: dict[Callable[[Cluster], Any], tuple[int, Any]] = {}
         self._undo: list[Callable[[], None]] | None = None
         self._log: list[Change] = []
         self._log_begins = 0
@@ -148,6 +159,24 @@ class Cluster:
     def every(self, kind: type[T]) -> Mapping[str, T]:
         """Return all objects of a kind by key, in order of arrival."""
         return self._objects.get(kind, {})
+
+    def version(self, *kinds: type) -> int:
+        """Return a number that grows whenever an object of one of these kinds changes; of pods those on nodes count."""
+        return sum(self._versions.get(kind, 0) for kind in kinds)
+
+    def derived(self, make: Callable[[Cluster], T], *kinds: type) -> T:
+        """Return what `make` computes from the objects of these kinds, computed anew only after one has changed.
+
+        Args:
+            make: a function of module level; what it returns is kept under it and must not be changed.
+            *kinds: every kind it reads.
+        """
+        version = self.version(*kinds)
+        known = self._derived.get(make)
+        if known is None or known[0] != version:
+            known = self._derived[make] = version, make(self)
+        derived: T = known[1]
+        return derived
 
     def changes_since(self, generation: int) -> list[Change] | None:
         """Return what happened after a generation, None when the log no longer reaches that far back."""
@@ -230,6 +259,7 @@ class Cluster:
         for info, row in zip(running, rows.tolist(), strict=True):
             self.affinity_terms.count(info, row, 1)
         self.generation += len(running)
+        self._versions[Pod] = self._versions.get(Pod, 0) + 1
         self._log.clear()
         self._log_begins = self.generation
 
@@ -312,6 +342,8 @@ class Cluster:
 
     def _note(self, change: Change) -> None:
         self.generation += 1
+        kind = type(change.subject) if change.kind is ChangeKind.OBJECT else _TABLED[change.kind]
+        self._versions[kind] = self._versions.get(kind, 0) + 1
         self._log.append(change)
         if len(self._log) > 2 * _CHANGES_KEPT:
             del self._log[:_CHANGES_KEPT]

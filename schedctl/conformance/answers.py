@@ -67,8 +67,8 @@ def _outcomes(case: Case, scheduler: Scheduler, pod: PodInfo) -> Iterator[Attemp
     yield outcome
     if not case.simulate or outcome is None:
         return
+    scheduler.make_room(outcome)
     if outcome.post_filter is not None and outcome.post_filter.nominated_node:
-        scheduler.make_room(outcome)
         outcome = _ask(scheduler, pod)
         yield outcome
     if outcome is not None and outcome.chosen:

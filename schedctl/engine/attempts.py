@@ -234,6 +234,7 @@ def _filter(outcome: Attempt, every: Nodes, nominator: Nominator, percentage: in
         alone = cluster.named([promised])
         filtering = filter_nodes(profile, cycle, alone, nominator)
         filtering.raise_faults()
+        cycle.findings = filtering.findings
         if filtering.feasible[0]:
             outcome.judged, outcome.filtering, outcome.nominated_first = alone, filtering, True
             return np.zeros(1, np.intp)
@@ -245,6 +246,7 @@ def _filter(outcome: Attempt, every: Nodes, nominator: Nominator, percentage: in
     outcome.judged = nodes
     filtering = filter_nodes(profile, cycle, nodes, nominator, asking)
     filtering.raise_faults()
+    cycle.findings = filtering.findings
     if percentage is not None:
         outcome.sampled = sampling.nodes_to_find(percentage, len(nodes))
         filtering = sampling.cut(filtering, outcome.sampled)
@@ -262,22 +264,25 @@ def post_filter(outcome: Attempt) -> PostFilterResult | None:
     first = ""
     nominated_node: str | None = None
     findings: Any = None
+    objects: tuple[Any, ...] = ()
     for plugin in outcome.profile.post_filter:
         result = plugin.post_filter(outcome.cycle, nodes, codes)
+        objects += result.objects
+        result = replace(result, objects=objects)
         status = result.status
         if status.successful:
             return result
         if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
             return replace(result, status=status.by(plugin.name))
         if not status.rejected:
-            return PostFilterResult(status.by(plugin.name))
+            return PostFilterResult(status.by(plugin.name), objects=objects)
         if result.nominated_node is not None:
             nominated_node = result.nominated_node
         findings = result.findings or findings
         reasons += status.reasons
         first = first or plugin.name
     status = Status(Code.UNSCHEDULABLE, tuple(reasons), first)
-    return PostFilterResult(status, nominated_node, findings=findings)
+    return PostFilterResult(status, nominated_node, findings=findings, objects=objects)
 
 
 def _codes_of_all(outcome: Attempt, nodes: Nodes) -> CodeColumn:

@@ -22,10 +22,10 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.asking import DIRECTLY, Asking
 from schedctl.engine.faults import CycleError
 from schedctl.engine.nominators import Nominator
-from schedctl.framework.cycles import Cycle
+from schedctl.framework.cycles import Cycle, Found
 from schedctl.framework.points import FilterPlugin
 from schedctl.framework.profiles import Profile
-from schedctl.framework.reasons import CodeColumn, Part, Verdicts
+from schedctl.framework.reasons import CodeColumn, OnDemand, Part, Verdicts
 from schedctl.framework.statuses import SUCCESS, Code, Status
 
 
@@ -63,6 +63,7 @@ class Filtering:
         nominated: the outcome for the rows that were also judged with their nominated pods, None where no row was.
         nominated_positions: intp, the positions of those rows in this column.
         faults: by position, the rows on which a filter failed; they are neither feasible nor refused.
+        findings: by plugin, what filters found out about the rows they reached.
     """
 
     nodes: Nodes
@@ -71,6 +72,7 @@ class Filtering:
     nominated: Filtering | None = None
     nominated_positions: IndexArray = field(default_factory=lambda: np.empty(0, np.intp))
     faults: dict[int, Fault] = field(default_factory=dict)
+    findings: dict[str, Found] = field(default_factory=dict)
 
     @property
     def codes(self) -> CodeColumn:
@@ -165,7 +167,14 @@ def filter_nodes(
     refusals = [Refusal(r.plugin, r.verdicts, r.mask & ~lost) for r in second.refusals]
     faults = {position: fault for position, fault in second.faults.items() if not lost[position]}
     faults |= {int(positions[position]): fault for position, fault in first.faults.items()}
-    return Filtering(nodes, second.feasible & ~lost, refusals, first, positions, faults)
+    findings = {
+        name: Found(
+            [*(first.findings[name].passes if name in first.findings else ())]
+            + [(rows, reached & ~lost, found) for rows, reached, found in later.passes]
+        )
+        for name, later in second.findings.items()
+    }
+    return Filtering(nodes, second.feasible & ~lost, refusals, first, positions, faults, findings)
 
 
 def filter_column(profile: Profile, cycle: Cycle, nodes: Nodes, asking: Asking = DIRECTLY) -> Filtering:
@@ -175,10 +184,14 @@ def filter_column(profile: Profile, cycle: Cycle, nodes: Nodes, asking: Asking =
     standing: BoolArray | None = None
     refusals: list[Refusal] = []
     faults: dict[int, Fault] = {}
+    findings: dict[str, Found] = {}
     for plugin in profile.filter:
         if plugin.name in cycle.skip_filter:
             continue
         verdicts = _ask(plugin, cycle, nodes, standing, asking)
+        if verdicts.findings is not None:
+            reached = np.ones(len(nodes), np.bool_) if standing is None else standing
+            findings[plugin.name] = Found([(nodes.rows, reached, verdicts.findings)])
         if not verdicts.parts:
             continue
         mask = verdicts.mask if standing is None else verdicts.mask & standing
@@ -190,7 +203,7 @@ def filter_column(profile: Profile, cycle: Cycle, nodes: Nodes, asking: Asking =
         refusals.append(Refusal(plugin.name, verdicts, mask))
         standing = ~verdicts.mask if standing is None else standing & ~verdicts.mask
     feasible = np.ones(len(nodes), np.bool_) if standing is None else standing
-    return Filtering(nodes, feasible, refusals, faults=faults)
+    return Filtering(nodes, feasible, refusals, faults=faults, findings=findings)
 
 
 def _suppose(profile: Profile, cycle: Cycle, nodes: Nodes) -> Cycle:
@@ -224,12 +237,28 @@ def _ask(plugin: FilterPlugin, cycle: Cycle, nodes: Nodes, standing: BoolArray |
     if not plugin.per_row_cost or standing is None or bool(standing.all()):
         return asking.filter(plugin, cycle, nodes)
     positions = np.flatnonzero(standing)
-    narrow = plugin.filter(cycle, nodes.take(positions))
-    return Verdicts(tuple(_widened(part, positions, len(nodes)) for part in narrow.parts))
+    narrow = DIRECTLY.filter(plugin, cycle, nodes.take(positions))
+    findings = None if narrow.findings is None else _Widened(narrow.findings, positions)
+    return Verdicts(tuple(_widened(part, positions, len(nodes)) for part in narrow.parts), findings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Widened:
+    """What is known of some positions of a column, asked for by their position in the whole of it."""
+
+    narrow: OnDemand
+    positions: IndexArray
+
+    def at(self, row: int) -> Any:
+        found = int(np.searchsorted(self.positions, row))
+        known = found < len(self.positions) and self.positions[found] == row
+        return self.narrow.at(found) if known else None
 
 
 def _widened(part: Part, positions: IndexArray, rows: int) -> Part:
     def spread(column: Any) -> Any:
+        if isinstance(column, OnDemand):
+            return _Widened(column, positions)
         if not isinstance(column, np.ndarray) or column.ndim == 0:
             return column
         wide = np.zeros(rows, column.dtype)

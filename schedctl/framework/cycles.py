@@ -7,10 +7,15 @@ counts for a state that fits the supposed column and hands the filters a `Cycle.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
+import numpy as np
+
+from schedctl.cache.arrays import BoolArray, IndexArray
 from schedctl.cache.pod_info import PodInfo
+from schedctl.framework.reasons import OnDemand
 
 T = TypeVar("T")
 
@@ -57,6 +62,31 @@ class CycleState:
 
 
 @dataclass(slots=True)
+class Found:
+    """What one filter found out about the nodes it reached, in the order of its passes over them.
+
+    Attributes:
+        passes: (node rows of the column asked, bool (n,) which of them it reached, findings by position).
+    """
+
+    passes: list[tuple[IndexArray, BoolArray, OnDemand]] = field(default_factory=list)
+
+    def at(self, row: int) -> Any:
+        """Return what the last pass that reached a node found, by its row; None if none did."""
+        for rows, reached, findings in reversed(self.passes):
+            positions = np.flatnonzero((rows == row) & reached)
+            if len(positions):
+                return findings.at(int(positions[0]))
+        return None
+
+    def every(self) -> Iterator[tuple[int, Any]]:
+        """Yield (node row, finding) for each node reached, pass by pass."""
+        for rows, reached, findings in self.passes:
+            for position in np.flatnonzero(reached).tolist():
+                yield int(rows[position]), findings.at(position)
+
+
+@dataclass(slots=True)
 class Cycle:
     """What every plugin method is handed.
 
@@ -65,13 +95,15 @@ class Cycle:
         state: shared between plugins.
         skip_filter: plugins whose PreFilter said Skip; their Filter is not run, nominated pods or not.
         skip_score: plugins whose PreScore said Skip.
+        findings: by plugin, what its Filter found out about the nodes it reached; known once Filter is over.
     """
 
     pod: PodInfo
     state: CycleState = field(default_factory=CycleState)
     skip_filter: set[str] = field(default_factory=set)
     skip_score: set[str] = field(default_factory=set)
+    findings: dict[str, Found] = field(default_factory=dict)
 
     def scratch(self) -> Cycle:
         """Return a cycle that starts from the same state but writes to its own."""
-        return Cycle(self.pod, self.state.copy(), set(self.skip_filter), set(self.skip_score))
+        return Cycle(self.pod, self.state.copy(), set(self.skip_filter), set(self.skip_score), dict(self.findings))

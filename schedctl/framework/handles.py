@@ -41,12 +41,12 @@ class Handle(Protocol):
     """Given to a plugin when it is made; everything here can be asked at any time.
 
     Attributes:
-        cluster: the cluster as the current cycle sees it. Plugins read it and never change it.
+        cluster: the cluster as the current cycle sees it. Only Reserve, Unreserve and PreBind put objects into it.
     """
 
     @property
     def cluster(self) -> Cluster:
-        """The cluster; never changed by a plugin."""
+        """The cluster as the current cycle sees it."""
 
     def nominated_pods(self, node_name: str) -> Sequence[PodInfo]:
         """Return the pods nominated to a node, in order of nomination."""

@@ -8,7 +8,9 @@ once per profile with its arguments and a `Handle`. The order of calls in one po
 
 Methods that look at nodes take a column (`Nodes`) and answer for all of it at once; `@per_node` lifts a method written
 for one. A plugin writes nothing but the cycle's state, and that only in the ``pre_`` methods; every other method gives
-the same answer however often and in whatever order rows are asked. Refusals are values (`Verdicts`, `Status`); an
+the same answer however often and in whatever order rows are asked. What Filter finds out besides its verdict it hands
+over as the verdict's findings. Reserve, Unreserve and PreBind alone change the cluster: they put what they took into it
+as objects, so that the next pod, and a fork undone, see it. Refusals are values (`Verdicts`, `Status`); an
 exception is a fault and ends the cycle with an Error in the plugin's name.
 """
 
@@ -54,12 +56,14 @@ class PostFilterResult:
         nominated_node: the node it was nominated to, "" for none; None leaves a nomination as it was.
         victims: the pods that have to go, the most important first; those on their way out already are among them.
         findings: what the plugin found out on the way, for explanations; of a type of its own.
+        objects: objects as the plugin would leave them in the cluster, such as a claim without its devices.
     """
 
     status: Status
     nominated_node: str | None = None
     victims: tuple[PodInfo, ...] = ()
     findings: Any = None
+    objects: tuple[Any, ...] = ()
 
 
 class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point

@@ -101,7 +101,7 @@ class OnDemand(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """Evidence of which there are few distinct values, found out when somebody reads it.
+    """Evidence, or findings, of which there are few distinct values, found out when somebody reads it.
 
     Attributes:
         values: the distinct values; an array, or any sequence.
@@ -161,12 +161,14 @@ class Verdicts:
 
     Attributes:
         parts: the reasons in the order in which they are given to a row.
+        findings: what the filter found out about each row besides, for its own later steps; by row, None for nothing.
     """
 
     parts: tuple[Part, ...] = ()
+    findings: OnDemand | None = None
 
     def __or__(self, other: Verdicts) -> Verdicts:
-        """Collect: a row is refused for every reason that applies; its code is the worst."""
+        """Collect: a row is refused for every reason that applies; its code is the worst. Findings are not combined."""
         return Verdicts(self.parts + other.parts)
 
     def then(self, other: Verdicts) -> Verdicts:

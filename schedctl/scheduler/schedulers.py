@@ -110,12 +110,14 @@ class Scheduler:
             yield
 
     def make_room(self, outcome: Attempt) -> None:
-        """Evict the victims of an attempt that preempted.
+        """Do what the PostFilter plugins of an attempt did to make room: change objects, and evict victims.
 
         Those on their way out already are left to it. Pods of lower priority that were promised the node lose it; the
         preemptor is not promised it, for it is expected to be tried again at once.
         """
         result = outcome.post_filter
+        for obj in () if result is None else result.objects:
+            self.cluster.put(obj)
         if result is None or not result.nominated_node:
             return
         for victim in result.victims:

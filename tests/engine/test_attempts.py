@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from schedctl.api.meta import Namespace, ObjectMeta
 from schedctl.engine.attempts import attempt, matrix
 from schedctl.engine.handles import ProfileHandle
 from schedctl.engine.nominators import Nominator
@@ -23,7 +24,7 @@ from schedctl.framework.points import (
     ScorePlugin,
 )
 from schedctl.framework.profiles import Profile
-from schedctl.framework.reasons import ACCEPT, Reason
+from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status, unresolvable, unschedulable
 from schedctl.scheduler import Scheduler
 from schedctl.testing.builders import cluster, node, pod
@@ -229,6 +230,75 @@ class Breaks(FilterPlugin):
 
 def test_an_exception_in_a_plugin_is_an_error_in_its_name():
     assert run([Breaks], pod(), *AB).error == "plugin \"Breaks\" failed: KeyError: 'rack'"
+
+
+class Notes:
+    """Findings: the name and the number of pods of each row."""
+
+    def __init__(self, nodes):
+        self.notes = list(zip(nodes.names, nodes.pod_count.tolist(), strict=True))
+
+    def at(self, row):
+        return self.notes[row]
+
+
+class Finds(FilterPlugin):
+    """Accepts every node and notes what it saw."""
+
+    def filter(self, cycle, nodes):
+        return Verdicts(findings=Notes(nodes))
+
+
+class FindsDearly(Finds):
+    """The same, asked only about rows still standing."""
+
+    per_row_cost = True
+
+
+@pytest.mark.parametrize("finder", [Finds, FindsDearly], ids=["asked about every row", "asked about standing rows"])
+def test_findings_are_known_of_the_nodes_a_filter_reached(finder):
+    outcome = run([NotB, finder], pod(), *AB, node("c"), pod("x", on="c"))
+    found = outcome.cycle.findings[finder.__name__]
+    assert [found.at(row) for row in range(3)] == [("a", 0), None, ("c", 1)]
+    assert list(found.every()) == [(0, ("a", 0)), (2, ("c", 1))]
+
+
+def test_the_finding_without_nominated_pods_is_the_one_that_stays():
+    nominator = Nominator()
+    nominator.nominate(pod("promised"), "a")
+    outcome = run([Finds, Full], pod(), *AB, nominator=nominator)
+    found = outcome.cycle.findings["Finds"]
+    assert found.at(0) == ("a", 0)
+    assert list(found.every()) == [(0, ("a", 1)), (0, ("a", 0)), (1, ("b", 0))]
+
+
+class Names(FilterPlugin):
+    """Refuses every node with evidence on demand."""
+
+    refused = Reason("no")
+    per_row_cost = True
+
+    def filter(self, cycle, nodes):
+        return self.refused.where(np.ones(len(nodes), np.bool_), seen=Notes(nodes))
+
+
+def test_evidence_on_demand_of_a_narrowed_column_is_that_of_the_row():
+    outcome = run([NotB, Names], pod(), node("b"), node("c"))
+    [(_, [(part, row)], _)] = outcome.filtering.refused(1)
+    assert part.at(row) == {"seen": ("c", 0)}
+
+
+class Releases(PostFilterPlugin):
+    """Would leave another namespace behind."""
+
+    def post_filter(self, cycle, nodes, codes):
+        return PostFilterResult(unschedulable("released"), objects=(Namespace(ObjectMeta(name="freed")),))
+
+
+def test_objects_that_post_filter_changed_outlive_a_later_success():
+    outcome = run([Full, Releases, Gives], pod(), *CROWDED, pod("z", on="b"), pod("w", on="b"))
+    assert outcome.post_filter.nominated_node == "a"
+    assert [obj.metadata.name for obj in outcome.post_filter.objects] == ["freed"]
 
 
 def test_scores_are_normalised_weighted_and_summed_and_ties_are_listed():
