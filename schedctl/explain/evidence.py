@@ -76,9 +76,14 @@ def _read(plugin: str, part: Part, rows: Iterable[int], nodes: Nodes) -> Iterato
             part.reason.worded(evidence),
             part.code(row),
             nodes.names[row],
-            {_camel(name): plain(value) for name, value in evidence.items()},
+            named(evidence),
             nominated,
         )
+
+
+def named(evidence: Mapping[str, Any]) -> Evidence:
+    """Return evidence as JSON knows it, under camelCase names."""
+    return {_camel(name): plain(value) for name, value in evidence.items()}
 
 
 def plain(value: Any) -> Any:

@@ -27,7 +27,7 @@ from schedctl.explain.reports import (
     ResourceUse,
 )
 from schedctl.framework.reasons import kebab
-from schedctl.framework.statuses import Code
+from schedctl.framework.statuses import Cause, Code
 
 ZONE = "topology.kubernetes.io/zone"
 NODE_SET = "pre-filter/node-set"
@@ -74,12 +74,27 @@ def reasons(outcome: Attempt) -> list[Reason]:
     status = outcome.pre_filter
     if status.rejected:
         plugin = status.plugin or ", ".join(sorted(outcome.narrowing_plugins))
-        reference = f"{kebab(status.plugin)}/pre-filter" if status.plugin else NODE_SET
+        unnamed = Cause(f"{kebab(status.plugin)}/pre-filter" if status.plugin else NODE_SET, {})
+        causes = status.causes or (unnamed,) * len(status.reasons)
         return [
-            Reason(reference=reference, plugin=plugin, code=status.code.label, text=text, count=0, whole_pod=True)
-            for text in status.reasons
+            _whole_pod(plugin, status.code, text, cause) for text, cause in zip(status.reasons, causes, strict=True)
         ]
     return groups.reasons(_first_refusals(outcome), zones(outcome))
+
+
+def _whole_pod(plugin: str, code: Code, text: str, cause: Cause) -> Reason:
+    known = evidence.named(cause.evidence)
+    words = wording.of(cause.reference)
+    return Reason(
+        reference=cause.reference,
+        plugin=plugin,
+        code=code.label,
+        text=text,
+        count=0,
+        whole_pod=True,
+        summary=words.detail(known) if known else "",
+        evidence=known,
+    )
 
 
 def reasons_of(outcome: Attempt, node: str) -> list[Reason]:

@@ -109,7 +109,7 @@ def _plans(outcome: Attempt, reasons: Sequence[Reason], candidates: Sequence[str
     """Yield what each candidate needs; one that objects to something nothing is known against needs too much."""
     nobody_judged = outcome.judged is None or not len(outcome.judged)
     if nobody_judged:
-        needed = [whole_pod_remedy(outcome.pod, reason.plugin) for reason in reasons]
+        needed = [whole_pod_remedy(outcome.pod, reason) for reason in reasons]
         if needed and all(needed):
             yield Plan("", _together(needed))
         return

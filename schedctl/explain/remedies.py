@@ -27,6 +27,7 @@ from schedctl.explain.pod_changes import (
     SoftenSpread,
     Tolerate,
 )
+from schedctl.explain.reports import Reason
 
 Remedy = tuple[Change, ...]
 """Changes that only together might undo a refusal."""
@@ -42,9 +43,12 @@ def remedies(refused: Refused) -> list[Remedy]:
     return remedy(refused.node, refused.evidence) if remedy else []
 
 
-def whole_pod_remedy(pod: PodInfo, plugin: str) -> Remedy:
-    """Return the changes that might undo a refusal of the pod as a whole by a plugin's PreFilter."""
-    if "NodeAffinity" not in plugin:
+def whole_pod_remedy(pod: PodInfo, reason: Reason) -> Remedy:
+    """Return the changes that might undo a refusal of the pod as a whole by PreFilter."""
+    remedy = _REMEDIES.get(reason.reference)
+    if remedy:
+        return next(iter(remedy("", reason.evidence)), ())
+    if "NodeAffinity" not in reason.plugin:
         return ()
     affinity = pod.pod.spec.affinity and pod.pod.spec.affinity.node_affinity
     required = affinity.required_during_scheduling_ignored_during_execution if affinity else None

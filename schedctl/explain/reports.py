@@ -125,6 +125,7 @@ class Reason(Record, frozen=True):
         summary: the evidence over all the nodes in one line, e.g. ``cpu: 2 requested, at most 1850m free``.
         zones: how many of the nodes are in which zone, "" for nodes in none.
         groups: the nodes by evidence, nearest miss first.
+        evidence: where the pod is refused as a whole, what stands behind it; else each group has its own.
     """
 
     reference: str
@@ -136,6 +137,7 @@ class Reason(Record, frozen=True):
     summary: str = ""
     zones: dict[str, int] = {}
     groups: list[NodeGroup] = []
+    evidence: dict[str, Any] = {}
 
 
 class PreFilter(Record, frozen=True):

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from schedctl.cache.arrays import BoolArray
-from schedctl.framework.statuses import Code, Status
+from schedctl.framework.statuses import Cause, Code, Status
 
 CodeColumn = npt.NDArray[np.int8]
 _SEVERITY = {
@@ -76,7 +76,7 @@ class Reason:
 
     def status(self, **evidence: Any) -> Status:
         """Return the refusal of the pod as a whole, as PreFilter gives it."""
-        return Status(self.code, (self.worded(evidence),))
+        return Status(self.code, (self.worded(evidence),), causes=(Cause(self.reference, evidence),))
 
     def worded(self, evidence: Mapping[str, Any]) -> str:
         """Return the text with the evidence filled in."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from typing import Any, NamedTuple
 
 
 class Code(IntEnum):
@@ -35,6 +37,18 @@ _LABELS = {
 REJECTIONS = frozenset((Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDING))
 
 
+class Cause(NamedTuple):
+    """What stands behind one reason text.
+
+    Attributes:
+        reference: the stable name of the reason.
+        evidence: by name, plain values or structs.
+    """
+
+    reference: str
+    evidence: Mapping[str, Any]
+
+
 @dataclass(frozen=True, slots=True)
 class Status:
     """An answer about the pod as a whole, or about one node.
@@ -44,12 +58,14 @@ class Status:
         reasons: texts, in the order in which they were given.
         plugin: who said so; "" until the engine fills it in.
         timeout: with Wait, how many seconds the pod may be held back.
+        causes: what stands behind the reasons, one for each, or none at all; not compared.
     """
 
     code: Code
     reasons: tuple[str, ...] = ()
     plugin: str = ""
     timeout: float = 0.0
+    causes: tuple[Cause, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def message(self) -> str:
@@ -68,7 +84,7 @@ class Status:
 
     def by(self, plugin: str) -> Status:
         """Return the status in the name of a plugin."""
-        return Status(self.code, self.reasons, plugin, self.timeout)
+        return replace(self, plugin=plugin)
 
 
 SUCCESS = Status(Code.SUCCESS)
