@@ -1,6 +1,6 @@
-"""Where the ready profiles and the example clusters are.
+"""Where the ready profiles, the example clusters and the proof of exactness are.
 
-The repository keeps both at its root, where a reader looks for them; the wheel carries them inside the package. An
+The repository keeps them at its root, where a reader looks for them; the wheel carries them inside the package. An
 editable checkout has the first, an installation has the second, and nobody else needs to know which.
 """
 
@@ -13,14 +13,19 @@ _PACKAGE = Path(__file__).resolve().parent
 
 def profiles() -> Path:
     """The folder of ready KubeSchedulerConfigurations, ``profiles/`` of the repository."""
-    return _folder("profiles")
+    return _shipped("profiles")
 
 
 def fixtures() -> Path:
     """The folder of example clusters, workloads and scenarios, ``fixtures/`` of the repository."""
-    return _folder("fixtures")
+    return _shipped("fixtures")
 
 
-def _folder(name: str) -> Path:
+def proof() -> Path:
+    """The numbers of the comparison with kube-scheduler's own plugins, ``conformance/proof.json`` of the repository."""
+    return _shipped("conformance/proof.json")
+
+
+def _shipped(name: str) -> Path:
     installed = _PACKAGE / "_data" / name
-    return installed if installed.is_dir() else _PACKAGE.parent / name
+    return installed if installed.exists() else _PACKAGE.parent / name

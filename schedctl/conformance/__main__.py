@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from schedctl.conformance.answers import answer
+from schedctl.conformance.answers import answer, answered
 from schedctl.conformance.cases import Case
 from schedctl.conformance.differences import differences, not_modelled
 
@@ -37,7 +37,7 @@ def main() -> int:
     if args.command == "diff":
         pairs: Iterable[tuple[Json, Json]] = zip(_lines(args.theirs), _lines(args.ours), strict=True)
     else:
-        pairs = ((line["answer"], _answered(line["case"])) for path in args.corpus for line in _lines(path))
+        pairs = ((line["answer"], answered(line["case"])) for path in args.corpus for line in _lines(path))
     return _print(pairs, args.limit)
 
 
@@ -47,12 +47,6 @@ def _answer(cases: BinaryIO, answers: BinaryIO) -> int:
         if line.strip():
             answers.write(msgspec.json.encode(answer(decode(line))) + b"\n")
     return 0
-
-
-def _answered(case: Json) -> Json:
-    encoded = msgspec.json.encode(answer(msgspec.convert(case, Case)))
-    result: Json = msgspec.json.decode(encoded)
-    return result
 
 
 def _lines(path: Path) -> Iterator[Json]:

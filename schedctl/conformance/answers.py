@@ -38,6 +38,12 @@ def answer(case: Case) -> Json:
     return result
 
 
+def answered(case: Json) -> Json:
+    """Return the answer to a case in JSON as JSON, read back as the oracle's answers are."""
+    result: Json = msgspec.json.decode(msgspec.json.encode(answer(msgspec.convert(case, Case))))
+    return result
+
+
 def _scheduler(case: Case) -> tuple[Scheduler, list[PodInfo]]:
     config = configuration(case)
     if case.percent > 0:
