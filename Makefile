@@ -40,6 +40,7 @@ bench: $(INSTALLED)  ## ratios to kube-scheduler, to plain decoding and to a bar
 	$(BIN)/python -m benchmarks.loading
 	$(BIN)/python -m benchmarks.cycle
 	$(BIN)/python -m benchmarks.preemption
+	$(BIN)/python -m benchmarks.claims
 
 dist: $(INSTALLED)  ## wheel and sdist, into dist/
 	$(BIN)/python -m build

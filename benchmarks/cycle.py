@@ -72,6 +72,14 @@ def theirs(oracle: str, raw: dict) -> float:
     return answer["seconds"] / len(answer["placements"])
 
 
+def oracle_binary(named: str | None) -> str:
+    """The oracle's binary, as it was named or where its build script puts it."""
+    oracle = named or str(Path.home() / f".cache/schedctl-oracle/{KUBERNETES_VERSION[1:]}/oracle")
+    if not Path(oracle).exists():
+        sys.exit("the oracle is not built: run conformance/oracle/build (needs Go), or name one with --oracle")
+    return oracle
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--oracle", default=None, help="the oracle's binary; found in its cache when it is built")
@@ -80,9 +88,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=20)
     parser.add_argument("--template", action="append", choices=TEMPLATES)
     args = parser.parse_args()
-    oracle = args.oracle or str(Path.home() / f".cache/schedctl-oracle/{KUBERNETES_VERSION[1:]}/oracle")
-    if not Path(oracle).exists():
-        sys.exit("the oracle is not built: run conformance/oracle/build (needs Go), or name one with --oracle")
+    oracle = oracle_binary(args.oracle)
     print(f"{args.nodes} nodes, {args.running} running pods; medians of {args.pairs} pods, milliseconds a cycle")
     print(f"{'template':<14}{'never seen':>12}{'its equal':>12}{'oracle':>12}{'ratio':>9}{'ratio':>9}")
     ratios: list[tuple[float, float]] = []

@@ -10,14 +10,13 @@ import argparse
 import json
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
-from pathlib import Path
 
 import msgspec
 
 from benchmarks import workloads
+from benchmarks.cycle import oracle_binary
 from schedctl.conformance.cases import Case, cluster_of, configuration
 from schedctl.engine.attempts import post_filter
 from schedctl.scheduler import Scheduler
@@ -108,9 +107,7 @@ def main() -> None:
     parser.add_argument("--pods", type=int, default=5)
     parser.add_argument("--kind", action="append", choices=KINDS)
     args = parser.parse_args()
-    oracle = args.oracle or str(Path.home() / ".cache/schedctl-oracle/1.37.1/oracle")
-    if not Path(oracle).exists():
-        sys.exit("the oracle is not built: run conformance/oracle/build (needs Go), or name one with --oracle")
+    oracle = oracle_binary(args.oracle)
     print(f"{args.nodes} nodes, {4 * args.nodes} running pods; medians of {args.pods} pods, milliseconds a PostFilter")
     print(f"{'pending pod':<16}{'candidates':>12}{'ours':>10}{'oracle':>10}{'ratio':>8}")
     for kind in args.kind or KINDS:
