@@ -11,6 +11,7 @@ command ends with, so the command line needs no table of its own::
     │   └── InputError          3  manifests: unreadable, invalid, or none
     ├── PluginError            70  a plugin cannot answer, or answered what its contract forbids
     └── NotModelled             5  a pod needs what is not modelled yet
+        └── Inconclusive        5  a search was given up before it had an answer
 """
 
 from __future__ import annotations
@@ -105,3 +106,17 @@ class NotModelled(SchedctlError):
         self.feature = feature
         self.subject = subject
         super().__init__(f"{plugin}: {feature} are not modelled yet ({subject})")
+
+
+class Inconclusive(NotModelled):
+    """A search took more steps than it may, where kube-scheduler would search on; any answer would be a guess.
+
+    Attributes:
+        plugin: the plugin that was searching.
+        feature: what was given up, and after how many steps.
+        subject: for whom it searched, e.g. ``pod shop/db-0, claims "shop/gpus"``.
+    """
+
+    def __init__(self, plugin: str, feature: str, subject: str) -> None:
+        super().__init__(plugin, feature, subject)
+        self.args = (f"{plugin}: {feature} ({subject})",)

@@ -12,9 +12,12 @@ import msgspec
 from schedctl.api.meta import ObjectMeta
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Container, ContainerPort, Pod, ResourceRequirements
+from schedctl.api.storage import StorageClass
 
 DEFAULT_SCHEDULER = "default-scheduler"
 DEFAULT_NAMESPACE = "default"
+IMMEDIATE = "Immediate"
+"""How a StorageClass binds that does not say: without waiting for a pod."""
 
 
 def pod(obj: Pod) -> Pod:
@@ -41,6 +44,11 @@ def node(obj: Node) -> Node:
     if status.allocatable is None and status.capacity is not None:
         return msgspec.structs.replace(obj, status=msgspec.structs.replace(status, allocatable=status.capacity))
     return obj
+
+
+def storage_class(obj: StorageClass) -> StorageClass:
+    """Return the class with its binding mode."""
+    return obj if obj.volume_binding_mode is not None else msgspec.structs.replace(obj, volume_binding_mode=IMMEDIATE)
 
 
 def namespaced(metadata: ObjectMeta) -> ObjectMeta:

@@ -295,6 +295,7 @@ class DeviceRequestAllocationResult(Struct, frozen=True):
     binding_failure_conditions: list[str] | None = None
     share_id: str | None = msgspec.field(default=None, name="shareID")
     consumed_capacity: dict[str, Quantity] | None = None
+    skip_node_operations: list[str] | None = None
 
 
 class DeviceAllocationResult(Struct, frozen=True):
@@ -325,6 +326,8 @@ class DeviceCondition(Struct, frozen=True):
 
     type: str = ""
     status: str = ""
+    reason: str = ""
+    message: str = ""
 
 
 class AllocatedDeviceStatus(Struct, frozen=True):

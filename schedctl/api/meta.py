@@ -40,6 +40,10 @@ Time = Annotated[
 """A point in time as RFC 3339 writes it; `schedctl.api.times` gives its value."""
 
 
+ELLIPSIS = "…"
+"""Stands for the random end of a generated name, which nobody knows before the object is made."""
+
+
 class Struct(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True, gc=False):
     """Base of all API structs: immutable, camelCase on the wire, untracked by the garbage collector (no cycles)."""
 

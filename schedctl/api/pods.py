@@ -211,7 +211,7 @@ class ISCSIVolumeSource(Struct, frozen=True):
 
 
 class RBDVolumeSource(Struct, frozen=True):
-    """In-line Ceph RBD image, known by monitors, pool and image."""
+    """In-line Ceph RBD image, known by monitors, pool (``rbd`` where none is given) and image."""
 
     monitors: list[str] | None = None
     image: str = ""
@@ -220,7 +220,7 @@ class RBDVolumeSource(Struct, frozen=True):
 
 
 class AzureDiskVolumeSource(Struct, frozen=True):
-    """In-line Azure disk; counted against the attach limit of its CSI driver."""
+    """In-line Azure disk; counted against the attach limit of its CSI driver, which wants the kind Managed."""
 
     disk_name: str = ""
     disk_uri: str = msgspec.field(default="", name="diskURI")
@@ -237,6 +237,18 @@ class PortworxVolumeSource(Struct, frozen=True):
     """In-line Portworx volume; counted against the attach limit of its CSI driver."""
 
     volume_id: str = msgspec.field(default="", name="volumeID")
+
+
+class AzureFileVolumeSource(Struct, frozen=True):
+    """In-line Azure file share; it is not attached to nodes, so nothing limits it."""
+
+    share_name: str = ""
+
+
+class VsphereVirtualDiskVolumeSource(Struct, frozen=True):
+    """In-line vSphere disk; the scheduler leaves its attach limit alone."""
+
+    volume_path: str = ""
 
 
 class CSIVolumeSource(Struct, frozen=True):
@@ -264,6 +276,8 @@ class Volume(Struct, frozen=True):
     azure_disk: AzureDiskVolumeSource | None = None
     cinder: CinderVolumeSource | None = None
     portworx_volume: PortworxVolumeSource | None = None
+    azure_file: AzureFileVolumeSource | None = None
+    vsphere_volume: VsphereVirtualDiskVolumeSource | None = None
     csi: CSIVolumeSource | None = None
     image: ImageVolumeSource | None = None
 

@@ -104,6 +104,14 @@ class Amount(NamedTuple):
         """The amount in thousandths (millicores), rounded up."""
         return self.scaled(MILLI)
 
+    @property
+    def whole(self) -> int | None:
+        """The amount in whole units where it is written so, None where it is written finer or is too large."""
+        if self.big or self.exponent < 0:
+            return None
+        value = self._at(0)
+        return value if _fits(value) else None
+
     def _at(self, exponent: int) -> int:
         return int(self.unscaled * 10 ** (self.exponent - exponent))
 

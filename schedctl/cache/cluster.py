@@ -8,6 +8,7 @@ A pod on a node that is not there takes part in nothing, as in kube-scheduler; i
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
@@ -74,6 +75,7 @@ class Cluster:
         strays: pods on nodes that are not there, by key.
         generation: grows with every change.
         next_start: where sampling begins its next round over the nodes.
+        now: tells the time in Unix nanoseconds: the machine's, unless the cluster is of another moment.
     """
 
     def __init__(self) -> None:
@@ -85,6 +87,7 @@ class Cluster:
         self.strays: dict[str, PodInfo] = {}
         self.generation = 0
         self.next_start = 0
+        self.now: Callable[[], int] = time.time_ns
         self._objects: dict[type, dict[str, Any]] = {}
         self._versions: dict[type, int] = {}
         self._derived: dict[Callable[[Cluster], Any], tuple[int, Any]] = {}

@@ -23,6 +23,22 @@ class ListMetadata(Document, frozen=True, kw_only=True):
     kubernetes_version: str = KUBERNETES_VERSION
 
 
+class Proof(Document, frozen=True, kw_only=True):
+    """How a plugin was compared with kube-scheduler's own, on random cases.
+
+    Attributes:
+        kubernetes_version: of kube-scheduler.
+        seeds: FROM:TO, half open, of each family of cases.
+        cycles: by family, the scheduling cycles in which the plugin had a say.
+        differences: in how many ways the answers to the cases of these families differ, in whatever plugin.
+    """
+
+    kubernetes_version: str
+    seeds: str
+    cycles: dict[str, int]
+    differences: int
+
+
 class PluginItem(Document, frozen=True, kw_only=True):
     """A plugin of the registry.
 
@@ -30,8 +46,8 @@ class PluginItem(Document, frozen=True, kw_only=True):
         name: its Kubernetes name.
         extension_points: the points it takes part in, in the order of a cycle.
         weight: at ``score`` in the default profile, 0 where it does not score.
-        fidelity: ``exact``, or ``partial`` where some of what kube-scheduler's answers is not modelled.
-        not_modelled: what that is, "" for nothing.
+        fidelity: ``exact`` where every comparison with kube-scheduler's own plugin agreed, ``partial`` where not.
+        proof: what was compared; null where no case asks the plugin, which unit tests alone then hold to its rules.
         description: what it is for, in a sentence.
     """
 
@@ -39,7 +55,7 @@ class PluginItem(Document, frozen=True, kw_only=True):
     extension_points: list[str]
     weight: int
     fidelity: str
-    not_modelled: str
+    proof: Proof | None
     description: str
 
 

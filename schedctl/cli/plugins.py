@@ -9,7 +9,7 @@ import typer
 from schedctl.errors import UsageError
 
 if TYPE_CHECKING:
-    from schedctl.cli.documents import PluginItem
+    from schedctl.cli.documents import PluginItem, Proof
 
 EXAMPLES = """\b
 Examples:
@@ -18,16 +18,8 @@ Examples:
   schedctl plugins list -o json
 """
 
-NOT_MODELLED = {
-    "DynamicResources": "resource claims, extended resources of a DeviceClass",
-    "NodeVolumeLimits": "volumes that are attached",
-    "VolumeBinding": "volume claims",
-    "VolumeRestrictions": "disks in line, volume claims",
-    "VolumeZone": "volume claims",
-}
-"""What a plugin cannot be asked about yet; a pod that needs it gets no answer rather than a guess."""
-
-HEADS = ("NAME", "WEIGHT", "FIDELITY", "EXTENSION POINTS", "DESCRIPTION")
+HEADS = ("NAME", "WEIGHT", "FIDELITY", "PROOF", "EXTENSION POINTS", "DESCRIPTION")
+NARROW = ("NAME", "WEIGHT", "FIDELITY", "PROOF")
 
 application = typer.Typer(rich_markup_mode=None, help="Show the scheduler plugins there are.")
 
@@ -50,14 +42,20 @@ def list_plugins(
     elif output == "name":
         typer.echo("\n".join(item.name for item in items))
     else:
-        shown = len(HEADS) if output == "wide" else len(HEADS) - 1
-        tables.show(HEADS[:shown], [_row(item)[:shown] for item in items], headers=not no_headers)
+        heads = HEADS if output == "wide" else NARROW
+        tables.show(heads, [_row(item)[: len(heads)] for item in items], headers=not no_headers)
 
 
 def _row(item: PluginItem) -> list[str]:
-    missing = f" Not modelled: {item.not_modelled}." if item.not_modelled else ""
     points = ", ".join(item.extension_points)
-    return [item.name, str(item.weight or "-"), item.fidelity, points, item.description + missing]
+    return [item.name, str(item.weight or "-"), item.fidelity, _told(item.proof), points, item.description]
+
+
+def _told(proof: Proof | None) -> str:
+    if proof is None:
+        return "unit tests"
+    families = f"{len(proof.cycles)} famil{'y' if len(proof.cycles) == 1 else 'ies'}"
+    return f"{families}, seeds {proof.seeds}, {sum(proof.cycles.values())} cycles, {proof.differences} differences"
 
 
 def described() -> list[PluginItem]:
@@ -68,6 +66,7 @@ def described() -> list[PluginItem]:
     from schedctl.framework.points import POINTS
     from schedctl.plugins.in_tree import IN_TREE
 
+    proofs = _proofs()
     configuration = loading.default()
     expanded, _ = expand_all(configuration, IN_TREE)
     weights = {plugin.name: plugin.weight for plugin in expanded[configuration.profiles[0].scheduler_name]["score"]}
@@ -76,17 +75,32 @@ def described() -> list[PluginItem]:
             name=name,
             extension_points=[point for point in POINTS if IN_TREE.implements(name, point)],
             weight=weights.get(name, 0),
-            fidelity=fidelity(name),
-            not_modelled=NOT_MODELLED.get(name, ""),
+            fidelity="partial" if name in proofs and proofs[name].differences else "exact",
+            proof=proofs.get(name),
             description=(plugin.__doc__ or "").partition("\n")[0].replace("``", ""),
         )
         for name, plugin in IN_TREE.items()
     ]
 
 
-def fidelity(name: str) -> str:
-    """Return ``exact`` or ``partial``: whether a plugin answers all that kube-scheduler's does."""
-    return "partial" if name in NOT_MODELLED else "exact"
+def _proofs() -> dict[str, Proof]:
+    """Read what was compared, by plugin."""
+    import json
+
+    from schedctl import shipped
+    from schedctl.cli.documents import Proof
+
+    proof = json.loads(shipped.proof().read_bytes())
+    families = proof["families"]
+    return {
+        plugin: Proof(
+            kubernetes_version=proof["kubernetesVersion"],
+            seeds=proof["seeds"],
+            cycles=cycles,
+            differences=sum(families[family]["differences"] + families[family]["notModelled"] for family in cycles),
+        )
+        for plugin, cycles in proof["plugins"].items()
+    }
 
 
 def add_to(parent: typer.Typer) -> None:

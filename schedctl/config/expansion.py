@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from schedctl.api.quantities import MAX_INT64, wrap_int64
+from schedctl.config import removed_plugins
 from schedctl.config.decoding import nearest
 from schedctl.config.defaults import DEFAULT_PLUGINS
 from schedctl.config.types import MULTI_POINT, POINTS, Plugin, Plugins, PluginSet, ProfileConfig, SchedulerConfiguration
@@ -148,6 +149,8 @@ def _misplaced(plugins: Plugins, known: KnownPlugins, path: str) -> Iterator[Pro
 def _hint(name: str) -> str:
     if name in GATED:
         return f"kube-scheduler has {name} behind a feature gate that is off; leave it out"
+    if name in removed_plugins.GONE:
+        return removed_plugins.GONE[name]
     close = nearest(name, (plugin.name for plugin in DEFAULT_PLUGINS))
     return f'did you mean "{close}"?' if close else ""
 

@@ -29,6 +29,7 @@ from schedctl.config.args import (
 )
 from schedctl.config.defaults import WITHOUT_DEFAULT_ARGS
 from schedctl.config.durations import SECOND
+from schedctl.config.removed_plugins import REFUSED
 from schedctl.config.types import (
     API_VERSION,
     POINTS,
@@ -42,8 +43,6 @@ from schedctl.config.types import (
 )
 from schedctl.errors import Problem
 
-REMOVED_PLUGINS: Final = ("AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits")
-"""Plugins that kube-scheduler remembers having removed."""
 _REMOVED_IS_CHECKED_AT: Final = tuple(point for point in POINTS if not point.startswith("placement"))
 _FIT: Final = "NodeResourcesFit"
 _STRATEGIES: Final = ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")
@@ -128,7 +127,7 @@ def removed_plugins(profile: ProfileConfig, path: str) -> list[Problem]:
         _removed(f"{path}.{point}.enabled[{index}]", plugin.name)
         for point in _REMOVED_IS_CHECKED_AT
         for index, plugin in enumerate(profile.plugins.at(point).enabled)
-        if plugin.name in REMOVED_PLUGINS
+        if plugin.name in REFUSED
     ]
 
 
@@ -145,7 +144,7 @@ def plugin_config(profile: ProfileConfig, path: str) -> list[Problem]:
         if one.name in seen:
             found.append(_duplicate(where, one.name))
         seen.add(one.name)
-        if one.name in REMOVED_PLUGINS:
+        if one.name in REFUSED:
             found.append(_removed(where, one.name))
         elif one.name in _CHECKS and (one.name != _FIT or _FIT in made):
             found += _CHECKS[one.name](one.args, f"{where}.args")
@@ -431,8 +430,7 @@ def _unsupported(path: str, value: str, supported: Iterable[str]) -> Problem:
 
 def _removed(path: str, name: str) -> Problem:
     detail = f'was invalid in version "v1" (KubeSchedulerConfiguration is version "{API_VERSION}")'
-    hint = "NodeVolumeLimits enforces the attach limits of CSI drivers"
-    return Problem(f"Invalid value: {_shown(name)}: {detail}", path=path, hint=hint)
+    return Problem(f"Invalid value: {_shown(name)}: {detail}", path=path, hint=REFUSED[name])
 
 
 def _shown(value: object) -> str:

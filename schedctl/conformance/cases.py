@@ -12,7 +12,7 @@ import msgspec
 
 from schedctl.api import defaults
 from schedctl.api.kinds import find
-from schedctl.api.meta import Struct
+from schedctl.api.meta import ObjectMeta, Struct
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
 from schedctl.api.policies import PriorityClass
@@ -59,7 +59,7 @@ def cluster_of(case: Case) -> tuple[Cluster, list[PodInfo]]:
     pods = []
     for obj in objects:
         if isinstance(obj, Pod):
-            pods.append(PodInfo(_stored(obj, classes)))
+            pods.append(PodInfo(resolve(defaults.pod(obj), classes)))
         elif isinstance(obj, Node):
             cluster.add_node(obj)
         else:
@@ -79,14 +79,14 @@ def _decode(raw: dict[str, Any]) -> Any:
     if kind is None:
         return None
     obj: Any = msgspec.convert(raw, kind.struct)
+    metadata = _identified(obj.metadata) if kind.struct is Pod else obj.metadata  # before it gets its namespace
     if kind.namespaced:
-        obj = msgspec.structs.replace(obj, metadata=defaults.namespaced(obj.metadata))
-    return obj
+        metadata = defaults.namespaced(metadata)
+    return msgspec.structs.replace(obj, metadata=_identified(metadata))
 
 
-def _stored(pod: Pod, classes: dict[str, PriorityClass]) -> Pod:
-    pod = resolve(defaults.pod(pod), classes)
-    if not pod.metadata.uid:
-        uid = f"uid-{pod.metadata.namespace}/{pod.metadata.name}"
-        pod = msgspec.structs.replace(pod, metadata=msgspec.structs.replace(pod.metadata, uid=uid))
-    return pod
+def _identified(metadata: ObjectMeta) -> ObjectMeta:
+    """Return the metadata with the uid that the oracle gives objects without one."""
+    if metadata.uid:
+        return metadata
+    return msgspec.structs.replace(metadata, uid=f"uid-{metadata.namespace}/{metadata.name}")

@@ -233,9 +233,8 @@ def _filter(outcome: Attempt, every: Nodes, nominator: Nominator, percentage: in
     if promised and promised in cluster.node_table.row_of:
         alone = cluster.named([promised])
         filtering = filter_nodes(profile, cycle, alone, nominator)
-        filtering.raise_faults()
         cycle.findings = filtering.findings
-        if filtering.feasible[0]:
+        if filtering.feasible[0]:  # a fault is not the end yet: it is met again among all nodes
             outcome.judged, outcome.filtering, outcome.nominated_first = alone, filtering, True
             return np.zeros(1, np.intp)
     nodes = every
@@ -265,24 +264,25 @@ def post_filter(outcome: Attempt) -> PostFilterResult | None:
     nominated_node: str | None = None
     findings: Any = None
     objects: tuple[Any, ...] = ()
+    removed: tuple[Any, ...] = ()
     for plugin in outcome.profile.post_filter:
         result = plugin.post_filter(outcome.cycle, nodes, codes)
-        objects += result.objects
-        result = replace(result, objects=objects)
+        objects, removed = objects + result.objects, removed + result.removed
+        result = replace(result, objects=objects, removed=removed)
         status = result.status
         if status.successful:
             return result
         if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
             return replace(result, status=status.by(plugin.name))
         if not status.rejected:
-            return PostFilterResult(status.by(plugin.name), objects=objects)
+            return PostFilterResult(status.by(plugin.name), objects=objects, removed=removed)
         if result.nominated_node is not None:
             nominated_node = result.nominated_node
         findings = result.findings or findings
         reasons += status.reasons
         first = first or plugin.name
     status = Status(Code.UNSCHEDULABLE, tuple(reasons), first)
-    return PostFilterResult(status, nominated_node, findings=findings, objects=objects)
+    return PostFilterResult(status, nominated_node, findings=findings, objects=objects, removed=removed)
 
 
 def _codes_of_all(outcome: Attempt, nodes: Nodes) -> CodeColumn:

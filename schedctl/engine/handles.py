@@ -32,6 +32,11 @@ class ProfileHandle:
         self.waiting: list[PodInfo] = []
         self.activated: list[PodInfo] = []
 
+    @property
+    def profile_name(self) -> str:
+        """The scheduler name of the profile."""
+        return self.profile.scheduler_name
+
     def nominated_pods(self, node_name: str) -> Sequence[PodInfo]:
         """Return the pods nominated to a node, in order of nomination."""
         return self.nominator.pods(node_name)

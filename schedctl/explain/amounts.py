@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from schedctl.api import resources
 
+STORAGE = "storage"
+"""What claims ask for."""
 _UNITS = ((1 << 60, "Ei"), (1 << 50, "Pi"), (1 << 40, "Ti"), (1 << 30, "Gi"), (1 << 20, "Mi"), (1 << 10, "Ki"))
 
 
@@ -39,7 +41,7 @@ def quantity(resource: str, value: int) -> str:
 
 def in_bytes(resource: str) -> bool:
     """Return whether a resource is counted in bytes."""
-    return resource in (resources.MEMORY, resources.EPHEMERAL_STORAGE) or resource.startswith("hugepages-")
+    return resource in (resources.MEMORY, resources.EPHEMERAL_STORAGE, STORAGE) or resource.startswith("hugepages-")
 
 
 def _cpu(millicores: int) -> str:

@@ -8,8 +8,10 @@ from typing import ClassVar
 
 import msgspec
 
+from schedctl.api.devices import ResourceSlice
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
+from schedctl.api.storage import CSINode
 from schedctl.cache.cluster import Cluster
 from schedctl.explain.changes import Change
 
@@ -135,11 +137,24 @@ class AddNode(Change):
         return f"there were another node like {self.like}"
 
     def apply(self, pod: Pod, cluster: Cluster) -> Pod:
-        """Add an empty node with the labels, taints and size of the other one."""
+        """Add an empty node with the labels, taints, size, CSI drivers and devices of the other one."""
         model = cluster.node_table.objects[cluster.node_table.row_of[self.like]]
         name = f"another-{self.like}"
         metadata = _replace(model.metadata, name=name, uid="", labels={**(model.metadata.labels or {}), HOSTNAME: name})
         cluster.add_node(_replace(model, metadata=metadata))
+        drivers = cluster.get(CSINode, self.like)
+        if drivers is not None:
+            cluster.put(_replace(drivers, metadata=_replace(drivers.metadata, name=name, uid="")))
+        slices = [each for each in cluster.every(ResourceSlice).values() if each.spec.node_name == self.like]
+        for each in slices:
+            spec = _replace(
+                each.spec, node_name=name, pool=_replace(each.spec.pool, name=f"another-{each.spec.pool.name}")
+            )
+            cluster.put(
+                _replace(
+                    each, metadata=_replace(each.metadata, name=f"another-{each.metadata.name}", uid=""), spec=spec
+                )
+            )
         return pod
 
 

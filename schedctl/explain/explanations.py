@@ -20,8 +20,8 @@ from schedctl.api.pods import Pod
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.attempts import Attempt
-from schedctl.errors import NotModelled, UsageError
-from schedctl.explain import facts, fit_error, preemptions, scores, wording
+from schedctl.errors import Inconclusive, NotModelled, UsageError
+from schedctl.explain import facts, fit_error, phrases, preemptions, scores
 from schedctl.explain import hints as next_steps
 from schedctl.explain.pod_changes import as_pending
 from schedctl.explain.reports import (
@@ -82,9 +82,7 @@ def explain(
                 verdict=Verdict.INCONCLUSIVE,
                 profile=asked.pod.spec.scheduler_name,
                 error=str(missing),
-                notes=[
-                    f"schedctl cannot tell yet: {missing.plugin} would decide, and {missing.feature} are not modelled"
-                ],
+                notes=[_cannot_tell(missing)],
             )
     return msgspec.structs.replace(answer, notes=[*answer.notes, *_history(info)])
 
@@ -126,6 +124,12 @@ def report(
         ),
         results=list(explanations),
     )
+
+
+def _cannot_tell(missing: NotModelled) -> str:
+    if isinstance(missing, Inconclusive):
+        return f"schedctl cannot tell: {missing.feature}, where kube-scheduler would search on"
+    return f"schedctl cannot tell yet: {missing.plugin} would decide, and {missing.feature} are not modelled"
 
 
 def _standing(cluster: Cluster, key: str) -> PodInfo | None:
@@ -248,7 +252,7 @@ def _notes(outcome: Attempt) -> list[str]:
     ties = outcome.ties
     if len(ties) > 1:
         notes.append(
-            f"{wording.few(ties)} have the same score: kube-scheduler takes any one of them, schedctl the first by name"
+            f"{phrases.few(ties)} have the same score: kube-scheduler takes any one of them, schedctl the first by name"
         )
     searched = outcome.filtering is not None or outcome.pre_filter.rejected
     if searched and not ties and not outcome.error and outcome.post_filter is None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from schedctl.explain import wording
+from schedctl.explain import phrases, wording
 from schedctl.explain.evidence import Refused
 from schedctl.explain.reports import NodeGroup, Pattern, Reason
 from schedctl.framework.statuses import Code
@@ -55,7 +55,7 @@ def _reason(cause: list[Refused], zone_of: ZoneOf) -> Reason:
     words = wording.of(first.reference)
     alike: dict[bytes, list[Refused]] = {}
     for refused in cause:
-        key = msgspec.json.encode((refused.code, refused.evidence, refused.nominated_pods))
+        key = msgspec.json.encode((refused.code, words.likeness(refused.evidence), refused.nominated_pods))
         alike.setdefault(key, []).append(refused)
     ordered = sorted(alike.values(), key=lambda same: (words.distance(same[0].evidence), -len(same), same[0].node))
     codes = {refused.code for refused in cause}
@@ -75,7 +75,7 @@ def _group(same: list[Refused], words: wording.Wording, zone_of: ZoneOf) -> Node
     first, names = same[0], [refused.node for refused in same]
     detail = words.detail(first.evidence)
     if first.nominated_pods:
-        promised = f"counting {wording.few(first.nominated_pods)}, promised to this node"
+        promised = f"counting {phrases.few(first.nominated_pods)}, promised to this node"
         detail = f"{detail}; {promised}" if detail else promised
     return NodeGroup(
         nodes=sorted(names),

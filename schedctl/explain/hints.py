@@ -22,7 +22,7 @@ from schedctl.explain.pod_changes import RemoveGates, Replace, UseScheduler
 from schedctl.explain.remedies import Remedy, remedies, whole_pod_remedy
 from schedctl.explain.reports import Hint, Reason
 from schedctl.explain.trials import Trial, Trials, refusals_on
-from schedctl.explain.typos import Typo, did_you_mean, meant, typos
+from schedctl.explain.typos import Typo, claim_typos, did_you_mean, meant, typos
 from schedctl.scheduler.schedulers import Scheduler
 
 MOST_PLANS = 3
@@ -67,7 +67,7 @@ def find(scheduler: Scheduler, pod: PodInfo, outcome: Attempt, reasons: Sequence
     if outcome.deleted:
         return [_replaced(trials)]
     if outcome.gated is not None:
-        return [_ungated(trials, pod)]
+        return [*(_typo(typo, trials) for typo in claim_typos(pod, scheduler.cluster)), *_ungated(trials, pod)]
     if outcome.error or (outcome.chosen and not node):
         return []
     if not outcome.total_nodes:
@@ -109,12 +109,12 @@ def _plans(outcome: Attempt, reasons: Sequence[Reason], candidates: Sequence[str
     """Yield what each candidate needs; one that objects to something nothing is known against needs too much."""
     nobody_judged = outcome.judged is None or not len(outcome.judged)
     if nobody_judged:
-        needed = [whole_pod_remedy(outcome.pod, reason) for reason in reasons]
+        needed = [whole_pod_remedy(outcome.pod, reason, outcome.cluster) for reason in reasons]
         if needed and all(needed):
             yield Plan("", _together(needed))
         return
     for node in candidates:
-        choices = [remedies(each) for each in refusals_on(outcome, node)]
+        choices = [remedies(each, outcome.cluster) for each in refusals_on(outcome, node)]
         if len(choices) == 1:
             yield from (Plan(node, remedy) for remedy in choices[0])
         elif choices and all(choices):
@@ -151,22 +151,26 @@ def _together(found: Iterable[Remedy]) -> Remedy:
 
 def _told(plans: Sequence[Plan], trials: Trials, node: str) -> list[Hint]:
     """Try plans until enough have helped; no plan is told that asks for more than another that helps."""
-    hints: list[Hint] = []
-    helped: list[Plan] = []
+    helped: list[tuple[Plan, Plan, Trial]] = []
     failed: dict[frozenset[object], int] = {}
     for plan in plans:
-        asks_more = any(other.shape <= plan.shape or len(other.changes) < len(plan.changes) for other in helped)
+        asks_more = any(other.shape <= plan.shape or len(done.changes) < len(plan.changes) for other, done, _ in helped)
         if asks_more or failed.get(plan.shape, 0) > 1:
             continue
-        if not trials.left or len(helped) == MOST_PLANS:
+        if not trials.left or len(_smallest(helped)) == MOST_PLANS:
             break
         done, trial = _pursue(plan, trials)
         if trial.feasible if node else trial.fits:
-            helped.append(plan)
-            hints.append(_plan_hint(done, trial, node))
+            helped.append((plan, done, trial))
         else:
             failed[plan.shape] = failed.get(plan.shape, 0) + 1
-    return hints
+    return [_plan_hint(done, trial, node) for done, trial in _smallest(helped)]
+
+
+def _smallest(helped: Sequence[tuple[Plan, Plan, Trial]]) -> list[tuple[Plan, Trial]]:
+    """Return, of plans and what became of them, those that came to the fewest changes."""
+    fewest = min((len(done.changes) for _, done, _ in helped), default=0)
+    return [(done, trial) for _, done, trial in helped if len(done.changes) == fewest]
 
 
 def _pursue(plan: Plan, trials: Trials) -> tuple[Plan, Trial]:
@@ -176,7 +180,7 @@ def _pursue(plan: Plan, trials: Trials) -> tuple[Plan, Trial]:
         if not trials.left:
             break
         trial = trials.attempt(plan.changes, plan.node)
-        further = [remedies(each) for each in trial.refused]
+        further = [remedies(each, trials.cluster) for each in trial.refused]
         more = _together((plan.changes, *(remedy for remedy, *_ in further))) if all(further) else plan.changes
         if trial.fits or more == plan.changes:
             break
@@ -218,13 +222,14 @@ def _replaced(trials: Trials) -> Hint:
     return _hint(Replace.kind, f"kube-scheduler leaves it alone; a new pod like it {_would(trial)}", trial)
 
 
-def _ungated(trials: Trials, pod: PodInfo) -> Hint:
+def _ungated(trials: Trials, pod: PodInfo) -> list[Hint]:
     gates = tuple(gate.name for gate in pod.pod.spec.scheduling_gates or ())
     if not gates:
-        return Hint(type="wait", text="a PreEnqueue plugin holds it back; see its message")
+        told = trials.made > 0
+        return [] if told else [Hint(type="wait", text="a PreEnqueue plugin holds it back; see its message")]
     change = RemoveGates(gates)
     trial = trials.attempt([change])
-    return _hint(change.kind, f"if {change.condition} it {_would(trial)}", trial)
+    return [_hint(change.kind, f"if {change.condition} it {_would(trial)}", trial)]
 
 
 def _nothing(trials: Trials, pod: PodInfo) -> Hint:

@@ -14,7 +14,7 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.attempts import Attempt
 from schedctl.engine.filtering import filter_column
 from schedctl.errors import NotModelled
-from schedctl.explain import wording
+from schedctl.explain import phrases
 from schedctl.explain.pod_changes import as_pending
 from schedctl.explain.reports import Candidate, Outlook, Preemption, Victim
 from schedctl.framework.points import PostFilterResult
@@ -22,6 +22,9 @@ from schedctl.plugins import default_preemption
 from schedctl.plugins.default_preemption_candidates import Candidates, Criterion
 from schedctl.plugins.default_preemption_victims import budgets_of
 from schedctl.scheduler.schedulers import Scheduler
+
+_KEEPS_DEVICES = "DynamicResources"
+"""The plugin to which an eviction frees nothing: a device is its claim's until the claim is given up."""
 
 
 def outlook(outcome: Attempt) -> tuple[Outlook | None, str]:
@@ -33,11 +36,13 @@ def outlook(outcome: Attempt) -> tuple[Outlook | None, str]:
     if outcome.post_filter is not None and outcome.post_filter.nominated_node:
         return Outlook.FITS_AFTER_PREEMPTION, ""
     empty = outcome.judged.emptied()
-    fits = filter_column(outcome.profile, outcome.cycle, empty).feasible.tolist()
-    names = [name for name, fit in zip(empty.names, fits, strict=True) if fit]
+    found = filter_column(outcome.profile, outcome.cycle, empty)
+    names = [name for name, fit in zip(empty.names, found.feasible.tolist(), strict=True) if fit]
     if not names:
-        return Outlook.FITS_NOWHERE, "the pod would fit on no node of the cluster, even if no pod ran there"
-    return Outlook.FITS_EMPTY_NODE, f"the pod would fit on {wording.few(sorted(names))} if no pod ran there"
+        short = any(refusal.plugin == _KEEPS_DEVICES for refusal in found.refusals)
+        still = "; devices would stay with their claims" if short else ""
+        return Outlook.FITS_NOWHERE, f"the pod would fit on no node of the cluster, even if no pod ran there{still}"
+    return Outlook.FITS_EMPTY_NODE, f"the pod would fit on {phrases.few(sorted(names))} if no pod ran there"
 
 
 def preemption(outcome: Attempt) -> Preemption:
@@ -150,7 +155,7 @@ def _evictions(outcome: Attempt, result: PostFilterResult, found: Candidates, ch
 
 def _effects(info: PodInfo, breaks: bool, budgets: Sequence[str]) -> Iterator[str]:
     if budgets:
-        yield f"{'breaks' if breaks else 'is within'} budget {wording.few(budgets)}"
+        yield f"{'breaks' if breaks else 'is within'} budget {phrases.few(budgets)}"
     if info.terminating:
         yield "is on its way out already"
 

@@ -5,15 +5,28 @@ One entry for each in-tree reason; a reason without an entry has no remedy that 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 
+from schedctl.api.devices import DeviceClass, ResourceClaim
 from schedctl.api.nodes import Taint
+from schedctl.api.storage import PersistentVolumeClaim, StorageClass
+from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
-from schedctl.explain import wording
+from schedctl.devices.shortages import Why
+from schedctl.explain import phrases
 from schedctl.explain.changes import Change
 from schedctl.explain.cluster_changes import UNSCHEDULABLE_TAINT, ClearTaint, DeclareFeatures, RemovePods, Uncordon
+from schedctl.explain.device_changes import (
+    DropConstraint,
+    DropSelector,
+    FreeClaims,
+    LowerCount,
+    LowerDeviceCapacity,
+    TolerateDevice,
+    UseDeviceClass,
+)
 from schedctl.explain.evidence import Evidence, Refused
 from schedctl.explain.pod_changes import (
     DropHostPorts,
@@ -28,45 +41,58 @@ from schedctl.explain.pod_changes import (
     Tolerate,
 )
 from schedctl.explain.reports import Reason
+from schedctl.explain.storage_changes import (
+    WAITS,
+    ForgetSelectedNode,
+    InstallDriver,
+    LowerClaim,
+    MoveVolume,
+    ShareClaim,
+    UseStorageClass,
+    WaitForPod,
+)
+from schedctl.framework.device_classes import IMPLICIT_PREFIX
 
 Remedy = tuple[Change, ...]
 """Changes that only together might undo a refusal."""
 
 _KUBERNETES_TAINTS = "node.kubernetes.io/"
+_MOST_CHOICES = 6
+"""More ways than this to win a device are not looked at."""
 _MOST_PODS = 3
 """More running pods than this are not advised to be removed."""
 
 
-def remedies(refused: Refused) -> list[Remedy]:
+def remedies(refused: Refused, cluster: Cluster) -> list[Remedy]:
     """Return what might undo a refusal on its node, the best choice first; empty where nothing is known."""
     remedy = _REMEDIES.get(refused.reference)
-    return remedy(refused.node, refused.evidence) if remedy else []
+    return remedy(refused.node, refused.evidence, cluster) if remedy else []
 
 
-def whole_pod_remedy(pod: PodInfo, reason: Reason) -> Remedy:
+def whole_pod_remedy(pod: PodInfo, reason: Reason, cluster: Cluster) -> Remedy:
     """Return the changes that might undo a refusal of the pod as a whole by PreFilter."""
     remedy = _REMEDIES.get(reason.reference)
     if remedy:
-        return next(iter(remedy("", reason.evidence)), ())
+        return next(iter(remedy("", reason.evidence, cluster)), ())
     if "NodeAffinity" not in reason.plugin:
         return ()
     affinity = pod.pod.spec.affinity and pod.pod.spec.affinity.node_affinity
     required = affinity.required_during_scheduling_ignored_during_execution if affinity else None
     terms = (required.node_selector_terms if required else None) or ()
     written = [
-        wording.requirement(msgspec.to_builtins(each))
+        phrases.requirement(msgspec.to_builtins(each))
         for term in terms
         for each in (*(term.match_expressions or ()), *(term.match_fields or ()))
     ]
     return (DropNodeAffinity(", ".join(written)),) if required is not None else ()
 
 
-def _room(node: str, evidence: Evidence) -> list[Remedy]:
+def _room(node: str, evidence: Evidence, cluster: Cluster) -> list[Remedy]:
     resource, free = evidence["resource"], evidence["capacity"] - evidence["used"]
     return [(LowerRequest.to(resource, free) if free > 0 else DropRequest(resource),)]
 
 
-def _taint(node: str, evidence: Evidence) -> list[Remedy]:
+def _taint(node: str, evidence: Evidence, cluster: Cluster) -> list[Remedy]:
     taint = msgspec.convert(evidence["taint"], Taint)
     if taint.key == UNSCHEDULABLE_TAINT:
         return [(Uncordon(node),)]
@@ -75,28 +101,28 @@ def _taint(node: str, evidence: Evidence) -> list[Remedy]:
     return [(Tolerate(taint),)]
 
 
-def _labels(node: str, evidence: Evidence) -> list[Remedy]:
+def _labels(node: str, evidence: Evidence, cluster: Cluster) -> list[Remedy]:
     selector, *terms = evidence["unmet"]
     found: list[Change] = []
     if selector:
-        written = ", ".join(map(wording.requirement, selector))
+        written = ", ".join(map(phrases.requirement, selector))
         found.append(DropNodeSelector(tuple(each["key"] for each in selector), written))
     if all(terms) and (terms or not selector):
         nearest = min(terms, key=len, default=())
-        found.append(DropNodeAffinity(", ".join(map(wording.requirement, nearest))))
+        found.append(DropNodeAffinity(", ".join(map(phrases.requirement, nearest))))
     return [tuple(found)]
 
 
-def _ports(node: str, evidence: Evidence) -> list[Remedy]:
+def _ports(node: str, evidence: Evidence, cluster: Cluster) -> list[Remedy]:
     ports = (f"{port['port']}/{port['protocol']}" for port, _ in evidence["collisions"])
     return [(DropHostPorts(tuple(ports)),)]
 
 
-def _company(node: str, evidence: Evidence) -> list[Remedy]:
+def _company(node: str, evidence: Evidence, cluster: Cluster) -> list[Remedy]:
     return [(DropPodAffinity(evidence["cause"]["topologyKey"]),)]
 
 
-def _unwanted(node: str, evidence: Evidence) -> list[Remedy]:
+def _unwanted(node: str, evidence: Evidence, cluster: Cluster) -> list[Remedy]:
     cause = evidence["cause"]
     return [*_without(cause), (DropPodAntiAffinity(cause["topologyKey"]),)]
 
@@ -106,21 +132,149 @@ def _without(cause: Evidence) -> list[Remedy]:
     return [(RemovePods(tuple(pods)),)] if 0 < len(pods) <= _MOST_PODS else []
 
 
-def _skewed(node: str, evidence: Evidence) -> list[Remedy]:
+def _skewed(node: str, evidence: Evidence, cluster: Cluster) -> list[Remedy]:
     skew = evidence["count"] + evidence["selfMatch"] - evidence["minimum"]
     return [(RaiseMaxSkew(evidence["topologyKey"], skew),)]
 
 
-_REMEDIES: dict[str, Callable[[str, Evidence], list[Remedy]]] = {
-    "inter-pod-affinity/repelled": lambda node, evidence: _without(evidence["cause"]),
+# -- storage ---------------------------------------------------------------------
+
+
+def _in_use(node: str, evidence: Evidence, cluster: Cluster) -> list[Remedy]:
+    taken = evidence.get("claims") or evidence.get("disks") or ()
+    pods = sorted({pod for each in taken for pod in each["pods"]})
+    found = _without({"pods": pods})
+    namespace = pods[0].partition("/")[0] if pods else ""
+    shared = tuple(ShareClaim(f"{namespace}/{each['name']}") for each in evidence.get("claims") or ())
+    return [*found, shared] if shared else found
+
+
+def _attached(node: str, evidence: Evidence, cluster: Cluster) -> list[Remedy]:
+    """Let pods go whose volumes would make room: one if one is enough, else the ones with most volumes first."""
+    excess = evidence["used"] + evidence["new"] - evidence["limit"]
+    holders = sorted(evidence["holders"].items(), key=lambda holder: (holder[1], holder[0]))
+    enough = [pod for pod, volumes in holders if volumes >= excess]
+    if enough:
+        return [(RemovePods((pod,)),) for pod in enough[:_MOST_PODS]]
+    pods: list[str] = []
+    for pod, volumes in reversed(holders):
+        pods.append(pod)
+        excess -= volumes
+        if excess <= 0:
+            break
+    return [(RemovePods(tuple(sorted(pods))),)] if excess <= 0 and len(pods) <= _MOST_PODS else []
+
+
+def _out_of_reach(node: str, evidence: Evidence, cluster: Cluster) -> list[Remedy]:
+    """Move the volume to where the node is, told by the labels it is kept from it by."""
+    keys = {each["key"] for term in evidence["unmet"] for each in term} if "unmet" in evidence else {evidence["label"]}
+    labels = cluster.node_table.labels.maps[cluster.node_table.row_of[node]]
+    place = tuple((key, labels[key]) for key in sorted(keys) if key in labels)
+    return [(MoveVolume(evidence["volume"], evidence["claim"], place),)] if len(place) == len(keys) else []
+
+
+def _unmade(node: str, evidence: Evidence, cluster: Cluster) -> list[Remedy]:
+    claim, largest = evidence["claim"], evidence.get("largest")
+    lowered: list[Remedy] = [(LowerClaim.to(claim, largest),)] if largest else []
+    return lowered + [
+        (UseStorageClass(claim, name),)
+        for name, each in sorted(cluster.every(StorageClass).items())
+        if name != evidence["storageClass"] and each.volume_binding_mode == WAITS
+    ]
+
+
+def _immediate(node: str, evidence: Evidence, cluster: Cluster) -> list[Remedy]:
+    claims = cluster.every(PersistentVolumeClaim)
+    names = {claims[key].spec.storage_class_name or "" for key in evidence["claims"] if key in claims}
+    known = tuple(sorted(name for name in names if cluster.get(StorageClass, name) is not None))
+    return [(WaitForPod(known),)] if known else []
+
+
+# -- devices ---------------------------------------------------------------------
+
+
+def _scarce(node: str, evidence: Evidence, cluster: Cluster) -> list[Remedy]:
+    """For each request it is stuck at: fewer devices, what would win the nearest ones, or other classes."""
+    found: list[Remedy] = []
+    for lack in evidence["scarcity"]["lacking"]:
+        claim, request, number = lack["claim"], lack["request"], lack["found"]
+        if claim not in cluster.every(ResourceClaim):
+            resource = _resource(lack["deviceClass"], cluster)
+            found.append((LowerRequest.to(resource, number) if number else DropRequest(resource),))
+            continue
+        if 0 < number < lack["wanted"]:
+            found.append((LowerCount(claim, request, number),))
+        against = [device["refusals"] for device in (lack["closest"], *lack["others"]) if device is not None]
+        for refusals in against:
+            changes = [_win(lack, refusal, cluster) for refusal in _lasting(refusals)]
+            if None not in changes:
+                found.append(tuple(change for change in changes if change is not None))
+        if any([Why(refusal["why"]) for refusal in refusals] == [Why.CLASS] for refusals in against):
+            others = sorted(cluster.every(DeviceClass).keys() - {lack["deviceClass"]})
+            found += [(UseDeviceClass(claim, request, name),) for name in others]
+    return list(dict.fromkeys(found))[:_MOST_CHOICES]
+
+
+def _resource(device_class: str, cluster: Cluster) -> str:
+    """Return the extended resource that a class stands behind."""
+    known = cluster.get(DeviceClass, device_class)
+    return (known.spec.extended_resource_name if known is not None else None) or f"{IMPLICIT_PREFIX}{device_class}"
+
+
+def _lasting(refusals: Sequence[Evidence]) -> Sequence[Evidence]:
+    """Leave out what speaks against a device only because of the devices chosen so far, if there is more."""
+    kept = [refusal for refusal in refusals if Why(refusal["why"]) not in (Why.CHOSEN, Why.CONSTRAINT)]
+    return kept or refusals
+
+
+def _win(lack: Evidence, refusal: Evidence, cluster: Cluster) -> Change | None:
+    """Return what would undo one reason against a device, None if nothing is known."""
+    claim, request, subject = lack["claim"], lack["request"], refusal["subject"]
+    match Why(refusal["why"]):
+        case Why.HELD if refusal["holders"] and cluster.every(ResourceClaim).keys() >= set(refusal["holders"]):
+            return FreeClaims(tuple(refusal["holders"]))
+        case Why.REQUEST:
+            return DropSelector(claim, request, subject)
+        case Why.CAPACITY if refusal["left"] and not refusal["left"].startswith(("0", "-")):
+            return LowerDeviceCapacity(claim, request, subject, refusal["left"])
+        case Why.TAINT:
+            key, _, rest = subject.partition("=")
+            value, _, effect = rest.rpartition(":")
+            return TolerateDevice(claim, request, key, value, effect)
+        case Why.CONSTRAINT:
+            return DropConstraint(claim, subject)
+    return None
+
+
+def _unavailable(node: str, evidence: Evidence, cluster: Cluster) -> list[Remedy]:
+    return [(FreeClaims(tuple(each["claim"] for each in evidence["claims"])),)]
+
+
+_REMEDIES: dict[str, Callable[[str, Evidence, Cluster], list[Remedy]]] = {
+    "dynamic-resources/not-allocated": _scarce,
+    "dynamic-resources/unavailable": _unavailable,
+    "inter-pod-affinity/repelled": lambda node, evidence, cluster: _without(evidence["cause"]),
     "inter-pod-affinity/unmatched": _company,
     "inter-pod-affinity/unwanted": _unwanted,
     "node-affinity/unmatched": _labels,
-    "node-declared-features/unmatched": lambda node, evidence: [(DeclareFeatures(node, tuple(evidence["missing"])),)],
+    "node-declared-features/unmatched": lambda node, evidence, cluster: [
+        (DeclareFeatures(node, tuple(evidence["missing"])),)
+    ],
     "node-ports/taken": _ports,
     "node-resources-fit/insufficient": _room,
-    "node-unschedulable/cordoned": lambda node, evidence: [(Uncordon(node),)],
-    "pod-topology-spread/missing": lambda node, evidence: [(SoftenSpread(evidence["topologyKey"]),)],
+    "node-unschedulable/cordoned": lambda node, evidence, cluster: [(Uncordon(node),)],
+    "node-volume-limits/driverless": lambda node, evidence, cluster: [(InstallDriver(node, evidence["driver"]),)],
+    "node-volume-limits/exceeded": _attached,
+    "pod-topology-spread/missing": lambda node, evidence, cluster: [(SoftenSpread(evidence["topologyKey"]),)],
     "pod-topology-spread/skewed": _skewed,
     "taint-toleration/untolerated": _taint,
+    "volume-binding/elsewhere": lambda node, evidence, cluster: [(ForgetSelectedNode(evidence["claim"]),)],
+    "volume-binding/full": _unmade,
+    "volume-binding/immediate": _immediate,
+    "volume-binding/out-of-reach": _out_of_reach,
+    "volume-binding/outside": _unmade,
+    "volume-binding/unmatched": _unmade,
+    "volume-restrictions/conflict": _in_use,
+    "volume-restrictions/occupied": _in_use,
+    "volume-zone/elsewhere": _out_of_reach,
 }

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from schedctl.api.pods import Pod
+from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine import attempts
 from schedctl.engine.attempts import Attempt
@@ -49,6 +50,11 @@ class Trials:
         self._pod = pod
         self.left = MOST_TRIES
         self.made = 0
+
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster in which changes are tried and undone."""
+        return self._scheduler.cluster
 
     def attempt(self, changes: Sequence[Change], node: str = "") -> Trial:
         """Make the changes, run a cycle, undo them.

@@ -1,8 +1,8 @@
 """Names in a pod that nothing in the cluster has, and the names that may have been meant.
 
-A label that is on no node, a value no node has, company that runs nowhere: such a pod is pending for good and its
-FailedScheduling line does not say why. Each finding is a fact about the cluster in hand; where something similar is
-there, the `Change` that would use it comes along.
+A label that is on no node, a value no node has, company that runs nowhere, a claim nobody has made: such a pod is
+pending for good and its FailedScheduling line does not say why. Each finding is a fact about the cluster in hand; where
+something similar is there, the `Change` that would use it comes along.
 """
 
 from __future__ import annotations
@@ -11,13 +11,18 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from schedctl.api.devices import DeviceClass, ResourceClaim
 from schedctl.api.pods import NodeSelectorRequirement
 from schedctl.api.resources import is_scalar
 from schedctl.api.selectors import Requirement
+from schedctl.api.storage import PersistentVolumeClaim, StorageClass
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.explain.changes import Change
+from schedctl.explain.device_changes import RenameResourceClaim, UseDeviceClass
 from schedctl.explain.pod_changes import RenameLabel, RenameResource, ReplaceCompany, ReplaceValue
+from schedctl.explain.storage_changes import RenameClaim, UseStorageClass
+from schedctl.framework.device_classes import classes_by_resource
 
 _NEEDS_THE_LABEL = ("In", "Exists", "Gt", "Lt")
 
@@ -39,7 +44,13 @@ class Typo:
 
 def typos(pod: PodInfo, cluster: Cluster) -> list[Typo]:
     """Return what the pod requires by a name that nothing has; each once, labels of nodes first."""
-    return list(dict.fromkeys((*_labels(pod, cluster), *_resources(pod, cluster), *_company(pod, cluster))))
+    found = (*_labels(pod, cluster), *_resources(pod, cluster), *_company(pod, cluster), *claim_typos(pod, cluster))
+    return list(dict.fromkeys(found))
+
+
+def claim_typos(pod: PodInfo, cluster: Cluster) -> list[Typo]:
+    """Return the claims, of storage and of devices, that the pod names and nobody has made, and classes they name."""
+    return list(dict.fromkeys((*_storage(pod, cluster), *_devices(pod, cluster))))
 
 
 def meant(name: str, known: Collection[str]) -> str:
@@ -77,10 +88,67 @@ def _labels(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
 def _resources(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
     wanted = {name for name, amount in pod.demand.pending.items() if amount > 0}
     offered = {name for name in cluster.node_table.resource_names.values if cluster.nodes.allocatable(name).any()}
+    offered |= classes_by_resource(cluster).keys()
     for name in sorted(wanted - offered):
         other = meant(name, {other for other in offered if is_scalar(other)}) if is_scalar(name) else ""
         change = RenameResource(name, other) if other else None
         yield Typo(f"no node offers {name}{did_you_mean(other)}", change, RenameResource.kind)
+
+
+def _storage(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
+    claims, classes = cluster.every(PersistentVolumeClaim), cluster.every(StorageClass)
+    for volume in pod.pod.spec.volumes or ():
+        if volume.persistent_volume_claim is None:
+            continue
+        name = volume.persistent_volume_claim.claim_name
+        claim = claims.get(f"{pod.namespace}/{name}")
+        if claim is None:
+            other = meant(name, _in_namespace(pod, claims))
+            change = RenameClaim(name, other) if other else None
+            yield Typo(
+                f'claim "{name}" is not in namespace {pod.namespace}{did_you_mean(other)}', change, RenameClaim.kind
+            )
+            continue
+        wanted = claim.spec.storage_class_name
+        if wanted and not claim.spec.volume_name and wanted not in classes:
+            other = meant(wanted, classes)
+            replacement = UseStorageClass(f"{pod.namespace}/{name}", other) if other else None
+            fact = f'storage class "{wanted}" of claim {name} is not in the cluster{did_you_mean(other)}'
+            yield Typo(fact, replacement, UseStorageClass.kind)
+
+
+def _devices(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
+    claims, classes = cluster.every(ResourceClaim), cluster.every(DeviceClass)
+    for reference in pod.pod.spec.resource_claims or ():
+        name = reference.resource_claim_name
+        if name is None:
+            continue
+        key = f"{pod.namespace}/{name}"
+        if key not in claims:
+            other = meant(name, _in_namespace(pod, claims))
+            change = RenameResourceClaim(name, other) if other else None
+            fact = f'resource claim "{name}" is not in namespace {pod.namespace}{did_you_mean(other)}'
+            yield Typo(fact, change, RenameResourceClaim.kind)
+            continue
+        for request, wanted in _requests(claims[key]):
+            if wanted not in classes:
+                other = meant(wanted, classes)
+                replacement = UseDeviceClass(key, request, other) if other else None
+                fact = f'device class "{wanted}" of resource claim {name} is not in the cluster{did_you_mean(other)}'
+                yield Typo(fact, replacement, UseDeviceClass.kind)
+
+
+def _requests(claim: ResourceClaim) -> Iterator[tuple[str, str]]:
+    """Yield the requests of a claim that is not allocated yet, by full name, with their classes."""
+    for request in claim.spec.devices.requests or () if claim.status.allocation is None else ():
+        if request.exactly is not None:
+            yield request.name, request.exactly.device_class_name
+        for each in request.first_available or ():
+            yield f"{request.name}/{each.name}", each.device_class_name
+
+
+def _in_namespace(pod: PodInfo, keys: Iterable[str]) -> list[str]:
+    return [name for namespace, _, name in (key.partition("/") for key in keys) if namespace == pod.namespace]
 
 
 def _asked(pod: PodInfo) -> Iterator[tuple[str, frozenset[str]]]:

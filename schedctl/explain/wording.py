@@ -13,12 +13,10 @@ from typing import Any
 
 import msgspec
 
+from schedctl.explain import device_wording, storage_wording
 from schedctl.explain.amounts import amount
 from schedctl.explain.evidence import Evidence
-
-FEW = 3
-"""How many names a phrase lists before it counts the rest."""
-
+from schedctl.explain.phrases import few, requirement, taint
 
 FEW_DOMAINS = 5
 """How many domains of a topology are told with their counts."""
@@ -36,6 +34,10 @@ def _alike(evidence: Evidence) -> int:
     return 0
 
 
+def _all(evidence: Evidence) -> Any:
+    return evidence
+
+
 @dataclass(frozen=True, slots=True)
 class Wording:
     """How the evidence of one reason is told.
@@ -44,50 +46,18 @@ class Wording:
         detail: the evidence of one node in words.
         summary: the evidence of all its nodes, one entry for each distinct one, in words.
         distance: how far the node is from taking the pod, least first; only compared within the reason.
+        likeness: what nodes must have in common to be told together, as JSON; all the evidence unless given.
     """
 
     detail: Callable[[Evidence], str] = _nothing
     summary: Callable[[Sequence[Evidence]], str] = _no_summary
     distance: Callable[[Evidence], int] = _alike
+    likeness: Callable[[Evidence], Any] = _all
 
 
 def of(reference: str) -> Wording:
     """Return the wording of a reason: its own, its plugin's, or the one that lists what there is."""
     return _WORDINGS.get(reference) or _WORDINGS.get(reference.partition("/")[0]) or _ANY
-
-
-def few(names: Sequence[str], limit: int = FEW, *, number: int | None = None) -> str:
-    """Return the first names and how many more there are, of `number` or of those given."""
-    listed = ", ".join(names[:limit])
-    more = (len(names) if number is None else number) - limit
-    return f"{listed} and {more} more" if more > 0 else listed
-
-
-def taint(written: Evidence) -> str:
-    """Return a taint as kubectl writes it, ``key=value:effect``."""
-    value = f"={written['value']}" if written.get("value") else ""
-    return f"{written.get('key', '')}{value}:{written.get('effect', '')}"
-
-
-def requirement(written: Evidence) -> str:
-    """Return a requirement on labels or fields as kubectl writes selectors."""
-    if "field" in written:
-        return f"{written['field']}{'=' if written['equal'] else '!='}{written['value']}"
-    key, values = written["key"], written.get("values") or []
-    match written["operator"]:
-        case "In":
-            return f"{key}={values[0]}" if len(values) == 1 else f"{key} in ({','.join(values)})"
-        case "NotIn":
-            return f"{key}!={values[0]}" if len(values) == 1 else f"{key} notin ({','.join(values)})"
-        case "Exists":
-            return str(key)
-        case "DoesNotExist":
-            return f"!{key}"
-        case "Gt":
-            return f"{key}>{values[0]}"
-        case "Lt":
-            return f"{key}<{values[0]}"
-    return f"{key} {written['operator']} {','.join(values)}"
 
 
 # -- NodeResourcesFit ------------------------------------------------------------
@@ -227,6 +197,12 @@ def _value(value: Any) -> str:
 
 _ANY = Wording(_listed)
 _WORDINGS = {
+    "dynamic-resources/left-behind": Wording(device_wording.left_behind),
+    "dynamic-resources/not-allocated": Wording(
+        device_wording.scarce, device_wording.requests, device_wording.distance, device_wording.scarce
+    ),
+    "dynamic-resources/unavailable": Wording(device_wording.held),
+    "dynamic-resources": Wording(),
     "inter-pod-affinity/repelled": Wording(_repelled),
     "inter-pod-affinity/unmatched": Wording(_lonely, _lonely_summary),
     "inter-pod-affinity/unwanted": Wording(_crowded),
@@ -239,8 +215,25 @@ _WORDINGS = {
         lambda evidence: f"{evidence['used']} pods, at most {evidence['capacity']} allowed"
     ),
     "node-unschedulable/cordoned": Wording(lambda evidence: "cordoned"),
+    "node-volume-limits/driverless": Wording(storage_wording.without_driver),
+    "node-volume-limits/exceeded": Wording(
+        storage_wording.attached, storage_wording.to_attach, storage_wording.too_many
+    ),
+    "node-volume-limits/unreadable": Wording(storage_wording.unreadable),
+    "node-volume-limits": Wording(),
     "pod-topology-spread/missing": Wording(_unlabelled),
     "pod-topology-spread/skewed": Wording(_skewed, _spread, _skew),
     "pre-filter/node-set": Wording(summary=lambda found: f"PreFilter searched only {few(found[0]['searched'])}"),
     "taint-toleration/untolerated": Wording(_untolerated),
+    "volume-binding/elsewhere": Wording(storage_wording.elsewhere),
+    "volume-binding/full": Wording(storage_wording.full, storage_wording.fullest, storage_wording.shortfall),
+    "volume-binding/immediate": Wording(storage_wording.immediate),
+    "volume-binding/out-of-reach": Wording(storage_wording.out_of_reach),
+    "volume-binding/outside": Wording(storage_wording.outside),
+    "volume-binding/unmatched": Wording(storage_wording.unmatched),
+    "volume-binding/vanished": Wording(storage_wording.vanished),
+    "volume-binding": Wording(),
+    "volume-restrictions": Wording(storage_wording.in_use),
+    "volume-zone/elsewhere": Wording(storage_wording.wrong_zone),
+    "volume-zone": Wording(),
 }

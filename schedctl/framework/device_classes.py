@@ -6,20 +6,39 @@ if it has one. Of several with the same name the newest counts, of equally old o
 
 from __future__ import annotations
 
-from schedctl.api.devices import DeviceClass
+from collections.abc import Mapping
+
+from schedctl.api.devices import DeviceClass, ResourceClaim, ResourceSlice
 from schedctl.api.quantities import MIN_INT64
+from schedctl.api.resources import is_extended, is_scalar
 from schedctl.api.times import unix_nanoseconds
-from schedctl.cache.cluster import Cluster
+from schedctl.cache.cluster import Change, Cluster
+from schedctl.devices.allocated import PendingAllocation
 
 IMPLICIT_PREFIX = "deviceclass.resource.kubernetes.io/"
+_DEVICE_KINDS = (DeviceClass, ResourceSlice, ResourceClaim, PendingAllocation)
 
 
-def classes_by_resource(cluster: Cluster) -> dict[str, DeviceClass]:
-    """Return the class that stands in for each extended resource.
+def classes_by_resource(cluster: Cluster) -> Mapping[str, DeviceClass]:
+    """Return the class that stands in for each extended resource; worked out anew only when a class has changed.
 
     Classes are taken in by name, as kube-scheduler meets them when it starts. One that loses its extended resource to
     a class taken in before it cannot be asked for by its own name either.
     """
+    return cluster.derived(_classes, DeviceClass)
+
+
+def can_be_devices(resource: str) -> bool:
+    """Return whether DynamicResources looks at a resource: an extended one, or a class by its implicit name."""
+    return is_extended(resource) or resource.startswith(IMPLICIT_PREFIX)
+
+
+def devices_moved(requests: Mapping[str, int], change: Change) -> bool:
+    """Return whether a change of an object may concern devices that stand in for what a pod asks for."""
+    return isinstance(change.subject, _DEVICE_KINDS) and any(map(is_scalar, requests))
+
+
+def _classes(cluster: Cluster) -> Mapping[str, DeviceClass]:
     classes: dict[str, DeviceClass] = {}
     every = cluster.every(DeviceClass)
     for name in sorted(every):

@@ -48,6 +48,10 @@ class Handle(Protocol):
     def cluster(self) -> Cluster:
         """The cluster as the current cycle sees it."""
 
+    @property
+    def profile_name(self) -> str:
+        """The scheduler name of the profile the plugin was made for."""
+
     def nominated_pods(self, node_name: str) -> Sequence[PodInfo]:
         """Return the pods nominated to a node, in order of nomination."""
 

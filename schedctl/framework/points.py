@@ -57,6 +57,7 @@ class PostFilterResult:
         victims: the pods that have to go, the most important first; those on their way out already are among them.
         findings: what the plugin found out on the way, for explanations; of a type of its own.
         objects: objects as the plugin would leave them in the cluster, such as a claim without its devices.
+        removed: objects that the plugin would delete.
     """
 
     status: Status
@@ -64,6 +65,7 @@ class PostFilterResult:
     victims: tuple[PodInfo, ...] = ()
     findings: Any = None
     objects: tuple[Any, ...] = ()
+    removed: tuple[Any, ...] = ()
 
 
 class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point

@@ -12,15 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from schedctl.api.devices import ResourceSlice
 from schedctl.api.resources import CPU, EPHEMERAL_STORAGE, MEMORY, is_scalar
 from schedctl.cache.arrays import FloatArray, IntArray
-from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import Nodes
 from schedctl.config.args import ResourceSpec, UtilizationShapePoint
-from schedctl.errors import NotModelled
+from schedctl.errors import PluginError
 from schedctl.framework.arithmetic import MAX_NODE_SCORE, round_half_away, truncdiv
-from schedctl.framework.device_classes import classes_by_resource
+from schedctl.framework.device_classes import can_be_devices, classes_by_resource
+from schedctl.framework.device_scoring import device_counts
 
 MAX_CUSTOM_SCORE = 10
 """The best score a point of a configured shape can give."""
@@ -48,7 +47,7 @@ class ResourceColumn(NamedTuple):
 
 
 def resource_columns(
-    nodes: Nodes, resources: Sequence[ResourceSpec], asked: Mapping[str, int], *, minimum: bool
+    nodes: Nodes, resources: Sequence[ResourceSpec], asked: Mapping[str, int], *, minimum: bool, selectors: bool = True
 ) -> list[ResourceColumn]:
     """Return the columns to be scored, in the order of the configuration.
 
@@ -57,9 +56,10 @@ def resource_columns(
         resources: what is configured.
         asked: what the pod asks for.
         minimum: whether containers that ask for no cpu or memory count as if they asked for a little.
+        selectors: whether kube-scheduler can evaluate selectors of device classes here.
 
     Raises:
-        NotModelled: the pod asks for a resource that is devices on some node, whose number is not worked out yet.
+        PluginError: it cannot, and has to for one of several nodes.
     """
     columns = []
     for spec in resources:
@@ -77,8 +77,9 @@ def resource_columns(
             allocated = nodes.requested(name)
         allocatable = nodes.allocatable(name)
         everywhere = bool(allocatable.all())
-        if not everywhere and is_scalar(name):
-            _refuse_devices(nodes.cluster, name)
+        if not everywhere and is_scalar(name) and _any_devices(nodes, resources):
+            allocatable, allocated = _with_devices(nodes, name, allocatable, allocated, selectors)
+            everywhere = bool(allocatable.all())
         columns.append(ResourceColumn(spec.weight, allocatable, allocated, allocated + amount, everywhere))
     return columns
 
@@ -144,10 +145,30 @@ def balance(columns: Sequence[ResourceColumn], rows: int) -> IntArray:
     return half + truncdiv(half + _evenness(after) - _evenness(before), 2)
 
 
-def _refuse_devices(cluster: Cluster, resource: str) -> None:
-    if cluster.every(ResourceSlice) and resource in classes_by_resource(cluster):
-        feature = "scores of extended resources backed by a DeviceClass"
-        raise NotModelled("DynamicResources", feature, f'resource "{resource}"')
+def _any_devices(nodes: Nodes, resources: Sequence[ResourceSpec]) -> bool:
+    """Return whether a class stands in for one of the configured resources; only then are devices counted at all."""
+    classes = classes_by_resource(nodes.cluster)
+    return bool(classes) and any(spec.name in classes and can_be_devices(spec.name) for spec in resources)
+
+
+def _with_devices(
+    nodes: Nodes, resource: str, allocatable: IntArray, allocated: IntArray, selectors: bool
+) -> tuple[IntArray, IntArray]:
+    """Return what nodes offer and have given away, in devices where they offer none of the resource itself."""
+    device_class = classes_by_resource(nodes.cluster).get(resource)
+    if device_class is None:
+        return allocatable, allocated
+    capacity, taken, selected = device_counts(nodes.cluster, device_class)
+    if not selectors and len(nodes) > 1 and bool((selected[nodes.rows] & (allocatable == 0)).any()):
+        raise PluginError(
+            f'kube-scheduler crashes here: it evaluates the selectors of DeviceClass "{device_class.metadata.name}", '
+            f'which backs "{resource}", without a cache for compiled expressions'
+        )
+    in_devices = (allocatable == 0) & (capacity[nodes.rows] > 0)
+    return (
+        np.where(in_devices, capacity[nodes.rows], allocatable),
+        np.where(in_devices, taken[nodes.rows], allocated),
+    )
 
 
 def _rated(column: ResourceColumn, rate: Rate) -> IntArray:

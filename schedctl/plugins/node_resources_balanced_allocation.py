@@ -15,6 +15,7 @@ from schedctl.cache.cluster import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle
+from schedctl.framework.device_classes import devices_moved
 from schedctl.framework.points import PreScorePlugin, Scope, ScorePlugin
 from schedctl.framework.resource_scoring import balance, resource_columns
 from schedctl.framework.statuses import SKIP, Status
@@ -30,19 +31,27 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         return pod.demand.needs
 
     def moved_by(self, cycle: Cycle, change: Change) -> Scope:
-        """Only what the node offers and what is taken there matter."""
-        return Scope.NOTHING if change.kind is ChangeKind.OBJECT else Scope.ROW
+        """Only what the node offers and what is taken there matter, and the devices that resources may be."""
+        if change.kind is not ChangeKind.OBJECT:
+            return Scope.ROW
+        return Scope.EVERYTHING if devices_moved(cycle.pod.demand.balanced, change) else Scope.NOTHING
 
     def pre_score(self, cycle: Cycle, nodes: Nodes) -> Status | None:
         """Skip pods that ask for none of the resources: they balance nothing, and would all go to one node."""
         return None if self._any_asked(cycle.pod.demand.balanced) else SKIP
 
     def score(self, cycle: Cycle, nodes: Nodes) -> IntArray:
-        """Compare the spread of the fractions in use before and after the pod."""
+        """Compare the spread of the fractions in use before and after the pod.
+
+        Raises:
+            PluginError: kube-scheduler v1.37.1 crashes: a resource that the pod asks for is backed by a DeviceClass
+                with selectors. With one node to choose it scores nothing, and the fractions are those it should take.
+        """
         asked = cycle.pod.demand.balanced
         if not self._any_asked(asked):
             return np.zeros(len(nodes), np.int64)
-        return balance(resource_columns(nodes, self.args.resources, asked, minimum=False), len(nodes))
+        columns = resource_columns(nodes, self.args.resources, asked, minimum=False, selectors=False)
+        return balance(columns, len(nodes))
 
     def _any_asked(self, asked: Mapping[str, int]) -> bool:
         return any(asked.get(spec.name, 0) for spec in self.args.resources)

@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from schedctl.api.devices import DeviceClass
 from schedctl.api.resources import is_extended, is_scalar
 from schedctl.cache.arrays import IntArray
 from schedctl.cache.cluster import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle, StateKey
-from schedctl.framework.device_classes import classes_by_resource
+from schedctl.framework.device_classes import classes_by_resource, devices_moved
 from schedctl.framework.handles import Handle
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, Scope, ScorePlugin
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
@@ -64,11 +63,10 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         return pod.demand.needs
 
     def moved_by(self, cycle: Cycle, change: Change) -> Scope:
-        """Only what the node offers and what is taken there matter, and whose an extended resource is."""
+        """Only what the node offers and what is taken there matter, and the devices that resources may be."""
         if change.kind is not ChangeKind.OBJECT:
             return Scope.ROW
-        extended = isinstance(change.subject, DeviceClass) and any(map(is_scalar, cycle.pod.demand.pending))
-        return Scope.EVERYTHING if extended else Scope.NOTHING
+        return Scope.EVERYTHING if devices_moved(cycle.pod.demand.pending, change) else Scope.NOTHING
 
     def pre_filter(self, cycle: Cycle, nodes: Nodes) -> None:
         """Add up what the pod asks for."""

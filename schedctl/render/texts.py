@@ -32,6 +32,8 @@ from schedctl.render.layout import Block, Cell, Line, Span, Table, line
 
 _FEW = 5
 """How many names, and how many groups of nodes, are shown before the rest is counted."""
+_BESIDE = 3
+"""How many names stand beside what is told of them; more stand below it."""
 _TOP = 10
 """How many nodes the score table shows."""
 _ALL = 1 << 62
@@ -151,7 +153,7 @@ def _reason(reason: Reason, detail: Detail) -> Iterator[Block]:
 
 def _groups(groups: Sequence[NodeGroup], detail: Detail, indent: int) -> Iterator[Block]:
     """Few nodes stand beside their detail, many below it."""
-    for many, alike in groupby(groups, lambda group: len(group.nodes) > _FEW and bool(group.detail)):
+    for many, alike in groupby(groups, lambda group: len(group.nodes) > _BESIDE and bool(group.detail)):
         if not many:
             cells = ((_names(group.nodes, detail, group.zones), group.detail) for group in alike)
             yield Table([[(Span(text),) for text in row if text] for row in cells], indent)

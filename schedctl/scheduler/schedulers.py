@@ -118,6 +118,8 @@ class Scheduler:
         result = outcome.post_filter
         for obj in () if result is None else result.objects:
             self.cluster.put(obj)
+        for obj in () if result is None else result.removed:
+            self.cluster.delete(obj)
         if result is None or not result.nominated_node:
             return
         for victim in result.victims:

@@ -6,8 +6,9 @@ are completed. A pod that came out of a cluster (it has a uid) has been through 
 the API server would have refused is completed as far as possible, and the refusals are returned as warnings: a file
 often holds a part of a cluster only, and the class it misses may well exist.
 
-Objects that other controllers would have made by the time the pod is looked at, the claims of ephemeral volumes, come
-back as well. LimitRanges, webhooks and admission policies are not consulted.
+Objects that other controllers would have made by the time the pod is looked at, the claims of ephemeral volumes and
+those from templates of resource claims, come back as well. LimitRanges, webhooks and admission policies are not
+consulted.
 """
 
 from __future__ import annotations
@@ -19,13 +20,15 @@ from typing import TypeVar
 import msgspec
 
 from schedctl.api import defaults, priorities, resources
-from schedctl.api.meta import LabelSelector, LabelSelectorRequirement, ObjectMeta, OwnerReference
+from schedctl.api.devices import ResourceClaim, ResourceClaimTemplate
+from schedctl.api.meta import ELLIPSIS, LabelSelector, LabelSelectorRequirement, ObjectMeta, OwnerReference
 from schedctl.api.pods import (
     Affinity,
     Container,
     Pod,
     PodAffinity,
     PodAffinityTerm,
+    PodResourceClaimStatus,
     PodSpec,
     ResourceList,
     ResourceRequirements,
@@ -45,6 +48,7 @@ NOT_READY, UNREACHABLE = "node.kubernetes.io/not-ready", "node.kubernetes.io/unr
 DEFAULT_TOLERATION_SECONDS = 300
 PREEMPT_LOWER_PRIORITY = "PreemptLowerPriority"
 _CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
+_POD_CLAIM_ANNOTATION = "resource.kubernetes.io/pod-claim-name"
 _DEFAULT_CLASS = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
 
 
@@ -54,12 +58,12 @@ class Admitted:
 
     Attributes:
         pod: the completed pod.
-        claims: claims of its ephemeral volumes that do not exist yet.
+        claims: those of its ephemeral volumes that do not exist yet, and its resource claims from templates.
         warnings: why the API server would refuse it, or what could not be looked up; sentences without a full stop.
     """
 
     pod: Pod
-    claims: tuple[PersistentVolumeClaim, ...] = ()
+    claims: tuple[PersistentVolumeClaim | ResourceClaim, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
@@ -82,7 +86,9 @@ def admit(pod: Pod, cluster: Cluster) -> Admitted:
         resources=_pod_level(spec),
     )
     pod = _replace(pod, spec=spec)
-    return Admitted(pod, tuple(_ephemeral_claims(pod, cluster)), tuple(warnings))
+    volume_claims = tuple(_ephemeral_claims(pod, cluster))
+    pod, resource_claims = _generated_claims(pod, cluster)
+    return Admitted(pod, volume_claims + resource_claims, tuple(warnings))
 
 
 def claim(obj: PersistentVolumeClaim, cluster: Cluster) -> PersistentVolumeClaim:
@@ -311,6 +317,40 @@ def _ephemeral_claims(pod: Pod, cluster: Cluster) -> Iterable[PersistentVolumeCl
             ),
             cluster,
         )
+
+
+def _generated_claims(pod: Pod, cluster: Cluster) -> tuple[Pod, tuple[ResourceClaim, ...]]:
+    """What the resource claim controller would do: make a claim from each template, and note its name in the status.
+
+    A template that is not there is left alone, as the controller leaves it: the pod waits.
+    """
+    metadata, statuses = pod.metadata, list(pod.status.resource_claim_statuses or ())
+    known = {status.name for status in statuses}
+    claims = []
+    for reference in pod.spec.resource_claims or ():
+        key = f"{metadata.namespace}/{reference.resource_claim_template_name}"
+        template = cluster.get(ResourceClaimTemplate, key)
+        if reference.resource_claim_template_name is None or template is None or reference.name in known:
+            continue
+        made_for = OwnerReference(api_version="v1", kind="Pod", name=metadata.name, uid=metadata.uid, controller=True)
+        name = f"{metadata.name}-{reference.name}-{ELLIPSIS}"
+        wanted = template.spec.metadata
+        claims.append(
+            ResourceClaim(
+                metadata=ObjectMeta(
+                    name=name,
+                    namespace=metadata.namespace,
+                    labels=wanted.labels,
+                    annotations={**(wanted.annotations or {}), _POD_CLAIM_ANNOTATION: reference.name},
+                    owner_references=[made_for],
+                ),
+                spec=template.spec.spec,
+            )
+        )
+        statuses.append(PodResourceClaimStatus(name=reference.name, resource_claim_name=name))
+    if claims:
+        pod = _replace(pod, status=_replace(pod.status, resource_claim_statuses=statuses))
+    return pod, tuple(claims)
 
 
 def _is_default(annotations: Mapping[str, str]) -> bool:

@@ -14,15 +14,15 @@ from typing import Any
 
 import msgspec
 
-from schedctl.api.meta import Namespace
+from schedctl.api import defaults
+from schedctl.api.meta import ELLIPSIS, Namespace
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
 from schedctl.api.sharing import Sharing
-from schedctl.api.storage import PersistentVolumeClaim
+from schedctl.api.storage import PersistentVolumeClaim, StorageClass
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.workloads import admission
-from schedctl.workloads.templates import ELLIPSIS
 
 NAME_LABEL = "kubernetes.io/metadata.name"
 FINISHED = ("Succeeded", "Failed")
@@ -56,6 +56,8 @@ def assemble(objects: Iterable[Any]) -> Assembled:
             pods.append(obj)
         elif isinstance(obj, PersistentVolumeClaim):
             claims.append(obj)
+        elif isinstance(obj, StorageClass):
+            cluster.put(defaults.storage_class(obj))
         else:
             cluster.put(_named(obj) if isinstance(obj, Namespace) else obj)
     for claim in claims:

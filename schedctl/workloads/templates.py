@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 
 from schedctl.api.defaults import DEFAULT_SCHEDULER, namespaced
-from schedctl.api.meta import LabelSelector, ObjectMeta, OwnerReference
+from schedctl.api.meta import ELLIPSIS, LabelSelector, ObjectMeta, OwnerReference
 from schedctl.api.pods import (
     PersistentVolumeClaimVolumeSource,
     Pod,
@@ -51,8 +51,6 @@ HASH_LABEL = "pod-template-hash"
 NEW = "new"
 """Stands for a hash or uid that does not exist yet; no real one has this value."""
 REVISION = "deployment.kubernetes.io/revision"
-ELLIPSIS = "…"
-"""Stands for the random end of a generated name."""
 
 
 @dataclass(frozen=True, slots=True)

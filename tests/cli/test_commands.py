@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 import shutil
@@ -11,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from schedctl.cli import plugins, profiles, running
+from schedctl import KUBERNETES_VERSION
+from schedctl.cli import profiles, running
 from schedctl.config import loading
 from schedctl.config.expansion import expand_all
 from schedctl.plugins.in_tree import IN_TREE
@@ -94,14 +94,22 @@ def test_a_schema_that_is_not_there(schedctl):
 # -- plugins -----------------------------------------------------------------------------
 
 
-def test_fidelity_is_what_the_plugins_themselves_say():
-    """A plugin that can raise NotModelled is partial, and only such a one."""
-    partial = set()
-    for name, plugin in IN_TREE.items():
-        tree = ast.parse((ROOT / (plugin.__module__.replace(".", "/") + ".py")).read_text(encoding="utf-8"))
-        if any(isinstance(node, ast.Name) and node.id == "NotModelled" for node in ast.walk(tree)):
-            partial.add(name)
-    assert set(plugins.NOT_MODELLED) == partial
+UNASKED = {"PrioritySort", "DefaultBinder"}
+"""Plugins that have no say in the cycles the oracle is asked about: it neither queues nor binds."""
+
+
+def test_every_plugin_is_exact_and_names_its_proof(schedctl):
+    items = json.loads(schedctl("plugins", "list", "-o", "json").out)["items"]
+    assert {item["name"]: item["fidelity"] for item in items} == dict.fromkeys(IN_TREE, "exact")
+    assert {item["name"] for item in items if item["proof"] is None} == UNASKED
+    assert {item["proof"]["differences"] for item in items if item["proof"]} == {0}
+    assert {item["proof"]["kubernetesVersion"] for item in items if item["proof"]} == {KUBERNETES_VERSION}
+
+
+def test_the_proof_covers_every_family_with_500_cases_none_left_open():
+    families = json.loads((ROOT / "conformance/proof.json").read_bytes())["families"]
+    assert set(families) == {path.name.partition(".")[0] for path in (ROOT / "conformance/corpus").rglob("*.gz")}
+    assert {name for name, found in families.items() if found["cases"] < 500 or found["notModelled"]} == set()
 
 
 def test_plugins_are_listed_in_the_order_of_the_default_profile(schedctl):

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 FITS = ("pod", "shop/fits", "-f", "fixtures/pods/fits.yaml")
 REFUSED = ("pod", "shop/too-big", "-f", "fixtures/pods/too-big.yaml")
 GATED = ("pod", "shop/gated", "-f", "fixtures/pods/gated.yaml")
-UNCLEAR = ("pod", "shop/missing-claim", "-f", "fixtures/pods/missing-claim.yaml")
+UNCLEAR = ("pod", "shop/unclear", "-f", "tests/cli/unclear.yaml")
 RUN = "from schedctl.cli import main; main()"
 
 
@@ -34,7 +34,16 @@ RUN = "from schedctl.cli import main; main()"
         pytest.param((*UNCLEAR,), 5, id="a pod that needs what is not modelled"),
         pytest.param((*UNCLEAR, "--exit-code"), 5, id="which is no verdict"),
         pytest.param(
-            ("pod", "shop/too-big", "shop/missing-claim", "-f", "fixtures/pods", "--exit-code"),
+            (
+                "pod",
+                "shop/too-big",
+                "shop/unclear",
+                "-f",
+                "fixtures/pods",
+                "-f",
+                "tests/cli/unclear.yaml",
+                "--exit-code",
+            ),
             1,
             id="a proved no beats an unclear pod",
         ),

@@ -39,5 +39,5 @@ def test_output(path, schedctl, monkeypatch):
 
 
 def test_every_pod_of_the_fixtures_has_one():
-    names = {path.stem for path in (GOLDEN.parents[2] / "fixtures/pods").glob("*.yaml")}
+    names = {path.stem for path in (GOLDEN.parents[2] / "fixtures/pods").rglob("*.yaml")}
     assert {path.stem for path in CASES} >= {f"pod-{name}" for name in names}

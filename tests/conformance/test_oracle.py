@@ -15,7 +15,7 @@ import pytest
 from schedctl.conformance.answers import answer
 from schedctl.conformance.cases import Case, cluster_of, configuration
 from schedctl.scheduler import Scheduler
-from tests.conformance.known_gaps import check
+from tests.conformance.agreement import check
 from tests.conformance.test_replay import FAMILIES
 
 KIT = Path(__file__).parents[2] / "conformance"

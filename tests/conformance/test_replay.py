@@ -9,7 +9,7 @@ import pytest
 from schedctl import KUBERNETES_VERSION
 from schedctl.conformance.answers import answer
 from schedctl.conformance.cases import Case
-from tests.conformance.known_gaps import check
+from tests.conformance.agreement import check
 
 CORPUS = Path(__file__).parents[2] / "conformance/corpus" / KUBERNETES_VERSION
 FAMILIES = sorted(path.name.removesuffix(".jsonl.gz") for path in CORPUS.glob("*.jsonl.gz"))

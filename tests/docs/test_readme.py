@@ -52,7 +52,7 @@ def test_the_fixtures_are_all_described():
 
 @pytest.mark.parametrize("folder", ["pods", "workloads"])
 def test_a_fixture_says_what_it_teaches_and_what_to_expect(folder):
-    for path in sorted((ROOT / "fixtures" / folder).glob("*.yaml")):
+    for path in sorted((ROOT / "fixtures" / folder).rglob("*.yaml")):
         comment = "".join(line for line in path.read_text().splitlines(True) if line.startswith("#"))
         assert comment.startswith("# Teaches: "), path
         assert "\n# Expect: " in comment, path

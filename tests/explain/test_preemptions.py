@@ -115,8 +115,7 @@ def test_one_that_is_on_its_way_out_finds_no_place(ask):
 
 
 def test_one_that_schedctl_cannot_place_is_left_open(ask):
-    volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]
-    c = cluster(node("a", cpu="4"), running("x", "a", volumes=volumes))
+    c = cluster(node("a", cpu="4"), running("x", "a", schedulerName="somebody-elses"))
     (victim,) = ask(c, high()).preemption.evictions
     assert (victim.elsewhere, victim.text) == (None, "priority 0")
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from schedctl.api.devices import DeviceClass, DeviceClassSpec, ResourceSlice
+from schedctl.api.devices import DeviceClass, DeviceClassSpec
 from schedctl.api.meta import ObjectMeta
 from schedctl.cache.cluster import Change, ChangeKind
 from schedctl.config.args import (
@@ -13,7 +13,6 @@ from schedctl.config.args import (
     ScoringStrategy,
     UtilizationShapePoint,
 )
-from schedctl.errors import NotModelled
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import Scope
 from schedctl.framework.statuses import SUCCESS, Code, Status
@@ -264,13 +263,6 @@ def test_shares_of_giant_nodes_wrap_as_int64_does():
     c = cluster(node("a", cpu="1", memory="1Ei"))
     assert scores(c, pod(memory="0.5Ei"), resources=("memory",)) == [2]
     assert scores(c, pod(memory="0.5Ei"), "MostAllocated", resources=("memory",)) == [2]
-
-
-def test_the_number_of_devices_behind_a_class_is_not_guessed():
-    c = cluster(node("a"), device_class("c", GPU), ResourceSlice(metadata=ObjectMeta(name="s")))
-    with pytest.raises(NotModelled, match=f'resource "{GPU}"'):
-        scores(c, pod(requests={GPU: "1"}), resources=("cpu", GPU))
-    assert scores(c, pod(cpu="1"), resources=("cpu", GPU)) == [75]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from schedctl.api.devices import ResourceClaimTemplate
 from schedctl.api.pods import Pod
 from schedctl.api.policies import PriorityClass, RuntimeClass
 from schedctl.api.storage import PersistentVolumeClaim, StorageClass
@@ -259,6 +260,36 @@ def test_an_ephemeral_volume_brings_its_claim():
     }
     assert claim.spec.storage_class_name == "ssd"
     assert admission.admit(pod(volumes=volumes), cluster(claim)).claims == (), "once is enough"
+
+
+def test_a_template_of_a_resource_claim_brings_a_claim_of_the_pods_own():
+    spec = {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}}
+    template = {
+        "metadata": {"name": "t", "namespace": "shop"},
+        "spec": {"metadata": {"labels": {"a": "b"}}, "spec": spec},
+    }
+    references = [
+        {"name": "gpu", "resourceClaimTemplateName": "t"},
+        {"name": "nic", "resourceClaimTemplateName": "gone"},
+        {"name": "shared", "resourceClaimName": "mine"},
+    ]
+    c = cluster(msgspec.convert(template, ResourceClaimTemplate))
+    admitted = admission.admit(pod(resourceClaims=references), c)
+    (claim,) = admitted.claims
+    assert msgspec.to_builtins(claim) == {
+        "metadata": {
+            "name": "web-0-gpu-…",
+            "namespace": "shop",
+            "labels": {"a": "b"},
+            "annotations": {"resource.kubernetes.io/pod-claim-name": "gpu"},
+            "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "web-0", "controller": True}],
+        },
+        "spec": spec,
+    }
+    assert msgspec.to_builtins(admitted.pod.status.resource_claim_statuses) == [
+        {"name": "gpu", "resourceClaimName": "web-0-gpu-…"}
+    ]
+    assert admission.admit(admitted.pod, c).claims == (), "once is enough"
 
 
 # -- what the API server would refuse ------------------------------------------------------

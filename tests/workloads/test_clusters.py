@@ -10,6 +10,7 @@ from schedctl.api.meta import Namespace
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
 from schedctl.api.policies import PriorityClass
+from schedctl.api.storage import StorageClass
 from schedctl.workloads.clusters import assemble, every_pod
 
 
@@ -52,3 +53,8 @@ def test_a_namespace_is_labelled_with_its_name():
 def test_pods_without_a_name_get_one_each():
     nameless = [pod("", metadata={"generateName": "job-"}) for _ in range(2)]
     assert list(assemble(nameless).cluster.pending) == ["shop/job-…", "shop/job-…2"]
+
+
+def test_a_class_that_does_not_say_how_it_binds_binds_at_once():
+    made = assemble([msgspec.convert({"metadata": {"name": "fast"}, "provisioner": "csi.example.com"}, StorageClass)])
+    assert made.cluster.every(StorageClass)["fast"].volume_binding_mode == "Immediate"

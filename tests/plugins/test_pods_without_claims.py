@@ -1,4 +1,4 @@
-"""What is not modelled yet: pods that do not need it are answered exactly, pods that do are refused loudly."""
+"""Volumes and devices: what a pod that uses none of them gets from the plugins that look after them."""
 
 import numpy as np
 import pytest
@@ -8,10 +8,10 @@ from schedctl.api.meta import ObjectMeta
 from schedctl.cache.cluster import Change, ChangeKind
 from schedctl.engine.handles import ProfileHandle
 from schedctl.engine.nominators import Nominator
-from schedctl.errors import NotModelled, PluginError
+from schedctl.errors import PluginError
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import Scope
-from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status
+from schedctl.framework.statuses import SKIP, Code, Status
 from schedctl.plugins.dynamic_resources import DynamicResources
 from schedctl.plugins.node_volume_limits import NodeVolumeLimits
 from schedctl.plugins.volume_binding import VolumeBinding
@@ -22,8 +22,6 @@ from schedctl.testing.builders import cluster, node, pod
 CLAIM = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
 EPHEMERAL = {"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}
 DISK = {"name": "disk", "gcePersistentDisk": {"pdName": "d"}}
-ISCSI = {"name": "target", "iscsi": {"iqn": "iqn.example"}}
-AZURE = {"name": "azure", "azureDisk": {"diskName": "d", "diskURI": "u"}}
 PLAIN = [{"name": "tmp", "emptyDir": {}}, {"name": "settings", "configMap": {"name": "c"}}]
 PLUGINS = [VolumeRestrictions, NodeVolumeLimits, VolumeBinding, VolumeZone, DynamicResources]
 
@@ -45,81 +43,6 @@ def test_a_pod_that_uses_nothing_of_it_skips_whatever_the_running_ones_do(plugin
     incoming = pod(cpu="1", requests={"example.com/fpga": "1"}, volumes=PLAIN)
     assert made(plugin, c).pre_filter(Cycle(incoming), c.nodes) == SKIP
     assert made(plugin, c).signature(incoming) is not None
-
-
-REFUSED = [
-    (
-        VolumeRestrictions,
-        {"volumes": [*PLAIN, CLAIM]},
-        'persistent volume claims are not modelled yet (pod shop/db-0, volume "data")',
-    ),
-    (VolumeRestrictions, {"volumes": [DISK]}, 'in-line disks are not modelled yet (pod shop/db-0, volume "disk")'),
-    (VolumeRestrictions, {"volumes": [ISCSI]}, 'in-line disks are not modelled yet (pod shop/db-0, volume "target")'),
-    (NodeVolumeLimits, {"volumes": [AZURE]}, 'attach limits are not modelled yet (pod shop/db-0, volume "azure")'),
-    (
-        NodeVolumeLimits,
-        {"volumes": [EPHEMERAL]},
-        'attach limits are not modelled yet (pod shop/db-0, volume "scratch")',
-    ),
-    (
-        VolumeBinding,
-        {"volumes": [CLAIM]},
-        'persistent volume claims are not modelled yet (pod shop/db-0, volume "data")',
-    ),
-    (
-        VolumeBinding,
-        {"volumes": [EPHEMERAL]},
-        'ephemeral volume claims are not modelled yet (pod shop/db-0, volume "scratch")',
-    ),
-    (
-        VolumeZone,
-        {"volumes": [CLAIM]},
-        'zones of persistent volumes are not modelled yet (pod shop/db-0, volume "data")',
-    ),
-    (
-        DynamicResources,
-        {"resourceClaims": [{"name": "gpu"}]},
-        'resource claims are not modelled yet (pod shop/db-0, claim "gpu")',
-    ),
-    (
-        DynamicResources,
-        {"requests": {"deviceclass.resource.kubernetes.io/gpu": "1"}},
-        "extended resources backed by a DeviceClass are not modelled yet "
-        '(pod shop/db-0, resource "deviceclass.resource.kubernetes.io/gpu")',
-    ),
-    (
-        DynamicResources,
-        {"requests": {"example.com/gpu": "1"}},
-        'extended resources backed by a DeviceClass are not modelled yet (pod shop/db-0, resource "example.com/gpu")',
-    ),
-]
-
-
-@pytest.mark.parametrize(("plugin", "spec", "text"), REFUSED)
-def test_a_pod_that_uses_it_is_refused_loudly(plugin, spec, text):
-    c = shelf(extended="example.com/gpu")
-    incoming = pod("db-0", namespace="shop", **spec)
-    with pytest.raises(NotModelled) as refusal:
-        made(plugin, c).pre_filter(Cycle(incoming), c.nodes)
-    assert str(refusal.value) == f"{plugin.name}: {text}"
-    assert refusal.value.exit_code == 5
-
-
-def test_a_resource_of_which_a_pod_wants_none_needs_no_device():
-    c = shelf(extended="example.com/gpu")
-    assert made(DynamicResources, c).pre_filter(Cycle(pod(requests={"example.com/gpu": "0"})), c.nodes) == SKIP
-
-
-def test_an_implicit_name_needs_its_class():
-    c = shelf()
-    incoming = pod(requests={"deviceclass.resource.kubernetes.io/other": "1"})
-    assert made(DynamicResources, c).pre_filter(Cycle(incoming), c.nodes) == SKIP
-
-
-def test_claims_of_devices_are_refused_before_the_queue():
-    with pytest.raises(NotModelled):
-        made(DynamicResources, cluster()).pre_enqueue(pod(resourceClaims=[{"name": "gpu"}]))
-    assert made(DynamicResources, cluster()).pre_enqueue(pod()) == SUCCESS
 
 
 @pytest.mark.parametrize("plugin", [VolumeBinding, DynamicResources])

@@ -1,0 +1,42 @@
+"""Plugins kube-scheduler once had, and what became of them, for people who bring an old configuration along."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+_VOLUMES: Final = "NodeVolumeLimits counts {} since CSI drivers have taken them over: remove this entry"
+_SCORES: Final = (
+    "NodeResourcesFit scores by the scoringStrategy of its arguments, here of type {}: remove this entry, and put its"
+    " weight and resources there"
+)
+_SPREADING: Final = (
+    "PodTopologySpread spreads the pods of Services and workloads by the default constraints of its arguments:"
+    " remove this entry"
+)
+
+REFUSED: Final[Mapping[str, str]] = {
+    "AzureDiskLimits": _VOLUMES.format("Azure disks"),
+    "CinderLimits": _VOLUMES.format("Cinder volumes"),
+    "EBSLimits": _VOLUMES.format("EBS volumes"),
+    "GCEPDLimits": _VOLUMES.format("GCE disks"),
+}
+"""Plugins that kube-scheduler remembers having removed, and refuses by name."""
+
+GONE: Final[Mapping[str, str]] = {
+    **REFUSED,
+    "DefaultPodTopologySpread": _SPREADING,
+    "SelectorSpread": _SPREADING,
+    "NodeResourcesLeastAllocated": _SCORES.format("LeastAllocated"),
+    "NodeResourcesMostAllocated": _SCORES.format("MostAllocated"),
+    "RequestedToCapacityRatio": _SCORES.format("RequestedToCapacityRatio"),
+    "NodeResourceLimits": "nothing has taken its place: remove this entry",
+    "NodeLabel": "NodeAffinity asks for labels of nodes by the addedAffinity of its arguments: remove this entry",
+    "NodePreferAvoidPods": (
+        "nodes no longer name pods to avoid; a taint of effect PreferNoSchedule does what it did: remove this entry"
+    ),
+    "ServiceAffinity": (
+        "InterPodAffinity keeps the pods of a Service together by the podAffinity of the pods: remove this entry"
+    ),
+}
+"""All plugins that are no more."""

@@ -1,0 +1,276 @@
+"""The allocator: which devices a pod's unallocated claims would be given on a node, for one node or a column of them.
+
+It follows ``structured/internal/incubating`` of dynamic-resource-allocation, the variant that kube-scheduler uses with
+default feature gates. What it does not follow is chance: a share of a device gets an id worked out from its claim and
+place where kube-scheduler draws one; counters of a pool are worked out from what the node sees of it, where
+kube-scheduler keeps the first node's view of a pool, which differs only while a pool is between two generations.
+
+A cluster has many nodes but few that look different. `Allocator.allocate_all` searches once for each group of nodes
+that the search could not tell apart (`groups`), and puts names into the answer for the node that someone asks about.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Hashable, Sequence
+
+import msgspec
+import numpy as np
+
+from schedctl.api.devices import (
+    AllocationResult,
+    DeviceAllocationResult,
+    DeviceClass,
+    DeviceRequestAllocationResult,
+    ResourceClaim,
+)
+from schedctl.api.pods import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
+from schedctl.cache.arrays import BoolArray, IndexArray
+from schedctl.cache.cluster import Cluster
+from schedctl.devices.allocated import AllocatedState
+from schedctl.devices.groups import groups_of
+from schedctl.devices.pools import DevicePools, GatherError, Offer, PooledDevice, device_pools
+from schedctl.devices.search import AllocationError, BudgetExceeded, NodeAllocationError, Pick, Search
+from schedctl.devices.shortages import Explanation
+
+BUDGET = 1_000_000
+"""Steps a search may take unless told otherwise; kube-scheduler stops after ten seconds."""
+
+_SHARES = uuid.UUID("6d0c2b0e-7f5e-5b0a-9a51-1d6f0a9f0c11")
+"""The name space of the ids of shares."""
+
+Picks = tuple[tuple[Pick, ...], ...]
+"""The devices chosen for each claim."""
+
+Fault = AllocationError | NodeAllocationError | BudgetExceeded
+
+_Outcome = Picks | Fault | None
+"""What came of a search for a group; the text of a fault may name pools of the node that was searched."""
+
+
+class Allocator:
+    """Answers for one scheduling cycle; making one is cheap.
+
+    Args:
+        cluster: the cluster as the cycle sees it.
+        state: what is in use, normally `allocated.devices_in_use`; it may not change during the cycle.
+        budget: the most steps (devices looked at, and calls) of a search on one node.
+    """
+
+    def __init__(self, cluster: Cluster, state: AllocatedState, *, budget: int = BUDGET) -> None:
+        self._cluster = cluster
+        self._state = state
+        self._budget = budget
+        self._pools: DevicePools = device_pools(cluster)
+        self._classes = cluster.every(DeviceClass)
+
+    def allocate(self, row: int, claims: Sequence[ResourceClaim]) -> tuple[AllocationResult, ...] | None:
+        """Return what each claim would be given on a node, None if they cannot all be satisfied there.
+
+        The results are in the order of the claims. They have no allocation timestamp.
+
+        Args:
+            row: of the node, in the node table.
+            claims: those without an allocation, in the order of the pod's.
+
+        Raises:
+            AllocationError: something is wrong with a claim, a class or a pool that ends the whole cycle.
+            NodeAllocationError: not on this node, because one of its pools is invalid.
+            BudgetExceeded: the search took more steps than it may.
+        """
+        offer = self._offer(row)
+        picks = self._search(offer, claims).run()
+        return None if picks is None else _results(offer, self._pools.name(row), claims, picks)
+
+    def allocate_all(self, rows: IndexArray, claims: Sequence[ResourceClaim]) -> Findings:
+        """Return what `allocate` would say of each row, intp (n,); nodes that are alike are searched once.
+
+        Faults are part of the findings, not raised.
+        """
+        groups = groups_of(self._cluster, self._pools, self._state)
+        asked = tuple(msgspec.json.encode(claim.spec.devices) for claim in claims)
+        context = asked, self._cluster.version(DeviceClass), self._budget
+        numbers, first, inverse = np.unique(groups.of(rows), return_index=True, return_inverse=True)
+        outcomes: list[_Outcome] = []
+        for number, position in zip(numbers.tolist(), first.tolist(), strict=True):
+            key: Hashable = number, groups.depends(number), context
+            if key not in groups.outcomes:
+                groups.outcomes[key] = self._outcome(int(rows[position]), claims)
+            outcome: _Outcome = groups.outcomes[key]  # type: ignore[assignment]
+            outcomes.append(outcome)
+        return Findings(self, rows, claims, inverse, outcomes)
+
+    def explain(self, row: int, claims: Sequence[ResourceClaim]) -> Explanation:
+        """Return what comes of an attempt on a node and where it gets stuck, with every reason against every device.
+
+        This takes its time: ask about one node.
+        """
+        try:
+            offer = self._offer(row)
+        except AllocationError as error:
+            return Explanation(fits=False, error=str(error))
+        pools = tuple(
+            (pool.id, pool.invalid or "slices are missing: it is being updated")
+            for pool in offer.pools
+            if not pool.sound
+        )
+        search = self._search(offer, claims, explain=True)
+        try:
+            picks = search.run()
+            if picks is not None:
+                _results(offer, self._pools.name(row), claims, picks)
+                return Explanation(fits=True, pools=pools)
+        except BudgetExceeded:
+            return Explanation(fits=False, exceeded=True, shortages=search.shortages, pools=pools)
+        except (AllocationError, NodeAllocationError) as error:
+            return Explanation(fits=False, error=str(error), shortages=search.shortages, pools=pools)
+        return Explanation(fits=False, shortages=search.shortages, pools=pools)
+
+    def results(self, row: int, claims: Sequence[ResourceClaim], picks: Picks) -> tuple[AllocationResult, ...]:
+        """Return picks made for a node that looks like this one, in the words of this one."""
+        return _results(self._offer(row), self._pools.name(row), claims, picks)
+
+    def _offer(self, row: int) -> Offer:
+        try:
+            return self._pools.offer(row)
+        except GatherError as error:
+            raise AllocationError(f"gather pool information: {error}") from None
+
+    def _search(self, offer: Offer, claims: Sequence[ResourceClaim], *, explain: bool = False) -> Search:
+        return Search(offer, self._state, self._classes, claims, self._pools.matches, self._budget, explain=explain)
+
+    def _outcome(self, row: int, claims: Sequence[ResourceClaim]) -> _Outcome:
+        try:
+            offer = self._offer(row)
+            picks = self._search(offer, claims).run()
+            if picks is not None:
+                _results(offer, self._pools.name(row), claims, picks)
+        except (AllocationError, NodeAllocationError, BudgetExceeded) as fault:
+            return fault.with_traceback(None)
+        return picks
+
+
+class Findings:
+    """What allocating claims came to on each row of a column.
+
+    Attributes:
+        feasible: bool (n,), where all claims can be satisfied.
+        failed: bool (n,), where it ended in an `AllocationError`, which ends the cycle.
+        invalid: bool (n,), where it ended in a `NodeAllocationError`.
+        exceeded: bool (n,), where it took too many steps, and is not known.
+    """
+
+    def __init__(
+        self,
+        allocator: Allocator,
+        rows: IndexArray,
+        claims: Sequence[ResourceClaim],
+        group: IndexArray,
+        outcomes: Sequence[_Outcome],
+    ) -> None:
+        self._allocator = allocator
+        self._rows = rows
+        self._claims = claims
+        self._group = group
+        self._outcomes = outcomes
+        self.feasible = self._where(tuple)
+        self.failed = self._where(AllocationError)
+        self.invalid = self._where(NodeAllocationError)
+        self.exceeded = self._where(BudgetExceeded)
+
+    def at(self, position: int) -> tuple[AllocationResult, ...] | None:
+        """Return what each claim would be given, None where they cannot all be satisfied, for whatever reason."""
+        picks = self._outcomes[self._group[position]]
+        if not isinstance(picks, tuple):
+            return None
+        return self._allocator.results(int(self._rows[position]), self._claims, picks)
+
+    def fault(self, position: int) -> Fault | None:
+        """Return the fault that a row ended in, None if it did not.
+
+        The names in the text of an `AllocationError` are those of the row's own pools, as long as nothing has been
+        taken or given back since; after that they may be those of a node that is alike.
+        """
+        outcome = self._outcomes[self._group[position]]
+        if isinstance(outcome, AllocationError):
+            try:
+                self._allocator.allocate(int(self._rows[position]), self._claims)
+            except AllocationError as fault:
+                return fault
+        return None if isinstance(outcome, tuple) else outcome
+
+    def _where(self, kind: type) -> BoolArray:
+        here = [isinstance(outcome, kind) for outcome in self._outcomes]
+        if not any(here):
+            return np.zeros(len(self._rows), np.bool_)
+        chosen: BoolArray = np.array(here, np.bool_)[self._group]
+        return chosen
+
+
+def _results(
+    offer: Offer, node_name: str, claims: Sequence[ResourceClaim], picks: Picks
+) -> tuple[AllocationResult, ...]:
+    """Write down the devices chosen on a node.
+
+    Raises:
+        AllocationError: a device is meant for nodes by a selector with several terms.
+    """
+    return tuple(
+        AllocationResult(
+            devices=DeviceAllocationResult(
+                results=[_result(claim, index, pick, offer.devices[pick.device]) for index, pick in enumerate(chosen)]
+            ),
+            node_selector=_node_selector(claim, node_name, [offer.devices[pick.device] for pick in chosen]),
+        )
+        for claim, chosen in zip(claims, picks, strict=True)
+    )
+
+
+def _result(claim: ResourceClaim, index: int, pick: Pick, chosen: PooledDevice) -> DeviceRequestAllocationResult:
+    request, metadata = pick.request, claim.metadata
+    place = f"{metadata.namespace}/{metadata.name}/{metadata.uid}/{index}"
+    return DeviceRequestAllocationResult(
+        request=request.full_name,
+        driver=chosen.id.driver,
+        pool=chosen.id.pool,
+        device=chosen.id.device,
+        admin_access=True if request.admin else None,
+        tolerations=list(request.tolerations) or None,
+        binding_conditions=chosen.device.binding_conditions,
+        binding_failure_conditions=chosen.device.binding_failure_conditions,
+        share_id=str(uuid.uuid5(_SHARES, place)) if pick.share else None,
+        consumed_capacity=dict(pick.consumed) or None,
+    )
+
+
+def _node_selector(claim: ResourceClaim, node_name: str, chosen: Sequence[PooledDevice]) -> NodeSelector | None:
+    """The nodes from which all these devices can be used, None for all nodes."""
+    fields: list[NodeSelectorRequirement] = []
+    expressions: list[NodeSelectorRequirement] = []
+    for each in chosen:
+        where = each.device if each.slice.spec.per_device_node_selection else each.slice.spec
+        if where.node_name is not None or each.device.binds_to_node:
+            here = NodeSelectorRequirement(key="metadata.name", operator="In", values=[node_name])
+            return NodeSelector(node_selector_terms=[NodeSelectorTerm(match_fields=[here])])
+        terms = (where.node_selector and where.node_selector.node_selector_terms) or ()
+        if len(terms) > 1:
+            raise AllocationError(
+                f"create NodeSelector for claim {claim.metadata.name}:"
+                f" unsupported ResourceSlice.NodeSelector with {len(terms)} terms"
+            )
+        for term in terms:
+            _add_new(fields, term.match_fields or ())
+            _add_new(expressions, term.match_expressions or ())
+    if not (fields or expressions):
+        return None
+    term = NodeSelectorTerm(match_fields=fields or None, match_expressions=expressions or None)
+    return NodeSelector(node_selector_terms=[term])
+
+
+def _add_new(requirements: list[NodeSelectorRequirement], more: Sequence[NodeSelectorRequirement]) -> None:
+    for each in more:
+        if not any(
+            (each.key, each.operator, set(each.values or ())) == (other.key, other.operator, set(other.values or ()))
+            for other in requirements
+        ):
+            requirements.append(each)

@@ -1,0 +1,181 @@
+"""How much of a device's capacity a request takes (KEP-5075): rounding, policies, and what cannot be taken at all.
+
+A request that names no amount takes the policy's default, or all there is. Others are rounded up to what the policy
+allows. What comes out must obey the policy, unless it is the default *as written* (`quantities.representation`).
+All of this holds for devices that are not shared, too. Ranges are worked out in whole units: fractions of a minimum or
+step round up, because kube-scheduler 1.37 runs at a compatibility version without DRAFractionalCapacityRange.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from schedctl.api.devices import CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity
+from schedctl.api.meta import Quantity
+from schedctl.api.quantities import MAX_INT64, Amount, parse, wrap_int64
+from schedctl.devices.quantities import canonical, form, nano_amount, representation
+
+_NOT_REPRESENTABLE = "capacity request cannot be represented in the device's range arithmetic"
+_MAX = Amount(MAX_INT64, 0)
+
+
+class CapacityError(Exception):
+    """A request that cannot be worked out for a device, which ends the cycle; the text is kube-scheduler's."""
+
+
+class Portion(NamedTuple):
+    """What a request takes of one capacity, and what the device has, both in nano-units.
+
+    Attributes:
+        name: of the capacity, as the device writes it.
+        taken: what is taken.
+        available: what the device has.
+        quantity: what is taken, as text.
+    """
+
+    name: str
+    taken: int
+    available: int
+    quantity: Quantity
+
+
+class Misfit(NamedTuple):
+    """Why a device cannot give what is asked, whatever of it is in use.
+
+    Attributes:
+        name: of the capacity.
+        missing: the device has no such capacity; otherwise its policy forbids the amount.
+    """
+
+    name: str
+    missing: bool
+
+
+class _Taken(NamedTuple):
+    """An amount on its way, with what Go would keep of how it was written."""
+
+    amount: Amount
+    text: Quantity
+    representation: object
+
+
+def portions(
+    requested: Mapping[str, Quantity] | None, offered: Mapping[str, DeviceCapacity] | None
+) -> tuple[Portion, ...] | Misfit:
+    """Return what a request takes of each capacity of a device, in order of name.
+
+    Args:
+        requested: the amounts asked for.
+        offered: what the device has.
+
+    Raises:
+        CapacityError: an amount leaves int64 on the way, or is negative. Of several the first by name is told, where
+            kube-scheduler tells any.
+    """
+    asked, capacities = requested or {}, offered or {}
+    for name in asked:
+        if name not in capacities:
+            return Misfit(name, missing=True)
+    taken = {name: _take(name, asked.get(name), capacities[name]) for name in sorted(capacities)}
+    for name, each in taken.items():
+        if _violates(each, capacities[name].request_policy):
+            return Misfit(name, missing=False)
+    return tuple(
+        Portion(name, nano_amount(each.amount), nano_amount(parse(capacities[name].value)), each.text)
+        for name, each in taken.items()
+    )
+
+
+def _take(name: str, asked: Quantity | None, capacity: DeviceCapacity) -> _Taken:
+    try:
+        taken = _rounded(asked, capacity)
+    except CapacityError as error:
+        raise CapacityError(f'capacity "{name}": {error}') from None
+    if taken.amount.unscaled < 0:
+        raise CapacityError(f'capacity "{name}": capacity value is negative')
+    return taken
+
+
+def _rounded(asked: Quantity | None, capacity: DeviceCapacity) -> _Taken:
+    policy = capacity.request_policy
+    if asked is None:
+        return _written(policy.default if policy is not None and policy.default is not None else capacity.value)
+    if policy is None:
+        return _written(asked)
+    if policy.valid_range is not None and policy.valid_range.min is not None:
+        return _in_range(asked, policy.valid_range, policy.valid_range.min)
+    for value in policy.valid_values or ():
+        if parse(asked).compare(parse(value)) <= 0:
+            return _written(value)
+    return _written(asked)
+
+
+def _in_range(asked: Quantity, limits: CapacityRequestPolicyRange, minimum: Quantity) -> _Taken:
+    """Round up to the next step from the minimum."""
+    amount = parse(asked)
+    if amount.compare(parse(minimum)) < 0:
+        return _written(minimum)
+    if limits.step is None:
+        return _written(asked)
+    if amount.compare(_MAX) > 0:
+        raise CapacityError(f"{_NOT_REPRESENTABLE}: request {_printed(asked)} exceeds MaxInt64")
+    start, step = parse(minimum).value, _step(limits.step)
+    steps = _steps(amount.value, start, step)
+    count = steps[0] + (steps[1] != 0)
+    if start >= 0 and count > (MAX_INT64 - start) // step:
+        raise CapacityError(
+            f"{_NOT_REPRESENTABLE}: rounding request {_printed(asked)} up to the next step passes MaxInt64"
+        )
+    rounded, written = Amount(wrap_int64(start + step * count), 0), form(limits.step)
+    return _Taken(rounded, canonical(rounded, written), (rounded.unscaled, 0, written, ""))
+
+
+def _violates(taken: _Taken, policy: CapacityRequestPolicy | None) -> bool:
+    if policy is None:
+        return False
+    if policy.default is not None:
+        default = representation(policy.default)
+        if default is not None and default == taken.representation:
+            return False
+    limits = policy.valid_range
+    if limits is None:
+        values = policy.valid_values or ()
+        return bool(values) and all(taken.amount.compare(parse(value)) for value in values)
+    if limits.max is not None and taken.amount.compare(parse(limits.max)) > 0:
+        return True
+    if limits.step is None:
+        return False
+    start = parse(limits.min).value if limits.min is not None else 0
+    return _steps(taken.amount.value, start, _step(limits.step))[1] != 0
+
+
+def _steps(value: int, start: int, step: int) -> tuple[int, int]:
+    """Quotient and remainder of the way from start to value, as Go divides int64."""
+    way = wrap_int64(value - start)
+    quotient = abs(way) // abs(step)
+    if (way < 0) != (step < 0):
+        quotient = -quotient
+    return quotient, way - quotient * step
+
+
+def _step(step: Quantity) -> int:
+    """A step in whole units.
+
+    Raises:
+        CapacityError: it is 0, by which kube-scheduler would divide and crash.
+    """
+    value = parse(step).value
+    if value == 0:
+        raise CapacityError("the step of the request policy is 0, on which kube-scheduler crashes")
+    return value
+
+
+def _written(quantity: Quantity) -> _Taken:
+    return _Taken(parse(quantity), quantity, representation(quantity))
+
+
+def _printed(quantity: Quantity) -> str:
+    kept = representation(quantity)
+    text = kept[3] if isinstance(kept, tuple) else ""
+    return text or canonical(parse(quantity), form(quantity))

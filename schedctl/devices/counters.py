@@ -1,0 +1,55 @@
+"""Counters that the devices of a pool share: what allocated devices leave of them, and what a search draws on."""
+
+from __future__ import annotations
+
+from schedctl.devices.allocated import AllocatedState
+from schedctl.devices.pools import Pool, PooledDevice
+
+
+class Counters:
+    """What is left of the counters of each pool during one search, in nano-units.
+
+    A pool that is overdrawn already, by devices that should not have been allocated together, gives nothing more to
+    devices that draw on any of its counters.
+    """
+
+    def __init__(self, state: AllocatedState) -> None:
+        self._state = state
+        self._left: dict[Pool, dict[tuple[str, str], int]] = {}
+
+    def reserve(self, device: PooledDevice) -> bool:
+        """Draw what a device consumes; return False, with nothing drawn, if there is not enough."""
+        left = self._left_of(device.pool)
+        self._draw(device, 1)
+        if min(left.values(), default=0) < 0:
+            self._draw(device, -1)
+            return False
+        return True
+
+    def release(self, device: PooledDevice) -> None:
+        """Give back what a device consumes."""
+        self._draw(device, -1)
+
+    def lacking(self, device: PooledDevice) -> dict[tuple[str, str], tuple[int, int]]:
+        """Return the counters that keep a device from being taken: what it needs of them and what is left."""
+        needs: dict[tuple[str, str], int] = {}
+        for counter, amount in device.model.consumes:
+            needs[counter] = needs.get(counter, 0) + amount
+        left = self._left_of(device.pool)
+        return {c: (needs.get(c, 0), left[c]) for c in left if left[c] < needs.get(c, 0)}
+
+    def _draw(self, device: PooledDevice, sign: int) -> None:
+        left = self._left_of(device.pool)
+        for counter, amount in device.model.consumes:
+            left[counter] -= sign * amount
+
+    def _left_of(self, pool: Pool) -> dict[tuple[str, str], int]:
+        left = self._left.get(pool)
+        if left is None:
+            left = self._left[pool] = dict(pool.counters)
+            used = self._state.pools.get(pool.id, {})
+            for each in (*pool.devices, *pool.elsewhere) if used else ():
+                if each.id.device in used:
+                    for counter, amount in each.model.consumes:
+                        left[counter] -= amount
+        return left

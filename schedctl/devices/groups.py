@@ -1,0 +1,99 @@
+"""Nodes that no search could tell apart: those that see the same things, with the same of them in use.
+
+What a node sees is numbered by `DevicePools.look`. What is in use is kept here, for pools that only one node sees, as a
+number for each node: equal for nodes where devices in the same places are in use in the same way. It is brought up to
+date from what changed, since every placement takes devices on one node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+
+from schedctl.cache.arrays import IndexArray, Interner
+from schedctl.cache.cluster import Cluster
+from schedctl.devices.allocated import AllocatedState
+from schedctl.devices.pools import DevicePools, GatherError, Offer
+
+_MOST_KEPT = 20_000
+
+
+class Groups:
+    """The grouping of all nodes, for one set of pools and one state of use.
+
+    Attributes:
+        outcomes: what came of searches, by what each depended on; whoever searches keeps it.
+    """
+
+    def __init__(self, pools: DevicePools, state: AllocatedState) -> None:
+        self.outcomes: dict[Hashable, object] = {}
+        self._pools = pools
+        self._state = state
+        self._version = -1
+        self._patterns: Interner[Hashable] = Interner()
+        self._unused = self._patterns.code(())
+        self._pattern: IndexArray = np.full(pools.rows, self._unused, np.intp)
+
+    def of(self, rows: IndexArray) -> IndexArray:
+        """Return a number for each row, intp (n,); rows with the same number are alike to any search."""
+        self._catch_up()
+        numbers: IndexArray = (self._pools.look(rows) << 32) | self._pattern[rows]
+        return numbers
+
+    def made_for(self, pools: DevicePools, state: AllocatedState) -> bool:
+        """Return whether the grouping is of these."""
+        return pools is self._pools and state is self._state
+
+    def depends(self, number: int) -> int:
+        """Return what the outcome for a group depends on beside its number.
+
+        Where all pools are seen by one node each, that is nothing; otherwise the version of the state.
+        """
+        return -1 if self._pools.local(number >> 32) else self._state.version
+
+    def _catch_up(self) -> None:
+        version = self._state.version
+        if version == self._version:
+            return
+        if len(self.outcomes) > _MOST_KEPT:
+            self.outcomes.clear()
+        touched: dict[int, None] = {}
+        for pool, changed in reversed(self._state.changed.items()):
+            if changed <= self._version:
+                break
+            if pool in self._pools.home:
+                touched[self._pools.home[pool]] = None
+        for row in touched:
+            self._pattern[row] = self._patterns.code(self._pattern_of(row))
+        self._version = version
+
+    def _pattern_of(self, row: int) -> Hashable:
+        """What is in use of the pools that only this node sees, by the place of the pool and of the device in it."""
+        try:
+            offer: Offer = self._pools.offer(row)
+        except GatherError:
+            return ()
+        used = []
+        for index, pool in enumerate(offer.local):
+            uses = self._state.pools.get(pool.id)
+            if uses:
+                for place, device in enumerate(pool.devices):
+                    if device.id.device in uses:
+                        used.append((index, place, uses[device.id.device]))
+        return tuple(used)
+
+
+class _Kept:
+    """The latest grouping; made once for a cluster, since it reads no kind."""
+
+    def __init__(self, _: Cluster) -> None:
+        self.groups: Groups | None = None
+
+
+def groups_of(cluster: Cluster, pools: DevicePools, state: AllocatedState) -> Groups:
+    """Return the grouping of the cluster's nodes; it is kept as long as pools and state are the same objects."""
+    kept = cluster.derived(_Kept)
+    if kept.groups is None or not kept.groups.made_for(pools, state):
+        kept.groups = Groups(pools, state)
+    return kept.groups

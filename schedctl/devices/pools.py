@@ -1,0 +1,523 @@
+"""Pools of devices as one node sees them.
+
+A driver publishes a pool in slices, all of one generation, each of which says how many there are; counters that devices
+of the pool share (KEP-4815) may live in slices of their own. A node sees the devices that can be reached from it. The
+pool counts only as a whole, so when slices seem to be missing, those that cannot be reached are looked at as well: a
+newer generation among them makes the node forget the pool, too few make it *incomplete*. A pool that contradicts itself
+is *invalid*. Nothing is allocated from either, and a request for all devices fails while a node sees one.
+
+Rules of ``structured/internal/incubating`` (``GatherPools``). Some of it shows oddly: a newer generation that is not
+reached from the node goes unnoticed as long as the older one looks complete from there; and a slice with a device that
+names compatibility groups (alpha) is left out, which makes its pool incomplete.
+
+Devices that differ in nothing but name share a `DeviceModel`. Nodes see *alike* where their pools hold the same models
+in the same places: `DevicePools.look` gives such nodes the same number, on which `allocator` rests its speed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from schedctl.api.devices import CounterSet, Device, DeviceTaint, DeviceTaintRule, ResourceSlice
+from schedctl.api.node_selectors import NodeQuery, compile_node_selector
+from schedctl.api.nodes import Node
+from schedctl.api.pods import NodeSelector, NodeSelectorRequirement
+from schedctl.api.selectors import SelectorError
+from schedctl.cache.arrays import IndexArray, Interner
+from schedctl.cache.cluster import Cluster
+from schedctl.devices.allocated import DeviceID, PoolID
+from schedctl.devices.quantities import nano
+from schedctl.devices.selectors import DeviceView
+from schedctl.devices.slices import effective_slices, pool_of
+
+_PREVENTING = frozenset(("NoSchedule", "NoExecute"))
+"""Effects of taints that keep claims away; any other is ignored."""
+
+Counted = tuple[tuple[str, str], int]
+"""A counter as (counter set, counter), and an amount of it in nano-units."""
+
+
+class GatherError(Exception):
+    """Pools cannot be gathered, which ends the cycle.
+
+    The text is kube-scheduler's, but for devices: we name them, where it prints all there is, addresses in memory too.
+    """
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DeviceModel:
+    """What devices that differ in nothing but name have in common.
+
+    Attributes:
+        number: counts up; stands for the model in comparisons.
+        device: the first one seen.
+        view: what CEL sees.
+        shareable: whether several claims may hold shares of it.
+        taints: those that keep claims away.
+        consumes: the counters it draws on while it is in use.
+    """
+
+    number: int
+    device: Device
+    view: DeviceView
+    shareable: bool
+    taints: tuple[DeviceTaint, ...]
+    consumes: tuple[Counted, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PooledDevice:
+    """A device in its place.
+
+    Attributes:
+        id: what it is called.
+        device: what its driver says of it.
+        model: the same, shared with its like.
+        slice: where it is listed.
+        pool: the pool it belongs to.
+        reached: whether the node may use it, or the text of the error that finding out ends in.
+    """
+
+    id: DeviceID
+    device: Device
+    model: DeviceModel
+    slice: ResourceSlice
+    pool: Pool
+    reached: bool | str
+
+    @property
+    def look(self) -> Hashable:
+        """What matters of it to a search, as far as it is no name."""
+        if not self.slice.spec.per_device_node_selection:
+            return self.model.number
+        return self.model.number, self.reached
+
+
+class Pool:
+    """A pool as a node, or several nodes alike, see it.
+
+    Attributes:
+        id: what it is called.
+        incomplete: slices are missing.
+        invalid: what is wrong with it, "" if nothing is.
+        devices: in order of slice name and then as listed, where it is neither.
+        elsewhere: devices that other nodes reach and that draw on the counters.
+        counters: how much there is of each counter, in nano-units.
+        node: the one node that all slices of the pool name, "" if it can be seen from others.
+        slices: the slices reached, by name.
+    """
+
+    __slots__ = ("counters", "devices", "elsewhere", "id", "incomplete", "invalid", "node", "slices")
+
+    def __init__(self, pool_id: PoolID, node: str, slices: tuple[str, ...]) -> None:
+        self.id = pool_id
+        self.node = node
+        self.slices = slices
+        self.incomplete = False
+        self.invalid = ""
+        self.devices: tuple[PooledDevice, ...] = ()
+        self.elsewhere: tuple[PooledDevice, ...] = ()
+        self.counters: Mapping[tuple[str, str], int] = {}
+
+    @property
+    def sound(self) -> bool:
+        """Whether devices may be allocated from it."""
+        return not (self.incomplete or self.invalid)
+
+    @property
+    def waits(self) -> bool:
+        """Whether one of the devices is ready only after binding conditions hold; such pools come last."""
+        return any(each.device.binding_conditions is not None for each in self.devices)
+
+    def look(self) -> Hashable:
+        """Return a value that is equal for pools of two nodes only if they differ in names alone."""
+        if not self.node:
+            return self.id, self.slices, tuple(each.reached for each in self.devices)
+        return (
+            self.id.driver,
+            self.incomplete,
+            bool(self.invalid),
+            self.waits,
+            tuple(each.look for each in self.devices),
+            tuple(self.counters.items()),
+        )
+
+
+class Offer(NamedTuple):
+    """What one node can choose from.
+
+    Attributes:
+        pools: in order of driver and name, those that wait for binding conditions after the others.
+        devices: those of the sound pools, in order.
+        local: the pools that no other node sees.
+    """
+
+    pools: tuple[Pool, ...]
+    devices: tuple[PooledDevice, ...]
+    local: tuple[Pool, ...]
+
+
+def device_pools(cluster: Cluster) -> DevicePools:
+    """Return what every node sees; worked out anew when a node, a slice or a taint rule changes."""
+    return cluster.derived(DevicePools, ResourceSlice, DeviceTaintRule, Node)
+
+
+class DevicePools:
+    """The pools of all nodes, gathered when a node is first asked about.
+
+    Attributes:
+        rows: how many rows there are.
+        home: the row of the node that a pool is local to, for pools that are.
+        matches: which models, by number, an expression is true of, as far as a search has asked.
+    """
+
+    def __init__(self, cluster: Cluster) -> None:
+        slices = effective_slices(cluster)
+        self._nodes = cluster.node_table
+        self._on_node = {name: [each for each in own if not _groups(each)] for name, own in slices.on_node.items()}
+        self._shared = [each for each in slices.shared if not _groups(each)]
+        self._local_to = {pool: _only_node(every) for pool, every in slices.of_pool.items()}
+        self._newest = {
+            pool: max(each.spec.pool.generation for each in every) for pool, every in slices.of_pool.items()
+        }
+        self._whole = {
+            (pool, generation): _Whole.of(every, generation)
+            for pool, every in slices.of_pool.items()
+            for generation in {each.spec.pool.generation for each in every}
+        }
+        self._reach = _Reach(self._shared)
+        self._offers: dict[int, Offer | GatherError] = {}
+        self._wide: dict[Hashable, Offer] = {}
+        self._models: dict[tuple[str, bytes], DeviceModel] = {}
+        self._looks: Interner[Hashable] = Interner()
+        self._look_of_offer: dict[int, int] = {}
+        self._look: IndexArray = np.full(len(self._nodes), -1, np.intp)
+        self._spread: set[int] = set()
+        row_of = self._nodes.row_of
+        self.home = {pool: row_of[node] for pool, node in self._local_to.items() if node in row_of}
+        self.rows = len(self._nodes)
+        self.matches: dict[tuple[str, int], bool] = {}
+
+    def offer(self, row: int) -> Offer:
+        """Return what a node can choose from.
+
+        Raises:
+            GatherError: a slice or device that might be for the node says so in a way that cannot be read.
+        """
+        known = self._offers.get(row)
+        if known is None:
+            try:
+                known = self._gather(row)
+            except GatherError as error:
+                known = error
+            self._offers[row] = known
+        if isinstance(known, GatherError):
+            raise known
+        return known
+
+    def look(self, rows: IndexArray) -> IndexArray:
+        """Return a number for what each node sees, intp (n,): equal only where offers differ in names alone.
+
+        Nodes whose pools cannot be gathered have numbers of their own.
+        """
+        looks = self._look[rows]
+        for row in dict.fromkeys(rows[looks < 0].tolist()):
+            self._look[row] = self._look_of(row)
+        result: IndexArray = self._look[rows]
+        return result
+
+    def name(self, row: int) -> str:
+        """Return a node's name."""
+        return self._nodes.names[row]
+
+    def local(self, look: int) -> bool:
+        """Return whether nodes of that look see local pools only."""
+        return look not in self._spread
+
+    def _look_of(self, row: int) -> int:
+        try:
+            offer = self.offer(row)
+        except GatherError:
+            return self._looks.code(row)
+        look = self._look_of_offer.get(id(offer))
+        if look is None:
+            look = self._look_of_offer[id(offer)] = self._looks.code(tuple(pool.look() for pool in offer.pools))
+            if len(offer.local) < len(offer.pools):
+                self._spread.add(look)
+        return look
+
+    # -- gathering ---------------------------------------------------------------
+
+    def _gather(self, row: int) -> Offer:
+        """Gather a node's pools; nodes that reach the same of what is shared share the pools, and often the offer."""
+        name, labels = self._nodes.names[row], self._nodes.objects[row].metadata.labels
+        own = self._on_node.get(name, [])
+        if not all(self._local_to[pool_of(each)] for each in own):
+            return _offer(self._pools([*own, *self._shared], name, labels))
+        signature = self._reach.signature(name, labels)
+        wide = self._wide.get(signature)
+        if wide is None:
+            wide = self._wide[signature] = _offer(self._pools(self._shared, name, labels))
+        return _offer([*self._pools(own, name, labels), *wide.pools]) if own else wide
+
+    def _pools(self, slices: Sequence[ResourceSlice], name: str, labels: Mapping[str, str] | None) -> list[Pool]:
+        reached: dict[PoolID, list[ResourceSlice]] = {}
+        for each in slices:
+            if self._relevant(each, name, labels):
+                _add(reached.setdefault(pool_of(each), []), each)
+        pools = (self._pool(pool_id, seen, name, labels) for pool_id, seen in reached.items())
+        return [pool for pool in pools if pool is not None]
+
+    def _relevant(self, each: ResourceSlice, name: str, labels: Mapping[str, str] | None) -> bool:
+        """Return whether a slice has a device for the node."""
+        spec = each.spec
+        if spec.node_name or spec.all_nodes or spec.node_selector is not None:
+            reached = self._reach.of(spec.node_name, spec.all_nodes, spec.node_selector, name, labels)
+            if isinstance(reached, str):
+                raise GatherError(f"failed to perform node selection for slice {each.metadata.name}: {reached}")
+            return reached
+        if spec.per_device_node_selection:
+            for device in spec.devices or ():
+                reached = self._reach.of(device.node_name, device.all_nodes, device.node_selector, name, labels)
+                if isinstance(reached, str):
+                    where = f"device {device.name} in slice {each.metadata.name}"
+                    raise GatherError(f"failed to perform node selection for {where}: {reached}")
+                if reached:
+                    return True
+        return False
+
+    def _pool(
+        self, pool_id: PoolID, slices: list[ResourceSlice], name: str, labels: Mapping[str, str] | None
+    ) -> Pool | None:
+        """Return the pool of these slices, None if there is a newer generation of it elsewhere."""
+        stated = slices[0].spec.pool
+        slices.sort(key=lambda each: each.metadata.name)
+        pool = Pool(pool_id, self._local_to[pool_id], tuple(each.metadata.name for each in slices))
+        others: Sequence[ResourceSlice] = ()
+        if len(slices) != stated.resource_slice_count:
+            if self._newest[pool_id] > stated.generation:
+                return None
+            whole = self._whole[pool_id, stated.generation]
+            if whole.number != stated.resource_slice_count:
+                pool.incomplete = True
+                return pool
+            others = [each for each in whole.counting if each.metadata.name not in pool.slices]
+        self._fill(pool, slices, others, name, labels)
+        return pool
+
+    def _fill(
+        self,
+        pool: Pool,
+        slices: Sequence[ResourceSlice],
+        others: Sequence[ResourceSlice],
+        name: str,
+        labels: Mapping[str, str] | None,
+    ) -> None:
+        """Set the pool's devices and counters, or what is wrong with it."""
+        sets = [counters for each in (*slices, *others) for counters in each.spec.shared_counters or ()]
+        counters = {
+            (each.name, counter): nano(amount.value)
+            for each in sets
+            for counter, amount in (each.counters or {}).items()
+        }
+        listing = [each for each in slices if not each.spec.shared_counters]
+        devices = tuple(
+            PooledDevice(DeviceID(*pool.id, device.name), device, self._model(device, pool.id), each, pool, reached)
+            for each in listing
+            for device, reached in zip(each.spec.devices or (), self._reached(each, name, labels), strict=True)
+        )
+        elsewhere = tuple(
+            PooledDevice(DeviceID(*pool.id, device.name), device, self._model(device, pool.id), each, pool, False)
+            for each in others
+            if not each.spec.shared_counters
+            for device in each.spec.devices or ()
+            if device.consumes_counters
+        )
+        pool.invalid = _repeated(devices) or _contradiction(sets, (*devices, *elsewhere))
+        if not pool.invalid:
+            pool.devices, pool.elsewhere, pool.counters = devices, elsewhere, counters
+
+    def _reached(self, each: ResourceSlice, name: str, labels: Mapping[str, str] | None) -> tuple[bool | str, ...]:
+        devices = each.spec.devices or ()
+        if not each.spec.per_device_node_selection:
+            return (True,) * len(devices)
+        return tuple(self._reach.of(d.node_name, d.all_nodes, d.node_selector, name, labels) for d in devices)
+
+    def _model(self, device: Device, pool_id: PoolID) -> DeviceModel:
+        key = pool_id.driver, msgspec.json.encode(msgspec.structs.replace(device, name=""))
+        model = self._models.get(key)
+        if model is None:
+            view = DeviceView(
+                pool_id.driver, device.attributes or {}, device.capacity or {}, bool(device.allow_multiple_allocations)
+            )
+            taints = tuple(taint for taint in device.taints or () if taint.effect in _PREVENTING)
+            consumes = tuple(
+                ((each.counter_set, counter), nano(amount.value))
+                for each in device.consumes_counters or ()
+                for counter, amount in (each.counters or {}).items()
+            )
+            model = DeviceModel(len(self._models), device, view, view.allow_multiple_allocations, taints, consumes)
+            self._models[key] = model
+        return model
+
+
+class _Whole(NamedTuple):
+    """One generation of a pool, whoever reaches it.
+
+    Attributes:
+        number: how many slices there are, without those left out.
+        counting: those of them that have counters or devices that draw on some.
+    """
+
+    number: int
+    counting: Sequence[ResourceSlice]
+
+    @classmethod
+    def of(cls, slices: Sequence[ResourceSlice], generation: int) -> _Whole:
+        whole = [each for each in slices if each.spec.pool.generation == generation and not _groups(each)]
+        return cls(len(whole), [each for each in whole if each.spec.shared_counters or _draws(each)])
+
+
+class _Reach:
+    """From where devices can be reached; what a node selector says of a node is worked out once.
+
+    Args:
+        slices: those of which devices may be reached from several nodes. Their selectors are told by identity.
+    """
+
+    def __init__(self, slices: Sequence[ResourceSlice]) -> None:
+        self._written: dict[int, bytes] = {}
+        self._queries: dict[bytes, NodeQuery] = {}
+        self._answers: dict[tuple[bytes, str], bool | str] = {}
+        self._named: set[str] = set()
+        self._selectors: dict[bytes, NodeSelector] = {}
+        for each in slices:
+            for where in (each.spec, *(each.spec.devices or ())):
+                if where.node_name:
+                    self._named.add(where.node_name)
+                if where.node_selector is not None:
+                    self._selectors[self._write(where.node_selector)] = where.node_selector
+
+    def signature(self, name: str, labels: Mapping[str, str] | None) -> Hashable:
+        """Return a value that is equal for nodes that reach the same of these slices and their devices."""
+        answers = tuple(self.of(None, None, selector, name, labels) for selector in self._selectors.values())
+        return name if name in self._named else "", answers
+
+    def of(
+        self,
+        node_name: str | None,
+        all_nodes: bool | None,
+        selector: NodeSelector | None,
+        name: str,
+        labels: Mapping[str, str] | None,
+    ) -> bool | str:
+        """Return whether a node is meant, or the text of an error; the first of the three that is set decides."""
+        if node_name:
+            return node_name == name
+        if all_nodes:
+            return True
+        if selector is None:
+            return False
+        written = self._write(selector)
+        key = written, name
+        answer = self._answers.get(key)
+        if answer is None:
+            if written not in self._queries:
+                self._queries[written] = compile_node_selector(selector)
+            try:
+                answer = self._queries[written].checked().matches(name, labels)
+            except SelectorError as error:
+                answer = f"failed to parse node selector {_printed(selector)}: {error}"
+            self._answers[key] = answer
+        return answer
+
+    def _write(self, selector: NodeSelector) -> bytes:
+        written = self._written.get(id(selector))
+        if written is None:
+            written = self._written[id(selector)] = msgspec.json.encode(selector)
+        return written
+
+
+def _only_node(slices: Sequence[ResourceSlice]) -> str:
+    """The node that all these slices name, "" if they do not."""
+    names = {each.spec.node_name or "" for each in slices}
+    return names.pop() if len(names) == 1 else ""
+
+
+def _groups(each: ResourceSlice) -> bool:
+    """Return whether a device of the slice names compatibility groups."""
+    return any(
+        consumption.compatibility_groups
+        for device in each.spec.devices or ()
+        for consumption in device.consumes_counters or ()
+    )
+
+
+def _draws(each: ResourceSlice) -> bool:
+    """Return whether a device of the slice draws on counters."""
+    return any(device.consumes_counters for device in each.spec.devices or ())
+
+
+def _offer(pools: list[Pool]) -> Offer:
+    """Put pools in order."""
+    pools.sort(key=lambda pool: (pool.waits, pool.id))
+    devices = tuple(device for pool in pools if pool.sound for device in pool.devices)
+    return Offer(tuple(pools), devices, tuple(pool for pool in pools if pool.node))
+
+
+def _add(slices: list[ResourceSlice], each: ResourceSlice) -> None:
+    """Add a slice to those of its pool; the newest generation drives out older ones."""
+    generation = each.spec.pool.generation
+    if slices and generation > slices[0].spec.pool.generation:
+        slices.clear()
+    if not slices or generation == slices[0].spec.pool.generation:
+        slices.append(each)
+
+
+def _repeated(devices: Sequence[PooledDevice]) -> str:
+    names: set[str] = set()
+    for each in devices:
+        if each.id.device in names:
+            return f"duplicate device name {each.id.device}"
+        names.add(each.id.device)
+    return ""
+
+
+def _contradiction(sets: Sequence[CounterSet], devices: Sequence[PooledDevice]) -> str:
+    """What is wrong with the counters of a pool, "" if nothing is."""
+    known: dict[str, CounterSet] = {}
+    for each in sets:
+        if each.name in known:
+            return f"duplicate counter set name {each.name}"
+        known[each.name] = each
+    for device in devices:
+        for consumption in device.device.consumes_counters or ():
+            if consumption.counter_set not in known:
+                return f"counter set {consumption.counter_set} not found"
+            for counter in consumption.counters or ():
+                if counter not in (known[consumption.counter_set].counters or {}):
+                    return f"counter {counter} not found in counter set {consumption.counter_set}"
+    return ""
+
+
+def _printed(selector: NodeSelector) -> str:
+    """A node selector as Go prints it."""
+    terms = "".join(
+        f"NodeSelectorTerm{{MatchExpressions:{_requirements(term.match_expressions)},"
+        f"MatchFields:{_requirements(term.match_fields)},}},"
+        for term in selector.node_selector_terms or ()
+    )
+    return f"&NodeSelector{{NodeSelectorTerms:[]NodeSelectorTerm{{{terms}}},}}"
+
+
+def _requirements(requirements: Sequence[NodeSelectorRequirement] | None) -> str:
+    written = "".join(
+        f"NodeSelectorRequirement{{Key:{each.key},Operator:{each.operator},Values:[{' '.join(each.values or ())}],}},"
+        for each in requirements or ()
+    )
+    return f"[]NodeSelectorRequirement{{{written}}}"

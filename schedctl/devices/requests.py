@@ -1,0 +1,93 @@
+"""Requests of a claim in the one form that the search reads, whether exact or one of several alternatives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from schedctl.api.devices import (
+    DeviceRequest,
+    DeviceSelector,
+    DeviceSubRequest,
+    DeviceTaint,
+    DeviceToleration,
+    ExactDeviceRequest,
+    ResourceClaim,
+)
+from schedctl.api.meta import Quantity
+
+EXACT_COUNT, ALL = "ExactCount", "All"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Request:
+    """A request for devices, with what the API server fills in.
+
+    Attributes:
+        name: its own name; of an alternative, the alternative's.
+        full_name: the same, behind the request's name and a slash for an alternative.
+        parent: the name of the request an alternative belongs to, otherwise its own.
+        alternative: whether it is one of several.
+        class_name: the device class.
+        selectors: conditions beside the class's.
+        mode: ``ExactCount`` or ``All``.
+        count: how many devices, where they are counted.
+        admin: whether devices in use will do (KEP-5018).
+        tolerations: of device taints.
+        capacity: amounts asked of each device.
+        derives: whether it asks for derived attributes, which kube-scheduler refuses.
+    """
+
+    name: str
+    full_name: str
+    parent: str
+    alternative: bool
+    class_name: str
+    selectors: Sequence[DeviceSelector]
+    mode: str
+    count: int
+    admin: bool
+    tolerations: Sequence[DeviceToleration]
+    capacity: Mapping[str, Quantity] | None
+    derives: bool
+
+    def tolerates(self, taint: DeviceTaint) -> bool:
+        """Return whether one of its tolerations covers a taint."""
+        return any(_tolerates(toleration, taint) for toleration in self.tolerations)
+
+
+def requests_of(claim: ResourceClaim) -> list[tuple[Request, ...]]:
+    """Return the claim's requests in order, each as its alternatives: one where it is exact."""
+    return [_alternatives(each) for each in claim.spec.devices.requests or ()]
+
+
+def _alternatives(written: DeviceRequest) -> tuple[Request, ...]:
+    if not written.first_available:
+        return (_request(written.name, written.exactly or ExactDeviceRequest()),)
+    return tuple(_request(each.name, each, parent=written.name) for each in written.first_available)
+
+
+def _request(name: str, written: ExactDeviceRequest | DeviceSubRequest, parent: str | None = None) -> Request:
+    mode = written.allocation_mode or EXACT_COUNT
+    return Request(
+        name=name,
+        full_name=name if parent is None else f"{parent}/{name}",
+        parent=name if parent is None else parent,
+        alternative=parent is not None,
+        class_name=written.device_class_name,
+        selectors=written.selectors or (),
+        mode=mode,
+        count=written.count or 1 if mode == EXACT_COUNT else written.count,
+        admin=bool(isinstance(written, ExactDeviceRequest) and written.admin_access),
+        tolerations=written.tolerations or (),
+        capacity=written.capacity.requests if written.capacity is not None else None,
+        derives=bool(written.derived_attributes),
+    )
+
+
+def _tolerates(toleration: DeviceToleration, taint: DeviceTaint) -> bool:
+    if toleration.effect not in ("", taint.effect) or toleration.key not in ("", taint.key):
+        return False
+    if toleration.operator in ("", "Equal"):
+        return toleration.value == taint.value
+    return toleration.operator == "Exists"

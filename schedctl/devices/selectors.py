@@ -1,0 +1,154 @@
+"""Device selectors: CEL expressions that say of a device whether it will do, exactly as kube-scheduler evaluates them.
+
+`compiled` turns text into a `Selector`; a `Selector` is asked about `DeviceView` after `DeviceView`. Devices are much
+alike, so what a selector said about one is remembered for all with the same content, and a device is translated into
+CEL's values once (`_Content`). Nothing of CEL, and so no engine, is loaded before the first selector is compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from schedctl.api.devices import DeviceAttribute, DeviceCapacity
+from schedctl.errors import NotModelled
+
+if TYPE_CHECKING:
+    from schedctl.devices.cel.programs import Program
+
+_PLUGIN = "DynamicResources"
+_MOST_CONTENTS = 65_536
+_HINT = (
+    ". consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() for optional "
+    "fields"
+)
+
+
+class DeviceView(NamedTuple):
+    """What a selector sees of a device.
+
+    Attributes:
+        driver: the driver, also the domain of names without one.
+        attributes: by name as in the slice, with or without a domain.
+        capacity: likewise.
+        allow_multiple_allocations: whether several claims may share the device.
+    """
+
+    driver: str
+    attributes: Mapping[str, DeviceAttribute] | None
+    capacity: Mapping[str, DeviceCapacity] | None
+    allow_multiple_allocations: bool
+
+
+class SelectorError(Exception):
+    """A selector failed on a device; the text is kube-scheduler's."""
+
+
+class Selector:
+    """A compiled selector.
+
+    Attributes:
+        expression: the text.
+        error: why it does not compile, in kube-scheduler's words; "" if it does.
+    """
+
+    __slots__ = ("_program", "error", "expression")
+
+    def __init__(self, expression: str) -> None:
+        from schedctl.devices.cel import programs
+
+        self.expression = expression
+        self.error = ""
+        self._program: Program | None = None
+        try:
+            self._program = programs.compile_program(expression)
+        except programs.DoesNotCompile as reason:
+            self.error = str(reason)
+
+    def matches(self, device: DeviceView) -> bool:
+        """Return whether a device will do.
+
+        Raises:
+            SelectorError: the expression fails on this device.
+            NotModelled: it needs what is not modelled.
+        """
+        content = _content(device)
+        verdict = content.verdicts.get(self)
+        if verdict is None:
+            verdict = content.verdicts[self] = self._verdict(content)
+        if verdict.__class__ is str:
+            raise SelectorError(verdict)
+        return verdict  # type: ignore[return-value]
+
+    def _verdict(self, content: _Content) -> bool | str:
+        """Return whether the device will do, or the error."""
+        if self._program is None:
+            raise ValueError(f"the selector does not compile: {self.error}")
+        device = content.value
+        if isinstance(device, str):
+            return device
+        try:
+            verdict = self._program.verdict(device)
+        except RecursionError:
+            raise NotModelled(_PLUGIN, "very deeply nested CEL expressions", "a device selector") from None
+        return verdict + _HINT if isinstance(verdict, str) and "no such key:" in verdict else verdict
+
+
+@lru_cache(maxsize=1024)
+def compiled(expression: str) -> Selector:
+    """Return the compiled selector of a text; its `error` says whether it compiles.
+
+    Raises:
+        NotModelled: it needs what is not modelled.
+    """
+    try:
+        return Selector(expression)
+    except RecursionError:
+        raise NotModelled(_PLUGIN, "very deeply nested CEL expressions", "a device selector") from None
+
+
+class _Content:
+    """The content of devices: CEL's value of it (or why it has none), and what selectors said about it."""
+
+    __slots__ = ("_device", "_value", "verdicts")
+
+    def __init__(self, device: DeviceView) -> None:
+        self._device = device
+        self._value: Any = None
+        self.verdicts: dict[Selector, bool | str] = {}
+
+    @property
+    def value(self) -> Any:
+        """The device as a value of CEL; as text, the error that keeps it from being one."""
+        if self._value is None:
+            from schedctl.devices.cel.programs import device_value
+
+            self._value = device_value(self._device)
+        return self._value
+
+
+_by_identity: dict[tuple[str, int, int, bool], tuple[DeviceView, _Content]] = {}
+"""By the identity of a device's mappings, which are kept here so that the identity stays theirs."""
+_by_content: dict[Any, _Content] = {}
+
+
+def _content(device: DeviceView) -> _Content:
+    driver, attributes, capacity, shared = device
+    key = (driver, id(attributes), id(capacity), shared)
+    known = _by_identity.get(key)
+    if known is not None:
+        return known[1]
+    if len(_by_identity) >= _MOST_CONTENTS:
+        _by_identity.clear()
+        _by_content.clear()
+    full: Any
+    try:
+        full = (driver, frozenset((attributes or {}).items()), frozenset((capacity or {}).items()), shared)
+        content = _by_content.get(full)
+    except TypeError:  # list-typed attributes do not hash
+        full, content = key, None
+    if content is None:
+        content = _by_content[full] = _Content(device)
+    _by_identity[key] = (device, content)
+    return content

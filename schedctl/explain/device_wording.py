@@ -1,0 +1,133 @@
+"""The words for evidence of DynamicResources: which request of which claim fails, and how near a device came.
+
+Devices are told by their bare names: nodes whose own devices fail alike are then told together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from schedctl.devices.shortages import Why
+from schedctl.explain.evidence import Evidence
+from schedctl.explain.phrases import bare, few, requirement
+
+_MANY = 1 << 10
+_FAR = 1 << 31
+_NONE = "no device here"
+
+
+def scarce(evidence: Evidence) -> str:
+    """``gpu-1 does not match device.attributes["x"].model == "b" (others: 1 held)``."""
+    found = evidence["scarcity"]
+    nothing = not any(lack["closest"] or lack["tooMany"] for lack in found["lacking"])
+    if nothing and found["lacking"] and not found["pools"]:
+        return _NONE
+    told = [_lacking(lack, several=len(found["lacking"]) > 1) for lack in found["lacking"]]
+    told += [f"pool {pool}: {problem}" for pool, problem in found["pools"].items()]
+    return "; ".join(told) or str(found["error"])
+
+
+def requests(all_evidence: Sequence[Evidence]) -> str:
+    """``claim training, request gpu: 1 device of class gpu.example.com``."""
+    lacks = (lack for evidence in all_evidence for lack in evidence["scarcity"]["lacking"])
+    return "; ".join(dict.fromkeys(map(_wanted, lacks)))
+
+
+def distance(evidence: Evidence) -> int:
+    """Return how far the nearest device is from being taken: by reasons against it, then by selectors it matches."""
+    found = (lack["closest"]["refusals"] for lack in evidence["scarcity"]["lacking"] if lack["closest"])
+    return min((_MANY * len(refusals) - refusals[0]["number"] for refusals in found), default=_FAR)
+
+
+def held(evidence: Evidence) -> str:
+    """``the devices of claim training are within reach only of metadata.name=gpu-north-1``."""
+    return "; ".join(map(_held, evidence["claims"]))
+
+
+def left_behind(evidence: Evidence) -> str:
+    """``claim web-extended-resources-x of an earlier attempt is still there``."""
+    return f"claim {bare(evidence['claim'])} of an earlier attempt is still there"
+
+
+def refusal(written: Evidence, device_class: str) -> str:
+    """Return one reason against a device, as it stands behind the device's name."""
+    subject = written["subject"]
+    match why := Why(written["why"]):
+        case Why.HELD if written["holders"]:
+            return f"is held by claim {few(written['holders'])}"
+        case Why.HELD:
+            return f"is {why.value}"
+        case Why.CHOSEN:
+            return "is chosen already"
+        case Why.CLASS:
+            return f"is not of class {device_class}"
+        case Why.REQUEST:
+            return f"does not match {subject}"
+        case Why.CAPACITY:
+            return f"has {written['left'] or 'too little'} {subject}, not {written['needed']}"
+        case Why.COUNTERS:
+            return f"needs {written['needed']} of {subject} where {written['left']} is left"
+        case Why.TAINT:
+            return f"has taint {subject}"
+        case Why.CONSTRAINT:
+            return f"breaks the constraint on {subject}"
+        case _:
+            return str(why.value)
+
+
+_IN_SHORT = {
+    Why.HELD: "held",
+    Why.CHOSEN: "chosen already",
+    Why.CLASS: "of another class",
+    Why.REQUEST: "not selected",
+    Why.UNREACHED: "out of reach",
+    Why.CAPACITY: "too small",
+    Why.COUNTERS: "short of a counter",
+    Why.TAINT: "tainted",
+    Why.CONSTRAINT: "against a constraint",
+    Why.TRIED: "tried in vain",
+}
+_MADE_UP = "<extended-resources>"
+"""The claim for extended resources while nobody has written it."""
+
+
+def _wanted(lack: Evidence) -> str:
+    number, claim = lack["wanted"], bare(lack["claim"])
+    devices = "every device" if not number else f"{number} device{'' if number == 1 else 's'}"
+    who = "extended resources" if claim == _MADE_UP else f"claim {claim}, request {lack['request']}"
+    return f"{who}: {devices} of class {lack['deviceClass']}"
+
+
+def _lacking(lack: Evidence, *, several: bool) -> str:
+    request = f"{lack['request']}: " if several else ""
+    if lack["tooMany"]:
+        return f"{request}a claim may have at most 32 devices"
+    closest = lack["closest"]
+    if closest is None:
+        return f"{request}{_NONE}"
+    others = {Why(why): number for why, number in lack["passedOver"].items() if Why(why) is not Why.CHOSEN}
+    first = Why(closest["refusals"][0]["why"])
+    if first in others:
+        others[first] -= 1
+    tally = ", ".join(f"{number} {_IN_SHORT[why]}" for why, number in others.items() if number)
+    found = f"{lack['found']} of {lack['wanted']} found; " if lack["found"] else ""
+    reasons = " and ".join(refusal(written, lack["deviceClass"]) for written in closest["refusals"])
+    return f"{request}{found}{bare(closest['device'])} {reasons}{f' (others: {tally})' if tally else ''}"
+
+
+def _held(claim: Evidence) -> str:
+    name = bare(claim["claim"])
+    match claim["because"]:
+        case "elsewhere":
+            return f"the devices of claim {name} are within reach only of {_reach(claim['reach'])}"
+        case "unready":
+            return f"the driver gave up on the devices of claim {name}: {claim['detail']}"
+        case "timeout":
+            return f"the devices of claim {name} took too long to get ready"
+    return f"claim {name} needs {claim['detail']}, which the node does not declare"
+
+
+def _reach(selector: Evidence | None) -> str:
+    terms = (selector or {}).get("nodeSelectorTerms") or ()
+    written = ((*(term.get("matchFields") or ()), *(term.get("matchExpressions") or ())) for term in terms)
+    return " or ".join(", ".join(map(requirement, term)) for term in written) or "no node"

@@ -1,0 +1,149 @@
+"""The words for evidence of VolumeRestrictions, NodeVolumeLimits, VolumeBinding and VolumeZone.
+
+Claims are told by name alone: they are in the namespace of the pod. See ``wording`` for how these phrases are used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from schedctl.explain.amounts import STORAGE, amount
+from schedctl.explain.evidence import Evidence
+from schedctl.explain.phrases import bare, few, requirement
+
+_KINDS = {"persistentVolumeClaim": "claim"}
+_FARTHEST = 1 << 63
+
+
+# -- VolumeRestrictions ----------------------------------------------------------
+
+
+def in_use(evidence: Evidence) -> str:
+    """``claim models is in use by shop/registry``."""
+    return "; ".join(
+        f"{_KINDS.get(each['kind'], each['kind'])} {each['name']} is in use by {few(each['pods'])}"
+        for each in evidence.get("claims") or evidence.get("disks") or ()
+    )
+
+
+# -- NodeVolumeLimits ------------------------------------------------------------
+
+
+def attached(evidence: Evidence) -> str:
+    """``2 of at most 2 volumes attached, for lab/gitea, lab/notebook``."""
+    holders = few(list(evidence["holders"]))
+    number = f"{evidence['used']} of at most {evidence['limit']} volumes attached"
+    return f"{number}, for {holders}" if holders else number
+
+
+def to_attach(all_evidence: Sequence[Evidence]) -> str:
+    """``cinder.csi.openstack.org: 1 more for volume results``."""
+    wanted = {
+        f"{evidence['driver']}: {evidence['new']} more for volume{'s' if len(evidence['volumes']) > 1 else ''}"
+        f" {few(evidence['volumes'])}": None
+        for evidence in all_evidence
+    }
+    return "; ".join(wanted)
+
+
+def too_many(evidence: Evidence) -> int:
+    """Return by how many volumes a limit would be exceeded."""
+    return int(evidence["used"] + evidence["new"] - evidence["limit"])
+
+
+def without_driver(evidence: Evidence) -> str:
+    """``volume data needs it``."""
+    volumes = evidence["volumes"]
+    return f"volume{'s' if len(volumes) > 1 else ''} {few(volumes)} need{'' if len(volumes) > 1 else 's'} it"
+
+
+def unreadable(evidence: Evidence) -> str:
+    """``because of pod shop/web``."""
+    return f"because of pod {evidence['pod']}" if "pod" in evidence else ""
+
+
+# -- VolumeBinding ---------------------------------------------------------------
+
+
+def out_of_reach(evidence: Evidence) -> str:
+    """``volume pvc-1 of claim data is within reach only of topology.kubernetes.io/zone=b``."""
+    only = _alternatives(evidence)
+    where = f"is within reach only of {only}" if only else "is within reach of no node"
+    return f"volume {evidence['volume']} of claim {bare(evidence['claim'])} {where}"
+
+
+def elsewhere(evidence: Evidence) -> str:
+    """``a volume for claim data is being made for node-3``."""
+    return f"a volume for claim {bare(evidence['claim'])} is being made for {evidence['selectedNode']}"
+
+
+def unmatched(evidence: Evidence) -> str:
+    """``claim data: no volume of class local will do (1 too small), and none is made``."""
+    tally = ", ".join(f"{number} {what}" for what, number in evidence["volumes"].items())
+    found = f"no volume of class {evidence['storageClass']} will do ({tally})" if tally else "there is no volume"
+    return f"claim {bare(evidence['claim'])}: {found}, and class {evidence['storageClass']} makes none"
+
+
+def outside(evidence: Evidence) -> str:
+    """``class ssd makes volumes, here for claim data, only in topology.kubernetes.io/zone in (a,b)``."""
+    where = f"only in {_alternatives(evidence) or 'places that no node is in'}"
+    return f"class {evidence['storageClass']} makes volumes, here for claim {bare(evidence['claim'])}, {where}"
+
+
+def full(evidence: Evidence) -> str:
+    """``at most 95Gi left, 105Gi missing``."""
+    largest = evidence["largest"]
+    if largest is None:
+        return "no capacity is known here"
+    return f"at most {_size(largest)} left, {_size(evidence['requested'] - largest)} missing"
+
+
+def fullest(all_evidence: Sequence[Evidence]) -> str:
+    """``claim data: 200Gi of class scratch requested, 180Gi at most on a node``."""
+    claims: dict[str, list[Evidence]] = {}
+    for evidence in all_evidence:
+        claims.setdefault(evidence["claim"], []).append(evidence)
+    told = []
+    for claim, found in claims.items():
+        largest = max((each["largest"] for each in found if each["largest"] is not None), default=None)
+        most = f"{_size(largest)} at most on a node" if largest is not None else "none left on any node"
+        told.append(
+            f"claim {bare(claim)}: {_size(found[0]['requested'])} of class {found[0]['storageClass']} requested, {most}"
+        )
+    return "; ".join(told)
+
+
+def shortfall(evidence: Evidence) -> int:
+    """Return how many bytes are missing."""
+    return int(evidence["requested"] - evidence["largest"]) if evidence["largest"] is not None else _FARTHEST
+
+
+def vanished(evidence: Evidence) -> str:
+    """``volume pvc-1 of claim data is not there``."""
+    return f"volume {evidence['volume']} of claim {bare(evidence['claim'])} is not there"
+
+
+def immediate(evidence: Evidence) -> str:
+    """``claim data is not bound yet, and its class does not wait for a pod``."""
+    claims = [bare(claim) for claim in evidence["claims"]]
+    if len(claims) == 1:
+        return f"claim {claims[0]} is not bound yet, and its class does not wait for a pod"
+    return f"claims {few(claims)} are not bound yet, and their classes do not wait for a pod"
+
+
+# -- VolumeZone ------------------------------------------------------------------
+
+
+def wrong_zone(evidence: Evidence) -> str:
+    """``volume pv-1 of claim data is in topology.kubernetes.io/zone=b, the node in a``."""
+    place = f"{evidence['label']}={' or '.join(evidence['wanted'])}"
+    node = f"the node in {evidence['has']}" if evidence["has"] is not None else "the node has no such label"
+    return f"volume {evidence['volume']} of claim {evidence['claim']} is in {place}, {node}"
+
+
+def _alternatives(evidence: Evidence) -> str:
+    return " or ".join(", ".join(map(requirement, term)) for term in evidence["unmet"] if term)
+
+
+def _size(value: int) -> str:
+    return amount(STORAGE, value)

@@ -1,0 +1,182 @@
+"""What running pods mount, as codes by row of the pod table.
+
+Which nodes hold a disk, and what would change if some pods came or went, are questions about few things on many pods.
+`Mounts` answers them with a comparison over one small matrix. It is kept current from the cluster's change log: a
+placement costs its one pod, whatever stands in the cluster already.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from typing import Generic, NamedTuple, TypeVar
+
+import numpy as np
+
+from schedctl.cache.arrays import CodeArray, IndexArray, IntArray, Interner, grown
+from schedctl.cache.cluster import Change, ChangeKind, Cluster
+from schedctl.cache.nodes import PodChanges
+from schedctl.cache.pod_info import PodInfo
+from schedctl.cache.pod_table import NO_NODE
+
+T = TypeVar("T", bound=Hashable)
+NOTHING = -1
+"""The code where a pod mounts no more."""
+
+
+class Changed(NamedTuple):
+    """What pods that come and go at the positions of a supposed column mount, one entry for each mount.
+
+    Attributes:
+        positions: intp (m,), where.
+        things: intp (m,), what, by code.
+        signs: int64 (m,), +1 for a mount gained, -1 for one lost.
+    """
+
+    positions: IndexArray
+    things: IndexArray
+    signs: IntArray
+
+
+class Mounts(ABC, Generic[T]):
+    """What running pods mount; one for each cluster, which `Cluster.derived` keeps.
+
+    Attributes:
+        things: everything any pod ever mounted, by code.
+    """
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.things: Interner[T] = Interner()
+        self._generation = -1
+        self._codes: CodeArray = np.full((1, 16), NOTHING, np.int32)
+        self._node: IndexArray = np.zeros(16, np.intp)
+        self._row_of: dict[str, int] = {}
+
+    @abstractmethod
+    def read(self, cluster: Cluster, info: PodInfo) -> Sequence[T]:
+        """Return what a pod mounts, a thing once for each time it is mounted."""
+
+    def met(self, thing: T, code: int) -> None:
+        """Take note of a thing that no pod mounted before."""
+
+    def affected(self, change: Change) -> Iterable[str] | None:
+        """Return the keys of the pods of which another object's change may tell something new; None for all pods."""
+        return ()
+
+    def moved(self, cluster: Cluster, nodes: Collection[int] | None) -> None:
+        """Take note that pods on these node rows have come, gone or changed; None for all rows."""
+
+    def catch_up(self, cluster: Cluster) -> None:
+        """Take in what happened to the cluster since it was asked last."""
+        if self._generation == cluster.generation:
+            return
+        stale = self._stale(cluster.changes_since(self._generation) if self._generation >= 0 else None)
+        self._generation = cluster.generation
+        table = cluster.pod_table
+        self._codes = grown(self._codes, len(table), NOTHING)
+        self._node = grown(self._node, len(table))
+        if stale is None:
+            self._row_of.clear()
+            self._codes[:] = NOTHING
+            for info in table:
+                self._enter(cluster, info)
+            self.moved(cluster, None)
+            return
+        left = [self._leave(key) for key in stale if key in self._row_of]
+        entered = [self._enter(cluster, table.infos[table.row_of[key]]) for key in stale if key in table.row_of]
+        self.moved(cluster, {*left, *entered} - {NO_NODE})
+
+    def codes_of(self, things: Iterable[T]) -> list[int]:
+        """Return the codes of things, giving one to each that is new."""
+        codes = []
+        for thing in things:
+            code = self.things.codes.get(thing)
+            if code is None:
+                code = self.things.code(thing)
+                self.met(thing, code)
+            codes.append(code)
+        return codes
+
+    def mounting(self, cluster: Cluster, codes: Collection[int]) -> IndexArray:
+        """Return the rows of the running pods that mount one of some things, once for each mount, intp (m,)."""
+        pods = len(cluster.pod_table)
+        table = self._codes[:, :pods]
+        if len(codes) == 1:
+            found = table == next(iter(codes))
+        else:
+            wanted = np.zeros(len(self.things) + 1, np.bool_)  # the last is for `NOTHING`
+            wanted[list(codes)] = True
+            found = wanted[table]
+        hits = np.flatnonzero(found)
+        return hits if len(table) == 1 else hits % pods
+
+    def mounts_on(self, cluster: Cluster, nodes: Collection[int] | None) -> tuple[IndexArray, IndexArray]:
+        """Return (node row, thing) of each mount on some node rows, all if None; intp (m,) each."""
+        node = cluster.pod_table.node
+        codes = self._codes[:, : len(node)]
+        if nodes is not None:
+            here = np.zeros(len(cluster.node_table) + 1, np.bool_)  # the last is for pods that are no more
+            here[list(nodes)] = True
+            pods = np.flatnonzero(here[node])
+            node, codes = node[pods], codes[:, pods]
+        slots, pods = np.nonzero(codes >= 0)
+        return node[pods], codes[slots, pods].astype(np.intp)
+
+    def mounts_of(self, cluster: Cluster, things: IndexArray) -> tuple[IndexArray, IndexArray]:
+        """Return (node row, thing) of each mount of some things; intp (m,) each."""
+        codes = self._codes[:, : len(cluster.pod_table)]
+        wanted = np.zeros(len(self.things) + 1, np.bool_)
+        wanted[things] = True
+        slots, pods = np.nonzero(wanted[codes])
+        return cluster.pod_table.node[pods], codes[slots, pods].astype(np.intp)
+
+    def changed(self, cluster: Cluster, changes: PodChanges) -> Changed:
+        """Return what the pods supposed to come and go mount."""
+        codes = self._codes[:, changes.rows]
+        codes[:, changes.rows < 0] = NOTHING
+        slots, which = np.nonzero(codes >= 0)
+        things = codes[slots, which].astype(np.intp)
+        strangers = np.flatnonzero(changes.rows < 0)
+        if len(strangers):
+            mounted = [self.codes_of(self.read(cluster, info)) for info in changes.pods[strangers].tolist()]
+            which = np.concatenate((which, np.repeat(strangers, [len(each) for each in mounted])))
+            things = np.concatenate((things, np.array([code for each in mounted for code in each], np.intp)))
+        return Changed(changes.positions[which], things, changes.signs[which])
+
+    # -- inside ------------------------------------------------------------------
+
+    def _stale(self, changes: Iterable[Change] | None) -> dict[str, None] | None:
+        """Return the keys of the pods to be looked at again, None for all."""
+        if changes is None:
+            return None
+        stale: dict[str, None] = {}
+        for change in changes:
+            if change.kind in (ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED):
+                if change.subject.pod.spec.volumes:
+                    stale[change.subject.key] = None
+                continue
+            affected = self.affected(change)
+            if affected is None:
+                return None
+            stale |= dict.fromkeys(affected)
+        return stale
+
+    def _enter(self, cluster: Cluster, info: PodInfo) -> int:
+        """Write down what a running pod mounts, and return the row of its node, `NO_NODE` if it mounts nothing."""
+        if not info.pod.spec.volumes:
+            return NO_NODE
+        mounted = self.codes_of(self.read(cluster, info))
+        row = cluster.pod_table.row_of[info.key]
+        self._row_of[info.key] = row
+        self._node[row] = node = int(cluster.pod_table.node[row])
+        if len(mounted) > len(self._codes):
+            more = np.full((len(mounted) - len(self._codes), self._codes.shape[1]), NOTHING, np.int32)
+            self._codes = np.concatenate((self._codes, more))
+        self._codes[: len(mounted), row] = mounted
+        return node
+
+    def _leave(self, key: str) -> int:
+        """Forget what a pod mounts, and return the row of the node it stood on."""
+        row = self._row_of.pop(key)
+        self._codes[:, row] = NOTHING
+        return int(self._node[row])

@@ -1,0 +1,180 @@
+"""The resource claims of a pod: which they are, who holds them, and whether their devices are ready.
+
+A pod names a claim, or a template from which one is generated for it; its status says under which name. What is said
+here of a claim is what kube-scheduler reads off the object alone: no other pod and no device is looked at.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+from schedctl.api.devices import (
+    AllocatedDeviceStatus,
+    AllocationResult,
+    DeviceCondition,
+    DeviceRequestAllocationResult,
+    ResourceClaim,
+)
+from schedctl.api.meta import OwnerReference
+from schedctl.api.pods import PodResourceClaim
+from schedctl.api.times import unix_nanoseconds
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.pod_info import PodInfo
+
+
+class Problem(Enum):
+    """Why a claim that a pod refers to cannot be had."""
+
+    UNNAMED = "it names neither a claim nor a template"
+    NOT_GENERATED = "no claim was generated from the template yet"
+    MISSING = "there is no such claim"
+    DELETED = "the claim is on its way out"
+    FOREIGN = "the claim was generated for somebody else"
+
+
+class Resolved(NamedTuple):
+    """The claims of a pod.
+
+    Attributes:
+        claims: in the order of its spec, without those that were deliberately not generated.
+        problem: why they cannot be had, None when they can.
+        reference: the entry of the spec with the problem.
+        claim: ``namespace/name`` of the claim with the problem, "" where it has no name.
+    """
+
+    claims: tuple[ResourceClaim, ...]
+    problem: Problem | None = None
+    reference: str = ""
+    claim: str = ""
+
+
+class Unready(NamedTuple):
+    """Why the devices of an allocated claim will not do, although the allocation stands.
+
+    Attributes:
+        failed: whether the driver gave up, rather than that it took too long.
+        reason, message: of the condition that says so.
+    """
+
+    failed: bool
+    reason: str = ""
+    message: str = ""
+
+
+def key_of(claim: ResourceClaim) -> str:
+    """Return ``namespace/name``."""
+    return f"{claim.metadata.namespace}/{claim.metadata.name}"
+
+
+def uid_of(claim: ResourceClaim) -> str:
+    """Return the claim's uid, or its key where it has none."""
+    return claim.metadata.uid or key_of(claim)
+
+
+def resolve(pod: PodInfo, cluster: Cluster) -> Resolved:
+    """Find the claims that a pod refers to; the first problem ends it."""
+    claims: list[ResourceClaim] = []
+    for reference in pod.pod.spec.resource_claims or ():
+        name = _name(pod, reference)
+        if name is None:
+            continue
+        if isinstance(name, Problem):
+            return Resolved((), name, reference.name)
+        key = f"{pod.namespace}/{name}"
+        claim = cluster.get(ResourceClaim, key)
+        if claim is None:
+            return Resolved((), Problem.MISSING, reference.name, key)
+        if claim.metadata.deletion_timestamp is not None:
+            return Resolved((), Problem.DELETED, reference.name, key)
+        if reference.resource_claim_name is None and not _made_for(claim, pod):
+            return Resolved((), Problem.FOREIGN, reference.name, key)
+        claims.append(claim)
+    return Resolved(tuple(claims))
+
+
+def controller(claim: ResourceClaim) -> OwnerReference | None:
+    """Return the owner that manages the claim, None if it has none."""
+    return next((owner for owner in claim.metadata.owner_references or () if owner.controller), None)
+
+
+def is_pod(owner: OwnerReference, pod: PodInfo) -> bool:
+    """Return whether an owner is the pod: by uid, and by name where neither has one yet."""
+    metadata = pod.pod.metadata
+    return owner.uid == metadata.uid and bool(owner.uid or owner.name == metadata.name)
+
+
+def reserved_for(claim: ResourceClaim, pod: PodInfo) -> bool:
+    """Return whether the pod is among those that may use the claim."""
+    return any(user.uid == pod.uid for user in claim.status.reserved_for or ())
+
+
+def idle(claim: ResourceClaim, pod: PodInfo) -> bool:
+    """Return whether nobody but perhaps the pod may use the claim, so that its devices can be given up."""
+    users = claim.status.reserved_for or ()
+    return not users or (len(users) == 1 and users[0].uid == pod.uid)
+
+
+def needs_capable_node(allocation: AllocationResult | None) -> bool:
+    """Return whether a node must know of devices without node operations (DRAOptionalNodeOperations) to use it."""
+    return allocation is not None and any(result.skip_node_operations for result in allocation.devices.results or ())
+
+
+def waits_for_conditions(claim: ResourceClaim) -> bool:
+    """Return whether an allocated device is ready only once its driver says so (KEP-5007)."""
+    allocation = claim.status.allocation
+    return allocation is not None and any(result.binding_conditions for result in allocation.devices.results or ())
+
+
+def unready(claim: ResourceClaim, timeout: int, now: int) -> Unready | None:
+    """Return why the devices of an allocated claim will never be ready; None while there is hope.
+
+    Args:
+        claim: an allocated claim.
+        timeout: for how long after the allocation a device may get ready, in nanoseconds.
+        now: nanoseconds since 1970.
+    """
+    allocation = claim.status.allocation
+    assert allocation is not None
+    results = allocation.devices.results or ()
+    for result in results:
+        if not result.binding_conditions:
+            continue
+        said = _said_of(result, claim)
+        if said is None:
+            break
+        conditions: dict[str, DeviceCondition] = {}
+        for condition in said.conditions or ():
+            conditions.setdefault(condition.type, condition)
+        for name in result.binding_failure_conditions or ():
+            if name in conditions and conditions[name].status == "True":
+                return Unready(True, conditions[name].reason, conditions[name].message)
+        if not all(name in conditions and conditions[name].status == "True" for name in result.binding_conditions):
+            break
+    else:
+        return None
+    if allocation.allocation_timestamp is None or all(result.binding_conditions is None for result in results):
+        return None
+    return Unready(False) if unix_nanoseconds(allocation.allocation_timestamp) + timeout < now else None
+
+
+def _name(pod: PodInfo, reference: PodResourceClaim) -> str | Problem | None:
+    """Return the name of the claim, None where there is deliberately none, or why there is none yet."""
+    if reference.resource_claim_name is not None:
+        return reference.resource_claim_name
+    if reference.resource_claim_template_name is None:
+        return Problem.UNNAMED
+    for generated in pod.pod.status.resource_claim_statuses or ():
+        if generated.name == reference.name:
+            return generated.resource_claim_name
+    return Problem.NOT_GENERATED
+
+
+def _made_for(claim: ResourceClaim, pod: PodInfo) -> bool:
+    owner = controller(claim)
+    return owner is not None and is_pod(owner, pod)
+
+
+def _said_of(result: DeviceRequestAllocationResult, claim: ResourceClaim) -> AllocatedDeviceStatus | None:
+    device = (result.driver, result.pool, result.device)
+    return next((s for s in claim.status.devices or () if (s.driver, s.pool, s.device) == device), None)

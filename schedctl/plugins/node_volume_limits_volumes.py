@@ -1,0 +1,173 @@
+"""Which volumes of CSI drivers a pod needs attached, as NodeVolumeLimits counts them.
+
+A volume is known by its driver and its handle, so that a claim two pods share, or a disk that one pod names and another
+claims, is one volume. A claim that is not bound yet will be a volume of its own, of the driver its class names. Volumes
+of in-tree plugins count as those of the CSI driver that has taken over, on nodes that have a CSINode at all: the
+annotation there that lists migrated plugins is not looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from schedctl.api.pods import Volume
+from schedctl.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.pod_info import PodInfo
+from schedctl.framework import csi_migration
+from schedctl.framework.csi_migration import AZURE_DISK, CINDER, EBS, GCE_PD, PORTWORX, UntranslatableError
+
+BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
+"""The annotation that named a claim's class before there was a field."""
+COUNTED = frozenset((EBS, GCE_PD, AZURE_DISK, CINDER, PORTWORX))
+"""The migrations that count; vSphere disks and Azure file shares do not."""
+
+
+class CSIVolume(NamedTuple):
+    """A volume that takes one of a node's attach slots.
+
+    Attributes:
+        driver: the name of the CSI driver, or of whatever provisioner a class names.
+        handle: the driver's name for the volume, or ``namespace/name`` of a claim that is not bound yet.
+        bound: whether it exists already.
+    """
+
+    driver: str
+    handle: str
+    bound: bool = True
+
+
+class Fault(NamedTuple):
+    """Why the volumes of a pod cannot be told.
+
+    Attributes:
+        text: what is wrong, as kube-scheduler words it; "" where a claim of the incoming pod is missing.
+        claim: the claim it is about, as ``namespace/name``; "" for none.
+    """
+
+    text: str
+    claim: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Attachments:
+    """The volumes of a pod.
+
+    Attributes:
+        volumes: each with the names it has in the pod, in their order there.
+        fault: what is wrong with the first volume with which something is; those behind it are not looked at.
+    """
+
+    volumes: dict[CSIVolume, tuple[str, ...]]
+    fault: Fault | None
+
+    @property
+    def drivers(self) -> list[str]:
+        """The drivers of the volumes, each once."""
+        return list(dict.fromkeys(volume.driver for volume in self.volumes))
+
+    def of(self, driver: str) -> list[CSIVolume]:
+        """Return the volumes of one driver."""
+        return [volume for volume in self.volumes if volume.driver == driver]
+
+    def names(self, driver: str) -> tuple[str, ...]:
+        """Return what the pod calls the volumes of one driver."""
+        return tuple(name for volume, names in self.volumes.items() if volume.driver == driver for name in names)
+
+
+def is_attached(volume: Volume) -> bool:
+    """Return whether a volume is of a sort that may count: a claim, or an in-tree disk that has been migrated."""
+    claimed = volume.persistent_volume_claim is not None or volume.ephemeral is not None
+    return claimed or csi_migration.migration_of(volume) is not None
+
+
+def claim_of(info: PodInfo, volume: Volume) -> str | None:
+    """Return the name of the claim behind a volume, None where it is none. An ephemeral one is named after the pod."""
+    if volume.persistent_volume_claim is not None:
+        return volume.persistent_volume_claim.claim_name
+    if volume.ephemeral is not None:
+        return f"{info.pod.metadata.name}-{volume.name}"
+    return None
+
+
+def attachments(cluster: Cluster, info: PodInfo, *, migrating: bool, running: bool) -> Attachments:
+    """Return the volumes a pod needs attached.
+
+    Args:
+        cluster: where the claims are.
+        info: the pod.
+        migrating: whether in-tree volumes count, as they do on a node that has a CSINode.
+        running: whether it runs already, so that a claim that is not there is overlooked.
+    """
+    found: dict[CSIVolume, tuple[str, ...]] = {}
+    for volume in info.pod.spec.volumes or ():
+        counted = _volume(cluster, info, volume, migrating=migrating, running=running)
+        if isinstance(counted, Fault):
+            return Attachments(found, counted)
+        if counted is not None:
+            found[counted] = (*found.get(counted, ()), volume.name)
+    return Attachments(found, None)
+
+
+def _volume(
+    cluster: Cluster, info: PodInfo, volume: Volume, *, migrating: bool, running: bool
+) -> CSIVolume | Fault | None:
+    name = claim_of(info, volume)
+    if name is None:
+        return _inline(volume) if migrating else None
+    if not name:
+        return Fault("PersistentVolumeClaim had no name")
+    key = f"{info.namespace}/{name}"
+    claim = cluster.get(PersistentVolumeClaim, key)
+    if claim is None:
+        return None if running else Fault("", key)
+    if volume.persistent_volume_claim is None and not _belongs_to(claim, info):
+        return Fault(f"PVC {key} was not created for pod {info.key} (pod is not owner)", key)
+    return _claimed(cluster, claim, migrating=migrating)
+
+
+def _belongs_to(claim: PersistentVolumeClaim, info: PodInfo) -> bool:
+    owners = claim.metadata.owner_references or ()
+    return next((owner.uid for owner in owners if owner.controller), None) == info.pod.metadata.uid
+
+
+def _inline(volume: Volume) -> CSIVolume | Fault | None:
+    migration = csi_migration.migration_of(volume)
+    if migration not in COUNTED:
+        return None
+    try:
+        return CSIVolume(migration.driver, csi_migration.inline_handle(volume))
+    except UntranslatableError as fault:
+        return Fault(f"converting volume({volume.name}) from inline to csi: {fault}")
+
+
+def _claimed(cluster: Cluster, claim: PersistentVolumeClaim, *, migrating: bool) -> CSIVolume | None:
+    volume = cluster.get(PersistentVolume, claim.spec.volume_name) if claim.spec.volume_name else None
+    if volume is None:
+        return _to_be_provisioned(cluster, claim, migrating=migrating)
+    if volume.spec.csi is not None:
+        driver, handle = volume.spec.csi.driver, volume.spec.csi.volume_handle
+    else:
+        migration = csi_migration.migration_of(volume.spec)
+        if not migrating or migration not in COUNTED:
+            return None
+        try:
+            driver, handle = migration.driver, csi_migration.volume_handle(volume)
+        except UntranslatableError:
+            return None
+    return CSIVolume(driver, handle) if driver and handle else None
+
+
+def _to_be_provisioned(cluster: Cluster, claim: PersistentVolumeClaim, *, migrating: bool) -> CSIVolume | None:
+    annotations = claim.metadata.annotations or {}
+    storage_class = cluster.get(StorageClass, annotations.get(BETA_CLASS, claim.spec.storage_class_name or ""))
+    if storage_class is None:
+        return None
+    driver = storage_class.provisioner
+    migration = csi_migration.BY_PLUGIN.get(driver)
+    if migration is not None:
+        if not migrating or migration not in COUNTED:
+            return None
+        driver = migration.driver
+    return CSIVolume(driver, f"{claim.metadata.namespace}/{claim.metadata.name}", bound=False) if driver else None

@@ -1,0 +1,166 @@
+"""What a profile has promised but the API server does not know yet: volumes for claims, nodes for claims.
+
+Between Reserve and the end of the binding cycle a decision is true for VolumeBinding alone. Other plugins, and other
+profiles with a VolumeBinding of their own, go on seeing what the API server has. So a promise is an object of its own
+kind in the cluster, named after the profile, and it holds only as long as the object it was made about is the one the
+API server has: a newer one voids it. (``passiveAssumeCache`` of kube-scheduler.)
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import msgspec
+
+from schedctl.api.field_errors import quoted
+from schedctl.api.meta import ObjectMeta, ObjectReference, Struct
+from schedctl.api.storage import PersistentVolume, PersistentVolumeClaim
+from schedctl.cache.cluster import Cluster
+
+BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
+BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
+SELECTED_NODE = "volume.kubernetes.io/selected-node"
+_CLASS = "volume.beta.kubernetes.io/storage-class"
+
+T = TypeVar("T", PersistentVolume, PersistentVolumeClaim)
+
+
+class AssumedVolume(Struct, frozen=True):
+    """A volume as it will be: promised to a claim.
+
+    Attributes:
+        metadata: the profile as namespace, and the name of the volume.
+        stored: the volume of the API server.
+        assumed: the volume with the claim's reference.
+    """
+
+    metadata: ObjectMeta
+    stored: PersistentVolume
+    assumed: PersistentVolume
+
+
+class AssumedClaim(Struct, frozen=True):
+    """A claim as it will be: with the node its volume is to be provisioned for.
+
+    Attributes:
+        metadata: the profile as namespace, and namespace and name of the claim.
+        stored: the claim of the API server.
+        assumed: the claim with the annotation.
+    """
+
+    metadata: ObjectMeta
+    stored: PersistentVolumeClaim
+    assumed: PersistentVolumeClaim
+
+
+class Promises:
+    """The promises of one profile."""
+
+    def __init__(self, cluster: Cluster, profile: str) -> None:
+        self._cluster = cluster
+        self._profile = profile
+
+    def volume(self, name: str) -> PersistentVolume | None:
+        """Return a volume as promised, or else as the API server has it; None if there is none."""
+        stored = self._cluster.get(PersistentVolume, name)
+        known = self._cluster.get(AssumedVolume, self._key(name))
+        return known.assumed if known is not None and known.stored is stored else stored
+
+    def claim(self, key: str) -> PersistentVolumeClaim | None:
+        """Return a claim as promised, or else as the API server has it; None if there is none."""
+        stored = self._cluster.get(PersistentVolumeClaim, key)
+        known = self._cluster.get(AssumedClaim, self._key(key))
+        return known.assumed if known is not None and known.stored is stored else stored
+
+    def assume_volume(self, volume: PersistentVolume) -> None:
+        """Promise a volume, as it will be; the API server must have it.
+
+        Raises:
+            LookupError: it has not.
+        """
+        stored = self._stored(PersistentVolume, key_of(volume))
+        self._cluster.put(AssumedVolume(metadata=self._metadata(volume), stored=stored, assumed=volume))
+
+    def assume_claim(self, claim: PersistentVolumeClaim) -> None:
+        """Promise a claim, as it will be; the API server must have it.
+
+        Raises:
+            LookupError: it has not.
+        """
+        stored = self._stored(PersistentVolumeClaim, key_of(claim))
+        self._cluster.put(AssumedClaim(metadata=self._metadata(claim), stored=stored, assumed=claim))
+
+    def forget(self, obj: PersistentVolume | PersistentVolumeClaim) -> None:
+        """Take back what was promised of a volume or claim; nothing if there is no promise."""
+        kind: type[AssumedVolume | AssumedClaim] = AssumedVolume if isinstance(obj, PersistentVolume) else AssumedClaim
+        known = self._cluster.get(kind, self._key(key_of(obj)))
+        if known is not None:
+            self._cluster.delete(known)
+
+    def _stored(self, kind: type[T], key: str) -> T:
+        stored = self._cluster.get(kind, key)
+        if stored is None:
+            raise LookupError(f"{kind.__name__.lower()}s {quoted(key)} not found")
+        return stored
+
+    def _key(self, key: str) -> str:
+        return f"{self._profile}/{key}" if self._profile else key
+
+    def _metadata(self, obj: PersistentVolume | PersistentVolumeClaim) -> ObjectMeta:
+        return ObjectMeta(namespace=self._profile, name=key_of(obj))
+
+
+def key_of(obj: PersistentVolume | PersistentVolumeClaim) -> str:
+    """Return the name of a volume, or namespace and name of a claim."""
+    metadata = obj.metadata
+    return f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
+
+
+def class_of(obj: PersistentVolume | PersistentVolumeClaim) -> str:
+    """Return the storage class of a volume or claim: the annotation of old, else the field; "" for none."""
+    named = obj.metadata.annotations
+    if named and _CLASS in named:
+        return named[_CLASS]
+    return obj.spec.storage_class_name or ""
+
+
+def fully_bound(claim: PersistentVolumeClaim) -> bool:
+    """Return whether a claim has a volume and the binding is over."""
+    return bool(claim.spec.volume_name) and BIND_COMPLETED in (claim.metadata.annotations or {})
+
+
+def reserved_for(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+    """Return whether a volume names a claim; one without a uid names any claim of that name."""
+    reference, metadata = volume.spec.claim_ref, claim.metadata
+    return (
+        reference is not None
+        and (reference.namespace, reference.name) == (metadata.namespace, metadata.name)
+        and reference.uid in ("", metadata.uid)
+    )
+
+
+def promised(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:
+    """Return a volume with the reference to a claim, marked as put there by a controller; itself if it has it all."""
+    metadata, replace = claim.metadata, msgspec.structs.replace
+    before = volume.spec.claim_ref
+    wanted = ObjectReference(
+        api_version="v1",
+        kind="PersistentVolumeClaim",
+        namespace=metadata.namespace,
+        name=metadata.name,
+        uid=metadata.uid,
+    )
+    annotations = volume.metadata.annotations or {}
+    changed = volume
+    if before is None or (before.namespace, before.name, before.uid) != (wanted.namespace, wanted.name, wanted.uid):
+        changed = replace(changed, spec=replace(volume.spec, claim_ref=wanted))
+    if not reserved_for(volume, claim) and BOUND_BY_CONTROLLER not in annotations:
+        changed = annotated(changed, {BOUND_BY_CONTROLLER: "yes"})
+    return changed
+
+
+def annotated(obj: T, annotations: dict[str, str]) -> T:
+    """Return a volume or claim with further annotations."""
+    replace = msgspec.structs.replace
+    every = {**(obj.metadata.annotations or {}), **annotations}
+    return replace(obj, metadata=replace(obj.metadata, annotations=every))

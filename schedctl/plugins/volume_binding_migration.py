@@ -1,0 +1,138 @@
+"""In-tree volumes on nodes that have handed them over to CSI drivers.
+
+A node says in an annotation of its CSINode which in-tree plugins it no longer runs. There a volume of such a plugin is
+looked at as the CSI volume it has become, and for EBS, GCE and Cinder that means another topology: the zone of the
+volume, from its node affinity or else its labels, is looked for under the driver's own label. Azure disks and Portworx
+volumes keep their affinity, but a disk that no CSI driver can serve is a fault. (VolumeBinding of kube-scheduler with
+``csi-translation-lib``; unlike NodeVolumeLimits it does not take the migration for granted.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from schedctl.api.nodes import Node
+from schedctl.api.pods import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
+from schedctl.api.storage import CSINode, PersistentVolume
+from schedctl.cache.arrays import BoolArray
+from schedctl.cache.cluster import Cluster
+from schedctl.framework import csi_migration
+from schedctl.framework.csi_migration import BETA_ZONE, ZONE, UntranslatableError
+
+_MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
+_REGION, _BETA_REGION = "topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"
+_SEVERAL_ZONES = "__"
+_LOOKED_THROUGH = (
+    csi_migration.EBS,
+    csi_migration.GCE_PD,
+    csi_migration.AZURE_DISK,
+    csi_migration.CINDER,
+    csi_migration.PORTWORX,
+)
+"""The plugins whose volumes VolumeBinding translates; Azure files and vSphere disks it takes as they are."""
+_ZONED = (csi_migration.EBS, csi_migration.GCE_PD, csi_migration.CINDER)
+"""Those among them whose volumes change their topology in translation."""
+
+
+class Translated(NamedTuple):
+    """An in-tree volume as nodes see it that have migrated its plugin.
+
+    Attributes:
+        plugin: the in-tree plugin.
+        required: the node affinity of the CSI volume.
+        fault: why there is no such volume, "" where there is one.
+    """
+
+    plugin: str
+    required: NodeSelector | None
+    fault: str = ""
+
+
+def translated(volume: PersistentVolume) -> Translated | None:
+    """Return what migration makes of a volume, None where it makes no difference on any node."""
+    migration = csi_migration.migration_of(volume.spec)
+    if migration not in _LOOKED_THROUGH:
+        return None
+    affinity = volume.spec.node_affinity
+    required = affinity.required if affinity is not None else None
+    try:
+        csi_migration.volume_handle(volume)
+    except UntranslatableError as fault:
+        return Translated(migration.plugin, required, f"could not translate pv: {fault}")
+    zoned = _zoned(volume, required, migration.topology_key) if migration in _ZONED else required
+    return Translated(migration.plugin, zoned) if zoned != required else None
+
+
+def migrated(cluster: Cluster, plugin: str) -> BoolArray:
+    """Return which nodes have migrated an in-tree plugin, bool (rows,)."""
+    nodes = cluster.derived(_by_plugin, Node, CSINode).get(plugin)
+    return nodes if nodes is not None else np.zeros(len(cluster.node_table), np.bool_)
+
+
+def _by_plugin(cluster: Cluster) -> Mapping[str, BoolArray]:
+    table = cluster.node_table
+    nodes: dict[str, BoolArray] = {}
+    for name, node in cluster.every(CSINode).items():
+        row = table.row_of.get(name)
+        listed = (node.metadata.annotations or {}).get(_MIGRATED_PLUGINS)
+        if row is not None and listed:
+            for plugin in listed.split(","):
+                nodes.setdefault(plugin, np.zeros(len(table), np.bool_))[row] = True
+    return nodes
+
+
+def _zoned(volume: PersistentVolume, required: NodeSelector | None, topology_key: str) -> NodeSelector | None:
+    """Return the node affinity with zones under the driver's label, and regions under their present one."""
+    labels = volume.metadata.labels or {}
+    zone, region = _spelling(required, labels)
+    if any(each.key == zone and each.values for each in _expressions(required)):
+        required = _renamed(required, zone, topology_key)
+    elif zone in labels:
+        named = {name.strip() for name in labels[zone].split(_SEVERAL_ZONES)} - {""}
+        if named:
+            required = _narrowed(
+                required, NodeSelectorRequirement(key=topology_key, operator="In", values=sorted(named))
+            )
+    if region == _BETA_REGION and any(each.key == region and each.values for each in _expressions(required)):
+        required = _renamed(required, region, _REGION)
+    return required
+
+
+def _spelling(required: NodeSelector | None, labels: Mapping[str, str]) -> tuple[str, str]:
+    """Return the labels by which a volume tells zones and regions: in its affinity, else in its own labels."""
+    used = {each.key for each in _expressions(required)}
+    for zone, region in ((ZONE, _REGION), (BETA_ZONE, _BETA_REGION)):
+        if zone in used:
+            return zone, region
+    beta = BETA_ZONE in labels and ZONE not in labels
+    return (BETA_ZONE, _BETA_REGION) if beta else (ZONE, _REGION)
+
+
+def _expressions(required: NodeSelector | None) -> Iterator[NodeSelectorRequirement]:
+    for term in (required.node_selector_terms if required is not None else None) or ():
+        yield from term.match_expressions or ()
+
+
+def _renamed(required: NodeSelector | None, key: str, new: str) -> NodeSelector:
+    terms = []
+    for term in (required.node_selector_terms if required is not None else None) or ():
+        expressions = [
+            msgspec.structs.replace(each, key=new) if each.key == key else each for each in term.match_expressions or ()
+        ]
+        terms.append(msgspec.structs.replace(term, match_expressions=expressions))
+    return NodeSelector(node_selector_terms=terms)
+
+
+def _narrowed(required: NodeSelector | None, condition: NodeSelectorRequirement) -> NodeSelector:
+    """Return the affinity with one more condition in each term, or of that condition alone where there is no term."""
+    terms = (required.node_selector_terms if required is not None else None) or [NodeSelectorTerm()]
+    return NodeSelector(
+        node_selector_terms=[
+            msgspec.structs.replace(term, match_expressions=[*(term.match_expressions or ()), condition])
+            for term in terms
+        ]
+    )

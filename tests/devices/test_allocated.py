@@ -1,0 +1,66 @@
+"""What is in use."""
+
+import msgspec
+
+from schedctl.api.meta import ObjectMeta
+from schedctl.api.quantities import parse
+from schedctl.devices.allocated import DeviceID, PendingAllocation, allocated_state, devices_in_use
+from schedctl.testing.builders import cluster
+from tests.devices.builders import DRIVER, claim, holding, share_of
+
+X, Y = DeviceID(DRIVER, "p", "x"), DeviceID(DRIVER, "p", "y")
+
+
+def test_a_claim_without_allocation_takes_nothing():
+    assert not allocated_state([claim()]).devices
+
+
+def test_devices_are_held_whole_or_in_shares():
+    state = allocated_state(
+        [holding("c", "p/x", share_of("p/y", "1", memory="1Gi")), holding("d", share_of("p/y", "2", memory="2Gi"))]
+    )
+    assert state.devices == {X}
+    assert state.shared == {(Y, "1"), (Y, "2")}
+    assert {name: amount.value for name, amount in state.capacity[Y].items()} == {"memory": 3 << 30}
+    assert state.holders(Y) == ("default/c", "default/d")
+
+
+def test_admin_access_takes_nothing():
+    assert not allocated_state([holding("c", {"at": "p/x", "adminAccess": True})]).devices
+
+
+def test_a_device_that_two_claims_hold_is_free_when_both_let_go():
+    made = cluster(holding("c", "p/x"), holding("d", "p/x"))
+    assert devices_in_use(made).devices == {X}
+    made.delete(holding("c"))
+    assert devices_in_use(made).devices == {X}
+    made.put(msgspec.structs.replace(claim(), metadata=ObjectMeta(name="d", namespace="default")))
+    assert not devices_in_use(made).devices
+
+
+def test_what_reserve_took_counts_though_no_claim_shows_it():
+    made = cluster(claim())
+    made.put(PendingAllocation(metadata=ObjectMeta(name="uid-c"), claim=holding("c", "p/x")))
+    assert devices_in_use(made).devices == {X}
+    assert devices_in_use(made).holders(X) == ("default/c",)
+    made.delete(PendingAllocation(metadata=ObjectMeta(name="uid-c"), claim=claim()))
+    assert not devices_in_use(made).devices
+
+
+def test_a_fork_leaves_no_trace():
+    made = cluster(holding("c", share_of("p/y", "1", memory="1Gi")))
+    before = devices_in_use(made).capacity
+    with made.fork():
+        made.put(holding("d", "p/x", share_of("p/y", "2", memory="1Gi")))
+        assert devices_in_use(made).capacity[Y] == {"memory": parse("2Gi")}
+    assert devices_in_use(made).capacity == before
+    assert not devices_in_use(made).devices
+
+
+def test_it_is_the_same_object_and_tells_what_changed():
+    made = cluster(holding("c", "p/x"), holding("d", "q/x"))
+    state = devices_in_use(made)
+    version = state.version
+    made.put(holding("e", "p/y"))
+    assert devices_in_use(made) is state
+    assert [pool.pool for pool, changed in state.changed.items() if changed > version] == ["p"]

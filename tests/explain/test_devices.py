@@ -1,0 +1,291 @@
+"""Devices: which request of which claim fails, how near a device came, and the next steps that were tried."""
+
+import msgspec
+import pytest
+
+from schedctl.api.devices import DeviceClass, ResourceClaim, ResourceSlice
+from schedctl.explain.cluster_changes import AddNode
+from schedctl.testing.builders import cluster, node, pod
+
+DRIVER = "gpu.example.com"
+ROOT = "resource.kubernetes.io/pcieRoot"
+SMALL = f"device.capacity['{DRIVER}'].memory.compareTo(quantity('40Gi')) >= 0"
+MODEL = f"device.attributes['{DRIVER}'].model == 'large'"
+
+
+def device(name, *, model="small", memory="20Gi", root="0", taint=None, counters=None):
+    taints = [{"key": taint, "value": "x", "effect": "NoSchedule"}] if taint else None
+    eats = [{"counterSet": "set", "counters": {"slots": {"value": counters}}}] if counters else None
+    attributes = {"model": {"string": model}, ROOT: {"string": root}}
+    capacity = {"memory": {"value": memory}}
+    return {
+        "name": name, "attributes": attributes, "capacity": capacity, "taints": taints, "consumesCounters": eats
+    }  # fmt: skip
+
+
+def devices(on, *offered, part=0, parts=1, counters=None):
+    shared = [{"name": "set", "counters": {"slots": {"value": counters}}}] if counters else None
+    pool = {"name": on, "generation": 1, "resourceSliceCount": parts}
+    spec = {"driver": DRIVER, "nodeName": on, "pool": pool, "devices": list(offered) or None, "sharedCounters": shared}
+    return msgspec.convert({"metadata": {"name": f"{on}-{part}"}, "spec": spec}, ResourceSlice)
+
+
+def device_class(name="gpu", *expressions, extended=None):
+    selectors = [{"cel": {"expression": each}} for each in expressions] or None
+    made = {"metadata": {"name": name}, "spec": {"selectors": selectors, "extendedResourceName": extended}}
+    return msgspec.convert(made, DeviceClass)
+
+
+def request(name="gpu", count=1, *selectors, of="gpu", **capacity):
+    selected = [{"cel": {"expression": each}} for each in selectors] or None
+    exactly = {"deviceClassName": of, "allocationMode": "ExactCount", "count": count, "selectors": selected}
+    return {"name": name, "exactly": exactly | ({"capacity": {"requests": capacity}} if capacity else {})}
+
+
+def claim(name="one", *requests, match=None, holds=None, users=()):
+    """A claim; `holds` is the ``node/device`` it was given, `users` are the pods it is reserved for."""
+    constraints = [{"matchAttribute": match}] if match else None
+    status = {}
+    if holds:
+        pool, held = holds.split("/")
+        terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [pool]}]}]
+        status["allocation"] = {
+            "devices": {"results": [{"request": "gpu", "driver": DRIVER, "pool": pool, "device": held}]},
+            "nodeSelector": {"nodeSelectorTerms": terms},
+        }
+        status["reservedFor"] = [{"resource": "pods", "name": user, "uid": f"uid-{user}"} for user in users]
+    made = {
+        "metadata": {"name": name, "namespace": "default", "uid": f"uid-{name}"},
+        "spec": {"devices": {"requests": list(requests) or [request()], "constraints": constraints}},
+        "status": status,
+    }
+    return msgspec.convert(made, ResourceClaim)
+
+
+def using(*claims, name="web", **spec):
+    references = [{"name": f"r{i}", "resourceClaimName": each} for i, each in enumerate(claims)]
+    return pod(name, resourceClaims=references, metadata={"uid": f"uid-{name}"}, **spec)
+
+
+A, B, GPU = node("a"), node("b"), device_class()
+HELD = claim("two", holds="a/dev-0")
+
+
+def told(answer):
+    """What stands below the reasons: summaries, then details."""
+    summaries = [reason.summary for reason in answer.reasons if reason.summary]
+    return summaries + [group.detail for reason in answer.reasons for group in reason.groups]
+
+
+@pytest.mark.parametrize(
+    ("objects", "subject", "texts"),
+    [
+        pytest.param(
+            [A, GPU, claim()],
+            using("one"),
+            ["claim one, request gpu: 1 device of class gpu", "no device here"],
+            id="a node without devices",
+        ),
+        pytest.param(
+            [A, GPU, devices("a", device("dev-0")), claim("one", request("gpu", 1, SMALL, MODEL))],
+            using("one"),
+            ["claim one, request gpu: 1 device of class gpu", f"dev-0 does not match {SMALL}"],
+            id="a selector that the only device does not match",
+        ),
+        pytest.param(
+            [A, device_class("gpu", MODEL), devices("a", device("dev-0")), claim()],
+            using("one"),
+            ["claim one, request gpu: 1 device of class gpu", "dev-0 is not of class gpu"],
+            id="a device of another class",
+        ),
+        pytest.param(
+            [A, GPU, devices("a", device("dev-0"), device("dev-1", taint="broken")), HELD, claim()],
+            using("one"),
+            [
+                "claim one, request gpu: 1 device of class gpu",
+                "dev-1 has taint broken=x:NoSchedule (others: 1 held)",
+            ],
+            id="the nearest device first, the others by their first reason",
+        ),
+        pytest.param(
+            [A, GPU, devices("a", device("dev-0")), HELD, claim()],
+            using("one"),
+            ["claim one, request gpu: 1 device of class gpu", "dev-0 is held by claim default/two"],
+            id="who holds a device",
+        ),
+        pytest.param(
+            [A, GPU, devices("a", device("dev-0")), claim("one", request("gpu", memory="30Gi"))],
+            using("one"),
+            ["claim one, request gpu: 1 device of class gpu", "dev-0 has 20Gi memory, not 30Gi"],
+            id="a device that is too small",
+        ),
+        pytest.param(
+            [A, GPU, devices("a", counters="4", parts=2),
+             devices("a", device("whole", counters="4"), device("half", counters="2"), part=1, parts=2),
+             claim("two", holds="a/half"), claim()],
+            using("one"),
+            [
+                "claim one, request gpu: 1 device of class gpu",
+                "whole needs 4 of set/slots where 2 is left (others: 1 held)",
+            ],
+            id="a partition for which too little is left",
+        ),
+        pytest.param(
+            [A, GPU, devices("a", device("dev-0", root="0"), device("dev-1", root="1")),
+             claim("one", request("gpu", 2), match=ROOT)],
+            using("one"),
+            [
+                "claim one, request gpu: 2 devices of class gpu",
+                f"1 of 2 found; dev-1 breaks the constraint on {ROOT}",
+            ],
+            id="devices that have nothing in common",
+        ),
+        pytest.param(
+            [A, B, GPU, claim(holds="a/dev-0")],
+            using("one", nodeSelector={"kubernetes.io/hostname": "b"}),
+            [
+                "does not have nodeSelector kubernetes.io/hostname=b",
+                "the devices of claim one are within reach only of metadata.name=a",
+            ],
+            id="a claim that is allocated elsewhere",
+        ),
+        pytest.param(
+            [A, device_class(extended="example.com/gpu"), devices("a", device("dev-0"))],
+            pod(requests={"example.com/gpu": "2"}),
+            ["extended resources: 2 devices of class gpu", "1 of 2 found; dev-0 is chosen already"],
+            id="an extended resource that a class stands behind",
+        ),
+    ],
+)  # fmt: skip
+def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
+    assert told(ask(cluster(*objects), subject)) == texts
+
+
+@pytest.mark.parametrize(
+    ("objects", "subject", "texts"),
+    [
+        pytest.param(
+            [A, GPU, devices("a", device("dev-0", memory="80Gi")), claim("one", request("gpu", 1, SMALL, MODEL))],
+            using("one"),
+            [f"would fit on a if request gpu of claim one did not want {MODEL}"],
+            id="the one selector in the way is dropped, the others stay",
+        ),
+        pytest.param(
+            [A, GPU, devices("a", device("dev-0")), claim("one", request("gpu", 1, SMALL, MODEL))],
+            using("one"),
+            [
+                f"would fit on a if request gpu of claim one did not want {SMALL}"
+                f" and request gpu of claim one did not want {MODEL}"
+            ],
+            id="two selectors in the way are dropped together",
+        ),
+        pytest.param(
+            [A, GPU, devices("a", device("dev-0")), claim("one", request("gpu", 2))],
+            using("one"),
+            ["would fit on a if request gpu of claim one asked for 1 device"],
+            id="fewer devices",
+        ),
+        pytest.param(
+            [A, GPU, devices("a", device("dev-0", taint="broken")), claim()],
+            using("one"),
+            ["would fit on a if request gpu of claim one tolerated broken=x:NoSchedule"],
+            id="a taint of a device is tolerated",
+        ),
+        pytest.param(
+            [A, GPU, devices("a", device("dev-0")), claim("one", request("gpu", memory="30Gi"))],
+            using("one"),
+            ["would fit on a if request gpu of claim one asked for 20Gi of memory"],
+            id="less of a capacity",
+        ),
+        pytest.param(
+            [A, GPU, devices("a", device("dev-0", root="0"), device("dev-1", root="1")),
+             claim("one", request("gpu", 2), match=ROOT)],
+            using("one"),
+            [
+                "would fit on a if request gpu of claim one asked for 1 device",
+                f"would fit on a if claim one had no constraint on {ROOT}",
+            ],
+            id="without the constraint",
+        ),
+        pytest.param(
+            [A, GPU, devices("a", device("dev-0")), claim("two", holds="a/dev-0", users=["x"]),
+             using("two", name="x", on="a"), claim()],
+            using("one"),
+            ["would fit on a if claim default/two were no longer in use"],
+            id="a claim that holds a device is given up",
+        ),
+        pytest.param(
+            [A, B, GPU, devices("b", device("dev-0")), claim(holds="a/dev-1")],
+            using("one", nodeSelector={"kubernetes.io/hostname": "b"}),
+            [
+                "would fit on a if its nodeSelector did not ask for kubernetes.io/hostname=b",
+                "would fit on b if claim default/one were no longer in use",
+            ],
+            id="a claim that is allocated elsewhere is given up",
+        ),
+        pytest.param(
+            [A, device_class("gpu", MODEL), device_class("any"), devices("a", device("dev-0")), claim()],
+            using("one"),
+            ["would fit on a if request gpu of claim one asked for class any"],
+            id="another class",
+        ),
+        pytest.param(
+            [A, device_class(extended="example.com/gpu"), devices("a", device("dev-0"))],
+            pod(requests={"example.com/gpu": "2"}),
+            ["would fit on a if example.com/gpu <= 1"],
+            id="less of an extended resource",
+        ),
+        pytest.param(
+            [A, GPU, devices("a", device("dev-0")), claim("training")],
+            using("trainning"),
+            ['resource claim "trainning" is not in namespace default (did you mean "training"?);'
+             " with it the pod would go to a"],
+            id="a misspelt resource claim, though the pod is not even queued",
+        ),
+        pytest.param(
+            [A, GPU, devices("a", device("dev-0")), claim("one", request(of="gpus"))],
+            using("one"),
+            ['device class "gpus" of resource claim one is not in the cluster (did you mean "gpu"?);'
+             " with it the pod would go to a"],
+            id="a misspelt device class",
+        ),
+    ],
+)  # fmt: skip
+def test_a_next_step_is_told_after_it_was_tried(ask, objects, subject, texts):
+    hints = ask(cluster(*objects), subject).hints
+    assert [hint.text for hint in hints if hint.fits] == texts
+
+
+def test_nodes_whose_devices_fail_alike_are_told_together(ask):
+    nodes = [node(f"n{i}") for i in range(4)]
+    slices = [devices(each.metadata.name, device("dev-0")) for each in nodes]
+    answer = ask(cluster(*nodes, *slices, GPU, claim("one", request("gpu", 1, MODEL))), using("one"))
+    (reason,) = answer.reasons
+    assert [group.nodes for group in reason.groups] == [["n0", "n1", "n2", "n3"]]
+
+
+def test_an_empty_node_is_no_promise_where_claims_keep_their_devices(ask):
+    answer = ask(cluster(A, GPU, devices("a", device("dev-0")), HELD, claim()), using("one"))
+    assert answer.notes == [
+        "the pod would fit on no node of the cluster, even if no pod ran there; devices would stay with their claims"
+    ]
+
+
+def test_trying_leaves_claims_and_pods_as_they_were(ask):
+    holder = using("two", name="x", on="a")
+    c = cluster(A, GPU, devices("a", device("dev-0")), claim("two", holds="a/dev-0", users=["x"]), holder, claim())
+    before = dict(c.every(ResourceClaim))
+    ask(c, using("one"))
+    assert dict(c.every(ResourceClaim)) == before
+    assert [info.key for info in c.pod_table] == ["default/x"]
+
+
+def test_another_node_has_devices_like_those_of_the_one_it_is_like():
+    c = cluster(A, devices("a", device("dev-0")))
+    AddNode("a").apply(using("one").pod, c)
+    added = c.get(ResourceSlice, "another-a-0")
+    assert (added.spec.node_name, added.spec.pool.name, added.spec.devices[0].name) == (
+        "another-a",
+        "another-a",
+        "dev-0",
+    )
