@@ -20,6 +20,8 @@ Examples:
 
 HEADS = ("NAME", "WEIGHT", "FIDELITY", "PROOF", "EXTENSION POINTS", "DESCRIPTION")
 NARROW = ("NAME", "WEIGHT", "FIDELITY", "PROOF")
+NAMED = 2
+"""How many families of cases are named, those with most cycles first; ``-o wide`` names all."""
 
 application = typer.Typer(rich_markup_mode=None, help="Show the scheduler plugins there are.")
 
@@ -42,20 +44,22 @@ def list_plugins(
     elif output == "name":
         typer.echo("\n".join(item.name for item in items))
     else:
-        heads = HEADS if output == "wide" else NARROW
-        tables.show(heads, [_row(item)[: len(heads)] for item in items], headers=not no_headers)
+        wide = output == "wide"
+        heads = HEADS if wide else NARROW
+        tables.show(heads, [_row(item, wide)[: len(heads)] for item in items], headers=not no_headers)
 
 
-def _row(item: PluginItem) -> list[str]:
+def _row(item: PluginItem, wide: bool) -> list[str]:
     points = ", ".join(item.extension_points)
-    return [item.name, str(item.weight or "-"), item.fidelity, _told(item.proof), points, item.description]
+    proof = _told(item.proof, wide) if item.proof else "unit tests"
+    return [item.name, str(item.weight or "-"), item.fidelity, proof, points, item.description]
 
 
-def _told(proof: Proof | None) -> str:
-    if proof is None:
-        return "unit tests"
-    families = f"{len(proof.cycles)} famil{'y' if len(proof.cycles) == 1 else 'ies'}"
-    return f"{families}, seeds {proof.seeds}, {sum(proof.cycles.values())} cycles, {proof.differences} differences"
+def _told(proof: Proof, wide: bool) -> str:
+    families = sorted(proof.cycles, key=proof.cycles.__getitem__, reverse=True)
+    more = "" if wide or len(families) <= NAMED else f" and {len(families) - NAMED} more"
+    named = ", ".join(families if wide else families[:NAMED]) + more
+    return f"{proof.differences} differences in {sum(proof.cycles.values())} cycles of seeds {proof.seeds}: {named}"
 
 
 def described() -> list[PluginItem]:
