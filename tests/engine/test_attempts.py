@@ -221,6 +221,22 @@ def test_a_failing_filter_ends_the_cycle_with_the_first_node_it_failed_on_by_nam
     assert outcome.error == 'running "Fails" filter plugin: broken on b'
 
 
+class FailsOnA(FilterPlugin):
+    """Fails on the node named a."""
+
+    broken = Reason("broken", code=Code.ERROR)
+
+    @per_node
+    def filter(self, cycle, node):
+        return self.broken() if node.name == "a" else None
+
+
+def test_a_fault_on_the_nominated_node_ends_nothing_by_itself():
+    promised = pod(labels={"only": "b"}, status={"nominatedNodeName": "a"})
+    outcome = run([Narrow, FailsOnA], promised, *AB)
+    assert (outcome.error, outcome.ties) == ("", ["b"])
+
+
 class Breaks(FilterPlugin):
     """Has a bug."""
 
