@@ -305,8 +305,20 @@ def _parsed(text: str) -> bytes:
 _MISUSED = re.compile(r": opt(?:Flat)?Map\(\) variable name")
 
 
+_TOO_DEEP = re.compile(
+    r"^(CANCELLED: Expression recursion limit|ERROR: \S+ Exceeded max recursion depth)", re.MULTILINE
+)
+
+
 def _tree(engine: Any, text: str) -> bytes:
-    return bytes(engine.compile(text, disable_check=True).serialize())
+    try:
+        return bytes(engine.compile(text, disable_check=True).serialize())
+    except RuntimeError as error:
+        if _TOO_DEEP.search(str(error)):
+            raise NotModelled(
+                "DynamicResources", "CEL expressions nested more than 32 deep", "a device selector"
+            ) from None
+        raise
 
 
 @cache
@@ -339,6 +351,8 @@ _REWORDED = {
 }
 _NO_NAME = re.compile(r"Syntax error: mismatched input '.*' expecting \{IDENTIFIER, ESC_IDENTIFIER\}")
 _NO_PLACE = 4294967295
+_SKIPPED = 256
+"""Words that kube-scheduler's engine skips at most to get over an error."""
 
 
 def _problems(report: str, source: Source) -> list[Problem]:
@@ -361,8 +375,20 @@ def _problems(report: str, source: Source) -> list[Problem]:
             problems.append(Problem(line, column, "unsupported ident kind"))
     if not problems:
         raise NotModelled("DynamicResources", "expressions that the CEL engine refuses as a whole", report)
+    if any(_gives_up(problem, source) for problem in problems):
+        raise NotModelled("DynamicResources", "CEL expressions with very much text that is no CEL", "a device selector")
     # The grammar is wrong before anything else is, at the same place.
     return sorted(problems, key=lambda problem: not problem.text.startswith("Syntax error"))
+
+
+def _gives_up(problem: Problem, source: Source) -> bool:
+    """Return whether one of the two engines gives up reading, be it for many errors or for much text to skip."""
+    if problem.text == "Syntax error: More than 12 parse errors.":
+        return True
+    if not problem.text.startswith(("Syntax error: mismatched", "Syntax error: no viable")):
+        return False
+    rest = "\n".join(source.text.split("\n")[problem.line - 1 :])[max(problem.column, 0) :]
+    return len(rest) > _SKIPPED and len(re.findall(r"\w+|[^\w\s]", rest)) > _SKIPPED
 
 
 def _reworded(text: str, source: Source, line: int, column: int) -> str:
