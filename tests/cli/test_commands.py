@@ -95,7 +95,7 @@ def test_a_schema_that_is_not_there(schedctl):
 
 
 UNASKED = {"PrioritySort", "NodeName", "DefaultBinder"}
-"""Plugins that have no say in the cycles the oracle is asked about: it does not queue or bind, and no pod has a node."""
+"""Plugins without a say in the cycles the oracle is asked about: it does not queue or bind, and no pod has a node."""
 
 
 def test_every_plugin_is_exact_and_names_its_proof(schedctl):
