@@ -15,6 +15,9 @@ import msgspec
 from schedctl.api.meta import Int64, ObjectMeta, Quantity, Struct
 from schedctl.api.pods import NodeSelector
 
+IN_MEMORY_NAME = "<extended-resources>"
+"""What the claim for a pod's extended resources is called until it is written; no object can have this name."""
+
 
 class CELDeviceSelector(Struct, frozen=True):
     """A CEL expression that must be true of a device."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Protocol
 
 import msgspec
 
@@ -72,6 +72,32 @@ class ObjectMeta(Struct, frozen=True):
     deletion_grace_period_seconds: Int64 | None = None
     finalizers: list[str] | None = None
     owner_references: list[OwnerReference] | None = None
+
+
+class Described(Protocol):
+    """Any object."""
+
+    @property
+    def metadata(self) -> ObjectMeta:
+        """What it is called, among other things."""
+        ...
+
+
+def key_of(obj: Described) -> str:
+    """Return ``namespace/name``, or the name of an object that is in no namespace."""
+    metadata = obj.metadata
+    return f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
+
+
+def controller_of(obj: Described) -> OwnerReference | None:
+    """Return the owner that manages an object, None if it has none."""
+    return next((owner for owner in obj.metadata.owner_references or () if owner.controller), None)
+
+
+def is_controlled_by(obj: Described, owner: Described) -> bool:
+    """Return whether an object is managed by another, which is known by its uid."""
+    controller = controller_of(obj)
+    return controller is not None and controller.uid == owner.metadata.uid
 
 
 class LabelSelectorRequirement(Struct, frozen=True):

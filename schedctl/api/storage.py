@@ -10,7 +10,16 @@ from __future__ import annotations
 import msgspec
 
 from schedctl.api.meta import Int32, LabelSelector, ObjectMeta, ObjectReference, Quantity, Struct
-from schedctl.api.pods import NodeSelector, PersistentVolumeClaimSpec, ResourceList
+from schedctl.api.pods import NodeSelector, PersistentVolumeClaimSpec, Pod, ResourceList, Volume
+
+WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
+"""The binding mode of classes whose claims wait for a pod."""
+SELECTED_NODE = "volume.kubernetes.io/selected-node"
+"""The annotation of a claim that says for which node its volume is to be made."""
+CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
+"""The annotation that named the class of a volume or claim before there was a field; it still goes first."""
+ZONE_SEPARATOR = "__"
+"""What stands between the zones of a volume's label that names several."""
 
 
 class CSIPersistentVolumeSource(Struct, frozen=True):
@@ -115,6 +124,21 @@ class PersistentVolumeClaim(Struct, frozen=True):
     metadata: ObjectMeta = ObjectMeta()
     spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
     status: PersistentVolumeClaimStatus = PersistentVolumeClaimStatus()
+
+
+def class_of(obj: PersistentVolume | PersistentVolumeClaim) -> str:
+    """Return the storage class of a volume or claim: the annotation of old, else the field; "" for none."""
+    annotations = obj.metadata.annotations
+    if annotations and CLASS_ANNOTATION in annotations:
+        return annotations[CLASS_ANNOTATION]
+    return obj.spec.storage_class_name or ""
+
+
+def claim_name(pod: Pod, volume: Volume) -> str | None:
+    """Return the name of the claim behind a volume, None where it is none. An ephemeral one is named after the pod."""
+    if volume.persistent_volume_claim is not None:
+        return volume.persistent_volume_claim.claim_name
+    return f"{pod.metadata.name}-{volume.name}" if volume.ephemeral is not None else None
 
 
 class TopologySelectorLabelRequirement(Struct, frozen=True):

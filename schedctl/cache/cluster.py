@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from schedctl.api import defaults
+from schedctl.api.meta import key_of
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
 from schedctl.cache.affinity_terms import AffinityTerms
@@ -296,8 +297,7 @@ class Cluster:
     def put(self, obj: Any) -> None:
         """Add or replace an object of any kind but Node and Pod."""
         kind = type(obj)
-        metadata = obj.metadata
-        key = f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
+        key = key_of(obj)
         objects = self._objects.setdefault(kind, {})
         before = objects.get(key)
         objects[key] = obj
@@ -310,9 +310,7 @@ class Cluster:
         Raises:
             KeyError: it is not there.
         """
-        metadata = obj.metadata
-        key = f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
-        del self._objects[type(obj)][key]
+        del self._objects[type(obj)][key_of(obj)]
         self._note(Change(ChangeKind.OBJECT, subject=obj))
         self._undoes(lambda: self.put(obj))
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from schedctl.api.devices import DeviceRequestAllocationResult, ResourceClaim
-from schedctl.api.meta import ObjectMeta, Struct
+from schedctl.api.meta import ObjectMeta, Struct, key_of
 from schedctl.api.quantities import Amount, parse
 from schedctl.cache.cluster import ChangeKind, Cluster
 
@@ -167,14 +167,6 @@ class AllocatedState:
                 yield DeviceID(*pool, name), use
 
 
-def allocated_state(claims: Iterable[ResourceClaim]) -> AllocatedState:
-    """Return what these claims take."""
-    state = AllocatedState()
-    for claim in claims:
-        state.hold(Holder(_key(claim)), claim)
-    return state
-
-
 def devices_in_use(cluster: Cluster) -> AllocatedState:
     """Return what all claims of the cluster take, those of `PendingAllocation` included.
 
@@ -219,19 +211,15 @@ class _Ledger:
 
     def _hold_one(self, cluster: Cluster, changed: object) -> None:
         if isinstance(changed, ResourceClaim):
-            key = _key(changed)
+            key = key_of(changed)
             self.state.hold(Holder(key), cluster.get(ResourceClaim, key))
         elif isinstance(changed, PendingAllocation):
             now = cluster.get(PendingAllocation, changed.metadata.name)
             self.state.hold(_pending_holder(changed), now.claim if now is not None else None)
 
 
-def _key(claim: ResourceClaim) -> str:
-    return f"{claim.metadata.namespace}/{claim.metadata.name}"
-
-
 def _pending_holder(pending: PendingAllocation) -> Holder:
-    return Holder(_key(pending.claim), pending.metadata.name)
+    return Holder(key_of(pending.claim), pending.metadata.name)
 
 
 def _taken(claim: ResourceClaim | None) -> _Taken:

@@ -109,22 +109,19 @@ class Allocator:
             offer = self._offer(row)
         except AllocationError as error:
             return Explanation(fits=False, error=str(error))
-        pools = tuple(
-            (pool.id, pool.invalid or "slices are missing: it is being updated")
-            for pool in offer.pools
-            if not pool.sound
-        )
+        pools = tuple((pool.id, pool.problem) for pool in offer.pools if not pool.sound)
+        incomplete = tuple(pool.id for pool in offer.pools if pool.incomplete)
         search = self._search(offer, claims, explain=True)
         try:
             picks = search.run()
             if picks is not None:
                 _results(offer, self._pools.name(row), claims, picks)
-                return Explanation(fits=True, pools=pools)
+                return Explanation(fits=True, pools=pools, incomplete=incomplete)
         except BudgetExceeded:
-            return Explanation(fits=False, exceeded=True, shortages=search.shortages, pools=pools)
+            return Explanation(False, "", True, search.shortages, pools, incomplete)
         except (AllocationError, NodeAllocationError) as error:
-            return Explanation(fits=False, error=str(error), shortages=search.shortages, pools=pools)
-        return Explanation(fits=False, shortages=search.shortages, pools=pools)
+            return Explanation(False, str(error), False, search.shortages, pools, incomplete)
+        return Explanation(False, "", False, search.shortages, pools, incomplete)
 
     def results(self, row: int, claims: Sequence[ResourceClaim], picks: Picks) -> tuple[AllocationResult, ...]:
         """Return picks made for a node that looks like this one, in the words of this one."""

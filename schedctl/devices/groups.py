@@ -1,8 +1,9 @@
 """Nodes that no search could tell apart: those that see the same things, with the same of them in use.
 
 What a node sees is numbered by `DevicePools.look`. What is in use is kept here, for pools that only one node sees, as a
-number for each node: equal for nodes where devices in the same places are in use in the same way. It is brought up to
-date from what changed, since every placement takes devices on one node.
+number for each node: equal for nodes where devices in the same places are in use in the same way. Of pools that others
+may see as well, only that they changed is noted. Both are brought up to date from what changed, since every placement
+takes devices on one node.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ class Groups:
         self._pools = pools
         self._state = state
         self._version = -1
+        self._changed: dict[int, int] = {}
         self._patterns: Interner[Hashable] = Interner()
         self._unused = self._patterns.code(())
         self._pattern: IndexArray = np.full(pools.rows, self._unused, np.intp)
@@ -38,6 +40,8 @@ class Groups:
     def of(self, rows: IndexArray) -> IndexArray:
         """Return a number for each row, intp (n,); rows with the same number are alike to any search."""
         self._catch_up()
+        if len(self.outcomes) > _MOST_KEPT:
+            self.outcomes.clear()
         numbers: IndexArray = (self._pools.look(rows) << 32) | self._pattern[rows]
         return numbers
 
@@ -48,22 +52,22 @@ class Groups:
     def depends(self, number: int) -> int:
         """Return what the outcome for a group depends on beside its number.
 
-        Where all pools are seen by one node each, that is nothing; otherwise the version of the state.
+        That is a version of the state: of when a pool was last found changed that these nodes see, and others may see.
         """
-        return -1 if self._pools.local(number >> 32) else self._state.version
+        return self._changed.get(number >> 32, -1)
 
     def _catch_up(self) -> None:
         version = self._state.version
         if version == self._version:
             return
-        if len(self.outcomes) > _MOST_KEPT:
-            self.outcomes.clear()
         touched: dict[int, None] = {}
         for pool, changed in reversed(self._state.changed.items()):
             if changed <= self._version:
                 break
             if pool in self._pools.home:
                 touched[self._pools.home[pool]] = None
+            for look in self._pools.looks.get(pool, ()):
+                self._changed[look] = version
         for row in touched:
             self._pattern[row] = self._patterns.code(self._pattern_of(row))
         self._version = version

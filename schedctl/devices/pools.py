@@ -16,20 +16,29 @@ in the same places: `DevicePools.look` gives such nodes the same number, on whic
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import msgspec
 import numpy as np
 
-from schedctl.api.devices import CounterSet, Device, DeviceTaint, DeviceTaintRule, ResourceSlice
-from schedctl.api.node_selectors import NodeQuery, compile_node_selector
+from schedctl.api.devices import (
+    CounterSet,
+    Device,
+    DeviceTaint,
+    DeviceTaintRule,
+    ResourceSlice,
+    ResourceSliceSpec,
+)
+from schedctl.api.node_selectors import compile_node_selector
 from schedctl.api.nodes import Node
 from schedctl.api.pods import NodeSelector, NodeSelectorRequirement
 from schedctl.api.selectors import SelectorError
 from schedctl.cache.arrays import IndexArray, Interner
 from schedctl.cache.cluster import Cluster
+from schedctl.cache.node_matching import matching
+from schedctl.cache.node_table import NodeTable
 from schedctl.devices.allocated import DeviceID, PoolID
 from schedctl.devices.quantities import nano
 from schedctl.devices.selectors import DeviceView
@@ -109,10 +118,11 @@ class Pool:
         elsewhere: devices that other nodes reach and that draw on the counters.
         counters: how much there is of each counter, in nano-units.
         node: the one node that all slices of the pool name, "" if it can be seen from others.
+        published: where slices are missing, how many there are and how many there should be.
         slices: the slices reached, by name.
     """
 
-    __slots__ = ("counters", "devices", "elsewhere", "id", "incomplete", "invalid", "node", "slices")
+    __slots__ = ("counters", "devices", "elsewhere", "id", "incomplete", "invalid", "node", "published", "slices")
 
     def __init__(self, pool_id: PoolID, node: str, slices: tuple[str, ...]) -> None:
         self.id = pool_id
@@ -120,6 +130,7 @@ class Pool:
         self.slices = slices
         self.incomplete = False
         self.invalid = ""
+        self.published = (0, 0)
         self.devices: tuple[PooledDevice, ...] = ()
         self.elsewhere: tuple[PooledDevice, ...] = ()
         self.counters: Mapping[tuple[str, str], int] = {}
@@ -128,6 +139,12 @@ class Pool:
     def sound(self) -> bool:
         """Whether devices may be allocated from it."""
         return not (self.incomplete or self.invalid)
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with a pool that is not sound, in words."""
+        there, stated = self.published
+        return self.invalid or f"{there} of {stated} slices, so its devices do not count"
 
     @property
     def waits(self) -> bool:
@@ -173,6 +190,7 @@ class DevicePools:
     Attributes:
         rows: how many rows there are.
         home: the row of the node that a pool is local to, for pools that are.
+        looks: for other pools, the looks of the nodes that see it, as far as they were asked about.
         matches: which models, by number, an expression is true of, as far as a search has asked.
     """
 
@@ -190,14 +208,14 @@ class DevicePools:
             for pool, every in slices.of_pool.items()
             for generation in {each.spec.pool.generation for each in every}
         }
-        self._reach = _Reach(self._shared)
+        self._reach = _Reach(self._nodes, self._shared, self._on_node.values())
         self._offers: dict[int, Offer | GatherError] = {}
         self._wide: dict[Hashable, Offer] = {}
         self._models: dict[tuple[str, bytes], DeviceModel] = {}
         self._looks: Interner[Hashable] = Interner()
         self._look_of_offer: dict[int, int] = {}
         self._look: IndexArray = np.full(len(self._nodes), -1, np.intp)
-        self._spread: set[int] = set()
+        self.looks: dict[PoolID, set[int]] = {}
         row_of = self._nodes.row_of
         self.home = {pool: row_of[node] for pool, node in self._local_to.items() if node in row_of}
         self.rows = len(self._nodes)
@@ -235,10 +253,6 @@ class DevicePools:
         """Return a node's name."""
         return self._nodes.names[row]
 
-    def local(self, look: int) -> bool:
-        """Return whether nodes of that look see local pools only."""
-        return look not in self._spread
-
     def _look_of(self, row: int) -> int:
         try:
             offer = self.offer(row)
@@ -247,43 +261,43 @@ class DevicePools:
         look = self._look_of_offer.get(id(offer))
         if look is None:
             look = self._look_of_offer[id(offer)] = self._looks.code(tuple(pool.look() for pool in offer.pools))
-            if len(offer.local) < len(offer.pools):
-                self._spread.add(look)
+            for pool in offer.pools:
+                if not pool.node:
+                    self.looks.setdefault(pool.id, set()).add(look)
         return look
 
     # -- gathering ---------------------------------------------------------------
 
     def _gather(self, row: int) -> Offer:
         """Gather a node's pools; nodes that reach the same of what is shared share the pools, and often the offer."""
-        name, labels = self._nodes.names[row], self._nodes.objects[row].metadata.labels
-        own = self._on_node.get(name, [])
+        own = self._on_node.get(self._nodes.names[row], [])
         if not all(self._local_to[pool_of(each)] for each in own):
-            return _offer(self._pools([*own, *self._shared], name, labels))
-        signature = self._reach.signature(name, labels)
+            return _offer(self._pools([*own, *self._reach.candidates(row)], row))
+        signature = self._reach.signature(row)
         wide = self._wide.get(signature)
         if wide is None:
-            wide = self._wide[signature] = _offer(self._pools(self._shared, name, labels))
-        return _offer([*self._pools(own, name, labels), *wide.pools]) if own else wide
+            wide = self._wide[signature] = _offer(self._pools(self._reach.candidates(row), row))
+        return _offer([*self._pools(own, row), *wide.pools]) if own else wide
 
-    def _pools(self, slices: Sequence[ResourceSlice], name: str, labels: Mapping[str, str] | None) -> list[Pool]:
+    def _pools(self, slices: Sequence[ResourceSlice], row: int) -> list[Pool]:
         reached: dict[PoolID, list[ResourceSlice]] = {}
         for each in slices:
-            if self._relevant(each, name, labels):
+            if self._relevant(each, row):
                 _add(reached.setdefault(pool_of(each), []), each)
-        pools = (self._pool(pool_id, seen, name, labels) for pool_id, seen in reached.items())
+        pools = (self._pool(pool_id, seen, row) for pool_id, seen in reached.items())
         return [pool for pool in pools if pool is not None]
 
-    def _relevant(self, each: ResourceSlice, name: str, labels: Mapping[str, str] | None) -> bool:
+    def _relevant(self, each: ResourceSlice, row: int) -> bool:
         """Return whether a slice has a device for the node."""
         spec = each.spec
         if spec.node_name or spec.all_nodes or spec.node_selector is not None:
-            reached = self._reach.of(spec.node_name, spec.all_nodes, spec.node_selector, name, labels)
+            reached = self._reach.of(spec, row)
             if isinstance(reached, str):
                 raise GatherError(f"failed to perform node selection for slice {each.metadata.name}: {reached}")
             return reached
         if spec.per_device_node_selection:
             for device in spec.devices or ():
-                reached = self._reach.of(device.node_name, device.all_nodes, device.node_selector, name, labels)
+                reached = self._reach.of(device, row)
                 if isinstance(reached, str):
                     where = f"device {device.name} in slice {each.metadata.name}"
                     raise GatherError(f"failed to perform node selection for {where}: {reached}")
@@ -291,9 +305,7 @@ class DevicePools:
                     return True
         return False
 
-    def _pool(
-        self, pool_id: PoolID, slices: list[ResourceSlice], name: str, labels: Mapping[str, str] | None
-    ) -> Pool | None:
+    def _pool(self, pool_id: PoolID, slices: list[ResourceSlice], row: int) -> Pool | None:
         """Return the pool of these slices, None if there is a newer generation of it elsewhere."""
         stated = slices[0].spec.pool
         slices.sort(key=lambda each: each.metadata.name)
@@ -305,19 +317,13 @@ class DevicePools:
             whole = self._whole[pool_id, stated.generation]
             if whole.number != stated.resource_slice_count:
                 pool.incomplete = True
+                pool.published = whole.number, stated.resource_slice_count
                 return pool
             others = [each for each in whole.counting if each.metadata.name not in pool.slices]
-        self._fill(pool, slices, others, name, labels)
+        self._fill(pool, slices, others, row)
         return pool
 
-    def _fill(
-        self,
-        pool: Pool,
-        slices: Sequence[ResourceSlice],
-        others: Sequence[ResourceSlice],
-        name: str,
-        labels: Mapping[str, str] | None,
-    ) -> None:
+    def _fill(self, pool: Pool, slices: Sequence[ResourceSlice], others: Sequence[ResourceSlice], row: int) -> None:
         """Set the pool's devices and counters, or what is wrong with it."""
         sets = [counters for each in (*slices, *others) for counters in each.spec.shared_counters or ()]
         counters = {
@@ -329,7 +335,7 @@ class DevicePools:
         devices = tuple(
             PooledDevice(DeviceID(*pool.id, device.name), device, self._model(device, pool.id), each, pool, reached)
             for each in listing
-            for device, reached in zip(each.spec.devices or (), self._reached(each, name, labels), strict=True)
+            for device, reached in zip(each.spec.devices or (), self._reached(each, row), strict=True)
         )
         elsewhere = tuple(
             PooledDevice(DeviceID(*pool.id, device.name), device, self._model(device, pool.id), each, pool, False)
@@ -342,11 +348,11 @@ class DevicePools:
         if not pool.invalid:
             pool.devices, pool.elsewhere, pool.counters = devices, elsewhere, counters
 
-    def _reached(self, each: ResourceSlice, name: str, labels: Mapping[str, str] | None) -> tuple[bool | str, ...]:
+    def _reached(self, each: ResourceSlice, row: int) -> tuple[bool | str, ...]:
         devices = each.spec.devices or ()
         if not each.spec.per_device_node_selection:
             return (True,) * len(devices)
-        return tuple(self._reach.of(d.node_name, d.all_nodes, d.node_selector, name, labels) for d in devices)
+        return tuple(self._reach.of(device, row) for device in devices)
 
     def _model(self, device: Device, pool_id: PoolID) -> DeviceModel:
         key = pool_id.driver, msgspec.json.encode(msgspec.structs.replace(device, name=""))
@@ -384,63 +390,76 @@ class _Whole(NamedTuple):
 
 
 class _Reach:
-    """From where devices can be reached; what a node selector says of a node is worked out once.
+    """From where devices can be reached. Each distinct node selector is asked of the whole node table at once.
 
     Args:
-        slices: those of which devices may be reached from several nodes. Their selectors are told by identity.
+        table: the nodes.
+        shared: the slices that name no node.
+        named: those that do; devices of theirs may nevertheless choose nodes one by one.
     """
 
-    def __init__(self, slices: Sequence[ResourceSlice]) -> None:
-        self._written: dict[int, bytes] = {}
-        self._queries: dict[bytes, NodeQuery] = {}
-        self._answers: dict[tuple[bytes, str], bool | str] = {}
-        self._named: set[str] = set()
-        self._selectors: dict[bytes, NodeSelector] = {}
-        for each in slices:
-            for where in (each.spec, *(each.spec.devices or ())):
-                if where.node_name:
-                    self._named.add(where.node_name)
-                if where.node_selector is not None:
-                    self._selectors[self._write(where.node_selector)] = where.node_selector
-
-    def signature(self, name: str, labels: Mapping[str, str] | None) -> Hashable:
-        """Return a value that is equal for nodes that reach the same of these slices and their devices."""
-        answers = tuple(self.of(None, None, selector, name, labels) for selector in self._selectors.values())
-        return name if name in self._named else "", answers
-
-    def of(
-        self,
-        node_name: str | None,
-        all_nodes: bool | None,
-        selector: NodeSelector | None,
-        name: str,
-        labels: Mapping[str, str] | None,
-    ) -> bool | str:
-        """Return whether a node is meant, or the text of an error; the first of the three that is set decides."""
-        if node_name:
-            return node_name == name
-        if all_nodes:
-            return True
-        if selector is None:
-            return False
-        written = self._write(selector)
-        key = written, name
-        answer = self._answers.get(key)
-        if answer is None:
-            if written not in self._queries:
-                self._queries[written] = compile_node_selector(selector)
+    def __init__(
+        self, table: NodeTable, shared: Sequence[ResourceSlice], named: Iterable[Sequence[ResourceSlice]]
+    ) -> None:
+        self._table = table
+        self._shared = shared
+        self._codes: dict[int, int] = {}  # of selectors, by identity
+        self._faults: dict[int, str] = {}
+        self._names: set[str] = set()
+        selectors = self._selectors(each for slices in (shared, *named) for each in slices)
+        self._matched = np.zeros(((len(selectors) + 7) // 8, len(table)), np.uint8)  # a bit for each selector and row
+        for code, selector in enumerate(selectors):
+            query = compile_node_selector(selector)
             try:
-                answer = self._queries[written].checked().matches(name, labels)
+                matched = matching(table, query.checked())
             except SelectorError as error:
-                answer = f"failed to parse node selector {_printed(selector)}: {error}"
-            self._answers[key] = answer
-        return answer
+                self._faults[code] = f"failed to parse node selector {_printed(selector)}: {error}"
+            else:
+                self._matched[code // 8] |= matched.view(np.uint8) << (code % 8)
+        self._decisive: IndexArray = np.array([self._decides(each.spec) for each in shared], np.intp)
 
-    def _write(self, selector: NodeSelector) -> bytes:
-        written = self._written.get(id(selector))
-        if written is None:
-            written = self._written[id(selector)] = msgspec.json.encode(selector)
-        return written
+    def _selectors(self, slices: Iterable[ResourceSlice]) -> list[NodeSelector]:
+        """Return the distinct selectors of slices and of devices that choose nodes; note their codes, and the names."""
+        distinct: dict[bytes, NodeSelector] = {}
+        code_of: dict[bytes, int] = {}
+        for each in slices:
+            devices = (each.spec.devices or ()) if each.spec.per_device_node_selection else ()
+            self._names.update(device.node_name for device in devices if device.node_name)
+            for where in (each.spec, *devices):
+                if where.node_selector is not None:
+                    written = msgspec.json.encode(where.node_selector)
+                    distinct.setdefault(written, where.node_selector)
+                    self._codes[id(where.node_selector)] = code_of.setdefault(written, len(code_of))
+        return list(distinct.values())
+
+    def _decides(self, spec: ResourceSliceSpec) -> int:
+        """Return the code of the selector that alone decides about a slice, -1 if it must be asked about."""
+        if spec.all_nodes or spec.node_selector is None:
+            return -1
+        code = self._codes[id(spec.node_selector)]
+        return -1 if code in self._faults else code
+
+    def candidates(self, row: int) -> list[ResourceSlice]:
+        """Return the shared slices, in order, but for those whose selector does not match a node."""
+        matched = np.unpackbits(self._matched[:, row], bitorder="little")
+        asked = np.append(matched, 1)[self._decisive]  # the last is for -1
+        return [self._shared[index] for index in np.flatnonzero(asked).tolist()]
+
+    def signature(self, row: int) -> Hashable:
+        """Return a value that is equal for nodes that reach the same of the shared slices and their devices."""
+        name = self._table.names[row]
+        return name if name in self._names else "", self._matched[:, row].tobytes()
+
+    def of(self, where: ResourceSliceSpec | Device, row: int) -> bool | str:
+        """Return whether a node is meant, or the text of an error; a name, all nodes, a selector: the first decides."""
+        if where.node_name:
+            return where.node_name == self._table.names[row]
+        if where.all_nodes:
+            return True
+        if where.node_selector is None:
+            return False
+        code = self._codes[id(where.node_selector)]
+        return self._faults.get(code) or bool(self._matched[code // 8, row] >> (code % 8) & 1)
 
 
 def _only_node(slices: Sequence[ResourceSlice]) -> str:

@@ -22,11 +22,11 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from schedctl.api.devices import DeviceClass, DeviceSelector, ResourceClaim
-from schedctl.api.meta import Quantity
+from schedctl.api.meta import Quantity, key_of
 from schedctl.api.quantities import Amount
 from schedctl.devices.allocated import AllocatedState, Use
 from schedctl.devices.capacity import CapacityError, Misfit, Portion, portions
-from schedctl.devices.constraints import Constraint
+from schedctl.devices.constraints import Constraint, attribute_of
 from schedctl.devices.counters import Counters
 from schedctl.devices.pools import DeviceModel, Offer, PooledDevice
 from schedctl.devices.quantities import canonical, nano_amount
@@ -187,7 +187,7 @@ class Search:
     def _prepare(self) -> None:
         """Check all claims, and find out how many devices each request needs."""
         for claim in self._claims:
-            key = _key(claim)
+            key = key_of(claim)
             least = 0
             wanted: list[list[_Wanted]] = []
             self._wanted.append(wanted)
@@ -210,7 +210,7 @@ class Search:
             self._constraints.append([Constraint(constraint) for constraint in constraints])
 
     def _want(self, claim: ResourceClaim, request: Request) -> _Wanted:
-        where = f"claim {_key(claim)}, request {request.name}"
+        where = f"claim {key_of(claim)}, request {request.name}"
         if request.derives:
             raise AllocationError(f"{where}: cannot handle request with derived attributes, the feature is disabled")
         for number, selector in enumerate(request.selectors):
@@ -352,7 +352,7 @@ class Search:
         try:
             return not isinstance(self._portions(wanted, device.model), Misfit)
         except CapacityError as error:
-            where = f"claim {_key(self._claims[claim])}, request {wanted.request.name}"
+            where = f"claim {key_of(self._claims[claim])}, request {wanted.request.name}"
             raise AllocationError(f"{where}: checking capacity for device {device.id}: {error}") from None
 
     def _take(self, claim: int, wanted: _Wanted, place: int, *, must: bool) -> bool:
@@ -379,7 +379,7 @@ class Search:
             fits = joined == len(constraints)
             if must and not fits:
                 raise AllocationError(
-                    f"claim {_key(self._claims[claim])}, request {request.name}: cannot add device {device.id}"
+                    f"claim {key_of(self._claims[claim])}, request {request.name}: cannot add device {device.id}"
                     " because a claim constraint would not be satisfied"
                 )
         given = self._portions(wanted, model)
@@ -455,7 +455,7 @@ class Search:
             if not self._matches_selector(f"class {wanted.request.class_name}", index, selector, device):
                 return Why.CLASS, index
         for index, selector in enumerate(wanted.request.selectors):
-            if not self._matches_selector(f"claim {_key(claim)}", index, selector, device):
+            if not self._matches_selector(f"claim {key_of(claim)}", index, selector, device):
                 return Why.REQUEST, index
         return None
 
@@ -507,7 +507,7 @@ class Search:
             )
             request = wanted.request
             self._stuck.shortages[alternative] = Shortage(
-                _key(self._claims[claim]), request.full_name, request.class_name, wanted.count, found, limit, judged
+                key_of(self._claims[claim]), request.full_name, request.class_name, wanted.count, found, limit, judged
             )
 
     def _refusals(self, claim: int, wanted: _Wanted, place: int, *, tried: bool) -> tuple[Refusal, ...]:
@@ -535,7 +535,8 @@ class Search:
                 refusals.append(Refusal(Why.TAINT, subject=f"{taint.key}={taint.value}:{taint.effect}"))
         for index, constraint in enumerate(self._constraints[claim]):
             if not constraint.allows(request, model):
-                refusals.append(Refusal(Why.CONSTRAINT, index, constraint.attribute))
+                lacks = attribute_of(model, constraint.attribute) is None
+                refusals.append(Refusal(Why.ATTRIBUTE if lacks else Why.CONSTRAINT, index, constraint.attribute))
         if tried and not refusals:
             refusals.append(Refusal(Why.TRIED))
         return tuple(refusals)
@@ -585,10 +586,6 @@ def _may_break(claim: ResourceClaim) -> bool:
     """Return whether the order in which devices are tried may show in an error: all of them, under constraints."""
     wants_all = any(each.mode == ALL for alternatives in requests_of(claim) for each in alternatives)
     return wants_all and bool(claim.spec.devices.constraints)
-
-
-def _key(claim: ResourceClaim) -> str:
-    return f"{claim.metadata.namespace}/{claim.metadata.name}"
 
 
 def _expression(selector: DeviceSelector) -> str:

@@ -58,6 +58,7 @@ class Selector:
     def __init__(self, expression: str) -> None:
         from schedctl.devices.cel import programs
 
+        expression.encode()
         self.expression = expression
         self.error = ""
         self._program: Program | None = None
@@ -104,6 +105,8 @@ def compiled(expression: str) -> Selector:
     """
     try:
         return Selector(expression)
+    except UnicodeEncodeError:  # half of a character: no API server would take it in
+        raise NotModelled(_PLUGIN, "texts that are no Unicode", "a device selector") from None
     except RecursionError:
         raise NotModelled(_PLUGIN, "very deeply nested CEL expressions", "a device selector") from None
 

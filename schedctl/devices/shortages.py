@@ -21,6 +21,7 @@ class Why(Enum):
     COUNTERS = "its pool has not enough of a counter"
     TAINT = "is tainted"
     CONSTRAINT = "breaks a constraint of the claim"
+    ATTRIBUTE = "does not have the attribute that a constraint of the claim is about"
     TRIED = "was tried in vain together with others"
 
 
@@ -109,6 +110,7 @@ class Explanation(NamedTuple):
         exceeded: whether it was given up after too many steps.
         shortages: the requests at which it got stuck: one, or each alternative of one.
         pools: incomplete and invalid pools, and what is wrong with each.
+        incomplete: those of them of which slices are missing.
     """
 
     fits: bool
@@ -116,3 +118,4 @@ class Explanation(NamedTuple):
     exceeded: bool = False
     shortages: tuple[Shortage, ...] = ()
     pools: tuple[tuple[PoolID, str], ...] = ()
+    incomplete: tuple[PoolID, ...] = ()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,17 +12,23 @@ import msgspec
 
 from schedctl.api.devices import (
     DeviceClaim,
+    DeviceClass,
+    DeviceConstraint,
     DeviceRequest,
+    DeviceSelector,
     DeviceSubRequest,
     DeviceToleration,
     ExactDeviceRequest,
     ResourceClaim,
     ResourceClaimStatus,
+    ResourceSlice,
 )
 from schedctl.api.pods import Pod, PodResourceClaim
 from schedctl.cache.cluster import Cluster
+from schedctl.devices.selector_names import Named
 from schedctl.explain.changes import Change
-from schedctl.explain.phrases import bare
+from schedctl.explain.phrases import bare, few, shortened
+from schedctl.workloads.admission import generated_claims
 
 _Asked = ExactDeviceRequest | DeviceSubRequest
 _replace = msgspec.structs.replace
@@ -54,6 +62,56 @@ class RenameResourceClaim(Change):
     def _renamed(self, reference: PodResourceClaim) -> PodResourceClaim:
         wrong = reference.resource_claim_name == self.name
         return _replace(reference, resource_claim_name=self.meant) if wrong else reference
+
+
+@dataclass(frozen=True, slots=True)
+class MakeClaims(Change):
+    """The claim controller has not made the pod's claims from their templates yet."""
+
+    kind: ClassVar[str] = "make-resource-claims"
+    effort: ClassVar[int] = 0
+
+    @property
+    def condition(self) -> str:
+        """``its claims were made``."""
+        return "its claims were made"
+
+    def apply(self, pod: Pod, cluster: Cluster) -> Pod:
+        """Put the claims and return the pod whose status names them."""
+        made, claims = generated_claims(pod, cluster)
+        for claim in claims:
+            cluster.put(claim)
+        return made
+
+
+@dataclass(frozen=True, slots=True)
+class RenameTemplate(Change):
+    """A claim template the pod names is not there, but one of a similar name is."""
+
+    name: str
+    meant: str
+
+    kind: ClassVar[str] = "rename-resource-claim-template"
+    effort: ClassVar[int] = 0
+
+    @property
+    def subject(self) -> str:
+        """The template."""
+        return self.name
+
+    @property
+    def condition(self) -> str:
+        """``it named claim template h100``."""
+        return f"it named claim template {self.meant}"
+
+    def apply(self, pod: Pod, cluster: Cluster) -> Pod:
+        """Put the claims of the other template and return the pod that has them."""
+        claims = [self._renamed(reference) for reference in pod.spec.resource_claims or ()]
+        return MakeClaims().apply(_replace(pod, spec=_replace(pod.spec, resource_claims=claims or None)), cluster)
+
+    def _renamed(self, reference: PodResourceClaim) -> PodResourceClaim:
+        wrong = reference.resource_claim_template_name == self.name
+        return _replace(reference, resource_claim_template_name=self.meant) if wrong else reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +162,7 @@ class DropSelector(Change):
     @property
     def condition(self) -> str:
         """``request gpu of claim training did not want device.driver == "gpu.example.com"``."""
-        return f"{_named(self.claim, self.request)} did not want {self.expression}"
+        return f"{_named(self.claim, self.request)} did not want {shortened(self.expression)}"
 
     def apply(self, pod: Pod, cluster: Cluster) -> Pod:
         """Put the claim without the selector."""
@@ -115,6 +173,97 @@ class DropSelector(Change):
             return _replace(asked, selectors=kept or None)
 
         _change_request(cluster, self.claim, self.request, without)
+        return pod
+
+
+@dataclass(frozen=True, slots=True)
+class RenameAttribute(Change):
+    """A selector asks for an attribute or capacity that no device has, but one of a similar name is there.
+
+    Attributes:
+        claim, request: whose selector it is, "" for that of a class.
+        device_class: the class whose selector it is, "" for a request's own.
+        named, meant: what it names and what may have been meant.
+    """
+
+    claim: str
+    request: str
+    device_class: str
+    named: Named
+    meant: Named
+
+    kind: ClassVar[str] = "rename-device-attribute"
+    effort: ClassVar[int] = 0
+
+    @property
+    def subject(self) -> tuple[str, str, str, Named]:
+        """The claim, the request, the class and what is named."""
+        return self.claim, self.request, self.device_class, self.named
+
+    @property
+    def condition(self) -> str:
+        """``request gpu of claim training asked for gpu.example.com/productName``."""
+        whose = _named(self.claim, self.request) if self.claim else f"class {self.device_class}"
+        return f"{whose} asked for {self.meant.domain}/{self.meant.name}"
+
+    def apply(self, pod: Pod, cluster: Cluster) -> Pod:
+        """Put the claim, or the class, with the other name in its selectors."""
+        if not self.device_class:
+            _change_request(
+                cluster,
+                self.claim,
+                self.request,
+                lambda asked: _replace(asked, selectors=[self._renamed(each) for each in asked.selectors or ()]),
+            )
+            return pod
+        before = cluster.every(DeviceClass)[self.device_class]
+        selectors = [self._renamed(each) for each in before.spec.selectors or ()]
+        cluster.put(_replace(before, spec=_replace(before.spec, selectors=selectors)))
+        return pod
+
+    def _renamed(self, selector: DeviceSelector) -> DeviceSelector:
+        if selector.cel is None:
+            return selector
+        text = re.sub(rf"(?<!\w){re.escape(self.named.name)}(?!\w)", self.meant.name, selector.cel.expression)
+        text = re.sub(rf"""(["']){re.escape(self.named.domain)}\1""", rf"\g<1>{self.meant.domain}\g<1>", text)
+        return _replace(selector, cel=_replace(selector.cel, expression=text))
+
+
+@dataclass(frozen=True, slots=True)
+class RenameConstraint(Change):
+    """A constraint is on an attribute that no device has, but one of a similar name is there."""
+
+    claim: str
+    attribute: str
+    meant: str
+
+    kind: ClassVar[str] = "rename-device-constraint"
+    effort: ClassVar[int] = 0
+
+    @property
+    def subject(self) -> tuple[str, str]:
+        """The claim and the attribute."""
+        return self.claim, self.attribute
+
+    @property
+    def condition(self) -> str:
+        """``claim training had its constraint on gpu.example.com/numaNode``."""
+        return f"claim {bare(self.claim)} had its constraint on {self.meant}"
+
+    def apply(self, pod: Pod, cluster: Cluster) -> Pod:
+        """Put the claim with the other attribute in its constraints."""
+
+        def renamed(constraint: DeviceConstraint) -> DeviceConstraint:
+            if constraint.match_attribute == self.attribute:
+                return _replace(constraint, match_attribute=self.meant)
+            wrong = constraint.distinct_attribute == self.attribute
+            return _replace(constraint, distinct_attribute=self.meant) if wrong else constraint
+
+        _change_devices(
+            cluster,
+            self.claim,
+            lambda devices: _replace(devices, constraints=[renamed(each) for each in devices.constraints or ()]),
+        )
         return pod
 
 
@@ -250,9 +399,15 @@ class DropConstraint(Change):
 
 @dataclass(frozen=True, slots=True)
 class FreeClaims(Change):
-    """Claims hold devices that the pod needs, or are themselves what it needs, on a node where it may not run."""
+    """Claims hold devices that the pod needs, or are themselves what it needs, on a node where it may not run.
+
+    Attributes:
+        claims: the claims.
+        users: the pods that use them.
+    """
 
     claims: tuple[str, ...]
+    users: tuple[str, ...] = ()
 
     kind: ClassVar[str] = "free-claims"
     effort: ClassVar[int] = 4
@@ -264,8 +419,9 @@ class FreeClaims(Change):
 
     @property
     def condition(self) -> str:
-        """``claim ml/training were no longer in use``."""
-        return f"claim{'s' if len(self.claims) > 1 else ''} {' and '.join(self.claims)} were no longer in use"
+        """``claim ml/training were no longer in use by pod ml/trainer``."""
+        by = f" by pod{'s' if len(self.users) > 1 else ''} {few(self.users)}" if self.users else ""
+        return f"claim{'s' if len(self.claims) > 1 else ''} {' and '.join(self.claims)} were no longer in use{by}"
 
     def apply(self, pod: Pod, cluster: Cluster) -> Pod:
         """Remove the pods the claims are reserved for, and put the claims without an allocation."""
@@ -277,6 +433,50 @@ class FreeClaims(Change):
                 cluster.remove_pod(info)
             cluster.put(_replace(claim, status=ResourceClaimStatus()))
         return pod
+
+
+@dataclass(frozen=True, slots=True)
+class CompletePools(Change):
+    """Pools of a driver do not count because slices of theirs are missing."""
+
+    driver: str
+
+    kind: ClassVar[str] = "complete-device-pools"
+    effort: ClassVar[int] = 3
+
+    @property
+    def subject(self) -> str:
+        """The driver."""
+        return self.driver
+
+    @property
+    def condition(self) -> str:
+        """``the pools of driver gpu.example.com were complete``."""
+        return f"the pools of driver {self.driver} were complete"
+
+    @property
+    def command(self) -> str:
+        """``kubectl get resourceslices --field-selector spec.driver=gpu.example.com``."""
+        return f"kubectl get resourceslices --field-selector spec.driver={self.driver}"
+
+    def apply(self, pod: Pod, cluster: Cluster) -> Pod:
+        """Let the slices that are there be all of their pool."""
+        own = [each for each in cluster.every(ResourceSlice).values() if each.spec.driver == self.driver]
+        published = Counter((each.spec.pool.name, each.spec.pool.generation) for each in own)
+        for each in own:
+            pool = each.spec.pool
+            whole = _replace(pool, resource_slice_count=published[pool.name, pool.generation])
+            cluster.put(_replace(each, spec=_replace(each.spec, pool=whole)))
+        return pod
+
+
+def asked_of(claim: ResourceClaim) -> Iterator[tuple[str, ExactDeviceRequest | DeviceSubRequest]]:
+    """Yield the requests of a claim by full name, which is ``request/alternative`` where it has several."""
+    for request in claim.spec.devices.requests or ():
+        if request.exactly is not None:
+            yield request.name, request.exactly
+        for each in request.first_available or ():
+            yield f"{request.name}/{each.name}", each
 
 
 def _named(claim: str, request: str) -> str:

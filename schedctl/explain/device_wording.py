@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from schedctl.api.devices import IN_MEMORY_NAME
 from schedctl.devices.shortages import Why
 from schedctl.explain.evidence import Evidence
-from schedctl.explain.phrases import bare, few, requirement
+from schedctl.explain.phrases import bare, few, requirement, shortened
 
 _MANY = 1 << 10
 _FAR = 1 << 31
@@ -19,10 +20,12 @@ _NONE = "no device here"
 def scarce(evidence: Evidence) -> str:
     """``gpu-1 does not match device.attributes["x"].model == "b" (others: 1 held)``."""
     found = evidence["scarcity"]
-    nothing = not any(lack["closest"] or lack["tooMany"] for lack in found["lacking"])
-    if nothing and found["lacking"] and not found["pools"]:
+    told = []
+    if any(lack["closest"] or lack["tooMany"] for lack in found["lacking"]):
+        several = len(found["lacking"]) > 1
+        told = [_lacking(lack, found["users"], several=several) for lack in found["lacking"]]
+    elif found["lacking"] and not found["pools"]:
         return _NONE
-    told = [_lacking(lack, several=len(found["lacking"]) > 1) for lack in found["lacking"]]
     told += [f"pool {pool}: {problem}" for pool, problem in found["pools"].items()]
     return "; ".join(told) or str(found["error"])
 
@@ -34,9 +37,13 @@ def requests(all_evidence: Sequence[Evidence]) -> str:
 
 
 def distance(evidence: Evidence) -> int:
-    """Return how far the nearest device is from being taken: by reasons against it, then by selectors it matches."""
+    """Return how far the nearest device is from being taken: by reasons against it, then by selectors it matches.
+
+    Devices that do not count, since their pool does not, are farther; none at all is farthest.
+    """
+    none = _FAR - 1 if evidence["scarcity"]["pools"] else _FAR
     found = (lack["closest"]["refusals"] for lack in evidence["scarcity"]["lacking"] if lack["closest"])
-    return min((_MANY * len(refusals) - refusals[0]["number"] for refusals in found), default=_FAR)
+    return min((_MANY * len(refusals) - refusals[0]["number"] for refusals in found), default=none)
 
 
 def held(evidence: Evidence) -> str:
@@ -49,12 +56,12 @@ def left_behind(evidence: Evidence) -> str:
     return f"claim {bare(evidence['claim'])} of an earlier attempt is still there"
 
 
-def refusal(written: Evidence, device_class: str) -> str:
+def refusal(written: Evidence, device_class: str, users: Evidence) -> str:
     """Return one reason against a device, as it stands behind the device's name."""
     subject = written["subject"]
     match why := Why(written["why"]):
         case Why.HELD if written["holders"]:
-            return f"is held by claim {few(written['holders'])}"
+            return f"is held by claim {few([_holder(claim, users) for claim in written['holders']])}"
         case Why.HELD:
             return f"is {why.value}"
         case Why.CHOSEN:
@@ -62,7 +69,7 @@ def refusal(written: Evidence, device_class: str) -> str:
         case Why.CLASS:
             return f"is not of class {device_class}"
         case Why.REQUEST:
-            return f"does not match {subject}"
+            return f"does not match {shortened(subject)}"
         case Why.CAPACITY:
             return f"has {written['left'] or 'too little'} {subject}, not {written['needed']}"
         case Why.COUNTERS:
@@ -71,6 +78,8 @@ def refusal(written: Evidence, device_class: str) -> str:
             return f"has taint {subject}"
         case Why.CONSTRAINT:
             return f"breaks the constraint on {subject}"
+        case Why.ATTRIBUTE:
+            return f"has no attribute {subject}, which a constraint is on"
         case _:
             return str(why.value)
 
@@ -85,34 +94,46 @@ _IN_SHORT = {
     Why.COUNTERS: "short of a counter",
     Why.TAINT: "tainted",
     Why.CONSTRAINT: "against a constraint",
+    Why.ATTRIBUTE: "without an attribute",
     Why.TRIED: "tried in vain",
 }
-_MADE_UP = "<extended-resources>"
-"""The claim for extended resources while nobody has written it."""
 
 
 def _wanted(lack: Evidence) -> str:
     number, claim = lack["wanted"], bare(lack["claim"])
     devices = "every device" if not number else f"{number} device{'' if number == 1 else 's'}"
-    who = "extended resources" if claim == _MADE_UP else f"claim {claim}, request {lack['request']}"
+    who = "extended resources" if claim == IN_MEMORY_NAME else f"claim {claim}, request {lack['request']}"
     return f"{who}: {devices} of class {lack['deviceClass']}"
 
 
-def _lacking(lack: Evidence, *, several: bool) -> str:
+def _lacking(lack: Evidence, users: Evidence, *, several: bool) -> str:
     request = f"{lack['request']}: " if several else ""
     if lack["tooMany"]:
         return f"{request}a claim may have at most 32 devices"
     closest = lack["closest"]
     if closest is None:
         return f"{request}{_NONE}"
-    others = {Why(why): number for why, number in lack["passedOver"].items() if Why(why) is not Why.CHOSEN}
+    others = {Why(why): number for why, number in lack["passedOver"].items()}
+    chosen = others.pop(Why.CHOSEN, 0)
     first = Why(closest["refusals"][0]["why"])
+    if [Why(each["why"]) for each in closest["refusals"]] == [Why.CHOSEN]:
+        if chosen > lack["found"]:
+            return f"{request}{lack['found']} of {lack['wanted']} found, the other devices are for other requests"
+        return f"{request}only {chosen} device{'' if chosen == 1 else 's'} here, {lack['wanted']} wanted"
     if first in others:
         others[first] -= 1
     tally = ", ".join(f"{number} {_IN_SHORT[why]}" for why, number in others.items() if number)
-    found = f"{lack['found']} of {lack['wanted']} found; " if lack["found"] else ""
-    reasons = " and ".join(refusal(written, lack["deviceClass"]) for written in closest["refusals"])
+    found = f"{lack['found']} of {lack['wanted']} found, but " if lack["found"] else ""
+    reasons = " and ".join(refusal(written, lack["deviceClass"], users) for written in closest["refusals"])
     return f"{request}{found}{bare(closest['device'])} {reasons}{f' (others: {tally})' if tally else ''}"
+
+
+def _holder(claim: str, users: Evidence) -> str:
+    """``ml/training of pod ml/trainer``."""
+    if claim not in users:
+        return claim
+    pods = users[claim]
+    return f"{claim} of pod {few(pods)}" if pods else f"{claim}, which no pod uses"
 
 
 def _held(claim: Evidence) -> str:

@@ -54,6 +54,15 @@ def first_refusals(filtering: Filtering) -> Iterator[Refused]:
             yield from _read(refusal.plugin, part, rows, filtering.nodes)
 
 
+def refused_by(filtering: Filtering, plugin: str) -> Iterator[Refused]:
+    """Yield the first refusals of one plugin; nothing of another's is worked out."""
+    for refusal in filtering.refusals:
+        if refusal.plugin == plugin:
+            for part in refusal.verdicts.parts:
+                rows = (part.mask & refusal.mask).nonzero()[0].tolist()
+                yield from _read(refusal.plugin, part, rows, filtering.nodes)
+
+
 def all_refusals(plugin: str, verdicts: Verdicts, nodes: Nodes) -> Iterator[Refused]:
     """Yield everything a filter says of a column, whatever others said before."""
     for part in verdicts.parts:

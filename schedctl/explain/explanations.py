@@ -21,7 +21,7 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.attempts import Attempt
 from schedctl.errors import Inconclusive, NotModelled, UsageError
-from schedctl.explain import facts, fit_error, phrases, preemptions, scores
+from schedctl.explain import facts, fit_error, phrases, preemptions, scores, storage_steps
 from schedctl.explain import hints as next_steps
 from schedctl.explain.pod_changes import as_pending
 from schedctl.explain.reports import (
@@ -36,7 +36,8 @@ from schedctl.explain.reports import (
     Summary,
     Verdict,
 )
-from schedctl.explain.typos import did_you_mean, meant
+from schedctl.explain.similar import did_you_mean, meant
+from schedctl.explain.takings import takings
 from schedctl.scheduler.schedulers import Scheduler
 
 
@@ -176,6 +177,7 @@ def _explained(
         pre_filter=facts.pre_filter(outcome),
         chosen=outcome.chosen,
         ties=ties,
+        takes=takings(outcome, outcome.chosen) if outcome.chosen else [],
         score=ranking[0].total if ranking else None,
         reasons=reasons,
         unschedulable_plugins=[] if ties else sorted(outcome.unschedulable_plugins),
@@ -186,12 +188,12 @@ def _explained(
         matrix=facts.matrix(outcome) if matrix else None,
         node=facts.node(outcome, node, ranking) if node else None,
         current=_current(outcome, bound_to, ranking) if bound_to else None,
-        notes=[*_notes(outcome), *([prospect] if prospect else [])],
+        notes=[*_notes(outcome), *filter(None, (storage_steps.uncounted(outcome), prospect))],
     )
     if not hints:
         return explanation
     deep = explanation.node is not None and explanation.node.verdict is NodeVerdict.REFUSED
-    found = next_steps.find(scheduler, pod, outcome, reasons, node if deep else "")
+    found = next_steps.find(scheduler, pod, outcome, reasons, node if deep else "", matrix=matrix)
     preemption = preemptions.rehomed(scheduler, outcome, explanation.preemption)
     return msgspec.structs.replace(explanation, hints=[*found, *missing_class], preemption=preemption)
 
@@ -244,7 +246,9 @@ def _notes(outcome: Attempt) -> list[str]:
         notes.append(f"{outcome.gated.plugin}: {outcome.gated.message}")
     if outcome.error:
         where = f" on {outcome.failed_on}" if outcome.failed_on else ""
-        notes.append(f"kube-scheduler abandons the cycle at the fault{where} and tries the pod again later")
+        others = phrases.few(facts.failing(outcome))
+        too = f"; it would fail on {others} too" if others else ""
+        notes.append(f"kube-scheduler abandons the cycle at the fault{where} and tries the pod again later{too}")
     if outcome.nominated_first:
         notes.append(f"{outcome.chosen} was promised to the pod by preemption and fits, so no other node was looked at")
     elif outcome.scoring is not None and len(outcome.scoring.nodes) == 1:

@@ -26,6 +26,7 @@ from schedctl.explain.reports import (
     Reason,
     ResourceUse,
 )
+from schedctl.explain.takings import takings
 from schedctl.framework.reasons import kebab
 from schedctl.framework.statuses import Cause, Code
 
@@ -104,6 +105,14 @@ def reasons_of(outcome: Attempt, node: str) -> list[Reason]:
     return groups.reasons((refused for refused in _first_refusals(outcome) if refused.node == node), zones(outcome))
 
 
+def failing(outcome: Attempt) -> list[str]:
+    """Return the nodes, beside the one at which the cycle ended, on which a filter would have failed as well."""
+    filtering = outcome.filtering
+    if filtering is None or not outcome.failed_on:
+        return []
+    return sorted({filtering.nodes.names[position] for position in filtering.faults} - {outcome.failed_on})
+
+
 def matrix(outcome: Attempt) -> Matrix:
     """Return what every filter says of every node that was judged, without nominated pods."""
     if outcome.judged is None:
@@ -143,6 +152,7 @@ def node(outcome: Attempt, name: str, ranking: list[NodeScore]) -> NodeDetail:
         score=score,
         rank=scores.rank(ranking, score) if score is not None else 0,
         comparison=scores.compare(ranking[0], score) if score is not None and beaten else None,
+        takes=takings(outcome, name) if score is not None else [],
     )
 
 

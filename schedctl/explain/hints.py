@@ -17,12 +17,14 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine import attempts
 from schedctl.engine.attempts import Attempt
+from schedctl.explain import storage_steps
 from schedctl.explain.cluster_changes import AddNode, RemovePods
 from schedctl.explain.pod_changes import RemoveGates, Replace, UseScheduler
 from schedctl.explain.remedies import Remedy, remedies, whole_pod_remedy
 from schedctl.explain.reports import Hint, Reason
+from schedctl.explain.similar import Typo, did_you_mean, meant
 from schedctl.explain.trials import Trial, Trials, refusals_on
-from schedctl.explain.typos import Typo, claim_typos, did_you_mean, meant, typos
+from schedctl.explain.typos import claim_typos, typos
 from schedctl.scheduler.schedulers import Scheduler
 
 MOST_PLANS = 3
@@ -53,7 +55,15 @@ class Plan:
         return frozenset((change.kind, change.subject) for change in self.changes)
 
 
-def find(scheduler: Scheduler, pod: PodInfo, outcome: Attempt, reasons: Sequence[Reason], node: str = "") -> list[Hint]:
+def find(
+    scheduler: Scheduler,
+    pod: PodInfo,
+    outcome: Attempt,
+    reasons: Sequence[Reason],
+    node: str = "",
+    *,
+    matrix: bool = False,
+) -> list[Hint]:
     """Return the next steps after an attempt, which tries changes in forks of the scheduler's cluster.
 
     Args:
@@ -62,24 +72,32 @@ def find(scheduler: Scheduler, pod: PodInfo, outcome: Attempt, reasons: Sequence
         outcome: of its attempt; must be read out already, since trying makes its evidence unreadable.
         reasons: why nodes were refused, from the attempt.
         node: look for what would make this one node take the pod, "" for any node.
+        matrix: whether every refusal is shown already.
     """
     trials = Trials(scheduler, pod.pod)
     if outcome.deleted:
         return [_replaced(trials)]
     if outcome.gated is not None:
-        return [*(_typo(typo, trials) for typo in claim_typos(pod, scheduler.cluster)), *_ungated(trials, pod)]
-    if outcome.error or (outcome.chosen and not node):
+        told = _typos(claim_typos(pod, scheduler.cluster), trials)
+        return [*told, *_ungated(trials, pod, told)]
+    if outcome.error:
+        return _typos(claim_typos(pod, scheduler.cluster), trials)
+    if outcome.chosen and not node:
         return []
     if not outcome.total_nodes:
         return [Hint(type="no-nodes", text="the cluster has no nodes; is this the whole state?")]
     candidates = [node] if node else _candidates(outcome, reasons)
     plans = sorted(_plans(outcome, reasons, candidates), key=lambda plan: plan.effort)
-    hints = [] if node else [_typo(typo, trials) for typo in typos(pod, scheduler.cluster)]
+    hints = [] if node else _typos(typos(pod, scheduler.cluster), trials)
     helped = _told(plans, trials, node)
     if not node and not helped and not any(hint.fits for hint in hints):
         helped = _another_node(candidates, trials)
-    hints += helped
-    return hints if any(hint.fits for hint in hints) else [*hints, _nothing(trials, pod)]
+    by_hand = storage_steps.steps(reasons, scheduler.cluster)
+    hints += [*helped, *by_hand]
+    more = not matrix and not node and _judged(outcome)
+    if by_hand or any(hint.fits for hint in hints) or (hints and trials.made <= len(hints) and not more):
+        return hints
+    return [*hints, _nothing(trials, more=more)]
 
 
 def foreign(scheduler: Scheduler, pod: PodInfo) -> list[Hint]:
@@ -107,8 +125,7 @@ def missing_class(pod: PodInfo, cluster: Cluster) -> list[Hint]:
 
 def _plans(outcome: Attempt, reasons: Sequence[Reason], candidates: Sequence[str]) -> Iterator[Plan]:
     """Yield what each candidate needs; one that objects to something nothing is known against needs too much."""
-    nobody_judged = outcome.judged is None or not len(outcome.judged)
-    if nobody_judged:
+    if not _judged(outcome):
         needed = [whole_pod_remedy(outcome.pod, reason, outcome.cluster) for reason in reasons]
         if needed and all(needed):
             yield Plan("", _together(needed))
@@ -119,6 +136,11 @@ def _plans(outcome: Attempt, reasons: Sequence[Reason], candidates: Sequence[str
             yield from (Plan(node, remedy) for remedy in choices[0])
         elif choices and all(choices):
             yield Plan(node, _together(remedy for remedy, *_ in choices))
+
+
+def _judged(outcome: Attempt) -> bool:
+    """Return whether any filter was asked about any node."""
+    return outcome.judged is not None and len(outcome.judged) > 0
 
 
 def _candidates(outcome: Attempt, reasons: Sequence[Reason]) -> list[str]:
@@ -205,16 +227,34 @@ def _another_node(candidates: Sequence[str], trials: Trials) -> list[Hint]:
 def _plan_hint(plan: Plan, trial: Trial, node: str) -> Hint:
     conditions = " and ".join(change.condition for change in plan.changes)
     commands = [change.command for change in plan.changes if change.command]
-    subject = f"{node} would take it" if node else f"would fit {_where(trial)}" if plan.node else "would fit"
+    named = any(plan.node in change.condition.split() for change in plan.changes)
+    subject = "would fit"
+    if plan.node and not (named and (node or trial.fits == 1)):
+        subject = f"{node} would take it" if node else f"would fit {_where(trial)}"
     text = f"{subject} if {conditions}" + "".join(f" (`{command}`)" for command in commands[:1])
     return _hint("+".join(change.kind for change in plan.changes), text, trial, "".join(commands[:1]))
 
 
-def _typo(typo: Typo, trials: Trials) -> Hint:
-    if typo.change is None or not trials.left:
-        return Hint(type=typo.kind, text=typo.fact)
-    trial = trials.attempt([typo.change])
-    return _hint(typo.kind, f"{typo.fact}; with it the pod {_would(trial)}", trial)
+def _typos(found: Sequence[Typo], trials: Trials) -> list[Hint]:
+    """Tell each fact once, with what comes of mending it; and of mending all, where no single one is enough."""
+    facts: dict[str, list[Typo]] = {}
+    for typo in found:
+        facts.setdefault(typo.fact, []).append(typo)
+    hints = [_typo(fact, alike, trials) for fact, alike in facts.items()]
+    if sum(hint.tried for hint in hints) > 1 and not any(hint.fits for hint in hints) and trials.left:
+        trial = trials.attempt([typo.change for typo in found if typo.change is not None])
+        if trial.fits:
+            kind = "+".join(dict.fromkeys(typo.kind for typo in found if typo.change is not None))
+            hints.append(_hint(kind, f"with all of these mended the pod {_would(trial)}", trial))
+    return hints
+
+
+def _typo(fact: str, alike: Sequence[Typo], trials: Trials) -> Hint:
+    changes = [typo.change for typo in alike if typo.change is not None]
+    if not changes or not trials.left:
+        return Hint(type=alike[0].kind, text=fact)
+    trial = trials.attempt(changes)
+    return _hint(alike[0].kind, f"{fact}; with it the pod {_would(trial)}", trial)
 
 
 def _replaced(trials: Trials) -> Hint:
@@ -222,22 +262,23 @@ def _replaced(trials: Trials) -> Hint:
     return _hint(Replace.kind, f"kube-scheduler leaves it alone; a new pod like it {_would(trial)}", trial)
 
 
-def _ungated(trials: Trials, pod: PodInfo) -> list[Hint]:
+def _ungated(trials: Trials, pod: PodInfo, told: Sequence[Hint]) -> list[Hint]:
     gates = tuple(gate.name for gate in pod.pod.spec.scheduling_gates or ())
     if not gates:
-        told = trials.made > 0
         return [] if told else [Hint(type="wait", text="a PreEnqueue plugin holds it back; see its message")]
     change = RemoveGates(gates)
     trial = trials.attempt([change])
     return [_hint(change.kind, f"if {change.condition} it {_would(trial)}", trial)]
 
 
-def _nothing(trials: Trials, pod: PodInfo) -> Hint:
+def _nothing(trials: Trials, *, more: bool) -> Hint:
     tried = "no change is known that helps"
-    if trials.made:
-        tried = f"{f'none of {trials.made} changes' if trials.made > 1 else 'not the one change'} tried makes it fit"
-    command = f"schedctl explain pod {pod.namespace}/{pod.pod.metadata.name} --matrix"
-    return Hint(type="nothing-helps", text=f"{tried}; `{command}` shows every refusal", tried=trials.made > 0)
+    if trials.made == 1:
+        tried = "the one change tried does not make it fit"
+    elif trials.made:
+        tried = f"none of {trials.made} changes tried makes it fit"
+    further = "; the same with `--matrix` shows every refusal" if more else ""
+    return Hint(type="nothing-helps", text=f"{tried}{further}", tried=trials.made > 0)
 
 
 def _hint(kind: str, text: str, trial: Trial, command: str = "") -> Hint:

@@ -8,6 +8,8 @@ from schedctl.explain.evidence import Evidence
 
 FEW = 3
 """How many names a phrase lists before it counts the rest."""
+LONGEST = 100
+"""How many characters of an expression a phrase shows."""
 
 
 def few(names: Sequence[str], limit: int = FEW, *, number: int | None = None) -> str:
@@ -42,6 +44,12 @@ def requirement(written: Evidence) -> str:
         case "Lt":
             return f"{key}<{values[0]}"
     return f"{key} {written['operator']} {','.join(values)}"
+
+
+def shortened(expression: str) -> str:
+    """Return an expression on one line, its end left out where it is long."""
+    line = " ".join(expression.split())
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 
 
 def bare(key: str) -> str:

@@ -12,9 +12,10 @@ import msgspec
 
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.attempts import Attempt
-from schedctl.engine.filtering import filter_column
+from schedctl.engine.filtering import Filtering, filter_column
 from schedctl.errors import NotModelled
 from schedctl.explain import phrases
+from schedctl.explain.evidence import refused_by
 from schedctl.explain.pod_changes import as_pending
 from schedctl.explain.reports import Candidate, Outlook, Preemption, Victim
 from schedctl.framework.points import PostFilterResult
@@ -23,8 +24,8 @@ from schedctl.plugins.default_preemption_candidates import Candidates, Criterion
 from schedctl.plugins.default_preemption_victims import budgets_of
 from schedctl.scheduler.schedulers import Scheduler
 
-_KEEPS_DEVICES = "DynamicResources"
-"""The plugin to which an eviction frees nothing: a device is its claim's until the claim is given up."""
+_KEEPS_DEVICES, _KEEPS_VOLUMES = "DynamicResources", "NodeVolumeLimits"
+"""The plugins to which an eviction may free nothing: devices are their claims', volumes stay attached."""
 
 
 def outlook(outcome: Attempt) -> tuple[Outlook | None, str]:
@@ -39,10 +40,19 @@ def outlook(outcome: Attempt) -> tuple[Outlook | None, str]:
     found = filter_column(outcome.profile, outcome.cycle, empty)
     names = [name for name, fit in zip(empty.names, found.feasible.tolist(), strict=True) if fit]
     if not names:
-        short = any(refusal.plugin == _KEEPS_DEVICES for refusal in found.refusals)
-        still = "; devices would stay with their claims" if short else ""
-        return Outlook.FITS_NOWHERE, f"the pod would fit on no node of the cluster, even if no pod ran there{still}"
+        told = ["the pod would fit on no node of the cluster, even if no pod ran there", *_left(found)]
+        return Outlook.FITS_NOWHERE, "; ".join(told)
     return Outlook.FITS_EMPTY_NODE, f"the pod would fit on {phrases.few(sorted(names))} if no pod ran there"
+
+
+def _left(found: Filtering) -> list[str]:
+    """What evictions would leave behind on nodes that are refused because of it."""
+    told = []
+    if any(refusal.plugin == _KEEPS_DEVICES for refusal in found.refusals):
+        told.append("devices would stay with their claims")
+    if any(refused.evidence.get("used") for refused in refused_by(found, _KEEPS_VOLUMES)):
+        told.append("volumes would stay attached until they are detached")
+    return told
 
 
 def preemption(outcome: Attempt) -> Preemption:

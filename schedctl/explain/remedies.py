@@ -11,7 +11,8 @@ import msgspec
 
 from schedctl.api.devices import DeviceClass, ResourceClaim
 from schedctl.api.nodes import Taint
-from schedctl.api.storage import PersistentVolumeClaim, StorageClass
+from schedctl.api.resources import is_scalar
+from schedctl.api.storage import WAIT_FOR_FIRST_CONSUMER, PersistentVolume, PersistentVolumeClaim, StorageClass
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.devices.shortages import Why
@@ -19,6 +20,7 @@ from schedctl.explain import phrases
 from schedctl.explain.changes import Change
 from schedctl.explain.cluster_changes import UNSCHEDULABLE_TAINT, ClearTaint, DeclareFeatures, RemovePods, Uncordon
 from schedctl.explain.device_changes import (
+    CompletePools,
     DropConstraint,
     DropSelector,
     FreeClaims,
@@ -41,22 +43,32 @@ from schedctl.explain.pod_changes import (
     Tolerate,
 )
 from schedctl.explain.reports import Reason
+from schedctl.explain.similar import meant
 from schedctl.explain.storage_changes import (
-    WAITS,
+    AskAccessModes,
+    ClearClaimRef,
+    DetachVolumes,
     ForgetSelectedNode,
+    ForgetVolumeName,
+    GiveStorageClass,
     InstallDriver,
     LowerClaim,
     MoveVolume,
-    ShareClaim,
     UseStorageClass,
-    WaitForPod,
 )
 from schedctl.framework.device_classes import IMPLICIT_PREFIX
+from schedctl.plugins.dynamic_resources_claims import users_of
+from schedctl.plugins.volume_binding_claims import Because
+from schedctl.plugins.volume_binding_volumes import Unfit
+from schedctl.workloads.admission import default_storage_class
 
 Remedy = tuple[Change, ...]
 """Changes that only together might undo a refusal."""
 
 _KUBERNETES_TAINTS = "node.kubernetes.io/"
+_COPIED_ACROSS = ("/zone", "/region")
+"""How the labels end of places between which a volume can be copied, by a snapshot say."""
+_ON_ONE_NODE = ("ReadWriteOnce", "ReadWriteOncePod")
 _MOST_CHOICES = 6
 """More ways than this to win a device are not looked at."""
 _MOST_PODS = 3
@@ -89,7 +101,9 @@ def whole_pod_remedy(pod: PodInfo, reason: Reason, cluster: Cluster) -> Remedy:
 
 def _room(node: str, evidence: Evidence, cluster: Cluster) -> list[Remedy]:
     resource, free = evidence["resource"], evidence["capacity"] - evidence["used"]
-    return [(LowerRequest.to(resource, free) if free > 0 else DropRequest(resource),)]
+    if free > 0:
+        return [(LowerRequest.to(resource, free),)]
+    return [] if is_scalar(resource) else [(DropRequest(resource),)]
 
 
 def _taint(node: str, evidence: Evidence, cluster: Cluster) -> list[Remedy]:
@@ -142,32 +156,43 @@ def _skewed(node: str, evidence: Evidence, cluster: Cluster) -> list[Remedy]:
 
 def _in_use(node: str, evidence: Evidence, cluster: Cluster) -> list[Remedy]:
     taken = evidence.get("claims") or evidence.get("disks") or ()
-    pods = sorted({pod for each in taken for pod in each["pods"]})
-    found = _without({"pods": pods})
-    namespace = pods[0].partition("/")[0] if pods else ""
-    shared = tuple(ShareClaim(f"{namespace}/{each['name']}") for each in evidence.get("claims") or ())
-    return [*found, shared] if shared else found
+    return _without({"pods": sorted({pod for each in taken for pod in each["pods"]})})
 
 
 def _attached(node: str, evidence: Evidence, cluster: Cluster) -> list[Remedy]:
-    """Let pods go whose volumes would make room: one if one is enough, else the ones with most volumes first."""
+    """Detach what no pod uses, or let pods go whose volumes make room: one if one is enough, else the largest."""
     excess = evidence["used"] + evidence["new"] - evidence["limit"]
+    unused = [each for each in evidence["attached"] if not each["pods"]]
+    idle = [_detached(node, (), unused[:excess])] if len(unused) >= excess else []
     holders = sorted(evidence["holders"].items(), key=lambda holder: (holder[1], holder[0]))
     enough = [pod for pod, volumes in holders if volumes >= excess]
     if enough:
-        return [(RemovePods((pod,)),) for pod in enough[:_MOST_PODS]]
+        return idle + [_detached(node, (pod,), evidence["attached"]) for pod in enough[:_MOST_PODS]]
     pods: list[str] = []
     for pod, volumes in reversed(holders):
         pods.append(pod)
         excess -= volumes
         if excess <= 0:
             break
-    return [(RemovePods(tuple(sorted(pods))),)] if excess <= 0 and len(pods) <= _MOST_PODS else []
+    fits = excess <= 0 and len(pods) <= _MOST_PODS
+    return [*idle, _detached(node, tuple(sorted(pods)), evidence["attached"])] if fits else idle
+
+
+def _detached(node: str, pods: tuple[str, ...], attached: Sequence[Evidence]) -> Remedy:
+    """Let pods go with those of the attached volumes that no other pod there uses."""
+    theirs = [each for each in attached if set(each["pods"]) <= set(pods) and (each["pods"] or not pods)]
+    if not theirs:
+        return (RemovePods(pods),)
+    volumes, attachments = (tuple(each[of] for each in theirs) for of in ("volume", "attachment"))
+    return (DetachVolumes(node, volumes, attachments, pods),)
 
 
 def _out_of_reach(node: str, evidence: Evidence, cluster: Cluster) -> list[Remedy]:
-    """Move the volume to where the node is, told by the labels it is kept from it by."""
+    """Move the volume to the zone of the node: a copy can be made there, but not of what is on another node's disks."""
+    volume = cluster.get(PersistentVolume, evidence["volume"])
     keys = {each["key"] for term in evidence["unmet"] for each in term} if "unmet" in evidence else {evidence["label"]}
+    if volume is None or volume.spec.local is not None or not all(key.endswith(_COPIED_ACROSS) for key in keys):
+        return []
     labels = cluster.node_table.labels.maps[cluster.node_table.row_of[node]]
     place = tuple((key, labels[key]) for key in sorted(keys) if key in labels)
     return [(MoveVolume(evidence["volume"], evidence["claim"], place),)] if len(place) == len(keys) else []
@@ -176,18 +201,63 @@ def _out_of_reach(node: str, evidence: Evidence, cluster: Cluster) -> list[Remed
 def _unmade(node: str, evidence: Evidence, cluster: Cluster) -> list[Remedy]:
     claim, largest = evidence["claim"], evidence.get("largest")
     lowered: list[Remedy] = [(LowerClaim.to(claim, largest),)] if largest else []
-    return lowered + [
-        (UseStorageClass(claim, name),)
-        for name, each in sorted(cluster.every(StorageClass).items())
-        if name != evidence["storageClass"] and each.volume_binding_mode == WAITS
-    ]
+    return lowered + [(UseStorageClass(claim, name),) for name in _classes(claim, evidence["storageClass"], cluster)]
+
+
+def _unmatched(node: str, evidence: Evidence, cluster: Cluster) -> list[Remedy]:
+    """Ask for what the nearest volume has, or free it of its former claim; else another class."""
+    claim, miss = evidence["claim"], evidence.get("nearest") or {}
+    found: list[Remedy] = [] if "volumes" in evidence else [(ForgetSelectedNode(claim),)]
+    match [Unfit(each) for each in miss.get("objections", ())]:
+        case [Unfit.SMALL] if miss["capacity"] > 0:
+            found.append((LowerClaim.to(claim, miss["capacity"]),))
+        case [Unfit.RELEASED]:
+            found.append((ClearClaimRef(miss["volume"]),))
+        case [Unfit.ACCESS] if miss["accessModes"]:
+            found.append((AskAccessModes(claim, tuple(miss["accessModes"])),))
+    return found + _unmade(node, evidence, cluster)
 
 
 def _immediate(node: str, evidence: Evidence, cluster: Cluster) -> list[Remedy]:
-    claims = cluster.every(PersistentVolumeClaim)
-    names = {claims[key].spec.storage_class_name or "" for key in evidence["claims"] if key in claims}
-    known = tuple(sorted(name for name in names if cluster.get(StorageClass, name) is not None))
-    return [(WaitForPod(known),)] if known else []
+    """Change every claim that should be bound already so that it waits for the pod, if that can be done to all."""
+    changes = [_to_wait(each, cluster) for each in evidence["unbound"]]
+    known = tuple(change for change in changes if change is not None)
+    return [known] if len(known) == len(changes) else []
+
+
+def _to_wait(unbound: Evidence, cluster: Cluster) -> Change | None:
+    key, because, named = unbound["claim"], Because(unbound["because"]), unbound["storageClass"]
+    claim, others = cluster.every(PersistentVolumeClaim)[key], _classes(key, named, cluster)
+    if because in (Because.NO_VOLUME, Because.KEPT):
+        return ForgetVolumeName(key)
+    if because is Because.CLASSLESS and others:
+        given = claim.spec.storage_class_name is not None
+        return UseStorageClass(key, others[0]) if given else GiveStorageClass(key, others[0])
+    if because is Because.NO_CLASS and others and not meant(named, cluster.every(StorageClass)):
+        return UseStorageClass(key, others[0])
+    return None
+
+
+def _classes(key: str, but: str, cluster: Cluster) -> list[str]:
+    """The other classes that wait for a pod, the default first; to be shared between nodes, only where volumes are."""
+    claim, default = cluster.every(PersistentVolumeClaim)[key], default_storage_class(cluster)
+    shared = {mode for mode in claim.spec.access_modes or () if mode not in _ON_ONE_NODE}
+    return [
+        name
+        for name, each in sorted(cluster.every(StorageClass).items(), key=lambda item: (item[0] != default, item[0]))
+        if name != but and each.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER and shared <= _known_modes(each, cluster)
+    ]
+
+
+def _known_modes(storage_class: StorageClass, cluster: Cluster) -> set[str]:
+    """The access modes that volumes of a class, or of its driver, have."""
+    return {
+        mode
+        for volume in cluster.every(PersistentVolume).values()
+        if volume.spec.storage_class_name == storage_class.metadata.name
+        or (volume.spec.csi is not None and volume.spec.csi.driver == storage_class.provisioner)
+        for mode in volume.spec.access_modes or ()
+    }
 
 
 # -- devices ---------------------------------------------------------------------
@@ -195,21 +265,21 @@ def _immediate(node: str, evidence: Evidence, cluster: Cluster) -> list[Remedy]:
 
 def _scarce(node: str, evidence: Evidence, cluster: Cluster) -> list[Remedy]:
     """For each request it is stuck at: fewer devices, what would win the nearest ones, or other classes."""
-    found: list[Remedy] = []
-    for lack in evidence["scarcity"]["lacking"]:
+    scarcity = evidence["scarcity"]
+    drivers = dict.fromkeys(pool.partition("/")[0] for pool in scarcity["incomplete"])
+    found: list[Remedy] = [(CompletePools(driver),) for driver in drivers]
+    for lack in scarcity["lacking"]:
         claim, request, number = lack["claim"], lack["request"], lack["found"]
-        if claim not in cluster.every(ResourceClaim):
-            resource = _resource(lack["deviceClass"], cluster)
-            found.append((LowerRequest.to(resource, number) if number else DropRequest(resource),))
-            continue
+        written = claim in cluster.every(ResourceClaim)
         if 0 < number < lack["wanted"]:
-            found.append((LowerCount(claim, request, number),))
+            resource = _resource(lack["deviceClass"], cluster)
+            found.append((LowerCount(claim, request, number) if written else LowerRequest.to(resource, number),))
         against = [device["refusals"] for device in (lack["closest"], *lack["others"]) if device is not None]
         for refusals in against:
-            changes = [_win(lack, refusal, cluster) for refusal in _lasting(refusals)]
+            changes = [_win(lack, refusal, scarcity["users"], cluster) for refusal in _lasting(refusals)]
             if None not in changes:
                 found.append(tuple(change for change in changes if change is not None))
-        if any([Why(refusal["why"]) for refusal in refusals] == [Why.CLASS] for refusals in against):
+        if written and any([Why(refusal["why"]) for refusal in refusals] == [Why.CLASS] for refusals in against):
             others = sorted(cluster.every(DeviceClass).keys() - {lack["deviceClass"]})
             found += [(UseDeviceClass(claim, request, name),) for name in others]
     return list(dict.fromkeys(found))[:_MOST_CHOICES]
@@ -227,12 +297,17 @@ def _lasting(refusals: Sequence[Evidence]) -> Sequence[Evidence]:
     return kept or refusals
 
 
-def _win(lack: Evidence, refusal: Evidence, cluster: Cluster) -> Change | None:
+def _win(lack: Evidence, refusal: Evidence, users: Evidence, cluster: Cluster) -> Change | None:
     """Return what would undo one reason against a device, None if nothing is known."""
     claim, request, subject = lack["claim"], lack["request"], refusal["subject"]
-    match Why(refusal["why"]):
-        case Why.HELD if refusal["holders"] and cluster.every(ResourceClaim).keys() >= set(refusal["holders"]):
-            return FreeClaims(tuple(refusal["holders"]))
+    known = cluster.every(ResourceClaim)
+    why = Why(refusal["why"])
+    if why is not Why.HELD and claim not in known:
+        return None
+    match why:
+        case Why.HELD if refusal["holders"] and known.keys() >= set(refusal["holders"]):
+            pods = dict.fromkeys(pod for holder in refusal["holders"] for pod in users.get(holder, ()))
+            return FreeClaims(tuple(refusal["holders"]), tuple(pods))
         case Why.REQUEST:
             return DropSelector(claim, request, subject)
         case Why.CAPACITY if refusal["left"] and not refusal["left"].startswith(("0", "-")):
@@ -241,13 +316,16 @@ def _win(lack: Evidence, refusal: Evidence, cluster: Cluster) -> Change | None:
             key, _, rest = subject.partition("=")
             value, _, effect = rest.rpartition(":")
             return TolerateDevice(claim, request, key, value, effect)
-        case Why.CONSTRAINT:
+        case Why.CONSTRAINT | Why.ATTRIBUTE:
             return DropConstraint(claim, subject)
     return None
 
 
 def _unavailable(node: str, evidence: Evidence, cluster: Cluster) -> list[Remedy]:
-    return [(FreeClaims(tuple(each["claim"] for each in evidence["claims"])),)]
+    claims = tuple(each["claim"] for each in evidence["claims"])
+    known = cluster.every(ResourceClaim)
+    pods = dict.fromkeys(pod for key in claims if key in known for pod in users_of(known[key]))
+    return [(FreeClaims(claims, tuple(pods)),)]
 
 
 _REMEDIES: dict[str, Callable[[str, Evidence, Cluster], list[Remedy]]] = {
@@ -273,7 +351,7 @@ _REMEDIES: dict[str, Callable[[str, Evidence, Cluster], list[Remedy]]] = {
     "volume-binding/immediate": _immediate,
     "volume-binding/out-of-reach": _out_of_reach,
     "volume-binding/outside": _unmade,
-    "volume-binding/unmatched": _unmade,
+    "volume-binding/unmatched": _unmatched,
     "volume-restrictions/conflict": _in_use,
     "volume-restrictions/occupied": _in_use,
     "volume-zone/elsewhere": _out_of_reach,

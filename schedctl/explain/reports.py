@@ -260,6 +260,26 @@ class PluginScore(Record, frozen=True):
     weighted: int
 
 
+class Taking(Record, frozen=True):
+    """Something a pod takes along on a node: a volume for a claim, the devices for a request.
+
+    Attributes:
+        plugin: who finds it.
+        claim: the claim it is for, ``namespace/name``; "" where there is none yet.
+        request: the request of that claim it is for, "" where claims have none.
+        names: what it is: the volume, or the devices as ``driver/pool/device``; empty where it has no name yet.
+        made: whether it does not exist yet and is made for the pod.
+        text: the same in words.
+    """
+
+    plugin: str
+    claim: str = ""
+    request: str = ""
+    names: list[str] = []
+    made: bool = False
+    text: str = ""
+
+
 class NodeScore(Record, frozen=True):
     """The score of a feasible node; ``total`` is the sum of the weighted scores."""
 
@@ -354,6 +374,7 @@ class NodeDetail(Record, frozen=True):
         score: its score, null unless feasible.
         rank: its place among the feasible nodes from 1, 0 unless feasible; equal totals share a place.
         comparison: why the winner beats it, null for the winner itself and for refused nodes.
+        takes: what the pod takes along there, empty unless feasible.
     """
 
     name: str
@@ -367,6 +388,7 @@ class NodeDetail(Record, frozen=True):
     score: NodeScore | None = None
     rank: int = 0
     comparison: Comparison | None = None
+    takes: list[Taking] = []
 
 
 class CurrentNode(Record, frozen=True):
@@ -427,6 +449,7 @@ class Explanation(Record, frozen=True):
         pre_filter: what PreFilter said.
         chosen: the first by name of the best nodes, "" where no node will do.
         ties: all the best nodes, of which kube-scheduler takes any one.
+        takes: what the pod takes along on the chosen node: volumes for its claims, devices.
         score: the best total, null where no node will do.
         reasons: why the other nodes will not do, the most frequent first; first refusals only, as Kubernetes counts.
         unschedulable_plugins: who refused, where no node will do.
@@ -451,6 +474,7 @@ class Explanation(Record, frozen=True):
     pre_filter: PreFilter = PreFilter()
     chosen: str = ""
     ties: list[str] = []
+    takes: list[Taking] = []
     score: int | None = None
     reasons: list[Reason] = []
     unschedulable_plugins: list[str] = []

@@ -23,21 +23,20 @@ from schedctl.api.pods import (
     Volume,
 )
 from schedctl.api.storage import (
+    SELECTED_NODE,
     CSINode,
     CSINodeDriver,
     PersistentVolume,
     PersistentVolumeClaim,
-    StorageClass,
+    VolumeAttachment,
     VolumeNodeAffinity,
 )
 from schedctl.cache.cluster import Cluster
 from schedctl.explain.amounts import STORAGE, quantity
 from schedctl.explain.changes import Change
+from schedctl.explain.cluster_changes import RemovePods
 from schedctl.explain.phrases import bare
 
-SELECTED_NODE = "volume.kubernetes.io/selected-node"
-WAITS = "WaitForFirstConsumer"
-_SHARED = "ReadWriteOnce"
 _replace = msgspec.structs.replace
 
 
@@ -135,25 +134,103 @@ class UseStorageClass(Change):
 
 
 @dataclass(frozen=True, slots=True)
-class WaitForPod(Change):
-    """A claim is to be bound without regard to its pod, and is not."""
+class GiveStorageClass(UseStorageClass):
+    """A claim says nothing of a class, which is the one time that it may still be given one."""
 
-    storage_classes: tuple[str, ...]
+    kind: ClassVar[str] = "give-storage-class"
+    effort: ClassVar[int] = 2
 
-    kind: ClassVar[str] = "wait-for-first-consumer"
-    effort: ClassVar[int] = 3
+    @property
+    def command(self) -> str:
+        """``kubectl patch pvc data -n shop -p '{"spec":{"storageClassName":"ssd"}}'``."""
+        namespace, _, name = self.claim.partition("/")
+        return (
+            f"""kubectl patch pvc {name} -n {namespace} -p '{{"spec":{{"storageClassName":"{self.storage_class}"}}}}'"""
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetVolumeName(Change):
+    """A claim names a volume that it cannot have, where its class would find one."""
+
+    claim: str
+
+    kind: ClassVar[str] = "forget-volume-name"
+    effort: ClassVar[int] = 2
+
+    @property
+    def subject(self) -> str:
+        """The claim."""
+        return self.claim
 
     @property
     def condition(self) -> str:
-        """``class fast had volumeBindingMode WaitForFirstConsumer``."""
-        classes = f"class{'es' if len(self.storage_classes) > 1 else ''} {' and '.join(self.storage_classes)}"
-        return f"{classes} had volumeBindingMode {WAITS}"
+        """``claim data were made anew without a volumeName``."""
+        return f"claim {bare(self.claim)} were made anew without a volumeName"
 
     def apply(self, pod: Pod, cluster: Cluster) -> Pod:
-        """Put the classes with the other mode."""
-        for name in self.storage_classes:
-            storage_class = cluster.every(StorageClass)[name]
-            cluster.put(_replace(storage_class, volume_binding_mode=WAITS))
+        """Put the claim without the name."""
+        claim = cluster.every(PersistentVolumeClaim)[self.claim]
+        cluster.put(_replace(claim, spec=_replace(claim.spec, volume_name="")))
+        return pod
+
+
+@dataclass(frozen=True, slots=True)
+class AskAccessModes(Change):
+    """A claim asks for an access mode that a volume which would do otherwise does not have."""
+
+    claim: str
+    modes: tuple[str, ...]
+
+    kind: ClassVar[str] = "ask-access-modes"
+    effort: ClassVar[int] = 3
+
+    @property
+    def subject(self) -> str:
+        """The claim."""
+        return self.claim
+
+    @property
+    def condition(self) -> str:
+        """``claim data asked for ReadWriteOnce``."""
+        return f"claim {bare(self.claim)} asked for {' and '.join(self.modes)}"
+
+    def apply(self, pod: Pod, cluster: Cluster) -> Pod:
+        """Put the claim with the modes of the volume."""
+        claim = cluster.every(PersistentVolumeClaim)[self.claim]
+        cluster.put(_replace(claim, spec=_replace(claim.spec, access_modes=list(self.modes))))
+        return pod
+
+
+@dataclass(frozen=True, slots=True)
+class ClearClaimRef(Change):
+    """A volume is still kept for a claim that was deleted; somebody must say that its data may go."""
+
+    volume: str
+
+    kind: ClassVar[str] = "clear-claim-ref"
+    effort: ClassVar[int] = 3
+
+    @property
+    def subject(self) -> str:
+        """The volume."""
+        return self.volume
+
+    @property
+    def condition(self) -> str:
+        """``the claimRef of Released volume pv-1 were cleared, its data no longer needed``."""
+        return f"the claimRef of Released volume {self.volume} were cleared, its data no longer needed"
+
+    @property
+    def command(self) -> str:
+        """``kubectl patch pv pv-1 --type=json -p '[{"op":"remove","path":"/spec/claimRef"}]'``."""
+        return f"""kubectl patch pv {self.volume} --type=json -p '[{{"op":"remove","path":"/spec/claimRef"}}]'"""
+
+    def apply(self, pod: Pod, cluster: Cluster) -> Pod:
+        """Put the volume without the reference, in phase Available."""
+        volume = cluster.every(PersistentVolume)[self.volume]
+        freed = _replace(volume, spec=_replace(volume.spec, claim_ref=None))
+        cluster.put(_replace(freed, status=_replace(volume.status, phase="Available")))
         return pod
 
 
@@ -226,29 +303,31 @@ class MoveVolume(Change):
 
 
 @dataclass(frozen=True, slots=True)
-class ShareClaim(Change):
-    """Only one pod may use a claim, and another one does."""
+class DetachVolumes(Change):
+    """A node has as many volumes attached as it can; those of pods that go stay until they are detached too."""
 
-    claim: str
+    node: str
+    volumes: tuple[str, ...]
+    attachments: tuple[str, ...]
+    pods: tuple[str, ...] = ()
 
-    kind: ClassVar[str] = "share-claim"
-    effort: ClassVar[int] = 5
-
-    @property
-    def subject(self) -> str:
-        """The claim."""
-        return self.claim
+    kind: ClassVar[str] = "detach-volumes"
+    effort: ClassVar[int] = 4
 
     @property
     def condition(self) -> str:
-        """``claim data had access mode ReadWriteOnce``."""
-        return f"claim {bare(self.claim)} had access mode {_SHARED}"
+        """``pod shop/db-0 were not there and volume pv-1 were detached from node-3``."""
+        volumes = f"volume{'s' if len(self.volumes) > 1 else ''} {' and '.join(self.volumes)}"
+        detached = f"{volumes} were detached from {self.node}"
+        return f"{RemovePods(self.pods).condition} and {detached}" if self.pods else detached
 
     def apply(self, pod: Pod, cluster: Cluster) -> Pod:
-        """Put the claim with the access mode."""
-        claim = cluster.every(PersistentVolumeClaim)[self.claim]
-        cluster.put(_replace(claim, spec=_replace(claim.spec, access_modes=[_SHARED])))
-        return pod
+        """Remove the pods, then the VolumeAttachments."""
+        for name in self.attachments:
+            attachment = cluster.get(VolumeAttachment, name)
+            if attachment is not None:
+                cluster.delete(attachment)
+        return RemovePods(self.pods).apply(pod, cluster)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,12 @@ from collections.abc import Sequence
 from schedctl.explain.amounts import STORAGE, amount
 from schedctl.explain.evidence import Evidence
 from schedctl.explain.phrases import bare, few, requirement
+from schedctl.plugins.volume_binding_claims import Because
+from schedctl.plugins.volume_binding_provisioning import NO_PROVISIONER
+from schedctl.plugins.volume_binding_volumes import Unfit
 
 _KINDS = {"persistentVolumeClaim": "claim"}
-_FARTHEST = 1 << 63
+_FAR, _FARTHEST = 1 << 62, 1 << 63
 
 
 # -- VolumeRestrictions ----------------------------------------------------------
@@ -30,10 +33,12 @@ def in_use(evidence: Evidence) -> str:
 
 
 def attached(evidence: Evidence) -> str:
-    """``2 of at most 2 volumes attached, for lab/gitea, lab/notebook``."""
+    """``2 of at most 2 volumes attached, for lab/gitea, lab/notebook; for no pod: pv-old``."""
     holders = few(list(evidence["holders"]))
     number = f"{evidence['used']} of at most {evidence['limit']} volumes attached"
-    return f"{number}, for {holders}" if holders else number
+    told = f"{number}, for {holders}" if holders else number
+    unused = [each["volume"] for each in evidence["attached"] if not each["pods"]]
+    return f"{told}; for no pod: {few(unused)}" if unused else told
 
 
 def to_attach(all_evidence: Sequence[Evidence]) -> str:
@@ -78,10 +83,56 @@ def elsewhere(evidence: Evidence) -> str:
 
 
 def unmatched(evidence: Evidence) -> str:
-    """``claim data: no volume of class local will do (1 too small), and none is made``."""
-    tally = ", ".join(f"{number} {what}" for what, number in evidence["volumes"].items())
-    found = f"no volume of class {evidence['storageClass']} will do ({tally})" if tally else "there is no volume"
-    return f"claim {bare(evidence['claim'])}: {found}, and class {evidence['storageClass']} makes none"
+    """``volume pv-1 is too small: 100Gi, 200Gi missing``."""
+    miss = evidence.get("nearest")
+    if miss is None:
+        return "no volume of the class is within reach" if evidence.get("volumes") else ""
+    missing = evidence["requested"] - miss["capacity"]
+    told = [_objection(Unfit(each), miss, missing) for each in miss["objections"]]
+    return f"volume {miss['volume']} {' and '.join(told) or 'goes to another claim of the pod'}"
+
+
+def unmatched_claims(all_evidence: Sequence[Evidence]) -> str:
+    """``claim data: 300Gi of class local requested, no volume will do (1 too small), and the class makes none``."""
+    told: dict[str, None] = {}
+    for evidence in all_evidence:
+        tally = ", ".join(f"{number} {what}" for what, number in evidence.get("volumes", {}).items())
+        found = f"no volume will do ({tally})" if tally else "there is no volume"
+        if "volumes" not in evidence:  # a node was promised to have one made there
+            found = "one is to be made"
+        wanted = f"{_size(evidence['requested'])} of class {evidence['storageClass']} requested"
+        told[f"claim {bare(evidence['claim'])}: {wanted}, {found}, and the class makes none"] = None
+    return "; ".join(told)
+
+
+def unmatched_by(evidence: Evidence) -> int:
+    """Return how far the nearest volume is from being the claim's: released ones first, then by what is missing."""
+    miss = evidence.get("nearest")
+    if miss is None:
+        return _FARTHEST
+    match miss["objections"]:
+        case [Unfit.RELEASED]:
+            return 0
+        case [Unfit.SMALL]:
+            return int(evidence["requested"] - miss["capacity"])
+    return _FAR
+
+
+def _objection(unfit: Unfit, miss: Evidence, missing: int) -> str:
+    match unfit:
+        case Unfit.RELEASED:
+            return f"is {miss['phase']}: its claimRef keeps it for claim {miss['keptFor']}"
+        case Unfit.KEPT:
+            return f"is kept for claim {miss['keptFor']}"
+        case Unfit.SMALL:
+            return f"is too small: {_size(miss['capacity'])}, {_size(missing)} missing"
+        case Unfit.ACCESS:
+            return f"has only access mode {' and '.join(miss['accessModes']) or 'none'}"
+        case Unfit.LABELS:
+            return "does not have the labels asked for"
+        case Unfit.PHASE:
+            return f"is {miss['phase'] or 'in no phase'}, not Available"
+    return f"is {unfit.value}"
 
 
 def outside(evidence: Evidence) -> str:
@@ -124,11 +175,26 @@ def vanished(evidence: Evidence) -> str:
 
 
 def immediate(evidence: Evidence) -> str:
-    """``claim data is not bound yet, and its class does not wait for a pod``."""
-    claims = [bare(claim) for claim in evidence["claims"]]
-    if len(claims) == 1:
-        return f"claim {claims[0]} is not bound yet, and its class does not wait for a pod"
-    return f"claims {few(claims)} are not bound yet, and their classes do not wait for a pod"
+    """``claim data is not bound yet: it names volume pv-1, which does not exist``."""
+    return "; ".join(f"claim {bare(each['claim'])} is not bound yet: {_unbound(each)}" for each in evidence["unbound"])
+
+
+def _unbound(each: Evidence) -> str:
+    volume, storage_class = each["volume"], each["storageClass"]
+    match Because(each["because"]):
+        case Because.NO_VOLUME:
+            return f"it names volume {volume}, which does not exist"
+        case Because.KEPT:
+            return f"it names volume {volume}, which is kept for claim {each['keptFor']}"
+        case Because.UNFINISHED:
+            return f"its binding to volume {volume} is not completed"
+        case Because.CLASSLESS:
+            return "it has no class, and no volume was bound to it"
+        case Because.NO_CLASS:
+            return f"its class {storage_class} does not exist"
+    if each["provisioner"] in ("", NO_PROVISIONER):
+        return f"class {storage_class} does not wait for a pod and makes no volumes, and none was bound to it"
+    return f"class {storage_class} does not wait for a pod, and {each['provisioner']} has not made a volume"
 
 
 # -- VolumeZone ------------------------------------------------------------------

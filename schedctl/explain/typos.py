@@ -7,39 +7,21 @@ something similar is there, the `Change` that would use it comes along.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
-from difflib import get_close_matches
+from collections.abc import Iterable, Iterator
 
-from schedctl.api.devices import DeviceClass, ResourceClaim
 from schedctl.api.pods import NodeSelectorRequirement
 from schedctl.api.resources import is_scalar
 from schedctl.api.selectors import Requirement
 from schedctl.api.storage import PersistentVolumeClaim, StorageClass
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
-from schedctl.explain.changes import Change
-from schedctl.explain.device_changes import RenameResourceClaim, UseDeviceClass
+from schedctl.explain.device_typos import device_typos
 from schedctl.explain.pod_changes import RenameLabel, RenameResource, ReplaceCompany, ReplaceValue
+from schedctl.explain.similar import Typo, absence, did_you_mean, in_namespace, meant
 from schedctl.explain.storage_changes import RenameClaim, UseStorageClass
 from schedctl.framework.device_classes import classes_by_resource
 
 _NEEDS_THE_LABEL = ("In", "Exists", "Gt", "Lt")
-
-
-@dataclass(frozen=True, slots=True)
-class Typo:
-    """A name that is nowhere.
-
-    Attributes:
-        fact: what is not there, and what may have been meant.
-        change: to what may have been meant, None where nothing is similar.
-        kind: the situation, as hints carry it.
-    """
-
-    fact: str
-    change: Change | None
-    kind: str
 
 
 def typos(pod: PodInfo, cluster: Cluster) -> list[Typo]:
@@ -49,21 +31,8 @@ def typos(pod: PodInfo, cluster: Cluster) -> list[Typo]:
 
 
 def claim_typos(pod: PodInfo, cluster: Cluster) -> list[Typo]:
-    """Return the claims, of storage and of devices, that the pod names and nobody has made, and classes they name."""
-    return list(dict.fromkeys((*_storage(pod, cluster), *_devices(pod, cluster))))
-
-
-def meant(name: str, known: Collection[str]) -> str:
-    """Return the known name that is most like another, "" if none is; the part behind a slash counts most."""
-    last = name.rpartition("/")[2]
-    alike = [other for other in known if other.rpartition("/")[2].lower() == last.lower()]
-    found = get_close_matches(name, alike, 1, 0) or get_close_matches(name, known, 1)
-    return found[0] if found else ""
-
-
-def did_you_mean(name: str) -> str:
-    """Return the question in brackets, "" for no name."""
-    return f' (did you mean "{name}"?)' if name else ""
+    """Return the claims, of storage and of devices, that the pod names and nobody has made, and what they name."""
+    return list(dict.fromkeys((*_storage(pod, cluster), *device_typos(pod, cluster))))
 
 
 def _labels(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
@@ -103,11 +72,9 @@ def _storage(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
         name = volume.persistent_volume_claim.claim_name
         claim = claims.get(f"{pod.namespace}/{name}")
         if claim is None:
-            other = meant(name, _in_namespace(pod, claims))
+            other = meant(name, in_namespace(pod.namespace, claims))
             change = RenameClaim(name, other) if other else None
-            yield Typo(
-                f'claim "{name}" is not in namespace {pod.namespace}{did_you_mean(other)}', change, RenameClaim.kind
-            )
+            yield Typo(absence("claim", name, pod.namespace, claims, other), change, RenameClaim.kind)
             continue
         wanted = claim.spec.storage_class_name
         if wanted and not claim.spec.volume_name and wanted not in classes:
@@ -115,40 +82,6 @@ def _storage(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
             replacement = UseStorageClass(f"{pod.namespace}/{name}", other) if other else None
             fact = f'storage class "{wanted}" of claim {name} is not in the cluster{did_you_mean(other)}'
             yield Typo(fact, replacement, UseStorageClass.kind)
-
-
-def _devices(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
-    claims, classes = cluster.every(ResourceClaim), cluster.every(DeviceClass)
-    for reference in pod.pod.spec.resource_claims or ():
-        name = reference.resource_claim_name
-        if name is None:
-            continue
-        key = f"{pod.namespace}/{name}"
-        if key not in claims:
-            other = meant(name, _in_namespace(pod, claims))
-            change = RenameResourceClaim(name, other) if other else None
-            fact = f'resource claim "{name}" is not in namespace {pod.namespace}{did_you_mean(other)}'
-            yield Typo(fact, change, RenameResourceClaim.kind)
-            continue
-        for request, wanted in _requests(claims[key]):
-            if wanted not in classes:
-                other = meant(wanted, classes)
-                replacement = UseDeviceClass(key, request, other) if other else None
-                fact = f'device class "{wanted}" of resource claim {name} is not in the cluster{did_you_mean(other)}'
-                yield Typo(fact, replacement, UseDeviceClass.kind)
-
-
-def _requests(claim: ResourceClaim) -> Iterator[tuple[str, str]]:
-    """Yield the requests of a claim that is not allocated yet, by full name, with their classes."""
-    for request in claim.spec.devices.requests or () if claim.status.allocation is None else ():
-        if request.exactly is not None:
-            yield request.name, request.exactly.device_class_name
-        for each in request.first_available or ():
-            yield f"{request.name}/{each.name}", each.device_class_name
-
-
-def _in_namespace(pod: PodInfo, keys: Iterable[str]) -> list[str]:
-    return [name for namespace, _, name in (key.partition("/") for key in keys) if namespace == pod.namespace]
 
 
 def _asked(pod: PodInfo) -> Iterator[tuple[str, frozenset[str]]]:

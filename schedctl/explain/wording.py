@@ -230,7 +230,9 @@ _WORDINGS = {
     "volume-binding/immediate": Wording(storage_wording.immediate),
     "volume-binding/out-of-reach": Wording(storage_wording.out_of_reach),
     "volume-binding/outside": Wording(storage_wording.outside),
-    "volume-binding/unmatched": Wording(storage_wording.unmatched),
+    "volume-binding/unmatched": Wording(
+        storage_wording.unmatched, storage_wording.unmatched_claims, storage_wording.unmatched_by
+    ),
     "volume-binding/vanished": Wording(storage_wording.vanished),
     "volume-binding": Wording(),
     "volume-restrictions": Wording(storage_wording.in_use),

@@ -13,11 +13,9 @@ from typing import NamedTuple
 
 from schedctl.api import urls
 from schedctl.api.pods import Volume
-from schedctl.api.storage import PersistentVolume, PersistentVolumeSpec
+from schedctl.api.storage import ZONE_SEPARATOR, PersistentVolume, PersistentVolumeSpec
 
 ZONE, BETA_ZONE = "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"
-_ZONES = "__"
-"""What stands between the zones of a label that names several."""
 _MANAGED, _SHARED = "Managed", "Shared"
 _UNSPECIFIED = "UNSPECIFIED"
 _EBS_ID = re.compile(r"vol-[^/]*")
@@ -89,7 +87,7 @@ def volume_handle(volume: PersistentVolume) -> str:
     if disk is None:
         return _handle(volume.spec)
     labels = volume.metadata.labels or {}
-    zones = (labels.get(BETA_ZONE) or labels.get(ZONE, "")).split(_ZONES)
+    zones = (labels.get(BETA_ZONE) or labels.get(ZONE, "")).split(ZONE_SEPARATOR)
     if len(zones) > 1:
         return f"projects/{_UNSPECIFIED}/regions/{_gce_region(zones)}/disks/{disk.pd_name}"
     return _gce_handle(disk.pd_name, zones[0] or _UNSPECIFIED)

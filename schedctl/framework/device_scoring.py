@@ -17,9 +17,9 @@ from schedctl.api.nodes import Node
 from schedctl.api.pods import NodeSelector
 from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
 from schedctl.cache.cluster import Cluster
+from schedctl.cache.node_matching import matching
 from schedctl.devices.allocated import AllocatedState, DeviceID, devices_in_use
 from schedctl.devices.selectors import DeviceView, SelectorError, compiled
-from schedctl.framework.node_matching import matching
 
 
 class DeviceCounts(NamedTuple):

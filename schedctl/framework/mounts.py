@@ -59,6 +59,12 @@ class Mounts(ABC, Generic[T]):
     def met(self, thing: T, code: int) -> None:
         """Take note of a thing that no pod mounted before."""
 
+    def came(self, cluster: Cluster, info: PodInfo) -> None:
+        """Take note of a running pod with volumes, before what it mounts is written down."""
+
+    def went(self, key: str) -> None:
+        """Forget what was noted of a pod when it came."""
+
     def affected(self, change: Change) -> Iterable[str] | None:
         """Return the keys of the pods of which another object's change may tell something new; None for all pods."""
         return ()
@@ -76,6 +82,8 @@ class Mounts(ABC, Generic[T]):
         self._codes = grown(self._codes, len(table), NOTHING)
         self._node = grown(self._node, len(table))
         if stale is None:
+            for key in self._row_of:
+                self.went(key)
             self._row_of.clear()
             self._codes[:] = NOTHING
             for info in table:
@@ -165,6 +173,7 @@ class Mounts(ABC, Generic[T]):
         """Write down what a running pod mounts, and return the row of its node, `NO_NODE` if it mounts nothing."""
         if not info.pod.spec.volumes:
             return NO_NODE
+        self.came(cluster, info)
         mounted = self.codes_of(self.read(cluster, info))
         row = cluster.pod_table.row_of[info.key]
         self._row_of[info.key] = row
@@ -177,6 +186,7 @@ class Mounts(ABC, Generic[T]):
 
     def _leave(self, key: str) -> int:
         """Forget what a pod mounts, and return the row of the node it stood on."""
+        self.went(key)
         row = self._row_of.pop(key)
         self._codes[:, row] = NOTHING
         return int(self._node[row])

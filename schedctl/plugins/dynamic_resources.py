@@ -19,6 +19,7 @@ import numpy as np
 
 from schedctl.api.devices import DeviceClass, DeviceRequest, ResourceClaim
 from schedctl.api.field_errors import quoted
+from schedctl.api.meta import key_of
 from schedctl.api.node_selectors import NodeQuery, compile_node_selector
 from schedctl.api.selectors import SelectorError
 from schedctl.cache.arrays import IndexArray, IntArray
@@ -49,7 +50,6 @@ from schedctl.plugins.dynamic_resources_claims import (
     Problem,
     Unready,
     idle,
-    key_of,
     reserved_for,
     resolve,
     unready,

@@ -16,7 +16,7 @@ from schedctl.api.devices import (
     DeviceRequestAllocationResult,
     ResourceClaim,
 )
-from schedctl.api.meta import OwnerReference
+from schedctl.api.meta import OwnerReference, controller_of, key_of
 from schedctl.api.pods import PodResourceClaim
 from schedctl.api.times import unix_nanoseconds
 from schedctl.cache.cluster import Cluster
@@ -62,11 +62,6 @@ class Unready(NamedTuple):
     message: str = ""
 
 
-def key_of(claim: ResourceClaim) -> str:
-    """Return ``namespace/name``."""
-    return f"{claim.metadata.namespace}/{claim.metadata.name}"
-
-
 def uid_of(claim: ResourceClaim) -> str:
     """Return the claim's uid, or its key where it has none."""
     return claim.metadata.uid or key_of(claim)
@@ -93,11 +88,6 @@ def resolve(pod: PodInfo, cluster: Cluster) -> Resolved:
     return Resolved(tuple(claims))
 
 
-def controller(claim: ResourceClaim) -> OwnerReference | None:
-    """Return the owner that manages the claim, None if it has none."""
-    return next((owner for owner in claim.metadata.owner_references or () if owner.controller), None)
-
-
 def is_pod(owner: OwnerReference, pod: PodInfo) -> bool:
     """Return whether an owner is the pod: by uid, and by name where neither has one yet."""
     metadata = pod.pod.metadata
@@ -107,6 +97,12 @@ def is_pod(owner: OwnerReference, pod: PodInfo) -> bool:
 def reserved_for(claim: ResourceClaim, pod: PodInfo) -> bool:
     """Return whether the pod is among those that may use the claim."""
     return any(user.uid == pod.uid for user in claim.status.reserved_for or ())
+
+
+def users_of(claim: ResourceClaim) -> tuple[str, ...]:
+    """Return the pods that may use the claim, ``namespace/name``."""
+    users = claim.status.reserved_for or ()
+    return tuple(f"{claim.metadata.namespace}/{user.name}" for user in users if user.resource == "pods")
 
 
 def idle(claim: ResourceClaim, pod: PodInfo) -> bool:
@@ -171,7 +167,7 @@ def _name(pod: PodInfo, reference: PodResourceClaim) -> str | Problem | None:
 
 
 def _made_for(claim: ResourceClaim, pod: PodInfo) -> bool:
-    owner = controller(claim)
+    owner = controller_of(claim)
     return owner is not None and is_pod(owner, pod)
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from schedctl.api.devices import (
+    IN_MEMORY_NAME,
     DeviceClaim,
     DeviceClass,
     DeviceRequest,
@@ -29,8 +30,6 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.device_classes import can_be_devices
 from schedctl.plugins.dynamic_resources_claims import is_pod
 
-IN_MEMORY_NAME = "<extended-resources>"
-"""What the claim is called until it is written."""
 ANNOTATION = "resource.kubernetes.io/extended-resource-claim"
 _LONGEST_GENERATED = 58
 

@@ -7,27 +7,29 @@ the passes with nominated pods and all of preemption cost nothing more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from schedctl.api.devices import AllocationResult, DeviceClass, ResourceClaim
+from schedctl.api.meta import key_of
 from schedctl.api.node_selectors import NodeQuery
 from schedctl.api.pods import NodeSelector
 from schedctl.cache.arrays import BoolArray, IndexArray
 from schedctl.cache.cluster import Cluster
+from schedctl.cache.node_matching import matching
 from schedctl.cache.node_table import NodeTable
 from schedctl.cache.pod_info import PodInfo
 from schedctl.devices import allocator
 from schedctl.devices.shortages import Refusal, Shortage
 from schedctl.errors import Inconclusive
 from schedctl.framework.device_classes import can_be_devices
-from schedctl.framework.node_matching import matching
-from schedctl.plugins.dynamic_resources_claims import Unready, key_of, needs_capable_node
+from schedctl.plugins.dynamic_resources_claims import Unready, needs_capable_node, users_of
 from schedctl.plugins.dynamic_resources_extended import NodeClaim, on_node
 
 OPTIONAL_NODE_OPERATIONS = "DRAOptionalNodeOperations"
@@ -112,11 +114,15 @@ class Scarcity(NamedTuple):
         lacking: the request the search could not get past, each of its alternatives.
         pools: the pools that do not count, and why not.
         error: what else went wrong.
+        incomplete: those of the pools of which slices are missing.
+        users: of the claims that hold devices, the pods they are reserved for, ``namespace/name``.
     """
 
     lacking: tuple[Lack, ...]
     pools: Mapping[str, str]
     error: str = ""
+    incomplete: tuple[str, ...] = ()
+    users: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
 class Finding(NamedTuple):
@@ -126,11 +132,13 @@ class Finding(NamedTuple):
         unavailable: the claims, by index, that are allocated and cannot be used there.
         allocations: what the claims that need it would be given, in order; None where nothing is to be allocated.
         special: the claim for extended resources as this node needs it.
+        claims: all the claims, where the node will do.
     """
 
     unavailable: tuple[int, ...] = ()
     allocations: tuple[AllocationResult, ...] | None = None
     special: NodeClaim | None = None
+    claims: tuple[ResourceClaim, ...] = ()
 
 
 class Batch(NamedTuple):
@@ -241,10 +249,18 @@ class ClaimSearch:
         """Return why the claims cannot be allocated on a node; dear, and true only of the cluster as it was asked."""
         assert self._devices is not None
         found = self._devices.explain(row, self._batches[self._batch_of[row]].claims)
+        lacking = tuple(map(_lack, found.shortages))
         pools = {str(pool): why for pool, why in found.pools}
-        return Scarcity(tuple(map(_lack, found.shortages)), pools, found.error)
+        return Scarcity(lacking, pools, found.error, tuple(map(str, found.incomplete)), self._users(lacking))
 
     # -- inside ------------------------------------------------------------------
+
+    def _users(self, lacking: Iterable[Lack]) -> dict[str, tuple[str, ...]]:
+        """Return the pods that use the claims which hold the devices told of, by claim; pending claims have none."""
+        judged = (each for lack in lacking for each in (lack.closest, *lack.others) if each is not None)
+        holders = {holder for each in judged for refusal in each.refusals for holder in refusal.holders}
+        known = self._cluster.every(ResourceClaim)
+        return {key: users_of(known[key]) for key in sorted(holders & known.keys())}
 
     def _ask(self, rows: IndexArray) -> None:
         """Work out the outcome of rows, each once, that were not asked before."""
@@ -335,10 +351,12 @@ class ClaimSearch:
         outcome, number = self._outcomes[row], int(self._batch_of[row])
         if outcome == Outcome.UNAVAILABLE:
             return Finding(tuple(index for index, _ in self._held(row)))
-        if outcome != Outcome.FITS or number < 0:
+        if outcome != Outcome.FITS:
             return None
+        if number < 0:
+            return Finding(claims=self.claims)
         batch = self._batches[number]
-        return Finding((), batch.found.at(int(self._place[row])), batch.special)
+        return Finding((), batch.found.at(int(self._place[row])), batch.special, self.claims)
 
 
 @dataclass(frozen=True, slots=True)

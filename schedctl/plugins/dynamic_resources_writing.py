@@ -17,11 +17,11 @@ from schedctl.api.devices import (
     ResourceClaimConsumerReference,
     ResourceClaimStatus,
 )
-from schedctl.api.meta import ObjectMeta
+from schedctl.api.meta import ObjectMeta, key_of
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.devices.allocated import PendingAllocation
-from schedctl.plugins.dynamic_resources_claims import key_of, reserved_for, uid_of
+from schedctl.plugins.dynamic_resources_claims import reserved_for, uid_of
 from schedctl.plugins.dynamic_resources_extended import in_memory, written_name
 
 FINALIZER = "resource.kubernetes.io/delete-protection"

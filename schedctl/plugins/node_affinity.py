@@ -25,13 +25,13 @@ from schedctl.api.pods import NodeSelectorTerm, Pod
 from schedctl.api.selectors import Requirement, SelectorError
 from schedctl.cache.arrays import IntArray
 from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.cache.node_matching import matching, matching_term, meeting
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import PluginError
 from schedctl.framework.arithmetic import default_normalize
 from schedctl.framework.cycles import Cycle, StateKey
 from schedctl.framework.handles import Handle
-from schedctl.framework.node_matching import matching, matching_term, meeting
 from schedctl.framework.points import FilterPlugin, NodeSet, PreFilterPlugin, PreScorePlugin, Scope, ScorePlugin
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
 from schedctl.framework.statuses import SKIP, Status, error

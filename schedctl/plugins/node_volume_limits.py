@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from schedctl.api.nodes import Node
 from schedctl.api.storage import (
@@ -18,6 +19,7 @@ from schedctl.api.storage import (
     PersistentVolumeClaim,
     StorageClass,
     VolumeAttachment,
+    claim_name,
 )
 from schedctl.cache.arrays import BoolArray
 from schedctl.cache.cluster import Change, ChangeKind, Cluster
@@ -29,7 +31,13 @@ from schedctl.framework.points import FilterPlugin, PreFilterPlugin, Scope
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
 from schedctl.framework.statuses import SKIP, Code, Status
 from schedctl.plugins.node_volume_limits_usage import NodeDrivers, node_drivers, volumes_in_use
-from schedctl.plugins.node_volume_limits_volumes import Attachments, Fault, attachments, claim_of, is_attached
+from schedctl.plugins.node_volume_limits_volumes import (
+    Attachments,
+    CSIVolume,
+    Fault,
+    attachments,
+    is_attached,
+)
 
 _READ = (CSIDriver, CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass, VolumeAttachment)
 
@@ -66,7 +74,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
                 return None
             if is_attached(volume):
                 migration = migration_of(volume)
-                claim = claim_of(pod, volume)
+                claim = claim_name(pod.pod, volume)
                 sources.append((volume.name, claim, migration and getattr(volume, migration.source)))
         return (pod.namespace, *sources) if sources else ()
 
@@ -143,6 +151,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
                         new=new,
                         volumes=wanted.names(driver),
                         holders=_Holders(nodes, driver),
+                        attached=_AttachedVolumes(nodes, driver),
                     )
                 )
         return verdicts
@@ -174,6 +183,51 @@ class _Holders:
             if volumes:
                 holders[pod.key] = len(volumes)
         return holders
+
+
+class Attached(NamedTuple):
+    """A volume that a VolumeAttachment keeps attached to a node, whoever uses it.
+
+    Attributes:
+        volume: the PersistentVolume.
+        attachment: the VolumeAttachment.
+        pods: the pods there that mount it, by key.
+    """
+
+    volume: str
+    attachment: str
+    pods: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _AttachedVolumes:
+    """The volumes of a driver that VolumeAttachments keep attached to each node, found when asked for."""
+
+    nodes: Nodes
+    driver: str
+
+    def at(self, position: int) -> list[Attached]:
+        cluster = self.nodes.cluster
+        written = cluster.derived(_attachments_by_node, VolumeAttachment).get(self.nodes.names[position], ())
+        users: dict[CSIVolume, list[str]] = {}
+        for pod in sorted(self.nodes.pods_on(position) if written else (), key=lambda pod: pod.key):
+            for mounted in attachments(cluster, pod, migrating=True, running=True).of(self.driver):
+                users.setdefault(mounted, []).append(pod.key)
+        found = []
+        for attachment in written:
+            volume = cluster.get(PersistentVolume, attachment.spec.source.persistent_volume_name or "")
+            if attachment.spec.attacher == self.driver and volume is not None and volume.spec.csi is not None:
+                pods = users.get(CSIVolume(self.driver, volume.spec.csi.volume_handle), ())
+                found.append(Attached(volume.metadata.name, attachment.metadata.name, tuple(pods)))
+        return sorted(found)
+
+
+def _attachments_by_node(cluster: Cluster) -> dict[str, list[VolumeAttachment]]:
+    """Return the VolumeAttachments by node; for `Cluster.derived`."""
+    by_node: dict[str, list[VolumeAttachment]] = {}
+    for attachment in cluster.every(VolumeAttachment).values():
+        by_node.setdefault(attachment.spec.node_name, []).append(attachment)
+    return by_node
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from schedctl.api.meta import key_of
 from schedctl.api.quantities import MAX_INT64
-from schedctl.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass, VolumeAttachment
+from schedctl.api.storage import (
+    CSINode,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    VolumeAttachment,
+    claim_name,
+)
 from schedctl.cache.arrays import BoolArray, CodeArray, IndexArray, IntArray, Interner, grown
 from schedctl.cache.cluster import Change, ChangeKind, Cluster
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.mounts import Mounts
-from schedctl.plugins.node_volume_limits_volumes import CSIVolume, Fault, attachments, claim_of
+from schedctl.plugins.node_volume_limits_volumes import CSIVolume, Fault, attachments
 
 UNLIMITED = MAX_INT64
 NO_DRIVER = -1
@@ -90,8 +98,8 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
         self._drivers: Interner[str] = Interner()
         self._driver_of: CodeArray = np.empty(0, np.int32)
         self._counts: IntArray = np.zeros((0, 0), np.int64)
-        self._users: dict[str, set[str]] = {}
-        self._claims: dict[str, set[str]] = {}
+        self._users: dict[tuple[type, str], set[str]] = {}
+        self._used: dict[str, set[tuple[type, str]]] = {}
         self._attached: tuple[IndexArray, IndexArray] = np.empty(0, np.intp), np.empty(0, np.intp)
         self._attached_names: set[str] = set()
         self._attached_is_known = False
@@ -160,14 +168,6 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
 
     def read(self, cluster: Cluster, info: PodInfo) -> Sequence[CSIVolume | Fault]:
         """Return the volumes of a running pod, and what is wrong with them."""
-        for volume in info.pod.spec.volumes or ():
-            name = claim_of(info, volume)
-            if name is not None:
-                key = f"{info.namespace}/{name}"
-                self._users.setdefault(key, set()).add(info.key)
-                claim = cluster.get(PersistentVolumeClaim, key)
-                if claim is not None and claim.spec.volume_name:
-                    self._claims.setdefault(claim.spec.volume_name, set()).add(key)
         found = attachments(cluster, info, migrating=True, running=True)
         return (*found.volumes, *((found.fault,) if found.fault is not None else ()))
 
@@ -180,17 +180,38 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
         else:
             self._driver_of[code] = self._drivers.code(thing.driver)
 
+    def came(self, cluster: Cluster, info: PodInfo) -> None:
+        """Note the claims that a pod uses, and the volumes they are bound to."""
+        used = self._used[info.key] = set()
+        for volume in info.pod.spec.volumes or ():
+            name = claim_name(info.pod, volume)
+            if name is not None:
+                key = f"{info.namespace}/{name}"
+                used.add((PersistentVolumeClaim, key))
+                claim = cluster.get(PersistentVolumeClaim, key)
+                if claim is not None and claim.spec.volume_name:
+                    used.add((PersistentVolume, claim.spec.volume_name))
+        for each in used:
+            self._users.setdefault(each, set()).add(info.key)
+
+    def went(self, key: str) -> None:
+        """Forget what a pod uses."""
+        for each in self._used.pop(key):
+            users = self._users[each]
+            users.remove(key)
+            if not users:
+                del self._users[each]
+
     def affected(self, change: Change) -> Iterable[str] | None:
         """Return the pods that use a claim, or one that is bound to a volume; None, which is all pods, for a class."""
         subject = change.subject
         match subject:
             case PersistentVolumeClaim():
-                return self._users.get(f"{subject.metadata.namespace}/{subject.metadata.name}", ())
+                return self._users.get((PersistentVolumeClaim, key_of(subject)), ())
             case PersistentVolume():
                 if subject.metadata.name in self._attached_names:
                     self._attached_is_known = False
-                claims = self._claims.get(subject.metadata.name, ())
-                return {user for claim in claims for user in self._users[claim]}
+                return self._users.get((PersistentVolume, subject.metadata.name), ())
             case StorageClass():
                 return None
             case VolumeAttachment():

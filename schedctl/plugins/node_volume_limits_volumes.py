@@ -11,15 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from schedctl.api.meta import is_controlled_by, key_of
 from schedctl.api.pods import Volume
-from schedctl.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
+from schedctl.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass, claim_name, class_of
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework import csi_migration
 from schedctl.framework.csi_migration import AZURE_DISK, CINDER, EBS, GCE_PD, PORTWORX, UntranslatableError
 
-BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
-"""The annotation that named a claim's class before there was a field."""
 COUNTED = frozenset((EBS, GCE_PD, AZURE_DISK, CINDER, PORTWORX))
 """The migrations that count; vSphere disks and Azure file shares do not."""
 
@@ -82,15 +81,6 @@ def is_attached(volume: Volume) -> bool:
     return claimed or csi_migration.migration_of(volume) is not None
 
 
-def claim_of(info: PodInfo, volume: Volume) -> str | None:
-    """Return the name of the claim behind a volume, None where it is none. An ephemeral one is named after the pod."""
-    if volume.persistent_volume_claim is not None:
-        return volume.persistent_volume_claim.claim_name
-    if volume.ephemeral is not None:
-        return f"{info.pod.metadata.name}-{volume.name}"
-    return None
-
-
 def attachments(cluster: Cluster, info: PodInfo, *, migrating: bool, running: bool) -> Attachments:
     """Return the volumes a pod needs attached.
 
@@ -113,7 +103,7 @@ def attachments(cluster: Cluster, info: PodInfo, *, migrating: bool, running: bo
 def _volume(
     cluster: Cluster, info: PodInfo, volume: Volume, *, migrating: bool, running: bool
 ) -> CSIVolume | Fault | None:
-    name = claim_of(info, volume)
+    name = claim_name(info.pod, volume)
     if name is None:
         return _inline(volume) if migrating else None
     if not name:
@@ -122,14 +112,9 @@ def _volume(
     claim = cluster.get(PersistentVolumeClaim, key)
     if claim is None:
         return None if running else Fault("", key)
-    if volume.persistent_volume_claim is None and not _belongs_to(claim, info):
+    if volume.persistent_volume_claim is None and not is_controlled_by(claim, info.pod):
         return Fault(f"PVC {key} was not created for pod {info.key} (pod is not owner)", key)
     return _claimed(cluster, claim, migrating=migrating)
-
-
-def _belongs_to(claim: PersistentVolumeClaim, info: PodInfo) -> bool:
-    owners = claim.metadata.owner_references or ()
-    return next((owner.uid for owner in owners if owner.controller), None) == info.pod.metadata.uid
 
 
 def _inline(volume: Volume) -> CSIVolume | Fault | None:
@@ -160,8 +145,7 @@ def _claimed(cluster: Cluster, claim: PersistentVolumeClaim, *, migrating: bool)
 
 
 def _to_be_provisioned(cluster: Cluster, claim: PersistentVolumeClaim, *, migrating: bool) -> CSIVolume | None:
-    annotations = claim.metadata.annotations or {}
-    storage_class = cluster.get(StorageClass, annotations.get(BETA_CLASS, claim.spec.storage_class_name or ""))
+    storage_class = cluster.get(StorageClass, class_of(claim))
     if storage_class is None:
         return None
     driver = storage_class.provisioner
@@ -170,4 +154,4 @@ def _to_be_provisioned(cluster: Cluster, claim: PersistentVolumeClaim, *, migrat
         if not migrating or migration not in COUNTED:
             return None
         driver = migration.driver
-    return CSIVolume(driver, f"{claim.metadata.namespace}/{claim.metadata.name}", bound=False) if driver else None
+    return CSIVolume(driver, key_of(claim), bound=False) if driver else None

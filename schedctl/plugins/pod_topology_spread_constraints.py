@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from schedctl.api.meta import OwnerReference
-from schedctl.api.pods import Pod, TopologySpreadConstraint
+from schedctl.api.meta import controller_of
+from schedctl.api.pods import TopologySpreadConstraint
 from schedctl.api.selectors import EVERYTHING, LabelQuery, SelectorError, compile_labels, compile_selector
 from schedctl.api.workloads import ReplicaSet, ReplicationController, Service, StatefulSet
 from schedctl.cache.cluster import ChangeKind, Cluster
@@ -95,7 +95,7 @@ class DefaultConstraints:
         labels: dict[str, str] = {}
         for selected in self._services_of(pod):
             labels.update(selected)
-        owner = _controller(pod.pod)
+        owner = controller_of(pod.pod)
         requirements = EVERYTHING
         if owner is not None:
             key = f"{pod.namespace}/{owner.name}"
@@ -145,10 +145,6 @@ def _selector(constraint: TopologySpreadConstraint, labels: Mapping[str, str]) -
     selector = compile_selector(constraint.label_selector)
     merged = {key: labels[key] for key in constraint.match_label_keys or () if key in labels}
     return selector.also(*compile_labels(merged).requirements) if merged else selector
-
-
-def _controller(pod: Pod) -> OwnerReference | None:
-    return next((owner for owner in pod.metadata.owner_references or () if owner.controller), None)
 
 
 def _lenient(owner: ReplicaSet | StatefulSet | None) -> LabelQuery:

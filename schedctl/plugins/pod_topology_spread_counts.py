@@ -19,10 +19,10 @@ from schedctl.api.tolerations import first_untolerated
 from schedctl.cache.arrays import BoolArray, FloatArray, IndexArray, IntArray
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.labels import Domains
+from schedctl.cache.node_matching import meeting
 from schedctl.cache.nodes import Nodes, PodChanges
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.arithmetic import natural_log
-from schedctl.framework.node_matching import meeting
 from schedctl.plugins.pod_topology_spread_constraints import HOSTNAME, Constraint
 
 NO_DOMAIN = 2**31 - 1

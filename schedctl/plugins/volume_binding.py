@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from schedctl.api.field_errors import quoted
+from schedctl.api.meta import is_controlled_by, key_of
 from schedctl.api.storage import (
+    SELECTED_NODE,
     CSIDriver,
     CSINode,
     CSIStorageCapacity,
@@ -44,17 +46,15 @@ from schedctl.framework.reasons import Part, Reason, Verdicts
 from schedctl.framework.resource_scoring import shaped
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status, error
 from schedctl.plugins.volume_binding_assumed import (
-    SELECTED_NODE,
     AssumedClaim,
     AssumedVolume,
     Promises,
     annotated,
     fully_bound,
-    key_of,
     promised,
 )
 from schedctl.plugins.volume_binding_binding import bind
-from schedctl.plugins.volume_binding_claims import claims_of, made_for, mounted
+from schedctl.plugins.volume_binding_claims import claims_of, mounted, unbound
 from schedctl.plugins.volume_binding_scores import scores
 from schedctl.plugins.volume_binding_search import Outcome, PodVolumes, Search, Told, Why
 from schedctl.plugins.volume_binding_volumes import Volumes
@@ -139,7 +139,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         except PluginError as fault:
             return error(str(fault))
         if claims.immediate:
-            return self.immediate.status(claims=[key_of(claim) for claim in claims.immediate])
+            return self.immediate.status(unbound=[unbound(claim, nodes.cluster) for claim in claims.immediate])
         cycle.state[STATE] = Search(nodes.cluster, self._volumes, claims)
         return None
 
@@ -235,7 +235,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
                 return self.lost.status(claim=shown, volume=quoted(claim.spec.volume_name)[1:-1])
             if claim.metadata.deletion_timestamp is not None:
                 return self.deleting.status(claim=shown)
-            if ephemeral and not made_for(claim, pod.pod):
+            if ephemeral and not is_controlled_by(claim, pod.pod):
                 return self.foreign.status(key=key_of(claim), pod=pod.key)
         return None
 

@@ -13,14 +13,12 @@ from typing import TypeVar
 import msgspec
 
 from schedctl.api.field_errors import quoted
-from schedctl.api.meta import ObjectMeta, ObjectReference, Struct
+from schedctl.api.meta import ObjectMeta, ObjectReference, Struct, key_of
 from schedctl.api.storage import PersistentVolume, PersistentVolumeClaim
 from schedctl.cache.cluster import Cluster
 
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
-SELECTED_NODE = "volume.kubernetes.io/selected-node"
-_CLASS = "volume.beta.kubernetes.io/storage-class"
 
 T = TypeVar("T", PersistentVolume, PersistentVolumeClaim)
 
@@ -108,20 +106,6 @@ class Promises:
 
     def _metadata(self, obj: PersistentVolume | PersistentVolumeClaim) -> ObjectMeta:
         return ObjectMeta(namespace=self._profile, name=key_of(obj))
-
-
-def key_of(obj: PersistentVolume | PersistentVolumeClaim) -> str:
-    """Return the name of a volume, or namespace and name of a claim."""
-    metadata = obj.metadata
-    return f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
-
-
-def class_of(obj: PersistentVolume | PersistentVolumeClaim) -> str:
-    """Return the storage class of a volume or claim: the annotation of old, else the field; "" for none."""
-    named = obj.metadata.annotations
-    if named and _CLASS in named:
-        return named[_CLASS]
-    return obj.spec.storage_class_name or ""
 
 
 def fully_bound(claim: PersistentVolumeClaim) -> bool:

@@ -16,6 +16,7 @@ from schedctl.api.meta import ObjectMeta
 from schedctl.api.node_selectors import compile_node_selector
 from schedctl.api.pods import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from schedctl.api.storage import (
+    SELECTED_NODE,
     CSINode,
     CSIPersistentVolumeSource,
     PersistentVolume,
@@ -24,15 +25,14 @@ from schedctl.api.storage import (
     PersistentVolumeStatus,
     StorageClass,
     VolumeNodeAffinity,
+    class_of,
 )
 from schedctl.cache.cluster import Cluster
 from schedctl.framework.csi_migration import BY_PLUGIN
 from schedctl.plugins.volume_binding_assumed import (
     BIND_COMPLETED,
     BOUND_BY_CONTROLLER,
-    SELECTED_NODE,
     annotated,
-    class_of,
     promised,
 )
 from schedctl.plugins.volume_binding_migration import migrated, translated

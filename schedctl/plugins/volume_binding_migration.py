@@ -17,7 +17,7 @@ import numpy as np
 
 from schedctl.api.nodes import Node
 from schedctl.api.pods import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
-from schedctl.api.storage import CSINode, PersistentVolume
+from schedctl.api.storage import ZONE_SEPARATOR, CSINode, PersistentVolume
 from schedctl.cache.arrays import BoolArray
 from schedctl.cache.cluster import Cluster
 from schedctl.framework import csi_migration
@@ -25,7 +25,6 @@ from schedctl.framework.csi_migration import BETA_ZONE, ZONE, UntranslatableErro
 
 _MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
 _REGION, _BETA_REGION = "topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"
-_SEVERAL_ZONES = "__"
 _LOOKED_THROUGH = (
     csi_migration.EBS,
     csi_migration.GCE_PD,
@@ -92,7 +91,7 @@ def _zoned(volume: PersistentVolume, required: NodeSelector | None, topology_key
     if any(each.key == zone and each.values for each in _expressions(required)):
         required = _renamed(required, zone, topology_key)
     elif zone in labels:
-        named = {name.strip() for name in labels[zone].split(_SEVERAL_ZONES)} - {""}
+        named = {name.strip() for name in labels[zone].split(ZONE_SEPARATOR)} - {""}
         if named:
             required = _narrowed(
                 required, NodeSelectorRequirement(key=topology_key, operator="In", values=sorted(named))

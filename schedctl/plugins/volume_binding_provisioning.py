@@ -20,14 +20,15 @@ from schedctl.api.storage import (
     PersistentVolumeClaim,
     StorageClass,
     TopologySelectorTerm,
+    class_of,
 )
 from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
 from schedctl.cache.cluster import Cluster
-from schedctl.plugins.volume_binding_assumed import class_of
 from schedctl.plugins.volume_binding_reach import NOTHING, Reaches, Terms, reached
 from schedctl.plugins.volume_binding_volumes import STORAGE, requested
 
-_NO_PROVISIONER = "kubernetes.io/no-provisioner"
+NO_PROVISIONER = "kubernetes.io/no-provisioner"
+"""The provisioner of classes whose volumes are made by hand."""
 
 
 class Capacities:
@@ -100,7 +101,7 @@ class Provisioning(NamedTuple):
     @property
     def possible(self) -> bool:
         """Whether there is somebody to make the volume."""
-        return self.storage_class.provisioner not in ("", _NO_PROVISIONER)
+        return self.storage_class.provisioner not in ("", NO_PROVISIONER)
 
     def allowed(self, cluster: Cluster) -> BoolArray | None:
         """Return the nodes in the allowed topologies, bool (rows,), None for all."""

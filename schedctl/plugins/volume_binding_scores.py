@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from schedctl.api.meta import key_of
 from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
 from schedctl.errors import PluginError
 from schedctl.framework.arithmetic import round_half_away
 from schedctl.framework.resource_scoring import Rate
-from schedctl.plugins.volume_binding_assumed import key_of
 from schedctl.plugins.volume_binding_reach import NOTHING
 from schedctl.plugins.volume_binding_search import Dynamic, Outcome, Static
 from schedctl.plugins.volume_binding_volumes import requested

@@ -18,19 +18,30 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
+from schedctl.api.meta import key_of
 from schedctl.api.pods import NodeSelector
 from schedctl.api.selectors import LabelQuery, Requirement
-from schedctl.api.storage import CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim
+from schedctl.api.storage import SELECTED_NODE, CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim, class_of
 from schedctl.cache.arrays import BoolArray, IntArray
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.labels import LabelColumns
 from schedctl.errors import PluginError
-from schedctl.plugins.volume_binding_assumed import SELECTED_NODE, class_of, key_of
 from schedctl.plugins.volume_binding_claims import Claims
 from schedctl.plugins.volume_binding_migration import migrated, translated
 from schedctl.plugins.volume_binding_provisioning import Capacities, Provisioning, provisioning_of
-from schedctl.plugins.volume_binding_reach import NOTHING, affinity_terms, reached
-from schedctl.plugins.volume_binding_volumes import Choices, Volumes, Wanted, requested, size
+from schedctl.plugins.volume_binding_reach import NOTHING, Reaches, affinity_terms, reached
+from schedctl.plugins.volume_binding_volumes import (
+    Choices,
+    Unfit,
+    Volumes,
+    Wanted,
+    capacity,
+    reach,
+    requested,
+    size,
+)
+
+_DIFFICULTY = {unfit: rank for rank, unfit in enumerate(Unfit)}
 
 
 class Why(Enum):
@@ -290,6 +301,8 @@ class _Steps:
         if wanted is not None:
             evidence["volumes"] = _Tally(self._volumes, wanted)
         if not found.possible:
+            if wanted is not None:
+                evidence["nearest"] = _Nearest(self._volumes, wanted)
             self._object(Why.UNMATCHED, rows, **evidence, provisioner=found.storage_class.provisioner)
             self._rest = self._rest & ~rows
             return
@@ -347,7 +360,72 @@ class _Tally:
     @cached_property
     def _counts(self) -> Mapping[str, int]:
         volumes = self._volumes.of_class(class_of(self._wanted.claim))
-        return Counter(self._wanted.objection(volume) or "out of reach" for volume in volumes)
+        return Counter(next(self._wanted.objections(volume), Unfit.REACH) for volume in volumes)
+
+
+class Miss(NamedTuple):
+    """A volume within reach of a node that a claim cannot have.
+
+    Attributes:
+        volume: its name.
+        objections: what keeps it from the claim; nothing where another claim of the pod has it.
+        capacity: what it holds, in bytes.
+        access_modes: those it has.
+        phase: its phase.
+        kept_for: the claim it names, "" for none.
+    """
+
+    volume: str
+    objections: tuple[Unfit, ...]
+    capacity: int
+    access_modes: tuple[str, ...]
+    phase: str
+    kept_for: str
+
+
+class _Nearest:
+    """Which volume within reach of a node misses being the claim's by the least; None where there is none."""
+
+    def __init__(self, volumes: Volumes, wanted: Wanted) -> None:
+        self._volumes = volumes
+        self._wanted = wanted
+
+    def of(self, row: int) -> Miss | None:
+        position = int(self._first[row])
+        return None if position == NOTHING else _miss(*self._ranked[position])
+
+    @cached_property
+    def _ranked(self) -> list[tuple[PersistentVolume, tuple[Unfit, ...]]]:
+        """The volumes of the class, the nearest miss first."""
+        volumes = self._volumes.of_class(class_of(self._wanted.claim))
+        return sorted(((volume, tuple(self._wanted.objections(volume))) for volume in volumes), key=_farness)
+
+    @cached_property
+    def _first(self) -> IntArray:
+        """The first of them that each node reaches, int64 (rows,), or `NOTHING`."""
+        reaches = Reaches(self._volumes.cluster)
+        codes = [reaches.terms.code(reach(volume)) for volume, _ in self._ranked]
+        ranks = np.full(len(reaches.terms), NOTHING, np.int64)
+        ranks[codes[::-1]] = np.arange(len(codes))[::-1]  # of several values for one index the last stays
+        return reaches.first(ranks)
+
+
+def _farness(judged: tuple[PersistentVolume, tuple[Unfit, ...]]) -> tuple[list[int], int, str]:
+    volume, objections = judged
+    hardest_first = sorted(map(_DIFFICULTY.__getitem__, objections), reverse=True)
+    return hardest_first, -capacity(volume).value, volume.metadata.name
+
+
+def _miss(volume: PersistentVolume, objections: tuple[Unfit, ...]) -> Miss:
+    reference = volume.spec.claim_ref
+    return Miss(
+        volume.metadata.name,
+        objections,
+        capacity(volume).value,
+        tuple(volume.spec.access_modes or ()),
+        volume.status.phase,
+        f"{reference.namespace}/{reference.name}" if reference is not None else "",
+    )
 
 
 class _Largest:

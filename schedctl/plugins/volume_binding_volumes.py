@@ -13,25 +13,43 @@ promised: taking one for a claim closes one entry of a column.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
 
+from schedctl.api.meta import key_of
 from schedctl.api.quantities import MILLI, Amount, stored
 from schedctl.api.selectors import LabelQuery, SelectorError, compile_selector
-from schedctl.api.storage import PersistentVolume, PersistentVolumeClaim
+from schedctl.api.storage import PersistentVolume, PersistentVolumeClaim, class_of
 from schedctl.cache.arrays import CodeArray, IndexArray, IntArray, Interner
 from schedctl.cache.cluster import ChangeKind, Cluster
 from schedctl.cache.labels import LabelColumns
 from schedctl.errors import PluginError
-from schedctl.plugins.volume_binding_assumed import AssumedVolume, Promises, class_of, key_of, reserved_for
+from schedctl.plugins.volume_binding_assumed import AssumedVolume, Promises, reserved_for
 from schedctl.plugins.volume_binding_reach import NOTHING, Reaches, Terms, affinity_terms, reached
 
 STORAGE = "storage"
 _NONE = Amount(0, 0)
 _FILESYSTEM = "Filesystem"
 _AVAILABLE = "Available"
+_RELEASED = "Released"
+
+
+class Unfit(StrEnum):
+    """What keeps a volume of the right class from a claim, the most easily mended first."""
+
+    RELEASED = "released by another claim"
+    SMALL = "too small"
+    ACCESS = "without the access modes"
+    LABELS = "without the labels"
+    MODE = "of another volume mode"
+    ATTRIBUTES = "of another attributes class"
+    PHASE = "not available"
+    REACH = "out of reach"
+    DELETING = "being deleted"
+    KEPT = "kept for other claims"
 
 
 class Wanted:
@@ -70,25 +88,26 @@ class Wanted:
             and volume.metadata.deletion_timestamp is None
         )
 
-    def objection(self, volume: PersistentVolume) -> str:
-        """Return what keeps a volume of the claim's class from it on every node, "" for nothing."""
-        if volume.spec.claim_ref is not None and not reserved_for(volume, self.claim):
-            return "kept for other claims"
+    def objections(self, volume: PersistentVolume) -> Iterator[Unfit]:
+        """Yield what keeps a volume of the claim's class from it on every node, in the order of the binding."""
+        named = volume.spec.claim_ref is not None
+        ours = named and reserved_for(volume, self.claim)
+        if named and not ours:
+            yield Unfit.RELEASED if volume.status.phase == _RELEASED else Unfit.KEPT
         if volume.metadata.deletion_timestamp is not None:
-            return "being deleted"
+            yield Unfit.DELETING
         if _thousandths(capacity(volume)) < self.size:
-            return "too small"
+            yield Unfit.SMALL
         if _mode(volume) != self.mode:
-            return "of another volume mode"
+            yield Unfit.MODE
         if _attributes(volume) != self.attributes:
-            return "of another attributes class"
-        if volume.spec.claim_ref is not None:
-            return ""
-        if volume.status.phase != _AVAILABLE:
-            return "not available"
-        if self.selector is not None and not self.selector.matches(volume.metadata.labels):
-            return "without the labels"
-        return "" if self.access <= set(volume.spec.access_modes or ()) else "without the access modes"
+            yield Unfit.ATTRIBUTES
+        if not named and volume.status.phase != _AVAILABLE:
+            yield Unfit.PHASE
+        if not ours and self.selector is not None and not self.selector.matches(volume.metadata.labels):
+            yield Unfit.LABELS
+        if not ours and not self.access <= set(volume.spec.access_modes or ()):
+            yield Unfit.ACCESS
 
 
 class FreeVolumes:

@@ -12,7 +12,14 @@ from typing import Final
 
 import numpy as np
 
-from schedctl.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
+from schedctl.api.storage import (
+    WAIT_FOR_FIRST_CONSUMER,
+    ZONE_SEPARATOR,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    class_of,
+)
 from schedctl.cache.arrays import ABSENT, BoolArray, CodeArray
 from schedctl.cache.cluster import Change, ChangeKind, Cluster
 from schedctl.cache.nodes import Nodes
@@ -29,9 +36,6 @@ TOPOLOGY_LABELS: Final = {
     "topology.kubernetes.io/region": "topology.kubernetes.io/region",
 }
 """The labels that are looked at, in this order, each with the one that stands in for it on a node."""
-BETA_CLASS: Final = "volume.beta.kubernetes.io/storage-class"
-_SEPARATOR: Final = "__"
-_WAITS: Final = "WaitForFirstConsumer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +143,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
     def _unbound(self, cluster: Cluster, claim: PersistentVolumeClaim) -> Verdict | None:
         """Return what speaks against a claim without a volume, None where it waits for its first consumer."""
         name = claim.metadata.name
-        class_name = (claim.metadata.annotations or {}).get(BETA_CLASS, claim.spec.storage_class_name or "")
+        class_name = class_of(claim)
         if not class_name:
             return self.classless(claim=name)
         storage_class = cluster.get(StorageClass, class_name)
@@ -147,7 +151,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
             return self.missing(kind="storageclass.storage.k8s.io", name=class_name, claim=name)
         if storage_class.volume_binding_mode is None:
             return self.modeless(storage_class=class_name, claim=name)
-        return None if storage_class.volume_binding_mode == _WAITS else self.unbound(claim=name)
+        return None if storage_class.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER else self.unbound(claim=name)
 
 
 def _claims(pod: PodInfo) -> tuple[str, ...]:
@@ -159,7 +163,7 @@ def _of_volume(claim: str, volume: PersistentVolume) -> list[Topology]:
     labels = volume.metadata.labels or {}
     found = []
     for key in TOPOLOGY_LABELS:
-        values = [value.strip() for value in labels[key].split(_SEPARATOR)] if key in labels else []
+        values = [value.strip() for value in labels[key].split(ZONE_SEPARATOR)] if key in labels else []
         if values and all(values):  # a label with an empty zone is overlooked
             found.append(Topology(claim, volume.metadata.name, key, frozenset(values)))
     return found

@@ -26,6 +26,7 @@ from schedctl.explain.reports import (
     Preemption,
     Reason,
     ResourceUse,
+    Taking,
     Verdict,
 )
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
@@ -34,6 +35,8 @@ _FEW = 5
 """How many names, and how many groups of nodes, are shown before the rest is counted."""
 _BESIDE = 3
 """How many names stand beside what is told of them; more stand below it."""
+_LONG = 120
+"""A line of details that is longer is broken where it goes on to another matter."""
 _TOP = 10
 """How many nodes the score table shows."""
 _ALL = 1 << 62
@@ -76,11 +79,12 @@ def lines(report: ExplainReport, *, wide: bool = False, limit: int = 0) -> Itera
 
 
 def _explanation(result: Explanation, detail: Detail, rules: str) -> Iterator[Block]:
-    yield _answer(result)
+    yield from _answer(result)
     if result.message:
         yield Line((Span(result.message),), whole=True)
     if result.current is not None:
         yield line(result.current.text)
+    yield from _takes(result.takes, detail)
     sections = (
         _node(result.node, result.verdict, detail) if result.node is not None else (),
         _reasons(result, detail),
@@ -96,12 +100,14 @@ def _explanation(result: Explanation, detail: Detail, rules: str) -> Iterator[Bl
             yield from blocks
 
 
-def _answer(result: Explanation) -> Line:
+def _answer(result: Explanation) -> Iterator[Line]:
+    """The answer; a fault that has several lines, as a selector that does not compile does, is shown as it is."""
     pod = Span(f"pod {result.pod.namespace}/{result.pod.name}", "strong")
     match result.verdict:
         case Verdict.SCHEDULED:
             tied = f", {len(result.ties)} tied" if len(result.ties) > 1 else ""
-            return Line((pod, Span(" → "), Span(result.chosen, "good"), Span(f" (score {result.score}{tied})")))
+            yield Line((pod, Span(" → "), Span(result.chosen, "good"), Span(f" (score {result.score}{tied})")))
+            return
         case Verdict.UNSCHEDULABLE:
             word, why = "UNSCHEDULABLE", f"0/{result.nodes.total} nodes"
         case Verdict.GATED:
@@ -114,7 +120,18 @@ def _answer(result: Explanation) -> Line:
             word, why = "ERROR", result.error
         case Verdict.INCONCLUSIVE:
             word, why = "INCONCLUSIVE", result.error
-    return Line((pod, Span(": "), Span(word, "bad"), Span(f" ({why})")))
+    first, *rest = why.split("\n")
+    yield Line((pod, Span(": "), Span(word, "bad"), Span(f" ({first})")))
+    for each in rest:
+        yield Line((Span(each),), 2, whole=True)
+
+
+def _takes(takes: Sequence[Taking], detail: Detail) -> Iterator[Block]:
+    """What the pod takes along, an entry a line."""
+    for taking in takes[: detail.entries]:
+        yield Line((Span("takes: ", "faint"), Span(taking.text)), 2, hang=7)
+    if len(takes) > detail.entries:
+        yield line(f"+{len(takes) - detail.entries} more", "faint", indent=2)
 
 
 # -- why not ---------------------------------------------------------------------
@@ -140,7 +157,8 @@ def _head(reason: Reason) -> Line:
 def _reason(reason: Reason, detail: Detail) -> Iterator[Block]:
     yield _head(reason)
     if reason.summary:
-        yield line(reason.summary, indent=2)
+        for part in _parts(reason.summary):
+            yield line(part, indent=2)
     shown = reason.groups[: detail.entries]
     folded = len(reason.groups) > len(shown)
     if folded and len(reason.zones) > 1:
@@ -155,12 +173,26 @@ def _groups(groups: Sequence[NodeGroup], detail: Detail, indent: int) -> Iterato
     """Few nodes stand beside their detail, many below it."""
     for many, alike in groupby(groups, lambda group: len(group.nodes) > _BESIDE and bool(group.detail)):
         if not many:
-            cells = ((_names(group.nodes, detail, group.zones), group.detail) for group in alike)
-            yield Table([[(Span(text),) for text in row if text] for row in cells], indent)
+            yield Table([row for group in alike for row in _beside(group, detail)], indent)
             continue
         for group in alike:
-            yield line(f"{_nodes(len(group.nodes))}: {group.detail}", indent=indent)
+            first, *rest = _parts(group.detail)
+            yield line(f"{_nodes(len(group.nodes))}: {first}", indent=indent)
+            for part in rest:
+                yield line(part, indent=indent + 2)
             yield line(_names(group.nodes, detail, group.zones), indent=indent + 2)
+
+
+def _beside(group: NodeGroup, detail: Detail) -> Iterator[list[Cell]]:
+    """The names of a group's nodes and, beside them, what is told of them."""
+    names: Cell = (Span(_names(group.nodes, detail, group.zones)),)
+    for number, part in enumerate(_parts(group.detail)):
+        yield [(Span(""),) if number else names, (Span(part),)] if part else [names]
+
+
+def _parts(text: str) -> list[str]:
+    """Return what is said one after the other, a line each, where it is too much for one."""
+    return text.split("; ") if len(text) > _LONG else [text]
 
 
 def _names(names: Sequence[str], detail: Detail, zones: Mapping[str, int]) -> str:
@@ -308,6 +340,7 @@ def _node(node: NodeDetail, verdict: Verdict, detail: Detail) -> Iterator[Block]
     if node.score is not None:
         for plugin in node.score.plugins:
             yield line(f"{plugin.plugin}: {_product(plugin)}", indent=2)
+    yield from _takes(node.takes, detail)
     yield from _comparison(node.comparison)
 
 

@@ -12,17 +12,17 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 from msgspec import inspect
 
-from schedctl.api import quantities
+from schedctl.api import devices, quantities, storage
 from schedctl.api.meta import Quantity
 from schedctl.api.nodes import NodeSpec
-from schedctl.api.pods import PodSpec
+from schedctl.api.pods import PersistentVolumeClaimSpec, PodSpec
 from schedctl.sources.findings import Finding, Path, described, dotted, quoted
-from schedctl.sources.spelling import KNOWN, nearest
+from schedctl.sources.spelling import KNOWN, SOURCES, nearest
 
 _UNIT_SLIPS = {"b": "", "gb": "G", "mb": "M", "kb": "k", "tb": "T", "gib": "Gi", "mib": "Mi", "kib": "Ki", "tib": "Ti"}
 
@@ -96,6 +96,8 @@ class _Struct:
                     _check_spelling(examination, self.struct, name, path)
             elif inner is not None:
                 result[name] = reader(examination, inner, (*path, name))
+        if examination.spelling and self.struct in SOURCES:
+            _check_sources(examination, SOURCES[self.struct], value, path)
         for name, zero in self.required.items():
             if name not in result:
                 result[name] = zero()
@@ -241,6 +243,14 @@ def _meant_quantity(text: str) -> str:
     return ""
 
 
+def _check_sources(examination: Examination, sources: frozenset[str], value: dict[str, Any], path: Path) -> None:
+    """Refuse a volume that has two sources; here, because most of the sources are never read."""
+    found = [name for name, source in value.items() if name in sources and source is not None]
+    for name in found[1:]:
+        message = f"a volume has one source, and this one has {found[0]} already"
+        examination.findings.append(Finding((*path, name), message, at_key=True))
+
+
 def _check_spelling(examination: Examination, struct: type[msgspec.Struct], name: str, path: Path) -> None:
     """Warn of a field that Kubernetes does not have and that looks like, or belongs to, one that scheduling reads."""
     known = KNOWN.get(struct)
@@ -255,16 +265,25 @@ def _check_spelling(examination: Examination, struct: type[msgspec.Struct], name
 
 
 def _home(around: list[tuple[type, Path]], struct: type[msgspec.Struct], name: str, path: Path) -> Path:
-    """Return where a pod or node spec's field belongs that was put too deep or not deep enough; () if it is neither."""
+    """Return where a spec's field belongs that was put too deep or not deep enough; () if it is neither."""
     if name in _VAGUE:
         return ()
-    for outer, outer_path in reversed(around):
-        if outer in _SPECS and name in _fields(outer):
-            return (*outer_path, name)
-    return next(((*path, *down, name) for spec, down in _specs_below(struct) if name in _fields(spec)), ())
+    below = next(((*path, *down, name) for spec, down in _specs_below(struct) if name in _fields(spec)), ())
+    if below:
+        return below
+    return next(
+        ((*outer_path, name) for outer, outer_path in reversed(around) if outer in _SPECS and name in _fields(outer)),
+        (),
+    )
 
 
-_SPECS = (PodSpec, NodeSpec)
+_SPECS: tuple[type[msgspec.Struct], ...] = (
+    *(PodSpec, NodeSpec, PersistentVolumeClaimSpec, storage.PersistentVolumeSpec, storage.CSINodeSpec),
+    *(storage.CSIDriverSpec, storage.VolumeAttachmentSpec, devices.ResourceClaimSpec, devices.DeviceClaim),
+    *(devices.ExactDeviceRequest, devices.CapacityRequirements, devices.ResourceSliceSpec, devices.DeviceClassSpec),
+    devices.DeviceTaintRuleSpec,
+)
+"""Structs with fields of telling names."""
 _VAGUE = frozenset(("os", "priority", "resources", "restartPolicy"))
 
 
@@ -272,11 +291,12 @@ _VAGUE = frozenset(("os", "priority", "resources", "restartPolicy"))
 def _specs_below(struct: type[msgspec.Struct]) -> tuple[tuple[type[msgspec.Struct], Path], ...]:
     found: list[tuple[type[msgspec.Struct], Path]] = []
     for one in msgspec.structs.fields(struct):
-        if isinstance(one.type, type) and issubclass(one.type, msgspec.Struct):
-            if one.type in _SPECS:
-                found.append((one.type, (one.encode_name,)))
+        inner = next((option for option in get_args(one.type) if option in _SPECS), one.type)  # X of X | None
+        if isinstance(inner, type) and issubclass(inner, msgspec.Struct):
+            if inner in _SPECS:
+                found.append((inner, (one.encode_name,)))
             else:
-                found.extend((spec, (one.encode_name, *down)) for spec, down in _specs_below(one.type))
+                found.extend((spec, (one.encode_name, *down)) for spec, down in _specs_below(inner))
     return tuple(found)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from schedctl.api import meta, nodes, pods, workloads
+from schedctl.api import devices, meta, nodes, pods, storage, workloads
 
 _OBJECT = "apiVersion kind metadata spec status"
 _WORKLOAD = (
@@ -90,8 +90,111 @@ _TABLE: tuple[tuple[type[msgspec.Struct], str], ...] = (
         "concurrencyPolicy failedJobsHistoryLimit schedule startingDeadlineSeconds successfulJobsHistoryLimit timeZone",
     ),
 )
-KNOWN: dict[type, frozenset[str]] = {struct: frozenset(names.split()) for struct, names in _TABLE}
+_STORAGE: tuple[tuple[type[msgspec.Struct], str], ...] = (
+    (meta.ObjectReference, "fieldPath resourceVersion"),
+    (storage.PersistentVolume, _OBJECT),
+    (
+        storage.PersistentVolumeSpec,
+        "cephfs fc flexVolume flocker glusterfs hostPath iscsi mountOptions nfs persistentVolumeReclaimPolicy "
+        "photonPersistentDisk quobyte rbd scaleIO storageos",
+    ),
+    (
+        storage.CSIPersistentVolumeSource,
+        "controllerExpandSecretRef controllerPublishSecretRef fsType nodeExpandSecretRef nodePublishSecretRef "
+        "nodeStageSecretRef readOnly volumeAttributes",
+    ),
+    (storage.PersistentVolumeDisk, "fsType partition readOnly secretRef"),
+    (storage.PersistentVolumeGCEDisk, "fsType partition readOnly"),
+    (storage.PersistentVolumeAzureDisk, "cachingMode fsType readOnly"),
+    (storage.PersistentVolumeAzureFile, "readOnly"),
+    (storage.PersistentVolumeVsphere, "fsType storagePolicyID storagePolicyName"),
+    (storage.LocalVolumeSource, "fsType"),
+    (storage.VolumeNodeAffinity, ""),
+    (storage.PersistentVolumeStatus, "lastPhaseTransitionTime message reason"),
+    (storage.PersistentVolumeClaim, _OBJECT),
+    (
+        storage.PersistentVolumeClaimStatus,
+        "allocatedResourceStatuses allocatedResources conditions currentVolumeAttributesClassName healthStatus "
+        "modifyVolumeStatus resizeStatus",
+    ),
+    (storage.StorageClass, "allowVolumeExpansion apiVersion kind mountOptions reclaimPolicy"),
+    (storage.TopologySelectorTerm, ""),
+    (storage.TopologySelectorLabelRequirement, ""),
+    (storage.CSINode, _OBJECT),
+    (storage.CSINodeSpec, ""),
+    (storage.CSINodeDriver, ""),
+    (storage.VolumeNodeResources, ""),
+    (storage.CSIDriver, "apiVersion kind"),
+    (
+        storage.CSIDriverSpec,
+        "fsGroupPolicy nodeAllocatableUpdatePeriodSeconds podInfoOnMount requiresRepublish seLinuxMount "
+        "serviceAccountTokenInSecrets tokenRequests volumeLifecycleModes",
+    ),
+    (storage.CSIStorageCapacity, "apiVersion kind"),
+    (storage.VolumeAttachment, _OBJECT),
+    (storage.VolumeAttachmentSpec, ""),
+    (storage.VolumeAttachmentSource, ""),
+)
+_DEVICES: tuple[tuple[type[msgspec.Struct], str], ...] = (
+    (devices.ResourceSlice, "apiVersion kind"),
+    (devices.ResourceSliceSpec, "partitionTypeAttribute skipNodeOperations"),
+    (devices.ResourcePool, ""),
+    (devices.Device, "nodeAllocatableResourceMappings"),
+    (devices.DeviceAttribute, ""),
+    (devices.DeviceCapacity, ""),
+    (devices.CapacityRequestPolicy, ""),
+    (devices.CapacityRequestPolicyRange, ""),
+    (devices.Counter, ""),
+    (devices.CounterSet, ""),
+    (devices.DeviceCounterConsumption, ""),
+    (devices.NodeAllocatableResource, ""),
+    (devices.NodeAllocatableMapping, ""),
+    (devices.NodeAllocatableOverhead, ""),
+    (devices.DeviceTaint, ""),
+    (devices.DeviceClass, "apiVersion kind"),
+    (devices.DeviceClassSpec, "config"),
+    (devices.DeviceTaintRule, _OBJECT),
+    (devices.DeviceTaintRuleSpec, ""),
+    (devices.DeviceTaintSelector, ""),
+    (devices.DeviceSelector, ""),
+    (devices.CELDeviceSelector, ""),
+    (devices.DeviceToleration, ""),
+    (devices.ResourceClaimTemplate, "apiVersion kind"),
+    (devices.ResourceClaimTemplateSpec, ""),
+    (devices.ResourceClaim, _OBJECT),
+    (devices.ResourceClaimSpec, ""),
+    (devices.DeviceClaim, "config"),
+    (devices.DeviceRequest, ""),
+    (devices.ExactDeviceRequest, ""),
+    (devices.DeviceSubRequest, ""),
+    (devices.CapacityRequirements, ""),
+    (devices.DeviceDerivedAttribute, ""),
+    (devices.DeviceConstraint, ""),
+    (devices.ResourceClaimStatus, ""),
+    (devices.AllocationResult, ""),
+    (devices.DeviceAllocationResult, "config"),
+    (devices.DeviceRequestAllocationResult, ""),
+    (devices.ResourceClaimConsumerReference, ""),
+    (devices.AllocatedDeviceStatus, "data networkData"),
+    (devices.DeviceCondition, "lastTransitionTime observedGeneration"),
+)
+KNOWN: dict[type, frozenset[str]] = {
+    struct: frozenset(names.split()) for struct, names in (*_TABLE, *_STORAGE, *_DEVICES)
+}
 """By struct, the valid field names that the struct does not have."""
+
+_NO_SOURCES: dict[type[msgspec.Struct], set[str]] = {
+    pods.Volume: {"name"},
+    storage.PersistentVolumeSpec: {
+        *("accessModes", "capacity", "claimRef", "mountOptions", "nodeAffinity", "persistentVolumeReclaimPolicy"),
+        *("storageClassName", "volumeAttributesClassName", "volumeMode"),
+    },
+}
+SOURCES: dict[type, frozenset[str]] = {
+    struct: (KNOWN[struct] | {one.encode_name for one in msgspec.structs.fields(struct)}) - others
+    for struct, others in _NO_SOURCES.items()
+}
+"""By struct, the fields of which an object has at most one: the sources of a volume, read or not."""
 
 
 _TELLING = 8

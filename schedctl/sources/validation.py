@@ -13,15 +13,21 @@ several fields at once.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
+from operator import attrgetter
 from typing import Any, get_args
 
 import msgspec
 
 from schedctl.api import quantities, selectors
 from schedctl.api.devices import (
+    CELDeviceSelector,
+    DeviceAttribute,
+    DeviceClaim,
+    DeviceConstraint,
     DeviceRequest,
+    DeviceSelector,
     DeviceSubRequest,
     DeviceTaint,
     DeviceToleration,
@@ -51,7 +57,7 @@ from schedctl.api.pods import (
 )
 from schedctl.api.policies import PodDisruptionBudgetSpec, PriorityClass
 from schedctl.api.sharing import content
-from schedctl.api.storage import PersistentVolumeSpec, StorageClass
+from schedctl.api.storage import PersistentVolumeSpec, StorageClass, VolumeNodeResources
 from schedctl.api.workloads import JobSpec, ReplicationControllerSpec, ServiceSpec, StatefulSetSpec, WorkloadSpec
 from schedctl.sources.findings import Finding, Path, quoted
 from schedctl.sources.spelling import nearest
@@ -109,6 +115,7 @@ RANGES: dict[Field, tuple[int, int]] = {
     (ReplicationControllerSpec, "replicas"): (0, _MANY),
     (JobSpec, "parallelism"): (0, _MANY),
     (JobSpec, "completions"): (0, _MANY),
+    (VolumeNodeResources, "count"): (0, _MANY),
 }
 """Fields that hold a number from a range."""
 
@@ -125,7 +132,11 @@ REQUIRED: frozenset[Field] = frozenset(
         (StorageClass, "provisioner"),
         (ExactDeviceRequest, "device_class_name"),
         (DeviceSubRequest, "device_class_name"),
+        (DeviceRequest, "name"),
+        (DeviceSubRequest, "name"),
         (ResourceSliceSpec, "driver"),
+        (DeviceSelector, "cel"),
+        (CELDeviceSelector, "expression"),
     )
 )
 """Fields that must not be empty."""
@@ -166,6 +177,16 @@ def _namespace(text: str) -> str:
     )
 
 
+_LONGEST_EXPRESSION = 10 << 10
+
+
+def _expression(text: str) -> str:
+    size = len(text.encode(errors="surrogatepass"))
+    return f"a CEL expression has at most {_LONGEST_EXPRESSION} bytes, and this one {size}" * (
+        size > _LONGEST_EXPRESSION
+    )
+
+
 _LABEL_MAP = (_label_key, _label_value)
 SYNTAX: dict[Field, Rule | tuple[Rule, Rule]] = {
     (ObjectMeta, "labels"): _LABEL_MAP,
@@ -186,6 +207,9 @@ SYNTAX: dict[Field, Rule | tuple[Rule, Rule]] = {
     (TopologySpreadConstraint, "match_label_keys"): _label_key,
     (PodSpec, "priority_class_name"): _name,
     (PodSpec, "runtime_class_name"): _name,
+    (CELDeviceSelector, "expression"): _expression,
+    (DeviceRequest, "name"): _namespace,
+    (DeviceSubRequest, "name"): _namespace,
 }
 """Fields whose text has a form: one rule for text and lists of text, two for keys and values of a mapping."""
 
@@ -425,6 +449,8 @@ def _pod_spec(obj: PodSpec, path: Path) -> Iterator[Finding]:
     for index, gate in enumerate(gates):
         if gate in gates[:index]:
             yield Finding((*path, "schedulingGates", index, "name"), f"the gate {quoted(gate)} is there twice")
+    for field, named in (("volumes", obj.volumes), ("resourceClaims", obj.resource_claims)):
+        yield from _twice(named, (*path, field))
     claims = {claim.name for claim in obj.resource_claims or ()}
     for where, container in _containers(obj, path):
         for index, use in enumerate((container.resources and container.resources.claims) or ()):
@@ -525,6 +551,48 @@ def _device_request(obj: DeviceRequest, path: Path) -> Iterator[Finding]:
         yield Finding(path, "expected one of exactly and firstAvailable")
 
 
+def _twice(named: Iterable[Any] | None, path: Path) -> Iterator[Finding]:
+    """Yield the items of a list that have the name of one before them."""
+    seen: set[str] = set()
+    for index, one in enumerate(named or ()):
+        if one.name and one.name in seen:
+            yield Finding((*path, index, "name"), f"the name {quoted(one.name)} is there twice")
+        seen.add(one.name)
+
+
+def _device_claim(obj: DeviceClaim, path: Path) -> Iterator[Finding]:
+    yield from _twice(obj.requests, (*path, "requests"))
+    names = {request.name for request in obj.requests or ()}
+    for index, request in enumerate(obj.requests or ()):
+        yield from _twice(request.first_available, (*path, "requests", index, "firstAvailable"))
+        names.update(f"{request.name}/{alternative.name}" for alternative in request.first_available or ())
+    for index, constraint in enumerate(obj.constraints or ()):
+        where = (*path, "constraints", index, "requests")
+        for at, name in enumerate(constraint.requests or ()):
+            if name not in names:
+                close = nearest(name, names)
+                hint = f'did you mean "{close}"?' if close else ""
+                yield Finding((*where, at), f"the claim has no request {quoted(name)}", hint)
+
+
+_IDENTIFIER = re.compile(r"(?=.{1,32}\Z)[A-Za-z_][A-Za-z0-9_]*")
+_DOMAIN = re.compile(rf"(?=.{{1,63}}\Z){_DNS_LABEL}(?:\.{_DNS_LABEL})*")
+
+
+def _device_constraint(obj: DeviceConstraint, path: Path) -> Iterator[Finding]:
+    if (obj.match_attribute is None) == (obj.distinct_attribute is None):
+        yield Finding(path, "expected one of matchAttribute and distinctAttribute")
+    for field, name in (("matchAttribute", obj.match_attribute), ("distinctAttribute", obj.distinct_attribute)):
+        if name is None:
+            continue
+        domain, slash, identifier = name.partition("/")
+        if not slash:
+            hint = "put the driver's name in front, unless the attribute has a domain of its own"
+            yield Finding((*path, field), f"expected a domain, a slash and a name, got {quoted(name)}", hint)
+        elif "/" not in identifier and not (_DOMAIN.fullmatch(domain) and _IDENTIFIER.fullmatch(identifier)):
+            yield Finding((*path, field), f"{quoted(name)} is not the name of an attribute with its domain")
+
+
 def _device_count(obj: ExactDeviceRequest | DeviceSubRequest, path: Path) -> Iterator[Finding]:
     if obj.allocation_mode == "All" and obj.count:
         yield Finding((*path, "count"), "count does not go with allocationMode: All")
@@ -538,6 +606,14 @@ def _slice(obj: ResourceSliceSpec, path: Path) -> Iterator[Finding]:
         yield Finding(path, "expected exactly one of nodeName, nodeSelector, allNodes and perDeviceNodeSelection")
     if not obj.pool.name:
         yield Finding((*path, "pool", "name"), 'the field "name" is required')
+    yield from _twice(obj.devices, (*path, "devices"))
+    for index, device in enumerate(obj.devices or ()):
+        for name, attribute in (device.attributes or {}).items():
+            if sum(value is not None for value in _attribute_values(attribute)) != 1:
+                yield Finding((*path, "devices", index, "attributes", name), "expected exactly one value")
+
+
+_attribute_values = attrgetter(*DeviceAttribute.__struct_fields__)
 
 
 def _pod(obj: Pod, path: Path) -> Iterator[Finding]:
@@ -563,6 +639,8 @@ RELATIONS: dict[type, Callable[[Any, Path], Iterator[Finding]]] = {
     StatefulSetSpec: _workload,
     PriorityClass: _priority_class,
     DeviceRequest: _device_request,
+    DeviceClaim: _device_claim,
+    DeviceConstraint: _device_constraint,
     ExactDeviceRequest: _device_count,
     DeviceSubRequest: _device_count,
     ResourceSliceSpec: _slice,

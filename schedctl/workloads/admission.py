@@ -38,7 +38,7 @@ from schedctl.api.pods import (
 )
 from schedctl.api.policies import PriorityClass, RuntimeClass
 from schedctl.api.quantities import stored
-from schedctl.api.storage import PersistentVolumeClaim, StorageClass
+from schedctl.api.storage import CLASS_ANNOTATION, PersistentVolumeClaim, StorageClass, claim_name
 from schedctl.cache.cluster import Cluster
 
 T = TypeVar("T")
@@ -47,7 +47,6 @@ _replace = msgspec.structs.replace
 NOT_READY, UNREACHABLE = "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"
 DEFAULT_TOLERATION_SECONDS = 300
 PREEMPT_LOWER_PRIORITY = "PreemptLowerPriority"
-_CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 _POD_CLAIM_ANNOTATION = "resource.kubernetes.io/pod-claim-name"
 _DEFAULT_CLASS = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
 
@@ -87,20 +86,23 @@ def admit(pod: Pod, cluster: Cluster) -> Admitted:
     )
     pod = _replace(pod, spec=spec)
     volume_claims = tuple(_ephemeral_claims(pod, cluster))
-    pod, resource_claims = _generated_claims(pod, cluster)
+    pod, resource_claims = generated_claims(pod, cluster)
     return Admitted(pod, volume_claims + resource_claims, tuple(warnings))
 
 
 def claim(obj: PersistentVolumeClaim, cluster: Cluster) -> PersistentVolumeClaim:
     """Return a new claim as stored: one that names no class gets the cluster's default (DefaultStorageClass)."""
-    if obj.spec.storage_class_name is not None or _CLASS_ANNOTATION in (obj.metadata.annotations or {}):
+    if obj.spec.storage_class_name is not None or CLASS_ANNOTATION in (obj.metadata.annotations or {}):
         return obj
+    name = default_storage_class(cluster)
+    return _replace(obj, spec=_replace(obj.spec, storage_class_name=name)) if name else obj
+
+
+def default_storage_class(cluster: Cluster) -> str:
+    """Return the class that claims get which name none: the newest default, the first by name; "" for none."""
     marked = [c for c in cluster.every(StorageClass).values() if _is_default(c.metadata.annotations or {})]
-    if not marked:
-        return obj
-    newest = max(c.metadata.creation_timestamp or "" for c in marked)
-    name = min(c.metadata.name for c in marked if (c.metadata.creation_timestamp or "") == newest)
-    return _replace(obj, spec=_replace(obj.spec, storage_class_name=name))
+    newest = max((c.metadata.creation_timestamp or "" for c in marked), default="")
+    return min((c.metadata.name for c in marked if (c.metadata.creation_timestamp or "") == newest), default="")
 
 
 def _prioritised(pod: Pod, classes: Mapping[str, PriorityClass], warnings: list[str]) -> Pod:
@@ -119,8 +121,9 @@ def _prioritised(pod: Pod, classes: Mapping[str, PriorityClass], warnings: list[
             f'no PriorityClass "{name}" is known: the API server would refuse the pod, priority 0 is assumed'
         )
     elif not unknown and stated not in (None, computed):
+        origin = "its PriorityClass gives" if name else "a pod without a PriorityClass gets"
         warnings.append(
-            f"spec.priority is {stated} but its PriorityClass gives {computed}:"
+            f"spec.priority is {stated} but {origin} {computed}:"
             f" the API server would refuse the pod, {stated} is assumed"
         )
     policy = pod.spec.preemption_policy or PREEMPT_LOWER_PRIORITY
@@ -300,8 +303,12 @@ def _ephemeral_claims(pod: Pod, cluster: Cluster) -> Iterable[PersistentVolumeCl
     metadata = pod.metadata
     for volume in pod.spec.volumes or ():
         template = volume.ephemeral.volume_claim_template if volume.ephemeral else None
-        name = f"{metadata.name}-{volume.name}"
-        if template is None or cluster.get(PersistentVolumeClaim, f"{metadata.namespace}/{name}") is not None:
+        name = claim_name(pod, volume)
+        if (
+            template is None
+            or name is None
+            or cluster.get(PersistentVolumeClaim, f"{metadata.namespace}/{name}") is not None
+        ):
             continue
         owner = OwnerReference(api_version="v1", kind="Pod", name=metadata.name, uid=metadata.uid, controller=True)
         yield claim(
@@ -319,10 +326,11 @@ def _ephemeral_claims(pod: Pod, cluster: Cluster) -> Iterable[PersistentVolumeCl
         )
 
 
-def _generated_claims(pod: Pod, cluster: Cluster) -> tuple[Pod, tuple[ResourceClaim, ...]]:
-    """What the resource claim controller would do: make a claim from each template, and note its name in the status.
+def generated_claims(pod: Pod, cluster: Cluster) -> tuple[Pod, tuple[ResourceClaim, ...]]:
+    """Do what the resource claim controller would: make a claim from each template, and note its name in the status.
 
-    A template that is not there is left alone, as the controller leaves it: the pod waits.
+    Claims that the status names already are not made again. A template that is not there is left alone, as the
+    controller leaves it: the pod waits.
     """
     metadata, statuses = pod.metadata, list(pod.status.resource_claim_statuses or ())
     known = {status.name for status in statuses}

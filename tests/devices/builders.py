@@ -3,6 +3,7 @@
 import msgspec
 
 from schedctl.api.devices import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice
+from schedctl.devices.allocated import AllocatedState, Holder
 
 DRIVER = "gpu.example.com"
 
@@ -97,6 +98,14 @@ def holding(name, *results):
     metadata = {"name": name, "namespace": "default", "uid": f"uid-{name}"}
     status = {"allocation": {"devices": {"results": written}}}
     return msgspec.convert({"metadata": metadata, "status": status}, ResourceClaim)
+
+
+def allocated_state(claims):
+    """What these claims take."""
+    state = AllocatedState()
+    for each in claims:
+        state.hold(Holder(f"{each.metadata.namespace}/{each.metadata.name}"), each)
+    return state
 
 
 def share_of(place, share_id, **consumed):

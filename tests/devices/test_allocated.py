@@ -4,9 +4,9 @@ import msgspec
 
 from schedctl.api.meta import ObjectMeta
 from schedctl.api.quantities import parse
-from schedctl.devices.allocated import DeviceID, PendingAllocation, allocated_state, devices_in_use
+from schedctl.devices.allocated import DeviceID, PendingAllocation, devices_in_use
 from schedctl.testing.builders import cluster
-from tests.devices.builders import DRIVER, claim, holding, share_of
+from tests.devices.builders import DRIVER, allocated_state, claim, holding, share_of
 
 X, Y = DeviceID(DRIVER, "p", "x"), DeviceID(DRIVER, "p", "y")
 

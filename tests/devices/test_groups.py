@@ -25,9 +25,11 @@ from tests.devices.builders import (
     memory_of,
     request,
     resource_slice,
+    zone_is,
 )
 
 NODES = ["a", "b", "c", "d"]
+ZONES = ["east", "west", "north"]
 MODEL = 'device.attributes["gpu.example.com"].model == "l4"'
 
 
@@ -84,9 +86,9 @@ constraint = {"matchAttribute": f"{DRIVER}/model"}
 
 @st.composite
 def worlds(draw):
-    """Nodes that are given one of few local pools each, now and then a second one, and pools that several see."""
+    """Nodes that are given one of few local pools each, now and then a second one, and pools that some or all see."""
     kinds = draw(st.lists(devices, min_size=1, max_size=2))
-    objects = [device_class(), *(node(name) for name in NODES)]
+    objects = [device_class(), *(node(name, labels={"zone": draw(st.sampled_from(ZONES))}) for name in NODES)]
     places = []
     for name in NODES:
         for number in range(draw(st.integers(0, 2))):
@@ -96,8 +98,15 @@ def worlds(draw):
             objects.append(resource_slice(f"s{pool}", *named, pool=pool, on=name, count=count))
             objects.append(counter_slice(f"t{pool}", pool=pool, on=name, counters={"slots": "1"}, count=count))
             places += [f"{pool}/{each['name']}" for each in named]
+    for zone in draw(st.lists(st.sampled_from(ZONES), unique=True)):
+        meant = draw(st.sampled_from([[zone], ["nowhere", zone], ZONES]))
+        objects.append(resource_slice(zone, *draw(st.sampled_from(kinds)), nodeSelector=zone_is(*meant)))
+        places.append(f"{zone}/x")
     if draw(st.booleans()):
-        wide = [{**each, "name": f"w{i}", "nodeName": draw(st.sampled_from(NODES))} for i, each in enumerate(kinds[0])]
+        where = st.sampled_from(
+            [*({"nodeName": name} for name in NODES), *({"nodeSelector": zone_is(z)} for z in ZONES)]
+        )
+        wide = [{**each, "name": f"w{i}", **draw(where)} for i, each in enumerate(kinds[0])]
         objects.append(resource_slice("w", *wide, perDeviceNodeSelection=True))
         places += [f"w/{each['name']}" for each in wide]
     held = draw(st.lists(st.sampled_from(places), unique=True, max_size=4)) if places else []
@@ -153,6 +162,28 @@ def test_nodes_that_are_alike_are_one_group_and_each_is_given_its_own_devices():
     found = Allocator(made, state).allocate_all(made.rows, [claim()])
     chosen = [found.at(position)[0].devices.results[0] for position in (6, 7, 8)]
     assert [(each.pool, each.device) for each in chosen] == [("s6", "x"), ("s7", "y"), ("s8", "x")]
+
+
+def test_a_search_is_not_repeated_where_nothing_changed_that_the_node_sees():
+    made = cluster(
+        device_class(), *(node(zone, labels={"zone": zone}) for zone in ZONES),
+        *(resource_slice(zone, "x", "y", nodeSelector=zone_is(zone)) for zone in ZONES),
+    )  # fmt: skip
+    agree(made, [claim()])
+    groups = groups_of(made, device_pools(made), devices_in_use(made))
+    before = len(groups.outcomes)
+    made.put(holding("h", "west/x"))
+    agree(made, [claim()])
+    assert (before, len(groups.outcomes)) == (3, 4)
+
+
+def test_outcomes_are_not_kept_for_ever(monkeypatch):
+    monkeypatch.setattr("schedctl.devices.groups._MOST_KEPT", 5)
+    made = cluster(device_class(), node("a"), resource_slice("s", "x", on="a"))
+    groups = groups_of(made, device_pools(made), devices_in_use(made))
+    for number in range(20):
+        agree(made, [claim(request(count=number + 1))])
+        assert len(groups.outcomes) <= 6
 
 
 def test_a_new_class_is_noticed():

@@ -166,6 +166,16 @@ def test_what_a_node_sees(objects, pools):
     assert seen(reversed(objects)) == pools
 
 
+def test_of_many_node_selectors_each_is_asked_of_each_node():
+    zones = [f"z{number}" for number in range(20)]
+    made = cluster(
+        *(node(zone, labels={"zone": zone}) for zone in zones),
+        *(resource_slice(f"s{i:02}", "x", nodeSelector=zone_is(*zones[i:])) for i in range(20)),
+    )
+    for row in made.rows.tolist():
+        assert [pool.id.pool for pool in device_pools(made).offer(row).pools] == [f"s{i:02}" for i in range(row + 1)]
+
+
 def test_devices_may_choose_nodes_one_by_one():
     devices = [device("x", nodeName="a"), device("y", nodeSelector=zone_is("west")), device("z", allNodes=True)]
     made = cluster(

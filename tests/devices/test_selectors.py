@@ -5,11 +5,11 @@ import sys
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedctl.api.devices import Device
-from schedctl.devices.cel import programs
+from schedctl.devices.cel import patterns, programs
 from schedctl.devices.selectors import DeviceView, SelectorError, compiled
 from schedctl.errors import NotModelled
 
@@ -779,9 +779,18 @@ def test_one_text_is_compiled_once():
     ("expression", "feature"),
     [
         ("google.protobuf.Empty{} == null", "protocol buffer messages"),
-        (r"device.driver.matches('\\p{Greek}')", "Unicode"),
+        (r"device.driver.matches('\\p{Letter}')", "Unicode"),
+        (f"device.driver.matches('{'(' * 1000}a{')' * 1000}')", "very many groups"),
         ('dyn(quantity("1")).distinct() == [1]', "list functions"),
-        ("(" * 2000 + "true" + ")" * 2000, "nested"),
+        pytest.param("(" * 33 + "true" + ")" * 33, "nested more than 32", id="33 parentheses are too deep"),
+        pytest.param("1" + " + 1" * 40 + " == 41", "nested more than 32", id="a sum of 41 numbers is too deep"),
+        pytest.param("device" + ".a" * 40, "nested more than 32", id="a path of 40 fields is too deep"),
+        pytest.param("[" * 33 + "]" * 33 + " == []", "nested more than 32", id="33 lists in each other are too deep"),
+        pytest.param(
+            "optional.of(1)" + ".optMap(v, v)" * 28 + ".hasValue()",
+            "very many nested macros",
+            id="what doubles 28 times is not expanded",
+        ),
         ("f(1 2) + " * 13 + "1", "no CEL"),
     ],
 )
@@ -790,10 +799,179 @@ def test_what_is_not_modelled_is_said(expression, feature):
         answer(expression)
 
 
+@pytest.mark.parametrize(
+    "expression",
+    [
+        pytest.param("(" * 32 + "true" + ")" * 32, id="32 parentheses"),
+        pytest.param("[1].all(a, " * 28 + "true" + ")" * 28, id="28 loops in each other"),
+        pytest.param("cel.bind(a, {1: 1}, " + "cel.bind(a, {1: a}, " * 26 + "true" + ")" * 27, id="a deep type"),
+        pytest.param("true || " * 12_000 + "true", id="12,000 alternatives"),
+        pytest.param("1 in [" + "1, " * 20_000 + "1]", id="a list of 20,001 numbers"),
+        pytest.param(" || ".join(["size([size('a')]) == 1"] * 400), id="1,600 calls of generic functions"),
+        pytest.param(" && ".join(["optional.of(1).optMap(v, v).hasValue()"] * 200), id="200 macros beside each other"),
+        pytest.param("optional.of(1)" + ".optMap(v, v)" * 8 + ".hasValue()", id="what doubles 8 times"),
+    ],
+)
+def test_long_and_deep_expressions_are_answered(expression):
+    assert answer(expression) is True
+
+
+WRAPPINGS = (
+    "({})",
+    "!({})",
+    "[{}]",
+    "{{1: {}}}",
+    "f({})",
+    "{}.a",
+    "{}[0]",
+    "[1].map(x, {})",
+    "[{}].exists(y, y)",
+    "cel.bind(z, {}, z)",
+    "optional.of({}).optMap(v, v)",
+    "has(({}).a)",
+    "true ? {} : false",
+    "{} + 1",
+    "true || {}",
+    "dyn({})",
+    "({}",
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.sampled_from(WRAPPINGS), min_size=1, max_size=3), st.integers(1, 300))
+def test_no_depth_makes_anything_but_an_answer(wrappings, depth):
+    expression = "true"
+    for level in range(depth):
+        expression = wrappings[level % len(wrappings)].format(expression)
+    try:
+        said = answer(expression)
+    except NotModelled:
+        return
+    assert said is True or said is False or len(said) > len("fails: ")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "found"),
+    [
+        pytest.param("(?i)^[[:upper:]]+$", "abC", ["abC"], id="a POSIX class that ignores case"),
+        pytest.param(r"(?i)\w", "\u017f\u212a", ["\u017f", "\u212a"], id="a Perl class that ignores case"),
+        pytest.param(r"(?i)[^\W]+", "k\u017f", ["k\u017f"], id="a negated Perl class that ignores case"),
+        pytest.param(r"\p{Greek}", "a\u03c3", ["\u03c3"], id="a script"),
+        pytest.param(r"(?i)\p{Lu}", "a1", ["a"], id="a category that ignores case"),
+        pytest.param(r"\B", "a\u00e9a", [], id="nothing is found inside a character"),
+        pytest.param(r"\B", "\u65e5\u672c", ["", "", ""], id="empty matches lie between characters"),
+        pytest.param("a*", "baac", ["", "aa", ""], id="no empty match right behind another"),
+        pytest.param("a|ab", "abab", ["a", "a"], id="the first alternative, not the longest"),
+        pytest.param("a+?", "aaa", ["a", "a", "a"], id="as few as possible"),
+        pytest.param("(?U)a+", "aaa", ["a", "a", "a"], id="greed turned around"),
+        pytest.param("(?m)^.$", "a\nb", ["a", "b"], id="lines"),
+        pytest.param("^a", "aa", ["a"], id="a text starts only once"),
+        pytest.param(r"\Q\C+\E", r"\C+", [r"\C+"], id="a quoted escape of a byte"),
+        pytest.param(r"\pL{500}", "a" * 500, ["a" * 500], id="a large class many times"),
+    ],
+)
+def test_patterns_find_what_gos_find(pattern, text, found):
+    compiled_pattern = patterns.compiled(pattern)
+    assert compiled_pattern.find_all(text, -1) == found
+    assert compiled_pattern.find_all(text, 1) == found[:1]
+    assert compiled_pattern.find(text) == (found[0] if found else "")
+    assert compiled_pattern.matches(text) is bool(found)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("a**", "invalid nested repetition operator: `**`"),
+        ("*a", "missing argument to repetition operator: `*`"),
+        ("(a", "missing closing ): `(a`"),
+        ("a)b", "unexpected ): `a)b`"),
+        ("a[b", "missing closing ]: `[b`"),
+        ("[z-a]", "invalid character class range: `z-a`"),
+        ("[[:foo:]]", "invalid character class range: `[:foo:]`"),
+        (r"\pX", r"invalid character class range: `\pX`"),
+        ("a\\", "trailing backslash at end of expression: ``"),
+        (r"\8", r"invalid escape sequence: `\8`"),
+        (r"a\C)", r"invalid escape sequence: `\C`"),
+        ("(?z)", "invalid or unsupported Perl syntax: `(?z`"),
+        ("(?P<a-b>c)", "invalid named capture: `(?P<a-b>`"),
+        ("(?<\u00e9>c)", "invalid named capture: `(?<\u00e9>`"),
+        ("a{1001}?", "invalid repeat count: `{1001}`"),
+        ("a{2,1}", "invalid repeat count: `{2,1}`"),
+        ("x{2}{1001}", "invalid repeat count: `{1001}`"),
+        ("(x{100}){100}?", "invalid repeat count: `{100}?`"),
+        ("){1001}", "unexpected ): `){1001}`"),
+    ],
+)
+def test_patterns_are_refused_in_gos_words(pattern, text):
+    assert str(patterns.compiled(pattern)) == f"error parsing regexp: {text}"
+
+
+@pytest.mark.parametrize("pattern", ["(.*.*.*.*){100}b", "(a*)*b", "(a?){500}a{500}b"])
+def test_no_pattern_takes_its_time(pattern):
+    assert not patterns.compiled(pattern).matches("a" * 5000)
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        pytest.param(
+            f"device.attributes['{DRIVER}'].ver in ['1.2.3', 'x']",
+            "fails: internal error: runtime error: hash of unhashable type cel.Semver",
+            id="a version among texts",
+        ),
+        pytest.param(
+            "dyn(format.dns1123Label()) in [1, 2]",
+            "fails: internal error: runtime error: hash of unhashable type cel.Format",
+            id="a format among numbers",
+        ),
+        pytest.param("dyn(ip('1.1.1.1')) in ['a']", False, id="an address among texts"),
+        pytest.param(
+            "timestamp == timestamp",
+            "does not compile: program instantiation failed: reference to undefined type: timestamp",
+            id="a type by its short name",
+        ),
+        pytest.param("dyn(type(1)).matches('^int$')", True, id="a type where a text is searched"),
+        pytest.param("quantity('10').sub(-9223372036854775808).isInteger()", True, id="less the least integer"),
+        pytest.param("timestamp(0).getHours('Local') == 0", True, id="the local time of the scheduler"),
+        pytest.param("timestamp(0).getHours('0000000000001:00') == 1", True, id="an offset with many zeros"),
+        pytest.param(
+            "+".join(["1"] * 2000) + " > 0",
+            "does not compile: compilation failed: ERROR: <input>:-1:0: max recursion depth exceeded",
+            id="a very long sum",
+        ),
+        pytest.param(
+            "(" * 300 + "true" + ")" * 300,
+            "does not compile: compilation failed: ERROR: <input>:-1:0: expression recursion limit exceeded: 250",
+            id="300 parentheses",
+        ),
+    ],
+)
+def test_where_the_engine_stumbles(expression, expected):
+    assert answer(expression) == expected
+
+
+@pytest.mark.parametrize(
+    "digits", [pytest.param("9" * 5000, id="nines"), pytest.param("0" * 5000 + "1", id="zeros before a one")]
+)
+@pytest.mark.parametrize(
+    ("expression", "refusal"),
+    [
+        ("duration('{}h') > duration('1s')", "compilation failed: ERROR: <input>:1:10: invalid duration argument"),
+        ("int('{}') == 1", "program instantiation failed: type conversion error from 'string' to 'int'"),
+        ("uint('{}') == 1u", "program instantiation failed: type conversion error from 'string' to 'uint'"),
+        ("double('{}') == 1.0", "program instantiation failed: type conversion error from 'string' to 'double'"),
+        ("'%.{}f'.format([1.0]) == '1.0'", "compilation failed: ERROR: <input>:1:5013: could not parse"),
+    ],
+)
+def test_numbers_of_5000_digits(expression, digits, refusal):
+    said = answer(expression.format(digits))
+    assert said is True if digits[0] == "0" else said.startswith("does not compile: " + refusal)
+
+
 def test_nothing_of_cel_is_loaded_before_a_selector_is_compiled():
     code = (
         "import sys, schedctl.devices.selectors as s\n"
-        "late = [m for m in sys.modules if 'cel_expr' in m or m.startswith('schedctl.devices.cel')]\n"
+        "late = [m for m in sys.modules if 'cel_expr' in m or m == 're2' or m.startswith('schedctl.devices.cel')]\n"
         "assert not late, late\n"
         "assert s.compiled('true').matches(s.DeviceView('d', None, None, False))\n"
         "assert 'cel_expr_python.cel' in sys.modules\n"

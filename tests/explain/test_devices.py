@@ -3,13 +3,17 @@
 import msgspec
 import pytest
 
-from schedctl.api.devices import DeviceClass, ResourceClaim, ResourceSlice
+from schedctl.api.devices import DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
+from schedctl.api.meta import OwnerReference
 from schedctl.explain.cluster_changes import AddNode
 from schedctl.testing.builders import cluster, node, pod
 
 DRIVER = "gpu.example.com"
 ROOT = "resource.kubernetes.io/pcieRoot"
 SMALL = f"device.capacity['{DRIVER}'].memory.compareTo(quantity('40Gi')) >= 0"
+LONG = (
+    f"device.driver == '{DRIVER}'\n  && device.attributes['{DRIVER}'].model.startsWith('large')  // and fast\n  && true"
+)
 MODEL = f"device.attributes['{DRIVER}'].model == 'large'"
 
 
@@ -67,6 +71,28 @@ def using(*claims, name="web", **spec):
     return pod(name, resourceClaims=references, metadata={"uid": f"uid-{name}"}, **spec)
 
 
+def template(name):
+    spec = {"spec": {"devices": {"requests": [request()]}}}
+    return msgspec.convert({"metadata": {"name": name, "namespace": "default"}, "spec": spec}, ResourceClaimTemplate)
+
+
+def made_for_web(generated):
+    owner = OwnerReference(api_version="v1", kind="Pod", name="web", uid="uid-web", controller=True)
+    metadata = msgspec.structs.replace(generated.metadata, owner_references=[owner])
+    return msgspec.structs.replace(generated, metadata=metadata)
+
+
+def from_template(name, made=""):
+    """A pod whose claim comes from a template, and is `made` already if it has a name."""
+    statuses = [{"name": "r0", "resourceClaimName": made}] if made else None
+    return pod(
+        "web",
+        resourceClaims=[{"name": "r0", "resourceClaimTemplateName": name}],
+        metadata={"uid": "uid-web"},
+        status={"resourceClaimStatuses": statuses},
+    )
+
+
 A, B, GPU = node("a"), node("b"), device_class()
 HELD = claim("two", holds="a/dev-0")
 
@@ -110,8 +136,47 @@ def told(answer):
         pytest.param(
             [A, GPU, devices("a", device("dev-0")), HELD, claim()],
             using("one"),
-            ["claim one, request gpu: 1 device of class gpu", "dev-0 is held by claim default/two"],
+            ["claim one, request gpu: 1 device of class gpu", "dev-0 is held by claim default/two, which no pod uses"],
             id="who holds a device",
+        ),
+        pytest.param(
+            [A, GPU, devices("a", device("dev-0")), claim("two", holds="a/dev-0", users=["x"]), claim()],
+            using("one"),
+            ["claim one, request gpu: 1 device of class gpu", "dev-0 is held by claim default/two of pod default/x"],
+            id="whose claim holds a device",
+        ),
+        pytest.param(
+            [A, GPU, devices("a", device("dev-0"), parts=2), claim()],
+            using("one"),
+            [
+                "claim one, request gpu: 1 device of class gpu",
+                f"pool {DRIVER}/a: 1 of 2 slices, so its devices do not count",
+            ],
+            id="a pool that is incomplete, and nothing said of devices",
+        ),
+        pytest.param(
+            [A, GPU, devices("a", device("dev-0")), claim("one", request("gpu", 1, LONG))],
+            using("one"),
+            ["claim one, request gpu: 1 device of class gpu", f"dev-0 does not match {' '.join(LONG.split())[:99]}…"],
+            id="a long selector of several lines, on one line and without its end",
+        ),
+        pytest.param(
+            [A, GPU, devices("a", device("dev-0")), claim("one", request("x"), request("y"))],
+            using("one"),
+            [
+                "claim one, request y: 1 device of class gpu",
+                "0 of 1 found, the other devices are for other requests",
+            ],
+            id="a device that another request takes",
+        ),
+        pytest.param(
+            [A, GPU, devices("a", device("dev-0")), claim("one", request(), match=f"{DRIVER}/mdl")],
+            using("one"),
+            [
+                "claim one, request gpu: 1 device of class gpu",
+                f"dev-0 has no attribute {DRIVER}/mdl, which a constraint is on",
+            ],
+            id="a constraint on an attribute that a device does not have",
         ),
         pytest.param(
             [A, GPU, devices("a", device("dev-0")), claim("one", request("gpu", memory="30Gi"))],
@@ -136,7 +201,7 @@ def told(answer):
             using("one"),
             [
                 "claim one, request gpu: 2 devices of class gpu",
-                f"1 of 2 found; dev-1 breaks the constraint on {ROOT}",
+                f"1 of 2 found, but dev-1 breaks the constraint on {ROOT}",
             ],
             id="devices that have nothing in common",
         ),
@@ -152,7 +217,7 @@ def told(answer):
         pytest.param(
             [A, device_class(extended="example.com/gpu"), devices("a", device("dev-0"))],
             pod(requests={"example.com/gpu": "2"}),
-            ["extended resources: 2 devices of class gpu", "1 of 2 found; dev-0 is chosen already"],
+            ["extended resources: 2 devices of class gpu", "only 1 device here, 2 wanted"],
             id="an extended resource that a class stands behind",
         ),
     ],
@@ -211,7 +276,7 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
             [A, GPU, devices("a", device("dev-0")), claim("two", holds="a/dev-0", users=["x"]),
              using("two", name="x", on="a"), claim()],
             using("one"),
-            ["would fit on a if claim default/two were no longer in use"],
+            ["would fit on a if claim default/two were no longer in use by pod default/x"],
             id="a claim that holds a device is given up",
         ),
         pytest.param(
@@ -236,6 +301,83 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
             id="less of an extended resource",
         ),
         pytest.param(
+            [A, device_class(extended="example.com/gpu"), devices("a", device("dev-0")),
+             claim("two", holds="a/dev-0", users=["x"]), using("two", name="x", on="a")],
+            pod(requests={"example.com/gpu": "1"}),
+            ["would fit on a if claim default/two were no longer in use by pod default/x"],
+            id="a claim that holds what is asked for as an extended resource",
+        ),
+        pytest.param(
+            [A, GPU, devices("a", device("dev-0"), parts=2), claim()],
+            using("one"),
+            [
+                f"would fit on a if the pools of driver {DRIVER} were complete"
+                f" (`kubectl get resourceslices --field-selector spec.driver={DRIVER}`)"
+            ],
+            id="a pool of which slices are missing",
+        ),
+        pytest.param(
+            [A, GPU, devices("a", device("dev-0")), template("h100")],
+            from_template("h1000"),
+            ['resource claim template "h1000" is not in namespace default (did you mean "h100"?);'
+             " with it the pod would go to a"],
+            id="a misspelt claim template",
+        ),
+        pytest.param(
+            [A, GPU, devices("a", device("dev-0")), template("h100")],
+            from_template("h100"),
+            ['the claim controller has not made claim "r0" from template h100 yet'
+             " (`kubectl describe pod web -n default`); with it the pod would go to a"],
+            id="a claim that is not made from its template yet",
+        ),
+        pytest.param(
+            [A, GPU, devices("a", device("dev-0")), made_for_web(claim("one", request(of="gpus")))],
+            from_template("t", made="one"),
+            ['device class "gpus" of resource claim template t is not in the cluster (did you mean "gpu"?);'
+             " with it the pod would go to a"],
+            id="a misspelt device class of a claim from a template",
+        ),
+        pytest.param(
+            [A, GPU, devices("a", device("dev-0")), claim("one", request("gpu", 1, MODEL.replace("large", "small")
+             .replace("model", "modle")))],
+            using("one"),
+            [f'request gpu of claim one: no device has attribute {DRIVER}/modle, only model (did you mean "model"?);'
+             " with it the pod would go to a"],
+            id="a misspelt attribute, on which the selector fails",
+        ),
+        pytest.param(
+            [A, GPU, devices("a", device("dev-0")), claim("one", request("gpu", 1, MODEL.replace("large", "small")
+             .replace("gpu.", "gpus.")))],
+            using("one"),
+            [f'request gpu of claim one: no device has attribute model of "gpus.example.com", only of {DRIVER},'
+             f' resource.kubernetes.io (did you mean "{DRIVER}"?); with it the pod would go to a'],
+            id="a misspelt domain of an attribute",
+        ),
+        pytest.param(
+            [A, device_class("gpu", f"device.attributes['{DRIVER}'].?modle.orValue('') == 'small'"),
+             devices("a", device("dev-0")), claim()],
+            using("one"),
+            [f'device class gpu: no device has attribute {DRIVER}/modle, only model (did you mean "model"?);'
+             " with it the pod would go to a"],
+            id="a misspelt attribute in a class",
+        ),
+        pytest.param(
+            [A, GPU, devices("a", device("dev-0"), device("dev-1")),
+             claim("one", request("gpu", 2), match=f"{DRIVER}/modle")],
+            using("one"),
+            [f"no device has attribute {DRIVER}/modle, which a constraint of claim one is on"
+             f' (did you mean "{DRIVER}/model"?); with it the pod would go to a',
+             f"would fit on a if claim one had no constraint on {DRIVER}/modle"],
+            id="a misspelt attribute of a constraint",
+        ),
+        pytest.param(
+            [A, GPU, devices("a", device("dev-0"), device("dev-1")),
+             claim("one", request("gpu", 1, of="gpuu"), match=f"{DRIVER}/modle")],
+            using("one"),
+            ["with all of these mended the pod would go to a"],
+            id="two misspelt names, of which one is not enough",
+        ),
+        pytest.param(
             [A, GPU, devices("a", device("dev-0")), claim("training")],
             using("trainning"),
             ['resource claim "trainning" is not in namespace default (did you mean "training"?);'
@@ -254,6 +396,69 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
 def test_a_next_step_is_told_after_it_was_tried(ask, objects, subject, texts):
     hints = ask(cluster(*objects), subject).hints
     assert [hint.text for hint in hints if hint.fits] == texts
+
+
+def test_a_selector_that_does_not_compile_is_told_with_the_nodes_it_fails_on(ask):
+    nodes = [node(name) for name in "abc"]
+    slices = [devices(name, device("dev-0")) for name in "abc"]
+    answer = ask(cluster(*nodes, *slices, GPU, claim("one", request("gpu", 1, "device."))), using("one"))
+    assert answer.verdict == "Error"
+    assert [hint.text for hint in answer.hints] == [
+        "selector #0 of request gpu of claim one does not compile; the API server would refuse it"
+    ]
+    assert answer.notes[0].endswith("at the fault on a and tries the pod again later; it would fail on b, c too")
+
+
+def test_a_claim_in_another_namespace_is_told(ask):
+    other = msgspec.structs.replace(claim(), metadata=msgspec.structs.replace(claim().metadata, namespace="lab"))
+    answer = ask(cluster(A, GPU, devices("a", device("dev-0")), other), using("one"))
+    assert [hint.text for hint in answer.hints] == [
+        'resource claim "one" is not in namespace default, but in lab',
+    ]
+
+
+def test_a_whole_selector_stays_in_the_evidence(ask):
+    answer = ask(cluster(A, GPU, devices("a", device("dev-0")), claim("one", request("gpu", 1, LONG))), using("one"))
+    (lack,) = answer.reasons[0].groups[0].evidence["scarcity"]["lacking"]
+    assert lack["closest"]["refusals"][0]["subject"] == LONG
+
+
+@pytest.mark.parametrize(
+    ("objects", "subject", "takes"),
+    [
+        pytest.param(
+            [claim("one", request("x"), request("y", 2))],
+            using("one"),
+            [("default/one", "x", "claim one, request x: dev-0 of gpu.example.com/a"),
+             ("default/one", "y", "claim one, request y: dev-1, dev-2 of gpu.example.com/a")],
+            id="for each request the devices it gets",
+        ),
+        pytest.param(
+            [HELD],
+            using("two"),
+            [("default/two", "gpu", "claim two, request gpu: dev-0 of gpu.example.com/a (allocated before)")],
+            id="devices that the claim has already",
+        ),
+        pytest.param(
+            [device_class(extended="example.com/gpu")],
+            pod(requests={"example.com/gpu": "1"}),
+            [("", "container-0-request-0", "example.com/gpu of container main: dev-0 of gpu.example.com/a")],
+            id="devices of an extended resource, for a container",
+        ),
+    ],
+)  # fmt: skip
+def test_a_pod_that_fits_is_told_its_devices(ask, objects, subject, takes):
+    offered = devices("a", device("dev-0"), device("dev-1"), device("dev-2"))
+    answer = ask(cluster(A, GPU, offered, *objects), subject)
+    assert [(each.claim, each.request, each.text) for each in answer.takes] == takes
+
+
+def test_a_share_of_a_device_is_told_with_what_it_consumes(ask):
+    shareable = device("dev-0") | {"allowMultipleAllocations": True}
+    answer = ask(cluster(A, GPU, devices("a", shareable), claim("one", request("gpu", memory="5Gi"))), using("one"))
+    (taking,) = answer.takes
+    assert taking.text == "claim one, request gpu: dev-0 (a share, 5Gi memory) of gpu.example.com/a"
+    assert taking.names == ["gpu.example.com/a/dev-0"]
 
 
 def test_nodes_whose_devices_fail_alike_are_told_together(ask):

@@ -6,9 +6,20 @@ import jsonschema
 import msgspec
 import pytest
 
+from schedctl.api.storage import PersistentVolumeClaim, StorageClass
 from schedctl.explain.explanations import report
 from schedctl.explain.reports import ExplainReport, InputDigest, schema
 from schedctl.testing.builders import cluster, node, pod
+
+CLAIMED = (
+    msgspec.convert(
+        {"metadata": {"name": "data", "namespace": "default"}, "spec": {"storageClassName": "ssd"}},
+        PersistentVolumeClaim,
+    ),
+    msgspec.convert(
+        {"metadata": {"name": "ssd"}, "provisioner": "p", "volumeBindingMode": "WaitForFirstConsumer"}, StorageClass
+    ),
+)
 
 
 @pytest.fixture
@@ -26,6 +37,7 @@ def reports(shop, ask):
         ask(cluster(node("a")), pod(nodeSelector={"a": "b"})),
         ask(cluster(), pod()),
         ask(shop, pod(cpu="3", priority=10)),
+        ask(cluster(node("a"), *CLAIMED), pod(volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}])),
     ]
     digest = InputDigest(source="cluster.yaml", digest="sha256:00")
     return [report(asked, inputs=[digest]), *(report([each]) for each in asked)]

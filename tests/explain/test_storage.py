@@ -9,7 +9,9 @@ from schedctl.api.storage import (
     CSIStorageCapacity,
     PersistentVolume,
     PersistentVolumeClaim,
+    PersistentVolumeStatus,
     StorageClass,
+    VolumeAttachment,
 )
 from schedctl.explain.cluster_changes import AddNode
 from schedctl.testing.builders import cluster, node, pod
@@ -21,12 +23,14 @@ ONE_POD = "ReadWriteOncePod"
 SELECTED = "volume.kubernetes.io/selected-node"
 
 
-def claim(name="data", size="10Gi", of="zonal", *, to=None, modes=("ReadWriteOnce",), notes=None, phase=None):
+def claim(
+    name="data", size="10Gi", of="zonal", *, to=None, asks_for="", modes=("ReadWriteOnce",), notes=None, phase=None
+):
     bound = {"pv.kubernetes.io/bind-completed": "yes"} if to else {}
     spec = {"accessModes": list(modes), "storageClassName": of, "resources": {"requests": {"storage": size}}}
     made = {
         "metadata": {"name": name, "namespace": "default", "uid": f"uid-{name}", "annotations": bound | (notes or {})},
-        "spec": spec | {"volumeName": to or ""},
+        "spec": spec | {"volumeName": to or asks_for},
         "status": {"phase": phase or ("Bound" if to else "Pending")},
     }
     return msgspec.convert(made, PersistentVolumeClaim)
@@ -52,9 +56,31 @@ def bound(name, **options):
     return claim(name, to=f"pv-{name}"), volume(f"pv-{name}", claimed=name, **options)
 
 
-def storage_class(name="zonal", provisioner=DRIVER, *, mode="WaitForFirstConsumer", zones=None):
+def released(name, *args, **options):
+    """A volume of a claim that is gone."""
+    return msgspec.structs.replace(
+        volume(name, *args, claimed="gone", **options), status=PersistentVolumeStatus(phase="Released")
+    )
+
+
+def shared_volume(name):
+    """A volume that many nodes can use at a time."""
+    found = volume(name, claimed=name)
+    return msgspec.structs.replace(found, spec=msgspec.structs.replace(found.spec, access_modes=["ReadWriteMany"]))
+
+
+def attachment(name, on):
+    """The attachment of the volume of a claim of that name."""
+    source = {"persistentVolumeName": f"pv-{name}"}
+    spec = {"attacher": DRIVER, "nodeName": on, "source": source}
+    return msgspec.convert({"metadata": {"name": name}, "spec": spec}, VolumeAttachment)
+
+
+def storage_class(name="zonal", provisioner=DRIVER, *, mode="WaitForFirstConsumer", zones=None, default=False):
+    notes = {"storageclass.kubernetes.io/is-default-class": "true"} if default else None
     terms = [{"matchLabelExpressions": [{"key": ZONE, "values": zones}]}] if zones else None
-    made = {"metadata": {"name": name}, "provisioner": provisioner, "volumeBindingMode": mode}
+    metadata = {"name": name, "annotations": notes}
+    made = {"metadata": metadata, "provisioner": provisioner, "volumeBindingMode": mode}
     return msgspec.convert(made | {"allowedTopologies": terms}, StorageClass)
 
 
@@ -106,14 +132,57 @@ def told(answer):
         pytest.param(
             [A, claim(of="local"), LOCAL, volume("small", "local", "1Gi")],
             using("data"),
-            ["claim data: no volume of class local will do (1 too small), and class local makes none"],
+            [
+                "claim data: 10Gi of class local requested, no volume will do (1 too small), and the class makes none",
+                "volume small is too small: 1Gi, 9Gi missing",
+            ],
             id="the only volume of a class is too small",
+        ),
+        pytest.param(
+            [A, B, node("c", zone="zone-c"), claim(of="local"), LOCAL,
+             volume("small", "local", "1Gi", only={HOSTNAME: "a"}),
+             released("old", "local", only={HOSTNAME: "b"})],
+            using("data"),
+            [
+                "claim data: 10Gi of class local requested,"
+                " no volume will do (1 too small, 1 released by another claim), and the class makes none",
+                "volume old is Released: its claimRef keeps it for claim default/gone",
+                "volume small is too small: 1Gi, 9Gi missing",
+                "no volume of the class is within reach",
+            ],
+            id="of each node the nearest volume is named, with what is wrong with it",
+        ),
+        pytest.param(
+            [A, claim(of="local", modes=["ReadWriteMany"]), LOCAL, volume("own", "local"),],
+            using("data"),
+            [
+                "claim data: 10Gi of class local requested,"
+                " no volume will do (1 without the access modes), and the class makes none",
+                "volume own has only access mode ReadWriteOnce",
+            ],
+            id="the only volume of a class is for one node at a time",
+        ),
+        pytest.param(
+            [A, claim(of="local"), claim("log", of="local"), LOCAL, volume("only", "local")],
+            using("data", "log"),
+            [
+                "claim log: 10Gi of class local requested,"
+                " no volume will do (1 out of reach), and the class makes none",
+                "volume only goes to another claim of the pod",
+            ],
+            id="the only volume of a class goes to another claim of the pod",
         ),
         pytest.param(
             [A, claim(of="local"), LOCAL],
             using("data"),
-            ["claim data: there is no volume, and class local makes none"],
+            ["claim data: 10Gi of class local requested, there is no volume, and the class makes none", ""],
             id="a class without volumes or a provisioner",
+        ),
+        pytest.param(
+            [A, claim(of="local", notes={SELECTED: "a"}), LOCAL],
+            using("data"),
+            ["claim data: 10Gi of class local requested, one is to be made, and the class makes none", ""],
+            id="a volume is to be made of a class that makes none",
         ),
         pytest.param(
             [A, claim(), storage_class(zones=["zone-b", "zone-c"])],
@@ -142,6 +211,12 @@ def told(answer):
             using("data"),
             [f"{DRIVER}: 1 more for volume v0", "1 of at most 1 volumes attached, for default/other"],
             id="a node that has as many volumes attached as it can",
+        ),
+        pytest.param(
+            [A, csi_node("a", 1), *bound("data"), *bound("log"), attachment("log", on="a")],
+            using("data"),
+            [f"{DRIVER}: 1 more for volume v0", "1 of at most 1 volumes attached; for no pod: pv-log"],
+            id="a node with a volume attached that no pod there uses",
         ),
         pytest.param(
             [A, csi_driver(preventPodSchedulingIfMissing=True), *bound("data")],
@@ -204,10 +279,73 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
             id="another class that waits for its pod",
         ),
         pytest.param(
-            [A, claim(of="now"), storage_class("now", mode="Immediate")],
+            [A, claim(of="local", size="12Gi"), LOCAL, volume("small", "local", "1Gi"), volume("less", "local", "1Mi")],
             using("data"),
-            ["would fit if class now had volumeBindingMode WaitForFirstConsumer"],
-            id="a class that binds too early",
+            ["would fit on a if claim data asked for 1Gi or less"],
+            id="a claim asks for what the largest volume has",
+        ),
+        pytest.param(
+            [A, claim(of="local"), LOCAL, released("old", "local")],
+            using("data"),
+            [
+                "would fit on a if the claimRef of Released volume old were cleared, its data no longer needed"
+                """ (`kubectl patch pv old --type=json -p '[{"op":"remove","path":"/spec/claimRef"}]'`)"""
+            ],
+            id="a released volume is made available again",
+        ),
+        pytest.param(
+            [A, claim(of="local", modes=["ReadWriteMany"]), LOCAL, storage_class(), volume("own", "local")],
+            using("data"),
+            ["would fit on a if claim data asked for ReadWriteOnce"],
+            id="a claim asks for the access mode that there is, not for a class that is not known to have its own",
+        ),
+        pytest.param(
+            [A, claim(of="local", modes=["ReadWriteMany"]), LOCAL, storage_class(), shared_volume("other")],
+            using("data"),
+            ["would fit on a if claim data were of class zonal"],
+            id="a class whose volumes are shared between nodes",
+        ),
+        pytest.param(
+            [A, B, *bound("data", only={HOSTNAME: "b"})],
+            using("data", nodeSelector={ZONE: "zone-a"}),
+            [f"would fit on b if its nodeSelector did not ask for {ZONE}=zone-a"],
+            id="a volume is not moved from one node to another",
+        ),
+        pytest.param(
+            [A, claim(of=None), storage_class(), storage_class("first")],
+            using("data"),
+            [
+                "would fit if claim data were of class first"
+                """ (`kubectl patch pvc data -n default -p '{"spec":{"storageClassName":"first"}}'`)"""
+            ],
+            id="a claim that names no class is given one",
+        ),
+        pytest.param(
+            [A, claim(of=None), storage_class("first"), storage_class(default=True)],
+            using("data"),
+            [
+                "would fit if claim data were of class zonal"
+                """ (`kubectl patch pvc data -n default -p '{"spec":{"storageClassName":"zonal"}}'`)"""
+            ],
+            id="and that is the default, if there is one",
+        ),
+        pytest.param(
+            [A, claim(of=""), storage_class()],
+            using("data"),
+            ["would fit if claim data were of class zonal"],
+            id="a claim that wants no class cannot be given one, only be made anew",
+        ),
+        pytest.param(
+            [A, claim(of="xyz"), storage_class()],
+            using("data"),
+            ["would fit if claim data were of class zonal"],
+            id="a class that does not exist and is like no other",
+        ),
+        pytest.param(
+            [A, claim(asks_for="pv-1"), storage_class()],
+            using("data"),
+            ["would fit if claim data were made anew without a volumeName"],
+            id="a claim that names a volume which does not exist",
         ),
         pytest.param(
             [A, claim(notes={SELECTED: "gone"}), storage_class()],
@@ -226,19 +364,30 @@ def test_what_stands_behind_a_refusal_is_told(ask, objects, subject, texts):
             id="a pod whose volumes make room",
         ),
         pytest.param(
+            [A, csi_node("a", 1), *bound("data"), *bound("log"), using("log", name="other", on="a"),
+             attachment("log", on="a")],
+            using("data"),
+            ["would fit if pod default/other were not there and volume pv-log were detached from a"],
+            id="a pod whose volume must also be detached",
+        ),
+        pytest.param(
+            [A, csi_node("a", 2), *bound("data"), *bound("log"), *bound("own"), using("own", name="other", on="a"),
+             attachment("log", on="a")],
+            using("data"),
+            ["would fit if volume pv-log were detached from a", "would fit on a if pod default/other were not there"],
+            id="a volume that no pod uses is detached, or a pod goes",
+        ),
+        pytest.param(
             [A, csi_driver(preventPodSchedulingIfMissing=True), *bound("data")],
             using("data"),
-            [f"would fit on a if CSI driver {DRIVER} were installed on a"],
+            [f"would fit if CSI driver {DRIVER} were installed on a"],
             id="a missing driver is installed",
         ),
         pytest.param(
             [A, claim(to="pv", modes=[ONE_POD]), volume("pv", claimed="data"), using("data", name="x", on="a")],
             using("data"),
-            [
-                "would fit on a if pod default/x were not there",
-                "would fit on a if claim data had access mode ReadWriteOnce",
-            ],
-            id="the one pod goes, or the claim is shared",
+            ["would fit on a if pod default/x were not there"],
+            id="the one pod that may use a claim goes",
         ),
         pytest.param(
             [A, *bound("invoices")],
@@ -260,11 +409,124 @@ def test_a_next_step_is_told_after_it_was_tried(ask, objects, subject, texts):
     assert [hint.text for hint in hints if hint.fits] == texts
 
 
-def test_a_claim_that_binds_too_early_is_told_though_no_node_was_asked(ask):
-    answer = ask(cluster(A, claim(of="now"), storage_class("now", mode="Immediate")), using("data"))
+@pytest.mark.parametrize(
+    ("objects", "summary", "step"),
+    [
+        pytest.param(
+            [claim(of="now"), storage_class("now", mode="Immediate")],
+            f"claim data is not bound yet: class now does not wait for a pod, and {DRIVER} has not made a volume",
+            f"find out why {DRIVER} has not made a volume for claim data:"
+            " `kubectl describe pvc data -n default` shows its events",
+            id="its class binds at once, and the provisioner has not acted",
+        ),
+        pytest.param(
+            [claim(of="now"), storage_class("now", "kubernetes.io/no-provisioner", mode="Immediate")],
+            "claim data is not bound yet: class now does not wait for a pod and makes no volumes,"
+            " and none was bound to it",
+            "create a volume of class now for claim data",
+            id="its class binds at once, and nobody makes volumes",
+        ),
+        pytest.param(
+            [claim(of="xyz")],
+            "claim data is not bound yet: its class xyz does not exist",
+            'storage class "xyz" of claim data is not in the cluster',
+            id="its class does not exist",
+        ),
+        pytest.param(
+            [claim(of=None)],
+            "claim data is not bound yet: it has no class, and no volume was bound to it",
+            "no change is known that helps",
+            id="it has no class",
+        ),
+        pytest.param(
+            [claim(asks_for="pv-1"), storage_class(), volume("pv-2")],
+            "claim data is not bound yet: it names volume pv-1, which does not exist",
+            'create volume pv-1 for claim data (did you mean "pv-2"?)',
+            id="the volume it names does not exist, though its class waits",
+        ),
+        pytest.param(
+            [claim(asks_for="pv-1"), storage_class(), volume("pv-1", claimed="log")],
+            "claim data is not bound yet: it names volume pv-1, which is kept for claim default/log",
+            "would fit if claim data were made anew without a volumeName",
+            id="the volume it names is kept for another claim",
+        ),
+        pytest.param(
+            [claim(asks_for="pv-1"), storage_class(), volume("pv-1", claimed="data")],
+            "claim data is not bound yet: its binding to volume pv-1 is not completed",
+            "the volume controller should complete the binding of claim data to volume pv-1;"
+            " `kubectl describe pvc data -n default` shows what it says",
+            id="its binding is under way",
+        ),
+    ],
+)  # fmt: skip
+def test_why_a_claim_holds_the_whole_pod_back_is_told_with_a_next_step(ask, objects, summary, step):
+    answer = ask(cluster(A, *objects), using("data"))
     (reason,) = answer.reasons
     assert reason.whole_pod
-    assert reason.summary == "claim data is not bound yet, and its class does not wait for a pod"
+    assert reason.summary == summary
+    assert step in [hint.text for hint in answer.hints]
+
+
+def test_volumes_that_would_stay_attached_on_an_empty_node_are_noted(ask):
+    objects = [A, csi_node("a", 1), *bound("data"), *bound("log"), using("log", name="other", on="a")]
+    nowhere = "the pod would fit on no node of the cluster, even if no pod ran there"
+    stay = f"{nowhere}; volumes would stay attached until they are detached"
+    assert stay in ask(cluster(*objects, attachment("log", on="a")), using("data")).notes
+    assert not any("stay attached" in note for note in ask(cluster(*objects), using("data")).notes)
+    too_few = [A, csi_node("a", 0), *bound("data")]
+    assert nowhere in ask(cluster(*too_few), using("data")).notes
+
+
+@pytest.mark.parametrize(
+    ("objects", "claims", "noted"),
+    [
+        pytest.param([*bound("data")], ["data"], True, id="a volume of a CSI driver"),
+        pytest.param([*bound("data"), csi_node("a")], ["data"], False, id="a CSINode is there"),
+        pytest.param([], [], False, id="a pod without volumes"),
+        pytest.param([claim(of="local"), LOCAL, volume("own", "local")], ["data"], False, id="a volume made by hand"),
+        pytest.param(
+            [*bound("data"), csi_driver(attachRequired=False)], ["data"], False, id="a driver that attaches nothing"
+        ),
+    ],
+)  # fmt: skip
+def test_attach_limits_that_nobody_told_are_noted(ask, objects, claims, noted):
+    notes = ask(cluster(A, *objects), using(*claims)).notes
+    note = f"no CSINode was given: how many volumes of {DRIVER} a node can attach is not known, and not judged"
+    assert (note in notes) is noted
+    assert any("CSINode" in each for each in notes) is noted
+
+
+@pytest.mark.parametrize(
+    ("objects", "takes"),
+    [
+        pytest.param(
+            [claim(of="local"), LOCAL, volume("own", "local", "12Gi")],
+            [(["own"], False, "claim data is bound to volume own (12Gi for 10Gi)")],
+            id="a volume that is there",
+        ),
+        pytest.param(
+            [claim(), storage_class()],
+            [([], True, f"a volume is made by {DRIVER} for claim data: 10Gi of class zonal")],
+            id="a volume that is made",
+        ),
+        pytest.param(
+            [claim(), storage_class(), csi_driver(storageCapacity=True), capacity("a", "100Gi")],
+            [([], True, f"a volume is made by {DRIVER} for claim data: 10Gi of class zonal, where 100Gi is left")],
+            id="a volume that is made where there is room",
+        ),
+        pytest.param([*bound("data")], [], id="nothing, since the claim is bound already"),
+    ],
+)
+def test_what_becomes_of_waiting_claims_on_the_chosen_node_is_told(ask, objects, takes):
+    answer = ask(cluster(A, *objects), using("data"), node="a")
+    assert answer.chosen == "a"
+    assert [(taking.names, taking.made, taking.text) for taking in answer.takes] == takes
+    assert answer.node.takes == answer.takes
+    assert all((taking.plugin, taking.claim) == ("VolumeBinding", "default/data") for taking in answer.takes)
+
+
+def test_a_pod_that_fits_nowhere_takes_nothing(ask):
+    assert ask(cluster(A, claim(of="local"), LOCAL), using("data")).takes == []
 
 
 def test_trying_leaves_claims_and_volumes_as_they_were(ask):

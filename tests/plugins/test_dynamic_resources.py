@@ -289,6 +289,8 @@ def test_devices_held_by_another_claim_are_not_available():
             ],
             "pools": {},
             "error": "",
+            "incomplete": [],
+            "users": {"default/held": []},
         },
     }
 

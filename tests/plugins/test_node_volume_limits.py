@@ -414,7 +414,16 @@ def test_the_evidence_is_the_driver_the_limit_and_what_counts_against_it():
         "new": 2,
         "volumes": ("v0", "v2", "v3"),
         "holders": {"default/x": 2, "default/z": 1},
+        "attached": [],
     }
+
+
+def test_the_evidence_has_the_volumes_that_stay_attached_and_who_uses_them():
+    held = with_volumes(claimed("a"), name="x", on="n")
+    kept = [attachment("1", "n", "a"), attachment("2", "n", "b"), attachment("3", "n", "c", "other")]
+    nodes = cluster(node("n"), csi_node("n", csi_example_com=2), *bound("a", "b", "c", "d"), held, *kept).nodes
+    (part,) = verdicts(with_volumes(claimed("d")), nodes).at(0)
+    assert [(each.volume, each.pods) for each in part.at(0)["attached"]] == [("a", ("default/x",)), ("b", ())]
 
 
 # -- reuse -----------------------------------------------------------------------
@@ -513,3 +522,14 @@ def test_supposing_pods_is_as_good_as_placing_them(seed):
     for info, sign in changes:
         (c.add_pod if sign > 0 else c.remove_pod)(info)
     assert {driver: numbers for driver, numbers in found.items() if any(numbers)} == counts(volumes_in_use(c), c)
+
+
+def test_pods_that_are_gone_are_forgotten():
+    c = cluster(node("n"), csi_node("n", csi_example_com=1), *bound("a"))
+    changes = [Change(ChangeKind.OBJECT, subject=subject) for subject in bound("a")]
+    for number in range(3):
+        pod = with_volumes(claimed("a"), name=f"x{number}", on="n")
+        c.add_pod(pod)
+        assert [list(volumes_in_use(c).affected(change)) for change in changes] == [[pod.key], [pod.key]]
+        c.remove_pod(pod)
+        assert [list(volumes_in_use(c).affected(change)) for change in changes] == [[], []]

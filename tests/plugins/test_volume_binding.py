@@ -21,6 +21,9 @@ from schedctl.framework.cycles import Cycle, Found
 from schedctl.framework.points import Scope
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status
 from schedctl.plugins.volume_binding import VolumeBinding
+from schedctl.plugins.volume_binding_claims import Because, Unbound
+from schedctl.plugins.volume_binding_search import Miss
+from schedctl.plugins.volume_binding_volumes import Unfit
 from schedctl.testing.builders import HOSTNAME, ZONE, cluster, node, pod
 
 TO_BIND = "node(s) didn't find available persistent volumes to bind"
@@ -257,7 +260,39 @@ def test_the_claims_that_hold_a_pod_back_are_told():
     status = ask([A, claim("data", storage_class=None), claim("logs", storage_class=None)], "data", "logs").status
     (cause,) = status.causes
     assert cause.reference == "volume-binding/immediate"
-    assert cause.evidence == {"claims": ["default/data", "default/logs"]}
+    assert cause.evidence == {
+        "unbound": [Unbound("default/data", Because.CLASSLESS), Unbound("default/logs", Because.CLASSLESS)]
+    }
+
+
+@pytest.mark.parametrize(
+    ("objects", "found"),
+    [
+        pytest.param(
+            [claim("data", storage_class="none")],
+            Unbound("default/data", Because.NO_CLASS, "none"),
+            id="its class does not exist",
+        ),
+        pytest.param(
+            [FAST, claim("data", storage_class="fast", volumeName="pv")],
+            Unbound("default/data", Because.NO_VOLUME, "fast", "pv"),
+            id="the volume it names does not exist, though its class waits",
+        ),
+        pytest.param(
+            [claim("data", volumeName="pv"), volume("pv", keep_for="other")],
+            Unbound("default/data", Because.KEPT, "local", "pv", "default/other"),
+            id="the volume it names is kept for another claim",
+        ),
+        pytest.param(
+            [claim("data", volumeName="pv"), volume("pv", keep_for="data")],
+            Unbound("default/data", Because.UNFINISHED, "local", "pv"),
+            id="its binding is not completed",
+        ),
+    ],
+)  # fmt: skip
+def test_why_a_claim_holds_a_pod_back_is_told(objects, found):
+    (cause,) = ask([A, *objects], "data").status.causes
+    assert cause.evidence == {"unbound": [found]}
 
 
 # -- bound claims ----------------------------------------------------------------
@@ -562,7 +597,31 @@ def test_what_is_wrong_with_the_volumes_there_are_is_told():
             "being deleted": 1,
             "out of reach": 1,
         },
+        "nearest": Miss("v8", (Unfit.ACCESS,), 5 << 30, ("ReadWriteMany",), "Available", ""),
     }
+
+
+def test_the_nearest_volume_is_told_of_each_node():
+    volumes = [
+        volume("small", "1Gi", zone="z1"),
+        volume("smaller", "512Mi", zone="z1"),
+        volume("kept", keep_for="other", zone="z1"),
+        volume("released", keep_for="other", zone="z2", phase="Released"),
+        volume("tiny", "1Mi", zone="z2"),
+    ]
+    asked = ask([A, C, node("d", zone="z3"), LOCAL, claim("data"), *volumes], "data")
+    nearest = {name: next(iter(asked.evidence(name)))["nearest"] for name in ("a", "c", "d")}
+    assert {name: miss and (miss.volume, *miss.objections) for name, miss in nearest.items()} == {
+        "a": ("small", Unfit.SMALL),
+        "c": ("released", Unfit.RELEASED),
+        "d": None,
+    }
+
+
+def test_a_volume_that_another_claim_of_the_pod_gets_has_no_objection():
+    asked = ask([A, LOCAL, claim("data"), claim("logs"), volume("only")], "data", "logs")
+    (evidence,) = asked.evidence("a")
+    assert (evidence["nearest"].volume, evidence["nearest"].objections) == ("only", ())
 
 
 def test_volumes_that_come_and_go_are_noticed():

@@ -1,10 +1,14 @@
 """The text for people: what it says, how it folds, and that a terminal cannot be steered by it."""
 
+import io
 import re
 
 import pytest
 
-from schedctl.render.terminals import Terminal
+from schedctl.explain.explanations import report
+from schedctl.explain.reports import Explanation, NodeGroup, PodReference, Reason, Verdict
+from schedctl.render import outputs
+from schedctl.render.terminals import PLAIN, Terminal
 from schedctl.testing.builders import cluster, node, pod
 
 TAINT = {"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}
@@ -220,3 +224,22 @@ def test_the_kubernetes_line_is_never_folded(show):
     assert re.search(
         r"^0/8 nodes are available: 2 node\(s\) had untolerated taint\(s\), 6 Insufficient cpu\.", text, re.M
     )
+
+
+def test_a_fault_of_several_lines_keeps_them_and_its_caret_in_place():
+    fault = "CEL compile error: ERROR: <input>:1:8: Syntax error\n | device.\x1b\n | .......^"
+    explanation = Explanation(pod=PodReference("default", "web"), verdict=Verdict.ERROR, error=fault)
+    stream = io.StringIO()
+    outputs.write(report([explanation]), outputs.parse(""), stream, Terminal(40))
+    text = stream.getvalue()
+    assert "\n   | device.\\x1b\n   | .......^\n" in text
+
+
+def test_what_is_told_of_a_node_is_broken_where_it_goes_on_to_another_matter():
+    detail = "; ".join(f"gpu/{name}: {'x' * 60}" for name in ("one", "two"))
+    group = NodeGroup(nodes=["a"], code="Unschedulable", detail=detail)
+    reason = Reason("r", "P", "Unschedulable", "no", 1, summary=detail.replace("; ", ", "), groups=[group])
+    explanation = Explanation(pod=PodReference("default", "web"), verdict=Verdict.UNSCHEDULABLE, reasons=[reason])
+    stream = io.StringIO()
+    outputs.write(report([explanation]), outputs.parse(""), stream, PLAIN)
+    assert f"\n  a  gpu/one: {'x' * 60}\n     gpu/two: {'x' * 60}\n" in stream.getvalue()

@@ -142,6 +142,10 @@ def test_an_object_without_a_name_is_a_problem(read):
     assert str(problem) == 'm.yaml:3:11: Service: metadata.name: the field "name" is required'
 
 
+DEVICES, STORAGE = "apiVersion: resource.k8s.io/v1\nkind: ", "apiVersion: storage.k8s.io/v1\nkind: "
+REQUEST = "spec: {devices: {requests: [{name: a, exactly: {deviceClassName: g, %s}}]}}"
+
+
 @pytest.mark.parametrize(
     ("text", "path", "hint"),
     [
@@ -195,6 +199,94 @@ def test_an_object_without_a_name_is_a_problem(read):
             "spec.affinity.nodeAffinity.requiredDuringScheduling",
             'did you mean "requiredDuringSchedulingIgnoredDuringExecution"?',
             id="half a name",
+        ),
+        pytest.param(
+            DEVICES + "ResourceClaimTemplate\nmetadata: {name: a}\nspec: {devices: {requests: []}}",
+            "spec.devices",
+            'it belongs at "spec.spec.devices"',
+            id="a claim template with one spec instead of two",
+        ),
+        pytest.param(
+            DEVICES + "ResourceClaim\nmetadata: {name: a}\nspec: {requests: []}",
+            "spec.requests",
+            'it belongs at "spec.devices.requests"',
+            id="a claim without its devices",
+        ),
+        pytest.param(
+            DEVICES + f"ResourceClaim\nmetadata: {{name: a}}\n{REQUEST % 'selector: []'}",
+            "spec.devices.requests[0].exactly.selector",
+            'did you mean "selectors"?',
+            id="in a claim's request",
+        ),
+        pytest.param(
+            DEVICES + f"ResourceClaim\nmetadata: {{name: a}}\n{REQUEST % 'requests: {}'}",
+            "spec.devices.requests[0].exactly.requests",
+            'it belongs at "spec.devices.requests[0].exactly.capacity.requests"',
+            id="an amount not deep enough",
+        ),
+        pytest.param(
+            DEVICES + f"ResourceClaim\nmetadata: {{name: a}}\n{REQUEST % 'capacity: {request: {}}'}",
+            "spec.devices.requests[0].exactly.capacity.request",
+            'did you mean "requests"?',
+            id="in what a claim asks of a capacity",
+        ),
+        pytest.param(
+            DEVICES + "ResourceSlice\nmetadata: {name: a}\nspec: {driver: d, allNodes: true, "
+            "pool: {name: p, resourceSlicesCount: 1}}",
+            "spec.pool.resourceSlicesCount",
+            'did you mean "resourceSliceCount"?',
+            id="in a slice's pool",
+        ),
+        pytest.param(
+            DEVICES + "DeviceClass\nmetadata: {name: a}\nselectors: []",
+            "selectors",
+            'it belongs at "spec.selectors"',
+            id="on a class of devices",
+        ),
+        pytest.param(
+            DEVICES + "DeviceTaintRule\nmetadata: {name: a}\n"
+            "spec: {devicesSelector: {}, taint: {key: a, effect: NoExecute}}",
+            "spec.devicesSelector",
+            'did you mean "deviceSelector"?',
+            id="in a rule that taints devices",
+        ),
+        pytest.param(
+            STORAGE + "StorageClass\nmetadata: {name: a}\nprovisioner: p\nvolumeBindngMode: Immediate",
+            "volumeBindngMode",
+            'did you mean "volumeBindingMode"?',
+            id="in a class of volumes",
+        ),
+        pytest.param(
+            "apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: a}\nspec: {nodeAfinity: {}}",
+            "spec.nodeAfinity",
+            'did you mean "nodeAffinity"?',
+            id="in a volume",
+        ),
+        pytest.param(
+            STORAGE
+            + "CSINode\nmetadata: {name: a}\nspec: {drivers: [{name: d, nodeID: id, allocateable: {count: 1}}]}",
+            "spec.drivers[0].allocateable",
+            'did you mean "allocatable"?',
+            id="in what a node can attach",
+        ),
+        pytest.param(
+            STORAGE + "CSIDriver\nmetadata: {name: a}\nattachRequired: false",
+            "attachRequired",
+            'it belongs at "spec.attachRequired"',
+            id="on a CSI driver",
+        ),
+        pytest.param(
+            STORAGE + "CSIStorageCapacity\nmetadata: {name: a}\nstorageClass: s",
+            "storageClass",
+            'did you mean "storageClassName"?',
+            id="in what a driver can still provision",
+        ),
+        pytest.param(
+            STORAGE + "VolumeAttachment\nmetadata: {name: a}\n"
+            "spec: {attacher: d, nodeName: w, source: {persistentVolume: p}}",
+            "spec.source.persistentVolume",
+            'did you mean "persistentVolumeName"?',
+            id="in an attached volume",
         ),
     ],
 )

@@ -39,6 +39,47 @@ def test_what_an_api_server_takes_is_fine(read, text, what):
     assert read(text).warnings == []
 
 
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        pytest.param("a" * 10240, "", id="an expression of ten KiB is taken"),
+        pytest.param(
+            "a" * 10241,
+            "a CEL expression has at most 10240 bytes, and this one 10241",
+            id="an expression of a byte more than ten KiB is refused",
+        ),
+        pytest.param(
+            "ä" * 5121,
+            "a CEL expression has at most 10240 bytes, and this one 10242",
+            id="the length of an expression counts in bytes",
+        ),
+    ],
+)
+def test_how_long_an_expression_may_be(read, expression, message):
+    text = (
+        "apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: a}\n"
+        f"spec: {{selectors: [{{cel: {{expression: {expression}}}}}]}}\n"
+    )
+    assert [problem.message for problem in (read.problems(text) if message else [])] == [message] * bool(message)
+    if not message:
+        assert read(text).warnings == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(POD + "  volumes: [{name: v, emptyDir: {}, nfs: {}}, {name: v}]\n", id="a pod with odd volumes"),
+        pytest.param(
+            "apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: a}\n"
+            "spec: {devices: {requests: [{name: A}, {name: A}], constraints: [{matchAttribute: m, requests: [b]}]}}\n",
+            id="a claim full of mistakes",
+        ),
+    ],
+)
+def test_what_came_out_of_a_cluster_is_taken_as_it_is(read, text):
+    assert read(text.replace("name: a}", "name: a, uid: u}", 1)).warnings == []
+
+
 def test_a_number_that_is_none_is_a_warning_because_an_api_server_takes_it(read):
     term = "nodeSelectorTerms: [{matchExpressions: [{key: a, operator: Gt, values: [large]}]}]"
     affinity = f"  affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {{{term}}}}}}}\n"

@@ -305,6 +305,12 @@ def test_a_template_of_a_resource_claim_brings_a_claim_of_the_pods_own():
             "spec.priority is 11 but its PriorityClass gives 10",
             id="a priority that is not its class's",
         ),
+        pytest.param(
+            [],
+            {"priority": 11},
+            "spec.priority is 11 but a pod without a PriorityClass gets 0",
+            id="a priority without a class",
+        ),
         pytest.param([], {"runtimeClassName": "gone"}, 'no RuntimeClass "gone" is known', id="a runtime nobody knows"),
         pytest.param([], {"overhead": {"cpu": "1"}}, "without a RuntimeClass", id="overhead of no runtime"),
         pytest.param(

@@ -10,4 +10,5 @@ quantity, a semantic version or an address is), no two-variable comprehensions, 
 and error texts of its own. A selector's verdict depends on all five, and a failing selector's text reaches the user.
 The grammar, on the other hand, with the recovery and the wording of its syntax errors, is one and the same,
 up to 32 levels of nesting and 12 errors, where the engine stops and we say so.
+`nesting` knows what is too deep for kube-scheduler, too.
 """

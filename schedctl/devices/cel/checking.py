@@ -57,6 +57,8 @@ TYPE_NAMES = {
         DEVICE,
     )
 }
+_ABBREVIATED = {"duration": types.DURATION, "timestamp": types.TIMESTAMP}
+"""Names that pass for types until the expression is planned, which then knows no such type."""
 MESSAGE_NAMES = frozenset(
     f"google.protobuf.{name}"
     for name in (
@@ -163,8 +165,8 @@ class _Checker:
         name = name.removeprefix(".")
         if name == "device":
             return DEVICE
-        if name in TYPE_NAMES:
-            return types.type_of(TYPE_NAMES[name])
+        if name in TYPE_NAMES or name in _ABBREVIATED:
+            return types.type_of(TYPE_NAMES.get(name) or _ABBREVIATED[name])
         if name in MESSAGE_NAMES:
             raise UnknownMessages(name)
         return None

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from schedctl.devices.cel.times import duration_text, timestamp_text
 from schedctl.devices.cel.values import (
+    MAX_INT64,
     Duration,
     Failure,
     Map,
@@ -96,11 +97,13 @@ def _clause(template: str, at: int) -> tuple[Clause, int]:
         if at >= len(template):
             raise FormatError(wrong + "could not find end of precision specifier")
         digits = match[0]
-        why = "invalid syntax" if not digits else "value out of range" if int(digits) >= 1 << 63 else ""
+        significant = digits.lstrip("0") or "0"
+        too_large = len(significant) > len(str(MAX_INT64)) or int(significant) > MAX_INT64
+        why = "invalid syntax" if not digits else "value out of range" if too_large else ""
         if why:
             wrong += "error while converting precision to integer: strconv.Atoi: parsing "
             raise FormatError(f"{wrong}{go_quoted(digits)}: {why}")
-        precision = int(digits)
+        precision = int(significant)
     letter = template[at]
     if letter not in "sdfebxXo":
         # Go looks at bytes here.

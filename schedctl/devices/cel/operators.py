@@ -31,12 +31,10 @@ class Operator(NamedTuple):
 
     Attributes:
         takes: the classes its first argument may be of; None where the implementation looks itself.
-        takes_failures: it is asked even when its argument is an error.
     """
 
     implementation: Implementation
     takes: frozenset[type] | None = None
-    takes_failures: bool = False
 
 
 def _not(a: Value) -> Value:
@@ -80,7 +78,7 @@ OPERATORS: dict[str, Operator] = {
     "_>_": Operator(_comparing(lambda order: order > 0), _ORDERED),
     "_>=_": Operator(_comparing(lambda order: order >= 0), _ORDERED),
     "@in": Operator(_in),
-    "@not_strictly_false": Operator(_not_strictly_false, takes_failures=True),
+    "@not_strictly_false": Operator(_not_strictly_false),
     "size": Operator(len, _LISTS | {bytes, Map, str}),
     "type": Operator(conversions.type_of),
     "dyn": Operator(lambda value: value),

@@ -37,7 +37,6 @@ from schedctl.devices.cel.values import (
     MAX_INT64,
     MISSING,
     NO_SUCH_OVERLOAD,
-    Aborted,
     Duration,
     Failure,
     Map,
@@ -495,6 +494,9 @@ class _Planner:
             raise PlanError(str(compiled))
 
         def search(text: Value, _: Value, most: Value = -1) -> Value:
+            if text.__class__ is TypeValue:
+                # With a constant pattern, a type is as good as its name.
+                text = text.name
             if not isinstance(text, str) or most.__class__ is not int:
                 return NO_SUCH_OVERLOAD
             if node.function == "findAll":
@@ -706,11 +708,8 @@ def _membership(a: Step, values: list[Value]) -> Step:
         kind = value.__class__
         if kind is Failure:
             return value
-        if kind is bytes:
-            raise Aborted("internal error: runtime error: hash of unhashable type types.Bytes")
-        if kind not in _KEYS or value != value:
-            return False
-        return token(value) in tokens
+        key = token(value)
+        return kind in _KEYS and value == value and key in tokens
 
     return membership
 

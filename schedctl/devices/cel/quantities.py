@@ -10,7 +10,7 @@ import math
 import re
 
 from schedctl.api import quantities
-from schedctl.api.quantities import Amount
+from schedctl.api.quantities import Amount, wrap_int64
 from schedctl.devices.cel.declarations import declare
 from schedctl.devices.cel.values import NO_SUCH_OVERLOAD, Failure, Opaque, Value
 from schedctl.errors import NotModelled
@@ -90,7 +90,11 @@ def _sum(a: QuantityValue, b: QuantityValue | int, sign: int = 1) -> QuantityVal
 
 
 def _difference(a: Amount, b: Amount) -> Amount:
-    return a.plus(Amount(-b.unscaled, b.exponent, b.big))
+    """Return `a` less `b`; the least int64 is its own opposite where the difference needs no big decimal."""
+    difference = a.plus(Amount(wrap_int64(-b.unscaled), b.exponent))
+    if b.big or difference.big:
+        return a.plus(Amount(-b.unscaled, b.exponent, True))
+    return difference
 
 
 LIBRARY = [

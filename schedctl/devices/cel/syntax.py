@@ -19,6 +19,7 @@ from functools import cache
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+from schedctl.devices.cel.nesting import excess
 from schedctl.devices.cel.types import DYN, Type
 from schedctl.devices.cel.values import Uint, Value
 from schedctl.errors import NotModelled
@@ -291,22 +292,56 @@ def _parsed(text: str) -> bytes:
     Raises:
         RuntimeError: the text is not an expression; the argument is the report.
     """
+    if sum(map(text.count, STAND_INS)) > _FEW:
+        _check_growth(text)
     try:
         return _tree(_engine(), text)
     except RuntimeError as error:
         if not _MISUSED.search(str(error)):
             _tree(_engine(macros=True), text)
             raise
+    return _tree(_engine(), _unexpanded(text))
+
+
+def _unexpanded(text: str) -> str:
+    """Return the text with the macros that the engine always expands under names that are no macros."""
     for name, stand_in in STAND_INS.items():
         text = text.replace(name, stand_in)
-    return _tree(_engine(), text)
+    return text
+
+
+_FEW, _MOST_NODES = 8, 20_000
+
+
+def _check_growth(text: str) -> None:
+    """See that the tree stays of a size: what ``optMap`` is called on is there twice once it is expanded.
+
+    Raises:
+        NotModelled: the tree would be too large, or it cannot be said how large it would be.
+    """
+    try:
+        root = _fields(_fields(_tree(_engine(), _unexpanded(text)))[2][0])[2][0]
+    except RuntimeError:
+        size = _MOST_NODES + 1
+    else:
+        size = _grown(_Reader(Source(text), {}).node(root))
+    if size > _MOST_NODES:
+        raise NotModelled("DynamicResources", "CEL expressions with very many nested macros", "a device selector")
+
+
+def _grown(node: Node) -> int:
+    """Return how many nodes there are in a tree once its stand-ins are expanded."""
+    sizes = [_grown(child) for child in node.children()]
+    doubled = isinstance(node, Call) and node.target is not None and node.function in STAND_INS.values()
+    return 1 + sum(sizes) + (sizes[0] if doubled else 0)
 
 
 _MISUSED = re.compile(r": opt(?:Flat)?Map\(\) variable name")
 
 
 _TOO_DEEP = re.compile(
-    r"^(CANCELLED: Expression recursion limit|ERROR: \S+ Exceeded max recursion depth)", re.MULTILINE
+    r"^(CANCELLED: Expression recursion limit|(INVALID_ARGUMENT: )?ERROR: \S+ Exceeded max recursion depth)",
+    re.MULTILINE,
 )
 
 
@@ -315,6 +350,9 @@ def _tree(engine: Any, text: str) -> bytes:
         return bytes(engine.compile(text, disable_check=True).serialize())
     except RuntimeError as error:
         if _TOO_DEEP.search(str(error)):
+            why = excess(text)
+            if why:
+                raise CompileError([Problem(-1, -1, why)]) from None
             raise NotModelled(
                 "DynamicResources", "CEL expressions nested more than 32 deep", "a device selector"
             ) from None

@@ -18,6 +18,8 @@ _LEAST_SECOND, _MOST_SECOND = -62135596800, 253402300799
 _EPOCH = date(1970, 1, 1).toordinal()
 _UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": _SECOND, "m": 60 * _SECOND}
 _UNITS["h"] = 3600 * _SECOND
+_MOST_DIGITS = 19
+"""Of a number that can fit an int64."""
 _PIECE = re.compile(r"([0-9]*)(?:\.([0-9]*))?([^0-9.]+)")
 _RFC3339 = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:[.,]([0-9]+))?(?:Z|([+-])([0-9]{2}):([0-9]{2}))"
@@ -39,10 +41,10 @@ def parse_duration(text: str) -> Duration | None:
         if piece is None or piece[3] not in _UNITS or not (piece[1] or piece[2]):
             return None
         unit = _UNITS[piece[3]]
-        whole = int(piece[1] or 0)
-        if whole > 1 << 63:
+        digits = piece[1].lstrip("0")
+        if len(digits) > _MOST_DIGITS:
             return None
-        total += whole * unit
+        total += int(digits or 0) * unit
         if piece[2]:
             total += _fraction_of(piece[2], unit)
         if total > 1 << 63:
@@ -215,11 +217,15 @@ def _zone(name: str) -> int | ZoneInfo | Failure:
         hours, _, minutes = name.partition(":")
         parts = []
         for part in (hours, minutes):
-            if not re.fullmatch("[+-]?[0-9]{1,9}", part, re.ASCII):
+            if not re.fullmatch("[+-]?[0-9]+", part):
                 return Failure(f"strconv.Atoi: parsing {go_quoted(part)}: invalid syntax")
+            part = re.sub("^([+-]?)0+(?=[0-9])", r"\1", part)
+            if len(part.lstrip("+-")) >= _MOST_DIGITS:
+                return Failure(f"strconv.Atoi: parsing {go_quoted(part)}: value out of range")
             parts.append(int(part))
         return 60 * (parts[0] * 60 + (-parts[1] if name.startswith("-") else parts[1]))
-    if name in ("", "UTC"):
+    if name in ("", "UTC", "Local"):
+        # The images of kube-scheduler live in UTC.
         return 0
     try:
         return ZoneInfo(name)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Kind(Enum):
@@ -138,11 +138,23 @@ class Bindings(dict[str, Type]):
 
     def accept(self, left: Sequence[Type], right: Sequence[Type]) -> bool:
         """Return whether each type on the left can stand where the right one is asked; remembers what that implies."""
-        trial = Bindings(self)
+        trial = _Trial(self)
         if len(left) != len(right) or not all(_assignable(trial, a, b) for a, b in zip(left, right, strict=True)):
             return False
         self.update(trial)
         return True
+
+
+class _Trial(Bindings):
+    """What would be added to bindings, which grow too long to copy for every call of a long expression."""
+
+    def __init__(self, settled: Bindings) -> None:
+        super().__init__()
+        self._settled = settled
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return what a parameter was found to be, in the trial or before it."""
+        return super().get(name) or self._settled.get(name, default)
 
 
 def most_general(a: Type, b: Type) -> Type:

@@ -1,0 +1,152 @@
+"""What the claims for devices of a pod get wrong: claims, templates, classes and attributes that are nowhere.
+
+Most claims are made from a template, and nobody looks at them; so it is the template that is told. An attribute that
+no device of the cluster has makes a selector fail, or refuse everything, and no constraint on it can be met.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from schedctl.api.devices import (
+    Device,
+    DeviceClass,
+    DeviceSelector,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceSlice,
+)
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.pod_info import PodInfo
+from schedctl.devices.selector_names import ATTRIBUTES, CAPACITY, Named, names_in
+from schedctl.devices.selectors import compiled
+from schedctl.errors import NotModelled
+from schedctl.explain.device_changes import (
+    MakeClaims,
+    RenameAttribute,
+    RenameConstraint,
+    RenameResourceClaim,
+    RenameTemplate,
+    UseDeviceClass,
+    asked_of,
+)
+from schedctl.explain.phrases import few
+from schedctl.explain.similar import Typo, absence, did_you_mean, in_namespace, meant
+
+_MOST_NAMES = 8
+"""How many names of attributes are listed."""
+_KINDS = {ATTRIBUTES: "attribute", CAPACITY: "capacity"}
+
+
+def device_typos(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
+    """Yield what is wrong with the pod's claims for devices, in the order of its spec."""
+    claims = cluster.every(ResourceClaim)
+    made = {each.name: each.resource_claim_name for each in pod.pod.status.resource_claim_statuses or ()}
+    for reference in pod.pod.spec.resource_claims or ():
+        template = reference.resource_claim_template_name
+        if template is not None and reference.name not in made:
+            yield _without_claim(pod, reference.name, template, cluster)
+            continue
+        name = reference.resource_claim_name or made.get(reference.name)
+        key = f"{pod.namespace}/{name}"
+        if name is not None and key in claims:
+            written = f"claim template {template}" if template else f"claim {name}"
+            yield from _in_claim(claims[key], key, written, cluster)
+        elif name is not None:
+            other = meant(name, in_namespace(pod.namespace, claims)) if not template else ""
+            change = RenameResourceClaim(name, other) if other else None
+            fact = absence("resource claim", name, pod.namespace, claims, other)
+            yield Typo(fact, change, RenameResourceClaim.kind)
+
+
+def _without_claim(pod: PodInfo, reference: str, template: str, cluster: Cluster) -> Typo:
+    templates = cluster.every(ResourceClaimTemplate)
+    if f"{pod.namespace}/{template}" in templates:
+        asked = f"kubectl describe pod {pod.pod.metadata.name} -n {pod.namespace}"
+        fact = f'the claim controller has not made claim "{reference}" from template {template} yet (`{asked}`)'
+        return Typo(fact, MakeClaims(), MakeClaims.kind)
+    other = meant(template, in_namespace(pod.namespace, templates))
+    fact = absence("resource claim template", template, pod.namespace, templates, other)
+    return Typo(fact, RenameTemplate(template, other) if other else None, RenameTemplate.kind)
+
+
+def _in_claim(claim: ResourceClaim, key: str, written: str, cluster: Cluster) -> Iterator[Typo]:
+    """Yield what is wrong inside a claim that is not allocated; `written` is where people can change it."""
+    if claim.status.allocation is not None:
+        return
+    classes, known = cluster.every(DeviceClass), cluster.derived(_known, ResourceSlice)
+    for request, asked in asked_of(claim):
+        wanted = asked.device_class_name
+        if wanted not in classes:
+            other = meant(wanted, classes)
+            change = UseDeviceClass(key, request, other) if other else None
+            fact = f'device class "{wanted}" of resource {written} is not in the cluster{did_you_mean(other)}'
+            yield Typo(fact, change, UseDeviceClass.kind)
+        else:
+            yield from _in_selectors(
+                classes[wanted].spec.selectors or (), f"device class {wanted}", ("", "", wanted), known
+            )
+        where = f"request {request} of {written}"
+        yield from _in_selectors(asked.selectors or (), where, (key, request, ""), known)
+    for constraint in claim.spec.devices.constraints or ():
+        name = constraint.match_attribute or constraint.distinct_attribute or ""
+        attributes = {f"{each.domain}/{each.name}" for each in known if each.kind == ATTRIBUTES}
+        if attributes and name not in attributes:
+            other = meant(name, attributes)
+            fact = f"no device has attribute {name}, which a constraint of {written} is on{did_you_mean(other)}"
+            yield Typo(fact, RenameConstraint(key, name, other) if other else None, RenameConstraint.kind)
+
+
+def _in_selectors(
+    selectors: Sequence[DeviceSelector], where: str, whose: tuple[str, str, str], known: frozenset[Named]
+) -> Iterator[Typo]:
+    for number, selector in enumerate(selectors):
+        expression = selector.cel.expression if selector.cel is not None else ""
+        if not _compiles(expression):
+            fact = f"selector #{number} of {where} does not compile; the API server would refuse it"
+            yield Typo(fact, None, "mend-device-selector")
+        for named in names_in(expression) if known else ():
+            if named not in known:
+                yield _unknown(named, where, whose, known)
+
+
+def _unknown(named: Named, where: str, whose: tuple[str, str, str], known: frozenset[Named]) -> Typo:
+    kind = _KINDS[named.kind]
+    here = sorted(each.name for each in known if each[:2] == named[:2])
+    if here:
+        other = meant(named.name, here)
+        right = named._replace(name=other)
+        fact = f"no device has {kind} {named.domain}/{named.name}, only {few(here, _MOST_NAMES)}"
+    else:
+        domains = {each.domain for each in known if each.kind == named.kind}
+        alike = {each.domain for each in known if (each.kind, each.name) == (named.kind, named.name)}
+        other = meant(named.domain, alike) or meant(named.domain, domains)
+        right = named._replace(domain=other)
+        fact = f'no device has {kind} {named.name} of "{named.domain}", only of {few(sorted(domains), _MOST_NAMES)}'
+    change = RenameAttribute(*whose, named, right) if other else None
+    return Typo(f"{where}: {fact}{did_you_mean(other)}", change, RenameAttribute.kind)
+
+
+def _compiles(expression: str) -> bool:
+    try:
+        return not compiled(expression).error
+    except NotModelled:
+        return True
+
+
+def _known(cluster: Cluster) -> frozenset[Named]:
+    """Return the attributes and capacities that devices have, each with its domain."""
+    found: set[Named] = set()
+    for each in cluster.every(ResourceSlice).values():
+        for device in each.spec.devices or ():
+            found |= _of_device(device, each.spec.driver)
+    return frozenset(found)
+
+
+def _of_device(device: Device, driver: str) -> set[Named]:
+    found = set()
+    for kind, names in ((ATTRIBUTES, device.attributes), (CAPACITY, device.capacity)):
+        for written in names or ():
+            domain, slash, name = written.rpartition("/")
+            found.add(Named(kind, domain if slash else driver, name))
+    return found
