@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: help demo test lint types imports pytest test-oracle bench dist clean
+.PHONY: help demo test lint types imports pytest test-oracle test-cluster bench dist clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -29,10 +29,14 @@ imports: $(INSTALLED)
 	$(BIN)/lint-imports
 
 pytest: $(INSTALLED)
-	$(BIN)/pytest -m "not oracle" -n auto
+	$(BIN)/pytest -m "not oracle and not cluster" -n auto
 
 test-oracle: $(INSTALLED)  ## compare with the real kube-scheduler on fresh cases; needs Go
 	$(BIN)/pytest -m oracle
+
+test-cluster: $(INSTALLED)  ## run beside the real kube-scheduler on a real API server; needs Go, and builds for long once
+	conformance/cluster/build
+	$(BIN)/pytest -m cluster
 
 bench: $(INSTALLED)  ## ratios to kube-scheduler, to plain decoding and to a bare interpreter; benchmarks/README.md
 	$(BIN)/python -m benchmarks.startup
@@ -41,6 +45,7 @@ bench: $(INSTALLED)  ## ratios to kube-scheduler, to plain decoding and to a bar
 	$(BIN)/python -m benchmarks.cycle
 	$(BIN)/python -m benchmarks.preemption
 	$(BIN)/python -m benchmarks.claims
+	$(BIN)/python -m benchmarks.simulation
 
 dist: $(INSTALLED)  ## wheel and sdist, into dist/
 	$(BIN)/python -m build

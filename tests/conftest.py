@@ -9,7 +9,7 @@ from hypothesis import settings
 # Typer and Rich decide about colour when they are imported, some of them on variables that a build machine sets.
 for variable in ("CLICOLOR_FORCE", "COLUMNS", "FORCE_COLOR", "GITHUB_ACTIONS", "NO_COLOR", "PY_COLORS"):
     os.environ.pop(variable, None)
-os.environ["KUBECONFIG"] = os.devnull
+os.environ["KUBECONFIG"] = os.environ["XDG_CONFIG_HOME"] = os.devnull
 
 # The same examples on every run, and no deadline, for the sake of slow machines.
 # `HYPOTHESIS_PROFILE=explore pytest tests/…` looks for new ones.

@@ -19,7 +19,7 @@ from schedctl.api.devices import DeviceClass, DeviceTaintRule, ResourceClaim, Re
 from schedctl.api.meta import Namespace, Struct
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod, PodTemplate
-from schedctl.api.policies import PodDisruptionBudget, PriorityClass, RuntimeClass
+from schedctl.api.policies import LimitRange, PodDisruptionBudget, PriorityClass, ResourceQuota, RuntimeClass
 from schedctl.api.storage import (
     CSIDriver,
     CSINode,
@@ -33,6 +33,7 @@ from schedctl.api.workloads import (
     CronJob,
     DaemonSet,
     Deployment,
+    HorizontalPodAutoscaler,
     Job,
     ReplicaSet,
     ReplicationController,
@@ -70,6 +71,14 @@ class Kind:
     def versions(self) -> tuple[str, ...]:
         """Every ``apiVersion`` under which the kind is read."""
         return (self.api_version, *self.served, *self.retired, *self.converted)
+
+    @property
+    def resource(self) -> str:
+        """What the API server calls its objects, in the plural: ``deployments``."""
+        name = self.name.lower()
+        if name.endswith("y"):
+            return f"{name[:-1]}ies"
+        return f"{name}es" if name.endswith("s") else f"{name}s"
 
     def __str__(self) -> str:
         return self.name
@@ -118,6 +127,8 @@ KINDS: tuple[Kind, ...] = (
     Kind("v1", "Service", Service),
     Kind("v1", "ReplicationController", ReplicationController),
     Kind("v1", "PodTemplate", PodTemplate),
+    Kind("v1", "LimitRange", LimitRange),
+    Kind("v1", "ResourceQuota", ResourceQuota),
     Kind("v1", "PersistentVolume", PersistentVolume, namespaced=False),
     Kind("v1", "PersistentVolumeClaim", PersistentVolumeClaim),
     Kind("apps/v1", "Deployment", Deployment, retired=_OLD_APPS),
@@ -126,6 +137,13 @@ KINDS: tuple[Kind, ...] = (
     Kind("apps/v1", "StatefulSet", StatefulSet, retired=("apps/v1beta2", "apps/v1beta1")),
     Kind("batch/v1", "Job", Job),
     Kind("batch/v1", "CronJob", CronJob, retired=("batch/v1beta1",)),
+    Kind(
+        "autoscaling/v2",
+        "HorizontalPodAutoscaler",
+        HorizontalPodAutoscaler,
+        served=("autoscaling/v1",),
+        retired=("autoscaling/v2beta2", "autoscaling/v2beta1"),
+    ),
     Kind("policy/v1", "PodDisruptionBudget", PodDisruptionBudget, retired=("policy/v1beta1",)),
     Kind(
         "scheduling.k8s.io/v1",

@@ -134,6 +134,7 @@ class ContainerRestartRule(Struct, frozen=True):
 class VolumeMount(Struct, frozen=True):
     """A mounted volume; options of a bind mount are a feature not every node has."""
 
+    name: str = ""
     bind_mount_options: list[str] | None = None
 
 
@@ -263,8 +264,12 @@ class ImageVolumeSource(Struct, frozen=True):
     reference: str = ""
 
 
+class EmptyDirVolumeSource(Struct, frozen=True):
+    """A folder of the node that lives as long as the pod; draining a node asks whether it may be lost."""
+
+
 class Volume(Struct, frozen=True):
-    """``v1.Volume``, with the sources that scheduling reads."""
+    """``v1.Volume``, with the sources that scheduling and draining read."""
 
     name: str = ""
     persistent_volume_claim: PersistentVolumeClaimVolumeSource | None = None
@@ -280,6 +285,7 @@ class Volume(Struct, frozen=True):
     vsphere_volume: VsphereVirtualDiskVolumeSource | None = None
     csi: CSIVolumeSource | None = None
     image: ImageVolumeSource | None = None
+    empty_dir: EmptyDirVolumeSource | None = None
 
 
 class PodResourceClaim(Struct, frozen=True):
@@ -333,6 +339,7 @@ class PodSpec(Struct, frozen=True):
     runtime_class_name: str | None = None
     restart_policy: str = ""
     termination_grace_period_seconds: Int64 | None = None
+    active_deadline_seconds: Int64 | None = None
     scheduling_group: PodSchedulingGroup | None = None
     os: PodOS | None = None
 

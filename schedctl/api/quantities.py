@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from schedctl.api.meta import Quantity
 
@@ -22,6 +22,10 @@ NANO, MILLI = -9, -3
 _GRAMMAR = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:([KMGTPE]i)|([numkMGTPE])|[eE]([+-]?[0-9]+))?")
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_BINARY_SUFFIXES = ("", *_BINARY)
+_DECIMAL_SUFFIXES = {0: "", **{exponent: suffix for suffix, exponent in _DECIMAL.items()}}
+Form = Literal["DecimalSI", "BinarySI", "DecimalExponent"]
+"""How an amount is written: ``500m``, ``2Gi`` or ``1e3``."""
 _FAST_DIGITS = 18
 """Decimal digits that are sure to fit an int64."""
 _LARGEST_EXPONENT = 10_000
@@ -156,6 +160,35 @@ def stored(quantity: Quantity) -> Amount:
         ValueError: it is not a quantity in Kubernetes' grammar.
     """
     return parse(quantity).rounded_up(MILLI)
+
+
+def form_of(quantity: Quantity) -> Form:
+    """Return the form in which a quantity is written."""
+    match = _GRAMMAR.fullmatch(quantity) if isinstance(quantity, str) else None
+    if match is None:
+        return "DecimalSI"
+    return "BinarySI" if match[4] else "DecimalExponent" if match[6] else "DecimalSI"
+
+
+def canonical(amount: Amount, form: Form = "DecimalSI") -> str:
+    """Return an amount as the API server writes it: the shortest whole number with a suffix of its form.
+
+    A binary amount below 1024, or finer than whole units, is written as a decimal.
+    """
+    value, exponent = amount.unscaled, amount.exponent
+    if not value:
+        return "0"
+    while value % 10 == 0:
+        value, exponent = value // 10, exponent + 1
+    if form == "BinarySI" and exponent >= 0 and abs(value * 10**exponent) >= 1024:
+        value, times = value * 10**exponent, 0
+        while value % 1024 == 0 and times < len(_BINARY_SUFFIXES) - 1:
+            value, times = value // 1024, times + 1
+        return f"{value}{_BINARY_SUFFIXES[times]}"
+    value, exponent = value * 10 ** (exponent % 3), exponent - exponent % 3
+    if form != "DecimalExponent" and exponent in _DECIMAL_SUFFIXES:
+        return f"{value}{_DECIMAL_SUFFIXES[exponent]}"
+    return f"{value}e{exponent}" if exponent else str(value)
 
 
 def _decimal(unscaled: int, exponent: int, *, capped: bool) -> Amount:

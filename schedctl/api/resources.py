@@ -135,6 +135,11 @@ class Demand:
         """What NodeResourcesBalancedAllocation adds to a node."""
         return _units(_pod_requests(self.needs, use_status=True))
 
+    @cached_property
+    def thousandths(self) -> dict[str, int]:
+        """What the pod takes from its node, each resource in thousandths: how an update is known to ask for less."""
+        return {name: amount.milli_value for name, amount in _pod_requests(self.needs, use_status=True).items()}
+
 
 def demand_of(pod: Pod) -> Demand:
     """Return what a pod asks for.

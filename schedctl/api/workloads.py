@@ -42,11 +42,39 @@ class WorkloadSpec(Struct, frozen=True):
     template: PodTemplateSpec = PodTemplateSpec()
 
 
+class RollingUpdate(Struct, frozen=True):
+    """How far a rolling update may go above and below the wanted number; a StatefulSet keeps ordinals below one."""
+
+    max_surge: Int32 | str | None = None
+    max_unavailable: Int32 | str | None = None
+    partition: Int32 | None = None
+
+
+class UpdateStrategy(Struct, frozen=True):
+    """How pods of an old template give way: RollingUpdate, or Recreate (Deployment) or OnDelete (the others)."""
+
+    type: str = ""
+    rolling_update: RollingUpdate | None = None
+
+
+class DeploymentSpec(WorkloadSpec, frozen=True):
+    """``apps/v1.DeploymentSpec``."""
+
+    strategy: UpdateStrategy | None = None
+    paused: bool = False
+
+
+class DaemonSetSpec(WorkloadSpec, frozen=True):
+    """``apps/v1.DaemonSetSpec``; it has no replicas."""
+
+    update_strategy: UpdateStrategy | None = None
+
+
 class Deployment(Struct, frozen=True):
     """``apps/v1.Deployment``."""
 
     metadata: ObjectMeta = ObjectMeta()
-    spec: WorkloadSpec = WorkloadSpec()
+    spec: DeploymentSpec = DeploymentSpec()
 
 
 class ReplicaSet(Struct, frozen=True):
@@ -60,7 +88,7 @@ class DaemonSet(Struct, frozen=True):
     """``apps/v1.DaemonSet``."""
 
     metadata: ObjectMeta = ObjectMeta()
-    spec: WorkloadSpec = WorkloadSpec()
+    spec: DaemonSetSpec = DaemonSetSpec()
 
 
 class StatefulSetOrdinals(Struct, frozen=True):
@@ -74,6 +102,8 @@ class StatefulSetSpec(WorkloadSpec, frozen=True):
 
     volume_claim_templates: list[PersistentVolumeClaimTemplate] | None = None
     ordinals: StatefulSetOrdinals | None = None
+    pod_management_policy: str = ""
+    update_strategy: UpdateStrategy | None = None
 
 
 class StatefulSet(Struct, frozen=True):
@@ -110,6 +140,7 @@ class JobTemplateSpec(Struct, frozen=True):
 class CronJobSpec(Struct, frozen=True):
     """``batch/v1.CronJobSpec``."""
 
+    schedule: str = ""
     suspend: bool | None = None
     job_template: JobTemplateSpec = JobTemplateSpec()
 
@@ -119,3 +150,26 @@ class CronJob(Struct, frozen=True):
 
     metadata: ObjectMeta = ObjectMeta()
     spec: CronJobSpec = CronJobSpec()
+
+
+class CrossVersionObjectReference(Struct, frozen=True):
+    """What a HorizontalPodAutoscaler scales."""
+
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+
+
+class HorizontalPodAutoscalerSpec(Struct, frozen=True):
+    """``autoscaling/v2.HorizontalPodAutoscalerSpec``, without metrics; without a minimum there is one replica."""
+
+    scale_target_ref: CrossVersionObjectReference = CrossVersionObjectReference()
+    min_replicas: Int32 | None = None
+    max_replicas: Int32 = 0
+
+
+class HorizontalPodAutoscaler(Struct, frozen=True):
+    """``autoscaling/v2.HorizontalPodAutoscaler``."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: HorizontalPodAutoscalerSpec = HorizontalPodAutoscalerSpec()

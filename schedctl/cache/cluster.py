@@ -58,11 +58,13 @@ class Change(NamedTuple):
         kind: what happened.
         row: the node row it touches, -1 where it touches none in particular.
         subject: the pod, or the object of another kind.
+        before: the object of another kind that it replaced; itself where it was removed, None where it is new.
     """
 
     kind: ChangeKind
     row: int = -1
     subject: Any = None
+    before: Any = None
 
 
 class Cluster:
@@ -283,6 +285,16 @@ class Cluster:
         self._displace(info)
         self._hold(self.pending, info)
 
+    def update_pending(self, info: PodInfo) -> None:
+        """Replace a pending pod by its updated self, which keeps its turn.
+
+        Raises:
+            KeyError: no such pod is pending.
+        """
+        before = self.pending[info.key]
+        self.pending[info.key] = info
+        self._undoes(lambda: self.update_pending(before))
+
     def remove_pod(self, info: PodInfo) -> None:
         """Remove a pod wherever it is.
 
@@ -301,7 +313,7 @@ class Cluster:
         objects = self._objects.setdefault(kind, {})
         before = objects.get(key)
         objects[key] = obj
-        self._note(Change(ChangeKind.OBJECT, subject=obj))
+        self._note(Change(ChangeKind.OBJECT, subject=obj, before=before))
         self._undoes(lambda: self.delete(obj) if before is None else self.put(before))
 
     def delete(self, obj: Any) -> None:
@@ -311,7 +323,7 @@ class Cluster:
             KeyError: it is not there.
         """
         del self._objects[type(obj)][key_of(obj)]
-        self._note(Change(ChangeKind.OBJECT, subject=obj))
+        self._note(Change(ChangeKind.OBJECT, subject=obj, before=obj))
         self._undoes(lambda: self.put(obj))
 
     def start_next_at(self, position: int) -> None:

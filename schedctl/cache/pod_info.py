@@ -82,6 +82,12 @@ class PodInfo:
     def __repr__(self) -> str:
         return f"PodInfo({self.key})"
 
+    def as_now(self, pod: Pod) -> PodInfo:
+        """Return the same pod after a change that leaves its labels, priority, requests and terms as they are."""
+        now = PodInfo(pod)
+        now.__dict__.update(self.__dict__)
+        return now
+
     @property
     def terminating(self) -> bool:
         """Whether the pod is on its way out."""

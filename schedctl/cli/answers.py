@@ -52,7 +52,7 @@ def answers(
         advance(number, len(objects), obj.metadata.name)
         with scheduler.cluster.fork() as cluster:
             try:
-                pod, notes = _pod(obj, cluster, node)
+                pod, notes = pod_of(obj, cluster, node)
             except Complete as complete:
                 faults.say(str(complete))
                 continue
@@ -62,7 +62,7 @@ def answers(
         yield _replace(explanation, notes=[*notes, *explanation.notes])
 
 
-def _pod(obj: Any, cluster: Cluster, node: str) -> tuple[Pod, list[str]]:
+def pod_of(obj: Any, cluster: Cluster, node: str) -> tuple[Pod, list[str]]:
     """Return the pod to explain and what to know about it; objects that come with it are put into the cluster."""
     if isinstance(obj, Pod):
         if obj.status.phase not in FINISHED:

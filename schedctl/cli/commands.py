@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from schedctl.cli import completion, explain, plugins, profiles, schema, version
+from schedctl.cli import capacity, completion, drain, explain, plugins, profiles, schema, simulate, version
 
 application = typer.Typer(
     name="schedctl",
@@ -39,7 +39,7 @@ def schedctl(
         typer.echo(context.get_help())
 
 
-for module in (explain, plugins, profiles, schema, completion, version):
+for module in (explain, simulate, drain, capacity, plugins, profiles, schema, completion, version):
     module.add_to(application)
 
 command = typer.main.get_command(application)

@@ -8,8 +8,12 @@ from typing import Any, Literal
 import msgspec
 
 from schedctl import KUBERNETES_VERSION, __version__
+from schedctl.config.own import Config
 from schedctl.explain import reports
 from schedctl.explain.schemas import schema_of
+from schedctl.simulation.capacity_reports import CapacityReport
+from schedctl.simulation.drain_reports import DrainReport
+from schedctl.simulation.reports import SimulationReport
 
 
 class Document(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
@@ -94,8 +98,12 @@ class ProfileList(Document, frozen=True, kw_only=True):
 
 
 SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
+    "CapacityReport": lambda: schema_of(CapacityReport),
+    "Config": lambda: schema_of(Config, read=True),
+    "DrainReport": lambda: schema_of(DrainReport),
     "ExplainReport": reports.schema,
     "PluginList": lambda: schema_of(PluginList),
     "ProfileList": lambda: schema_of(ProfileList),
+    "SimulationReport": lambda: schema_of(SimulationReport),
 }
 """How to make the JSON Schema of each kind of document."""

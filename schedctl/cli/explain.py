@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import io
-import os
-import sys
 from typing import Annotated
 
 import typer
 
-from schedctl.cli import suggestions
+from schedctl.cli import options, suggestions
 from schedctl.cli.progress import Bar
-from schedctl.errors import UsageError
+from schedctl.cli.what_ifs import NOTHING, WhatIf, with_what_ifs
 
-COLORS = ("always", "never", "auto")
 EXAMPLES = """\b
 Examples:
   schedctl explain pod web-0 -n shop -f cluster.yaml     a pod of the cluster in a file
@@ -22,6 +18,7 @@ Examples:
   schedctl explain deploy/web -n shop -f cluster.yaml    the pod a Deployment would make next
   schedctl explain pod web-0 -f cluster.yaml -f web.yaml --node node-3
   schedctl explain pods -l app=web -A -f cluster.yaml -o wide
+  schedctl explain pod web-0 -f cluster.yaml --drain node-3 --add-node like:node-1×2
   schedctl explain pod web-0 -f cluster.yaml -o jsonpath='{.results[*].chosen}'
 
 \b
@@ -30,6 +27,7 @@ Exit codes: 0 answered, 1 unschedulable (with --exit-code), 2 usage, configurati
 """
 
 
+@with_what_ifs
 def explain(
     subjects: Annotated[
         list[str] | None,
@@ -40,14 +38,9 @@ def explain(
             autocompletion=suggestions.subjects,
         ),
     ] = None,
-    filename: Annotated[
-        list[str] | None,
-        typer.Option("-f", "--filename", metavar="PATH", help="File, folder, glob or - (stdin); repeatable."),
-    ] = None,
-    recursive: Annotated[bool, typer.Option("-R", "--recursive", help="Look into folders in folders.")] = False,
-    stdin_filename: Annotated[
-        str, typer.Option(metavar="PATH", help="What to call standard input in messages.")
-    ] = "<stdin>",
+    filename: options.State = None,
+    recursive: options.Recursive = False,
+    stdin_filename: options.StdinFilename = "<stdin>",
     namespace: Annotated[str, typer.Option("-n", "--namespace", metavar="NS", help="Of names without one.")] = "",
     all_namespaces: Annotated[bool, typer.Option("-A", "--all-namespaces", help="Look in all namespaces.")] = False,
     selector: Annotated[
@@ -56,32 +49,20 @@ def explain(
     all_pending: Annotated[
         bool, typer.Option("--all-pending", help="All pods without a node, of all namespaces unless -n is given.")
     ] = False,
-    scheduler_config: Annotated[
-        str, typer.Option(metavar="FILE", help="The KubeSchedulerConfiguration to follow.")
-    ] = "",
-    profile: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="A profile of that file, or of `schedctl profiles list`.",
-            autocompletion=suggestions.profiles,
-        ),
-    ] = "",
-    sampling: Annotated[
-        bool, typer.Option("--sampling", help="Look at as many nodes as kube-scheduler would, not at all of them.")
-    ] = False,
+    scheduler_config: options.SchedulerConfig = "",
+    profile: options.Profile = "",
+    sampling: options.Sampling = False,
     matrix: Annotated[bool, typer.Option("--matrix", help="Ask every filter about every node.")] = False,
     node: Annotated[str, typer.Option(metavar="NAME", help="Go into this node in depth.")] = "",
-    output: Annotated[
-        str, typer.Option("-o", "--output", metavar="FORMAT", help="text, wide, json, yaml, name or jsonpath=TEMPLATE.")
-    ] = "text",
-    limit: Annotated[int, typer.Option(min=0, metavar="N", help="Entries of a list to show; 0 shows a few.")] = 0,
+    output: options.Output = "text",
+    limit: options.Limit = 0,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="End with 1 if a pod is unschedulable.")] = False,
-    color: Annotated[str, typer.Option(metavar="WHEN", help="always, never or auto.")] = "auto",
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No warnings.")] = False,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Say what is being done.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show where faults come from.")] = False,
-    no_progress: Annotated[bool, typer.Option("--no-progress", help="No progress bar.")] = False,
+    color: options.Color = "auto",
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    debug: options.Debug = False,
+    no_progress: options.NoProgress = False,
+    what_if: WhatIf = NOTHING,
 ) -> int:
     """Say why pods run where they do, or why they are pending; not `kubectl explain`, which documents fields.
 
@@ -90,18 +71,15 @@ def explain(
     the best one. Each pod is judged alone, on the cluster as it is. Nothing is changed and no cluster is contacted:
     nodes, pods and all else come from files.
     """
-    from schedctl.cli import configurations, faults, states
+    from schedctl.cli import configurations, faults, states, what_ifs
     from schedctl.cli import subjects as asked
     from schedctl.cli.answers import answers
+    from schedctl.cli.printing import Printer
     from schedctl.explain import explanations
     from schedctl.explain.reports import InputDigest
-    from schedctl.render import outputs, terminals
     from schedctl.scheduler import Scheduler
 
-    form = outputs.parse(output)
-    if color not in COLORS:
-        raise UsageError(f'--color takes {", ".join(COLORS)}, not "{color}"')
-    terminal = terminals.of(sys.stdout, color=color, environ=os.environ)
+    printer = Printer.of(output, color)
     with asked.files_told_from_names(subjects or []):
         question = asked.question(
             subjects or [],
@@ -121,8 +99,9 @@ def explain(
     )
     if not quiet:
         configurations.warn(chosen.configuration)
+    changed = what_if.apply(state.assembled.cluster, namespace)
     with asked.files_told_from_names(subjects or []):
-        objects = question.objects(state.assembled)
+        objects = question.renamed(what_ifs.successors(changed)).objects(state.assembled)
     if not objects:
         faults.say(f"no pending pods in {question.scope}" if question.scope.namespace else "no pending pods")
     scheduler = Scheduler(state.assembled.cluster, chosen.configuration)
@@ -143,11 +122,10 @@ def explain(
         configuration=chosen.origin,
         inputs=[InputDigest(source=name, digest=digest) for name, digest in state.manifests.digests.items()],
         sampling=sampling,
+        what_if=[each.text for each in changed],
         fail=exit_code,
     )
-    if form.format not in ("text", "wide") and isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")  # what programs read does not depend on a locale
-    outputs.write(report, form, sys.stdout, terminal, limit=limit)
+    printer.write(report, limit=limit)
     return report.summary.exit_code
 
 

@@ -63,6 +63,6 @@ def _invoked(arguments: list[str], program: str) -> int:
 
         completion_init()
         command.main(prog_name=program, complete_var=COMPLETION_VARIABLE)
-    with command.make_context(program, arguments) as context:
+    with command.make_context(program, arguments, obj=tuple(arguments)) as context:
         code = command.invoke(context)
     return code if isinstance(code, int) else 0

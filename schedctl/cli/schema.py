@@ -1,4 +1,4 @@
-"""``schedctl schema``: the JSON Schemas of what ``-o json`` prints."""
+"""``schedctl schema``: the JSON Schemas of what ``-o json`` prints, and of the configuration file."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ EXAMPLES = """\b
 Examples:
   schedctl schema ExplainReport
   schedctl schema ExplainReport > explain-report.schema.json
+  schedctl schema Config                                 of .schedctl.yaml
 """
 
 
 def schema(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="The kind of a document, e.g. ExplainReport.")],
 ) -> None:
-    """Print the JSON Schema of a document that `-o json` prints, by its `kind`."""
+    """Print the JSON Schema of a document that `-o json` prints, or of `.schedctl.yaml` (Config), by its `kind`."""
     from schedctl.cli.documents import SCHEMAS
 
     named = {name.lower(): make for name, make in SCHEMAS.items()}

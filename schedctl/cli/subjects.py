@@ -7,18 +7,17 @@ selector, or all pending pods. A name without a namespace is looked for in the o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from schedctl.api.defaults import DEFAULT_NAMESPACE
 from schedctl.api.meta import ObjectMeta
-from schedctl.api.pods import Pod, PodTemplate
 from schedctl.api.selectors import LabelQuery
-from schedctl.api.workloads import CronJob, DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
+from schedctl.api.short_names import NAMES
 from schedctl.cli import label_selectors
 from schedctl.errors import UsageError
 from schedctl.workloads.clusters import Assembled, every_pod
@@ -44,18 +43,8 @@ class SubjectKind:
         return self.struct.__name__
 
 
-POD = SubjectKind(Pod, ("pod", "po", "pods"))
-KINDS = (
-    POD,
-    SubjectKind(Deployment, ("deploy", "deployment", "deployments")),
-    SubjectKind(StatefulSet, ("sts", "statefulset", "statefulsets")),
-    SubjectKind(DaemonSet, ("ds", "daemonset", "daemonsets")),
-    SubjectKind(ReplicaSet, ("rs", "replicaset", "replicasets")),
-    SubjectKind(Job, ("job", "jobs")),
-    SubjectKind(CronJob, ("cj", "cronjob", "cronjobs")),
-    SubjectKind(ReplicationController, ("rc", "replicationcontroller", "replicationcontrollers")),
-    SubjectKind(PodTemplate, ("podtemplate", "podtemplates")),
-)
+KINDS = tuple(SubjectKind(struct, names) for struct, names in NAMES.items())
+POD = KINDS[0]
 _BY_NAME = {name: kind for kind in KINDS for name in kind.names}
 
 
@@ -117,6 +106,18 @@ class Question:
             raise self._nameless(state)
         found = [obj for name in self.names for obj in find(name, state, self.scope)]
         return list({id(obj): obj for obj in found}.values())
+
+    def renamed(self, successors: Mapping[str, str]) -> Question:
+        """Return the question about the pods that have taken the place of those named, by key of the one before."""
+
+        def now(name: Named) -> Named:
+            key = f"{name.namespace or self.scope.namespace}/{name.name}"
+            if name.kind is not POD or key not in successors:
+                return name
+            namespace, _, other = successors[key].partition("/")
+            return Named(POD, other, namespace)
+
+        return replace(self, names=tuple(map(now, self.names)))
 
     def _nameless(self, state: Assembled) -> UsageError:
         kind = self.kind or POD

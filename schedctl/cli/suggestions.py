@@ -34,6 +34,20 @@ def profiles(incomplete: str) -> list[str]:
     return _beginning(incomplete, (file.stem for file in sorted(shipped.profiles().glob("*.yaml"))))
 
 
+def rollouts(incomplete: str) -> list[str]:
+    """Return the ways in which new pods take the place of old ones."""
+    return _beginning(incomplete, ("replace", "add", "rolling"))
+
+
+def admission_plugins(incomplete: str) -> list[str]:
+    """Return the admission plugins, behind those that are named already."""
+    from schedctl.workloads.admission import PLUGINS
+
+    before, comma, _ = incomplete.rpartition(",")
+    named = before.split(",")
+    return _beginning(incomplete, (f"{before}{comma}{plugin}" for plugin in PLUGINS if plugin not in named))
+
+
 def _names(kind: str, namespace: str, paths: Iterable[str]) -> list[str]:
     from schedctl import sources
     from schedctl.errors import SchedctlError

@@ -29,7 +29,8 @@ Check = Callable[[SchedulerConfiguration], Iterable[Problem]]
 Its problems need a path only and get their place in the file; one about a field that is refused already is left out.
 """
 
-_HEAD: Final = ("apiVersion", "kind")
+HEAD: Final = ("apiVersion", "kind")
+"""The fields that say what a document is."""
 _GROUP: Final = API_VERSION.removesuffix("v1")
 
 
@@ -44,14 +45,7 @@ def load(text: bytes | str, source: str = "", check: Check = lambda _: ()) -> Sc
     Raises:
         ConfigError: everything that is wrong with it.
     """
-    try:
-        node = _read(text if isinstance(text, str) else text.decode())
-        decoder = Decoder()
-        _head(node, decoder)
-    except DocumentError as error:
-        raise ConfigError([Problem(str(error), source, error.line, error.column)]) from None
-    except UnicodeError as error:
-        raise ConfigError([Problem(f"is not UTF-8 text: {error}", source)]) from None
+    node, decoder = opened(text, source, KIND, API_VERSION)
     problems = decoder.problems
     if not problems:
         config = complete(_decode(node, decoder))
@@ -59,7 +53,7 @@ def load(text: bytes | str, source: str = "", check: Check = lambda _: ()) -> Sc
         refused = validate(config)
         paths = {problem.path for problem in refused}
         refused += (problem for problem in check(config) if problem.path not in paths)
-        problems += (_placed(one, decoder.places) for one in _without_consequences(refused, decoder.spoilt))
+        problems += (placed(one, decoder.places) for one in _without_consequences(refused, decoder.spoilt))
     if problems:
         raise ConfigError([replace(problem, source=source) for problem in dict.fromkeys(problems)])
     return config
@@ -70,31 +64,48 @@ def default() -> SchedulerConfiguration:
     return complete(SchedulerConfiguration())
 
 
+def opened(text: bytes | str, source: str, kind: str, api_version: str) -> tuple[Node, Decoder]:
+    """Return the tree of a document, and a decoder that has reported it where it is not of this kind and version.
+
+    Raises:
+        ConfigError: it is neither YAML nor JSON.
+    """
+    try:
+        node = _read(text if isinstance(text, str) else text.decode())
+    except DocumentError as error:
+        raise ConfigError([Problem(str(error), source, error.line, error.column)]) from None
+    except UnicodeError as error:
+        raise ConfigError([Problem(f"is not UTF-8 text: {error}", source)]) from None
+    decoder = Decoder()
+    _head(node, decoder, kind, api_version)
+    return node, decoder
+
+
 def _read(text: str) -> Node:
     """Read JSON where text begins with a brace, as kube-scheduler does, and else YAML."""
     return read_json(text) if text.lstrip().startswith("{") else read_yaml(text)
 
 
-def _head(node: Node, decoder: Decoder) -> None:
-    """Report a document that is not a configuration of the version we read, which makes everything else moot."""
-    head = {key.value: value for key, value in node.value if key.value in _HEAD} if node.is_mapping else {}
+def _head(node: Node, decoder: Decoder, wanted: str, api_version: str) -> None:
+    """Report a document that is not of the kind and version we read, which makes everything else moot."""
+    head = {key.value: value for key, value in node.value if key.value in HEAD} if node.is_mapping else {}
     if not node.is_mapping and node.value is not None:
         decoder.report(node, "", "expected a mapping with apiVersion and kind")
         return
     kind, version = (head.get(name, node) for name in ("kind", "apiVersion"))
     if kind is node or kind.value in (None, ""):
-        decoder.report(kind, "kind", "Object 'Kind' is missing", f'add "kind: {KIND}"')
-    elif kind.value != KIND:
-        decoder.report(kind, "kind", f'expected "{KIND}", got {describe(kind)}')
+        decoder.report(kind, "kind", "Object 'Kind' is missing", f'add "kind: {wanted}"')
+    elif kind.value != wanted:
+        decoder.report(kind, "kind", f'expected "{wanted}", got {describe(kind)}')
     elif version is node or version.value in (None, ""):
-        decoder.report(version, "apiVersion", "Object 'apiVersion' is missing", f'add "apiVersion: {API_VERSION}"')
-    elif version.value != API_VERSION:
+        decoder.report(version, "apiVersion", "Object 'apiVersion' is missing", f'add "apiVersion: {api_version}"')
+    elif version.value != api_version:
         given = describe(version).removeprefix("text ")
-        decoder.report(version, "apiVersion", f"unsupported version {given}: only {API_VERSION} is supported")
+        decoder.report(version, "apiVersion", f"unsupported version {given}: only {api_version} is supported")
 
 
 def _decode(node: Node, decoder: Decoder) -> SchedulerConfiguration:
-    config = decoder.struct(node, SchedulerConfiguration, also=_HEAD)
+    config = decoder.struct(node, SchedulerConfiguration, also=HEAD)
     profiles = []
     for index, profile in enumerate(config.profiles):
         path = f"profiles[{index}]"
@@ -123,7 +134,7 @@ def _args(config: PluginConfig, decoder: Decoder, path: str) -> Any:
         choice = accepted.get(key.value)
         if choice is not None and value.value is not None and value.value not in choice:
             decoder.report(value, f"{path}.{key.value}", f'expected "{choice[-1]}", got {describe(value)}')
-    return decoder.struct(node, ARGS[config.name], path, also=_HEAD)
+    return decoder.struct(node, ARGS[config.name], path, also=HEAD)
 
 
 def _around(path: str) -> Iterator[str]:
@@ -133,7 +144,7 @@ def _around(path: str) -> Iterator[str]:
         path = re.sub(r"(^|\.)[^.\[\]]*$|\[[^\[\]]*\]$", "", path)
 
 
-def _placed(problem: Problem, places: dict[str, tuple[int, int]]) -> Problem:
+def placed(problem: Problem, places: dict[str, tuple[int, int]]) -> Problem:
     """Return a problem with the place of its field, or of the nearest field around it that is in the file."""
     line, column = next((places[path] for path in _around(problem.path) if path in places), (0, 0))
     return replace(problem, line=line, column=column)

@@ -17,8 +17,8 @@ import numpy as np
 from schedctl.cache.pod_info import PodInfo
 from schedctl.conformance.cases import Case, cluster_of, configuration
 from schedctl.engine.attempts import Attempt, matrix
+from schedctl.engine.fit_error import message
 from schedctl.errors import NotModelled, SchedctlError
-from schedctl.explain.fit_error import message
 from schedctl.framework.statuses import Status
 from schedctl.scheduler import Scheduler
 

@@ -111,6 +111,11 @@ class Attempt:
             names |= self.filtering.refusing_plugins()
         return frozenset(names)
 
+    @property
+    def pending_plugins(self) -> frozenset[str]:
+        """Who of them said Pending of a node: what they wait for lets the pod skip its backoff."""
+        return frozenset(self.filtering.pending_plugins() if self.filtering is not None else ())
+
 
 def attempt(
     profile: Profile,
@@ -121,6 +126,7 @@ def attempt(
     percentage: int | None = None,
     templates: Templates | None = None,
     make_room: bool = True,
+    admitted: bool = False,
 ) -> Attempt:
     """Run one scheduling cycle and return its facts; the cluster is as before.
 
@@ -132,10 +138,14 @@ def attempt(
         percentage: sample the nodes as kube-scheduler does with this ``percentageOfNodesToScore``; None judges all.
         templates: the memory of pods alike; None asks everything anew.
         make_room: whether to run PostFilter when no node will do.
+        admitted: whether PreEnqueue has let the pod in already, as it has all pods that come out of a queue.
     """
     outcome = Attempt(Cycle(pod), profile, cluster, cluster.generation, len(cluster.rows))
     try:
-        _run(outcome, nominator, percentage, templates)
+        if not admitted:
+            _pre_enqueue(outcome)
+        if outcome.gated is None:
+            _run(outcome, nominator, percentage, templates)
         if make_room and outcome.refused_everywhere:
             outcome.post_filter = post_filter(outcome)
     except CycleError as fault:
@@ -166,16 +176,22 @@ def matrix(outcome: Attempt, nodes: Nodes | None = None) -> dict[str, Verdicts]:
     return {name: verdicts for name, verdicts in answers if verdicts.parts}
 
 
+def _pre_enqueue(outcome: Attempt) -> None:
+    """Ask whether the pod may enter the queue; one that is on its way out never does, and is not asked about."""
+    if outcome.pod.terminating:
+        return
+    for plugin in outcome.profile.pre_enqueue:
+        status = plugin.pre_enqueue(outcome.pod)
+        if not status.successful:
+            outcome.gated = status.by(plugin.name)
+            return
+
+
 def _run(outcome: Attempt, nominator: Nominator, percentage: int | None, templates: Templates | None) -> None:
     profile, cluster, pod = outcome.profile, outcome.cluster, outcome.pod
     if pod.terminating:
         outcome.deleted = True
         return
-    for plugin in profile.pre_enqueue:
-        status = plugin.pre_enqueue(pod)
-        if not status.successful:
-            outcome.gated = status.by(plugin.name)
-            return
     if not outcome.total_nodes:
         return
     asking = templates.recall(profile, outcome.cycle) if templates is not None else DIRECTLY

@@ -6,11 +6,14 @@ cluster is as it was before, with the pod pending.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from schedctl.cache.cluster import Cluster
 from schedctl.engine.reporters import Reporter
+from schedctl.errors import SchedctlError
 from schedctl.framework.cycles import Cycle
+from schedctl.framework.points import Plugin
 from schedctl.framework.profiles import Profile
 from schedctl.framework.statuses import SUCCESS, Code, Status
 
@@ -37,36 +40,32 @@ def reserve(profile: Profile, cluster: Cluster, cycle: Cycle, node_name: str, re
     cluster.assume(pod, node_name)
     reporter.placing(pod, node_name)
     for plugin in profile.reserve:
-        status = plugin.reserve(cycle, node_name)
+        status = _answer(plugin, "Reserve", plugin.reserve, cycle, node_name)
         if not status.successful:
-            if not status.rejected:
-                status = Status(Code.ERROR, (f'running Reserve plugin "{plugin.name}": {status.message}',))
-            return Reservation(_give_up(profile, cluster, cycle, node_name, status.by(plugin.name), reporter), {})
+            return Reservation(give_up(profile, cluster, cycle, node_name, status, reporter), {})
     waits: dict[str, float] = {}
     for permitting in profile.permit:
-        status = permitting.permit(cycle, node_name)
+        status = _answer(permitting, "Permit", permitting.permit, cycle, node_name)
         if status.code is Code.WAIT:
             waits[permitting.name] = min(status.timeout, MAX_WAIT)
         elif not status.successful:
-            if not status.rejected:
-                status = Status(Code.ERROR, (f'running Permit plugin "{permitting.name}": {status.message}',))
-            return Reservation(_give_up(profile, cluster, cycle, node_name, status.by(permitting.name), reporter), {})
+            return Reservation(give_up(profile, cluster, cycle, node_name, status, reporter), {})
     return Reservation(Status(Code.WAIT, timeout=max(waits.values())) if waits else SUCCESS, waits)
 
 
 def bind(profile: Profile, cluster: Cluster, cycle: Cycle, node_name: str, reporter: Reporter) -> Status:
     """Carry a reserved and permitted pod through PreBind, Bind and PostBind."""
     for plugin in profile.pre_bind:
-        status = plugin.pre_bind(cycle, node_name)
+        status = _answer(plugin, "PreBind", plugin.pre_bind, cycle, node_name)
         if not status.successful:
-            return _give_up(profile, cluster, cycle, node_name, status.by(plugin.name), reporter)
+            return give_up(profile, cluster, cycle, node_name, status, reporter)
     status = Status(Code.SKIP)
     for binder in profile.bind:
-        status = binder.bind(cycle, node_name).by(binder.name)
+        status = _answer(binder, "Bind", binder.bind, cycle, node_name)
         if status.code is not Code.SKIP:
             break
     if not status.successful:
-        return _give_up(profile, cluster, cycle, node_name, status, reporter)
+        return give_up(profile, cluster, cycle, node_name, status, reporter)
     for told in profile.post_bind:
         told.post_bind(cycle, node_name)
     return status
@@ -78,10 +77,24 @@ def unreserve(profile: Profile, cycle: Cycle, node_name: str) -> None:
         plugin.unreserve(cycle, node_name)
 
 
-def _give_up(
+def give_up(
     profile: Profile, cluster: Cluster, cycle: Cycle, node_name: str, status: Status, reporter: Reporter
 ) -> Status:
+    """Take back all that was reserved for a pod and forget it, for the reason given, which is returned."""
     unreserve(profile, cycle, node_name)
     cluster.forget(cycle.pod)
     reporter.failing(cycle.pod, status)
     return status
+
+
+def _answer(plugin: Plugin, point: str, method: Callable[[Cycle, str], Status], cycle: Cycle, node_name: str) -> Status:
+    """Return what a plugin says in its name; an exception is a fault of its own, and faults name the point."""
+    try:
+        status = method(cycle, node_name)
+    except SchedctlError:
+        raise
+    except Exception as fault:
+        status = Status(Code.ERROR, (f"{type(fault).__name__}: {fault}",))
+    if status.code is Code.ERROR:
+        status = Status(Code.ERROR, (f'running {point} plugin "{plugin.name}": {status.message}',))
+    return status.by(plugin.name)

@@ -25,7 +25,7 @@ from schedctl.engine.nominators import Nominator
 from schedctl.framework.cycles import Cycle, Found
 from schedctl.framework.points import FilterPlugin
 from schedctl.framework.profiles import Profile
-from schedctl.framework.reasons import CodeColumn, OnDemand, Part, Verdicts
+from schedctl.framework.reasons import CodeColumn, OnDemand, Part, Verdicts, is_on_demand
 from schedctl.framework.statuses import SUCCESS, Code, Status
 
 
@@ -117,6 +117,18 @@ class Filtering:
         names = {refusal.plugin for refusal in self.refusals if refusal.mask.any()}
         if self.nominated is not None:
             names |= self.nominated.refusing_plugins()
+        return names
+
+    def pending_plugins(self) -> set[str]:
+        """Return the plugins that were the first to say Pending of some row."""
+        names = {
+            refusal.plugin
+            for refusal in self.refusals
+            if any(part.reason.code is Code.PENDING for part in refusal.verdicts.parts)
+            and bool((refusal.verdicts.codes(len(self.nodes))[refusal.mask] == Code.PENDING).any())
+        }
+        if self.nominated is not None:
+            names |= self.nominated.pending_plugins()
         return names
 
     def histogram(self) -> Counter[str]:
@@ -257,7 +269,7 @@ class _Widened:
 
 def _widened(part: Part, positions: IndexArray, rows: int) -> Part:
     def spread(column: Any) -> Any:
-        if isinstance(column, OnDemand):
+        if is_on_demand(column):
             return _Widened(column, positions)
         if not isinstance(column, np.ndarray) or column.ndim == 0:
             return column

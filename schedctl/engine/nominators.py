@@ -9,9 +9,14 @@ from schedctl.cache.pod_info import PodInfo
 
 
 class Nominator:
-    """Which pods are nominated to which node, in order of nomination."""
+    """Which pods are nominated to which node, in order of nomination.
+
+    Attributes:
+        version: grows whenever that changes.
+    """
 
     def __init__(self) -> None:
+        self.version = 0
         self._pods: dict[str, list[PodInfo]] = {}
         self._node_of: dict[str, str] = {}
 
@@ -27,12 +32,14 @@ class Nominator:
         if node_name:
             self._pods.setdefault(node_name, []).append(info)
             self._node_of[info.uid] = node_name
+            self.version += 1
 
     def withdraw(self, info: PodInfo) -> None:
         """Take back the promise to a pod, if there is one."""
         node_name = self._node_of.pop(info.uid, None)
         if node_name is None:
             return
+        self.version += 1
         kept = [other for other in self._pods[node_name] if other.uid != info.uid]
         if kept:
             self._pods[node_name] = kept
@@ -47,6 +54,7 @@ class Nominator:
             yield
         finally:
             self._pods, self._node_of = pods, node_of
+            self.version += 1
 
     def pods(self, node_name: str) -> Sequence[PodInfo]:
         """Return the pods nominated to a node."""

@@ -8,7 +8,7 @@ for the rows that changed. Evidence is reused with the verdict it stands behind.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -72,17 +72,17 @@ class Templates:
 
     def recall(self, profile: Profile, cycle: Cycle) -> Asking:
         """Return what to ask plugins through for a cycle about to begin, whose state is filled with what is known."""
-        signature = _signature(profile, cycle.pod)
-        if signature is None:
+        alike = signature(profile, cycle.pod, profile.deciding)
+        if alike is None:
             return DIRECTLY
-        known = self._templates.pop(signature, None)
+        known = self._templates.pop(alike, None)
         changes = self._cluster.changes_since(known.generation) if known is not None else None
         if known is None or changes is None or any(change.kind is ChangeKind.NODES for change in changes):
             known = _Template(self._cluster.generation, cycle)
             changes = []
         else:
             cycle.state = known.cycle.state.copy()
-        self._templates[signature] = known
+        self._templates[alike] = known
         if len(self._templates) > _KEPT:
             del self._templates[next(iter(self._templates))]
         for plugin in profile.deciding:
@@ -172,9 +172,10 @@ def _age(known: _Template, plugin: Plugin, changes: Sequence[Change]) -> None:
             known.raw[plugin.name].stale.update(rows)
 
 
-def _signature(profile: Profile, pod: PodInfo) -> Hashable | None:
+def signature(profile: Profile, pod: PodInfo, plugins: Iterable[Plugin]) -> Hashable | None:
+    """Return all that some plugins of a profile read of a pod, None where one of them forbids reuse."""
     parts: list[Hashable] = [profile.scheduler_name]
-    for plugin in profile.deciding:
+    for plugin in plugins:
         part = plugin.signature(pod)
         if part is None:
             return None

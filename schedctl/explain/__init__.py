@@ -3,6 +3,5 @@
 ``explanations`` answers about one pod and makes the report, ``reports`` is what comes out. ``evidence`` reads refusals
 off the columns as plain values, ``groups`` puts them together by cause, ``wording`` says them; ``facts`` and ``scores``
 read the rest. ``hints`` looks for next steps: ``typos`` and ``remedies`` propose changes (``pod_changes``,
-``cluster_changes``), ``trials`` tries them. ``fit_error`` words the FailedScheduling line byte for byte as
-kube-scheduler does.
+``cluster_changes``), ``trials`` tries them.
 """

@@ -19,9 +19,10 @@ import msgspec
 from schedctl.api.pods import Pod
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
+from schedctl.engine import fit_error
 from schedctl.engine.attempts import Attempt
 from schedctl.errors import Inconclusive, NotModelled, UsageError
-from schedctl.explain import facts, fit_error, phrases, preemptions, scores, storage_steps
+from schedctl.explain import facts, phrases, preemptions, scores, storage_steps
 from schedctl.explain import hints as next_steps
 from schedctl.explain.pod_changes import as_pending
 from schedctl.explain.reports import (
@@ -94,6 +95,7 @@ def report(
     configuration: str = "built-in defaults",
     inputs: Sequence[InputDigest] = (),
     sampling: bool = False,
+    what_if: Sequence[str] = (),
     fail: bool = False,
 ) -> ExplainReport:
     """Return the report of these explanations.
@@ -103,6 +105,7 @@ def report(
         configuration: where the scheduler configuration came from.
         inputs: digests of everything that was read.
         sampling: as given to `explain`.
+        what_if: what was changed in the cluster before, in words.
         fail: whether a pod that is not scheduled makes the exit code 1 (``--exit-code``); 5 where only inconclusive
             answers are in the way.
     """
@@ -111,7 +114,7 @@ def report(
     refused = len(explanations) - verdicts[Verdict.SCHEDULED] - inconclusive
     exit_code = 5 if inconclusive and not (fail and refused) else int(fail and refused > 0)
     return ExplainReport(
-        metadata=Metadata(configuration=configuration, sampling=sampling, inputs=list(inputs)),
+        metadata=Metadata(configuration=configuration, sampling=sampling, inputs=list(inputs), what_if=list(what_if)),
         summary=Summary(
             exit_code=exit_code,
             pods=len(explanations),

@@ -505,6 +505,7 @@ class Metadata(Record, frozen=True):
         configuration: where the scheduler configuration came from: a file, or ``built-in defaults``.
         sampling: whether nodes were sampled as kube-scheduler does; otherwise every node was judged.
         inputs: what was read.
+        what_if: what was changed in the cluster before anything was asked, in words and in order.
     """
 
     tool_version: str = __version__
@@ -512,6 +513,7 @@ class Metadata(Record, frozen=True):
     configuration: str = "built-in defaults"
     sampling: bool = False
     inputs: list[InputDigest] = []
+    what_if: list[str] = []
 
 
 class Summary(Record, frozen=True):

@@ -1,4 +1,4 @@
-"""JSON Schemas of the documents we write, from the structs that write them and from their docstrings.
+"""JSON Schemas of the documents we write, and read, from the structs that write them and from their docstrings.
 
 A docstring's first paragraph describes the record, its ``Attributes`` the properties; both are written once, for the
 reader of the code and for the reader of the schema.
@@ -16,12 +16,18 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _ATTRIBUTE = re.compile(r"^(\w+(?:, \w+)*): (.+(?:\n +.+)*)", re.MULTILINE)
 
 
-def schema_of(document: type[msgspec.Struct]) -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of a document as it is written: every property is always there."""
+def schema_of(document: type[msgspec.Struct], *, read: bool = False) -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of a document.
+
+    Args:
+        document: the type.
+        read: whether we read it; one that we write has every property, always.
+    """
     found = msgspec.json.schema(document, ref_template="#/$defs/{name}")
     for record in found["$defs"].values():
         if "properties" in record:
-            record["required"] = list(record["properties"])
+            if not read:
+                record["required"] = list(record["properties"])
             _describe(record)
     return {"$schema": DIALECT, "title": document.__name__, **found}
 

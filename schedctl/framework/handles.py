@@ -12,6 +12,7 @@ from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.statuses import Status
+from schedctl.framework.waiting_pods import WaitingPod
 
 
 class Fault(Protocol):
@@ -64,8 +65,11 @@ class Handle(Protocol):
     def activate(self, pods: Sequence[PodInfo]) -> None:
         """Move pods to the active queue without waiting for an event."""
 
-    def waiting_pods(self) -> Sequence[PodInfo]:
-        """Return the pods that Permit holds back."""
+    def waiting_pods(self) -> Sequence[WaitingPod]:
+        """Return the pods that Permit holds back, in order; plugins may let them go on, or refuse them."""
+
+    def preempting(self, pod: PodInfo) -> bool:
+        """Return whether evictions that a pod has asked for are still being carried out."""
 
     def bind(self, pod: PodInfo, node_name: str) -> Status:
         """Tell the API server to bind a pod to a node; in a dry run nothing is told and the answer is Success."""

@@ -17,7 +17,7 @@ exception is a fault and ends the cycle with an Error in the plugin's name.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, ClassVar
@@ -27,6 +27,7 @@ from schedctl.cache.cluster import Change
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle
+from schedctl.framework.events import EVERY_EVENT, Registration
 from schedctl.framework.handles import Handle
 from schedctl.framework.reasons import CodeColumn, Verdicts
 from schedctl.framework.statuses import Status
@@ -67,6 +68,11 @@ class PostFilterResult:
     objects: tuple[Any, ...] = ()
     removed: tuple[Any, ...] = ()
 
+    @property
+    def settles(self) -> bool:
+        """Whether objects are changed or deleted."""
+        return bool(self.objects or self.removed)
+
 
 class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point
     """Anything with a name. `args` are the plugin's typed arguments from the profile, None where it takes none.
@@ -103,6 +109,15 @@ class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point
         The default spoils everything, which is always right.
         """
         return Scope.EVERYTHING
+
+    def events_to_register(self) -> Sequence[Registration]:
+        """Return the events that could make the plugin accept a pod it has refused, with their hints.
+
+        Called once, when a queue is made, of plugins that can refuse: PreEnqueue, PreFilter, Filter, Reserve, Permit. A
+        pod refused by plugins that hear of no event comes back only after it has waited for long. A hint reads of a
+        pod what `signature` covers. The default, every event without a hint, is always right, and costs attempts.
+        """
+        return EVERY_EVENT
 
 
 class PreEnqueuePlugin(Plugin):

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -91,7 +91,6 @@ class Verdict:
     evidence: Mapping[str, Any]
 
 
-@runtime_checkable
 class OnDemand(Protocol):
     """Evidence too dear for the hot path, worked out for a row when somebody reads it."""
 
@@ -223,8 +222,13 @@ ACCEPT = Verdicts()
 """The verdict that refuses no row."""
 
 
+def is_on_demand(value: object) -> TypeGuard[OnDemand]:
+    """Return whether a value is `OnDemand`: only its class is looked at, because this is asked of each row."""
+    return hasattr(type(value), "at")
+
+
 def _varies(value: object) -> bool:
-    return _is_column(value) or isinstance(value, OnDemand)
+    return _is_column(value) or is_on_demand(value)
 
 
 def _is_column(value: object) -> bool:
@@ -232,7 +236,7 @@ def _is_column(value: object) -> bool:
 
 
 def _value(value: Any, row: int) -> Any:
-    if isinstance(value, OnDemand):
+    if is_on_demand(value):
         value = value.at(row)
     elif _is_column(value):
         value = value[row]

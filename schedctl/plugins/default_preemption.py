@@ -7,7 +7,7 @@ The plugin decides whether the pod may preempt at all and on how many nodes to t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,9 +18,10 @@ from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.config.args import DefaultPreemptionArgs
 from schedctl.framework.cycles import Cycle
+from schedctl.framework.events import Action, Hint, Registration, Resource, registers
 from schedctl.framework.fit_errors import none_available
 from schedctl.framework.points import PostFilterPlugin, PostFilterResult, PreEnqueuePlugin
-from schedctl.framework.reasons import CodeColumn
+from schedctl.framework.reasons import CodeColumn, Reason
 from schedctl.framework.statuses import SUCCESS, Code, Status
 from schedctl.plugins.default_preemption_candidates import Candidates, Choice, choose
 from schedctl.plugins.default_preemption_trials import search
@@ -59,9 +60,22 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
     random node; here it goes through the nodes in order of their names.
     """
 
+    underway = Reason("waiting for the preemption for this pod to be finished", unresolvable=True)
+
+    def signature(self, pod: PodInfo) -> Hashable:
+        """What it could evict, and whether it may."""
+        return pod.priority, pod.pod.spec.preemption_policy, pod.pod.status.nominated_node_name
+
+    def events_to_register(self) -> tuple[Registration, ...]:
+        """A pod gone, so that a pod kept out is looked at again.
+
+        Whether to try it is for those to say whose refusal the evictions were to remedy.
+        """
+        return (registers(Resource.ASSIGNED_POD, Action.DELETE, _after_deletion),)
+
     def pre_enqueue(self, pod: PodInfo) -> Status:
-        """Let every pod in: where victims go at once, nobody waits for them."""
-        return SUCCESS
+        """Keep a pod out while the evictions it asked for are being carried out (SchedulerAsyncPreemption)."""
+        return self.underway.status() if self.handle.preempting(pod) else SUCCESS
 
     def post_filter(self, cycle: Cycle, nodes: Nodes, codes: CodeColumn) -> PostFilterResult:
         """Nominate the pod to the node where evictions cost least."""
@@ -89,6 +103,10 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
         args: DefaultPreemptionArgs = self.args
         share = potential * args.min_candidate_nodes_percentage // 100
         return min(max(share, args.min_candidate_nodes_absolute), potential)
+
+
+def _after_deletion(pod: PodInfo, before: PodInfo, after: None) -> Hint:
+    return Hint.SKIP
 
 
 def _ineligible(pod: PodInfo, nodes: Nodes, codes: CodeColumn) -> str:

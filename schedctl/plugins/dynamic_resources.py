@@ -32,6 +32,7 @@ from schedctl.errors import PluginError
 from schedctl.framework.arithmetic import default_normalize
 from schedctl.framework.cycles import Cycle, StateKey
 from schedctl.framework.device_classes import classes_by_resource
+from schedctl.framework.events import Registration
 from schedctl.framework.points import (
     FilterPlugin,
     PostFilterPlugin,
@@ -55,6 +56,7 @@ from schedctl.plugins.dynamic_resources_claims import (
     unready,
     waits_for_conditions,
 )
+from schedctl.plugins.dynamic_resources_events import registrations
 from schedctl.plugins.dynamic_resources_extended import asks_for_devices, in_memory, special_claim
 from schedctl.plugins.dynamic_resources_search import ClaimSearch, Finding, Findings, Outcome
 
@@ -94,6 +96,10 @@ class DynamicResources(
     def pre_enqueue(self, pod: PodInfo) -> Status:
         """Keep a pod out of the queue until all its claims exist."""
         return self._resolved(pod, self.handle.cluster)[1] if pod.pod.spec.resource_claims else SUCCESS
+
+    def events_to_register(self) -> tuple[Registration, ...]:
+        """Nodes, classes and slices that bring devices, and claims that move."""
+        return registrations(self._claims_of)
 
     def pre_filter(self, cycle: Cycle, nodes: Nodes) -> Status | None:
         """Find the pod's claims and whether they can be used or allocated at all; skip a pod that needs no devices."""
@@ -282,6 +288,10 @@ class DynamicResources(
         return Scope.EVERYTHING if classes else Scope.NOTHING
 
     # -- inside ------------------------------------------------------------------
+
+    def _claims_of(self, pod: PodInfo) -> tuple[ResourceClaim, ...] | None:
+        resolved = resolve(pod, self.handle.cluster)
+        return resolved.claims if resolved.problem is None else None
 
     def _resolved(self, pod: PodInfo, cluster: Cluster) -> tuple[tuple[ResourceClaim, ...], Status]:
         resolved = resolve(pod, cluster)

@@ -20,6 +20,7 @@ from schedctl.api.node_selectors import (
     compile_preferred,
     required_node_affinity,
 )
+from schedctl.api.nodes import Node
 from schedctl.api.pods import NodeAffinity as NodeAffinitySpec
 from schedctl.api.pods import NodeSelectorTerm, Pod
 from schedctl.api.selectors import Requirement, SelectorError
@@ -31,6 +32,7 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import PluginError
 from schedctl.framework.arithmetic import default_normalize
 from schedctl.framework.cycles import Cycle, StateKey
+from schedctl.framework.events import Action, Hint, Registration, Resource, registers
 from schedctl.framework.handles import Handle
 from schedctl.framework.points import FilterPlugin, NodeSet, PreFilterPlugin, PreScorePlugin, Scope, ScorePlugin
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
@@ -67,6 +69,10 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     def moved_by(self, cycle: Cycle, change: Change) -> Scope:
         """Only the node's own name and labels matter."""
         return Scope.ROW if change.kind in (ChangeKind.NODES, ChangeKind.NODE_UPDATED) else Scope.NOTHING
+
+    def events_to_register(self) -> tuple[Registration, ...]:
+        """A node that matches now and did not before."""
+        return (registers(Resource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL, self._after_node),)
 
     def pre_filter(self, cycle: Cycle, nodes: Nodes) -> Status | NodeSet | None:
         """Narrow the search where every term names its nodes; Skip a pod that does not care."""
@@ -124,6 +130,18 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     def normalize(self, cycle: Cycle, nodes: Nodes, scores: IntArray) -> IntArray:
         """Give the best node 100 and the others in proportion."""
         return default_normalize(scores)
+
+    def _after_node(self, pod: PodInfo, before: Node | None, after: Node) -> Hint:
+        added = self._added_required
+        if added is not None and not added.matches(after.metadata.name, after.metadata.labels):
+            return Hint.SKIP
+        required = required_node_affinity(pod.pod)
+        if not required.matches(after.metadata.name, after.metadata.labels):
+            unread = required.terms is not None and required.terms.problems
+            return Hint.QUEUE if unread and required.labels.matches(after.metadata.labels) else Hint.SKIP
+        if before is not None and required.matches(before.metadata.name, before.metadata.labels):
+            return Hint.SKIP
+        return Hint.QUEUE
 
 
 @dataclass(frozen=True, slots=True)

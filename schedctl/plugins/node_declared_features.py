@@ -10,11 +10,13 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 
 import numpy as np
 
+from schedctl.api.nodes import Node
 from schedctl.api.pods import Container, PodSpec, VolumeMount
 from schedctl.cache.cluster import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle, StateKey
+from schedctl.framework.events import Action, Hint, Registration, Resource, registers
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, Scope
 from schedctl.framework.reasons import ACCEPT, Lookup, Reason, Verdicts
 from schedctl.framework.statuses import SKIP, Code, Status
@@ -35,6 +37,13 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
     def moved_by(self, cycle: Cycle, change: Change) -> Scope:
         """Only the node's own declarations matter."""
         return Scope.ROW if change.kind in (ChangeKind.NODES, ChangeKind.NODE_UPDATED) else Scope.NOTHING
+
+    def events_to_register(self) -> tuple[Registration, ...]:
+        """A node that declares other features, and a pod that needs others."""
+        return (
+            registers(Resource.NODE, Action.ADD | Action.UPDATE_NODE_DECLARED_FEATURE, _after_node),
+            registers(Resource.TARGET_POD, Action.UPDATE, _after_update),
+        )
 
     def pre_filter(self, cycle: Cycle, nodes: Nodes) -> Status | None:
         """Read off the pod what it needs; Skip where that is nothing special."""
@@ -60,6 +69,16 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
 def required_features(spec: PodSpec) -> frozenset[str]:
     """Return the features a node must declare to run such a pod."""
     return frozenset(name for name, needed in _FEATURES.items() if needed(spec))
+
+
+def _after_node(pod: PodInfo, before: Node | None, after: Node) -> Hint:
+    same = before is not None and (before.status.declared_features or []) == (after.status.declared_features or [])
+    return Hint.SKIP if same else Hint.QUEUE
+
+
+def _after_update(pod: PodInfo, before: PodInfo, after: PodInfo) -> Hint:
+    same = required_features(before.pod.spec) == required_features(after.pod.spec)
+    return Hint.SKIP if same else Hint.QUEUE
 
 
 def _restarts_all_containers(spec: PodSpec) -> bool:

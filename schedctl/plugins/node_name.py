@@ -8,6 +8,7 @@ from schedctl.cache.cluster import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle
+from schedctl.framework.events import Action, Registration, Resource, registers
 from schedctl.framework.points import FilterPlugin, NodeSet, PreFilterPlugin, Scope
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
 
@@ -24,6 +25,10 @@ class NodeName(PreFilterPlugin, FilterPlugin):
     def moved_by(self, cycle: Cycle, change: Change) -> Scope:
         """Only a new node can have the name."""
         return Scope.ROW if change.kind is ChangeKind.NODES else Scope.NOTHING
+
+    def events_to_register(self) -> tuple[Registration, ...]:
+        """Any new node, which may be the one."""
+        return (registers(Resource.NODE, Action.ADD),)
 
     def pre_filter(self, cycle: Cycle, nodes: Nodes) -> NodeSet | None:
         """Narrow the search to the named node."""

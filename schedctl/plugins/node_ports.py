@@ -11,6 +11,7 @@ from schedctl.cache.cluster import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import HostPort, PodInfo
 from schedctl.framework.cycles import Cycle, StateKey
+from schedctl.framework.events import Action, Hint, Registration, Resource, registers
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, Scope
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
 from schedctl.framework.statuses import SKIP, Code, Status
@@ -37,6 +38,13 @@ class NodePorts(PreFilterPlugin, FilterPlugin):
         if came_or_went and self.name not in cycle.skip_filter and change.subject.host_ports:
             return Scope.ROW
         return Scope.NOTHING
+
+    def events_to_register(self) -> tuple[Registration, ...]:
+        """A pod gone that held one of the ports, and any new node."""
+        return (
+            registers(Resource.ASSIGNED_POD, Action.DELETE, _after_deletion),
+            registers(Resource.NODE, Action.ADD),
+        )
 
     def pre_filter(self, cycle: Cycle, nodes: Nodes) -> Status | None:
         """Skip pods without host ports."""
@@ -80,3 +88,9 @@ def _holds(pod: PodInfo, wanted: HostPort) -> bool:
         held[1:] == wanted[1:] and (held.ip == wanted.ip or ANY_ADDRESS in (held.ip, wanted.ip))
         for held in pod.host_ports
     )
+
+
+def _after_deletion(pod: PodInfo, before: PodInfo, after: None) -> Hint:
+    if not before.pod.spec.node_name and not before.pod.status.nominated_node_name:
+        return Hint.SKIP
+    return Hint.QUEUE if any(_holds(before, wanted) for wanted in pod.host_ports) else Hint.SKIP

@@ -12,13 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from schedctl.api.resources import is_extended, is_scalar
+from schedctl.api.devices import DeviceClass
+from schedctl.api.nodes import Node
+from schedctl.api.resources import PODS, allocatable, is_extended, is_scalar
 from schedctl.cache.arrays import IntArray
 from schedctl.cache.cluster import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle, StateKey
-from schedctl.framework.device_classes import classes_by_resource, devices_moved
+from schedctl.framework.device_classes import IMPLICIT_PREFIX, classes_by_resource, devices_moved
+from schedctl.framework.events import Action, Hint, Registration, Resource, registers
 from schedctl.framework.handles import Handle
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, Scope, ScorePlugin
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
@@ -68,6 +71,16 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
             return Scope.ROW
         return Scope.EVERYTHING if devices_moved(cycle.pod.demand.pending, change) else Scope.NOTHING
 
+    def events_to_register(self) -> tuple[Registration, ...]:
+        """Room that was made, on a node or by one, and classes that stand in for what nodes do not offer."""
+        return (
+            registers(Resource.ASSIGNED_POD, Action.DELETE, _after_deletion),
+            registers(Resource.NODE, Action.ADD | Action.UPDATE_NODE_ALLOCATABLE, self._after_node),
+            registers(Resource.DEVICE_CLASS, Action.ADD | Action.UPDATE, _after_device_class),
+            registers(Resource.ASSIGNED_POD, Action.UPDATE_POD_SCALE_DOWN, _after_scaling_down),
+            registers(Resource.TARGET_POD, Action.UPDATE_POD_SCALE_DOWN),
+        )
+
     def pre_filter(self, cycle: Cycle, nodes: Nodes) -> None:
         """Add up what the pod asks for."""
         cycle.state[REQUESTS] = cycle.pod.demand.pending
@@ -94,6 +107,27 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         columns = resource_columns(nodes, self._resources, cycle.pod.demand.scored, minimum=True)
         return self._mean(columns, self._rate, len(nodes))
 
+    def _after_node(self, pod: PodInfo, before: Node | None, after: Node) -> Hint:
+        """Would the pod fit on the node if it were empty, and does the node offer more than it did?
+
+        Resources that the profile ignores count here, as they do in kube-scheduler.
+        """
+        wanted = {name: amount for name, amount in pod.demand.pending.items() if amount}
+        offered = allocatable(after.status.allocatable)
+        delegated = {
+            name
+            for name in filter(is_scalar, wanted)
+            if not offered.get(name, 0) and name in classes_by_resource(self.handle.cluster)
+        }
+        short = any(amount > offered.get(name, 0) for name, amount in wanted.items() if name not in delegated)
+        if short or offered.get(PODS, 0) < 1:
+            return Hint.SKIP
+        if before is None or delegated:
+            return Hint.QUEUE
+        had = allocatable(before.status.allocatable)
+        more = any(offered.get(name, 0) > had.get(name, 0) for name in (PODS, *wanted))
+        return Hint.QUEUE if more else Hint.SKIP
+
     def _ignores(self, resource: str) -> bool:
         if not is_extended(resource):
             return False
@@ -114,3 +148,25 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
             used=used.copy(),
             capacity=capacity.copy(),
         )
+
+
+def _after_deletion(pod: PodInfo, before: PodInfo, after: None) -> Hint:
+    made_room = before.pod.spec.node_name or before.pod.status.nominated_node_name
+    return Hint.QUEUE if made_room else Hint.SKIP
+
+
+def _after_scaling_down(pod: PodInfo, before: PodInfo, after: PodInfo) -> Hint:
+    if not after.pod.spec.node_name:
+        return Hint.SKIP
+    had, has = before.requests.exact, after.requests.exact
+    wanted = (name for name, amount in pod.requests.exact.items() if amount)
+    return Hint.QUEUE if any(had.get(name, 0) > has.get(name, 0) for name in wanted) else Hint.SKIP
+
+
+def _after_device_class(pod: PodInfo, before: DeviceClass | None, after: DeviceClass) -> Hint:
+    explicit, wanted = after.spec.extended_resource_name, pod.demand.pending
+    if before is not None and (before.spec.extended_resource_name or "") == (explicit or ""):
+        return Hint.SKIP
+    if before is None and IMPLICIT_PREFIX + after.metadata.name in wanted:
+        return Hint.QUEUE
+    return Hint.QUEUE if explicit is not None and explicit in wanted else Hint.SKIP

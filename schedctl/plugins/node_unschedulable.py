@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from schedctl.api.nodes import Taint
+from schedctl.api.nodes import Node, Taint
 from schedctl.api.tolerations import NO_SCHEDULE, tolerated
 from schedctl.cache.cluster import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle
+from schedctl.framework.events import Action, Hint, Registration, Resource, registers
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, Scope
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
 
@@ -30,6 +31,13 @@ class NodeUnschedulable(PreFilterPlugin, FilterPlugin):
         """Only the node itself matters."""
         return Scope.ROW if change.kind in (ChangeKind.NODES, ChangeKind.NODE_UPDATED) else Scope.NOTHING
 
+    def events_to_register(self) -> tuple[Registration, ...]:
+        """A node that is no longer cordoned, and a toleration of the cordon."""
+        return (
+            registers(Resource.NODE, Action.ADD | Action.UPDATE_NODE_TAINT, _after_node),
+            registers(Resource.TARGET_POD, Action.UPDATE_POD_TOLERATION, _after_toleration),
+        )
+
     def pre_filter(self, cycle: Cycle, nodes: Nodes) -> None:
         """Has nothing to prepare; kube-scheduler calls it for pods that are being resized."""
 
@@ -39,3 +47,12 @@ class NodeUnschedulable(PreFilterPlugin, FilterPlugin):
         if not cordoned.any() or tolerated(CORDON, cycle.pod.pod.spec.tolerations or ()):
             return ACCEPT
         return self.cordoned.where(cordoned.copy())
+
+
+def _after_node(pod: PodInfo, before: Node | None, after: Node) -> Hint:
+    opened = not after.spec.unschedulable and (before is None or before.spec.unschedulable)
+    return Hint.QUEUE if opened else Hint.SKIP
+
+
+def _after_toleration(pod: PodInfo, before: PodInfo, after: PodInfo) -> Hint:
+    return Hint.QUEUE if tolerated(CORDON, after.pod.spec.tolerations or ()) else Hint.SKIP

@@ -27,9 +27,11 @@ from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.csi_migration import migration_of
 from schedctl.framework.cycles import Cycle, StateKey
+from schedctl.framework.events import Registration
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, Scope
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
 from schedctl.framework.statuses import SKIP, Code, Status
+from schedctl.plugins.node_volume_limits_events import NODE_VOLUME_LIMITS
 from schedctl.plugins.node_volume_limits_usage import NodeDrivers, node_drivers, volumes_in_use
 from schedctl.plugins.node_volume_limits_volumes import (
     Attachments,
@@ -87,6 +89,10 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         if change.kind in (ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED):
             return Scope.ROW if any(map(is_attached, change.subject.pod.spec.volumes or ())) else Scope.NOTHING
         return Scope.ROW if change.kind is ChangeKind.NODES else Scope.NOTHING
+
+    def events_to_register(self) -> tuple[Registration, ...]:
+        """Attachments that end, and drivers and limits that change."""
+        return NODE_VOLUME_LIMITS
 
     def pre_filter(self, cycle: Cycle, nodes: Nodes) -> Status | None:
         """Skip pods without volumes that may count."""

@@ -7,12 +7,13 @@ are made in ``pod_topology_spread_constraints``, the counting is done in ``pod_t
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import msgspec
 import numpy as np
 
+from schedctl.api.nodes import Node
 from schedctl.api.selectors import LabelQuery, SelectorError
 from schedctl.cache.arrays import IntArray
 from schedctl.cache.cluster import Change, ChangeKind
@@ -21,6 +22,7 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import PluginError
 from schedctl.framework.arithmetic import MAX_NODE_SCORE, round_half_away, truncdiv
 from schedctl.framework.cycles import Cycle, StateKey
+from schedctl.framework.events import Action, Hint, Registration, Resource, registers
 from schedctl.framework.handles import Handle
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, Scope, ScorePlugin
 from schedctl.framework.reasons import ACCEPT, Lookup, Reason, Verdicts
@@ -87,6 +89,22 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
                 return Scope.NOTHING
             constraints = tuple(c for c in constraints if _counts(c.selector, other))
         return Scope.EVERYTHING if constraints else Scope.NOTHING
+
+    def events_to_register(self) -> tuple[Registration, ...]:
+        """Counted pods that come, go or are relabelled, and nodes that change the domains or who is counted."""
+        return (
+            registers(
+                Resource.ASSIGNED_POD, Action.ADD | Action.UPDATE_POD_LABEL | Action.DELETE, self._after_assigned_pod
+            ),
+            registers(
+                Resource.TARGET_POD, Action.UPDATE_POD_TOLERATION | Action.UPDATE_POD_LABEL, self._after_target_pod
+            ),
+            registers(
+                Resource.NODE,
+                Action.ADD | Action.DELETE | Action.UPDATE_NODE_LABEL | Action.UPDATE_NODE_TAINT,
+                self._after_node,
+            ),
+        )
 
     def pre_filter(self, cycle: Cycle, nodes: Nodes) -> Status | None:
         """Count the pods of each DoNotSchedule constraint by domain; Skip a pod without any."""
@@ -159,6 +177,36 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
             normalized = truncdiv(MAX_NODE_SCORE * (most + int(considered.min()) - scores), most)
         return normalized if counted is None else np.where(counted, normalized, 0)
 
+    def _after_assigned_pod(self, pod: PodInfo, before: PodInfo | None, after: PodInfo | None) -> Hint:
+        others = [other for other in (before, after) if other is not None]
+        if not all(_involved(other, pod) for other in others):
+            return Hint.SKIP
+        constraints = self._constraints(pod, DO_NOT_SCHEDULE)
+        if before is not None and after is not None:
+            return _after_relabelling(constraints, before, after)
+        counted = any(c.selector.matches(others[0].labels) for c in constraints)
+        return Hint.QUEUE if counted else Hint.SKIP
+
+    def _after_target_pod(self, pod: PodInfo, before: PodInfo, after: PodInfo) -> Hint:
+        constraints = self._constraints(pod, DO_NOT_SCHEDULE)
+        tolerates_more = (before.pod.spec.tolerations or []) != (after.pod.spec.tolerations or [])
+        if tolerates_more and any(c.honors_taints for c in constraints):
+            return Hint.QUEUE
+        return _after_relabelling(constraints, before, after)
+
+    def _after_node(self, pod: PodInfo, before: Node | None, after: Node | None) -> Hint:
+        keys = [constraint.topology_key for constraint in self._constraints(pod, DO_NOT_SCHEDULE)]
+        had = before is not None and _has_every(keys, before.metadata.labels)
+        has = after is not None and _has_every(keys, after.metadata.labels)
+        if before is None or after is None:
+            return Hint.QUEUE if had or has else Hint.SKIP
+        if had and has:
+            was, now = before.metadata.labels or {}, after.metadata.labels or {}
+            moved = any(was.get(key) != now.get(key) for key in keys)
+            retainted = (before.spec.taints or []) != (after.spec.taints or [])
+            return Hint.QUEUE if moved or retainted else Hint.SKIP
+        return Hint.QUEUE if had != has else Hint.SKIP
+
     def _judge(self, spread: HardSpread, nodes: Nodes) -> Verdicts:
         constraint = spread.constraint
         key, domains = constraint.topology_key, nodes.gather(spread.domains.codes)
@@ -220,3 +268,19 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
 def _counts(selector: LabelQuery, other: PodInfo) -> bool:
     """Return whether a running pod is counted: a selector of everything counts nothing."""
     return not selector.everything and selector.matches(other.labels)
+
+
+def _involved(other: PodInfo, pod: PodInfo) -> bool:
+    placed = other.pod.spec.node_name or other.pod.status.nominated_node_name
+    return bool(placed) and other.namespace == pod.namespace
+
+
+def _after_relabelling(constraints: Iterable[Constraint], before: PodInfo, after: PodInfo) -> Hint:
+    if before.labels == after.labels:
+        return Hint.SKIP
+    turned = any(c.selector.matches(before.labels) != c.selector.matches(after.labels) for c in constraints)
+    return Hint.QUEUE if turned else Hint.SKIP
+
+
+def _has_every(keys: Iterable[str], labels: Mapping[str, str] | None) -> bool:
+    return all(key in (labels or {}) for key in keys)

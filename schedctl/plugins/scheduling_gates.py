@@ -7,6 +7,7 @@ from collections.abc import Hashable
 from schedctl.cache.cluster import Change
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle
+from schedctl.framework.events import Action, Registration, Resource, registers
 from schedctl.framework.points import PreEnqueuePlugin, Scope
 from schedctl.framework.reasons import Reason
 from schedctl.framework.statuses import SUCCESS, Status
@@ -24,6 +25,10 @@ class SchedulingGates(PreEnqueuePlugin):
     def moved_by(self, cycle: Cycle, change: Change) -> Scope:
         """Says nothing of nodes."""
         return Scope.NOTHING
+
+    def events_to_register(self) -> tuple[Registration, ...]:
+        """The last gate removed."""
+        return (registers(Resource.TARGET_POD, Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED),)
 
     def pre_enqueue(self, pod: PodInfo) -> Status:
         """Name the gates that are left."""

@@ -9,6 +9,7 @@ from collections.abc import Hashable
 
 import numpy as np
 
+from schedctl.api.nodes import Node
 from schedctl.api.tolerations import HARD_EFFECTS, PREFER_NO_SCHEDULE, first_untolerated, tolerated
 from schedctl.cache.arrays import IntArray
 from schedctl.cache.cluster import Change, ChangeKind
@@ -17,6 +18,7 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import PluginError
 from schedctl.framework.arithmetic import default_normalize
 from schedctl.framework.cycles import Cycle, StateKey
+from schedctl.framework.events import Action, Hint, Registration, Resource, registers
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, Scope, ScorePlugin
 from schedctl.framework.reasons import ACCEPT, Lookup, Reason, Verdicts
 
@@ -36,6 +38,13 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
     def moved_by(self, cycle: Cycle, change: Change) -> Scope:
         """Only the node's own taints matter."""
         return Scope.ROW if change.kind in (ChangeKind.NODES, ChangeKind.NODE_UPDATED) else Scope.NOTHING
+
+    def events_to_register(self) -> tuple[Registration, ...]:
+        """A node whose taints are all tolerated now, and any new toleration."""
+        return (
+            registers(Resource.NODE, Action.ADD | Action.UPDATE_NODE_TAINT, _after_node),
+            registers(Resource.TARGET_POD, Action.UPDATE_POD_TOLERATION),
+        )
 
     def pre_filter(self, cycle: Cycle, nodes: Nodes) -> None:
         """Has nothing to prepare; kube-scheduler calls it for pods that are being resized."""
@@ -77,3 +86,10 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
     def normalize(self, cycle: Cycle, nodes: Nodes, scores: IntArray) -> IntArray:
         """Give nodes without such taints 100 and the one with the most 0."""
         return default_normalize(scores, reverse=True)
+
+
+def _after_node(pod: PodInfo, before: Node | None, after: Node) -> Hint:
+    tolerations = pod.pod.spec.tolerations or ()
+    kept_off = before is None or first_untolerated(before.spec.taints or (), tolerations) is not None
+    let_in = first_untolerated(after.spec.taints or (), tolerations) is None
+    return Hint.QUEUE if kept_off and let_in else Hint.SKIP

@@ -32,6 +32,7 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.config.args import VolumeBindingArgs
 from schedctl.errors import PluginError
 from schedctl.framework.cycles import Cycle, StateKey
+from schedctl.framework.events import Registration
 from schedctl.framework.handles import Handle
 from schedctl.framework.points import (
     FilterPlugin,
@@ -55,6 +56,7 @@ from schedctl.plugins.volume_binding_assumed import (
 )
 from schedctl.plugins.volume_binding_binding import bind
 from schedctl.plugins.volume_binding_claims import claims_of, mounted, unbound
+from schedctl.plugins.volume_binding_events import VOLUME_BINDING
 from schedctl.plugins.volume_binding_scores import scores
 from schedctl.plugins.volume_binding_search import Outcome, PodVolumes, Search, Told, Why
 from schedctl.plugins.volume_binding_volumes import Volumes
@@ -124,6 +126,10 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         if change.kind in (ChangeKind.NODES, ChangeKind.NODE_UPDATED):
             return Scope.ROW
         return Scope.EVERYTHING if isinstance(change.subject, _READ) else Scope.NOTHING
+
+    def events_to_register(self) -> tuple[Registration, ...]:
+        """Volumes, claims, classes, drivers and capacities that change what can be bound or made."""
+        return VOLUME_BINDING
 
     def pre_filter(self, cycle: Cycle, nodes: Nodes) -> Status | None:
         """Refuse a pod with a claim that nothing can be done about yet; Skip one without claims."""

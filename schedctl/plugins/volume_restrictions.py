@@ -21,10 +21,12 @@ from schedctl.cache.cluster import Change, ChangeKind, Cluster
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle, StateKey
+from schedctl.framework.events import Registration
 from schedctl.framework.mounts import Changed, Mounts
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, Scope
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
 from schedctl.framework.statuses import SKIP, Code, Status
+from schedctl.plugins.volume_restrictions_events import VOLUME_RESTRICTIONS
 
 ONE_POD = "ReadWriteOncePod"
 CLAIM, RBD = "persistentVolumeClaim", "rbd"
@@ -121,6 +123,10 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
     unread = Reason('cannot read "PreFilterVolumeRestrictions" from cycleState', code=Code.ERROR)
 
     # -- filtering ---------------------------------------------------------------
+
+    def events_to_register(self) -> tuple[Registration, ...]:
+        """A disk or claim that a pod gives up."""
+        return VOLUME_RESTRICTIONS
 
     def pre_filter(self, cycle: Cycle, nodes: Nodes) -> Status | None:
         """Skip for a pod without in-line disks none of whose claims is taken; refuse one whose claim is missing."""

@@ -25,9 +25,11 @@ from schedctl.cache.cluster import Change, ChangeKind, Cluster
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle, StateKey
+from schedctl.framework.events import Registration
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, Scope
 from schedctl.framework.reasons import ACCEPT, Reason, Verdict, Verdicts
 from schedctl.framework.statuses import SKIP, Status
+from schedctl.plugins.volume_zone_events import VOLUME_ZONE
 
 TOPOLOGY_LABELS: Final = {
     "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
@@ -85,6 +87,10 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
             concerned = metadata.namespace == cycle.pod.namespace and metadata.name in claims
             return Scope.EVERYTHING if concerned else Scope.NOTHING
         return Scope.EVERYTHING if isinstance(change.subject, PersistentVolume | StorageClass) else Scope.NOTHING
+
+    def events_to_register(self) -> tuple[Registration, ...]:
+        """Classes, claims and volumes that come to be, or to be labelled otherwise."""
+        return VOLUME_ZONE
 
     def pre_filter(self, cycle: Cycle, nodes: Nodes) -> Status | None:
         """Look up the labels of the volumes; Skip where there are none, refuse a pod whose claims cannot be bound."""

@@ -3,13 +3,14 @@
 A `Line` is spans of text, each with the name of a style; a `Table` is rows of them that line up. Both are plain data
 until `write`: without colour the text goes out as it is, with colour ``rich`` puts the codes in, so the text is the
 same either way. On a narrow terminal lines are folded at spaces under their own indent, and a table that does not fit
-is told row by row. Whatever is laid out is sanitised here, so that no renderer can forget to.
+is told row by row. Whatever is laid out is sanitised here, so that no renderer can forget to, and put in the characters
+that the terminal can show, before anything is measured: an arrow may become two signs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TextIO
 
 from schedctl.render import sanitise
@@ -75,12 +76,12 @@ def line(text: str = "", style: str = "", *, indent: int = 0) -> Line:
 
 def write(blocks: Iterable[Block], stream: TextIO, terminal: Terminal) -> None:
     """Lay blocks out for a terminal and write them."""
-    lines = (spans for block in blocks for spans in _laid_out(block, terminal.width))
+    lines = (spans for block in blocks for spans in _laid_out(_shown(block, terminal), terminal.width))
     if terminal.color:
-        _write_in_color(lines, stream, terminal)
+        _write_in_color(lines, stream)
         return
     for spans in lines:
-        stream.write(terminal.shown("".join(span.text for span in spans).rstrip()) + "\n")
+        stream.write("".join(span.text for span in spans).rstrip() + "\n")
 
 
 def width(text: str) -> int:
@@ -92,26 +93,40 @@ def width(text: str) -> int:
     return cell_len(text)
 
 
-def _write_in_color(lines: Iterable[Cell], stream: TextIO, terminal: Terminal) -> None:
+def _write_in_color(lines: Iterable[Cell], stream: TextIO) -> None:
     from rich.console import Console
     from rich.text import Text
 
     console = Console(file=stream, force_terminal=True, color_system="standard", no_color=False)
     for spans in lines:
-        pieces = [(terminal.shown(span.text), STYLES.get(span.style, "")) for span in spans]
+        pieces = [(span.text, STYLES.get(span.style, "")) for span in spans]
         text = Text.assemble(*pieces)
         text.rstrip()
         console.print(text, soft_wrap=True, markup=False, highlight=False, emoji=False)
+
+
+def _shown(block: Block, terminal: Terminal) -> Block:
+    """Return a block in characters that a terminal may get and can show."""
+
+    def shown(text: str) -> str:
+        return terminal.shown(sanitise.text(text))
+
+    def cell(spans: Cell) -> Cell:
+        return tuple(Span(shown(span.text), span.style) for span in spans)
+
+    if isinstance(block, Line):
+        return replace(block, spans=cell(block.spans))
+    return replace(block, rows=[[cell(each) for each in row] for row in block.rows], heads=[*map(shown, block.heads)])
 
 
 def _laid_out(block: Block, limit: int | None) -> Iterator[Cell]:
     if isinstance(block, Line):
         yield from _folded(block, limit)
         return
-    rows = [[_clean(cell) for cell in row] for row in block.rows]
+    rows = block.rows
     if not rows:
         return
-    titles = [[_clean((Span(head, "faint"),)) for head in block.heads]] if block.heads else []
+    titles = [[(Span(head, "faint"),) for head in block.heads]] if block.heads else []
     widths = _widths([*titles, *rows])
     before = block.indent + sum(each + 2 for each in widths[:-1])
     fits = limit is None or before + widths[-1] <= limit
@@ -155,12 +170,8 @@ def _length(cell: Cell) -> int:
     return sum(width(span.text) for span in cell)
 
 
-def _clean(cell: Cell) -> Cell:
-    return tuple(Span(sanitise.text(span.text), span.style) for span in cell)
-
-
 def _folded(block: Line, limit: int | None) -> Iterator[Cell]:
-    spans = _clean(block.spans)
+    spans = block.spans
     if not any(span.text for span in spans):
         yield ()
         return

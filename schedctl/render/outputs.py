@@ -11,12 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from schedctl.errors import UsageError
 from schedctl.explain.reports import ExplainReport
 from schedctl.render import jsonpath, sanitise
 from schedctl.render.terminals import Terminal
+from schedctl.simulation.capacity_reports import CapacityReport
+from schedctl.simulation.drain_reports import DrainReport
+from schedctl.simulation.reports import SimulationReport
+
+if TYPE_CHECKING:
+    from schedctl.render.layout import Block
+
+Report = ExplainReport | SimulationReport | DrainReport | CapacityReport
+"""What can be written."""
 
 FORMATS = ("text", "wide", "json", "yaml", "name", "jsonpath=TEMPLATE")
 """What ``-o`` takes."""
@@ -46,7 +55,7 @@ def parse(text: str) -> Output:
     return Output(text or "text")
 
 
-def write(report: ExplainReport, output: Output, stream: TextIO, terminal: Terminal, *, limit: int = 0) -> None:
+def write(report: Report, output: Output, stream: TextIO, terminal: Terminal, *, limit: int = 0) -> None:
     """Write a report to a stream.
 
     Args:
@@ -60,15 +69,29 @@ def write(report: ExplainReport, output: Output, stream: TextIO, terminal: Termi
         UsageError: a jsonpath template indexes what the report does not have.
     """
     if output.format in ("text", "wide"):
-        from schedctl.render import layout, texts
+        from schedctl.render import layout
 
-        lines = texts.lines(report, wide=output.format == "wide", limit=limit)
-        layout.write(lines, stream, terminal)
+        layout.write(_text(report, wide=output.format == "wide", limit=limit), stream, terminal)
     else:
         stream.writelines(_machine(report, output))
 
 
-def _machine(report: ExplainReport, output: Output) -> Iterable[str]:
+def _text(report: Report, *, wide: bool, limit: int) -> Iterable[Block]:
+    """Return the report for people, from the module that knows its kind."""
+    from schedctl.render import capacities, drains, simulations, texts
+
+    match report:
+        case SimulationReport():
+            return simulations.lines(report, wide=wide, limit=limit)
+        case DrainReport():
+            return drains.lines(report, wide=wide, limit=limit)
+        case CapacityReport():
+            return capacities.lines(report, wide=wide, limit=limit)
+        case _:
+            return texts.lines(report, wide=wide, limit=limit)
+
+
+def _machine(report: Report, output: Output) -> Iterable[str]:
     from schedctl.render import machine, names
 
     if output.template is not None:

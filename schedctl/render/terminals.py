@@ -31,7 +31,7 @@ class Terminal:
 
 PLAIN = Terminal()
 """A file or a pipe: no colour, no folding of lines."""
-_ASCII = str.maketrans({"→": "->", "×": "x", "≤": "<=", "…": "..."})
+_ASCII = str.maketrans({"→": "->", "×": "x", "≤": "<=", "…": "...", "█": "#", "▒": "+", "░": "-", "·": "."})
 
 
 def of(stream: TextIO, *, color: str = "auto", environ: Mapping[str, str]) -> Terminal:

@@ -29,6 +29,7 @@ from schedctl.explain.reports import (
     Taking,
     Verdict,
 )
+from schedctl.render import counts
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
 
 _FEW = 5
@@ -72,13 +73,20 @@ def lines(report: ExplainReport, *, wide: bool = False, limit: int = 0) -> Itera
         if index:
             yield _BLANK
         rules = "" if many else _rules(report.metadata, result)
-        yield from _explanation(result, detail, rules)
+        yield from _explanation(result, detail, rules, () if many else report.metadata.what_if)
     if many:
         yield _BLANK
+        yield from what_if(report.metadata.what_if)
         yield from _tally(report)
 
 
-def _explanation(result: Explanation, detail: Detail, rules: str) -> Iterator[Block]:
+def what_if(changes: Sequence[str]) -> Iterator[Block]:
+    """Yield what was changed in the cluster before anything was asked."""
+    for change in changes:
+        yield Line((Span("what if: ", "hint"), Span(change)), hang=9)
+
+
+def _explanation(result: Explanation, detail: Detail, rules: str, changes: Sequence[str]) -> Iterator[Block]:
     yield from _answer(result)
     if result.message:
         yield Line((Span(result.message),), whole=True)
@@ -91,7 +99,7 @@ def _explanation(result: Explanation, detail: Detail, rules: str) -> Iterator[Bl
         _preemption(result.preemption, detail),
         _scores(result, detail),
         _matrix(result.matrix, result.verdict, detail) if result.matrix is not None else (),
-        _last(result, rules),
+        (*what_if(changes), *_last(result, rules)),
     )
     for section in sections:
         blocks = list(section)
@@ -143,13 +151,13 @@ def _reasons(result: Explanation, detail: Detail) -> Iterator[Block]:
     if result.verdict is Verdict.SCHEDULED:
         nodes = result.nodes
         unseen = f", {nodes.unseen} were not looked at" if nodes.unseen else ""
-        yield line(f"{nodes.feasible} of {_nodes(nodes.total)} will do{unseen}; the others:", "faint")
+        yield line(f"{nodes.feasible} of {counts.nodes(nodes.total)} will do{unseen}; the others:", "faint")
     for reason in result.reasons:
         yield from _reason(reason, detail) if result.matrix is None else [_head(reason)]
 
 
 def _head(reason: Reason) -> Line:
-    who = "the pod as a whole" if reason.whole_pod else _nodes(reason.count)
+    who = "the pod as a whole" if reason.whole_pod else counts.nodes(reason.count)
     said_by = f"  [{reason.plugin}]" if reason.plugin else ""
     return Line((Span(f"{who}: ", "strong"), Span(reason.text), Span(said_by, "faint")))
 
@@ -162,11 +170,11 @@ def _reason(reason: Reason, detail: Detail) -> Iterator[Block]:
     shown = reason.groups[: detail.entries]
     folded = len(reason.groups) > len(shown)
     if folded and len(reason.zones) > 1:
-        yield line(f"by zone: {_zones(reason.zones)}", indent=2)
+        yield line(f"by zone: {counts.by_zone(reason.zones)}", indent=2)
     yield from _groups(shown, detail, 2)
     if folded:
         rest = sum(len(group.nodes) for group in reason.groups[detail.entries :])
-        yield line(f"+{_nodes(rest, 'more ')}", "faint", indent=2)
+        yield line(f"+{counts.nodes(rest, 'more ')}", "faint", indent=2)
 
 
 def _groups(groups: Sequence[NodeGroup], detail: Detail, indent: int) -> Iterator[Block]:
@@ -177,7 +185,7 @@ def _groups(groups: Sequence[NodeGroup], detail: Detail, indent: int) -> Iterato
             continue
         for group in alike:
             first, *rest = _parts(group.detail)
-            yield line(f"{_nodes(len(group.nodes))}: {first}", indent=indent)
+            yield line(f"{counts.nodes(len(group.nodes))}: {first}", indent=indent)
             for part in rest:
                 yield line(part, indent=indent + 2)
             yield line(_names(group.nodes, detail, group.zones), indent=indent + 2)
@@ -198,17 +206,8 @@ def _parts(text: str) -> list[str]:
 def _names(names: Sequence[str], detail: Detail, zones: Mapping[str, int]) -> str:
     if len(names) <= detail.entries:
         return ", ".join(names)
-    where = f" ({_zones(zones)})" if len(zones) > 1 else ""
+    where = f" ({counts.by_zone(zones)})" if len(zones) > 1 else ""
     return f"{', '.join(names[: detail.entries])}, +{len(names) - detail.entries} more{where}"
-
-
-def _zones(zones: Mapping[str, int]) -> str:
-    told = [f"{zone or 'no zone'} {count}" for zone, count in zones.items()]
-    return ", ".join(told[:_TOP] + ([f"+{len(told) - _TOP} more zones"] if len(told) > _TOP else []))
-
-
-def _nodes(count: int, kind: str = "") -> str:
-    return f"{count} {kind}node{'' if count == 1 else 's'}"
 
 
 # -- who would have to go --------------------------------------------------------
@@ -237,7 +236,7 @@ def _candidates(preemption: Preemption, detail: Detail) -> Iterator[Block]:
         rows.append(((Span(each.node, style),), *((Span(str(number)),) for number in numbers)))
     yield Table(rows, 2, heads, frozenset(range(1, 5)))
     if len(preemption.candidates) > len(shown):
-        yield line(f"+{_nodes(len(preemption.candidates) - len(shown), 'more ')}", "faint", indent=2)
+        yield line(f"+{counts.nodes(len(preemption.candidates) - len(shown), 'more ')}", "faint", indent=2)
 
 
 # -- why here --------------------------------------------------------------------
@@ -256,7 +255,7 @@ def _scores(result: Explanation, detail: Detail) -> Iterator[Block]:
     yield Table(rows, 2, heads, frozenset(range(1, len(heads))))
     if len(result.scores) > detail.scores:
         rest = result.scores[detail.scores :]
-        yield line(f"+{_nodes(len(rest), 'more ')}, {rest[-1].total} to {rest[0].total}", "faint", indent=2)
+        yield line(f"+{counts.nodes(len(rest), 'more ')}, {rest[-1].total} to {rest[0].total}", "faint", indent=2)
     if alike:
         same = ", ".join(f"{plugins[index]} {result.scores[0].plugins[index].weighted}" for index in alike)
         yield line(f"the same for every node: {same}", "faint", indent=2)
@@ -299,7 +298,7 @@ def _matrix(matrix: Matrix, verdict: Verdict, detail: Detail) -> Iterator[Block]
     yield Table(rows, 2, ("NODES", "REFUSED BY", "NAMES"), frozenset((0,)))
     if len(matrix.patterns) > len(rows):
         rest = matrix.patterns[len(rows) :]
-        yield line(f"+{_nodes(sum(len(pattern.nodes) for pattern in rest), 'more ')}", "faint", indent=2)
+        yield line(f"+{counts.nodes(sum(len(pattern.nodes) for pattern in rest), 'more ')}", "faint", indent=2)
     for filtered in matrix.filters:
         for reason in filtered.reasons:
             yield from _reason(reason, detail)
@@ -369,7 +368,7 @@ def _rules(metadata: Metadata, result: Explanation | None = None) -> str:
 
 def _tally(report: ExplainReport) -> Iterator[Block]:
     summary = report.summary
-    counts = (
+    tally = (
         ("scheduled", summary.scheduled),
         ("unschedulable", summary.unschedulable),
         ("gated", summary.gated),
@@ -378,7 +377,7 @@ def _tally(report: ExplainReport) -> Iterator[Block]:
         ("in error", summary.error),
         ("inconclusive", summary.inconclusive),
     )
-    told = ", ".join(f"{count} {name}" for name, count in counts if count)
+    told = ", ".join(f"{count} {name}" for name, count in tally if count)
     yield line(f"{summary.pods} pods: {told}", "strong")
     yield line("each pod is judged alone, on the cluster as it is")
     yield line(_rules(report.metadata), "faint")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,11 +13,15 @@ from schedctl.config import loading
 from schedctl.config.expansion import expand_all
 from schedctl.config.types import SchedulerConfiguration
 from schedctl.engine.attempts import Attempt, attempt
-from schedctl.engine.binding import Reservation, bind, reserve
+from schedctl.engine.binding import Reservation, bind, give_up, reserve
+from schedctl.engine.clocks import Clock
 from schedctl.engine.handles import ProfileHandle
+from schedctl.engine.hinting import Hints
 from schedctl.engine.nominators import Nominator
+from schedctl.engine.preemptors import Preemptors
+from schedctl.engine.queues import Backoff, Mover, SchedulingQueue
 from schedctl.engine.reporters import Reporter
-from schedctl.engine.reuse import Templates
+from schedctl.engine.reuse import Templates, signature
 from schedctl.errors import ConfigError
 from schedctl.framework.points import Plugin
 from schedctl.framework.profiles import Profile
@@ -37,7 +41,9 @@ class Scheduler:
         cluster: what pods are placed on; attempts leave it as it was, `place` does not.
         configuration: what it was made from.
         profiles: by scheduler name.
+        handles: what the plugins of each profile see of the scheduler, by scheduler name.
         nominator: pods promised to nodes, from the pending pods' statuses.
+        preemptors: pods with evictions under way; `make_room` evicts at once, so only a run has any.
 
     Raises:
         ConfigError: the configuration names unknown plugins or breaks a rule that needs the registry.
@@ -53,6 +59,8 @@ class Scheduler:
         self.cluster = cluster
         self.configuration = configuration or loading.default()
         self.nominator = Nominator()
+        self.preemptors = Preemptors(cluster)
+        self.handles: dict[str, ProfileHandle] = {}
         self.profiles: dict[str, Profile] = {}
         self._reporter = reporter or Reporter()
         self._templates = Templates(cluster)
@@ -60,13 +68,14 @@ class Scheduler:
         if problems:
             raise ConfigError(problems)
         for profile_config in self.configuration.profiles:
-            handle = ProfileHandle(cluster, self.nominator)
+            handle = ProfileHandle(cluster, self.nominator, self.preemptors)
 
             def make(plugin: type[Plugin], args: Any, handle: ProfileHandle = handle) -> Plugin:
                 return plugin(args, handle)
 
             profile = build(profile_config, expanded[profile_config.scheduler_name], registry, make)
             handle.profile = profile
+            self.handles[profile.scheduler_name] = handle
             self.profiles[profile.scheduler_name] = profile
         for info in filter(self.profile_of, cluster.pending.values()):
             self.nominator.nominate(info, info.pod.status.nominated_node_name)
@@ -75,13 +84,27 @@ class Scheduler:
         """Return the profile that serves a pod, None when its scheduler is another one."""
         return self.profiles.get(pod.pod.spec.scheduler_name)
 
-    def attempt(self, pod: PodInfo | Pod, *, sampling: bool = False, make_room: bool = True) -> Attempt:
+    def queue(self, clock: Clock, moved: Mover | None = None) -> SchedulingQueue:
+        """Return an empty queue for the pods of all profiles.
+
+        Args:
+            clock: its time.
+            moved: called after each move of a pod.
+        """
+        config = self.configuration
+        backoff = Backoff(config.pod_initial_backoff_seconds, config.pod_max_backoff_seconds)
+        return SchedulingQueue(Hints(self.profiles.values(), self._reporter), clock, backoff, moved)
+
+    def attempt(
+        self, pod: PodInfo | Pod, *, sampling: bool = False, make_room: bool = True, admitted: bool = False
+    ) -> Attempt:
         """Run one scheduling cycle for a pod and return its facts; nothing is placed.
 
         Args:
             pod: the pod, defaulted. A pod that stands in the cluster counts there: remove it first to ask anew.
             sampling: look at as many nodes as kube-scheduler would, instead of all.
             make_room: whether to run PostFilter when no node will do.
+            admitted: whether PreEnqueue has let the pod in already, as it has those that come out of a queue.
 
         Raises:
             KeyError: no profile serves the pod's scheduler name.
@@ -101,7 +124,19 @@ class Scheduler:
             percentage=percentage,
             templates=self._templates,
             make_room=make_room,
+            admitted=admitted,
         )
+
+    def likeness(self, pod: PodInfo) -> Hashable | None:
+        """Return something that is equal for pods that are refused for the same reasons on an equal cluster.
+
+        None where nothing can be said: a plugin that decides about the pod, PostFilter included, declares no reuse, or
+        the pod is promised a node.
+        """
+        profile = self.profiles[pod.pod.spec.scheduler_name]
+        if self.nominator.node_of(pod) or pod.pod.status.nominated_node_name or pod.terminating:
+            return None
+        return signature(profile, pod, (*profile.deciding, *profile.post_filter))
 
     @contextmanager
     def fork(self) -> Iterator[None]:
@@ -115,11 +150,8 @@ class Scheduler:
         Those on their way out already are left to it. Pods of lower priority that were promised the node lose it; the
         preemptor is not promised it, for it is expected to be tried again at once.
         """
+        self.settle(outcome)
         result = outcome.post_filter
-        for obj in () if result is None else result.objects:
-            self.cluster.put(obj)
-        for obj in () if result is None else result.removed:
-            self.cluster.delete(obj)
         if result is None or not result.nominated_node:
             return
         for victim in result.victims:
@@ -128,6 +160,14 @@ class Scheduler:
         for other in tuple(self.nominator.pods(result.nominated_node)):
             if other.priority < outcome.pod.priority:
                 self.nominator.withdraw(other)
+
+    def settle(self, outcome: Attempt) -> None:
+        """Change the objects that the PostFilter plugins of an attempt changed, such as claims that lose devices."""
+        result = outcome.post_filter
+        for obj in () if result is None else result.objects:
+            self.cluster.put(obj)
+        for obj in () if result is None else result.removed:
+            self.cluster.delete(obj)
 
     def place(self, outcome: Attempt, node_name: str | None = None) -> Reservation:
         """Assume the pod of a successful attempt on its chosen node (or this one) and reserve what it needs."""
@@ -139,6 +179,10 @@ class Scheduler:
     def bind(self, outcome: Attempt, node_name: str | None = None) -> Status:
         """Carry a placed pod through PreBind, Bind and PostBind, as a dry run: nothing leaves this process."""
         return bind(outcome.profile, self.cluster, outcome.cycle, node_name or outcome.chosen, self._reporter)
+
+    def release(self, outcome: Attempt, node_name: str, status: Status) -> None:
+        """Take a placed pod back, for the reason given: what it reserved is free, and it is pending again."""
+        give_up(outcome.profile, self.cluster, outcome.cycle, node_name, status, self._reporter)
 
     def rotate(self, outcome: Attempt) -> None:
         """Let the next sampled cycle begin at the node after the last that this one looked at."""

@@ -3,22 +3,28 @@
 One way in (`load`), through rooms that know little of each other::
 
     loading      the front door: collects, raises once
+    terms        on what terms: a state, or what is about to be created
     files        names to bytes: files, folders, globs, stdin, gzip; bounded
+    kustomize    kustomizations to bytes, by the user's own program
     documents    texts, the documents in them, and where in them a field is
     json_documents, yaml_documents (with scalars)
                  bytes to objects, without dicts where that can be avoided; YAML means what kubectl makes it mean
     manifests    documents to objects: lists are flattened, other people's kinds counted
     objects      one object: the short way to its struct, and the long way
+    custom_workloads
+                 custom resources to the pod templates in them
     shapes       values against struct types: every wrong, missing and misspelt field
     validation   what an API server would have refused of an object written by hand
+    creation     what else it refuses when the object is about to be created
     checks       what only shows when all is there: duplicates, pods on unknown nodes
 
-Nothing here prints, and nothing but `files` touches the file system.
+Nothing here prints, and nothing but `files` and `kustomize` touches the file system.
 """
 
 from __future__ import annotations
 
 from schedctl.sources.loading import Manifests, Progress, load, load_text
 from schedctl.sources.manifests import Sourced
+from schedctl.sources.terms import Terms
 
-__all__ = ["Manifests", "Progress", "Sourced", "load", "load_text"]
+__all__ = ["Manifests", "Progress", "Sourced", "Terms", "load", "load_text"]

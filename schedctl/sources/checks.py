@@ -23,7 +23,8 @@ def latest(objects: Iterable[Sourced]) -> tuple[list[Sourced], list[Problem]]:
     warnings = []
     for one in objects:
         metadata = one.object.metadata
-        key = (one.kind.name, metadata.namespace, metadata.name) if metadata.name else id(one)
+        group = one.kind.api_version.rpartition("/")[0]
+        key = (group, one.kind.name, metadata.namespace, metadata.name) if metadata.name else id(one)
         before = kept.get(key)
         if before is not None:
             earlier = f"{before.source}:{before.line}" if before.source != one.source else f"line {before.line}"

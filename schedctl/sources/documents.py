@@ -20,6 +20,7 @@ from schedctl.sources import json_documents
 from schedctl.sources.findings import Path, Place, Wanted
 
 _SEPARATOR = re.compile(rb"\n---")
+_RENDERED_FROM = re.compile(rb"(?:[ \t]*(?:#[^\n]*)?\n){0,16}?# Source: ([^\r\n]+)")
 _LOGS = re.compile(rb"^==== START (logs for container [^ \n]+ of pod [^ \n]+ ====)\r?$", re.MULTILINE)
 _BLANK = bytes(byte if byte == ord("\n") else ord(" ") for byte in range(256))
 KEPT_BYTES = 4 << 20
@@ -44,6 +45,7 @@ class Document:
         end: the byte after its last.
         place: line and column of its first byte.
         json: whether it is JSON.
+        origin: the template it was rendered from, as a ``# Source:`` comment of Helm in front of it says; "" for none.
     """
 
     text: Text
@@ -51,6 +53,7 @@ class Document:
     end: int
     place: Place
     json: bool
+    origin: str = ""
 
     def locate(self, wanted: Wanted) -> None:
         """Fill in the places of paths in the document; nothing if the text was let go."""
@@ -113,7 +116,9 @@ def split(text: Text) -> Iterator[Document | Place]:
     while True:
         first = json_documents.skip_space(data, start, position)
         if first < position:
-            yield Document(text, start, position, Place(line, 1), json=data[first] == ord("{"))
+            rendered = _RENDERED_FROM.match(data, start, position)
+            origin = rendered[1].decode(errors="replace").strip() if rendered else ""
+            yield Document(text, start, position, Place(line, 1), data[first] == ord("{"), origin)
         if position == len(data):
             return
         line += data.count(b"\n", start, position)

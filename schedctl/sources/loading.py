@@ -13,9 +13,11 @@ from typing import BinaryIO
 
 from schedctl.api.nodes import Node
 from schedctl.errors import InputError, Problem
-from schedctl.sources import checks, files
+from schedctl.sources import checks, files, kustomize
 from schedctl.sources.documents import KEPT_BYTES, Text
+from schedctl.sources.kustomize import Kustomization
 from schedctl.sources.manifests import Reading, Sourced
+from schedctl.sources.terms import READING, Terms
 
 Progress = Callable[[int, int, str], None]
 """Called now and then with the bytes read so far, the bytes there are, and the name of the file at hand."""
@@ -29,6 +31,7 @@ class Manifests:
         objects: every object of a kind that scheduling reads, in the order of the input, none twice.
         ignored: how many objects there were of other kinds, by ``apiVersion kind``.
         warnings: what should be known about the input though it can be used.
+        problems: why objects that were to be created are not among them; empty on other terms, which raise instead.
         digests: ``sha256:...`` of each text, unpacked, by the name of its file.
     """
 
@@ -36,6 +39,7 @@ class Manifests:
     ignored: Counter[str] = field(default_factory=Counter)
     warnings: list[Problem] = field(default_factory=list)
     digests: dict[str, str] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
 
 
 def load(
@@ -46,8 +50,10 @@ def load(
     stdin_filename: str = "<stdin>",
     progress: Progress | None = None,
     allow_empty: bool = False,
+    terms: Terms = READING,
+    kustomizations: Sequence[str] = (),
 ) -> Manifests:
-    """Return the objects in files, folders, globs and (``-``) standard input.
+    """Return the objects in files, folders, globs, (``-``) standard input and kustomizations.
 
     Args:
         paths: what the user named.
@@ -56,19 +62,26 @@ def load(
         stdin_filename: what to call it in messages.
         progress: told how far reading is.
         allow_empty: whether input without a single object is fine.
+        terms: on what terms the objects are read.
+        kustomizations: folders that kustomize builds.
 
     Raises:
         InputError: something cannot be found, read or understood, or there is nothing at all; with every problem
-            and every warning.
+            and every warning. On the terms of creating, what is wrong with single objects or documents is returned
+            instead, as long as there are others.
     """
-    reading = Reading()
-    sources = files.find(
-        paths,
-        recursive=recursive,
-        stdin_filename=stdin_filename,
-        problems=reading.problems,
-        warnings=reading.warnings,
-    )
+    reading = Reading(terms)
+    sources: list[files.Source | Kustomization] = [
+        *files.find(
+            paths,
+            recursive=recursive,
+            stdin_filename=stdin_filename,
+            problems=reading.problems,
+            warnings=reading.warnings,
+        ),
+        *map(kustomize.named, kustomizations),
+    ]
+    complete = not reading.problems
     total, done = sum(source.size for source in sources), 0
     digests: dict[str, str] = {}
     with _without_collector():
@@ -77,25 +90,26 @@ def load(
                 text = Text(source.name, source.read(stdin or getattr(sys.stdin, "buffer", None)))
             except files.Unreadable as error:
                 reading.problems.append(error.problem)
+                complete = False
             else:
                 digests[text.name] = f"sha256:{hashlib.sha256(text.data or b'').hexdigest()}"
                 _read(reading, text, _within(progress, source, len(text.data or b""), done, total))
             done += source.size
         if progress is not None:
             progress(total, total, "")
-        return replace(_finished(reading, allow_empty), digests=digests)
+        return replace(_finished(reading, allow_empty, complete), digests=digests)
 
 
-def load_text(data: bytes, name: str = "<text>", *, allow_empty: bool = False) -> Manifests:
+def load_text(data: bytes, name: str = "<text>", *, allow_empty: bool = False, terms: Terms = READING) -> Manifests:
     """Return the objects in a text, as `load` does with a file.
 
     Raises:
         InputError: as `load`.
     """
-    reading = Reading()
+    reading = Reading(terms)
     with _without_collector():
         _read(reading, Text(name, data), lambda offset: None)
-        return _finished(reading, allow_empty)
+        return _finished(reading, allow_empty, complete=True)
 
 
 def _read(reading: Reading, text: Text, advance: Callable[[int], None]) -> None:
@@ -108,16 +122,18 @@ def _read(reading: Reading, text: Text, advance: Callable[[int], None]) -> None:
         text.data = None
 
 
-def _finished(reading: Reading, allow_empty: bool) -> Manifests:
-    if not (reading.problems or reading.count or allow_empty):
+def _finished(reading: Reading, allow_empty: bool, complete: bool) -> Manifests:
+    problems = reading.problems
+    if not (problems or reading.count or allow_empty):
         hint = "if it comes from a pipe, the command before it may have failed"
-        reading.problems.append(Problem("there are no objects in the input", hint=hint))
-    if reading.problems:
-        raise InputError(_in_order(reading.problems), _in_order(reading.warnings))
+        problems.append(Problem("there are no objects in the input", hint=hint))
+    tolerant = reading.terms.creating and reading.count and complete
+    if problems and not tolerant:
+        raise InputError(_in_order(problems), _in_order(reading.warnings))
     objects, warnings = checks.latest(reading.objects)
     if any(isinstance(one.object, Node) for one in objects):
         warnings += checks.strays(objects)
-    return Manifests(objects, reading.ignored, reading.warnings + warnings)
+    return Manifests(objects, reading.ignored, reading.warnings + warnings, problems=_in_order(problems))
 
 
 def _in_order(problems: list[Problem]) -> list[Problem]:
@@ -129,7 +145,7 @@ def _in_order(problems: list[Problem]) -> list[Problem]:
 
 
 def _within(
-    progress: Progress | None, source: files.Source, length: int, done: int, total: int
+    progress: Progress | None, source: files.Source | Kustomization, length: int, done: int, total: int
 ) -> Callable[[int], None]:
     """Return what tells the progress inside one text; a packed file counts with its size on disk."""
     if progress is None:

@@ -23,8 +23,9 @@ from schedctl.sources import json_documents
 from schedctl.sources.documents import Document, Text, blank_logs, place_in, split
 from schedctl.sources.findings import TEMPLATE, Finding, Path, Place, Wanted, described, dotted, printable, quoted
 from schedctl.sources.json_documents import plain
-from schedctl.sources.objects import Body, decode, subject
+from schedctl.sources.objects import Body, Object, custom_kind, decode, decode_custom, subject
 from schedctl.sources.spelling import nearest
+from schedctl.sources.terms import READING, Terms
 
 SPELLED_BYTES = 4 << 20
 """Misspelt fields are looked for in texts up to this long, because it takes a look at every field; longer ones are
@@ -60,6 +61,16 @@ class Sourced(msgspec.Struct, frozen=True, gc=False):
         """How messages name the object, e.g. ``Pod shop/web-0``."""
         return subject(self.kind, self.object)
 
+    @property
+    def place(self) -> str:
+        """Where it begins, e.g. ``deploy/web.yaml:12``."""
+        return f"{self.source}:{self.line}"
+
+    @property
+    def origin(self) -> str:
+        """The Helm template it was rendered from, e.g. ``web/templates/deployment.yaml``; "" when unknown."""
+        return printable(self.document.origin)
+
     def place_of(self, path: Path) -> Place:
         """Return line and column of a field, or of what is around it; of the object where the text was let go."""
         return self.document.place_of(_within(self.index, path)) or Place(self.line, self.column)
@@ -81,6 +92,7 @@ class Reading:
     """What reading texts one after another yields.
 
     Attributes:
+        terms: on what terms the objects are read.
         objects: all objects of kinds that scheduling reads.
         ignored: how many objects there were of other kinds, by ``apiVersion kind``.
         problems: what keeps the input from being used.
@@ -88,7 +100,8 @@ class Reading:
         documents: how many documents were objects or lists.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, terms: Terms = READING) -> None:
+        self.terms = terms
         self.documents = 0
         self.objects: list[Sourced] = []
         self.ignored: Counter[str] = Counter()
@@ -99,6 +112,7 @@ class Reading:
         self._sharing = Sharing()
         self._findings: list[tuple[_Origin, Finding, str]] = []
         self._retired: set[tuple[Text, Kind, str]] = set()
+        self._custom = {(kind.group, kind.name): kind for kind in terms.custom_kinds}
 
     @property
     def count(self) -> int:
@@ -229,10 +243,15 @@ class Reading:
             self._unnamed(origin, api_version, name)
             return
         kind = kinds.find(api_version, name)
-        if kind is None:
+        obj: Object | None
+        if kind is not None:
+            obj, findings = decode(body, kind, api_version, self.terms, spelling=self._spelling)
+        elif custom := self._custom.get((_group(api_version), name)):
+            kind = custom_kind(api_version, name)
+            obj, findings = decode_custom(body, custom, kind, self.terms)
+        else:
             self._unread(origin, body, api_version, name)
             return
-        obj, findings = decode(body, kind, api_version, spelling=self._spelling)
         if isinstance(obj, Pod):
             obj = self._sharing.pod(obj)
         if findings:
@@ -250,7 +269,7 @@ class Reading:
                 self._find(origin, Finding((field,), f"expected text, got {described(value)}"))
             elif not value:
                 meant = kinds.meant("", name) if field == "apiVersion" and isinstance(name, str) else None
-                hint = f"add apiVersion: {meant.api_version}" if meant else ""
+                hint = f"add apiVersion: {meant.api_version}" if meant else _kustomization(origin.document.text.name)
                 self._find(origin, Finding((field,), f'the field "{field}" is required', hint))
 
     def _unread(self, origin: _Origin, body: Body, api_version: str, name: str) -> None:
@@ -317,6 +336,14 @@ class Reading:
 
 def _within(index: int, path: Path) -> Path:
     return ("items", index, *path) if index >= 0 else path
+
+
+def _kustomization(name: str) -> str:
+    """Return the hint for a file that belongs to kustomize, "" for another."""
+    folder, slash, file = name.rpartition("/")
+    if file.lower() not in ("kustomization.yaml", "kustomization.yml"):
+        return ""
+    return f"this belongs to kustomize: `-k {folder if slash else '.'}` builds it"
 
 
 def _group(api_version: str) -> str:

@@ -8,17 +8,18 @@ API server's validation is made up for, and misspelt fields are looked for.
 from __future__ import annotations
 
 import json
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Protocol
 
 import msgspec
 
-from schedctl.api.defaults import DEFAULT_NAMESPACE
+from schedctl.api.custom_kinds import CustomKind, CustomWorkload
 from schedctl.api.kinds import Conversion, Kind
 from schedctl.api.meta import ObjectMeta, Struct
-from schedctl.sources import shapes, validation
+from schedctl.sources import creation, custom_workloads, shapes, validation
 from schedctl.sources.findings import Finding, printable, quoted
 from schedctl.sources.json_documents import JSONText
+from schedctl.sources.terms import Terms
 
 Body = JSONText | dict[str, Any]
 """An object as it was read: JSON text, or the plain value of YAML."""
@@ -35,7 +36,9 @@ class Object(Protocol):
         """Name, namespace, labels."""
 
 
-def decode(body: Body, kind: Kind, api_version: str, *, spelling: bool) -> tuple[Object | None, list[Finding]]:
+def decode(
+    body: Body, kind: Kind, api_version: str, terms: Terms, *, spelling: bool
+) -> tuple[Object | None, list[Finding]]:
     """Return the object, and everything that is wrong with it.
 
     With a finding that is no warning, the object is good for its name only; None when not even that can be said.
@@ -44,6 +47,7 @@ def decode(body: Body, kind: Kind, api_version: str, *, spelling: bool) -> tuple
         body: the object as it was read.
         kind: its kind.
         api_version: the version in which it is written, one of ``kind.versions``.
+        terms: on what terms it is read.
         spelling: whether to look for misspelt fields if it was written by hand.
     """
     obj: Any = None
@@ -60,8 +64,49 @@ def decode(body: Body, kind: Kind, api_version: str, *, spelling: bool) -> tuple
         later = _naming(obj.metadata)
         if not obj.metadata.uid and api_version not in kind.retired:
             later += validation.validate(kind, obj)
+            if terms.creating:
+                later = [finding for finding in later if finding.hint != validation.REFUSED]
+                later += creation.refusals(obj)
+        elif terms.creating and api_version in kind.retired:
+            message = f"no matches for kind {quoted(kind.name)} in version {quoted(api_version)}"
+            later.append(Finding(("apiVersion",), message, f"write apiVersion: {kind.api_version}"))
         findings += _unspoilt(later, findings) if findings else later
-        _settle_namespace(kind, obj.metadata)
+        _settle_namespace(kind, obj.metadata, terms.namespace)
+    return obj, findings
+
+
+@lru_cache(maxsize=256)
+def custom_kind(api_version: str, name: str) -> Kind:
+    """Return the kind of a custom workload."""
+    return Kind(api_version, name, CustomWorkload)
+
+
+def decode_custom(
+    body: Body, custom: CustomKind, kind: Kind, terms: Terms
+) -> tuple[CustomWorkload | None, list[Finding]]:
+    """Return a custom workload with its pod templates, and everything that is wrong with it.
+
+    Args:
+        body: the object as it was read.
+        custom: where its templates are.
+        kind: what `custom_kind` returns for it.
+        terms: on what terms it is read.
+    """
+    try:
+        value, findings = (body, []) if isinstance(body, dict) else _value(body)
+        obj = custom_workloads.read(value, custom, kind, findings)
+    except RecursionError:
+        return None, [Finding((), "nested too deeply")]
+    except msgspec.DecodeError as error:
+        return None, [Finding((), f"cannot be read: {printable(str(error), 100)}")]
+    later = _naming(obj.metadata)
+    if not obj.metadata.uid:
+        later += validation.validate(kind, obj, [(group.template, group.path) for group in obj.replicas])
+        later = [finding for finding in later if finding.hint != validation.REFUSED]
+        for group in obj.replicas if terms.creating else ():
+            later += creation.template_refusals(group.template.spec, custom_workloads.spec_path(group, custom))
+    findings += _unspoilt(later, findings) if findings else later
+    _settle_namespace(kind, obj.metadata, terms.namespace)
     return obj, findings
 
 
@@ -128,11 +173,11 @@ def _naming(metadata: ObjectMeta) -> list[Finding]:
     return findings
 
 
-def _settle_namespace(kind: Kind, metadata: ObjectMeta) -> None:
+def _settle_namespace(kind: Kind, metadata: ObjectMeta, namespace: str) -> None:
     """Fill in or drop the namespace, in place, as the object is nobody else's yet."""
     if not (metadata.name or metadata.generate_name):
         return  # may be the default that all objects without metadata share
     if kind.namespaced and not metadata.namespace:
-        msgspec.structs.force_setattr(metadata, "namespace", DEFAULT_NAMESPACE)
+        msgspec.structs.force_setattr(metadata, "namespace", namespace)
     elif not kind.namespaced and metadata.namespace:
         msgspec.structs.force_setattr(metadata, "namespace", "")

@@ -26,7 +26,7 @@ _TABLE: tuple[tuple[type[msgspec.Struct], str], ...] = (
     (pods.PodTemplateSpec, ""),
     (
         pods.PodSpec,
-        "activeDeadlineSeconds automountServiceAccountToken dnsConfig dnsPolicy enableServiceLinks ephemeralContainers "
+        "automountServiceAccountToken dnsConfig dnsPolicy enableServiceLinks ephemeralContainers "
         "evictionResponders hostAliases hostIPC hostPID hostname hostnameOverride imagePullSecrets readinessGates "
         "securityContext serviceAccount serviceAccountName setHostnameAsFQDN shareProcessNamespace subdomain",
     ),
@@ -76,6 +76,8 @@ _TABLE: tuple[tuple[type[msgspec.Struct], str], ...] = (
     (workloads.Job, _OBJECT),
     (workloads.CronJob, _OBJECT),
     (workloads.WorkloadSpec, _WORKLOAD),
+    (workloads.DeploymentSpec, _WORKLOAD),
+    (workloads.DaemonSetSpec, _WORKLOAD),
     (workloads.StatefulSetSpec, _WORKLOAD),
     (workloads.StatefulSetOrdinals, ""),
     (workloads.ReplicationControllerSpec, "minReadySeconds"),
@@ -87,7 +89,7 @@ _TABLE: tuple[tuple[type[msgspec.Struct], str], ...] = (
     (workloads.JobTemplateSpec, ""),
     (
         workloads.CronJobSpec,
-        "concurrencyPolicy failedJobsHistoryLimit schedule startingDeadlineSeconds successfulJobsHistoryLimit timeZone",
+        "concurrencyPolicy failedJobsHistoryLimit startingDeadlineSeconds successfulJobsHistoryLimit timeZone",
     ),
 )
 _STORAGE: tuple[tuple[type[msgspec.Struct], str], ...] = (

@@ -55,10 +55,23 @@ from schedctl.api.pods import (
     TopologySpreadConstraint,
     WeightedPodAffinityTerm,
 )
-from schedctl.api.policies import PodDisruptionBudgetSpec, PriorityClass
+from schedctl.api.policies import (
+    PodDisruptionBudgetSpec,
+    PriorityClass,
+    ResourceQuotaSpec,
+    ScopedResourceSelectorRequirement,
+)
 from schedctl.api.sharing import content
 from schedctl.api.storage import PersistentVolumeSpec, StorageClass, VolumeNodeResources
-from schedctl.api.workloads import JobSpec, ReplicationControllerSpec, ServiceSpec, StatefulSetSpec, WorkloadSpec
+from schedctl.api.workloads import (
+    DaemonSetSpec,
+    DeploymentSpec,
+    JobSpec,
+    ReplicationControllerSpec,
+    ServiceSpec,
+    StatefulSetSpec,
+    WorkloadSpec,
+)
 from schedctl.sources.findings import Finding, Path, quoted
 from schedctl.sources.spelling import nearest
 
@@ -73,6 +86,15 @@ _SET_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 _ACCESS_MODES = ("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod")
 _PREEMPTION = ("PreemptLowerPriority", "Never")
 _ALLOCATION = ("ExactCount", "All")
+_SCOPES = (
+    "BestEffort",
+    "CrossNamespacePodAffinity",
+    "NotBestEffort",
+    "NotTerminating",
+    "PriorityClass",
+    "Terminating",
+    "VolumeAttributesClass",
+)
 
 WORDS: dict[Field, tuple[str, ...]] = {
     (Taint, "effect"): _EFFECTS,
@@ -99,6 +121,10 @@ WORDS: dict[Field, tuple[str, ...]] = {
     (PersistentVolumeClaimSpec, "volume_mode"): ("Filesystem", "Block"),
     (PersistentVolumeClaimSpec, "access_modes"): _ACCESS_MODES,
     (JobSpec, "completion_mode"): ("NonIndexed", "Indexed"),
+    (StatefulSetSpec, "pod_management_policy"): ("", "OrderedReady", "Parallel"),
+    (ResourceQuotaSpec, "scopes"): _SCOPES,
+    (ScopedResourceSelectorRequirement, "scope_name"): _SCOPES,
+    (ScopedResourceSelectorRequirement, "operator"): _SET_OPERATORS,
 }
 """Fields that hold one of a few words (lists: each item); "" where the API server fills in a default."""
 
@@ -111,6 +137,7 @@ RANGES: dict[Field, tuple[int, int]] = {
     (ContainerPort, "container_port"): (1, 65535),
     (ContainerPort, "host_port"): (0, 65535),
     (WorkloadSpec, "replicas"): (0, _MANY),
+    (DeploymentSpec, "replicas"): (0, _MANY),
     (StatefulSetSpec, "replicas"): (0, _MANY),
     (ReplicationControllerSpec, "replicas"): (0, _MANY),
     (JobSpec, "parallelism"): (0, _MANY),
@@ -214,8 +241,16 @@ SYNTAX: dict[Field, Rule | tuple[Rule, Rule]] = {
 """Fields whose text has a form: one rule for text and lists of text, two for keys and values of a mapping."""
 
 
-def validate(kind: Kind, obj: msgspec.Struct) -> list[Finding]:
-    """Return what an API server would refuse about an object that was written by hand."""
+def validate(
+    kind: Kind, obj: msgspec.Struct, parts: Iterable[tuple[msgspec.Struct, Path]] | None = None
+) -> list[Finding]:
+    """Return what an API server would refuse about an object that was written by hand.
+
+    Args:
+        kind: its kind.
+        obj: the object.
+        parts: what to look at and where it is, if that is not the object as a whole.
+    """
     out: list[Finding] = []
     metadata: ObjectMeta = obj.metadata  # type: ignore[attr-defined]
     rule = _namespace if kind.name in ("Namespace", "Service") else _name
@@ -226,7 +261,8 @@ def validate(kind: Kind, obj: msgspec.Struct) -> list[Finding]:
             out.append(Finding(("metadata", "namespace"), f"a {kind} is not in a namespace"))
         elif message := _namespace(metadata.namespace):
             out.append(Finding(("metadata", "namespace"), message))
-    _visit(obj, (), out)
+    for part, path in [(obj, ())] if parts is None else parts:
+        _visit(part, path, out)
     return out
 
 
@@ -379,7 +415,7 @@ def _check_syntax(rule: Rule | tuple[Rule, Rule]) -> Check:
     return check_pairs if isinstance(rule, tuple) else check
 
 
-_REFUSED = "an API server would refuse it"
+REFUSED = "an API server would refuse it"
 """The hint of warnings about objects that scheduling can still make sense of, e.g. in a simplified state."""
 
 
@@ -439,7 +475,7 @@ def _affinity_term(obj: PodAffinityTerm, path: Path) -> Iterator[Finding]:
 
 def _pod_spec(obj: PodSpec, path: Path) -> Iterator[Finding]:
     if not obj.containers:
-        yield Finding((*path, "containers"), "without containers a pod asks for nothing", _REFUSED, warning=True)
+        yield Finding((*path, "containers"), "without containers a pod asks for nothing", REFUSED, warning=True)
     spread = [(one.topology_key, one.when_unsatisfiable) for one in obj.topology_spread_constraints or ()]
     for index, pair in enumerate(spread):
         if pair in spread[:index]:
@@ -530,7 +566,7 @@ def _budget(obj: PodDisruptionBudgetSpec, path: Path) -> Iterator[Finding]:
 def _workload(obj: WorkloadSpec, path: Path) -> Iterator[Finding]:
     if obj.selector is None or not (obj.selector.match_labels or obj.selector.match_expressions):
         message = "without a selector the workload selects no pods"
-        yield Finding((*path, "selector"), message, _REFUSED, warning=True)
+        yield Finding((*path, "selector"), message, REFUSED, warning=True)
         return
     try:
         matches = selectors.compile_selector(obj.selector).matches(obj.template.metadata.labels)
@@ -538,7 +574,7 @@ def _workload(obj: WorkloadSpec, path: Path) -> Iterator[Finding]:
         return  # the selector's own rules say what is wrong with it
     if not matches:
         where = (*path, "template", "metadata", "labels")
-        yield Finding(where, "the workload's selector does not select these labels", _REFUSED, warning=True)
+        yield Finding(where, "the workload's selector does not select these labels", REFUSED, warning=True)
 
 
 def _priority_class(obj: PriorityClass, path: Path) -> Iterator[Finding]:
@@ -636,6 +672,8 @@ RELATIONS: dict[type, Callable[[Any, Path], Iterator[Finding]]] = {
     PodResourceClaim: _pod_claim,
     PodDisruptionBudgetSpec: _budget,
     WorkloadSpec: _workload,
+    DeploymentSpec: _workload,
+    DaemonSetSpec: _workload,
     StatefulSetSpec: _workload,
     PriorityClass: _priority_class,
     DeviceRequest: _device_request,

@@ -1,27 +1,32 @@
 """What the API server makes of a pod when it is created, beyond the defaults of its fields.
 
 Between ``kubectl apply`` and the scheduler lie admission plugins and the pod strategy: priorities are looked up,
-tolerations and the overhead of the runtime are added, ``matchLabelKeys`` become part of selectors, pod-level requests
-are completed. A pod that came out of a cluster (it has a uid) has been through all that and is left alone. A pod that
-the API server would have refused is completed as far as possible, and the refusals are returned as warnings: a file
-often holds a part of a cluster only, and the class it misses may well exist.
+limits of the namespace become requests, tolerations and the overhead of the runtime are added, ``matchLabelKeys``
+become part of selectors, pod-level requests are completed. A pod that came out of a cluster (it has a uid) has been
+through all that and is left alone. What a plugin changes is told as an `Effect`. A pod that the API server would have
+refused is completed as far as possible, and the `Refusal` is told; who explains a pod warns of it, since a file often
+holds a part of a cluster only and the class it misses may well exist, and who simulates a release takes it at its word.
 
-Objects that other controllers would have made by the time the pod is looked at, the claims of ephemeral volumes and
-those from templates of resource claims, come back as well. LimitRanges, webhooks and admission policies are not
+Plugins are switched off by the names that kube-apiserver gives them. PodNodeSelector and PodTolerationRestriction,
+which have to be switched on there, act on namespaces that carry their annotations. Objects that other controllers would
+have made by the time the pod is looked at come back as well: the claims of ephemeral volumes and those from templates
+of resource claims. Quotas need to know what went before: ``creation`` asks them too. Webhooks, admission policies,
+service accounts and pod security are not
 consulted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from schedctl.api import defaults, priorities, resources
 from schedctl.api.devices import ResourceClaim, ResourceClaimTemplate
-from schedctl.api.meta import ELLIPSIS, LabelSelector, LabelSelectorRequirement, ObjectMeta, OwnerReference
+from schedctl.api.field_errors import quoted
+from schedctl.api.meta import LabelSelector, LabelSelectorRequirement, Namespace, ObjectMeta, OwnerReference
 from schedctl.api.pods import (
     Affinity,
     Container,
@@ -31,7 +36,6 @@ from schedctl.api.pods import (
     PodResourceClaimStatus,
     PodSpec,
     ResourceList,
-    ResourceRequirements,
     Toleration,
     TopologySpreadConstraint,
     WeightedPodAffinityTerm,
@@ -40,15 +44,85 @@ from schedctl.api.policies import PriorityClass, RuntimeClass
 from schedctl.api.quantities import stored
 from schedctl.api.storage import CLASS_ANNOTATION, PersistentVolumeClaim, StorageClass, claim_name
 from schedctl.cache.cluster import Cluster
+from schedctl.workloads import limit_ranges
+from schedctl.workloads.amounts import together, written
+from schedctl.workloads.names import LONGEST_GENERATED, random_end
 
 T = TypeVar("T")
 _replace = msgspec.structs.replace
 
+DEFAULTING = "Defaulting"
+LIMIT_RANGER, POD_NODE_SELECTOR, PRIORITY = "LimitRanger", "PodNodeSelector", "Priority"
+DEFAULT_TOLERATION_SECONDS, POD_TOLERATION_RESTRICTION = "DefaultTolerationSeconds", "PodTolerationRestriction"
+DEFAULT_STORAGE_CLASS, RUNTIME_CLASS, RESOURCE_QUOTA = "DefaultStorageClass", "RuntimeClass", "ResourceQuota"
+PLUGINS = (
+    DEFAULTING,
+    LIMIT_RANGER,
+    POD_NODE_SELECTOR,
+    PRIORITY,
+    DEFAULT_TOLERATION_SECONDS,
+    POD_TOLERATION_RESTRICTION,
+    DEFAULT_STORAGE_CLASS,
+    RUNTIME_CLASS,
+    RESOURCE_QUOTA,
+)
+"""What can be switched off: kube-apiserver's own names, in the order in which it asks them, and the API's defaults."""
+
 NOT_READY, UNREACHABLE = "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"
-DEFAULT_TOLERATION_SECONDS = 300
+TOLERATION_SECONDS = 300
 PREEMPT_LOWER_PRIORITY = "PreemptLowerPriority"
-_POD_CLAIM_ANNOTATION = "resource.kubernetes.io/pod-claim-name"
 _DEFAULT_CLASS = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
+_NODE_SELECTOR_ANNOTATION = "scheduler.alpha.kubernetes.io/node-selector"
+_TOLERATIONS_ANNOTATION = "scheduler.alpha.kubernetes.io/defaultTolerations"
+_ALLOWED_TOLERATIONS_ANNOTATION = "scheduler.alpha.kubernetes.io/tolerationsWhitelist"
+_MEMORY_PRESSURE = Toleration(key="node.kubernetes.io/memory-pressure", operator="Exists", effect="NoSchedule")
+_CLAIM_ANNOTATION = "resource.kubernetes.io/pod-claim-name"
+_WOULD_REFUSE = "the API server would refuse the pod"
+_tolerations = msgspec.json.Decoder(list[Toleration])
+
+
+class Effect(NamedTuple):
+    """Something that admission changed in an object.
+
+    Attributes:
+        plugin: which plugin did, one of `PLUGINS`.
+        text: what, e.g. ``cpu, memory request for container app``.
+    """
+
+    plugin: str
+    text: str
+
+
+class Refusal(NamedTuple):
+    """A reason why the API server refuses an object.
+
+    Attributes:
+        plugin: which plugin refuses, one of `PLUGINS`.
+        message: the API server's words, behind ``pods "web-0" is forbidden:``.
+        warning: our words, with what is assumed if one goes on all the same; "" where there is nothing to say.
+    """
+
+    plugin: str
+    message: str
+    warning: str
+
+
+@dataclass(slots=True)
+class _Notes:
+    """What the plugins have to say about one object, and which of them are off."""
+
+    disabled: Collection[str]
+    effects: list[Effect]
+    refusals: list[Refusal]
+
+    def on(self, plugin: str) -> bool:
+        return plugin not in self.disabled
+
+    def changed(self, plugin: str, text: str) -> None:
+        self.effects.append(Effect(plugin, text))
+
+    def refuse(self, plugin: str, message: str, warning: str | None = None) -> None:
+        self.refusals.append(Refusal(plugin, message, f"{message}: {_WOULD_REFUSE}" if warning is None else warning))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,23 +132,65 @@ class Admitted:
     Attributes:
         pod: the completed pod.
         claims: those of its ephemeral volumes that do not exist yet, and its resource claims from templates.
-        warnings: why the API server would refuse it, or what could not be looked up; sentences without a full stop.
+        effects: what admission changed, in order.
+        refusals: why the API server would refuse it, or what could not be looked up; in the order of the plugins.
     """
 
     pod: Pod
     claims: tuple[PersistentVolumeClaim | ResourceClaim, ...] = ()
-    warnings: tuple[str, ...] = ()
+    effects: tuple[Effect, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The refusals as warnings; sentences without a full stop."""
+        return tuple(refusal.warning for refusal in self.refusals if refusal.warning)
 
 
-def admit(pod: Pod, cluster: Cluster) -> Admitted:
-    """Return the pod as the API server of this cluster would store it, which for a pod with a uid is as it is."""
-    pod = defaults.pod(pod)
+def admit(pod: Pod, cluster: Cluster, disabled: Collection[str] = ()) -> Admitted:
+    """Return the pod as the API server of this cluster would store it, which for a pod with a uid is as it is.
+
+    Args:
+        pod: the pod as it was sent.
+        cluster: where it is created.
+        disabled: the plugins that are switched off.
+    """
     if pod.metadata.uid:
-        return Admitted(pod)
-    warnings: list[str] = []
-    pod = _prioritised(pod, cluster.every(PriorityClass), warnings)
-    spec = _tolerating_outages(pod.spec)
-    spec = _in_runtime(spec, cluster, warnings)
+        return Admitted(defaults.pod(pod))
+    spec, effects, refusals = admit_spec(pod, cluster, disabled)
+    pod = _replace(pod, metadata=defaults.namespaced(pod.metadata), spec=spec)
+    claims = tuple(
+        made if DEFAULT_STORAGE_CLASS in disabled else claim(made, cluster) for made in ephemeral_claims(pod, cluster)
+    )
+    pod, device_claims = generated_claims(pod, cluster)
+    return Admitted(pod, (*claims, *device_claims), effects, refusals)
+
+
+def admit_spec(
+    pod: Pod, cluster: Cluster, disabled: Collection[str] = ()
+) -> tuple[PodSpec, tuple[Effect, ...], tuple[Refusal, ...]]:
+    """Return what becomes of a pod's spec, with effects and refusals; only spec, namespace and labels matter."""
+    notes = _Notes(disabled, [], [])
+    pod = _defaulted(pod, notes)
+    ranges = limit_ranges.of(cluster, pod.metadata.namespace) if notes.on(LIMIT_RANGER) else []
+    for limits in ranges:
+        spec, texts = limit_ranges.completed(pod.spec, limits)
+        pod = _replace(pod, spec=spec)
+        for text in texts:
+            notes.changed(LIMIT_RANGER, f"{text}, by LimitRange {limits.metadata.name}")
+    namespace = cluster.get(Namespace, pod.metadata.namespace)
+    annotations = (namespace.metadata.annotations if namespace else None) or {}
+    if notes.on(POD_NODE_SELECTOR) and _NODE_SELECTOR_ANNOTATION in annotations:
+        pod = _replace(pod, spec=_selecting_nodes(pod.spec, annotations[_NODE_SELECTOR_ANNOTATION], notes))
+    if notes.on(PRIORITY):
+        pod = _prioritised(pod, cluster.every(PriorityClass), notes)
+    spec = pod.spec
+    if notes.on(DEFAULT_TOLERATION_SECONDS):
+        spec = _tolerating_outages(spec, notes)
+    if notes.on(POD_TOLERATION_RESTRICTION):
+        spec = _tolerating_as_allowed(spec, annotations, notes)
+    if notes.on(RUNTIME_CLASS):
+        spec = _in_runtime(spec, cluster, notes)
     labels = pod.metadata.labels or {}
     spec = _replace(
         spec,
@@ -82,20 +198,30 @@ def admit(pod: Pod, cluster: Cluster) -> Admitted:
         topology_spread_constraints=_each(
             spec.topology_spread_constraints, lambda constraint: _spread_with_keys(constraint, labels)
         ),
-        resources=_pod_level(spec),
     )
-    pod = _replace(pod, spec=spec)
-    volume_claims = tuple(_ephemeral_claims(pod, cluster))
-    pod, resource_claims = generated_claims(pod, cluster)
-    return Admitted(pod, volume_claims + resource_claims, tuple(warnings))
+    if notes.on(DEFAULTING):
+        spec = _with_pod_level(spec, notes)
+    for limits in ranges:
+        if violations := limit_ranges.pod_violations(spec, limits):
+            notes.refuse(LIMIT_RANGER, limit_ranges.joined(violations))
+            break
+    return spec, tuple(notes.effects), tuple(notes.refusals)
 
 
 def claim(obj: PersistentVolumeClaim, cluster: Cluster) -> PersistentVolumeClaim:
     """Return a new claim as stored: one that names no class gets the cluster's default (DefaultStorageClass)."""
+    return claim_with_class(obj, cluster)[0]
+
+
+def claim_with_class(obj: PersistentVolumeClaim, cluster: Cluster) -> tuple[PersistentVolumeClaim, tuple[Effect, ...]]:
+    """Return a new claim with the cluster's default class where it names none, and what that changed."""
     if obj.spec.storage_class_name is not None or CLASS_ANNOTATION in (obj.metadata.annotations or {}):
-        return obj
+        return obj, ()
     name = default_storage_class(cluster)
-    return _replace(obj, spec=_replace(obj.spec, storage_class_name=name)) if name else obj
+    if not name:
+        return obj, ()
+    effect = Effect(DEFAULT_STORAGE_CLASS, f"storageClassName {name}, the default")
+    return _replace(obj, spec=_replace(obj.spec, storage_class_name=name)), (effect,)
 
 
 def default_storage_class(cluster: Cluster) -> str:
@@ -105,7 +231,49 @@ def default_storage_class(cluster: Cluster) -> str:
     return min((c.metadata.name for c in marked if (c.metadata.creation_timestamp or "") == newest), default="")
 
 
-def _prioritised(pod: Pod, classes: Mapping[str, PriorityClass], warnings: list[str]) -> Pod:
+def _defaulted(pod: Pod, notes: _Notes) -> Pod:
+    """Fill in the defaults of fields, requests from limits among them."""
+    filled = defaults.pod(pod)
+    if not notes.on(DEFAULTING):
+        before = pod.spec
+        spec = _replace(filled.spec, containers=before.containers, init_containers=before.init_containers)
+        return _replace(filled, spec=spec)
+    pairs = zip((*(pod.spec.init_containers or ()), *(pod.spec.containers or ())), _all(filled.spec), strict=True)
+    for before_it, after_it in pairs:
+        asked = (before_it.resources.requests if before_it.resources else None) or {}
+        added = [name for name in (after_it.resources and after_it.resources.requests) or () if name not in asked]
+        if added:
+            names = ", ".join(sorted(added))
+            notes.changed(DEFAULTING, f"{names} request for container {after_it.name} from its limits")
+    return filled
+
+
+def _all(spec: PodSpec) -> list[Container]:
+    return [*(spec.init_containers or ()), *(spec.containers or ())]
+
+
+def _selecting_nodes(spec: PodSpec, written: str, notes: _Notes) -> PodSpec:
+    """Add the node selector of the namespace (PodNodeSelector)."""
+    selector = {}
+    for part in written.split(",") if written else ():
+        key, equals, value = part.partition("=")
+        if not equals or "=" in value:
+            notes.refuse(POD_NODE_SELECTOR, f"invalid selector: {part}")
+            return spec
+        selector[key.strip()] = value.strip()
+    asked = spec.node_selector or {}
+    if any(asked.get(key, value) != value for key, value in selector.items()):
+        notes.refuse(POD_NODE_SELECTOR, "pod node label selector conflicts with its namespace node label selector")
+        return spec
+    added = {key: value for key, value in selector.items() if key not in asked}
+    if not added:
+        return spec
+    terms = ", ".join(f"{key}={value}" for key, value in sorted(added.items()))
+    notes.changed(POD_NODE_SELECTOR, f"nodeSelector {terms}, of the namespace")
+    return _replace(spec, node_selector={**selector, **asked})
+
+
+def _prioritised(pod: Pod, classes: Mapping[str, PriorityClass], notes: _Notes) -> Pod:
     """Look up the priority (Priority); of several default classes the one of least value counts."""
     spec = pod.spec
     name = spec.priority_class_name
@@ -116,64 +284,129 @@ def _prioritised(pod: Pod, classes: Mapping[str, PriorityClass], warnings: list[
     stated, unknown = spec.priority, bool(name) and name not in classes and name not in priorities.SYSTEM_CLASSES
     pod = priorities.resolve(_replace(pod, spec=_replace(spec, priority_class_name=name, priority=None)), classes)
     computed = pod.spec.priority
-    if unknown and stated is None:
-        warnings.append(
-            f'no PriorityClass "{name}" is known: the API server would refuse the pod, priority 0 is assumed'
-        )
-    elif not unknown and stated not in (None, computed):
+    if unknown:
+        warning = f'no PriorityClass "{name}" is known: {_WOULD_REFUSE}, priority 0 is assumed'
+        message = f"no PriorityClass with name {name} was found"
+        notes.refuse(PRIORITY, message, warning if stated is None else "")
+    elif stated not in (None, computed):
         origin = "its PriorityClass gives" if name else "a pod without a PriorityClass gets"
-        warnings.append(
-            f"spec.priority is {stated} but {origin} {computed}:"
-            f" the API server would refuse the pod, {stated} is assumed"
+        notes.refuse(
+            PRIORITY,
+            f"the integer value of priority ({stated}) must not be provided in pod spec; priority admission controller"
+            f" computed {computed} from the given PriorityClass name",
+            f"spec.priority is {stated} but {origin} {computed}: {_WOULD_REFUSE}, {stated} is assumed",
         )
+    elif name:
+        default = "" if spec.priority_class_name else ", the global default"
+        notes.changed(PRIORITY, f"priority {computed} of PriorityClass {name}{default}")
     policy = pod.spec.preemption_policy or PREEMPT_LOWER_PRIORITY
+    if spec.preemption_policy not in (None, policy):
+        notes.refuse(
+            PRIORITY,
+            f"the string value of PreemptionPolicy ({spec.preemption_policy}) must not be provided in pod spec;"
+            f" priority admission controller computed {policy} from the given PriorityClass name",
+            f"spec.preemptionPolicy is {spec.preemption_policy} but its PriorityClass says {policy}:"
+            f" {_WOULD_REFUSE}, {policy} is assumed",
+        )
     priority = computed if stated is None else stated
     return _replace(pod, spec=_replace(pod.spec, priority=priority, preemption_policy=policy))
 
 
-def _tolerating_outages(spec: PodSpec) -> PodSpec:
+def _tolerating_outages(spec: PodSpec, notes: _Notes) -> PodSpec:
     """Let the pod stay on a lost node for five minutes (DefaultTolerationSeconds); scheduling does not change."""
     stated = spec.tolerations or []
     added = [
-        Toleration(key=key, operator="Exists", effect="NoExecute", toleration_seconds=DEFAULT_TOLERATION_SECONDS)
+        Toleration(key=key, operator="Exists", effect="NoExecute", toleration_seconds=TOLERATION_SECONDS)
         for key in (NOT_READY, UNREACHABLE)
         if not any(t.key in ("", key) and t.effect in ("", "NoExecute") for t in stated)
     ]
+    if not added:
+        return spec
+    keys = ", ".join(toleration.key.rpartition("/")[2] for toleration in added)
+    notes.changed(DEFAULT_TOLERATION_SECONDS, f"toleration of {keys} for {TOLERATION_SECONDS} s")
     return _replace(spec, tolerations=[*stated, *added])
 
 
-def _in_runtime(spec: PodSpec, cluster: Cluster, warnings: list[str]) -> PodSpec:
-    """Add what the pod's RuntimeClass costs and where it runs (RuntimeClass)."""
-    if spec.runtime_class_name is None:
-        if spec.overhead:
-            warnings.append("spec.overhead is set without a RuntimeClass: the API server would refuse the pod")
+def _tolerating_as_allowed(spec: PodSpec, annotations: Mapping[str, str], notes: _Notes) -> PodSpec:
+    """Add the tolerations of the namespace and hold the pod to those it allows (PodTolerationRestriction)."""
+    if not annotations.keys() & {_TOLERATIONS_ANNOTATION, _ALLOWED_TOLERATIONS_ANNOTATION}:
         return spec
-    runtime = cluster.get(RuntimeClass, spec.runtime_class_name)
+    try:
+        given, allowed = (
+            _tolerations.decode(annotations.get(key) or "[]")
+            for key in (_TOLERATIONS_ANNOTATION, _ALLOWED_TOLERATIONS_ANNOTATION)
+        )
+    except msgspec.DecodeError as error:
+        notes.refuse(POD_TOLERATION_RESTRICTION, f"the tolerations of the namespace cannot be read: {error}")
+        return spec
+    extra = given if limit_ranges.best_effort(spec) else [*given, _MEMORY_PRESSURE]
+    stated = spec.tolerations or []
+    tolerations = _merged([*stated, *extra]) if extra else stated
+    added = [toleration for toleration in tolerations if toleration not in stated]
+    if added:
+        keys = ", ".join(toleration.key or "everything" for toleration in added)
+        notes.changed(POD_TOLERATION_RESTRICTION, f"toleration of {keys}, of the namespace")
+    if allowed and not all(any(_covers(wide, narrow) for wide in allowed) for narrow in tolerations):
+        notes.refuse(
+            POD_TOLERATION_RESTRICTION,
+            "pod tolerations (possibly merged with namespace default tolerations) conflict with"
+            " its namespace whitelist",
+        )
+    return _replace(spec, tolerations=tolerations or spec.tolerations)
+
+
+def _in_runtime(spec: PodSpec, cluster: Cluster, notes: _Notes) -> PodSpec:
+    """Add what the pod's RuntimeClass costs and where it runs (RuntimeClass)."""
+    name = spec.runtime_class_name
+    if name is None:
+        if spec.overhead:
+            notes.refuse(
+                RUNTIME_CLASS,
+                "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead",
+                f"spec.overhead is set without a RuntimeClass: {_WOULD_REFUSE}",
+            )
+        return spec
+    runtime = cluster.get(RuntimeClass, name)
     if runtime is None:
-        warnings.append(f'no RuntimeClass "{spec.runtime_class_name}" is known: the API server would refuse the pod')
+        message = f"pod rejected: RuntimeClass {quoted(name)} not found"
+        notes.refuse(RUNTIME_CLASS, message, f'no RuntimeClass "{name}" is known: {_WOULD_REFUSE}')
         return spec
     overhead = runtime.overhead.pod_fixed if runtime.overhead else None
     if spec.overhead and not _alike(spec.overhead, overhead):
-        warnings.append(
-            f"spec.overhead is not that of RuntimeClass {spec.runtime_class_name}: the API server would refuse the pod,"
-            " the class's is assumed"
+        notes.refuse(
+            RUNTIME_CLASS,
+            "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
+            if overhead
+            else "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead",
+            f"spec.overhead is not that of RuntimeClass {name}: {_WOULD_REFUSE}, the class's is assumed",
         )
+    elif overhead and not spec.overhead:
+        amounts = ", ".join(f"{resource}={quantity}" for resource, quantity in sorted(overhead.items()))
+        notes.changed(RUNTIME_CLASS, f"overhead {amounts} of RuntimeClass {name}")
     spec = _replace(spec, overhead=overhead)
     where = runtime.scheduling
     if where is None:
         return spec
     selector, asked = where.node_selector or {}, spec.node_selector or {}
-    warnings.extend(
-        f"spec.nodeSelector asks for {key}={asked[key]} but RuntimeClass {spec.runtime_class_name} for {key}={value}:"
-        " the API server would refuse the pod"
-        for key, value in sorted(selector.items())
-        if asked.get(key, value) != value
-    )
-    return _replace(
-        spec,
-        node_selector={**selector, **asked} or spec.node_selector,
-        tolerations=_merged([*(spec.tolerations or ()), *(where.tolerations or ())]),
-    )
+    for key, value in sorted(selector.items()):
+        if asked.get(key, value) != value:
+            notes.refuse(
+                RUNTIME_CLASS,
+                f"conflict: runtimeClass.scheduling.nodeSelector[{key}] = {value};"
+                f" pod.spec.nodeSelector[{key}] = {asked[key]}",
+                f"spec.nodeSelector asks for {key}={asked[key]} but RuntimeClass {name} for {key}={value}:"
+                f" {_WOULD_REFUSE}",
+            )
+    terms = ", ".join(f"{key}={value}" for key, value in sorted(selector.items()) if key not in asked)
+    if terms:
+        notes.changed(RUNTIME_CLASS, f"nodeSelector {terms} of RuntimeClass {name}")
+    stated = spec.tolerations or []
+    tolerations = _merged([*stated, *(where.tolerations or ())])
+    added = [toleration for toleration in tolerations if toleration not in stated]
+    if added:
+        keys = ", ".join(toleration.key or "everything" for toleration in added)
+        notes.changed(RUNTIME_CLASS, f"toleration of {keys} of RuntimeClass {name}")
+    return _replace(spec, node_selector={**selector, **asked} or spec.node_selector, tolerations=tolerations)
 
 
 def _merged(tolerations: list[Toleration]) -> list[Toleration]:
@@ -258,39 +491,33 @@ def _with_keys(
     return _replace(selector, match_expressions=[*(selector.match_expressions or ()), *added])
 
 
-def _pod_level(spec: PodSpec) -> ResourceRequirements | None:
-    """Complete pod-level requests from the containers and the pod's limits (KEP-2837); limits are not scheduled by."""
+def _with_pod_level(spec: PodSpec, notes: _Notes) -> PodSpec:
+    """Complete what a pod asks for as a whole from its containers and its limits (KEP-2837)."""
     stated = spec.resources
     if stated is None or not (stated.requests or stated.limits):
-        return stated
+        return spec
     requests, limits = dict(stated.requests or {}), dict(stated.limits or {})
-    for name, amount in _together(spec, spec.containers, spec.init_containers).items():
-        if name in (resources.CPU, resources.MEMORY):
-            requests.setdefault(name, amount)
-    capped = _together(spec, _asking_limits(spec.containers), _asking_limits(spec.init_containers))
-    for name, amount in capped.items():
-        if resources.is_pod_level(name) and name not in (resources.CPU, resources.MEMORY) and name not in requests:
-            limits.setdefault(name, amount)
+    asked, most = together(spec, "requests"), together(spec, "limits")
+    for name, amount in most.items():
+        if name.startswith("hugepages-") and name not in requests:
+            limits.setdefault(name, str(amount))
+    for name in (resources.CPU, resources.MEMORY):
+        if name in asked:
+            requests.setdefault(name, str(asked[name]))
     for name, quantity in limits.items():
         if resources.is_pod_level(name):
             requests.setdefault(name, quantity)
-    return _replace(stated, requests=requests or None, limits=limits or None)
+    for name, quantity in requests.items():
+        if name not in limits and resources.is_pod_level(name) and all(_limits(one, name) for one in _all(spec)):
+            limits[name] = quantity if written(quantity).more_than(most[name]) else str(most[name])
+    completed = _replace(stated, requests=requests or None, limits=limits or None)
+    if completed != stated:
+        notes.changed(DEFAULTING, "requests and limits of the pod as a whole, from its containers")
+    return _replace(spec, resources=completed)
 
 
-def _together(
-    spec: PodSpec, containers: list[Container] | None, init_containers: list[Container] | None
-) -> ResourceList:
-    """What these containers ask for together, init containers and sidecars counted as they overlap."""
-    alone = _replace(spec, containers=containers, init_containers=init_containers, resources=None, overhead=None)
-    together = resources.demand_of(Pod(spec=alone)).pending
-    return {name: f"{amount}m" if name == resources.CPU else str(amount) for name, amount in together.items()}
-
-
-def _asking_limits(containers: list[Container] | None) -> list[Container] | None:
-    def limits(container: Container) -> ResourceList | None:
-        return container.resources.limits if container.resources else None
-
-    return _each(containers, lambda c: _replace(c, resources=ResourceRequirements(requests=limits(c))))
+def _limits(container: Container, name: str) -> bool:
+    return container.resources is not None and name in (container.resources.limits or {})
 
 
 def _alike(one: ResourceList, other: ResourceList | None) -> bool:
@@ -298,8 +525,42 @@ def _alike(one: ResourceList, other: ResourceList | None) -> bool:
     return one.keys() == other.keys() and all(stored(one[name]).compare(stored(other[name])) == 0 for name in one)
 
 
-def _ephemeral_claims(pod: Pod, cluster: Cluster) -> Iterable[PersistentVolumeClaim]:
-    """The claims that the ephemeral volume controller would make for the pod."""
+def generated_claims(pod: Pod, cluster: Cluster) -> tuple[Pod, tuple[ResourceClaim, ...]]:
+    """Return a pod and the claims that the resource claim controller makes of its templates, named in its status.
+
+    Claims that the status names already are not made again. A template that is not there makes no claim, and the pod
+    waits for it.
+    """
+    stated = pod.spec.resource_claims
+    if not stated or not any(reference.resource_claim_template_name for reference in stated):
+        return pod, ()
+    known = {status.name: status for status in pod.status.resource_claim_statuses or ()}
+    metadata, made = pod.metadata, []
+    owner = OwnerReference(api_version="v1", kind="Pod", name=metadata.name, uid=metadata.uid, controller=True)
+    for reference in stated:
+        if reference.resource_claim_template_name is None or reference.name in known:
+            continue
+        key = f"{metadata.namespace}/{reference.resource_claim_template_name}"
+        template = cluster.get(ResourceClaimTemplate, key)
+        if template is None:
+            continue
+        base, inner = f"{metadata.name}-{reference.name}-", template.spec.metadata
+        name = base[:LONGEST_GENERATED] + random_end(metadata.namespace, base)
+        own = ObjectMeta(
+            name=name,
+            namespace=metadata.namespace,
+            labels=inner.labels,
+            annotations={**(inner.annotations or {}), _CLAIM_ANNOTATION: reference.name},
+            owner_references=[owner],
+        )
+        made.append(ResourceClaim(metadata=own, spec=template.spec.spec))
+        known[reference.name] = PodResourceClaimStatus(name=reference.name, resource_claim_name=name)
+    status = _replace(pod.status, resource_claim_statuses=list(known.values()) or None)
+    return _replace(pod, status=status), tuple(made)
+
+
+def ephemeral_claims(pod: Pod, cluster: Cluster) -> Iterable[PersistentVolumeClaim]:
+    """Yield the claims that the ephemeral volume controller would make for the pod, without a default class."""
     metadata = pod.metadata
     for volume in pod.spec.volumes or ():
         template = volume.ephemeral.volume_claim_template if volume.ephemeral else None
@@ -311,54 +572,16 @@ def _ephemeral_claims(pod: Pod, cluster: Cluster) -> Iterable[PersistentVolumeCl
         ):
             continue
         owner = OwnerReference(api_version="v1", kind="Pod", name=metadata.name, uid=metadata.uid, controller=True)
-        yield claim(
-            PersistentVolumeClaim(
-                metadata=ObjectMeta(
-                    name=name,
-                    namespace=metadata.namespace,
-                    labels=template.metadata.labels,
-                    annotations=template.metadata.annotations,
-                    owner_references=[owner],
-                ),
-                spec=template.spec,
+        yield PersistentVolumeClaim(
+            metadata=ObjectMeta(
+                name=name,
+                namespace=metadata.namespace,
+                labels=template.metadata.labels,
+                annotations=template.metadata.annotations,
+                owner_references=[owner],
             ),
-            cluster,
+            spec=template.spec,
         )
-
-
-def generated_claims(pod: Pod, cluster: Cluster) -> tuple[Pod, tuple[ResourceClaim, ...]]:
-    """Do what the resource claim controller would: make a claim from each template, and note its name in the status.
-
-    Claims that the status names already are not made again. A template that is not there is left alone, as the
-    controller leaves it: the pod waits.
-    """
-    metadata, statuses = pod.metadata, list(pod.status.resource_claim_statuses or ())
-    known = {status.name for status in statuses}
-    claims = []
-    for reference in pod.spec.resource_claims or ():
-        key = f"{metadata.namespace}/{reference.resource_claim_template_name}"
-        template = cluster.get(ResourceClaimTemplate, key)
-        if reference.resource_claim_template_name is None or template is None or reference.name in known:
-            continue
-        made_for = OwnerReference(api_version="v1", kind="Pod", name=metadata.name, uid=metadata.uid, controller=True)
-        name = f"{metadata.name}-{reference.name}-{ELLIPSIS}"
-        wanted = template.spec.metadata
-        claims.append(
-            ResourceClaim(
-                metadata=ObjectMeta(
-                    name=name,
-                    namespace=metadata.namespace,
-                    labels=wanted.labels,
-                    annotations={**(wanted.annotations or {}), _POD_CLAIM_ANNOTATION: reference.name},
-                    owner_references=[made_for],
-                ),
-                spec=template.spec.spec,
-            )
-        )
-        statuses.append(PodResourceClaimStatus(name=reference.name, resource_claim_name=name))
-    if claims:
-        pod = _replace(pod, status=_replace(pod.status, resource_claim_statuses=statuses))
-    return pod, tuple(claims)
 
 
 def _is_default(annotations: Mapping[str, str]) -> bool:

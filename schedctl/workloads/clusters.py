@@ -59,7 +59,7 @@ def assemble(objects: Iterable[Any]) -> Assembled:
         elif isinstance(obj, StorageClass):
             cluster.put(defaults.storage_class(obj))
         else:
-            cluster.put(_named(obj) if isinstance(obj, Namespace) else obj)
+            cluster.put(with_name_label(obj) if isinstance(obj, Namespace) else obj)
     for claim in claims:
         cluster.put(claim if claim.metadata.uid else admission.claim(claim, cluster))
     cluster.add_pods(_admitted(pods, made))
@@ -103,8 +103,8 @@ def _each_with_a_name(pods: Iterable[Pod]) -> Iterator[Pod]:
         yield msgspec.structs.replace(pod, metadata=msgspec.structs.replace(metadata, name=name))
 
 
-def _named(namespace: Namespace) -> Namespace:
-    """Give a namespace the label with its name, which an API server always adds and selectors rely on."""
+def with_name_label(namespace: Namespace) -> Namespace:
+    """Return a namespace with the label of its name, which an API server always adds and selectors rely on."""
     metadata = namespace.metadata
     labels = {**(metadata.labels or {}), NAME_LABEL: metadata.name}
     return msgspec.structs.replace(namespace, metadata=msgspec.structs.replace(metadata, labels=labels))

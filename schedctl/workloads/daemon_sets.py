@@ -7,12 +7,13 @@ requires. A DaemonSet that has all its pods makes none, so its own pods never st
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
 from schedctl.api.defaults import namespaced
 from schedctl.api.node_selectors import NAME_FIELD, required_node_affinity
+from schedctl.api.nodes import Node
 from schedctl.api.pods import (
     Affinity,
     NodeAffinity,
@@ -52,7 +53,7 @@ def pod_for(workload: DaemonSet, cluster: Cluster, node: str = "") -> Made:
     metadata = namespaced(workload.metadata)
     subject = f"DaemonSet {metadata.namespace}/{metadata.name}"
     untied = pod_of(workload, cluster).pod
-    eligible = sorted(_eligible(untied, cluster))
+    eligible = sorted(eligible_nodes(untied, nodes_of(cluster)))
     there = dict(_pods(workload, cluster))
     if node in there:
         made = there[node]
@@ -70,15 +71,20 @@ def pod_for(workload: DaemonSet, cluster: Cluster, node: str = "") -> Made:
     note = f"this is the pod that {subject} would make for node {chosen}"
     if not node and len(without) > 1:
         note += f", the first of {len(without)} eligible nodes without one; `--node NAME` asks about another"
-    return Made(_tied(untied, chosen), note=note)
+    return Made(tied(untied, chosen), note=note)
 
 
-def _eligible(untied: Pod, cluster: Cluster) -> Iterator[str]:
+def nodes_of(cluster: Cluster) -> Iterator[Node]:
+    """Yield the nodes of a cluster."""
+    table = cluster.node_table
+    return (table.objects[row] for row in table.row_of.values())
+
+
+def eligible_nodes(untied: Pod, nodes: Iterable[Node]) -> Iterator[str]:
     """Yield the names of the nodes the controller would make a pod for."""
     required, spec = required_node_affinity(untied), untied.spec
-    table = cluster.node_table
-    for name, row in table.row_of.items():
-        node = table.objects[row]
+    for node in nodes:
+        name = node.metadata.name
         if (
             spec.node_name in ("", name)
             and required.matches(name, node.metadata.labels)
@@ -93,11 +99,13 @@ def _pods(workload: DaemonSet, cluster: Cluster) -> Iterator[tuple[str, Pod]]:
     for info in every_pod(cluster):
         pod = info.pod
         if pod.metadata.namespace == owner.namespace and controlled_by(pod.metadata, "DaemonSet", owner):
-            yield pod.spec.node_name or _tie(pod), pod
+            yield node_of(pod), pod
 
 
-def _tie(pod: Pod) -> str:
-    """Return the node a pod's affinity names, "" for none."""
+def node_of(pod: Pod) -> str:
+    """Return the node a daemon's pod is on or, by its affinity, tied to; "" for none."""
+    if pod.spec.node_name:
+        return pod.spec.node_name
     affinity = pod.spec.affinity and pod.spec.affinity.node_affinity
     required = affinity.required_during_scheduling_ignored_during_execution if affinity else None
     for term in (required and required.node_selector_terms) or ():
@@ -107,7 +115,7 @@ def _tie(pod: Pod) -> str:
     return ""
 
 
-def _tied(pod: Pod, node: str) -> Pod:
+def tied(pod: Pod, node: str) -> Pod:
     """Return the pod tied to a node, in place of the nodes it required."""
     name = NodeSelectorRequirement(key=NAME_FIELD, operator="In", values=[node])
     required = NodeSelector(node_selector_terms=[NodeSelectorTerm(match_fields=[name])])

@@ -5,13 +5,14 @@ reads all of it: Services and owners decide what a pod is spread against by defa
 ``matchLabelKeys`` usually name. Objects that the controllers make along with the pod, the ReplicaSet of a new
 Deployment and the claims of a StatefulSet, come back with it, because the pod is judged with them in place.
 
-One pod stands for all replicas. A DaemonSet makes one for each node; here it is the template before it is tied to a
-node, and ``daemon_sets`` ties it.
+For `pod_of` one pod stands for all replicas, and what is random in its name is left open. A DaemonSet makes one for
+each node; here it is the template before it is tied to a node, and ``daemon_sets`` ties it. ``expansion`` makes all
+replicas, of the same parts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import singledispatch
 from itertools import count
@@ -22,14 +23,19 @@ import msgspec
 from schedctl.api.defaults import DEFAULT_SCHEDULER, namespaced
 from schedctl.api.meta import ELLIPSIS, LabelSelector, ObjectMeta, OwnerReference
 from schedctl.api.pods import (
+    Container,
+    PersistentVolumeClaimSpec,
     PersistentVolumeClaimVolumeSource,
     Pod,
     PodSpec,
     PodTemplate,
     PodTemplateSpec,
+    ResourceList,
+    ResourceRequirements,
     Toleration,
     Volume,
 )
+from schedctl.api.quantities import canonical, stored
 from schedctl.api.storage import PersistentVolumeClaim
 from schedctl.api.workloads import (
     CronJob,
@@ -51,6 +57,14 @@ HASH_LABEL = "pod-template-hash"
 NEW = "new"
 """Stands for a hash or uid that does not exist yet; no real one has this value."""
 REVISION = "deployment.kubernetes.io/revision"
+_RESTARTED = "kubectl.kubernetes.io/restartedAt"
+_ADDED_LABELS = (
+    HASH_LABEL,
+    "controller-uid",
+    "job-name",
+    "batch.kubernetes.io/controller-uid",
+    "batch.kubernetes.io/job-name",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,40 +99,24 @@ def pod_of(workload: Any, cluster: Cluster) -> Made:
 @pod_of.register
 def _(workload: Deployment, cluster: Cluster) -> Made:
     """A Deployment's pod is its ReplicaSet's; until there is one of this template, the one it would make."""
-    metadata = namespaced(workload.metadata)
-    current = _current(workload, cluster)
+    current = current_replica_set(workload, cluster)
     if current is not None:
         return pod_of(current, cluster)
-    labels = {**(workload.spec.template.metadata.labels or {}), HASH_LABEL: NEW}
-    selector = workload.spec.selector or LabelSelector()
-    replica_set = ReplicaSet(
-        metadata=ObjectMeta(
-            name=f"{metadata.name}-{NEW}",
-            namespace=metadata.namespace,
-            labels=labels,
-            owner_references=[_controller("apps/v1", "Deployment", metadata)],
-        ),
-        spec=WorkloadSpec(
-            replicas=workload.spec.replicas,
-            selector=_replace(selector, match_labels={**(selector.match_labels or {}), HASH_LABEL: NEW}),
-            template=_replace(
-                workload.spec.template, metadata=_replace(workload.spec.template.metadata, labels=labels)
-            ),
-        ),
-    )
+    replica_set = replica_set_of(workload, NEW)
     made = pod_of(replica_set, cluster)
-    pod = _replace(made.pod, metadata=_replace(made.pod.metadata, name=f"{metadata.name}-{ELLIPSIS}"))
+    pod = _replace(made.pod, metadata=_replace(made.pod.metadata, name=f"{workload.metadata.name}-{ELLIPSIS}"))
     return Made(pod, (replica_set,))
 
 
 @pod_of.register
 def _(workload: ReplicaSet, cluster: Cluster) -> Made:
-    return Made(_pod("apps/v1", "ReplicaSet", workload.metadata, workload.spec.template))
+    return Made(pod_from(Owner("apps/v1", "ReplicaSet", namespaced(workload.metadata)), workload.spec.template))
 
 
 @pod_of.register
 def _(workload: ReplicationController, cluster: Cluster) -> Made:
-    return Made(_pod("v1", "ReplicationController", workload.metadata, workload.spec.template or PodTemplateSpec()))
+    owner = Owner("v1", "ReplicationController", namespaced(workload.metadata))
+    return Made(pod_from(owner, workload.spec.template or PodTemplateSpec()))
 
 
 @pod_of.register
@@ -128,66 +126,163 @@ def _(workload: StatefulSet, cluster: Cluster) -> Made:
     start = spec.ordinals.start if spec.ordinals else 0
     replicas = 1 if spec.replicas is None else spec.replicas
     names = ((ordinal, f"{metadata.name}-{ordinal}") for ordinal in count(start))
-    ordinal, name = next(each for each in names if not _exists(f"{metadata.namespace}/{each[1]}", cluster))
+    ordinal, name = next(each for each in names if not exists(f"{metadata.namespace}/{each[1]}", cluster))
     note = ""
     if ordinal >= start + replicas:
         has = {0: "is scaled to 0", 1: "has its only pod"}.get(replicas, f"has all of its {replicas} pods")
         note = f"StatefulSet {metadata.namespace}/{metadata.name} {has}"
         note += f": this is {name}, which it would make if scaled to {ordinal - start + 1}"
-    own = {"statefulset.kubernetes.io/pod-name": name, "apps.kubernetes.io/pod-index": str(ordinal)}
-    pod = _pod("apps/v1", "StatefulSet", metadata, spec.template, name=name, labels=own)
-    claims = {t.metadata.name: f"{t.metadata.name}-{name}" for t in spec.volume_claim_templates or ()}
-    volumes = [
-        Volume(name=volume, persistent_volume_claim=PersistentVolumeClaimVolumeSource(claim_name=claim))
-        for volume, claim in claims.items()
-    ]
-    volumes += [volume for volume in pod.spec.volumes or () if volume.name not in claims]
-    missing = tuple(
-        admission.claim(
-            PersistentVolumeClaim(
-                metadata=ObjectMeta(
-                    name=claims[template.metadata.name],
-                    namespace=metadata.namespace,
-                    annotations=template.metadata.annotations,
-                    labels={
-                        **(template.metadata.labels or {}),
-                        **((spec.selector.match_labels if spec.selector else None) or {}),
-                    },
-                ),
-                spec=template.spec,
-            ),
-            cluster,
-        )
-        for template in spec.volume_claim_templates or ()
-        if cluster.get(PersistentVolumeClaim, f"{metadata.namespace}/{claims[template.metadata.name]}") is None
-    )
-    return Made(_replace(pod, spec=_replace(pod.spec, volumes=volumes or None)), missing, note)
+    claims = tuple(admission.claim(claim, cluster) for claim in stateful_claims(workload, ordinal, cluster))
+    return Made(stateful_pod(workload, ordinal), claims, note)
 
 
 @pod_of.register
 def _(workload: DaemonSet, cluster: Cluster) -> Made:
-    pod = _pod("apps/v1", "DaemonSet", workload.metadata, workload.spec.template)
-    return Made(_replace(pod, spec=_replace(pod.spec, tolerations=_daemon_tolerations(pod.spec))))
+    return Made(daemon_pod(Owner("apps/v1", "DaemonSet", namespaced(workload.metadata)), workload.spec.template))
 
 
 @pod_of.register
 def _(workload: Job, cluster: Cluster) -> Made:
-    return Made(_job_pod(namespaced(workload.metadata), workload.spec))
+    return Made(job_pod(namespaced(workload.metadata), workload.spec))
 
 
 @pod_of.register
 def _(workload: CronJob, cluster: Cluster) -> Made:
     metadata = namespaced(workload.metadata)
     job = ObjectMeta(name=f"{metadata.name}-{ELLIPSIS}", namespace=metadata.namespace)
-    return Made(_job_pod(job, workload.spec.job_template.spec))
+    return Made(job_pod(job, workload.spec.job_template.spec))
 
 
 @pod_of.register
 def _(workload: PodTemplate, cluster: Cluster) -> Made:
     """Nothing makes pods of a PodTemplate by itself; the pod has no owner."""
-    metadata, template = namespaced(workload.metadata), workload.template
-    made = _pod("v1", "PodTemplate", metadata, template)
-    return Made(_replace(made, metadata=_replace(made.metadata, owner_references=None)))
+    return Made(free_pod(Owner("v1", "PodTemplate", namespaced(workload.metadata)), workload.template))
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Who makes a pod.
+
+    Attributes:
+        api_version: of its kind.
+        kind: its kind.
+        metadata: its own, with a namespace.
+    """
+
+    api_version: str
+    kind: str
+    metadata: ObjectMeta
+
+    @property
+    def reference(self) -> OwnerReference:
+        """How the pod refers to it."""
+        metadata = self.metadata
+        return OwnerReference(
+            api_version=self.api_version, kind=self.kind, name=metadata.name, uid=metadata.uid, controller=True
+        )
+
+
+def pod_from(
+    owner: Owner,
+    template: PodTemplateSpec,
+    *,
+    name: str = "",
+    labels: Mapping[str, str] | None = None,
+    annotations: Mapping[str, str] | None = None,
+) -> Pod:
+    """Return the template's pod under its controller, named ``<controller>-…`` unless it has a name."""
+    metadata = owner.metadata
+    generated = metadata.name if metadata.name.endswith(ELLIPSIS) else f"{metadata.name}-{ELLIPSIS}"
+    return Pod(
+        metadata=ObjectMeta(
+            name=name or generated,
+            namespace=metadata.namespace,
+            labels={**(template.metadata.labels or {}), **(labels or {})} or None,
+            annotations={**(template.metadata.annotations or {}), **(annotations or {})} or None,
+            finalizers=template.metadata.finalizers,
+            owner_references=[owner.reference],
+        ),
+        spec=template.spec,
+    )
+
+
+def free_pod(owner: Owner, template: PodTemplateSpec, *, name: str = "") -> Pod:
+    """Return a template's pod that nobody controls, named after the object that holds the template."""
+    made = pod_from(owner, template, name=name)
+    return _replace(made, metadata=_replace(made.metadata, owner_references=None))
+
+
+def replica_set_of(deployment: Deployment, template_hash: str) -> ReplicaSet:
+    """Return the ReplicaSet that a Deployment makes for its template."""
+    metadata, spec = namespaced(deployment.metadata), deployment.spec
+    labels = {**(spec.template.metadata.labels or {}), HASH_LABEL: template_hash}
+    selector = spec.selector or LabelSelector()
+    return ReplicaSet(
+        metadata=ObjectMeta(
+            name=f"{metadata.name}-{template_hash}",
+            namespace=metadata.namespace,
+            labels=labels,
+            owner_references=[Owner("apps/v1", "Deployment", metadata).reference],
+        ),
+        spec=WorkloadSpec(
+            replicas=spec.replicas,
+            selector=_replace(selector, match_labels={**(selector.match_labels or {}), HASH_LABEL: template_hash}),
+            template=_replace(spec.template, metadata=_replace(spec.template.metadata, labels=labels)),
+        ),
+    )
+
+
+def stateful_pod(workload: StatefulSet, ordinal: int, labels: Mapping[str, str] | None = None) -> Pod:
+    """Return the pod of an ordinal; claims of its own replace volumes of their names."""
+    metadata, spec = namespaced(workload.metadata), workload.spec
+    name = f"{metadata.name}-{ordinal}"
+    own = {"statefulset.kubernetes.io/pod-name": name, "apps.kubernetes.io/pod-index": str(ordinal), **(labels or {})}
+    pod = pod_from(Owner("apps/v1", "StatefulSet", metadata), spec.template, name=name, labels=own)
+    claims = {t.metadata.name: f"{t.metadata.name}-{name}" for t in spec.volume_claim_templates or ()}
+    volumes = [
+        Volume(name=volume, persistent_volume_claim=PersistentVolumeClaimVolumeSource(claim_name=claim))
+        for volume, claim in claims.items()
+    ]
+    volumes += [volume for volume in pod.spec.volumes or () if volume.name not in claims]
+    return _replace(pod, spec=_replace(pod.spec, volumes=volumes or None))
+
+
+def stateful_claims(workload: StatefulSet, ordinal: int, cluster: Cluster) -> Iterator[PersistentVolumeClaim]:
+    """Yield the claims of an ordinal's pod that are not there yet, as they are sent."""
+    metadata, spec = namespaced(workload.metadata), workload.spec
+    selected = (spec.selector.match_labels if spec.selector else None) or {}
+    for template in spec.volume_claim_templates or ():
+        name = f"{template.metadata.name}-{metadata.name}-{ordinal}"
+        if cluster.get(PersistentVolumeClaim, f"{metadata.namespace}/{name}") is not None:
+            continue
+        yield PersistentVolumeClaim(
+            metadata=ObjectMeta(
+                name=name,
+                namespace=metadata.namespace,
+                annotations=template.metadata.annotations,
+                labels={**(template.metadata.labels or {}), **selected},
+            ),
+            spec=template.spec,
+        )
+
+
+def daemon_pod(
+    owner: Owner, template: PodTemplateSpec, *, name: str = "", labels: Mapping[str, str] | None = None
+) -> Pod:
+    """Return the pod of a daemon before it is tied to a node."""
+    pod = pod_from(owner, template, name=name, labels=labels)
+    return _replace(pod, spec=_replace(pod.spec, tolerations=_daemon_tolerations(pod.spec)))
+
+
+def job_pod(metadata: ObjectMeta, spec: JobSpec, *, name: str = "", index: int = 0) -> Pod:
+    """Return a job's pod, which carries the job's name and uid; those of an indexed job carry their index."""
+    job, uid = metadata.name, metadata.uid or NEW
+    labels = {"job-name": job, "batch.kubernetes.io/job-name": job}
+    labels |= {"controller-uid": uid, "batch.kubernetes.io/controller-uid": uid}
+    labels |= spec.template.metadata.labels or {}
+    own = {"batch.kubernetes.io/job-completion-index": str(index)} if spec.completion_mode == "Indexed" else {}
+    owner = Owner("batch/v1", "Job", metadata)
+    return pod_from(owner, spec.template, name=name, labels={**labels, **own}, annotations=own)
 
 
 def controlled_by(metadata: ObjectMeta, kind: str, owner: ObjectMeta) -> bool:
@@ -198,60 +293,21 @@ def controlled_by(metadata: ObjectMeta, kind: str, owner: ObjectMeta) -> bool:
     )
 
 
-def _exists(pod: str, cluster: Cluster) -> bool:
+def exists(pod: str, cluster: Cluster) -> bool:
+    """Return whether a pod of that key is in the cluster."""
     return pod in cluster.pod_table.row_of or pod in cluster.pending or pod in cluster.strays
 
 
-def _pod(
-    api_version: str,
-    kind: str,
-    metadata: ObjectMeta,
-    template: PodTemplateSpec,
-    *,
-    name: str = "",
-    labels: Mapping[str, str] | None = None,
-) -> Pod:
-    """Return the template's pod under its controller, named ``<controller>-…`` unless it has a name."""
-    metadata = namespaced(metadata)
-    generated = metadata.name if metadata.name.endswith(ELLIPSIS) else f"{metadata.name}-{ELLIPSIS}"
-    return Pod(
-        metadata=ObjectMeta(
-            name=name or generated,
-            namespace=metadata.namespace,
-            labels={**(template.metadata.labels or {}), **(labels or {})} or None,
-            annotations=template.metadata.annotations,
-            finalizers=template.metadata.finalizers,
-            owner_references=[_controller(api_version, kind, metadata)],
-        ),
-        spec=template.spec,
-    )
-
-
-def _job_pod(metadata: ObjectMeta, spec: JobSpec) -> Pod:
-    """A job's pod carries its name and uid; the server writes both into the template when the job is created."""
-    name, uid = metadata.name, metadata.uid or NEW
-    labels = {"job-name": name, "batch.kubernetes.io/job-name": name}
-    labels |= {"controller-uid": uid, "batch.kubernetes.io/controller-uid": uid}
-    labels |= spec.template.metadata.labels or {}
-    if spec.completion_mode == "Indexed":
-        labels["batch.kubernetes.io/job-completion-index"] = "0"
-    return _pod("batch/v1", "Job", metadata, spec.template, labels=labels)
-
-
-def _controller(api_version: str, kind: str, metadata: ObjectMeta) -> OwnerReference:
-    return OwnerReference(api_version=api_version, kind=kind, name=metadata.name, uid=metadata.uid, controller=True)
-
-
-def _current(deployment: Deployment, cluster: Cluster) -> ReplicaSet | None:
-    """The Deployment's ReplicaSet of the same template: the one of its revision, else the oldest."""
+def current_replica_set(deployment: Deployment, cluster: Cluster) -> ReplicaSet | None:
+    """Return the Deployment's ReplicaSet of the same template: the one of its revision, else the oldest."""
     metadata = namespaced(deployment.metadata)
-    template = _comparable(deployment.spec.template)
+    template = comparable(deployment.spec.template)
     same = [
         candidate
         for candidate in cluster.every(ReplicaSet).values()
         if candidate.metadata.namespace == metadata.namespace
         and controlled_by(candidate.metadata, "Deployment", metadata)
-        and _comparable(candidate.spec.template) == template
+        and comparable(candidate.spec.template) == template
     ]
     revision = (metadata.annotations or {}).get(REVISION)
     of_revision = [c for c in same if revision and (c.metadata.annotations or {}).get(REVISION) == revision]
@@ -259,17 +315,63 @@ def _current(deployment: Deployment, cluster: Cluster) -> ReplicaSet | None:
     return oldest[0] if oldest else None
 
 
-def _comparable(template: PodTemplateSpec) -> PodTemplateSpec:
-    """The template without its hash and with the defaults that a server fills into it."""
-    labels = {key: value for key, value in (template.metadata.labels or {}).items() if key != HASH_LABEL}
+def comparable(template: PodTemplateSpec) -> PodTemplateSpec:
+    """Return a template as templates compare: with a server's defaults and without what controllers add to it."""
+    labels = {key: value for key, value in (template.metadata.labels or {}).items() if key not in _ADDED_LABELS}
+    annotations = {k: v for k, v in (template.metadata.annotations or {}).items() if k != _RESTARTED}
     spec = template.spec
-    if not spec.scheduler_name:
-        spec = _replace(spec, scheduler_name=DEFAULT_SCHEDULER)
-    if not spec.restart_policy:
-        spec = _replace(spec, restart_policy="Always")
-    if spec.termination_grace_period_seconds is None:
-        spec = _replace(spec, termination_grace_period_seconds=30)
-    return PodTemplateSpec(metadata=ObjectMeta(labels=labels, annotations=template.metadata.annotations), spec=spec)
+    spec = _replace(
+        spec,
+        scheduler_name=spec.scheduler_name or DEFAULT_SCHEDULER,
+        restart_policy=spec.restart_policy or "Always",
+        termination_grace_period_seconds=(
+            30 if spec.termination_grace_period_seconds is None else spec.termination_grace_period_seconds
+        ),
+        containers=_containers(spec.containers),
+        init_containers=_containers(spec.init_containers),
+        resources=_resources(spec.resources),
+        overhead=_amounts(spec.overhead),
+        volumes=[_volume(volume) for volume in spec.volumes or ()] or None,
+    )
+    return PodTemplateSpec(metadata=ObjectMeta(labels=labels or None, annotations=annotations or None), spec=spec)
+
+
+def comparable_claim(spec: PersistentVolumeClaimSpec) -> PersistentVolumeClaimSpec:
+    """Return the spec of a claim as such specs compare."""
+    return _replace(spec, volume_mode=spec.volume_mode or "Filesystem", resources=_resources(spec.resources))
+
+
+def _containers(containers: list[Container] | None) -> list[Container] | None:
+    return [
+        _replace(
+            container,
+            resources=_resources(container.resources),
+            ports=[_replace(port, protocol=port.protocol or "TCP") for port in container.ports or ()] or None,
+        )
+        for container in containers or ()
+    ] or None
+
+
+def _resources(resources: ResourceRequirements | None) -> ResourceRequirements | None:
+    if resources is None:
+        return None
+    same = ResourceRequirements(
+        requests=_amounts(resources.requests), limits=_amounts(resources.limits), claims=resources.claims
+    )
+    return same if same != ResourceRequirements() else None
+
+
+def _amounts(resources: ResourceList | None) -> ResourceList | None:
+    """Equal amounts written alike, in the order of their names."""
+    return {name: canonical(stored(resources[name])) for name in sorted(resources)} if resources else None
+
+
+def _volume(volume: Volume) -> Volume:
+    if volume.ephemeral is None or volume.ephemeral.volume_claim_template is None:
+        return volume
+    claim = volume.ephemeral.volume_claim_template
+    same = _replace(claim, spec=comparable_claim(claim.spec))
+    return _replace(volume, ephemeral=_replace(volume.ephemeral, volume_claim_template=same))
 
 
 def _daemon_tolerations(spec: PodSpec) -> list[Toleration]:

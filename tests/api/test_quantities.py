@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedctl.api.quantities import MAX_INT64, Amount, parse, stored, wrap_int64
+from schedctl.api.quantities import MAX_INT64, Amount, canonical, form_of, parse, stored, wrap_int64
 
 MIN_INT64 = -MAX_INT64 - 1
 
@@ -128,3 +128,26 @@ def test_text_is_worth_its_digits_times_its_suffix(digits, suffix):
         else Fraction(1024 ** (1 + ["Ki", "Mi", "Gi"].index(suffix)))
     )
     assert exact(parse(f"{digits}{suffix}")) == digits * unit
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ("1000m", "1"),
+        ("0.5", "500m"),
+        ("1024Mi", "1Gi"),
+        ("1.5Gi", "1536Mi"),
+        ("1500Mi", "1500Mi"),
+        ("512", "512"),
+        ("0.5Gi", "512Mi"),
+        ("0.5Ki", "512"),
+        ("10000", "10k"),
+        ("12e6", "12e6"),
+        ("1500", "1500"),
+        ("0", "0"),
+        ("-1000m", "-1"),
+        (2, "2"),
+    ],
+)
+def test_amounts_are_written_as_the_server_writes_them(written, text):
+    assert canonical(parse(written), form_of(written)) == text

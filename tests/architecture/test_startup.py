@@ -27,6 +27,9 @@ def imported(code: str) -> set[str]:
         pytest.param(RUN.format(arguments=["version"]), id="schedctl version"),
         pytest.param(RUN.format(arguments=["--help"]), id="schedctl --help"),
         pytest.param(RUN.format(arguments=["explain", "--help"]), id="schedctl explain --help"),
+        pytest.param(RUN.format(arguments=["simulate", "--help"]), id="schedctl simulate --help"),
+        pytest.param(RUN.format(arguments=["drain", "--help"]), id="schedctl drain --help"),
+        pytest.param(RUN.format(arguments=["capacity", "--help"]), id="schedctl capacity --help"),
     ],
 )
 def test_nothing_heavy_is_imported_by(code):

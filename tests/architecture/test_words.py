@@ -57,10 +57,10 @@ def test_no_tracked_file_names(forbidden):
     assert found == []
 
 
-def test_the_oracle_is_of_the_version_we_claim_to_reproduce():
-    required = re.search(
-        r"^\tk8s\.io/kubernetes (\S+)$", (ROOT / "conformance/oracle/go.mod").read_text(), re.MULTILINE
-    )
+@pytest.mark.parametrize("real", ["oracle", "cluster"])
+def test_what_we_are_held_against_is_of_the_version_we_claim_to_reproduce(real):
+    text = (ROOT / "conformance" / real / "go.mod").read_text()
+    required = re.search(r"^\tk8s\.io/kubernetes (\S+)( // indirect)?$", text, re.MULTILINE)
     assert required is not None
     assert required[1] == schedctl.KUBERNETES_VERSION
     assert (ROOT / "conformance/corpus" / schedctl.KUBERNETES_VERSION).is_dir()

@@ -18,12 +18,15 @@ from schedctl.plugins.in_tree import IN_TREE
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = [
+    "capacity",
     "completion",
+    "drain",
     "explain",
     "plugins list",
     "profiles list",
     "profiles show",
     "schema",
+    "simulate",
     "version",
 ]
 
@@ -87,7 +90,8 @@ def test_a_schema_that_is_not_there(schedctl):
     ended = schedctl("schema", "Report")
     assert (ended.code, ended.err) == (
         2,
-        'error: there is no document "Report"\nhint: the kinds are: ExplainReport, PluginList, ProfileList\n',
+        'error: there is no document "Report"\nhint: the kinds are: '
+        "CapacityReport, Config, DrainReport, ExplainReport, PluginList, ProfileList, SimulationReport\n",
     )
 
 
@@ -95,7 +99,7 @@ def test_a_schema_that_is_not_there(schedctl):
 
 
 UNASKED = {"PrioritySort", "NodeName", "DefaultBinder"}
-"""Plugins without a say in the cycles the oracle is asked about: it does not queue or bind, and no pod has a node."""
+"""Plugins with no say in the cycles the oracle is asked about: it does not queue or bind, and no pod has a node."""
 
 
 def test_every_plugin_is_exact_and_names_its_proof(schedctl):

@@ -122,8 +122,8 @@ def paths(value, path=()):
 PLACES = [path for path in paths(OBJECTS) if len(path) > 1]
 
 
-def damaged(changes):
-    objects = copy.deepcopy(OBJECTS)
+def damaged(changes, whole=OBJECTS):
+    objects = copy.deepcopy(whole)
     for path, odd in changes:
         inner = objects
         try:
@@ -147,6 +147,95 @@ def test_a_damaged_cluster_is_answered_or_refused(form, changes, tmp_path, capsy
     assert code in (0, 2, 3, 5), err
     assert "Traceback" not in err
     assert code == 0 or err
+    assert not any(ord(c) < 32 and c != "\n" for c in out + err)
+    assert "\u202e" not in out + err
+
+
+SPEC = {key: value for key, value in POD["spec"].items() if key not in ("overhead", "schedulingGates")}
+TEMPLATE = {"metadata": {"labels": {"app": "web"}}, "spec": SPEC}
+ENDING = {**TEMPLATE, "spec": {**SPEC, "restartPolicy": "Never"}}
+RELEASE = [
+    {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {
+            "replicas": 2,
+            "selector": {"matchLabels": {"app": "web"}},
+            "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": 1}},
+            "template": TEMPLATE,
+        },
+    },
+    {
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "metadata": {"name": "db", "namespace": "shop"},
+        "spec": {
+            "replicas": 2,
+            "selector": {"matchLabels": {"app": "web"}},
+            "ordinals": {"start": 1},
+            "updateStrategy": {"rollingUpdate": {"partition": 0}},
+            "template": TEMPLATE,
+            "volumeClaimTemplates": [
+                {
+                    "metadata": {"name": "data"},
+                    "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+                }
+            ],
+        },
+    },
+    {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": {"name": "nightly", "namespace": "shop"},
+        "spec": {
+            "schedule": "0 0 * * *",
+            "jobTemplate": {"spec": {"parallelism": 2, "completions": 3, "template": ENDING}},
+        },
+    },
+    {
+        "apiVersion": "autoscaling/v2",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {"scaleTargetRef": {"kind": "Deployment", "name": "web"}, "minReplicas": 2, "maxReplicas": 3},
+    },
+    {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "few", "namespace": "shop"},
+        "spec": {"hard": {"pods": "5", "requests.cpu": "4"}},
+    },
+    {
+        "apiVersion": "v1",
+        "kind": "LimitRange",
+        "metadata": {"name": "small", "namespace": "shop"},
+        "spec": {"limits": [{"type": "Container", "default": {"cpu": "1"}, "max": {"cpu": "2"}}]},
+    },
+    {
+        "apiVersion": "argoproj.io/v1alpha1",
+        "kind": "Rollout",
+        "metadata": {"name": "blue", "namespace": "shop"},
+        "spec": {"replicas": 1, "template": TEMPLATE},
+    },
+]
+RELEASE_PLACES = [path for path in paths(RELEASE) if len(path) > 1]
+
+
+@pytest.mark.parametrize("way", ["replace", "add", "rolling"])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    changes=st.lists(st.tuples(st.sampled_from(RELEASE_PLACES), st.sampled_from(ODD)), min_size=1, max_size=3),
+    state=st.lists(st.tuples(st.sampled_from(PLACES), st.sampled_from(ODD)), max_size=1),
+)
+def test_a_damaged_release_is_simulated_or_refused(way, changes, state, tmp_path, capsys):
+    release, cluster = tmp_path / "release.json", tmp_path / "cluster.json"
+    document = damaged(changes, RELEASE)
+    release.write_text(json.dumps(document))
+    cluster.write_text(json.dumps(damaged(state)))
+    code = run(["simulate", str(release), "-f", str(cluster), "--rollout", way])
+    out, err = capsys.readouterr()
+    assert code in (0, 2, 3, 5), err
+    assert "Traceback" not in err
     assert not any(ord(c) < 32 and c != "\n" for c in out + err)
     assert "\u202e" not in out + err
 

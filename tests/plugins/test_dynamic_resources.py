@@ -438,7 +438,8 @@ def test_the_api_server_refuses_to_reserve_a_claim_for_more_than_256_pods():
     _, _, status = placed(c, using("c"), bind=True)
     assert status.code is Code.ERROR
     assert status.message == (
-        'add reservation to claim default/c: ResourceClaim.resource.k8s.io "c" is invalid: status.reservedFor: '
+        'running PreBind plugin "DynamicResources": add reservation to claim default/c: '
+        'ResourceClaim.resource.k8s.io "c" is invalid: status.reservedFor: '
         "Too many: 257: must have at most 256 items"
     )
 
@@ -504,7 +505,7 @@ def test_binding_to_devices_that_will_never_be_ready_is_a_fault(said, timestamp,
     outcome = scheduler.attempt(c.pending["default/web"])
     scheduler.place(outcome)
     c.put(allocated(claim(), said=said, timestamp=timestamp, **READY))
-    assert scheduler.bind(outcome).message == text
+    assert scheduler.bind(outcome).message == f'running PreBind plugin "DynamicResources": {text}'
 
 
 # -- making room ----------------------------------------------------------------------------------

@@ -261,6 +261,7 @@ def test_kube_scheduler_cannot_bind_a_pod_with_claims_whose_resources_the_device
     incoming = pod(requests={CARD: "1"}, resourceClaims=[{"name": "d", "resourceClaimName": "c"}])
     scheduler, outcome = placed(c, incoming)
     assert scheduler.bind(outcome).message == (
+        'running PreBind plugin "DynamicResources": '
         "nil or empty request mappings, no update of pod default/web ExtendedResourceClaimStatus"
     )
     assert isinstance(c.pending["default/web"], PodInfo)

@@ -80,3 +80,12 @@ def test_lines(block, width, text):
 )
 def test_tables(table, width, text):
     assert laid_out(table, width=width) == text
+
+
+def test_what_has_longer_signs_on_a_terminal_without_utf_8_lines_up_there():
+    stream = io.StringIO()
+    table = Table([cells("a", "1% → 2%", "x"), cells("b", "3%", "é")], 0, ("N", "≤", "LAST"))
+    layout.write([table, layout.line("one → two → three four five six")], stream, Terminal(26, encoding="ascii"))
+    assert stream.getvalue() == (
+        "N  <=        LAST\na  1% -> 2%  x\nb  3%        \\xe9\none -> two -> three four\n  five six\n"
+    )

@@ -1,0 +1,303 @@
+"""Other people's kinds that hold pod templates, and where in them the templates are.
+
+Operators bring kinds of their own: an Argo ``Rollout`` is a Deployment under another name, a ``RayCluster`` makes one
+head and several groups of workers. Nobody needs their schemas to know what pods they ask for: a path to each template
+and one to its number of replicas is enough. `CUSTOM_KINDS` is the table of those that are known; `with_custom_kinds`
+adds a user's own, or replaces entries.
+
+A path is written with dots, ``spec.workerGroupSpecs.*.template``; ``*`` stands for every item of a list or mapping. A
+step that has dots itself needs the form of a list: ``[metadata, annotations, example.com/size]``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+import msgspec
+
+from schedctl.api.kinds import KINDS
+from schedctl.api.meta import ObjectMeta, Struct
+from schedctl.api.pods import PodTemplateSpec
+from schedctl.errors import ConfigError, Problem
+
+Steps = tuple[str, ...]
+"""A path as its steps; ``*`` stands for each item."""
+
+EACH = "*"
+FORMS = ("template", "spec", "pod")
+"""What can stand at a path: metadata and spec of a pod, its spec alone, or a whole pod with a name of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class PodsAt:
+    """Where a kind keeps one template, or one list of them.
+
+    Attributes:
+        path: the template.
+        form: what it is, one of `FORMS`.
+        otherwise: where the template is when there is none at `path`.
+        replicas: how many pods of it; () where there is always `default`. A number in text is read, too.
+        times: a second number, which multiplies the first.
+        less: what is taken off the second number first.
+        default: how many pods where `replicas` finds nothing.
+        group: the name of the group in pod names; "" for none.
+        named: where the name of the group is; under ``*`` over a mapping the key is the name.
+        per_node: whether it is one pod for each eligible node, as of a DaemonSet.
+    """
+
+    path: Steps
+    form: str = "template"
+    otherwise: Steps = ()
+    replicas: Steps = ()
+    times: Steps = ()
+    less: int = 0
+    default: int = 1
+    group: str = ""
+    named: Steps = ()
+    per_node: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CustomKind:
+    """A kind with templates; any version of its group is read.
+
+    Attributes:
+        group: the API group.
+        name: the kind.
+        pods: where its templates are.
+    """
+
+    group: str
+    name: str
+    pods: tuple[PodsAt, ...]
+
+    def __str__(self) -> str:
+        return f"{self.name}.{self.group}"
+
+
+class Replicas(Struct, frozen=True):
+    """One group of equal pods in a custom workload.
+
+    Attributes:
+        template: what each is made of; with a name where the resource names the pod itself.
+        count: how many; None where the resource does not say.
+        default: how many then.
+        group: the name of the group, "" where there is but one.
+        per_node: whether there is one for each eligible node instead.
+        path: where the template is in the object.
+    """
+
+    template: PodTemplateSpec
+    count: int | None = None
+    default: int = 1
+    group: str = ""
+    per_node: bool = False
+    path: tuple[str | int, ...] = ()
+
+
+class CustomWorkload(Struct, frozen=True):
+    """A custom resource that makes pods."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    api_version: str = ""
+    kind: str = ""
+    replicas: list[Replicas] = msgspec.field(default_factory=list)
+
+
+def steps(path: str) -> Steps:
+    """Return a dotted path as its steps."""
+    return tuple(path.split(".")) if path else ()
+
+
+def _kind(group: str, name: str, *pods: PodsAt) -> CustomKind:
+    return CustomKind(group, name, pods)
+
+
+def _like_deployment(path: str = "spec.template", replicas: str = "spec.replicas", **more: Any) -> PodsAt:
+    return PodsAt(steps(path), replicas=steps(replicas), **more)
+
+
+def _roles(path: str) -> PodsAt:
+    """The replica specs of a Kubeflow training job: a mapping from role to template and number."""
+    return PodsAt(steps(f"{path}.*.template"), replicas=steps(f"{path}.*.replicas"))
+
+
+def _ray(path: str) -> tuple[PodsAt, ...]:
+    """A Ray cluster: a head, and groups of workers in which a replica may be several hosts."""
+    workers = f"{path}.workerGroupSpecs.*"
+    return (
+        PodsAt(steps(f"{path}.headGroupSpec.template"), group="head"),
+        PodsAt(
+            steps(f"{workers}.template"),
+            replicas=steps(f"{workers}.replicas"),
+            times=steps(f"{workers}.numOfHosts"),
+            named=steps(f"{workers}.groupName"),
+        ),
+    )
+
+
+_KNATIVE_SCALE = ("spec", "template", "metadata", "annotations", "autoscaling.knative.dev/min-scale")
+_LEADER_WORKER = "spec.leaderWorkerTemplate"
+
+CUSTOM_KINDS: tuple[CustomKind, ...] = (
+    _kind("argoproj.io", "Rollout", _like_deployment()),
+    _kind("apps.kruise.io", "CloneSet", _like_deployment()),
+    _kind("apps.kruise.io", "StatefulSet", _like_deployment()),
+    _kind("apps.kruise.io", "DaemonSet", PodsAt(steps("spec.template"), per_node=True)),
+    _kind("apps.kruise.io", "BroadcastJob", PodsAt(steps("spec.template"), per_node=True)),
+    _kind("apps.openshift.io", "DeploymentConfig", _like_deployment()),
+    _kind("serving.knative.dev", "Service", PodsAt(steps("spec.template"), replicas=_KNATIVE_SCALE)),
+    _kind("serving.knative.dev", "Configuration", PodsAt(steps("spec.template"), replicas=_KNATIVE_SCALE)),
+    _kind(
+        "serving.knative.dev",
+        "Revision",
+        PodsAt(steps("spec"), "spec", replicas=("metadata", "annotations", "autoscaling.knative.dev/min-scale")),
+    ),
+    _kind(
+        "serving.kserve.io",
+        "InferenceService",
+        *(
+            PodsAt(steps(f"spec.{part}"), "spec", replicas=steps(f"spec.{part}.minReplicas"), group=part)
+            for part in ("predictor", "transformer", "explainer")
+        ),
+    ),
+    _kind("core.strimzi.io", "StrimziPodSet", PodsAt(steps("spec.pods.*"), "pod")),
+    _kind(
+        "batch.volcano.sh",
+        "Job",
+        PodsAt(
+            steps("spec.tasks.*.template"), replicas=steps("spec.tasks.*.replicas"), named=steps("spec.tasks.*.name")
+        ),
+    ),
+    _kind("ray.io", "RayCluster", *_ray("spec")),
+    _kind("ray.io", "RayJob", *_ray("spec.rayClusterSpec")),
+    _kind("ray.io", "RayService", *_ray("spec.rayClusterConfig")),
+    _kind(
+        "jobset.x-k8s.io",
+        "JobSet",
+        PodsAt(
+            steps("spec.replicatedJobs.*.template.spec.template"),
+            replicas=steps("spec.replicatedJobs.*.template.spec.parallelism"),
+            times=steps("spec.replicatedJobs.*.replicas"),
+            named=steps("spec.replicatedJobs.*.name"),
+        ),
+    ),
+    _kind(
+        "leaderworkerset.x-k8s.io",
+        "LeaderWorkerSet",
+        PodsAt(
+            steps(f"{_LEADER_WORKER}.leaderTemplate"),
+            otherwise=steps(f"{_LEADER_WORKER}.workerTemplate"),
+            replicas=steps("spec.replicas"),
+            group="leader",
+        ),
+        PodsAt(
+            steps(f"{_LEADER_WORKER}.workerTemplate"),
+            replicas=steps("spec.replicas"),
+            times=steps(f"{_LEADER_WORKER}.size"),
+            less=1,
+            group="worker",
+        ),
+    ),
+    _kind("kubeflow.org", "PyTorchJob", _roles("spec.pytorchReplicaSpecs")),
+    _kind("kubeflow.org", "TFJob", _roles("spec.tfReplicaSpecs")),
+    _kind("kubeflow.org", "MPIJob", _roles("spec.mpiReplicaSpecs")),
+    _kind("kubeflow.org", "XGBoostJob", _roles("spec.xgbReplicaSpecs")),
+    _kind("agones.dev", "Fleet", _like_deployment("spec.template.spec.template")),
+    _kind("agones.dev", "GameServerSet", _like_deployment("spec.template.spec.template")),
+    _kind("agones.dev", "GameServer", PodsAt(steps("spec.template"))),
+)
+"""Kinds with pod templates at a known place."""
+
+_BUILT_IN = {(version.rpartition("/")[0], kind.name) for kind in KINDS for version in kind.versions}
+_FIELDS = ("template", "spec", "pod", "otherwise", "replicas", "times", "less", "default", "group", "named", "perNode")
+
+
+def with_custom_kinds(entries: Mapping[str, Any]) -> tuple[CustomKind, ...]:
+    """Return the table with a user's own entries, which replace those of the same kind and group.
+
+    Args:
+        entries: plain data, by ``Kind.group`` as kubectl writes it: one mapping or a list of them, each with one of
+            ``template``, ``spec`` and ``pod`` (the path of a pod template, a pod spec or a whole pod), and optionally
+            ``otherwise``, ``replicas``, ``times`` and ``named`` (paths), ``default`` and ``less`` (numbers), ``group``
+            (text), ``perNode`` (true or false). An empty list takes a kind out of the table.
+
+    Raises:
+        ConfigError: an entry is not of this form; with every problem, by path.
+    """
+    problems: list[Problem] = []
+    table = {(kind.group, kind.name): kind for kind in CUSTOM_KINDS}
+    for key, value in entries.items():
+        name, _, group = str(key).partition(".")
+        before = len(problems)
+        if not name or not group:
+            problems.append(Problem("expected Kind.group, e.g. Rollout.argoproj.io", path=str(key)))
+            continue
+        if (group, name) in _BUILT_IN:
+            problems.append(Problem(f"{name} of {group} is a kind of Kubernetes itself", path=str(key)))
+            continue
+        if isinstance(value, list):
+            read = tuple(_pods_at(one, f"{key}[{i}]", problems) for i, one in enumerate(value))
+        else:
+            read = (_pods_at(value, key, problems),)
+        if len(problems) == before:
+            table[group, name] = CustomKind(group, name, read)
+    if problems:
+        raise ConfigError(problems)
+    return tuple(kind for kind in table.values() if kind.pods)
+
+
+def _pods_at(value: Any, path: str, problems: list[Problem]) -> PodsAt:
+    def wrong(field: str, message: str, hint: str = "") -> None:
+        problems.append(Problem(message, path=f"{path}.{field}" if field else path, hint=hint))
+
+    if not isinstance(value, Mapping):
+        wrong("", "expected a mapping, or a list of mappings")
+        return PodsAt(())
+    for field in value:
+        if field not in _FIELDS:
+            close = get_close_matches(str(field), _FIELDS, 1)
+            hint = f'did you mean "{close[0]}"?' if close else f"there are {', '.join(_FIELDS)}"
+            wrong(str(field), f'unknown field "{field}"', hint)
+    forms = [form for form in FORMS if form in value]
+    if len(forms) != 1:
+        wrong("", f"expected one of {', '.join(FORMS)}")
+
+    def path_at(field: str) -> Steps:
+        written = value.get(field, "")
+        found = steps(written) if isinstance(written, str) else written
+        if not isinstance(found, list | tuple) or not all(isinstance(step, str) and step for step in found):
+            wrong(field, "expected a path with dots, or a list of its steps")
+            return ()
+        if field in forms and not found:
+            wrong(field, "expected a path")
+        return tuple(found)
+
+    def number(field: str, default: int) -> int:
+        written = value.get(field, default)
+        if isinstance(written, int) and not isinstance(written, bool) and written >= 0:
+            return written
+        wrong(field, "expected a number at least 0")
+        return default
+
+    group, per_node = value.get("group", ""), value.get("perNode", False)
+    if not isinstance(group, str):
+        wrong("group", "expected text")
+    if not isinstance(per_node, bool):
+        wrong("perNode", "expected true or false")
+    form = forms[0] if forms else FORMS[0]
+    return PodsAt(
+        path_at(form),
+        form,
+        path_at("otherwise"),
+        path_at("replicas"),
+        path_at("times"),
+        number("less", 0),
+        number("default", 1),
+        str(group),
+        path_at("named"),
+        bool(per_node),
+    )

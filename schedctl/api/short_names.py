@@ -1,0 +1,25 @@
+"""What kubectl calls the kinds that make pods: ``deploy``, ``sts``, ``ds``, and their longer names."""
+
+from __future__ import annotations
+
+from schedctl.api.pods import Pod, PodTemplate
+from schedctl.api.workloads import CronJob, DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
+
+NAMES: dict[type, tuple[str, ...]] = {
+    Pod: ("pod", "po", "pods"),
+    Deployment: ("deploy", "deployment", "deployments"),
+    StatefulSet: ("sts", "statefulset", "statefulsets"),
+    DaemonSet: ("ds", "daemonset", "daemonsets"),
+    ReplicaSet: ("rs", "replicaset", "replicasets"),
+    Job: ("job", "jobs"),
+    CronJob: ("cj", "cronjob", "cronjobs"),
+    ReplicationController: ("rc", "replicationcontroller", "replicationcontrollers"),
+    PodTemplate: ("podtemplate", "podtemplates"),
+}
+"""By type, the shortest name first."""
+_KINDS = {name: kind for kind, names in NAMES.items() for name in names}
+
+
+def kind_of(name: str) -> type | None:
+    """Return the kind of that name, in any case and with or without its API group behind a dot; None for no kind."""
+    return _KINDS.get(name.lower().partition(".")[0])

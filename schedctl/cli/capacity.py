@@ -1,0 +1,121 @@
+"""``schedctl capacity``: how many more pods fit, where, and what stops the next."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from schedctl.cli import options
+from schedctl.cli.progress import Bar
+from schedctl.cli.what_ifs import NOTHING, WhatIf, settle, with_what_ifs
+from schedctl.errors import UsageError
+
+EXAMPLES = """\b
+Examples:
+  schedctl capacity --like deploy/web -n shop -f cluster.json     how many more replicas of web fit
+  schedctl capacity --like pod/web-0 -n shop -f cluster.json --by node
+  schedctl capacity --like web.yaml -f cluster.json               pods of a manifest
+  schedctl capacity --like deploy/web -n shop -f cluster.json --lose zone=eu-1a
+  schedctl capacity --like deploy/web -n shop -f cluster.json --max 5 --exit-code
+
+\b
+Exit codes: 0 answered, 1 not one more fits (with --exit-code), 2 usage, configuration or output, 3 input,
+5 inconclusive, 70 a bug, 130 interrupted, 141 the reader went away.
+"""
+MOST = 10_000
+
+
+@with_what_ifs
+def capacity(
+    like: Annotated[
+        list[str] | None,
+        typer.Option(metavar="WHAT", help="KIND/NAME of a pod or workload, or a file with one; repeatable."),
+    ] = None,
+    filename: options.State = None,
+    recursive: options.Recursive = False,
+    stdin_filename: options.StdinFilename = "<stdin>",
+    namespace: Annotated[str, typer.Option("-n", "--namespace", metavar="NS", help="Of names without one.")] = "",
+    by: Annotated[
+        str, typer.Option(metavar="LABEL", help="Count by zone, node or any label; without it by zone and pool.")
+    ] = "",
+    most: Annotated[int, typer.Option("--max", min=1, metavar="N", help="Try no more than N.")] = MOST,
+    scheduler_config: options.SchedulerConfig = "",
+    profile: options.Profile = "",
+    output: options.Output = "text",
+    limit: options.Limit = 0,
+    exit_code: Annotated[bool, typer.Option("--exit-code", help="End with 1 if not one more fits.")] = False,
+    color: options.Color = "auto",
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    debug: options.Debug = False,
+    no_progress: options.NoProgress = False,
+    what_if: WhatIf = NOTHING,
+) -> int:
+    """Count how many more pods like one fit on a cluster, by zone and pool, and say what stops the next.
+
+    Pods are placed one after another by the whole scheduling cycle, until one finds no node; nobody is evicted for
+    them. It also says how large a single pod could be. Of several --like, each is counted alone, on the cluster as it
+    is. Pods that lose their node to a what-if are placed first. Nothing is changed and no cluster is contacted: -f
+    names the files with the cluster.
+    """
+    from schedctl.cli import configurations, models, states
+    from schedctl.cli.causes import reason_of
+    from schedctl.cli.printing import Printer
+    from schedctl.explain import facts as read_off
+    from schedctl.scheduler import Scheduler
+    from schedctl.simulation import capacities, capacity_reports
+    from schedctl.simulation.drain_reports import Metadata
+    from schedctl.simulation.reports import Input
+
+    printer = Printer.of(output, color)
+    if not like:
+        raise UsageError("say which pods", "e.g. `schedctl capacity --like deploy/web -f FILE`")
+    chosen = configurations.choose(scheduler_config, profile)
+    state = states.load(
+        filename or [],
+        recursive=recursive,
+        stdin_filename=stdin_filename,
+        quiet=quiet,
+        verbose=verbose,
+        progress=not no_progress,
+    )
+    if not quiet:
+        configurations.warn(chosen.configuration)
+    cluster = state.assembled.cluster
+    changed = what_if.apply(cluster, namespace)
+    asked = [model for text in like for model in models.named(text, state.assembled, namespace)]
+    scheduler = Scheduler(cluster, chosen.configuration)
+    settled = settle(changed, scheduler)
+    labels = capacity_reports.labels_of(cluster, by)
+    results, interrupted = [], False
+    with Bar("placing", wanted=not no_progress) as bar:
+        for model in asked:
+            if interrupted:
+                break
+            with scheduler.fork():
+                copies = models.copies(model, scheduler, chosen.profile)
+                filled = capacities.fill(
+                    scheduler,
+                    copies,
+                    most=most,
+                    ask=lambda outcome: [reason_of(reason) for reason in read_off.reasons(outcome)],
+                    tick=lambda placed: bar.advance(placed, most, f"{placed} placed"),
+                )
+                results.append(
+                    capacity_reports.result(filled, cluster, subject=model.subject, by=labels, notes=model.notes)
+                )
+            interrupted = filled.interrupted
+    metadata = Metadata(
+        configuration=chosen.origin,
+        what_if=[*(each.text for each in changed), *settled],
+        inputs=[Input(source=name, digest=digest, role="State") for name, digest in state.manifests.digests.items()],
+    )
+    report = capacity_reports.report(results, metadata=metadata, fail=exit_code, interrupted=interrupted)
+    printer.write(report, limit=limit)
+    return report.summary.exit_code
+
+
+def add_to(application: typer.Typer) -> None:
+    """Register the command."""
+    application.command(short_help="Count how many more pods fit.", epilog=EXAMPLES)(capacity)

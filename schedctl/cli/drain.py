@@ -1,0 +1,167 @@
+"""``schedctl drain``: what ``kubectl drain`` would do to nodes, and where their pods would go."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from schedctl.cli import options
+from schedctl.cli.progress import Bar
+from schedctl.cli.what_ifs import NOTHING, WhatIf, settle, with_what_ifs
+from schedctl.errors import UsageError
+
+if TYPE_CHECKING:
+    from schedctl.cache.cluster import Cluster
+
+EXAMPLES = """\b
+Examples:
+  schedctl drain node-3 -f cluster.json --ignore-daemonsets --delete-emptydir-data
+  schedctl drain -l pool=spot -f cluster.json --ignore-daemonsets
+  schedctl drain --zone eu-1a -f cluster.json --ignore-daemonsets --exit-code
+  schedctl drain node-3 -f cluster.json --ignore-daemonsets --add-node like:node-3
+  schedctl drain node-3 -f cluster.json --ignore-daemonsets -o name
+
+\b
+Exit codes: 0 answered, 1 not drainable, or pods stay pending (with --exit-code), 2 usage, configuration or output,
+3 input, 5 inconclusive, 70 a bug, 130 interrupted, 141 the reader went away.
+"""
+
+
+@with_what_ifs
+def drain(
+    nodes: Annotated[
+        list[str] | None, typer.Argument(metavar="NODE...", help="The nodes, in this order.", show_default=False)
+    ] = None,
+    filename: options.State = None,
+    recursive: options.Recursive = False,
+    stdin_filename: options.StdinFilename = "<stdin>",
+    selector: Annotated[
+        str, typer.Option("-l", "--selector", metavar="SELECTOR", help="All nodes with these labels.")
+    ] = "",
+    zone: Annotated[str, typer.Option(metavar="ZONE", help="All nodes of this zone.")] = "",
+    ignore_daemonsets: Annotated[
+        bool, typer.Option("--ignore-daemonsets", help="Leave the pods of DaemonSets where they are.")
+    ] = False,
+    delete_emptydir_data: Annotated[
+        bool, typer.Option("--delete-emptydir-data", help="Evict pods with emptyDir volumes, whose contents are lost.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Evict pods that declare no controller, which do not come back.")
+    ] = False,
+    disable_eviction: Annotated[
+        bool, typer.Option("--disable-eviction", help="Delete pods whatever their disruption budgets say.")
+    ] = False,
+    pod_selector: Annotated[
+        str, typer.Option("--pod-selector", metavar="SELECTOR", help="Evict only pods with these labels.")
+    ] = "",
+    grace_period: Annotated[
+        int, typer.Option("--grace-period", metavar="SECONDS", help="Of each pod; below 0 the pod's own.")
+    ] = -1,
+    scheduler_config: options.SchedulerConfig = "",
+    profile: options.Profile = "",
+    output: options.Output = "text",
+    limit: options.Limit = 0,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="End with 1 if a node is not drainable or pods stay pending.")
+    ] = False,
+    color: options.Color = "auto",
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    debug: options.Debug = False,
+    no_progress: options.NoProgress = False,
+    what_if: WhatIf = NOTHING,
+) -> int:
+    """Say what `kubectl drain` would do: which pods go where, what a disruption budget stops, and what stays pending.
+
+    All nodes are cordoned, then emptied one after another. Evicted pods come back as their controllers make them, and
+    are scheduled on the nodes that are left; a budget lets the next pod go once the one before runs again. Nothing is
+    changed and no cluster is contacted: -f names the files with the cluster.
+    """
+    from schedctl.cli import configurations, label_selectors, states
+    from schedctl.cli.printing import Printer
+    from schedctl.cli.reasons import with_reasons
+    from schedctl.cli.runs import Shown
+    from schedctl.scheduler import Scheduler
+    from schedctl.simulation import drain_reports, drains
+    from schedctl.simulation.budgets import Budgets
+    from schedctl.simulation.reports import Input
+
+    printer = Printer.of(output, color)
+    _one_way(nodes or [], selector, zone)
+    flags = drains.Flags(
+        ignore_daemonsets=ignore_daemonsets,
+        delete_emptydir_data=delete_emptydir_data,
+        force=force,
+        disable_eviction=disable_eviction,
+        pod_selector=label_selectors.parse(pod_selector),
+        grace_period=float(grace_period) if grace_period >= 0 else None,
+    )
+    chosen = configurations.choose(scheduler_config, profile)
+    state = states.load(
+        filename or [],
+        recursive=recursive,
+        stdin_filename=stdin_filename,
+        quiet=quiet,
+        verbose=verbose,
+        progress=not no_progress,
+    )
+    if not quiet:
+        configurations.warn(chosen.configuration)
+    cluster = state.assembled.cluster
+    budgets = Budgets.of(cluster)
+    changed = what_if.apply(cluster)
+    names = _chosen(cluster, nodes or [], selector, zone)
+    scheduler = Scheduler(cluster, chosen.configuration)
+    settled = settle(changed, scheduler)
+    with Bar("draining", wanted=not no_progress) as bar:
+        facts = drains.drain(scheduler, names, flags, budgets=budgets, progress=Shown(bar))
+    metadata = drain_reports.Metadata(
+        configuration=chosen.origin,
+        what_if=[*(each.text for each in changed), *settled],
+        inputs=[Input(source=name, digest=digest, role="State") for name, digest in state.manifests.digests.items()],
+    )
+    report = drain_reports.report(facts, cluster, metadata=metadata, fail=exit_code)
+    if not facts.interrupted:
+        with Bar("explaining", wanted=not no_progress) as bar:
+            report = with_reasons(report, scheduler, bar.advance)
+    printer.write(report, limit=limit)
+    return report.summary.exit_code
+
+
+def _one_way(nodes: list[str], selector: str, zone: str) -> None:
+    """See to it that nodes are named in one way.
+
+    Raises:
+        UsageError: they are not.
+    """
+    ways = [way for way, given in (("names", nodes), ("-l", selector), ("--zone", zone)) if given]
+    if not ways:
+        raise UsageError("say which node to drain", "e.g. `schedctl drain NODE -f FILE`, `-l pool=spot` or `--zone Z`")
+    if len(ways) > 1:
+        raise UsageError(f"{' and '.join(ways)} were both given", "give one of them")
+
+
+def _chosen(cluster: Cluster, nodes: list[str], selector: str, zone: str) -> list[str]:
+    """Return the nodes to drain, each once.
+
+    Raises:
+        UsageError: one is not there, or none has the labels.
+    """
+    from schedctl.cli import label_selectors
+    from schedctl.simulation.node_choices import node_named, nodes_chosen
+
+    if zone:
+        return nodes_chosen(cluster, f"zone={zone}")
+    if not selector:
+        return [node_named(cluster, name).metadata.name for name in dict.fromkeys(nodes)]
+    query, table = label_selectors.parse(selector), cluster.node_table
+    names = sorted(name for name, row in table.row_of.items() if query.matches(table.objects[row].metadata.labels))
+    if not names:
+        raise UsageError("no nodes have these labels", "`-l` selects nodes; `--pod-selector` selects pods")
+    return names
+
+
+def add_to(application: typer.Typer) -> None:
+    """Register the command."""
+    application.command(short_help="Say what draining nodes would do.", epilog=EXAMPLES)(drain)

@@ -1,0 +1,59 @@
+"""The manifests that a command is about: what is to be created, as opposed to the state it is created in (``-f``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from schedctl import sources
+from schedctl.api.custom_kinds import CustomKind
+from schedctl.cli import states
+from schedctl.cli.progress import Bar
+from schedctl.errors import InputError, UsageError
+from schedctl.sources import Manifests, Terms
+from schedctl.sources.files import STDIN
+
+
+def check(paths: Sequence[str], kustomizations: Sequence[str], state: Sequence[str]) -> None:
+    """Hold up a question that cannot be answered before anything is read.
+
+    Raises:
+        UsageError: there are no manifests or no state, or both are to come from standard input.
+    """
+    if not (paths or kustomizations):
+        raise UsageError("say what to place", "manifests in files or folders, `-` for standard input, or `-k DIR`")
+    if not state:
+        raise UsageError("say where the cluster is, with -f", states.NEXT_STEP)
+    if STDIN in paths and STDIN in state:
+        raise UsageError("manifests and cluster cannot both come from standard input", "write one of them to a file")
+
+
+def load(
+    paths: Sequence[str],
+    kustomizations: Sequence[str],
+    *,
+    recursive: bool,
+    stdin_filename: str,
+    namespace: str,
+    allow_empty: bool,
+    strict: bool,
+    custom_kinds: tuple[CustomKind, ...],
+    progress: bool,
+) -> Manifests:
+    """Return the objects that are to be created; what the API server would refuse of them is in `problems`.
+
+    Raises:
+        InputError: something cannot be read, or there is nothing; with `strict`, also if anything would be refused.
+    """
+    with Bar("reading", wanted=progress) as bar:
+        read = sources.load(
+            paths,
+            recursive=recursive,
+            stdin_filename=stdin_filename,
+            progress=bar.advance,
+            allow_empty=allow_empty,
+            terms=Terms(creating=True, custom_kinds=custom_kinds, namespace=namespace),
+            kustomizations=kustomizations,
+        )
+    if strict and read.problems:
+        raise InputError(read.problems, read.warnings)
+    return read

@@ -1,0 +1,130 @@
+"""What ``schedctl capacity --like`` names: a pod or workload of the cluster, or those in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from schedctl import sources
+from schedctl.api.defaults import namespaced
+from schedctl.api.nodes import Node
+from schedctl.api.pods import Pod
+from schedctl.api.short_names import NAMES
+from schedctl.api.workloads import DaemonSet, StatefulSet
+from schedctl.cache.pod_info import PodInfo
+from schedctl.cli import subjects
+from schedctl.cli.answers import pod_of
+from schedctl.errors import UsageError
+from schedctl.explain.pod_changes import as_pending
+from schedctl.scheduler import Scheduler
+from schedctl.simulation.capacities import Copies, CopiesOf, StatefulCopies
+from schedctl.workloads import admission
+from schedctl.workloads.clusters import Assembled
+
+_FILES = (".yaml", ".yml", ".json", ".gz")
+_replace = msgspec.structs.replace
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What others are to be like.
+
+    Attributes:
+        object: a pod or workload.
+        subject: how messages name it, e.g. ``deploy shop/web``.
+        companions: what was given beside it and joins the cluster.
+        notes: what should be known of it.
+    """
+
+    object: Any
+    subject: str
+    companions: Sequence[Any] = ()
+    notes: Sequence[str] = ()
+
+
+def named(text: str, state: Assembled, namespace: str) -> list[Model]:
+    """Return what a text names: a file, or an object of the cluster.
+
+    Raises:
+        UsageError: there is no such thing, or it is a DaemonSet, of which there is one for each node.
+        InputError: the file cannot be understood.
+    """
+    if text == "-" or text.endswith(_FILES) or Path(text).exists():
+        found = _in_file(text, namespace)
+    else:
+        _, names = subjects.named([text])
+        scope = subjects.scope(namespace, everywhere=False)
+        found = [_model(obj) for name in names for obj in subjects.find(name, state, scope)]
+    for model in found:
+        if isinstance(model.object, DaemonSet):
+            raise UsageError(f"{model.subject} has one pod for each node", "ask about a pod or another workload")
+    return found
+
+
+def copies(model: Model, scheduler: Scheduler, profile: str) -> Copies:
+    """Return the pods that are like a model; what they need is put into the cluster.
+
+    Args:
+        model: the model.
+        scheduler: with the cluster.
+        profile: the scheduler name to use, "" for the one the pods ask for.
+
+    Raises:
+        UsageError: no profile serves them.
+    """
+    cluster, obj = scheduler.cluster, model.object
+    for companion in model.companions:
+        cluster.put(companion)
+    if isinstance(obj, StatefulSet) and obj.spec.volume_claim_templates:
+        made: Copies = StatefulCopies(_replace(obj, metadata=namespaced(obj.metadata)), profile)
+        asked_for = profile or obj.spec.template.spec.scheduler_name
+    else:
+        pod, _ = pod_of(obj, cluster, "")
+        if not isinstance(obj, Pod) or not obj.metadata.uid:
+            admitted = admission.admit(pod, cluster)
+            pod = admitted.pod
+            for claim in admitted.claims:
+                cluster.put(claim)
+        pod = as_pending(pod)
+        spec = _replace(pod.spec, scheduler_name=profile or pod.spec.scheduler_name, scheduling_gates=None)
+        made, asked_for = CopiesOf(_replace(pod, spec=spec), cluster), spec.scheduler_name
+    if asked_for and asked_for not in scheduler.profiles:
+        raise UsageError(
+            f'no profile serves schedulerName "{asked_for}" of {model.subject}',
+            f"there are {', '.join(scheduler.profiles)}",
+        )
+    return made
+
+
+def _in_file(path: str, namespace: str) -> list[Model]:
+    objects = [one.object for one in sources.load([path]).objects]
+    makers = [obj for obj in objects if type(obj) in NAMES]
+    if not makers:
+        raise UsageError(f'there is no pod or workload in "{path}"')
+    others = [obj for obj in objects if type(obj) not in NAMES and not isinstance(obj, Node)]
+    return [_model(_in_namespace(obj, namespace), others) for obj in makers]
+
+
+def _in_namespace(obj: Any, namespace: str) -> Any:
+    """Return an object in the namespace it names, else in the one of ``-n``."""
+    metadata = obj.metadata
+    if namespace and not metadata.uid and metadata.namespace in ("", "default"):
+        metadata = _replace(metadata, namespace=namespace)
+    return _replace(obj, metadata=namespaced(metadata))
+
+
+def _model(obj: Any, others: Sequence[Any] = ()) -> Model:
+    metadata = namespaced(obj.metadata)
+    notes = []
+    if isinstance(obj, Pod):
+        info = PodInfo(obj)
+        claimed = [v for v in info.pod.spec.volumes or () if v.persistent_volume_claim is not None]
+        if claimed:
+            notes.append("all of them would use the same volume claims as the pod they are like")
+        if obj.spec.scheduling_gates:
+            notes.append("its scheduling gates are left out")
+    return Model(obj, f"{NAMES[type(obj)][0]} {metadata.namespace}/{metadata.name}", others, notes)

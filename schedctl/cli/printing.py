@@ -1,0 +1,50 @@
+"""How a report leaves a command: in the form ``-o`` asks for, to what standard output can show."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from dataclasses import dataclass
+
+from schedctl.errors import UsageError
+from schedctl.render import outputs, terminals
+from schedctl.render.outputs import Output, Report
+from schedctl.render.terminals import Terminal
+
+COLORS = ("always", "never", "auto")
+
+
+@dataclass(frozen=True, slots=True)
+class Printer:
+    """Prints one report.
+
+    Attributes:
+        form: in which form.
+        terminal: what standard output can show.
+    """
+
+    form: Output
+    terminal: Terminal
+
+    @classmethod
+    def of(cls, output: str, color: str) -> Printer:
+        """Return the printer that ``-o`` and ``--color`` stand for, before any work is done.
+
+        Raises:
+            UsageError: there is no such output or colour.
+        """
+        form = outputs.parse(output)
+        if color not in COLORS:
+            raise UsageError(f'--color takes {", ".join(COLORS)}, not "{color}"')
+        return cls(form, terminals.of(sys.stdout, color=color, environ=os.environ))
+
+    def write(self, report: Report, *, limit: int = 0) -> None:
+        """Write the report to standard output.
+
+        Raises:
+            UsageError: a jsonpath template indexes what the report does not have.
+        """
+        if self.form.format not in ("text", "wide") and isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(encoding="utf-8")  # what programs read does not depend on a locale
+        outputs.write(report, self.form, sys.stdout, self.terminal, limit=limit)

@@ -1,0 +1,81 @@
+"""What the command line says about how a run is run, and how it shows and keeps one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+
+from schedctl.cli.progress import Bar
+from schedctl.errors import UsageError
+from schedctl.simulation import choices, timelines
+from schedctl.simulation.choices import Chooser
+from schedctl.simulation.outcomes import Run
+from schedctl.simulation.reports import Input
+from schedctl.simulation.runs import Progress
+from schedctl.workloads.admission import PLUGINS
+from schedctl.workloads.rollouts import WAYS, Way
+
+
+def way(name: str) -> Way:
+    """Return what ``--rollout`` stands for.
+
+    Raises:
+        UsageError: there is no such way.
+    """
+    for known in WAYS:
+        if known == name:
+            return known
+    raise UsageError(f'there is no rollout "{name}"', f"--rollout takes {', '.join(WAYS)}")
+
+
+def skipped(names: str) -> tuple[str, ...]:
+    """Return the admission plugins that ``--skip-admission`` names, in any case of letters.
+
+    Raises:
+        UsageError: there is no such plugin.
+    """
+    known = {plugin.lower(): plugin for plugin in PLUGINS}
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    for name in wanted:
+        if name.lower() not in known:
+            close = get_close_matches(name.lower(), known, 1) or [each for each in known if name.lower() in each]
+            hint = f"did you mean {known[close[0]]}?" if close else f"there are {', '.join(PLUGINS)}"
+            raise UsageError(f'there is no admission plugin "{name}"', hint)
+    return tuple(plugin for plugin in PLUGINS if plugin.lower() in {name.lower() for name in wanted})
+
+
+def chooser(seed: int | None) -> Chooser:
+    """Return what decides between equally good nodes."""
+    return choices.first_by_name if seed is None else choices.seeded(seed)
+
+
+class Shown(Progress):
+    """Shows on a bar how far a run is; how much is left is known only from what is queued at the moment."""
+
+    def __init__(self, bar: Bar) -> None:
+        self._bar = bar
+
+    def attempted(self, run: Run, queued: int) -> None:
+        """Move the bar."""
+        self._bar.advance(run.attempts, run.attempts + queued, f"{queued} queued")
+
+
+def inputs(manifests: Mapping[str, str], state: Mapping[str, str], settings: Mapping[str, str]) -> list[Input]:
+    """Return the digests of what was read, as a report lists them."""
+    listed = [Input(source=name, digest=digest, role="Manifests") for name, digest in manifests.items()]
+    listed += [Input(source=name, digest=digest, role="State") for name, digest in state.items()]
+    return listed + [Input(source=name, digest=digest, role="Config") for name, digest in settings.items()]
+
+
+def write_trace(run: Run, path: str) -> None:
+    """Write the timeline of a run, a line of JSON for each step.
+
+    Raises:
+        UsageError: it cannot be written there.
+    """
+    try:
+        with Path(path).open("wb") as file:
+            file.writelines(line + b"\n" for line in timelines.lines(run.timeline))
+    except OSError as error:
+        raise UsageError(f"the trace cannot be written to {path}: {(error.strerror or str(error)).lower()}") from None

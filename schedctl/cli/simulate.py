@@ -1,0 +1,173 @@
+"""``schedctl simulate``: where the pods of whole manifests would go, whom they would evict, and which stay pending."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from schedctl.cli import options, suggestions
+from schedctl.cli.progress import Bar
+from schedctl.cli.what_ifs import NOTHING, WhatIf, with_what_ifs
+
+EXAMPLES = """\b
+Examples:
+  schedctl simulate deploy/ -f cluster.json              every manifest in a folder
+  helm template web charts/web | schedctl simulate - -n shop -f cluster.json
+  schedctl simulate -k overlays/prod -f cluster.json     what kustomize builds
+  schedctl simulate web.yaml -f cluster.json --rollout rolling
+  schedctl simulate web.yaml -f cluster.json --exit-code -o name
+  schedctl simulate web.yaml -f cluster.json --trace run.jsonl
+
+\b
+Exit codes: 0 answered, 1 pods are not placed (with --exit-code), 2 usage, configuration or output, 3 input,
+5 inconclusive, 70 a bug, 130 interrupted, 141 the reader went away.
+"""
+
+
+@with_what_ifs
+def simulate(
+    manifests: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="MANIFESTS...", help="Files, folders, globs or - (stdin).", show_default=False),
+    ] = None,
+    filename: options.State = None,
+    kustomize: Annotated[
+        list[str] | None,
+        typer.Option("-k", "--kustomize", metavar="DIR", help="A folder that kustomize builds; repeatable."),
+    ] = None,
+    recursive: options.Recursive = False,
+    stdin_filename: options.StdinFilename = "<stdin>",
+    namespace: Annotated[
+        str, typer.Option("-n", "--namespace", metavar="NS", help="Of objects that name none.")
+    ] = "default",
+    rollout: Annotated[
+        str,
+        typer.Option(
+            metavar="WAY",
+            help="How new pods take the place of old ones: replace (all at once), add (beside them) or rolling.",
+            autocompletion=suggestions.rollouts,
+        ),
+    ] = "replace",
+    scheduler_config: options.SchedulerConfig = "",
+    profile: options.Profile = "",
+    config: options.Config = "",
+    no_config: options.NoConfig = False,
+    sampling: options.Sampling = False,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="Draw among equally good nodes; without it the first by name wins.")
+    ] = None,
+    skip_admission: Annotated[
+        str,
+        typer.Option(
+            metavar="PLUGIN,...",
+            help="Admission plugins to leave out, e.g. ResourceQuota,LimitRanger.",
+            autocompletion=suggestions.admission_plugins,
+        ),
+    ] = "",
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Simulate nothing if the API server would refuse any object.")
+    ] = False,
+    allow_empty: Annotated[bool, typer.Option("--allow-empty", help="Manifests without an object are fine.")] = False,
+    trace: Annotated[str, typer.Option(metavar="FILE", help="Write every step of the run there, as JSON lines.")] = "",
+    output: options.Output = "text",
+    limit: options.Limit = 0,
+    exit_code: Annotated[bool, typer.Option("--exit-code", help="End with 1 if a pod is not placed.")] = False,
+    color: options.Color = "auto",
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    debug: options.Debug = False,
+    no_progress: options.NoProgress = False,
+    what_if: WhatIf = NOTHING,
+) -> int:
+    """Place the pods of whole manifests on a cluster, as its controllers, API server and scheduler would.
+
+    Workloads become pods, admission completes or refuses them, and the queue takes them through the whole scheduling
+    cycle on a clock of its own, preemption included, until nothing can move. Where a workload runs in the cluster
+    already, its new pods take the place of the old ones. Nothing is changed and no cluster is contacted: -f names the
+    files with the cluster, the manifests are what is to be created in it.
+    """
+    from schedctl.cli import causes, configurations, faults, runs, settings, states
+    from schedctl.cli import manifests as given
+    from schedctl.cli.printing import Printer
+    from schedctl.render import counts
+    from schedctl.scheduler import Scheduler
+    from schedctl.simulation import accounts, reports, utilisation
+    from schedctl.simulation.releases import simulate as simulated
+    from schedctl.simulation.runs import Options
+
+    printer = Printer.of(output, color)
+    way, skipped = runs.way(rollout), runs.skipped(skip_admission)
+    paths, folders, state_paths = manifests or [], kustomize or [], filename or []
+    given.check(paths, folders, state_paths)
+    chosen = configurations.choose(scheduler_config, profile)
+    own = settings.load(config, ignored=no_config)
+    wanted = given.load(
+        paths,
+        folders,
+        recursive=recursive,
+        stdin_filename=stdin_filename,
+        namespace=namespace,
+        allow_empty=allow_empty,
+        strict=strict,
+        custom_kinds=own.custom_kinds,
+        progress=not no_progress,
+    )
+    state = states.load(
+        state_paths,
+        recursive=recursive,
+        stdin_filename=stdin_filename,
+        quiet=quiet,
+        verbose=verbose,
+        progress=not no_progress,
+    )
+    if not quiet:
+        configurations.warn(chosen.configuration)
+        faults.report(wanted.warnings, "warning")
+    faults.report(wanted.problems, "error")
+    before = utilisation.measure(state.assembled.cluster)
+    changed = what_if.apply(state.assembled.cluster, namespace)
+    scheduler = Scheduler(state.assembled.cluster, chosen.configuration)
+    if verbose:
+        faults.say(f"manifests: {counts.of(len(wanted.objects), 'object')} that scheduling reads")
+    with Bar("scheduling", wanted=not no_progress) as bar:
+        facts = simulated(
+            scheduler,
+            wanted.objects,
+            passed=wanted.ignored,
+            way=way,
+            disabled=skipped,
+            strict=strict,
+            name=chosen.profile,
+            before=before,
+            options=Options(choose=runs.chooser(seed), sampling=sampling, trace=bool(trace)),
+            progress=runs.Shown(bar),
+        )
+    faults.report(facts.expansion.refused, "error")
+    metadata = reports.Metadata(
+        configuration=chosen.origin,
+        sampling=sampling,
+        rollout=way,
+        seed=seed,
+        skipped_admission=list(skipped),
+        what_if=[each.text for each in changed],
+        inputs=runs.inputs(wanted.digests, state.manifests.digests, own.digests),
+    )
+    report = accounts.report(facts, scheduler.cluster, metadata=metadata, problems=wanted.problems, fail=exit_code)
+    if report.ending.reason is not reports.EndReason.INTERRUPTED:
+        try:
+            with Bar("explaining", wanted=not no_progress) as bar:
+                report = causes.with_reasons(report, facts, scheduler, bar.advance)
+        except KeyboardInterrupt:
+            report = accounts.interrupted(report)
+    if report.summary.exit_code == faults.INTERRUPTED:
+        faults.say("interrupted: this is what is known so far")
+    if trace:
+        runs.write_trace(facts.run, trace)
+    printer.write(report, limit=limit)
+    return report.summary.exit_code
+
+
+def add_to(application: typer.Typer) -> None:
+    """Register the command."""
+    application.command(short_help="Place whole manifests on a cluster.", epilog=EXAMPLES)(simulate)

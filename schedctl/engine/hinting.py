@@ -1,0 +1,137 @@
+"""Who is to hear of which event: the registrations of all profiles, looked up by event.
+
+Plugins that only score or bind cannot refuse a pod, so theirs do not count. Whether an event may help a pod is asked of
+the plugins that refused it; pods alike in all that those read of a pod are asked about once (``alike``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+from schedctl.cache.pod_info import PodInfo
+from schedctl.engine.reporters import Reporter
+from schedctl.framework.events import ClusterEvent, Hint, QueueingHint, Registration
+from schedctl.framework.points import (
+    FilterPlugin,
+    PermitPlugin,
+    Plugin,
+    PreEnqueuePlugin,
+    PreFilterPlugin,
+    ReservePlugin,
+)
+from schedctl.framework.profiles import Profile
+
+_REFUSING = (PreEnqueuePlugin, PreFilterPlugin, FilterPlugin, ReservePlugin, PermitPlugin)
+
+
+class Strategy(IntEnum):
+    """What becomes of a pod in the light of an event; of several the highest counts."""
+
+    SKIP = 0
+    AFTER_BACKOFF = 1
+    IMMEDIATELY = 2
+
+
+class _Listener(NamedTuple):
+    plugin: str
+    hint: QueueingHint | None
+
+
+class Hints:
+    """The registrations of the plugins of some profiles.
+
+    Attributes:
+        profiles: by scheduler name.
+    """
+
+    def __init__(self, profiles: Iterable[Profile], reporter: Reporter) -> None:
+        self.profiles = {profile.scheduler_name: profile for profile in profiles}
+        self._reporter = reporter
+        self._registered: dict[str, list[tuple[str, Registration]]] = {
+            name: [
+                (plugin.name, registration)
+                for plugin in profile.plugins.values()
+                if isinstance(plugin, _REFUSING)
+                for registration in plugin.events_to_register()
+            ]
+            for name, profile in self.profiles.items()
+        }
+        self._listeners: dict[ClusterEvent, dict[str, tuple[_Listener, ...]]] = {}
+
+    def listeners(self, event: ClusterEvent) -> dict[str, tuple[_Listener, ...]]:
+        """Return who hears of an event, by scheduler name; profiles in which nobody does are absent."""
+        known = self._listeners.get(event)
+        if known is None:
+            heard = {
+                name: tuple(_Listener(plugin, r.hint) for plugin, r in registered if r.event.covers(event))
+                for name, registered in self._registered.items()
+            }
+            known = self._listeners[event] = {name: listeners for name, listeners in heard.items() if listeners}
+        return known
+
+    def heard(self, event: ClusterEvent) -> bool:
+        """Return whether anybody hears of an event."""
+        return event.wildcard or bool(self.listeners(event))
+
+    def hears(self, event: ClusterEvent, plugin: str) -> bool:
+        """Return whether a plugin, of any profile, hears of an event."""
+        return any(listener.plugin == plugin for heard in self.listeners(event).values() for listener in heard)
+
+    def strategy(
+        self,
+        pod: PodInfo,
+        unschedulable: frozenset[str],
+        pending: frozenset[str],
+        event: ClusterEvent,
+        before: Any,
+        after: Any,
+    ) -> Strategy:
+        """Return what an event means for a pod.
+
+        Args:
+            pod: the pod.
+            unschedulable: the plugins that refused it.
+            pending: those that said Pending; a hint of theirs lets the pod skip its backoff.
+            event: what happened.
+            before: the object before.
+            after: the object after.
+        """
+        if not unschedulable and not pending:
+            return Strategy.AFTER_BACKOFF
+        if event.wildcard:
+            other = after is not None and (not isinstance(after, PodInfo) or after.uid != pod.uid)
+            return Strategy.SKIP if other else Strategy.AFTER_BACKOFF
+        strategy = Strategy.SKIP
+        for plugin, hint in self.listeners(event).get(pod.pod.spec.scheduler_name, ()):
+            if plugin not in unschedulable and plugin not in pending:
+                continue
+            if hint is not None and self._ask(plugin, hint, pod, before, after) is Hint.SKIP:
+                continue
+            if plugin in pending:
+                return Strategy.IMMEDIATELY
+            strategy = Strategy.AFTER_BACKOFF
+            if not pending:
+                break
+        return strategy
+
+    def alike(self, pod: PodInfo, plugins: Iterable[str]) -> Hashable:
+        """Return something that is equal for pods about which hints of these plugins say the same."""
+        profile = self.profiles[pod.pod.spec.scheduler_name]
+        parts: list[Hashable] = []
+        for name in sorted(plugins):
+            plugin: Plugin | None = profile.plugins.get(name)
+            signature = plugin.signature(pod) if plugin is not None else None
+            if signature is None:
+                return pod.key
+            parts.append((name, signature))
+        return profile.scheduler_name, tuple(parts)
+
+    def _ask(self, plugin: str, hint: QueueingHint, pod: PodInfo, before: Any, after: Any) -> Hint:
+        """Ask a hint; one that fails counts as Queue, as in kube-scheduler, and is reported."""
+        try:
+            return hint(pod, before, after)
+        except Exception as fault:  # a plugin's fault must not leave a pod stuck
+            self._reporter.failing_hint(plugin, pod, fault)
+            return Hint.QUEUE

@@ -1,0 +1,284 @@
+"""Cluster events and queueing hints: which change of the cluster may help which pod (KEP-4247).
+
+A pod that was refused waits until something happens that could change the answer. What happened is a `ClusterEvent`,
+a kind of object and what was done to it. Every plugin says which events it wants to hear of
+(`Plugin.events_to_register`), and for each of them, in a *hint*, whether a change of that very object could make it
+accept a pod it has refused. The queue asks only the plugins that refused the pod.
+
+The names are kube-scheduler's own and show in its metrics and logs: ``AssignedPodDelete``, ``NodeUpdateNodeTaint``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum, IntFlag
+from functools import cached_property
+from typing import Any
+
+from schedctl.api.devices import DeviceClass, ResourceClaim, ResourceSlice
+from schedctl.api.nodes import Node
+from schedctl.api.pods import ResourceList
+from schedctl.api.quantities import stored
+from schedctl.api.storage import (
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    VolumeAttachment,
+)
+from schedctl.cache.pod_info import PodInfo
+
+
+class Resource(Enum):
+    """A kind of object that events are about. Of pods there are three kinds, by what a pod is to the one refused."""
+
+    POD = "Pod"
+    ASSIGNED_POD = "AssignedPod"
+    UNSCHEDULED_POD = "UnscheduledPod"
+    TARGET_POD = "TargetPod"
+    NODE = "Node"
+    PERSISTENT_VOLUME = "PersistentVolume"
+    PERSISTENT_VOLUME_CLAIM = "PersistentVolumeClaim"
+    CSI_NODE = "storage.k8s.io/CSINode"
+    CSI_DRIVER = "storage.k8s.io/CSIDriver"
+    VOLUME_ATTACHMENT = "storage.k8s.io/VolumeAttachment"
+    CSI_STORAGE_CAPACITY = "storage.k8s.io/CSIStorageCapacity"
+    STORAGE_CLASS = "storage.k8s.io/StorageClass"
+    RESOURCE_CLAIM = "resource.k8s.io/ResourceClaim"
+    RESOURCE_SLICE = "resource.k8s.io/ResourceSlice"
+    DEVICE_CLASS = "resource.k8s.io/DeviceClass"
+    EVERY = "*"
+
+
+POD_RESOURCES = (Resource.ASSIGNED_POD, Resource.UNSCHEDULED_POD, Resource.TARGET_POD)
+"""What ``Pod`` stands for: pods on nodes, other pods that are not, and the very pod that was refused."""
+
+
+class Action(IntFlag):
+    """What was done to an object. Plugins register unions; an update is named as precisely as it can be."""
+
+    ADD = 1 << 0
+    DELETE = 1 << 1
+    UPDATE_NODE_ALLOCATABLE = 1 << 2
+    UPDATE_NODE_LABEL = 1 << 3
+    UPDATE_NODE_TAINT = 1 << 4
+    UPDATE_NODE_CONDITION = 1 << 5
+    UPDATE_NODE_ANNOTATION = 1 << 6
+    UPDATE_NODE_DECLARED_FEATURE = 1 << 7
+    UPDATE_NODE_PREEMPTION_POLICY = 1 << 8
+    UPDATE_POD_LABEL = 1 << 9
+    UPDATE_POD_SCALE_DOWN = 1 << 10
+    UPDATE_POD_SCALE_UP = 1 << 11
+    UPDATE_POD_TOLERATION = 1 << 12
+    UPDATE_POD_SCHEDULING_GATES_ELIMINATED = 1 << 13
+    UPDATE_POD_GENERATED_RESOURCE_CLAIM = 1 << 14
+    UPDATE = (1 << 15) - (1 << 2)
+    ALL = (1 << 15) - 1
+
+
+_ACTION_LABELS = {
+    Action.ADD: "Add",
+    Action.DELETE: "Delete",
+    Action.UPDATE_NODE_ALLOCATABLE: "UpdateNodeAllocatable",
+    Action.UPDATE_NODE_LABEL: "UpdateNodeLabel",
+    Action.UPDATE_NODE_TAINT: "UpdateNodeTaint",
+    Action.UPDATE_NODE_CONDITION: "UpdateNodeCondition",
+    Action.UPDATE_NODE_ANNOTATION: "UpdateNodeAnnotation",
+    Action.UPDATE_NODE_DECLARED_FEATURE: "UpdateNodeDeclaredFeature",
+    Action.UPDATE_NODE_PREEMPTION_POLICY: "UpdateNodePreemptionPolicy",
+    Action.UPDATE_POD_LABEL: "UpdatePodLabel",
+    Action.UPDATE_POD_SCALE_DOWN: "UpdatePodScaleDown",
+    Action.UPDATE_POD_SCALE_UP: "UpdatePodScaleUp",
+    Action.UPDATE_POD_TOLERATION: "UpdatePodToleration",
+    Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED: "UpdatePodSchedulingGatesEliminated",
+    Action.UPDATE_POD_GENERATED_RESOURCE_CLAIM: "UpdatePodGeneratedResourceClaim",
+    Action.UPDATE: "Update",
+    Action.ALL: "All",
+}
+
+
+@dataclass(frozen=True)
+class ClusterEvent:
+    """A kind of object and what was done to it; or, with ``Resource.EVERY``, an event of the queue's own.
+
+    Attributes:
+        resource: the kind of object.
+        action: what was done to it; what plugins register may be a union.
+        name: how an event of the queue's own is called.
+    """
+
+    resource: Resource
+    action: Action
+    name: str = ""
+
+    @cached_property
+    def label(self) -> str:
+        """What kube-scheduler calls the event, e.g. ``AssignedPodDelete``; a union has only its resource."""
+        return self.name or self.resource.value + _ACTION_LABELS.get(self.action, "")
+
+    @property
+    def wildcard(self) -> bool:
+        """Whether it concerns whatever is refused, for whatever reason."""
+        return self.resource is Resource.EVERY and self.action == Action.ALL
+
+    def covers(self, happened: ClusterEvent) -> bool:
+        """Return whether a plugin that registered this event is to hear of one that happened.
+
+        Whoever registers all updates hears of each kind of them; whoever registers one kind does not hear of an update
+        that nobody has a name for.
+        """
+        if self.wildcard:
+            return True
+        same = self.resource in (Resource.EVERY, happened.resource)
+        if not same and not (self.resource is Resource.POD and happened.resource in POD_RESOURCES):
+            return False
+        return bool(self.action.value & happened.action.value) and happened.action.value <= self.action.value
+
+
+class Hint(Enum):
+    """What a hint says of an event and a pod: that it may be worth another attempt, or that nothing has changed."""
+
+    QUEUE = "Queue"
+    SKIP = "QueueSkip"
+
+
+QueueingHint = Callable[[PodInfo, Any, Any], Hint]
+"""Called with the refused pod, the object before the event, None if it was added, and after it, None if it was deleted.
+
+Pods come as `PodInfo`, everything else as API structs. An exception counts as Queue, so that no pod is stuck.
+"""
+
+
+@dataclass(frozen=True)
+class Registration:
+    """An event a plugin wants to hear of, and its hint; without one every such event is worth another attempt."""
+
+    event: ClusterEvent
+    hint: QueueingHint | None = None
+
+
+def registers(resource: Resource, action: Action, hint: QueueingHint | None = None) -> Registration:
+    """Return the registration of an event."""
+    return Registration(ClusterEvent(resource, action), hint)
+
+
+EVERY_EVENT = tuple(
+    registers(resource, Action.ALL)
+    for resource in (
+        *POD_RESOURCES,
+        Resource.NODE,
+        Resource.PERSISTENT_VOLUME,
+        Resource.PERSISTENT_VOLUME_CLAIM,
+        Resource.CSI_NODE,
+        Resource.CSI_DRIVER,
+        Resource.CSI_STORAGE_CAPACITY,
+        Resource.STORAGE_CLASS,
+        Resource.RESOURCE_CLAIM,
+        Resource.DEVICE_CLASS,
+    )
+)
+"""What a plugin hears of that does not say what it wants to hear of."""
+
+ASSIGNED_POD_ADD = ClusterEvent(Resource.ASSIGNED_POD, Action.ADD)
+ASSIGNED_POD_UPDATE = ClusterEvent(Resource.ASSIGNED_POD, Action.UPDATE)
+ASSIGNED_POD_DELETE = ClusterEvent(Resource.ASSIGNED_POD, Action.DELETE)
+UNSCHEDULED_POD_ADD = ClusterEvent(Resource.UNSCHEDULED_POD, Action.ADD)
+TARGET_POD_UPDATE = ClusterEvent(Resource.TARGET_POD, Action.UPDATE)
+NODE_ADD = ClusterEvent(Resource.NODE, Action.ADD)
+NODE_DELETE = ClusterEvent(Resource.NODE, Action.DELETE)
+UNSCHEDULABLE_TIMEOUT = ClusterEvent(Resource.EVERY, Action.ALL, "UnschedulableTimeout")
+FORCE_ACTIVATE = ClusterEvent(Resource.EVERY, Action.ALL, "ForceActivate")
+
+SCHEDULE_ATTEMPT_FAILURE, BACKOFF_COMPLETE, POP_FROM_BACKOFF_Q = (
+    "ScheduleAttemptFailure",
+    "BackoffComplete",
+    "PopFromBackoffQ",
+)
+"""Labels of moves between queues that no cluster event caused."""
+
+RESOURCES: Mapping[type, Resource] = {
+    PersistentVolume: Resource.PERSISTENT_VOLUME,
+    PersistentVolumeClaim: Resource.PERSISTENT_VOLUME_CLAIM,
+    CSINode: Resource.CSI_NODE,
+    CSIDriver: Resource.CSI_DRIVER,
+    VolumeAttachment: Resource.VOLUME_ATTACHMENT,
+    CSIStorageCapacity: Resource.CSI_STORAGE_CAPACITY,
+    StorageClass: Resource.STORAGE_CLASS,
+    ResourceClaim: Resource.RESOURCE_CLAIM,
+    ResourceSlice: Resource.RESOURCE_SLICE,
+    DeviceClass: Resource.DEVICE_CLASS,
+}
+"""The kinds, besides pods and nodes, whose changes are events."""
+
+
+def pod_changes(before: PodInfo, after: PodInfo, *, target: bool) -> tuple[ClusterEvent, ...]:
+    """Return the events an updated pod amounts to, at least one.
+
+    Args:
+        before: the pod as it was.
+        after: the pod as it is.
+        target: whether the pod itself is the one that was refused, rather than one beside it.
+    """
+    resource = Resource.TARGET_POD if target else Resource.UNSCHEDULED_POD
+    if after.pod.spec.node_name:
+        resource = Resource.ASSIGNED_POD
+    actions = tuple(_pod_actions(before, after)) or (Action.UPDATE,)
+    return tuple(ClusterEvent(resource, action) for action in actions)
+
+
+def node_changes(before: Node, after: Node) -> tuple[ClusterEvent, ...]:
+    """Return the events an updated node amounts to, none where nothing changed that scheduling could look at."""
+    return tuple(ClusterEvent(Resource.NODE, action) for action in _node_actions(before, after))
+
+
+def _pod_actions(before: PodInfo, after: PodInfo) -> Iterator[Action]:
+    if dict(before.labels) != dict(after.labels):
+        yield Action.UPDATE_POD_LABEL
+    was, now = before.demand.thousandths, after.demand.thousandths
+    if any(name not in now or amount > now[name] for name, amount in was.items()):
+        yield Action.UPDATE_POD_SCALE_DOWN
+    if any(name not in was or amount > was[name] for name, amount in now.items()):
+        yield Action.UPDATE_POD_SCALE_UP
+    old, new = before.pod, after.pod
+    if old.spec.scheduling_gates and not new.spec.scheduling_gates:
+        yield Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED
+    if len(old.spec.tolerations or ()) != len(new.spec.tolerations or ()):
+        yield Action.UPDATE_POD_TOLERATION
+    claims = [
+        (status.resource_claim_statuses or [], status.extended_resource_claim_status)
+        for status in (old.status, new.status)
+    ]
+    if claims[0] != claims[1]:
+        yield Action.UPDATE_POD_GENERATED_RESOURCE_CLAIM
+
+
+def _node_actions(before: Node, after: Node) -> Iterator[Action]:
+    if before.spec.unschedulable and not after.spec.unschedulable:
+        yield Action.UPDATE_NODE_TAINT
+    if _differ(before.status.allocatable, after.status.allocatable):
+        yield Action.UPDATE_NODE_ALLOCATABLE
+    if (before.metadata.labels or {}) != (after.metadata.labels or {}):
+        yield Action.UPDATE_NODE_LABEL
+    if (before.spec.taints or []) != (after.spec.taints or []):
+        yield Action.UPDATE_NODE_TAINT
+    if _conditions(before) != _conditions(after):
+        yield Action.UPDATE_NODE_CONDITION
+    if (before.metadata.annotations or {}) != (after.metadata.annotations or {}):
+        yield Action.UPDATE_NODE_ANNOTATION
+    if (before.status.declared_features or []) != (after.status.declared_features or []):
+        yield Action.UPDATE_NODE_DECLARED_FEATURE
+
+
+def _differ(before: ResourceList | None, after: ResourceList | None) -> bool:
+    """Whether two resource lists differ in an amount, however it is written."""
+    was, now = before or {}, after or {}
+    if was == now:
+        return False
+    return was.keys() != now.keys() or any(stored(was[name]).compare(stored(now[name])) for name in was)
+
+
+def _conditions(node: Node) -> dict[str, str]:
+    return {condition.type: condition.status for condition in node.status.conditions or ()}

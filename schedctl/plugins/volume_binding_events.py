@@ -1,0 +1,54 @@
+"""What VolumeBinding wants to hear of: claims, volumes and classes, nodes, and what drivers say of their storage."""
+
+from __future__ import annotations
+
+from schedctl.api.quantities import stored
+from schedctl.api.storage import CSIDriver, CSINode, CSIStorageCapacity, StorageClass
+from schedctl.cache.pod_info import PodInfo
+from schedctl.framework.claim_hints import after_claim, hint
+from schedctl.framework.events import Action, Hint, Registration, Resource, registers
+
+_MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
+
+
+def _after_class(pod: PodInfo, before: StorageClass | None, after: StorageClass) -> Hint:
+    return hint(before is None or (before.allowed_topologies or []) != (after.allowed_topologies or []))
+
+
+def _after_csi_node(pod: PodInfo, before: CSINode | None, after: CSINode) -> Hint:
+    return hint(before is None or _migrated(before) != _migrated(after))
+
+
+def _migrated(node: CSINode) -> str:
+    return (node.metadata.annotations or {}).get(_MIGRATED_PLUGINS, "")
+
+
+def _after_driver(pod: PodInfo, before: CSIDriver, after: CSIDriver) -> Hint:
+    """An in-line volume of a driver that no longer publishes capacity is no longer held to it."""
+    freed = bool(before.spec.storage_capacity) and not after.spec.storage_capacity
+    volumes = pod.pod.spec.volumes or ()
+    return hint(freed and any(v.csi is not None and v.csi.driver == after.metadata.name for v in volumes))
+
+
+def _after_capacity(pod: PodInfo, before: CSIStorageCapacity | None, after: CSIStorageCapacity) -> Hint:
+    if before is None:
+        return Hint.QUEUE
+    was, now = _largest_volume(before), _largest_volume(after)
+    return hint(now is not None and (was is None or now > was))
+
+
+def _largest_volume(capacity: CSIStorageCapacity) -> int | None:
+    limit = capacity.maximum_volume_size if capacity.maximum_volume_size is not None else capacity.capacity
+    return stored(limit).value if limit is not None else None
+
+
+VOLUME_BINDING: tuple[Registration, ...] = (
+    registers(Resource.STORAGE_CLASS, Action.ADD | Action.UPDATE, _after_class),
+    registers(Resource.PERSISTENT_VOLUME_CLAIM, Action.ADD | Action.UPDATE, after_claim),
+    registers(Resource.PERSISTENT_VOLUME, Action.ADD | Action.UPDATE),
+    registers(Resource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL),
+    registers(Resource.CSI_NODE, Action.ADD | Action.UPDATE, _after_csi_node),
+    registers(Resource.CSI_DRIVER, Action.UPDATE, _after_driver),
+    registers(Resource.CSI_STORAGE_CAPACITY, Action.ADD | Action.UPDATE, _after_capacity),
+)
+"""What VolumeBinding registers."""

@@ -1,0 +1,157 @@
+"""A capacity for people: how many more fit, where they would go, and what stops the next.
+
+The first line is the answer. Bars compare the groups of nodes with the one that takes most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from schedctl.explain.amounts import amount, quantity
+from schedctl.render import counts
+from schedctl.render.layout import Block, Cell, Line, Span, Table, line
+from schedctl.render.texts import what_if
+from schedctl.simulation.capacity_reports import NODE, CapacityReport, CapacityResult, Grouping, LargestFit, Stop
+from schedctl.simulation.drain_reports import Metadata
+
+_FEW = 10
+_ALL = 1 << 62
+_BLANK = line()
+_BAR = 20
+"""How many signs the longest bar has."""
+_SIGN = "█"
+
+
+def lines(report: CapacityReport, *, wide: bool = False, limit: int = 0) -> Iterator[Block]:
+    """Yield the report as lines and tables.
+
+    Args:
+        report: what to tell.
+        wide: show every group of nodes.
+        limit: show so many groups of nodes, 0 for what suits.
+    """
+    entries = limit or (_ALL if wide else _FEW)
+    for index, result in enumerate(report.results):
+        if index:
+            yield _BLANK
+        yield from _result(result, entries)
+    yield _BLANK
+    yield from _last(report.metadata, len(report.results))
+
+
+def _result(result: CapacityResult, entries: int) -> Iterator[Block]:
+    yield _answer(result)
+    if result.error:
+        yield line(result.error, indent=2)
+        return
+    sections = (
+        *(_grouping(grouping, entries) for grouping in result.by if result.fits),
+        _stop(result),
+        _largest(result),
+        _notes(result),
+    )
+    for section in sections:
+        blocks = list(section)
+        if blocks:
+            yield _BLANK
+            yield from blocks
+
+
+def _answer(result: CapacityResult) -> Line:
+    subject = Span(f"{result.subject}: ", "strong")
+    if result.error:
+        return Line((subject, Span("INCONCLUSIVE", "bad")))
+    if not result.fits:
+        return Line((subject, Span("not one more fits", "bad")))
+    least = "at least " if result.limited else ""
+    asked = ", ".join(f"{name} {quantity(name, value)}" for name, value in result.requests.items())
+    each = f" ({asked} each)" if asked else " (they request nothing)"
+    verb = "fits" if result.fits == 1 else "fit"
+    spans = [subject, Span(f"{least}{result.fits} more {verb}", "good"), Span(each)]
+    if result.within_quota is not None:
+        spans.append(Span(f"; the quota of the namespace allows {result.within_quota}", "bad"))
+    return Line(spans)
+
+
+def _grouping(grouping: Grouping, entries: int) -> Iterator[Block]:
+    groups = sorted(grouping.groups, key=lambda group: -group.fits) if grouping.label == NODE else grouping.groups
+    if not groups:
+        return
+    most = max(group.fits for group in groups)
+    title = grouping.label.rpartition("/")[2].upper()
+    heads = (title, "FIT", "", "NODES") if grouping.label != NODE else (title, "FIT", "")
+    rows: list[Sequence[Cell]] = []
+    for group in groups[:entries]:
+        name = Span(group.name or "none", "" if group.fits else "faint")
+        row: list[Cell] = [(name,), (Span(str(group.fits)),), (Span(_bar(group.fits, most)),)]
+        if grouping.label != NODE:
+            row.append((Span(f"{group.used} of {group.nodes}", "faint"),))
+        rows.append(row)
+    yield Table(rows, 2, heads, frozenset((1,)))
+    if len(groups) > entries:
+        rest = sum(group.fits for group in groups[entries:])
+        yield line(f"+{rest} on {len(groups) - entries} more", "faint", indent=2)
+
+
+def _bar(fits: int, most: int) -> str:
+    """Return a bar as long as the share of the most; what is there is never shown as nothing."""
+    return _SIGN * max((fits * _BAR + most // 2) // most, 1 if fits else 0) if most else ""
+
+
+def _stop(result: CapacityResult) -> Iterator[Block]:
+    stop = result.stop
+    if stop is None:
+        return
+    yield line("the next one does not fit:" if result.fits else "why it does not fit:", "strong")
+    yield Line((Span(stop.message),), 2, whole=True)
+    yield from _reasons(stop)
+    if stop.nominated_node:
+        room = f"evicting {counts.of(stop.victims, 'pod')} on {stop.nominated_node} would make room for it"
+        yield line(room, indent=2)
+
+
+def _reasons(stop: Stop) -> Iterator[Block]:
+    for reason in stop.reasons:
+        who = "the pod as a whole" if reason.whole_pod else counts.nodes(reason.count)
+        zones = f" ({counts.by_zone(reason.zones)})" if len(reason.zones) > 1 else ""
+        yield Line((Span(f"{who}: ", "strong"), Span(reason.text), Span(zones, "faint")), 2)
+        if reason.detail:
+            yield line(reason.detail, indent=4)
+
+
+def _largest(result: CapacityResult) -> Iterator[Block]:
+    if not result.largest:
+        return
+    after = any(one.after is not None for one in result.largest) and result.fits > 0
+    yield line("the largest single pod, one resource at a time", "strong")
+    heads = ("RESOURCE", "REQUESTED", "FITS NOW", *(("FITS AFTER THOSE",) if after else ()))
+    rows = [_size(one, after) for one in result.largest]
+    yield Table(rows, 2, heads, frozenset(range(1, len(heads))))
+
+
+def _size(one: LargestFit, after: bool) -> Sequence[Cell]:
+    cells: list[Cell] = [(Span(one.resource),), (Span(amount(one.resource, one.requested)),)]
+    for value in (one.alone, *((one.after,) if after else ())):
+        fits = value is not None and value >= one.requested
+        text = "none" if value is None else quantity(one.resource, value)
+        cells.append((Span(text, "good" if fits else "bad"),))
+    return cells
+
+
+def _notes(result: CapacityResult) -> Iterator[Block]:
+    if result.quota:
+        yield _note(f"the API server refuses more of them: {result.quota}")
+    if result.limited:
+        yield _note(f"no more than {result.fits} were tried; `--max` tries more")
+    yield from map(_note, result.notes)
+
+
+def _last(metadata: Metadata, many: int) -> Iterator[Block]:
+    yield from what_if(metadata.what_if)
+    if many > 1:
+        yield _note("each is counted alone, on the cluster as it is")
+    yield _note(f"by the rules of kube-scheduler {metadata.kubernetes_version} ({metadata.configuration})")
+
+
+def _note(text: str) -> Line:
+    return Line((Span("note: ", "faint"), Span(text)), hang=6)

@@ -1,0 +1,25 @@
+"""Things counted, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_MOST_ZONES = 10
+
+
+def of(count: int, noun: str) -> str:
+    """Return ``1 pod`` or ``2 pods``."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def nodes(count: int, kind: str = "") -> str:
+    """Return ``1 node`` or ``2 nodes``, with a word before it."""
+    return of(count, f"{kind}node")
+
+
+def by_zone(zones: Mapping[str, int]) -> str:
+    """Return how many there are in which zone, ``eu-1a 3, eu-1b 2``; many zones are cut short."""
+    told = [f"{zone or 'no zone'} {count}" for zone, count in zones.items()]
+    return ", ".join(
+        told[:_MOST_ZONES] + ([f"+{len(told) - _MOST_ZONES} more zones"] if len(told) > _MOST_ZONES else [])
+    )

@@ -1,0 +1,254 @@
+"""A drain for people: whether the nodes can be emptied, where each pod goes, and what is in the way.
+
+The first line is the answer. Each node follows with its pods: those that move with their new place, those that cannot
+go with what stops them. Why pods stay pending, budgets, and who else had to move come after all nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from schedctl.render import counts
+from schedctl.render.layout import Block, Cell, Line, Span, Table, line
+from schedctl.render.texts import what_if
+from schedctl.simulation.drain_reports import (
+    DrainReport,
+    NodeResult,
+    PodFate,
+    PodResult,
+    Summary,
+    Verdict,
+)
+from schedctl.simulation.reports import PendingPods
+
+_FEW = 5
+_MANY = 40
+"""How many pods of a node are shown."""
+_ALL = 1 << 62
+_BLANK = line()
+_VERDICTS = {
+    Verdict.DRAINED: ("DRAINED", "good"),
+    Verdict.LEAVES_PENDING: ("DRAINED, BUT PODS STAY PENDING", "bad"),
+    Verdict.BLOCKED: ("BLOCKED", "bad"),
+    Verdict.REFUSED: ("REFUSED", "bad"),
+    Verdict.INCONCLUSIVE: ("INCONCLUSIVE", "bad"),
+    Verdict.INTERRUPTED: ("INTERRUPTED", "bad"),
+}
+_STAYING = (
+    (PodFate.KEPT, "would be evicted", "would be evicted"),
+    (PodFate.IGNORED, "of a DaemonSet stays", "of DaemonSets stay"),
+    (PodFate.MIRROR, "of the kubelet stays", "of the kubelet stay"),
+)
+"""Pods that are told in one line, and what is said of one and of several."""
+_UNMOVED = (PodFate.REFUSED, *(fate for fate, *_ in _STAYING))
+"""Pods that have no line of their own; those that make kubectl refuse the node stand in its error."""
+_FLAGS = (
+    ("DaemonSet-managed Pods", "--ignore-daemonsets"),
+    ("Pods with local storage", "--delete-emptydir-data"),
+    ("Pods that declare no controller", "--force"),
+    (" not found", "--force"),
+)
+"""What kubectl refuses, and the flag that lets it go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Detail:
+    """How many entries of a list and how many pods of a node are shown, and whether their new names are."""
+
+    entries: int
+    pods: int
+    names: bool
+
+
+def lines(report: DrainReport, *, wide: bool = False, limit: int = 0) -> Iterator[Block]:
+    """Yield the report as lines and tables.
+
+    Args:
+        report: what to tell.
+        wide: show every entry of a list, and what moved pods are called then.
+        limit: show so many entries of a list, 0 for what suits.
+    """
+    detail = _Detail(limit or (_ALL if wide else _FEW), limit or (_ALL if wide else _MANY), wide)
+    yield _answer(report)
+    alone = len(report.results) == 1
+    sections = (
+        *(_node(result, detail, alone) for result in report.results),
+        *(_pending(group, detail) for group in report.pending[: detail.entries]),
+        _further(report.pending[detail.entries :]),
+        _budgets(report),
+        _displaced(report, detail),
+        _last(report),
+    )
+    for section in sections:
+        blocks = list(section)
+        if blocks:
+            yield _BLANK
+            yield from blocks
+
+
+def _answer(report: DrainReport) -> Line:
+    summary = report.summary
+    if summary.nodes == 1:
+        result = report.results[0]
+        word, style = _VERDICTS[result.verdict]
+        subject, told = f"node {result.node}: ", f"{word}{_after(result)}"
+    else:
+        subject, told = "", f"{summary.drained} of {counts.nodes(summary.nodes)} drained"
+        style = "good" if all(result.verdict is Verdict.DRAINED for result in report.results) else "bad"
+    more = "; ".join(_tally(summary))
+    return Line((Span(subject, "strong"), Span(told, style), Span(f" ({more})" if more else "")))
+
+
+def _tally(summary: Summary) -> Iterator[str]:
+    if summary.pods:
+        yield f"{summary.moved} of {counts.of(summary.pods, 'evicted pod')} placed elsewhere"
+    numbers = (
+        (summary.pending, "pending"),
+        (summary.lost, "gone for good"),
+        (summary.inconclusive, "inconclusive"),
+        (summary.blocked, "not let go"),
+        (summary.refused, "in the way"),
+        (summary.displaced, "preempted elsewhere"),
+        (summary.staying, "staying"),
+    )
+    yield from (f"{number} {what}" for number, what in numbers if number)
+
+
+def _after(result: NodeResult) -> str:
+    return f" after {result.clock:g} s" if result.clock else ""
+
+
+# -- one node --------------------------------------------------------------------
+
+
+def _node(result: NodeResult, detail: _Detail, alone: bool) -> Iterator[Block]:
+    """Yield what becomes of one node; the head is left out where the answer has said it already."""
+    if not alone:
+        word, style = _VERDICTS[result.verdict]
+        told = Span(f"{word}{_after(result)}".lower(), style)
+        zone = f"  [{result.zone}]" if result.zone else ""
+        yield Line((Span(f"node {result.node}: ", "strong"), told, Span(zone, "faint")))
+    for error in result.errors:
+        yield Line((Span("error: ", "bad"), Span(error)), 2, hang=7)
+    leaving = [pod for pod in result.pods if pod.fate not in _UNMOVED]
+    rows = [_row(pod, detail) for pod in leaving[: detail.pods]]
+    if rows:
+        yield Table(rows, 2)
+    if len(leaving) > len(rows):
+        yield line(f"+{counts.of(len(leaving) - len(rows), 'more pod')}", "faint", indent=2)
+    for fate, one, many in _STAYING:
+        names = [pod.pod for pod in result.pods if pod.fate is fate]
+        if names:
+            what = one if len(names) == 1 else many
+            shown = _few(names, detail.entries)
+            yield Line((Span(f"{counts.of(len(names), 'pod')} {what}: "), Span(shown, "faint")), 2)
+    if not result.pods:
+        yield line("no pods run there", "faint", indent=2)
+
+
+def _row(pod: PodResult, detail: _Detail) -> Sequence[Cell]:
+    """Return the pod, what becomes of it, and where or why."""
+    named = f"as {pod.successor.partition('/')[2]}" if pod.successor not in ("", pod.pod) else ""
+    match pod.fate:
+        case PodFate.MOVED:
+            notes = [f"{pod.ties} nodes tied"] if pod.ties > 1 else []
+            notes += [f"evicted after {pod.evicted_at:g} s"] if pod.evicted_at else []
+            notes += [named] if named and detail.names else []
+            place = (Span("→ "), Span(pod.node, "good"))
+            told = [(Span(pod.pod),), place, (Span(pod.zone),), (Span(", ".join(notes), "faint"),)]
+            return told if notes else told[:-1]
+        case PodFate.PENDING:
+            return ((Span(pod.pod),), (Span("pending", "bad"),), (Span(named, "faint"),))
+        case PodFate.BLOCKED:
+            return ((Span(pod.pod),), (Span("not let go", "bad"),), (Span(pod.cause or pod.message),))
+        case PodFate.LOST:
+            return ((Span(pod.pod),), (Span("gone for good", "bad"),), (Span("nobody makes another", "faint"),))
+        case PodFate.TERMINATING:
+            return ((Span(pod.pod),), (Span("on its way out already", "faint"),))
+        case PodFate.FOREIGN_SCHEDULER:
+            return ((Span(pod.pod),), (Span("left to another scheduler"),))
+        case _:
+            return ((Span(pod.pod),), (Span("inconclusive", "bad"),), (Span(pod.message),))
+
+
+def _few(names: Sequence[str], entries: int) -> str:
+    more = f", +{len(names) - entries} more" if len(names) > entries else ""
+    return ", ".join(names[:entries]) + more
+
+
+# -- what concerns all nodes -----------------------------------------------------
+
+
+def _pending(group: PendingPods, detail: _Detail) -> Iterator[Block]:
+    number = counts.of(len(group.pods), "pod")
+    yield Line((Span(f"{number} pending: ", "bad"), Span(_few(group.pods, detail.entries))))
+    if group.message:
+        yield Line((Span(group.message),), 2, whole=True)
+    for reason in group.reasons:
+        who = "the pod as a whole" if reason.whole_pod else counts.nodes(reason.count)
+        yield Line((Span(f"{who}: ", "strong"), Span(reason.text)), 2)
+        if reason.detail:
+            yield line(reason.detail, indent=4)
+    for hint in group.hints:
+        yield Line((Span("hint: ", "hint"), Span(hint.text)), 2, hang=6)
+
+
+def _further(groups: Sequence[PendingPods]) -> Iterator[Block]:
+    if groups:
+        number = sum(len(group.pods) for group in groups)
+        yield line(f"+{counts.of(number, 'more pod')} pending, for {counts.of(len(groups), 'other reason')}", "faint")
+
+
+def _budgets(report: DrainReport) -> Iterator[Block]:
+    if not report.budgets:
+        return
+    heads = ("DISRUPTION BUDGET", "ALLOWED", "EVICTED", "NOT LET GO", "NEEDS", "HEALTHY AFTER")
+    rows = [
+        (
+            (Span(use.budget),),
+            (Span(str(use.allowed)),),
+            (Span(str(use.evictions)),),
+            (Span(str(use.blocked), "bad" if use.blocked else ""),),
+            (Span(str(use.desired)),),
+            (Span(str(use.healthy), "bad" if use.healthy < use.desired else ""),),
+        )
+        for use in report.budgets
+    ]
+    yield Table(rows, heads=heads, numbers=frozenset(range(1, 6)))
+
+
+def _displaced(report: DrainReport, detail: _Detail) -> Iterator[Block]:
+    if report.displaced:
+        yield line("preempted on other nodes", "strong")
+        rows: list[Sequence[Cell]] = []
+        for each in report.displaced[: detail.entries]:
+            after = f"came back on {each.successor_node}" if each.successor_node else "has found no other place"
+            told = (each.pod, f"priority {each.priority} on {each.node}", f"by {each.by}", after)
+            rows.append([(Span(text),) for text in told])
+        yield Table(rows, 2)
+        if len(report.displaced) > len(rows):
+            yield line(f"+{len(report.displaced) - len(rows)} more", "faint", indent=2)
+    if report.arrived:
+        yield line(f"{counts.of(len(report.arrived), 'pod')} that was pending before found room", "strong")
+        yield Table([[(Span(pod.pod),), (Span(pod.node),)] for pod in report.arrived[: detail.entries]], 2)
+        if len(report.arrived) > detail.entries:
+            yield line(f"+{len(report.arrived) - detail.entries} more", "faint", indent=2)
+
+
+def _last(report: DrainReport) -> Iterator[Block]:
+    yield from what_if(report.metadata.what_if)
+    if report.summary.blocked:
+        yield _note("kubectl would wait for these pods until it is stopped, or for its --timeout")
+    metadata = report.metadata
+    yield _note(f"by the rules of kube-scheduler {metadata.kubernetes_version} ({metadata.configuration})")
+    errors = [error for result in report.results for error in result.errors]
+    flags = list(dict.fromkeys(flag for what, flag in _FLAGS if any(what in error for error in errors)))
+    if flags:
+        yield Line(
+            (Span("hint: ", "hint"), Span(f"kubectl goes on with `{' '.join(flags)}`, and so does schedctl")), hang=6
+        )
+
+
+def _note(text: str) -> Line:
+    return Line((Span("note: ", "faint"), Span(text)), hang=6)

@@ -1,0 +1,388 @@
+"""The simulation for people: how many pods are placed, where each workload went, and what that did to the cluster.
+
+The first line is the answer. Workloads follow in the order given, each with the zones and nodes its pods went to, what
+changes, and why pods of it are pending. What concerns all of them comes last: who had to make room, what admission did,
+and how full and even the nodes are. Bars show what was taken before, and what came or went since.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from schedctl.explain.amounts import amount
+from schedctl.render import counts
+from schedctl.render.layout import Block, Cell, Line, Span, Table, line
+from schedctl.render.texts import what_if
+from schedctl.simulation.reports import (
+    Balance,
+    EndReason,
+    Fate,
+    GroupUse,
+    NodePods,
+    OtherPod,
+    PendingPods,
+    Preempted,
+    Reason,
+    SimulationReport,
+    Summary,
+    Use,
+    WorkloadResult,
+)
+
+_FEW = 5
+_ALL = 1 << 62
+_BLANK = line()
+_BAR = 10
+"""How many signs a bar has."""
+TAKEN, MORE, FREED, FREE = "█", "▒", "░", "·"
+"""What a bar is made of: taken before and after, taken now, freed now, free."""
+_ALWAYS = ("cpu", "memory")
+_FATES = {
+    Fate.UNSCHEDULABLE: "pending",
+    Fate.NOMINATED: "pending, promised to {node}",
+    Fate.GATED: "gated",
+    Fate.WAITING: "held back on {node}",
+    Fate.QUEUED: "not tried yet",
+    Fate.FAILED: "pending after a fault",
+    Fate.EVICTED: "evicted for good",
+    Fate.FOREIGN_SCHEDULER: "left to another scheduler",
+    Fate.INCONCLUSIVE: "inconclusive",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Detail:
+    """How many entries of a list are shown, and whether what tells little is."""
+
+    entries: int
+    wide: bool
+
+
+def lines(report: SimulationReport, *, wide: bool = False, limit: int = 0) -> Iterator[Block]:
+    """Yield the report as lines and tables.
+
+    Args:
+        report: what to tell.
+        wide: show every pod, every entry of a list and every resource.
+        limit: show so many entries of a list, 0 for what suits.
+    """
+    detail = _Detail(limit or (_ALL if wide else _FEW), wide)
+    yield _answer(report.summary)
+    yield from what_if(report.metadata.what_if)
+    sections = (
+        *(_workload(result, detail) for result in report.results),
+        _rejected(report.rejected),
+        _preemptions(report.preemptions, detail),
+        _others(report.others, detail),
+        _admission(report.results, detail),
+        _utilisation(report, detail),
+        _last(report),
+    )
+    for section in sections:
+        blocks = list(section)
+        if blocks:
+            yield _BLANK
+            yield from blocks
+
+
+def _answer(summary: Summary) -> Line:
+    done = summary.placed == summary.pods
+    first = f"{summary.placed} of {counts.of(summary.pods, 'pod')} placed" if summary.pods else "no pods to place"
+    more = (
+        (summary.pending, "pending"),
+        (summary.not_created, "not created"),
+        (summary.rejected, "rejected"),
+        (summary.inconclusive, "inconclusive"),
+        (summary.foreign_scheduler, "left to another scheduler"),
+        (summary.preempted, "preempted"),
+    )
+    told = [f"{count} {what}" for count, what in more if count]
+    if summary.mistakes:
+        told.append(f"{counts.of(summary.mistakes, 'mistake')} in the manifests")
+    spans = [Span(first, "good" if done else "bad"), *(Span(f"; {each}", "strong") for each in told)]
+    return Line(spans)
+
+
+# -- one workload -----------------------------------------------------------------
+
+
+def _workload(result: WorkloadResult, detail: _Detail) -> Iterator[Block]:
+    yield _head(result)
+    yield from _changes(result, detail)
+    yield from _places(result.nodes, detail)
+    if detail.wide:
+        yield from _pods(result)
+    for pending in result.pending:
+        yield from _pending(pending, detail)
+    for rejected in result.rejected:
+        yield _names(f"{len(rejected.pods)} rejected", rejected.pods, detail)
+        yield Line((Span(rejected.message),), 4, whole=True)
+    if result.not_created:
+        yield _names(f"{len(result.not_created)} not created", result.not_created, detail)
+        yield line("its controller waits for the pods before", indent=4)
+    for note in result.notes:
+        yield _note(note, 2)
+
+
+def _head(result: WorkloadResult) -> Line:
+    subject = f"{result.kind} {result.namespace}/{result.name}"
+    told = f"{result.placed} of {result.wanted} placed"
+    kept = f", {result.kept} of them as before" if result.kept else ""
+    if not result.wanted:
+        told = "no pods"
+    style = "good" if result.placed == result.wanted else "bad"
+    how = [change.what for change in result.changes if change.what in ("new", "unchanged")]
+    skew = [f"zone skew {result.zone_skew}"] if (result.zone_skew or 0) > 1 else []
+    where = ", ".join((*how, *skew, *(place for place in (result.origin or result.source,) if place)))
+    spans = (
+        Span(f"{subject}: ", "strong"),
+        Span(told, style),
+        Span(kept),
+        Span(f"  [{where}]" if where else "", "faint"),
+    )
+    return Line(spans)
+
+
+def _changes(result: WorkloadResult, detail: _Detail) -> Iterator[Block]:
+    changes = [change.text for change in result.changes if change.what not in ("new", "unchanged")]
+    if result.removed:
+        changes.append(f"{counts.of(result.removed, 'old pod')} removed")
+    if result.left:
+        changes.append(f"{counts.of(result.left, 'old pod')} not removed yet, since new ones do not run")
+    for text in changes[: detail.entries]:
+        yield Line((Span("change: ", "faint"), Span(text)), 2, hang=8)
+    if len(changes) > detail.entries:
+        yield line(f"+{counts.of(len(changes) - detail.entries, 'more change')}", "faint", indent=2)
+
+
+def _places(nodes: Sequence[NodePods], detail: _Detail) -> Iterator[Block]:
+    """One row for each zone, with the nodes in it."""
+    rows: list[Sequence[Cell]] = []
+    for zone, group in groupby(nodes, lambda node: node.zone):
+        inside = sorted(group, key=lambda node: (-node.pods, node.name))
+        told = [f"{node.name} ×{node.pods}" if node.pods > 1 else node.name for node in inside[: detail.entries]]
+        if len(inside) > detail.entries:
+            rest = sum(node.pods for node in inside[detail.entries :])
+            told.append(f"+{rest} on {counts.nodes(len(inside) - detail.entries, 'more ')}")
+        number = str(sum(node.pods for node in inside))
+        rows.append(((Span(zone or "no zone"),), (Span(number),), (Span(", ".join(told)),)))
+    if rows:
+        yield Table(rows, 2, numbers=frozenset((1,)))
+
+
+def _pods(result: WorkloadResult) -> Iterator[Block]:
+    rows: list[Sequence[Cell]] = []
+    for pod in result.pods:
+        tied = f"{pod.ties} tied" if pod.ties > 1 else ""
+        tried = f"{pod.attempts} attempts" if pod.attempts > 1 else ""
+        after = f"instead of {pod.evicted}" if pod.evicted else ""
+        told = ", ".join(each for each in (tied, tried, after) if each)
+        where = pod.node if pod.fate is Fate.PLACED else _fate(pod.fate, pod.node)
+        rows.append(((Span(pod.name),), (Span(where, "" if pod.fate is Fate.PLACED else "bad"),), (Span(told),)))
+    if rows:
+        yield Table(rows, 2)
+
+
+def _pending(pending: PendingPods, detail: _Detail) -> Iterator[Block]:
+    yield _names(f"{len(pending.pods)} {_fate(pending.fate, pending.node)}", pending.pods, detail)
+    if pending.message:
+        yield Line((Span(pending.message),), 4, whole=True)
+    if pending.reasons and len(pending.pods) > 1:
+        yield line(f"for {pending.example}, as the run left the cluster:", "faint", indent=4)
+    for reason in pending.reasons:
+        yield _reason(reason)
+    for note in pending.notes:
+        yield _note(note, 4)
+    for hint in pending.hints[: detail.entries]:
+        yield Line((Span("hint: ", "hint"), Span(hint.text)), 4, hang=6)
+
+
+def _fate(fate: Fate, node: str) -> str:
+    return _FATES.get(fate, fate.value.lower()).format(node=node)
+
+
+def _reason(reason: Reason) -> Line:
+    who = "the pod as a whole" if reason.whole_pod else counts.nodes(reason.count)
+    detail = f"  {reason.detail}" if reason.detail else ""
+    return Line((Span(f"{who}: ", "strong"), Span(reason.text), Span(f"  [{reason.plugin}]", "faint"), Span(detail)), 4)
+
+
+def _names(what: str, names: Sequence[str], detail: _Detail) -> Line:
+    told = ", ".join(names[: detail.entries])
+    more = f", +{len(names) - detail.entries} more" if len(names) > detail.entries else ""
+    return Line((Span(f"{what}: ", "bad"), Span(f"{told}{more}")), 2)
+
+
+def _note(text: str, indent: int = 0) -> Line:
+    return Line((Span("note: ", "faint"), Span(text)), indent, hang=6)
+
+
+# -- the cluster ------------------------------------------------------------------
+
+
+def _rejected(messages: Sequence[str]) -> Iterator[Block]:
+    for message in messages:
+        yield Line((Span("rejected: ", "bad"), Span(message)), hang=10)
+
+
+def _preemptions(preemptions: Sequence[Preempted], detail: _Detail) -> Iterator[Block]:
+    if not preemptions:
+        return
+    yield line("preempted", "strong")
+    rows: list[Sequence[Cell]] = []
+    for each in preemptions[: detail.entries]:
+        told = (each.pod, f"priority {each.priority} on {each.node}", f"by {each.by}", _came_back(each))
+        rows.append([(Span(text),) for text in told])
+    yield Table(rows, 2)
+    if len(preemptions) > len(rows):
+        yield line(f"+{len(preemptions) - len(rows)} more", "faint", indent=2)
+
+
+def _came_back(each: Preempted) -> str:
+    if each.fate is None:
+        return "nobody makes another"
+    if each.fate is Fate.PLACED:
+        return f"came back on {each.successor_node}"
+    return f"its successor {each.successor.partition('/')[2]} is {_fate(each.fate, each.successor_node)}"
+
+
+def _others(others: Sequence[OtherPod], detail: _Detail) -> Iterator[Block]:
+    """Pods of the cluster that were pending before; those that move, by name."""
+    placed = [other for other in others if other.fate is Fate.PLACED]
+    if placed:
+        yield line(f"{counts.of(len(placed), 'other pod')} of the cluster found room", "strong")
+        yield Table([[(Span(other.pod),), (Span(other.node),)] for other in placed[: detail.entries]], 2)
+        if len(placed) > detail.entries:
+            yield line(f"+{len(placed) - detail.entries} more", "faint", indent=2)
+    still = len(others) - len(placed)
+    if still:
+        verb = "is" if still == 1 else "are"
+        names = ", ".join(other.pod for other in others if other.fate is not Fate.PLACED) if still <= _FEW else ""
+        told = f" ({names})" if names else ""
+        yield line(f"{counts.of(still, 'other pod')} of the cluster {verb} pending{told}", "faint")
+
+
+def _admission(results: Sequence[WorkloadResult], detail: _Detail) -> Iterator[Block]:
+    """Each effect once, with the workloads it concerns."""
+    concerned: dict[tuple[str, str], list[WorkloadResult]] = {}
+    for result in results:
+        for effect in result.effects:
+            concerned.setdefault((effect.plugin, effect.text), []).append(result)
+    if not concerned:
+        return
+    yield line("admission", "strong")
+    rows: list[Sequence[Cell]] = []
+    for (plugin, text), workloads in concerned.items():
+        who = _who(workloads, len(results), detail)
+        rows.append(((Span(plugin),), (Span(text),), (Span(who, "faint"),)))
+    yield Table(rows, 2)
+
+
+def _who(workloads: Sequence[WorkloadResult], of: int, detail: _Detail) -> str:
+    if len(workloads) == of:
+        return "all" if of > 1 else ""
+    names = [f"{result.namespace}/{result.name}" for result in workloads]
+    more = f", +{len(names) - detail.entries} more" if len(names) > detail.entries else ""
+    return ", ".join(names[: detail.entries]) + more
+
+
+def _utilisation(report: SimulationReport, detail: _Detail) -> Iterator[Block]:
+    groups = report.utilisation.groups
+    resources = _shown(groups, detail)
+    if not resources:
+        return
+    yield line("utilisation, before → after", "strong")
+    label = report.utilisation.label.rpartition("/")[2] or "group"
+    heads = (label.upper(), "NODES", *(resource.upper() for resource in resources))
+    rows: list[Sequence[Cell]] = []
+    for group in groups:
+        uses = {use.resource: use for use in group.uses}
+        cells = [_use(uses.get(resource), detail) for resource in resources]
+        rows.append(((Span(group.name or "none"),), (Span(str(group.nodes)),), *cells))
+    yield Table(rows, 2, heads, frozenset((1,)))
+    yield from _balance(report.balance)
+
+
+def _shown(groups: Iterable[GroupUse], detail: _Detail) -> list[str]:
+    """Return the resources worth a column: cpu and memory, and others that changed; in ``wide`` all."""
+    shown: dict[str, bool] = {}
+    for group in groups:
+        for use in group.uses:
+            telling = use.resource in _ALWAYS or detail.wide
+            telling |= use.before != use.after and use.resource not in ("pods", "ephemeral-storage")
+            shown[use.resource] = shown.get(use.resource, False) or telling
+    return [resource for resource, telling in shown.items() if telling]
+
+
+def _use(use: Use | None, detail: _Detail) -> Cell:
+    if use is None:
+        return (Span("-"),)
+    before, after = _percent(use.before, use.allocatable_before), _percent(use.after, use.allocatable)
+    told = f"{before}%" if before == after else f"{before}% → {after}%"
+    if detail.wide:
+        told += f" ({amount(use.resource, use.after)} of {amount(use.resource, use.allocatable)})"
+    return (Span(bar(before, after)), Span(f" {told}"))
+
+
+def _percent(taken: int, offered: int) -> int:
+    """Return a share in percent, rounded half up."""
+    return (200 * taken + offered) // (2 * offered) if offered > 0 else 0
+
+
+def bar(before: int, after: int) -> str:
+    """Return a bar of what is taken, in percent before and after; it never looks empty or full unless it is."""
+    old, new = _signs(before), _signs(after)
+    both = min(old, new)
+    return (TAKEN * both + (MORE if new > old else FREED) * abs(new - old)).ljust(_BAR, FREE)
+
+
+def _signs(percent: int) -> int:
+    if percent <= 0:
+        return 0
+    if percent >= 100:
+        return _BAR
+    return min(max(1, (percent * _BAR + 50) // 100), _BAR - 1)
+
+
+def _balance(balance: Sequence[Balance]) -> Iterator[Block]:
+    rows: list[Sequence[Cell]] = []
+    for each in balance:
+        one, other = each.before, each.after
+        pairs = (
+            (one.mean, other.mean),
+            (one.deviation, other.deviation),
+            (one.lowest, other.lowest),
+            (one.highest, other.highest),
+        )
+        rows.append(((Span(each.resource),), *((Span(_both(*pair)),) for pair in pairs)))
+    yield Table(rows, 2, ("BALANCE OF NODES", "AVERAGE", "DEVIATION", "LOWEST", "HIGHEST"))
+
+
+def _both(before: float, after: float) -> str:
+    old, new = math.floor(before + 0.5), math.floor(after + 0.5)
+    return f"{old}%" if old == new else f"{old}% → {new}%"
+
+
+# -- the end ----------------------------------------------------------------------
+
+
+def _last(report: SimulationReport) -> Iterator[Block]:
+    ending, metadata = report.ending, report.metadata
+    clock = f", after {ending.clock:g} s on its clock" if ending.clock else ""
+    style = "bad" if ending.reason is EndReason.INTERRUPTED else "faint"
+    attempts = counts.of(ending.attempts, "attempt")
+    yield Line((Span("ended: ", "faint"), Span(f"{ending.text}{clock} ({attempts})", style)), hang=6)
+    tied = sum(pod.ties > 1 for result in report.results for pod in result.pods)
+    if tied:
+        taken = "the first by name was taken" if metadata.seed is None else f"seed {metadata.seed} drew one"
+        yield _note(f"{counts.of(tied, 'pod')} had several equally good nodes, of which {taken}")
+    if metadata.skipped_admission:
+        yield _note(f"admission without {', '.join(metadata.skipped_admission)}")
+    if report.passed:
+        kinds = ", ".join(f"{count} {kind.rpartition(' ')[2]}" for kind, count in report.passed.items())
+        yield _note(f"scheduling does not read {kinds}")
+    judged = "nodes sampled" if metadata.sampling else "every node judged"
+    yield _note(f"by the rules of kube-scheduler {metadata.kubernetes_version} ({metadata.configuration}), {judged}")

@@ -1,0 +1,372 @@
+"""From the facts of a simulated release to its report: counts, groups, and who is where."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from schedctl.api.custom_kinds import CustomWorkload
+from schedctl.api.pods import Pod
+from schedctl.api.resources import CPU, MEMORY
+from schedctl.api.workloads import DaemonSet
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.pod_info import PodInfo
+from schedctl.errors import Problem
+from schedctl.simulation import reports, utilisation
+from schedctl.simulation.outcomes import End, PodOutcome, State
+from schedctl.simulation.releases import Release, Simulated, Turn
+from schedctl.simulation.reports import EndReason, Fate
+from schedctl.simulation.utilisation import Measure
+from schedctl.workloads.admission import Effect
+
+_FATES = {
+    State.BOUND: Fate.PLACED,
+    State.WAITING: Fate.WAITING,
+    State.UNSCHEDULABLE: Fate.UNSCHEDULABLE,
+    State.GATED: Fate.GATED,
+    State.QUEUED: Fate.QUEUED,
+    State.TERMINATING: Fate.EVICTED,
+    State.GONE: Fate.EVICTED,
+    State.UNANSWERED: Fate.INCONCLUSIVE,
+}
+_NOT_PENDING = (Fate.PLACED, Fate.REJECTED, Fate.NOT_CREATED, Fate.INCONCLUSIVE, Fate.FOREIGN_SCHEDULER)
+INCONCLUSIVE, INTERRUPTED, BAD_INPUT = 5, 130, 3
+"""Exit codes that are no verdict."""
+
+
+def report(
+    facts: Simulated,
+    cluster: Cluster,
+    *,
+    metadata: reports.Metadata,
+    problems: Sequence[Problem] = (),
+    fail: bool = False,
+) -> reports.SimulationReport:
+    """Return the report of a simulated release.
+
+    Args:
+        facts: what happened.
+        cluster: the cluster as the run left it.
+        metadata: under which conditions.
+        problems: why objects of the manifests did not take part.
+        fail: whether pods that are not placed make the exit code 1 (``--exit-code``).
+    """
+    zones = utilisation.zones(cluster)
+    effects = _by_object(facts.release)
+    results = [_result(turn, facts, cluster, zones, effects) for turn in facts.release.turns]
+    preemptions = [_preempted(facts, eviction) for eviction in facts.run.evictions if eviction.by]
+    mistakes = [*problems, *facts.expansion.refused]
+    objects = [
+        rejected.message for rejected in facts.release.admission.rejected if not isinstance(rejected.object, Pod)
+    ]
+    summary = _summary(results, len(preemptions), len(mistakes))
+    summary = msgspec.structs.replace(summary, exit_code=_exit_code(summary, facts.run.end, bool(objects), fail))
+    ending = facts.run.end or End.INTERRUPTED
+    return reports.SimulationReport(
+        metadata=metadata,
+        summary=summary,
+        results=results,
+        preemptions=preemptions,
+        others=_others(facts, results),
+        utilisation=_utilisation(facts),
+        balance=[_balance(facts, resource) for resource in (CPU, MEMORY)],
+        ending=reports.Ending(
+            reason=EndReason[ending.name], text=ending.value, clock=facts.run.clock, attempts=facts.run.attempts
+        ),
+        rejected=objects,
+        mistakes=[_mistake(problem) for problem in mistakes],
+        passed=dict(sorted(facts.expansion.passed.items())),
+    )
+
+
+def interrupted(known: reports.SimulationReport) -> reports.SimulationReport:
+    """Return a report that somebody did not wait for to be completed."""
+    return msgspec.structs.replace(known, summary=msgspec.structs.replace(known.summary, exit_code=INTERRUPTED))
+
+
+def pending_pod(facts: Simulated, namespace: str, name: str) -> PodInfo | None:
+    """Return a pod of the report as the run left it, None if it was in no queue."""
+    outcome = facts.run.pods.get(f"{namespace}/{name}")
+    return outcome.pod if outcome is not None else None
+
+
+def _summary(results: Sequence[reports.WorkloadResult], preempted: int, mistakes: int) -> reports.Summary:
+    fates = Counter(pod.fate for result in results for pod in result.pods)
+    wanted, placed = sum(result.wanted for result in results), sum(result.placed for result in results)
+    apart = (Fate.REJECTED, Fate.NOT_CREATED, Fate.INCONCLUSIVE, Fate.FOREIGN_SCHEDULER)
+    return reports.Summary(
+        exit_code=0,
+        workloads=len(results),
+        pods=wanted,
+        placed=placed,
+        pending=wanted - placed - sum(fates[fate] for fate in apart),
+        rejected=fates[Fate.REJECTED],
+        not_created=fates[Fate.NOT_CREATED],
+        inconclusive=fates[Fate.INCONCLUSIVE],
+        foreign_scheduler=fates[Fate.FOREIGN_SCHEDULER],
+        preempted=preempted,
+        mistakes=mistakes,
+    )
+
+
+def _exit_code(summary: reports.Summary, end: End | None, rejected: bool, fail: bool) -> int:
+    if end in (None, End.INTERRUPTED):
+        return INTERRUPTED
+    if summary.mistakes:
+        return BAD_INPUT
+    unclear = summary.inconclusive
+    if fail and (rejected or summary.placed + unclear < summary.pods):
+        return 1
+    return INCONCLUSIVE if unclear else 0
+
+
+# -- workloads --------------------------------------------------------------------
+
+
+def _result(
+    turn: Turn,
+    facts: Simulated,
+    cluster: Cluster,
+    zones: Mapping[str, str],
+    effects: Mapping[str, Sequence[Effect]],
+) -> reports.WorkloadResult:
+    update, release = turn.update, facts.release
+    workload = update.workload
+    created = [(key, _fate(facts, key)) for key in update.created]
+    unsent = [replica.pod.metadata.name for replica in update.unsent]
+    going = {id(info) for info in (*turn.removed, *update.leaving)}
+    kept = [info for info in update.old if id(info) not in going]
+    places = [fate.node for _, fate in created if fate.fate is Fate.PLACED]
+    places += [node for info in kept if (node := _node_of(release.now(info.key), cluster))]
+    by_zone = Counter(zones.get(node, "") for node in places)
+    domains = {zone for zone in zones.values() if zone}
+    return reports.WorkloadResult(
+        api_version=workload.api_version,
+        kind=workload.kind,
+        namespace=workload.namespace,
+        name=workload.name,
+        source=workload.source,
+        origin=workload.origin,
+        changes=[
+            reports.Change(
+                what=change.what, text=change.text, path=change.path, before=change.before, after=change.after
+            )
+            for change in update.changes
+        ],
+        effects=_effects(update.created, workload.claims, effects),
+        notes=list(workload.notes),
+        wanted=len(created) + len(unsent) + len(kept),
+        placed=len(places),
+        kept=len(kept),
+        removed=len(turn.removed),
+        left=len(update.leaving),
+        zones=dict(sorted(by_zone.items())) if any(by_zone) else {},
+        nodes=[
+            reports.NodePods(name=node, zone=zones.get(node, ""), pods=number)
+            for node, number in sorted(Counter(places).items(), key=lambda item: (zones.get(item[0], ""), item[0]))
+        ],
+        zone_skew=utilisation.skew(by_zone, domains) if len(domains) > 1 and not _per_node(workload.object) else None,
+        pending=_pending(facts, created),
+        rejected=_rejected(facts, created),
+        not_created=unsent,
+        pods=[
+            *(fate for _, fate in created),
+            *(reports.PodFate(name=name, fate=Fate.NOT_CREATED) for name in unsent),
+        ],
+    )
+
+
+def _per_node(obj: Any) -> bool:
+    return isinstance(obj, DaemonSet) or (
+        isinstance(obj, CustomWorkload) and any(group.per_node for group in obj.replicas)
+    )
+
+
+def _node_of(key: str, cluster: Cluster) -> str:
+    row = cluster.pod_table.row_of.get(key)
+    return "" if row is None else cluster.node_table.names[int(cluster.pod_table.node[row])]
+
+
+def _fate(facts: Simulated, key: str) -> reports.PodFate:
+    """Return what became of a replica that was created as the pod of this key."""
+    now = facts.release.now(key)
+    name = now.partition("/")[2]
+    evicted = key.partition("/")[2] if key in facts.release.successors else ""
+    if now in facts.release.rejected:
+        return reports.PodFate(name=name, fate=Fate.REJECTED, evicted=evicted)
+    if now in facts.release.foreign:
+        return reports.PodFate(name=name, fate=Fate.FOREIGN_SCHEDULER, evicted=evicted)
+    outcome = facts.run.pods.get(now)
+    if outcome is None:
+        return reports.PodFate(name=name, fate=Fate.QUEUED, evicted=evicted)
+    return reports.PodFate(
+        name=name,
+        fate=_fate_of(outcome),
+        node=outcome.node if outcome.state in (State.BOUND, State.WAITING) else outcome.nominated,
+        attempts=outcome.attempts,
+        ties=outcome.ties,
+        settled=outcome.settled,
+        evicted=evicted,
+    )
+
+
+def _fate_of(outcome: PodOutcome) -> Fate:
+    fate = _FATES[outcome.state]
+    if fate in (Fate.UNSCHEDULABLE, Fate.QUEUED):
+        if outcome.fault:
+            return Fate.FAILED
+        if outcome.nominated:
+            return Fate.NOMINATED
+    return fate
+
+
+def _pending(facts: Simulated, created: Iterable[tuple[str, reports.PodFate]]) -> list[reports.PendingPods]:
+    alike: dict[tuple[Fate, str, tuple[str, ...], str], list[str]] = {}
+    for key, pod in created:
+        if pod.fate in (Fate.PLACED, Fate.REJECTED):
+            continue
+        outcome = facts.run.pods.get(facts.release.now(key))
+        message, plugins = (outcome.message, outcome.plugins) if outcome is not None else ("", ())
+        if pod.fate is Fate.FOREIGN_SCHEDULER:
+            wanted = facts.release.foreign[facts.release.now(key)].pod.spec.scheduler_name
+            message = f"no profile serves schedulerName {wanted}"
+        alike.setdefault((pod.fate, message, plugins, pod.node), []).append(pod.name)
+    return [
+        reports.PendingPods(fate=fate, message=message, plugins=list(plugins), pods=names, node=node)
+        for (fate, message, plugins, node), names in alike.items()
+    ]
+
+
+def _rejected(facts: Simulated, created: Iterable[tuple[str, reports.PodFate]]) -> list[reports.RejectedPods]:
+    """Return the refused pods, those together whose refusals differ in the name of the pod and no more."""
+    alike: dict[tuple[str, str], tuple[str, list[str]]] = {}
+    for key, pod in created:
+        if pod.fate is Fate.REJECTED:
+            rejected = facts.release.rejected[facts.release.now(key)]
+            likeness = rejected.plugin, rejected.message.replace(f'"{pod.name}"', "")
+            alike.setdefault(likeness, (rejected.message, []))[1].append(pod.name)
+    return [
+        reports.RejectedPods(plugin=plugin, message=message, pods=names)
+        for (plugin, _), (message, names) in alike.items()
+    ]
+
+
+def _by_object(release: Release) -> dict[str, list[Effect]]:
+    """Return what admission changed in each object, by its subject."""
+    effects: dict[str, list[Effect]] = {}
+    for effect, subjects in release.admission.effects.items():
+        for subject in subjects:
+            effects.setdefault(subject, []).append(effect)
+    return effects
+
+
+def _effects(
+    pods: Iterable[str], claims: Iterable[Any], effects: Mapping[str, Sequence[Effect]]
+) -> list[reports.Effect]:
+    subjects = [f"Pod {key}" for key in pods]
+    subjects += [f"PersistentVolumeClaim {claim.metadata.namespace}/{claim.metadata.name}" for claim in claims]
+    counts: Counter[Effect] = Counter()
+    for subject in subjects:
+        counts.update(effects.get(subject, ()))
+    return [reports.Effect(plugin=effect.plugin, text=effect.text, objects=number) for effect, number in counts.items()]
+
+
+# -- other pods -------------------------------------------------------------------
+
+
+def _preempted(facts: Simulated, eviction: Any) -> reports.Preempted:
+    key = eviction.pod.key
+    after = facts.release.now(key) if key in facts.release.successors else ""
+    fate = _fate(facts, after) if after else None
+    message = ""
+    if after in facts.release.rejected:
+        message = facts.release.rejected[after].message
+    elif after in facts.run.pods:
+        message = facts.run.pods[after].message
+    return reports.Preempted(
+        pod=key,
+        priority=eviction.pod.priority,
+        node=eviction.node,
+        by=eviction.by,
+        at=eviction.at,
+        successor=after,
+        fate=fate.fate if fate is not None else None,
+        successor_node=fate.node if fate is not None else "",
+        message=message,
+    )
+
+
+def _others(facts: Simulated, results: Sequence[reports.WorkloadResult]) -> list[reports.OtherPod]:
+    """Return the pods that were in the queue and are neither of the workloads nor in the place of evicted ones."""
+    ours = {f"{result.namespace}/{pod.name}" for result in results for pod in result.pods}
+    ours |= {info.key for turn in facts.release.turns for info in turn.removed}
+    ours |= {*facts.release.successors, *facts.release.successors.values()}
+    return [
+        reports.OtherPod(
+            pod=key,
+            fate=_fate_of(outcome),
+            node=outcome.node if outcome.state is State.BOUND else outcome.nominated,
+            message=outcome.message,
+        )
+        for key, outcome in facts.run.pods.items()
+        if key not in ours
+    ]
+
+
+# -- nodes ------------------------------------------------------------------------
+
+
+def _utilisation(facts: Simulated) -> reports.Utilisation:
+    before, after = facts.before, facts.after
+    names = sorted({*before.groups.values(), *after.groups.values()})
+    resources = list(dict.fromkeys((*before.allocatable, *after.allocatable)))
+    groups = []
+    for name in names:
+        uses = [_use(resource, name, before, after) for resource in resources]
+        count = sum(group == name for group in after.groups.values())
+        told = [use for use in uses if use.allocatable or use.allocatable_before]
+        groups.append(reports.GroupUse(name=name, nodes=count, uses=told))
+    return reports.Utilisation(label=before.label, groups=groups)
+
+
+def _use(resource: str, group: str, before: Measure, after: Measure) -> reports.Use:
+    return reports.Use(
+        resource=resource,
+        allocatable_before=_sum(before, before.allocatable, resource, group),
+        allocatable=_sum(after, after.allocatable, resource, group),
+        before=_sum(before, before.requested, resource, group),
+        after=_sum(after, after.requested, resource, group),
+    )
+
+
+def _sum(taken: Measure, amounts: Mapping[str, Mapping[str, int]], resource: str, group: str) -> int:
+    by_node = amounts.get(resource, {})
+    return sum(amount for node, amount in by_node.items() if taken.groups[node] == group)
+
+
+def _balance(facts: Simulated, resource: str) -> reports.Balance:
+    return reports.Balance(
+        resource=resource,
+        before=_evenness(facts.before, resource),
+        after=_evenness(facts.after, resource),
+    )
+
+
+def _evenness(taken: Measure, resource: str) -> reports.Evenness:
+    even = utilisation.evenness(taken, resource)
+    return reports.Evenness(mean=even.mean, deviation=even.deviation, lowest=even.lowest, highest=even.highest)
+
+
+def _mistake(problem: Problem) -> reports.Mistake:
+    return reports.Mistake(
+        subject=problem.subject,
+        source=problem.source,
+        line=problem.line,
+        column=problem.column,
+        path=problem.path,
+        message=problem.message,
+        hint=problem.hint,
+    )

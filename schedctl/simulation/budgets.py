@@ -1,0 +1,254 @@
+"""Disruption budgets while pods are evicted: how many more may go, as the disruption controller keeps its books.
+
+A budget says how many of the pods it selects must be healthy. What it allows is how many more than that are, and that
+changes with every pod that is told to go and every one that runs again. The books begin with what the controller has
+written into the budget's status; where it has written nothing, they are worked out from the spec as it does it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from schedctl.api.pods import Pod
+from schedctl.api.policies import PodDisruptionBudget, PodDisruptionBudgetStatus
+from schedctl.api.selectors import LabelQuery, SelectorError, compile_selector
+from schedctl.api.workloads import Deployment, ReplicaSet, ReplicationController, StatefulSet
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.pod_info import PodInfo
+from schedctl.simulation.replacements import controller_of
+
+VIOLATES = "Cannot evict pod as it would violate the pod's disruption budget."
+"""What the API server answers when a budget allows no eviction; why is a cause of its own."""
+SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+"""What it answers of a pod that two budgets select."""
+_SCALES: Mapping[str, type] = {
+    "Deployment": Deployment,
+    "ReplicaSet": ReplicaSet,
+    "ReplicationController": ReplicationController,
+    "StatefulSet": StatefulSet,
+}
+
+
+@dataclass(slots=True)
+class Book:
+    """One budget.
+
+    Attributes:
+        key: its ``namespace/name``.
+        name: its name.
+        query: the pods it selects, in its namespace.
+        namespace: its namespace.
+        desired: how many of them must be healthy.
+        margin: how many more than that are; below 0 where too few are.
+        healthy: the healthy pods, by key.
+        lenient: pods that are not healthy may go whatever it allows (``unhealthyPodEvictionPolicy: AlwaysAllow``).
+        spent: how many evictions it has allowed.
+    """
+
+    key: str
+    name: str
+    query: LabelQuery
+    namespace: str
+    desired: int
+    margin: int
+    healthy: set[str]
+    lenient: bool
+    spent: int = 0
+
+    @property
+    def allowed(self) -> int:
+        """How many pods may go now."""
+        return max(0, self.margin)
+
+    @property
+    def cause(self) -> str:
+        """Why it allows no eviction, in the words of the API server."""
+        healthy = self.desired + self.margin
+        return f"The disruption budget {self.name} needs {self.desired} healthy pods and has {healthy} currently"
+
+    def selects(self, info: PodInfo) -> bool:
+        """Return whether it is about a pod."""
+        return info.namespace == self.namespace and self.query.matches(info.labels)
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """An eviction that the API server refuses.
+
+    Attributes:
+        budget: the key of the budget, "" where several select the pod.
+        message: its answer.
+        cause: what it adds, "" for nothing.
+        lasting: whether trying again is in vain.
+    """
+
+    budget: str
+    message: str
+    cause: str = ""
+    lasting: bool = False
+
+
+@dataclass(slots=True)
+class Budgets:
+    """The books of all budgets of a cluster.
+
+    Attributes:
+        books: one for each budget whose selector can be read, by key.
+    """
+
+    books: dict[str, Book] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, cluster: Cluster) -> Budgets:
+        """Return the books as a cluster's budgets stand."""
+        made = cls()
+        for key, budget in sorted(cluster.every(PodDisruptionBudget).items()):
+            try:
+                query = compile_selector(budget.spec.selector)
+            except SelectorError:
+                continue
+            namespace = budget.metadata.namespace
+            pods = _selected(cluster, query, namespace)
+            healthy = {info.key for info in pods if _healthy(info)}
+            desired, margin = _margin(budget, cluster, pods, healthy)
+            lenient = budget.spec.unhealthy_pod_eviction_policy == "AlwaysAllow"
+            made.books[key] = Book(key, budget.metadata.name, query, namespace, desired, margin, healthy, lenient)
+        return made
+
+    def recount(self, cluster: Cluster) -> None:
+        """Take note of a cluster that has been changed since, other than by evictions."""
+        for key, book in self.books.items():
+            budget = cluster.get(PodDisruptionBudget, key)
+            if budget is None:
+                continue
+            pods = _selected(cluster, book.query, book.namespace)
+            healthy = {info.key for info in pods if info.key in book.healthy or _healthy(info)}
+            if healthy != book.healthy:
+                book.margin += len(healthy) - len(book.healthy)
+                book.healthy = healthy
+            if _written(budget):
+                continue
+            desired, _ = _stated(budget, cluster, pods)
+            book.margin -= desired - book.desired
+            book.desired = desired
+
+    def about(self, info: PodInfo) -> list[Book]:
+        """Return the budgets that select a pod."""
+        return [book for book in self.books.values() if book.selects(info)]
+
+    def evict(self, info: PodInfo) -> Blocked | None:
+        """Ask for the eviction of a pod; it counts as gone unless the answer says why it cannot go."""
+        books = self.about(info)
+        if not books or info.terminating:
+            return None
+        well = any(info.key in book.healthy for book in books)
+        if not well and info.pod.status.phase == "Pending":
+            return None
+        if len(books) > 1:
+            return Blocked("", SEVERAL, lasting=True)
+        book = books[0]
+        if not well and (book.lenient or (book.margin >= 0 and book.desired > 0)):
+            return None
+        if not book.allowed:
+            return Blocked(book.key, VIOLATES, book.cause)
+        book.spent += 1
+        self.gone(info)
+        return None
+
+    def gone(self, info: PodInfo) -> None:
+        """Take note that a pod has been told to go, or is gone."""
+        for book in self.about(info):
+            if info.key in book.healthy:
+                book.healthy.discard(info.key)
+                book.margin -= 1
+
+    def runs(self, info: PodInfo) -> None:
+        """Take note that a pod runs."""
+        for book in self.about(info):
+            if info.key not in book.healthy:
+                book.healthy.add(info.key)
+                book.margin += 1
+
+
+def _selected(cluster: Cluster, query: LabelQuery, namespace: str) -> list[PodInfo]:
+    table = cluster.pod_table
+    running = table.infos[table.select(query, (namespace,))].tolist()
+    waiting = [i for i in cluster.pending.values() if i.namespace == namespace and query.matches(i.labels)]
+    return [*running, *waiting]
+
+
+def _healthy(info: PodInfo) -> bool:
+    """Return whether a pod runs and is ready; one about whose readiness nothing is said is taken to be."""
+    if info.terminating or not info.pod.spec.node_name or info.pod.status.phase == "Pending":
+        return False
+    said = [condition.status for condition in info.pod.status.conditions or () if condition.type == "Ready"]
+    return said in ([], ["True"])
+
+
+def _written(budget: PodDisruptionBudget) -> bool:
+    """Return whether the controller has written the budget's status."""
+    return budget.status != PodDisruptionBudgetStatus()
+
+
+def _margin(
+    budget: PodDisruptionBudget, cluster: Cluster, pods: Iterable[PodInfo], healthy: set[str]
+) -> tuple[int, int]:
+    """Return how many pods must be healthy, and how many more are."""
+    status = budget.status
+    if not _written(budget):
+        desired, expected = _stated(budget, cluster, pods)
+        return desired, len(healthy) - desired if expected > 0 else min(0, len(healthy) - desired)
+    if not (status.current_healthy or status.desired_healthy):
+        return len(healthy) - status.disruptions_allowed, status.disruptions_allowed
+    margin = status.current_healthy - status.desired_healthy
+    return status.desired_healthy, status.disruptions_allowed if margin >= 0 else margin
+
+
+def _stated(budget: PodDisruptionBudget, cluster: Cluster, pods: Iterable[PodInfo]) -> tuple[int, int]:
+    """Return how many pods a spec wants healthy, and how many pods there are to be; percentages are rounded up."""
+    spec, pods = budget.spec, list(pods)
+    if spec.max_unavailable is not None:
+        expected = _expected(pods, cluster)
+        return max(0, expected - _of(spec.max_unavailable, expected)), expected
+    if spec.min_available is None:
+        return 0, 0
+    expected = len(pods) if isinstance(spec.min_available, int) else _expected(pods, cluster)
+    return _of(spec.min_available, expected), expected
+
+
+def _of(value: int | str, of: int) -> int:
+    if isinstance(value, int):
+        return value
+    percent = value.removesuffix("%")
+    return -(-of * int(percent) // 100) if percent.isdecimal() else 0
+
+
+def _expected(pods: Iterable[PodInfo], cluster: Cluster) -> int:
+    """Return how many pods the controllers of some pods want; one that is not in the cluster wants those it has."""
+    scales: dict[tuple[str, str], int] = {}
+    for info in pods:
+        scale = _scale(info.pod, cluster)
+        if scale is None:
+            continue
+        who, number = scale
+        scales[who] = scales.get(who, 0) + 1 if number is None else number
+    return sum(scales.values())
+
+
+def _scale(pod: Pod, cluster: Cluster) -> tuple[tuple[str, str], int | None] | None:
+    """Return who scales a pod, a Deployment rather than its ReplicaSet, and to how many."""
+    owner = controller_of(pod)
+    if owner is None:
+        return None
+    kind, name = owner.kind, owner.name
+    obj: Any = cluster.get(_SCALES[kind], f"{pod.metadata.namespace}/{name}") if kind in _SCALES else None
+    if obj is not None and isinstance(obj, ReplicaSet):
+        for above in obj.metadata.owner_references or ():
+            if above.controller and above.kind == "Deployment":
+                kind, name = above.kind, above.name
+                obj = cluster.get(Deployment, f"{pod.metadata.namespace}/{name}") or obj
+    if obj is None:
+        return (kind, name), None
+    return (kind, name), 1 if obj.spec.replicas is None else obj.spec.replicas

@@ -1,0 +1,293 @@
+"""Capacity: how many more pods like one fit, where they go, and what stops the next.
+
+Pods are placed one after another, each by a whole scheduling cycle, until one finds no node; nobody is evicted for
+them. So the answer counts what kube-scheduler would really reach, which on a cluster with spreading rules or uneven
+nodes is less than what its nodes have room for. Pods alike share what was found out about them, which makes a placement
+cost a fraction of a millisecond.
+
+`largest` asks how much of one resource a single pod could request and still fit, with all else as it is; the answer is
+bisected, and each step of that is a cycle of its own.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from schedctl.api.pods import Container, Pod, ResourceRequirements
+from schedctl.api.policies import ResourceQuota
+from schedctl.api.quantities import parse
+from schedctl.api.resources import CPU, MEMORY
+from schedctl.api.workloads import StatefulSet
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.pod_info import PodInfo
+from schedctl.engine.attempts import Attempt
+from schedctl.engine.fit_error import message
+from schedctl.errors import NotModelled
+from schedctl.scheduler import Scheduler
+from schedctl.workloads import admission
+from schedctl.workloads.admission import RESOURCE_QUOTA
+from schedctl.workloads.creation import Admission, Created, Rejected
+from schedctl.workloads.expansion import Replica
+from schedctl.workloads.templates import exists, stateful_claims, stateful_pod
+
+Asker = Callable[[Attempt], list[Any]]
+"""Reads off a failed attempt why no node will do, while it can be read."""
+Ticker = Callable[[int], None]
+"""Told how many pods are placed."""
+_replace = msgspec.structs.replace
+
+
+class Copies(ABC):
+    """Pods alike, one after another."""
+
+    @abstractmethod
+    def next(self, cluster: Cluster) -> PodInfo:
+        """Return another one, on no node; claims of its own are put into the cluster."""
+
+
+class CopiesOf(Copies):
+    """Pods like one pod, under other names."""
+
+    def __init__(self, pod: Pod, cluster: Cluster) -> None:
+        self._pod = PodInfo(pod)
+        self._base = pod.metadata.name
+        self._number = 0
+        self._admission = Admission(cluster, disabled=(RESOURCE_QUOTA,))
+        owns = any(volume.ephemeral is not None for volume in pod.spec.volumes or ())
+        self._has_claims = owns or any(c.resource_claim_template_name for c in pod.spec.resource_claims or ())
+
+    def next(self, cluster: Cluster) -> PodInfo:
+        """Return a copy, with claims as its templates of claims make them."""
+        pod = self._pod.pod
+        self._number += 1
+        while exists(f"{pod.metadata.namespace}/{self._base}-{self._number}", cluster):
+            self._number += 1
+        name = f"{self._base}-{self._number}"
+        info = self._pod.as_now(_replace(pod, metadata=_replace(pod.metadata, name=name, uid=f"copy {name}")))
+        if not self._has_claims:
+            return info
+        created = self._admission.create(Replica(info.pod))
+        if not isinstance(created, Created):
+            return info
+        for claim in created.claims:
+            cluster.put(claim)
+        return PodInfo(created.pod)
+
+
+class StatefulCopies(Copies):
+    """The next pods of a StatefulSet, each with its claims."""
+
+    def __init__(self, workload: StatefulSet, scheduler: str = "") -> None:
+        self._workload = workload
+        self._scheduler = scheduler
+        self._ordinal = (workload.spec.ordinals.start if workload.spec.ordinals else 0) - 1
+
+    def next(self, cluster: Cluster) -> PodInfo:
+        """Return the pod of the next ordinal that is not there."""
+        metadata = self._workload.metadata
+        self._ordinal += 1
+        while exists(f"{metadata.namespace}/{metadata.name}-{self._ordinal}", cluster):
+            self._ordinal += 1
+        for claim in list(stateful_claims(self._workload, self._ordinal, cluster)):
+            cluster.put(admission.claim(claim, cluster))
+        pod = admission.admit(stateful_pod(self._workload, self._ordinal), cluster).pod
+        name = self._scheduler or pod.spec.scheduler_name
+        return PodInfo(_replace(pod, spec=_replace(pod.spec, scheduler_name=name)))
+
+
+@dataclass(slots=True)
+class Largest:
+    """How much of a resource one pod could request.
+
+    Attributes:
+        resource: which.
+        requested: what the pod requests.
+        alone: the most that fits on the cluster as it is, None if something else is in the way.
+        after: the most that fits after all others were placed, likewise.
+    """
+
+    resource: str
+    requested: int
+    alone: int | None = None
+    after: int | None = None
+
+
+@dataclass(slots=True)
+class Filled:
+    """The facts of a capacity question.
+
+    Attributes:
+        pod: one of the pods.
+        placed: how many went to which node, in the order in which nodes were first taken.
+        limited: no more were tried, though another might fit.
+        message: why the next one does not fit, as kube-scheduler writes it; or the fault.
+        plugins: who refused it.
+        reasons: what the asker read off the attempt.
+        nominated: the node that evictions would make room on, "" for none.
+        victims: how many pods would have to go there.
+        not_modelled: what the pod needs that is not modelled, "" for nothing.
+        quota: why the namespace allows fewer, "" if it does not.
+        within_quota: how many it allows, None where no quota is in the way.
+        largest: for each resource the pod requests.
+        interrupted: whether it was ended by the user.
+    """
+
+    pod: PodInfo
+    placed: dict[str, int] = field(default_factory=dict)
+    limited: bool = False
+    message: str = ""
+    plugins: tuple[str, ...] = ()
+    reasons: list[Any] = field(default_factory=list)
+    nominated: str = ""
+    victims: int = 0
+    not_modelled: str = ""
+    quota: str = ""
+    within_quota: int | None = None
+    largest: list[Largest] = field(default_factory=list)
+    interrupted: bool = False
+
+    @property
+    def fits(self) -> int:
+        """How many fit."""
+        return sum(self.placed.values())
+
+
+def fill(scheduler: Scheduler, copies: Copies, *, most: int, ask: Asker, tick: Ticker = lambda placed: None) -> Filled:
+    """Place pods until the next one does not fit, and return the facts. The cluster is as before.
+
+    Args:
+        scheduler: whose cluster and profiles are used; one of them serves the pods.
+        copies: the pods.
+        most: stop after so many.
+        ask: reads off why the next one does not fit.
+        tick: told after each placement.
+    """
+    with scheduler.fork():
+        cluster = scheduler.cluster
+        info = copies.next(cluster)
+        facts = Filled(info, largest=[Largest(name, amount) for name, amount in _requested(info)])
+        try:
+            for one in facts.largest:
+                one.alone = largest(scheduler, info.pod, one.resource)
+            _place_all(scheduler, copies, info, facts, most, ask, tick)
+            if not facts.limited:
+                for one in facts.largest:
+                    one.after = largest(scheduler, info.pod, one.resource)
+        except NotModelled as missing:
+            facts.not_modelled = str(missing)
+        except KeyboardInterrupt:
+            facts.interrupted = facts.limited = True
+    _count_quota(scheduler.cluster, facts)
+    return facts
+
+
+def largest(scheduler: Scheduler, pod: Pod, resource: str) -> int | None:
+    """Return the most of a resource that a pod could request and fit, None if it fits with none of it either.
+
+    Args:
+        scheduler: to try with; the cluster is as before.
+        pod: the pod; what else it requests stays as it is.
+        resource: which.
+    """
+    bound = int(scheduler.cluster.nodes.allocatable(resource).max(initial=0)) + 1
+    if not _fits(scheduler, resized(pod, resource, 0)):
+        return None
+    fitting, refused = 0, bound
+    while refused - fitting > 1:
+        middle = (fitting + refused) // 2
+        if _fits(scheduler, resized(pod, resource, middle)):
+            fitting = middle
+        else:
+            refused = middle
+    return fitting
+
+
+def resized(pod: Pod, resource: str, amount: int) -> Pod:
+    """Return a pod that requests so much of a resource in all, in the scheduler's units."""
+    spec = pod.spec
+    written = f"{amount}m" if resource == CPU else str(amount)
+    if spec.resources is not None and resource in (spec.resources.requests or {}):
+        requests = {**(spec.resources.requests or {}), resource: written}
+        return _replace(pod, spec=_replace(spec, resources=_replace(spec.resources, requests=requests)))
+    overhead = parse((spec.overhead or {}).get(resource, "0"))
+    rest = amount - (overhead.milli_value if resource == CPU else overhead.value)
+    written = f"{max(rest, 0)}m" if resource == CPU else str(max(rest, 0))
+    own = [written, *(None for _ in (spec.containers or ())[1:])]
+    containers = [_requesting(*each, resource) for each in zip(spec.containers or (), own, strict=False)]
+    inits = [_requesting(init, None, resource) for init in spec.init_containers or ()]
+    return _replace(pod, spec=_replace(spec, containers=containers, init_containers=inits or None))
+
+
+def _requesting(container: Container, written: str | None, resource: str) -> Container:
+    """Return a container that requests so much of a resource, or none of it."""
+    resources = container.resources or ResourceRequirements()
+    requests = {name: amount for name, amount in (resources.requests or {}).items() if name != resource}
+    if written is not None:
+        requests[resource] = written
+    return _replace(container, resources=_replace(resources, requests=requests or None))
+
+
+def _requested(info: PodInfo) -> list[tuple[str, int]]:
+    """Return what a pod asks for, cpu and memory first."""
+    wanted = {name: amount for name, amount in info.demand.pending.items() if amount > 0}
+    first = [name for name in (CPU, MEMORY) if name in wanted]
+    return [(name, wanted[name]) for name in dict.fromkeys((*first, *sorted(wanted)))]
+
+
+def _fits(scheduler: Scheduler, pod: Pod) -> bool:
+    return scheduler.attempt(PodInfo(pod), make_room=False, admitted=True).scoring is not None
+
+
+def _place_all(
+    scheduler: Scheduler, copies: Copies, info: PodInfo, facts: Filled, most: int, ask: Asker, tick: Ticker
+) -> None:
+    """Place pods until one does not fit, and find out why."""
+    cluster = scheduler.cluster
+    for number in range(most):
+        outcome = scheduler.attempt(info, make_room=False, admitted=True)
+        if outcome.scoring is None:
+            _stopped(scheduler, info, facts, ask)
+            return
+        node = outcome.chosen
+        reservation = scheduler.place(outcome, node)
+        status = reservation.status
+        if status.successful:
+            status = scheduler.bind(outcome, node)
+        if not status.successful:
+            facts.message = status.message or f"{status.plugin} holds it back on {node}"
+            facts.plugins = (status.plugin,)
+            return
+        facts.placed[node] = facts.placed.get(node, 0) + 1
+        tick(number + 1)
+        info = copies.next(cluster)
+    facts.limited = True
+
+
+def _stopped(scheduler: Scheduler, info: PodInfo, facts: Filled, ask: Asker) -> None:
+    """Ask once more with all that kube-scheduler does for a pod that fits nowhere, and note why it does not."""
+    outcome = scheduler.attempt(info, admitted=True)
+    facts.message = outcome.error or message(outcome)
+    facts.plugins = tuple(sorted(outcome.unschedulable_plugins))
+    facts.reasons = ask(outcome)
+    result = outcome.post_filter
+    if result is not None and result.nominated_node:
+        facts.nominated, facts.victims = result.nominated_node, len(result.victims)
+
+
+def _count_quota(cluster: Cluster, facts: Filled) -> None:
+    """Find out whether the quotas of the namespace allow as many pods as fit."""
+    namespace = facts.pod.namespace
+    if not any(quota.metadata.namespace == namespace for quota in cluster.every(ResourceQuota).values()):
+        return
+    admit, pod = Admission(cluster), facts.pod.pod
+    for number in range(facts.fits + (not facts.limited)):
+        named = _replace(pod, metadata=_replace(pod.metadata, name=f"{pod.metadata.name}-{number}"))
+        created = admit.create(Replica(named))
+        if isinstance(created, Rejected):
+            facts.quota, facts.within_quota = created.message, number
+            return

@@ -1,0 +1,62 @@
+"""Which of several equally good nodes is taken; kube-scheduler takes any.
+
+The default is the first by name, so that a run is the same on any machine. A seed takes others of the same ties and
+nothing else; a replay takes what was taken before, as far as it is among the ties.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+
+from schedctl.engine.attempts import Attempt
+
+Chooser = Callable[[Attempt, int], str]
+"""Called with a successful attempt and its number, from 1; returns one of its `ties`."""
+
+
+def first_by_name(outcome: Attempt, number: int) -> str:
+    """Return the first by name."""
+    return outcome.chosen
+
+
+def seeded(seed: int) -> Chooser:
+    """Return a chooser that draws from the ties; pod and attempt decide the draw, not what came before."""
+
+    def choose(outcome: Attempt, number: int) -> str:
+        if len(outcome.tie_rows) == 1:
+            return outcome.chosen
+        return random.Random(f"{seed}/{outcome.pod.key}/{number}").choice(outcome.ties)
+
+    return choose
+
+
+def replayed(nodes: Mapping[str, str]) -> Chooser:
+    """Return a chooser that takes the nodes given, by ``namespace/name`` of the pod, others first by name.
+
+    The chooser raises `ReplayError` where the node given is not among the ties.
+    """
+
+    def choose(outcome: Attempt, number: int) -> str:
+        node = nodes.get(outcome.pod.key)
+        if node is None:
+            return outcome.chosen
+        if node not in outcome.ties:
+            raise ReplayError(outcome.pod.key, node, tuple(outcome.ties))
+        return node
+
+    return choose
+
+
+class ReplayError(ValueError):
+    """A pod's node is not among the nodes that were equally good.
+
+    Attributes:
+        pod: which, as ``namespace/name``.
+        node: the node to be taken.
+        ties: the nodes that could have been.
+    """
+
+    def __init__(self, pod: str, node: str, ties: tuple[str, ...]) -> None:
+        super().__init__(f"pod {pod} cannot go to node {node}, which is not among the best: {', '.join(ties[:5])}")
+        self.pod, self.node, self.ties = pod, node, ties

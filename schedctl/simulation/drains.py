@@ -1,0 +1,376 @@
+"""Drains: what ``kubectl drain`` would do to nodes, and what would become of their pods.
+
+All nodes are cordoned first, then emptied one after another, as kubectl does it: it looks at the pods of a node and
+refuses the node if one of them is of a kind it was not told to evict; then it evicts all others at once, those whose
+budget allows it, and asks again every five seconds for the rest. Evicted pods come back as their controllers make them,
+and go through the queue like any other; once one is bound it counts as healthy, and its budget lets the next one go.
+
+kubectl would wait for good for a pod whose budget never lets it go. Here the drain of the node ends when nothing can
+move any more, and the next node has its turn, as with ``--timeout``.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from schedctl.api.pods import Pod
+from schedctl.api.selectors import EVERYTHING, LabelQuery
+from schedctl.api.workloads import DaemonSet
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.pod_info import PodInfo
+from schedctl.scheduler import Scheduler
+from schedctl.simulation.budgets import Blocked, Budgets
+from schedctl.simulation.happenings import Deed, Happening
+from schedctl.simulation.outcomes import End, Eviction, PodOutcome, State
+from schedctl.simulation.replacements import controller_of
+from schedctl.simulation.returning import Returning
+from schedctl.simulation.runs import Options, Progress, run
+from schedctl.simulation.what_ifs import cordon, is_mirror, pods_on
+
+RETRY = 5.0
+"""Seconds after which kubectl asks again for an eviction that a budget did not allow."""
+DAEMON_SET = "DaemonSet-managed Pods (use --ignore-daemonsets to ignore)"
+LOCAL_STORAGE = "Pods with local storage (use --delete-emptydir-data to override)"
+UNMANAGED = "Pods that declare no controller (use --force to override)"
+"""Why kubectl refuses to drain a node, in its words, behind ``cannot delete``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """The flags of ``kubectl drain``.
+
+    Attributes:
+        ignore_daemonsets: leave pods of DaemonSets where they are.
+        delete_emptydir_data: evict pods with emptyDir volumes, whose contents are lost.
+        force: evict pods that nobody controls, which do not come back.
+        disable_eviction: delete pods instead, whatever their budgets say.
+        pod_selector: evict these pods only.
+        grace_period: seconds that each pod has, None for its own.
+    """
+
+    ignore_daemonsets: bool = False
+    delete_emptydir_data: bool = False
+    force: bool = False
+    disable_eviction: bool = False
+    pod_selector: LabelQuery = EVERYTHING
+    grace_period: float | None = None
+
+
+class Plan(Enum):
+    """What kubectl means to do with a pod."""
+
+    EVICT = "evict"
+    IGNORE = "leave to its DaemonSet"
+    SKIP = "leave to its kubelet"
+    REFUSE = "refuse the node"
+
+
+class Fate(Enum):
+    """What became of a pod of a drained node."""
+
+    MOVED = "its successor is on a node"
+    PENDING = "its successor is pending"
+    LOST = "nobody makes another"
+    FOREIGN = "its successor waits for another scheduler"
+    UNANSWERED = "what its successor needs is not modelled"
+    TERMINATING = "it was on its way out already"
+    BLOCKED = "the API server does not let it go"
+    REFUSED = "kubectl refuses the node because of it"
+    KEPT = "kubectl refuses the node because of others"
+    IGNORED = "it belongs to a DaemonSet"
+    MIRROR = "it belongs to the kubelet"
+
+
+@dataclass(slots=True)
+class DrainedPod:
+    """A pod of a node that is drained.
+
+    Attributes:
+        info: the pod as it ran.
+        node: where.
+        fate: what became of it.
+        successor: the key of the pod in its place, "" for none.
+        outcome: what became of that in the run, None where it took no part in one.
+        where: the node that one is on, "" for none.
+        blocked: why the API server does not let it go.
+        refusal: why kubectl refuses the node because of it.
+        at: seconds after the drain of its node began when it was told to go.
+        until: when it was gone.
+        budgets: the budgets that select it, by key.
+    """
+
+    info: PodInfo
+    node: str
+    fate: Fate = Fate.KEPT
+    successor: str = ""
+    outcome: PodOutcome | None = None
+    where: str = ""
+    blocked: Blocked | None = None
+    refusal: str = ""
+    at: float = 0.0
+    until: float = 0.0
+    budgets: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class DrainedNode:
+    """A node that is drained.
+
+    Attributes:
+        name: its name.
+        pods: its pods, by name.
+        refusals: why kubectl refuses it, in its words, one line for each reason; empty where it does not.
+        clock: seconds until nothing could move any more.
+    """
+
+    name: str
+    pods: list[DrainedPod] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)
+    clock: float = 0.0
+
+
+@dataclass(slots=True)
+class Displaced:
+    """A pod of another node that had to make room for one that was evicted.
+
+    Attributes:
+        eviction: who, where and for whom.
+        successor: the key of the pod in its place, "" for none.
+        where: the node that one is on, "" for none.
+    """
+
+    eviction: Eviction
+    successor: str = ""
+    where: str = ""
+
+
+@dataclass(slots=True)
+class Drained:
+    """The facts of a drain.
+
+    Attributes:
+        nodes: in the order given.
+        displaced: who else had to go, in order.
+        arrived: pods that were pending before and found room meanwhile, with their node.
+        allowed: how many evictions each budget concerned allowed at first, by key.
+        budgets: the books as they stand at the end.
+        interrupted: whether it was ended by the user.
+    """
+
+    nodes: list[DrainedNode]
+    displaced: list[Displaced]
+    arrived: dict[str, str]
+    allowed: dict[str, int]
+    budgets: Budgets
+    interrupted: bool = False
+
+
+def drain(
+    scheduler: Scheduler,
+    names: Sequence[str],
+    flags: Flags | None = None,
+    *,
+    budgets: Budgets | None = None,
+    options: Options | None = None,
+    progress: Progress | None = None,
+) -> Drained:
+    """Drain nodes and return what became of their pods. The cluster is changed: wrap it in ``scheduler.fork()``.
+
+    Pods that were pending before take part, as they would.
+
+    Args:
+        scheduler: whose cluster and profiles are used.
+        names: the nodes, in the order in which they are drained; all are in the cluster.
+        flags: those of kubectl.
+        budgets: the books from before the cluster was changed otherwise, None to begin them now.
+        options: how the runs are run.
+        progress: is told how far they have come.
+    """
+    flags, cluster = flags or Flags(), scheduler.cluster
+    options = options or Options(trace=False)
+    budgets = budgets or Budgets.of(cluster)
+    budgets.recount(cluster)
+    allowed = {key: book.allowed for key, book in budgets.books.items()}
+    waiting = {key for key, info in cluster.pending.items() if scheduler.profile_of(info)}
+    for name in names:
+        cordon(cluster, name)
+    controller = _Controllers(scheduler, budgets, flags)
+    nodes: list[DrainedNode] = []
+    evictions: dict[str, Eviction] = {}
+    outcomes: dict[str, PodOutcome] = {}
+    interrupted = False
+    for name in names:
+        node = DrainedNode(
+            name, [_looked_at(info, name, cluster, flags, budgets) for info in _listed(cluster, name, flags)]
+        )
+        nodes.append(node)
+        node.refusals = _refusals(node.pods)
+        leaving = [pod.info for pod in node.pods if pod.fate is Fate.MOVED]
+        if interrupted or node.refusals or not node.pods:
+            continue
+        facts = run(
+            scheduler, options=options, happenings=controller.begin(leaving), controller=controller, progress=progress
+        )
+        interrupted = facts.end is End.INTERRUPTED
+        node.clock = facts.clock
+        evictions |= {eviction.pod.key: eviction for eviction in facts.evictions}
+        outcomes |= facts.pods
+        for pod in node.pods:
+            blocked = controller.blocked.get(pod.info.key)
+            if blocked is not None:
+                pod.fate, pod.blocked = Fate.BLOCKED, blocked
+    for node in nodes:
+        for pod in node.pods:
+            _conclude(pod, node, controller, evictions, outcomes, cluster)
+    drained = {pod.info.key for node in nodes for pod in node.pods}
+    displaced = [
+        Displaced(each, made := controller.now(key), _where(cluster, made))
+        for key, each in evictions.items()
+        if each.by and key not in drained
+    ]
+    arrived = {key: where for key in sorted(waiting) if (where := _where(cluster, key))}
+    return Drained(nodes, displaced, arrived, allowed, budgets, interrupted)
+
+
+def plan_for(pod: Pod, cluster: Cluster, flags: Flags) -> tuple[Plan, str]:
+    """Return what kubectl means to do with a pod of a node, and why it refuses the node if it does.
+
+    It looks at DaemonSets first, then at static pods, local storage and controllers. A DaemonSet that is not in the
+    cluster is taken to be there if none is, for then nobody has listed them.
+    """
+    owner = controller_of(pod)
+    if owner is not None and owner.kind == "DaemonSet":
+        there = cluster.every(DaemonSet)
+        if there and f"{pod.metadata.namespace}/{owner.name}" not in there:
+            if not flags.force:
+                return Plan.REFUSE, f'daemonsets.apps "{owner.name}" not found'
+        elif not flags.ignore_daemonsets:
+            return Plan.REFUSE, DAEMON_SET
+        else:
+            return Plan.IGNORE, ""
+    if is_mirror(pod):
+        return Plan.SKIP, ""
+    if any(volume.empty_dir is not None for volume in pod.spec.volumes or ()) and not flags.delete_emptydir_data:
+        return Plan.REFUSE, LOCAL_STORAGE
+    controlled = any(reference.controller for reference in pod.metadata.owner_references or ())
+    if not controlled and not flags.force:
+        return Plan.REFUSE, UNMANAGED
+    return Plan.EVICT, ""
+
+
+class _Controllers(Returning):
+    """kubectl and the controllers of the cluster while nodes are drained.
+
+    Attributes:
+        blocked: by key, why pods may not go as things stand.
+    """
+
+    def __init__(self, scheduler: Scheduler, budgets: Budgets, flags: Flags) -> None:
+        super().__init__(scheduler)
+        self.blocked: dict[str, Blocked] = {}
+        self._budgets = budgets
+        self._flags = flags
+        self._asking: list[PodInfo] = []
+
+    def begin(self, pods: Sequence[PodInfo]) -> list[Happening]:
+        """Return the evictions with which the drain of a node begins."""
+        self._asking, self.blocked = list(pods), {}
+        return list(self._evict(0.0))
+
+    def bound(self, pod: PodInfo, node_name: str) -> Iterable[Happening]:
+        """Count a pod as healthy, and ask again for what its budget did not allow."""
+        self._budgets.runs(pod)
+        return self._evict(RETRY)
+
+    def evicted(self, pod: PodInfo, node_name: str) -> Iterable[Happening]:
+        """Count a pod as gone, and make its successor."""
+        self._budgets.gone(pod)
+        return super().evicted(pod, node_name)
+
+    def gone(self, pod: PodInfo, node_name: str) -> Iterable[Happening]:
+        """Likewise, where that has not been done."""
+        self._budgets.gone(pod)
+        return super().gone(pod, node_name)
+
+    def _evict(self, after: float) -> Iterator[Happening]:
+        """Yield the evictions that are possible as things stand."""
+        asking, self._asking = self._asking, []
+        for info in asking:
+            if info.key not in self._cluster.pod_table.row_of:
+                self.blocked.pop(info.key, None)
+                continue
+            blocked = None if self._flags.disable_eviction else self._budgets.evict(info)
+            if blocked is None:
+                self.blocked.pop(info.key, None)
+                yield Happening(info, Deed.DELETE, after, self._flags.grace_period)
+                continue
+            self.blocked[info.key] = blocked
+            if not blocked.lasting:
+                self._asking.append(info)
+
+
+def _listed(cluster: Cluster, node: str, flags: Flags) -> list[PodInfo]:
+    return [info for info in pods_on(cluster, node) if flags.pod_selector.matches(info.labels)]
+
+
+def _looked_at(info: PodInfo, node: str, cluster: Cluster, flags: Flags, budgets: Budgets) -> DrainedPod:
+    """Return a pod as kubectl sees it before it does anything; one to be evicted as if it were moved already."""
+    pod = DrainedPod(info, node, budgets=[book.key for book in budgets.about(info)])
+    plan, pod.refusal = plan_for(info.pod, cluster, flags)
+    fates = {Plan.IGNORE: Fate.IGNORED, Plan.SKIP: Fate.MIRROR, Plan.REFUSE: Fate.REFUSED, Plan.EVICT: Fate.MOVED}
+    pod.fate = fates[plan]
+    if plan is Plan.EVICT and info.terminating:
+        pod.fate = Fate.TERMINATING
+    return pod
+
+
+def _refusals(pods: Iterable[DrainedPod]) -> list[str]:
+    """Return why kubectl refuses a node, in its words."""
+    named: defaultdict[str, list[str]] = defaultdict(list)
+    for pod in pods:
+        if pod.fate is Fate.REFUSED:
+            named[pod.refusal].append(pod.info.key)
+    return [f"cannot delete {why}: {', '.join(keys)}" for why, keys in named.items()]
+
+
+def _conclude(
+    pod: DrainedPod,
+    node: DrainedNode,
+    controller: _Controllers,
+    evictions: dict[str, Eviction],
+    outcomes: dict[str, PodOutcome],
+    cluster: Cluster,
+) -> None:
+    """Find out what became of a pod that was to go."""
+    if pod.fate not in (Fate.MOVED, Fate.TERMINATING):
+        return
+    if node.refusals:
+        pod.fate = Fate.KEPT
+        return
+    eviction = evictions.get(pod.info.key)
+    if eviction is not None:
+        pod.at, pod.until = eviction.at, eviction.until
+    pod.successor = controller.now(pod.info.key)
+    if pod.fate is Fate.TERMINATING and not pod.successor:
+        return
+    pod.where = _where(cluster, pod.successor)
+    pod.outcome = outcomes.get(pod.successor)
+    if not pod.successor:
+        pod.fate = Fate.LOST
+    elif pod.where:
+        pod.fate = Fate.MOVED
+    elif pod.successor in controller.foreign:
+        pod.fate = Fate.FOREIGN
+    elif pod.outcome is not None and pod.outcome.state is State.UNANSWERED:
+        pod.fate = Fate.UNANSWERED
+    else:
+        pod.fate = Fate.PENDING
+
+
+def _where(cluster: Cluster, key: str) -> str:
+    """Return the node a pod is on, "" for none."""
+    row = cluster.pod_table.row_of.get(key)
+    return "" if row is None else cluster.node_table.names[int(cluster.pod_table.node[row])]

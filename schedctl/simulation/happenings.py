@@ -1,0 +1,62 @@
+"""What happens to a cluster during a run that the scheduler does not do itself.
+
+A `Happening` is something at a time: a pod or node comes, changes or goes. A `Controller` answers what the run does
+with further happenings, as the controllers of Kubernetes do: it is told when pods are bound, told to go, and gone, and
+may have replacements made, the next ordinal, or the next step of a rollout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from schedctl.cache.pod_info import PodInfo
+
+
+class Deed(Enum):
+    """What is done to an object."""
+
+    PUT = "put"
+    DELETE = "delete"
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """Something done to one object.
+
+    Putting an object adds it, or replaces the one of its name: a pod without a node joins the queue, one with a node
+    runs there; a changed pending pod is put as a new `PodInfo`. A deleted pod that runs is gone after its grace period,
+    any other object at once, a node with all its pods.
+
+    Attributes:
+        subject: a `PodInfo`, a `Node`, or any other API struct.
+        deed: what is done.
+        at: when, in seconds since the run began; in an answer of a `Controller`, how much later.
+        grace: of a deleted pod, its grace period in seconds; None for the pod's own.
+    """
+
+    subject: Any
+    deed: Deed = Deed.PUT
+    at: float = 0.0
+    grace: float | None = None
+
+
+class Controller:
+    """Answers what a run does; here with nothing. Inherit and override what is to be answered.
+
+    Pods are told of as they are then: with their node, or their deletion time.
+    """
+
+    def bound(self, pod: PodInfo, node_name: str) -> Iterable[Happening]:
+        """Called when a pod is bound."""
+        return ()
+
+    def evicted(self, pod: PodInfo, node_name: str) -> Iterable[Happening]:
+        """Called when a running pod is told to go, by preemption or a happening."""
+        return ()
+
+    def gone(self, pod: PodInfo, node_name: str) -> Iterable[Happening]:
+        """Called when a pod has left the cluster; `node_name` is "" if it never ran."""
+        return ()

@@ -1,0 +1,84 @@
+"""Nodes as people name them in a what-if: by name, all of them, or by a label such as the zone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from schedctl.api.nodes import Node
+from schedctl.cache.cluster import Cluster
+from schedctl.errors import UsageError
+
+HOSTNAME = "kubernetes.io/hostname"
+SHORTHANDS = {
+    "zone": "topology.kubernetes.io/zone",
+    "region": "topology.kubernetes.io/region",
+    "hostname": HOSTNAME,
+    "node": HOSTNAME,
+}
+"""Labels by what people call them; a node that has a label of the short name itself is taken by that."""
+ALL = "all"
+_SHOWN = 6
+
+
+def node_named(cluster: Cluster, name: str) -> Node:
+    """Return a node.
+
+    Raises:
+        UsageError: there is none of that name; with the nearest names.
+    """
+    row = cluster.node_table.row_of.get(name)
+    if row is None:
+        raise UsageError(f'there is no node "{name}"', one_of(name, sorted(cluster.node_table.row_of), "nodes"))
+    return cluster.node_table.objects[row]
+
+
+def nodes_chosen(cluster: Cluster, choice: str) -> list[str]:
+    """Return the names of nodes, sorted.
+
+    Args:
+        cluster: the cluster.
+        choice: a name, ``all``, or ``LABEL=VALUE``, where the label may be a shorthand.
+
+    Raises:
+        UsageError: there is no such node; with the nearest names.
+    """
+    if choice == ALL and ALL not in cluster.node_table.row_of:
+        return sorted(cluster.node_table.row_of)
+    key, equals, value = choice.partition("=")
+    if not equals:
+        return [node_named(cluster, choice).metadata.name]
+    label = label_of(cluster, key)
+    values: dict[str, list[str]] = {}
+    for name, row in sorted(cluster.node_table.row_of.items()):
+        own = cluster.node_table.objects[row].metadata.labels or {}
+        if label in own:
+            values.setdefault(own[label], []).append(name)
+    if not values:
+        keys = sorted(cluster_labels(cluster))
+        raise UsageError(f'no node has a label "{label}"', one_of(label, [*keys, *SHORTHANDS], "labels"))
+    if value not in values:
+        raise UsageError(f"no node has {label}={value}", one_of(value, sorted(values), "values"))
+    return values[value]
+
+
+def label_of(cluster: Cluster, written: str) -> str:
+    """Return the label that people mean by a word: a shorthand stands for its label unless nodes have it as such."""
+    return written if written not in SHORTHANDS or written in cluster_labels(cluster) else SHORTHANDS[written]
+
+
+def cluster_labels(cluster: Cluster) -> set[str]:
+    """Return the keys of all labels that nodes have."""
+    table = cluster.node_table
+    return {key for row in table.row_of.values() for key in table.objects[row].metadata.labels or ()}
+
+
+def one_of(wanted: str, known: Sequence[str], what: str) -> str:
+    """Return the next step for a name that is not there: the nearest ones, else what there is."""
+    close = get_close_matches(wanted, known, 3) or [name for name in known if name.startswith(wanted)][:3]
+    if close:
+        return f"did you mean {', '.join(sorted(close))}?"
+    if not known:
+        return ""
+    more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
+    return f"the {what} are {', '.join(known[:_SHOWN])}{more}"

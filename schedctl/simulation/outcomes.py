@@ -1,0 +1,126 @@
+"""What a run found out: what became of each pod, who had to go, and why it ended."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from schedctl.cache.pod_info import PodInfo
+from schedctl.simulation.records import AnyRecord
+
+
+class End(Enum):
+    """Why a run ended."""
+
+    SETTLED = "every pod is bound or gone"
+    STUCK = "nothing that is going to happen could move a pending pod"
+    PATIENCE = "nothing lasting happened for as long as the run was to be patient"
+    HORIZON = "the run was not to go on for longer"
+    INTERRUPTED = "interrupted"
+
+
+class State(Enum):
+    """Where a pod is when a run ends."""
+
+    BOUND = "bound"
+    WAITING = "waiting for Permit"
+    UNSCHEDULABLE = "unschedulable"
+    GATED = "gated"
+    QUEUED = "queued"
+    """In the active queue or backing off: the run ended before it could be tried again, or after a fault."""
+    TERMINATING = "terminating"
+    GONE = "gone"
+    UNANSWERED = "not modelled"
+
+
+@dataclass(slots=True)
+class PodOutcome:
+    """What became of a pod that was in the queue during a run.
+
+    Attributes:
+        pod: the pod as it came, or as it was last changed by a happening.
+        state: where it is now.
+        node: where it is bound or waits, or ran before it went; "" for nowhere.
+        attempts: how often it was tried.
+        arrived: when it came.
+        settled: when it came into its state.
+        ties: how many nodes were equally good when it got its node, that one included.
+        feasible: how many nodes would have done then.
+        message: why it is not bound: kube-scheduler's line, the text of the gate, or the fault.
+        plugins: who refused or gates it, by name.
+        fault: whether `message` is a fault and no refusal.
+        nominated: the node promised to it, "" for none.
+        preempted_by: the pod it had to make room for, "" for none.
+    """
+
+    pod: PodInfo
+    state: State = State.QUEUED
+    node: str = ""
+    attempts: int = 0
+    arrived: float = 0.0
+    settled: float = 0.0
+    ties: int = 0
+    feasible: int = 0
+    message: str = ""
+    plugins: tuple[str, ...] = ()
+    fault: bool = False
+    nominated: str = ""
+    preempted_by: str = ""
+
+    @property
+    def pending(self) -> bool:
+        """Whether it still wants a node."""
+        return self.state in (State.WAITING, State.UNSCHEDULABLE, State.GATED, State.QUEUED)
+
+
+@dataclass(frozen=True, slots=True)
+class Eviction:
+    """A running pod that was told to go.
+
+    Attributes:
+        pod: as it ran, with its node.
+        node: where it ran.
+        by: the pod it makes room for, "" for none.
+        at: when it was told.
+        until: when it is gone.
+    """
+
+    pod: PodInfo
+    node: str
+    by: str
+    at: float
+    until: float
+
+
+@dataclass(slots=True)
+class Run:
+    """The facts of a run.
+
+    Attributes:
+        pods: by ``namespace/name``, in order of arrival, every pod that was in the queue; of several that had the same
+            name one after another, the last.
+        evictions: in order.
+        end: why it ended; None while it goes on.
+        clock: seconds that went by on its clock.
+        attempts: how many attempts were made, those answered from memory included.
+        remembered: how many of them were.
+        timeline: every record; empty where none were asked for.
+    """
+
+    pods: dict[str, PodOutcome] = field(default_factory=dict)
+    evictions: list[Eviction] = field(default_factory=list)
+    end: End | None = None
+    clock: float = 0.0
+    attempts: int = 0
+    remembered: int = 0
+    timeline: list[AnyRecord] = field(default_factory=list)
+
+    def count(self) -> Mapping[State, int]:
+        """Return how many pods are in each state."""
+        return Counter(outcome.state for outcome in self.pods.values())
+
+    def of(self, state: State) -> Sequence[PodOutcome]:
+        """Return the pods in a state, in order of arrival."""
+        return [outcome for outcome in self.pods.values() if outcome.state is state]

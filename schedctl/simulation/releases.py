@@ -1,0 +1,320 @@
+"""A release: workloads on their way into a cluster, carried out in a run.
+
+`simulate` is the way from manifests to the facts, through expansion, admission and the queue. `Release` stands for the
+controllers meanwhile. It asks each `Update` what to do next whenever a pod is bound or gone, has what it creates
+admitted, and hands the run what follows as happenings. Pods that are evicted on the way come back if somebody controls
+them. What became of each replica is found by its name in the run, through `Release.now`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from schedctl.api.pods import PodSpec
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.pod_info import PodInfo
+from schedctl.errors import InputError
+from schedctl.scheduler import Scheduler
+from schedctl.simulation.happenings import Controller, Deed, Happening
+from schedctl.simulation.outcomes import Run
+from schedctl.simulation.replacements import LATER, controller_of, successor
+from schedctl.simulation.runs import Options, Progress, run
+from schedctl.simulation.utilisation import Measure, measure
+from schedctl.workloads.admission import RESOURCE_QUOTA
+from schedctl.workloads.creation import Admission, Rejected, join
+from schedctl.workloads.expansion import Expansion, Given, Replica, expand
+from schedctl.workloads.rollouts import AtOnce, RollingDeployment, Step, Update, Way, plan
+from schedctl.workloads.templates import exists
+
+_replace = msgspec.structs.replace
+_EXISTS = "AlreadyExists"
+
+
+@dataclass(slots=True)
+class Turn:
+    """Where one workload stands.
+
+    Attributes:
+        update: the update that is carried out.
+        removed: the old pods that have been told to go.
+        going: the old pods that have been told to go and are not gone.
+        held: the pods that come when those are gone.
+    """
+
+    update: Update
+    removed: list[PodInfo] = field(default_factory=list)
+    going: set[str] = field(default_factory=set)
+    held: list[Replica] = field(default_factory=list)
+
+    @property
+    def waits(self) -> bool:
+        """Whether nothing more is done before the pods that go are gone; a rolling Deployment does not wait."""
+        overlaps = isinstance(self.update, RollingDeployment) and not self.update.recreate
+        return bool(self.going) and not overlaps
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """The facts of a simulated release; the cluster is as the run left it.
+
+    Attributes:
+        run: what became of the pods.
+        release: which pods were created, refused and replaced.
+        expansion: what the manifests make.
+        before, after: how full the cluster was and is.
+    """
+
+    run: Run
+    release: Release
+    expansion: Expansion
+    before: Measure
+    after: Measure
+
+
+def simulate(
+    scheduler: Scheduler,
+    given: Iterable[Given],
+    *,
+    passed: Mapping[str, int] | None = None,
+    way: Way = "replace",
+    disabled: Collection[str] = (),
+    strict: bool = False,
+    name: str = "",
+    before: Measure | None = None,
+    options: Options | None = None,
+    progress: Progress | None = None,
+) -> Simulated:
+    """Create objects in the scheduler's cluster, run until nothing can move, and return the facts.
+
+    The cluster is changed; wrap it in ``with scheduler.fork():`` to have it back. Pods that were pending before take
+    part as well.
+
+    Args:
+        scheduler: the profiles and the cluster.
+        given: the objects, in the order in which they are created.
+        passed: how many objects there were beside them that are not read.
+        way: how new pods take the place of old ones.
+        disabled: admission plugins that are switched off.
+        strict: whether an object that the API server would refuse ends everything before anything has changed.
+        name: the scheduler name of all pods that are created, "" for their own.
+        before: how full the cluster was before anything; as it is now if None.
+        options: how the run is run.
+        progress: is told how far the run has come.
+
+    Raises:
+        ValueError: there is no admission plugin of a name in `disabled`.
+        InputError: with `strict`.
+    """
+    cluster = scheduler.cluster
+    before = before or measure(cluster)
+    expansion = expand(given, cluster, passed)
+    if strict and expansion.refused:
+        raise InputError(expansion.refused)
+    updates = plan(expansion.groups, cluster, way)
+    admission = Admission(cluster, disabled)
+    there = {id(group.object) for group in join(expansion, cluster, admission)}
+    updates = [update for update in updates if id(update.workload.object) in there]
+    release = Release(updates, cluster, admission, schedulers=scheduler.profiles, scheduler=name)
+    happenings = release.begin()
+    facts = run(scheduler, options=options, happenings=happenings, controller=release, progress=progress)
+    return Simulated(facts, release, expansion, before, measure(cluster, before.label))
+
+
+class Release(Controller):
+    """The controllers of a cluster while a release goes on.
+
+    Attributes:
+        turns: the workloads, in the order given.
+        admission: the API server; what it changed and refused is there.
+        rejected: why pods were not created in the end, by key.
+        foreign: the pods that ask for a scheduler none of the profiles is, by key.
+        successors: by key of a pod that was evicted, the key of the pod that took its place.
+    """
+
+    def __init__(
+        self,
+        updates: Iterable[Update],
+        cluster: Cluster,
+        admission: Admission,
+        *,
+        schedulers: Collection[str],
+        scheduler: str = "",
+    ) -> None:
+        """Make a release; nothing happens before `begin`.
+
+        Args:
+            updates: the workloads, as `schedctl.workloads.rollouts.plan` returns them.
+            cluster: where to; it changes only as the run carries out what is answered.
+            admission: the API server.
+            schedulers: the scheduler names that profiles serve.
+            scheduler: the scheduler name of all pods that are created, "" for their own.
+        """
+        self.turns = [Turn(update) for update in updates]
+        self.admission = admission
+        self.rejected: dict[str, Rejected] = {}
+        self.foreign: dict[str, PodInfo] = {}
+        self.successors: dict[str, str] = {}
+        self._cluster = cluster
+        self._schedulers = schedulers
+        self._scheduler = scheduler
+        self._turn_of: dict[str, Turn] = {}
+        self._replaced = {info.key for info in cluster.pod_table if info.terminating and not _waited_for(info)}
+        self._refused: list[tuple[Turn, Replica]] = []
+        self._dismissed: set[str] = set()
+        self._credited: set[str] = set()
+        self._specs: dict[int, tuple[PodSpec, PodSpec]] = {}
+
+    def begin(self) -> list[Happening]:
+        """Return how it begins: what happens before the first pod is scheduled."""
+        return [happening for turn in self.turns for happening in self._advance(turn)]
+
+    def now(self, key: str) -> str:
+        """Return the key of the pod that stands for a replica now: its own, or that of its last successor."""
+        seen = {key}
+        while (after := self.successors.get(key, key)) not in seen:
+            seen.add(after)
+            key = after
+        return key
+
+    # -- what the run tells --------------------------------------------------------
+
+    def bound(self, pod: PodInfo, node_name: str) -> Iterable[Happening]:
+        """Go on with the workload whose pod runs now."""
+        turn = self._turn_of.get(pod.key)
+        return () if turn is None or turn.update.finished else self._advance(turn)
+
+    def evicted(self, pod: PodInfo, node_name: str) -> Iterable[Happening]:
+        """Replace a pod that has to go, where its controller does not wait until it is gone."""
+        return () if pod.key in self._dismissed or _waited_for(pod) else self._succeed(pod)
+
+    def gone(self, pod: PodInfo, node_name: str) -> Iterable[Happening]:
+        """Credit the quotas, replace what has not been replaced, and go on with what waited for this."""
+        key = pod.key
+        if key in self._credited:
+            self._credited.discard(key)
+        else:
+            self.admission.deleted(pod.pod)
+        if key in self._dismissed:
+            self._dismissed.discard(key)
+            yield from self._cleared(key)
+        elif key in self._replaced:
+            self._replaced.discard(key)  # on its way out from the beginning; its successor is there already
+        elif key not in self.successors or self.successors[key] == key:
+            yield from self._succeed(pod)
+        for turn, replica in self._retried(pod.namespace):
+            yield from self._create(turn, replica)
+
+    # -- what follows --------------------------------------------------------------
+
+    def _advance(self, turn: Turn) -> Iterator[Happening]:
+        while not (turn.update.finished or turn.waits):
+            step = turn.update.next(self._runs)
+            if not step:
+                return
+            yield from self._carry_out(turn, step)
+
+    def _carry_out(self, turn: Turn, step: Step) -> Iterator[Happening]:
+        for info in step.remove:
+            self._turn_of[info.key] = turn
+            turn.removed.append(info)
+            yield from self._remove(turn, info)
+        if turn.waits:
+            turn.held += step.create
+        else:
+            yield from self._create_all(turn, step.create)
+
+    def _remove(self, turn: Turn, info: PodInfo) -> Iterator[Happening]:
+        """Remove an old pod: at once where all are replaced at once, else as it goes by itself."""
+        if info.key in self._cluster.strays or (info.terminating and isinstance(turn.update, AtOnce)):
+            self._cluster.remove_pod(info)
+            self.admission.deleted(info.pod)
+            return
+        self._dismissed.add(info.key)
+        if isinstance(turn.update, AtOnce):
+            self._credited.add(info.key)
+            self.admission.deleted(info.pod)
+            yield Happening(info, Deed.DELETE, grace=0.0)
+        else:
+            turn.going.add(info.key)
+            yield Happening(info, Deed.DELETE)
+
+    def _cleared(self, key: str) -> Iterator[Happening]:
+        """Go on with a workload whose old pod is gone."""
+        turn = self._turn_of.get(key)
+        if turn is None or isinstance(turn.update, AtOnce):
+            return
+        turn.going.discard(key)
+        if not turn.going and turn.held:
+            held, turn.held = turn.held, []
+            yield from self._create_all(turn, held)
+        yield from self._advance(turn)
+
+    def _create_all(self, turn: Turn, replicas: Sequence[Replica]) -> Iterator[Happening]:
+        for replica in replicas:
+            yield from self._create(turn, replica)
+
+    def _create(self, turn: Turn | None, replica: Replica) -> Iterator[Happening]:
+        """Have a pod admitted, and yield what comes of it: its claims, then the pod."""
+        key = replica.pod.key
+        if turn is not None:
+            self._turn_of[key] = turn
+        if exists(key, self._cluster) and key not in self._dismissed:
+            self.rejected[key] = Rejected(replica.pod, _EXISTS, f'pods "{replica.pod.metadata.name}" already exists')
+            return
+        created = self.admission.create(replica)
+        if isinstance(created, Rejected):
+            self.rejected[key] = created
+            if turn is not None and created.plugin == RESOURCE_QUOTA:
+                self._refused.append((turn, replica))
+            return
+        self.rejected.pop(key, None)
+        for claim in created.claims:
+            yield Happening(claim)
+        pod = created.pod
+        if turn is not None and self._scheduler:
+            pod = _replace(pod, spec=self._with_scheduler(pod.spec))
+        info = PodInfo(pod)
+        if pod.spec.scheduler_name in self._schedulers:
+            yield Happening(info)
+        else:
+            self.foreign[key] = info
+
+    def _with_scheduler(self, spec: PodSpec) -> PodSpec:
+        """Return a spec that asks for the scheduler all are to be placed by; pods that share one still do."""
+        known = self._specs.get(id(spec))
+        if known is None:
+            known = self._specs[id(spec)] = (spec, _replace(spec, scheduler_name=self._scheduler))
+        return known[1]
+
+    def _succeed(self, pod: PodInfo) -> Iterator[Happening]:
+        """Create the pod that takes the place of one that was evicted, if anything does."""
+        taken = {self.successors[key] for key in self.successors}
+        made = successor(pod.pod, lambda key: key in taken or exists(key, self._cluster))
+        if made is None:
+            return
+        self.successors[pod.key] = made.key
+        turn = self._turn_of.get(pod.key)
+        if turn is not None:
+            self._turn_of[made.key] = turn
+        yield from self._create(None, Replica(made))
+
+    def _retried(self, namespace: str) -> list[tuple[Turn, Replica]]:
+        """Return the pods of a namespace that a quota refused, to be tried again."""
+        again = [(turn, replica) for turn, replica in self._refused if replica.pod.metadata.namespace == namespace]
+        if again:
+            self._refused = [one for one in self._refused if one not in again]
+        return again
+
+    def _runs(self, key: str) -> bool:
+        """Whether a pod, or what took its place, is on a node and stays."""
+        row = self._cluster.pod_table.row_of.get(self.now(key))
+        return row is not None and not self._cluster.pod_table.infos[row].terminating
+
+
+def _waited_for(pod: PodInfo) -> bool:
+    """Whether the controller of a pod makes no other before this one is gone."""
+    owner = controller_of(pod.pod)
+    return owner is not None and owner.kind in LATER

@@ -1,0 +1,519 @@
+"""`SimulationReport`: what ``schedctl simulate`` says, as data. The machine contract, and all that ``render`` reads.
+
+Within ``schedctl.dev/v1alpha1`` fields are only added; readers ignore those they do not know, and every field is
+always there. Order is deterministic: workloads as they were given, pods as their controllers create them. Times are
+seconds on the clock of the run; no field depends on a wall clock. Amounts are integers in the units in which the
+scheduler counts: millicores of cpu, bytes, or whole units. ``accounts`` fills the report in; why a pod is pending is
+found by whoever can ask (``PendingPods.reasons``).
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, Literal
+
+import msgspec
+
+from schedctl import KUBERNETES_VERSION, __version__
+
+
+class Fate(StrEnum):
+    """What became of a pod."""
+
+    PLACED = "Placed"
+    """It is bound to a node."""
+    UNSCHEDULABLE = "Unschedulable"
+    """No node will do."""
+    NOMINATED = "Nominated"
+    """A node is promised to it, and it is not there yet."""
+    GATED = "Gated"
+    """It does not enter the queue: it has scheduling gates, or another PreEnqueue plugin keeps it out."""
+    WAITING = "Waiting"
+    """It has a node, and Permit holds it back."""
+    QUEUED = "Queued"
+    """The run ended before it could be tried, or tried again."""
+    FAILED = "Failed"
+    """Its last attempt ended in a fault."""
+    EVICTED = "Evicted"
+    """It had a node and had to go, and nothing came in its place."""
+    FOREIGN_SCHEDULER = "ForeignScheduler"
+    """No profile serves its ``schedulerName``."""
+    INCONCLUSIVE = "Inconclusive"
+    """It needs something that is not modelled."""
+    REJECTED = "Rejected"
+    """The API server refused it."""
+    NOT_CREATED = "NotCreated"
+    """Its controller waits for other pods of the workload, and has not created it."""
+
+
+class EndReason(StrEnum):
+    """Why a run ended."""
+
+    SETTLED = "Settled"
+    """Every pod is bound or gone."""
+    STUCK = "Stuck"
+    """Nothing that is going to happen could move a pending pod."""
+    PATIENCE = "Patience"
+    """Nothing lasting happened for as long as the run was to be patient."""
+    HORIZON = "Horizon"
+    """The run was not to go on for longer."""
+    INTERRUPTED = "Interrupted"
+    """Somebody interrupted it."""
+
+
+class Record(msgspec.Struct, frozen=True, rename="camel"):
+    """Base of everything in a report: immutable, camelCase on the wire, every field written."""
+
+
+class Input(Record, frozen=True, kw_only=True):
+    """An input by its digest, so that two reports can be compared.
+
+    Attributes:
+        source: the file.
+        digest: ``sha256:...``.
+        role: ``Manifests`` for what is placed, ``State`` for where, ``Config`` for schedctl's own configuration.
+    """
+
+    source: str
+    digest: str
+    role: Literal["Manifests", "State", "Config"]
+
+
+class Metadata(Record, frozen=True, kw_only=True):
+    """Under which conditions the report was made.
+
+    Attributes:
+        tool_version: of schedctl.
+        kubernetes_version: the kube-scheduler whose behaviour it follows.
+        configuration: where the scheduler configuration came from: a file, or ``built-in defaults``.
+        sampling: whether nodes were sampled as kube-scheduler does; otherwise every node was judged.
+        rollout: how new pods took the place of old ones: ``replace``, ``add`` or ``rolling``.
+        seed: what decided between equally good nodes, null for the first by name.
+        skipped_admission: the admission plugins that were switched off.
+        what_if: what was changed in the cluster before anything was created, in words and in order.
+        inputs: what was read.
+    """
+
+    tool_version: str = __version__
+    kubernetes_version: str = KUBERNETES_VERSION
+    configuration: str = "built-in defaults"
+    sampling: bool = False
+    rollout: Literal["replace", "add", "rolling"] = "replace"
+    seed: int | None = None
+    skipped_admission: list[str] = []
+    what_if: list[str] = []
+    inputs: list[Input] = []
+
+
+class Summary(Record, frozen=True, kw_only=True):
+    """The answer in numbers.
+
+    Attributes:
+        exit_code: what the command ends with.
+        workloads: how many there are.
+        pods: how many pods they want.
+        placed: of them, how many are on a node.
+        pending: how many want a node and have none, for whatever reason.
+        rejected: how many the API server refused.
+        not_created: how many their controllers have not created yet.
+        inconclusive: how many need something that is not modelled.
+        foreign_scheduler: how many ask for a scheduler that no profile is.
+        preempted: how many running pods were evicted to make room for others.
+        mistakes: how many things are wrong with objects of the manifests, which take no part.
+    """
+
+    exit_code: int
+    workloads: int
+    pods: int
+    placed: int
+    pending: int = 0
+    rejected: int = 0
+    not_created: int = 0
+    inconclusive: int = 0
+    foreign_scheduler: int = 0
+    preempted: int = 0
+    mistakes: int = 0
+
+
+class Change(Record, frozen=True, kw_only=True):
+    """How a workload differs from what is in the cluster.
+
+    Attributes:
+        what: ``new``, ``unchanged``, ``scaled`` or ``template``.
+        text: in words.
+        path: of a changed field of the template.
+        before, after: its value as it was and as it will be, null where it is not set.
+    """
+
+    what: Literal["new", "unchanged", "scaled", "template"]
+    text: str
+    path: str = ""
+    before: Any = None
+    after: Any = None
+
+
+class Effect(Record, frozen=True, kw_only=True):
+    """Something that admission changed.
+
+    Attributes:
+        plugin: the admission plugin, by kube-apiserver's name.
+        text: what, e.g. ``priority 1000 of PriorityClass standard``.
+        objects: how many pods and claims of the workload it changed.
+    """
+
+    plugin: str
+    text: str
+    objects: int
+
+
+class Reason(Record, frozen=True, kw_only=True):
+    """Why some nodes will not do for a pending pod, or none will.
+
+    Attributes:
+        reference: a stable name, e.g. ``node-resources-fit/insufficient-cpu``.
+        plugin: who says so.
+        code: ``Unschedulable``, or ``UnschedulableAndUnresolvable`` where no preemption could help.
+        text: Kubernetes' own words.
+        count: how many nodes it refuses; 0 where the pod is refused as a whole.
+        whole_pod: the pod was refused before any node was asked.
+        detail: the numbers behind it in one line, "" where there are none.
+        zones: how many of the nodes are in which zone.
+    """
+
+    reference: str
+    plugin: str
+    code: str
+    text: str
+    count: int
+    whole_pod: bool = False
+    detail: str = ""
+    zones: dict[str, int] = {}
+
+
+class Hint(Record, frozen=True, kw_only=True):
+    """A next step.
+
+    Attributes:
+        type: the situation, e.g. ``lower-request``.
+        text: in words.
+        tried: whether the change was tried on the cluster as the run left it.
+        fits: on how many nodes one such pod would fit after it.
+        node: the node that would then be chosen.
+        command: what to type, "" where there is no one command.
+    """
+
+    type: str
+    text: str
+    tried: bool = False
+    fits: int = 0
+    node: str = ""
+    command: str = ""
+
+
+class PendingPods(Record, frozen=True, kw_only=True):
+    """Pods of one workload that are pending for the same reason.
+
+    Attributes:
+        fate: where they stand.
+        message: the line of their last FailedScheduling event, the text of the gate, or the fault.
+        plugins: who refused or gates them.
+        pods: their names.
+        node: where a node is promised to them or Permit holds them, it.
+        example: the one of them that was asked about and stands for all, "" where none was.
+        reasons: why no node will do for that pod as the run left the cluster, the most frequent first.
+        hints: next steps for it.
+        notes: what a reader must know to read the answer right.
+    """
+
+    fate: Fate
+    message: str
+    plugins: list[str]
+    pods: list[str]
+    node: str = ""
+    example: str = ""
+    reasons: list[Reason] = []
+    hints: list[Hint] = []
+    notes: list[str] = []
+
+
+class RejectedPods(Record, frozen=True, kw_only=True):
+    """Pods of one workload that the API server refused in the same way.
+
+    Attributes:
+        plugin: the admission plugin, or ``AlreadyExists``.
+        message: the API server's words about the first of them.
+        pods: their names.
+    """
+
+    plugin: str
+    message: str
+    pods: list[str]
+
+
+class PodFate(Record, frozen=True, kw_only=True):
+    """One pod of a workload.
+
+    Attributes:
+        name: its name; that of the pod that took its place, where it was evicted and came back.
+        fate: where it stands.
+        node: where it is, or is promised to be.
+        attempts: how often it was tried.
+        ties: how many nodes were equally good, its own included.
+        settled: when it came to where it stands.
+        evicted: the pod of the workload that had to go before it, "" for none.
+    """
+
+    name: str
+    fate: Fate
+    node: str = ""
+    attempts: int = 0
+    ties: int = 0
+    settled: float = 0.0
+    evicted: str = ""
+
+
+class NodePods(Record, frozen=True, kw_only=True):
+    """How many pods of a workload are on a node.
+
+    Attributes:
+        name: the node.
+        zone: its zone, "" for none.
+        pods: how many.
+    """
+
+    name: str
+    zone: str
+    pods: int
+
+
+class WorkloadResult(Record, frozen=True, kw_only=True):
+    """What became of one workload.
+
+    Attributes:
+        api_version, kind, namespace, name: which.
+        source: where it begins, e.g. ``deploy/web.yaml:12``.
+        origin: the Helm template it was rendered from, "" when unknown.
+        changes: how it differs from what was in the cluster.
+        effects: what admission changed in its pods and claims.
+        notes: what should be known about the number or form of its pods.
+        wanted: how many pods it is to have.
+        placed: how many of them are on a node, new ones and old ones that stay.
+        kept: how many of them are old ones that stay.
+        removed: how many old pods went.
+        left: how many old pods were to go and are still there, because the rollout did not come that far.
+        zones: how many of its pods are in which zone, "" for nodes in none; those that stay included.
+        nodes: likewise, on which node, by zone and name.
+        zone_skew: by how much the zone with most of its pods outnumbers the one with fewest, over all zones of the
+            cluster; null for a workload with a pod for each node, and where there are not two zones.
+        pending: its pending pods, by reason.
+        rejected: its pods that the API server refused.
+        not_created: the names of those its controller has not created, because it waits for others.
+        pods: each of the new pods.
+    """
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+    source: str = ""
+    origin: str = ""
+    changes: list[Change] = []
+    effects: list[Effect] = []
+    notes: list[str] = []
+    wanted: int
+    placed: int
+    kept: int = 0
+    removed: int = 0
+    left: int = 0
+    zones: dict[str, int] = {}
+    nodes: list[NodePods] = []
+    zone_skew: int | None = None
+    pending: list[PendingPods] = []
+    rejected: list[RejectedPods] = []
+    not_created: list[str] = []
+    pods: list[PodFate] = []
+
+    @property
+    def subject(self) -> str:
+        """How messages name it, e.g. ``Deployment shop/web``."""
+        return f"{self.kind} {self.namespace}/{self.name}"
+
+
+class Preempted(Record, frozen=True, kw_only=True):
+    """A running pod that was evicted to make room for another.
+
+    Attributes:
+        pod: who, as ``namespace/name``.
+        priority: its priority.
+        node: where it ran.
+        by: the pod it made room for.
+        at: when it was told to go.
+        successor: the pod that came in its place, "" where nobody controls it.
+        fate: what became of that; null where there is none.
+        successor_node: the node of the successor, "" where it has none.
+        message: why the successor is pending, or was rejected.
+    """
+
+    pod: str
+    priority: int
+    node: str
+    by: str
+    at: float
+    successor: str = ""
+    fate: Fate | None = None
+    successor_node: str = ""
+    message: str = ""
+
+
+class OtherPod(Record, frozen=True, kw_only=True):
+    """A pod of the cluster that was pending before.
+
+    Attributes:
+        pod: which, as ``namespace/name``.
+        fate: where it stands now.
+        node: where it is now.
+        message: why it is pending.
+    """
+
+    pod: str
+    fate: Fate
+    node: str = ""
+    message: str = ""
+
+
+class Use(Record, frozen=True, kw_only=True):
+    """How full a group of nodes is of one resource, before and after.
+
+    Attributes:
+        resource: its name.
+        allocatable_before, allocatable: what the nodes offered before, and offer after.
+        before, after: what pods had taken before, and have after.
+    """
+
+    resource: str
+    allocatable_before: int
+    allocatable: int
+    before: int
+    after: int
+
+
+class GroupUse(Record, frozen=True, kw_only=True):
+    """One group of nodes.
+
+    Attributes:
+        name: its name, "" for nodes in none.
+        nodes: how many there are.
+        uses: by resource.
+    """
+
+    name: str
+    nodes: int
+    uses: list[Use]
+
+
+class Utilisation(Record, frozen=True, kw_only=True):
+    """How full the cluster is.
+
+    Attributes:
+        label: what puts nodes into groups, "" where all are in one.
+        groups: by name.
+    """
+
+    label: str
+    groups: list[GroupUse]
+
+
+class Evenness(Record, frozen=True, kw_only=True):
+    """How differently full the nodes are, in percent of what each offers.
+
+    Attributes:
+        mean: of the nodes.
+        deviation: the standard deviation.
+        lowest, highest: of the nodes.
+    """
+
+    mean: float
+    deviation: float
+    lowest: float
+    highest: float
+
+
+class Balance(Record, frozen=True, kw_only=True):
+    """How evenly the nodes are used.
+
+    Attributes:
+        resource: of what.
+        before, after: before and after the run.
+    """
+
+    resource: str
+    before: Evenness
+    after: Evenness
+
+
+class Ending(Record, frozen=True, kw_only=True):
+    """How the run ended.
+
+    Attributes:
+        reason: which of the ways to end it was.
+        text: the same in words.
+        clock: seconds that went by on its clock.
+        attempts: how many attempts were made.
+    """
+
+    reason: EndReason
+    text: str
+    clock: float
+    attempts: int
+
+
+class Mistake(Record, frozen=True, kw_only=True):
+    """Something wrong with an object of the manifests, which takes no part.
+
+    Attributes:
+        subject: which object, e.g. ``Deployment shop/web``; "" where not even that can be said.
+        source, line, column: where.
+        path: the field.
+        message: what is wrong.
+        hint: a next step, or "".
+    """
+
+    subject: str
+    source: str
+    line: int
+    column: int
+    path: str
+    message: str
+    hint: str = ""
+
+
+class SimulationReport(Record, frozen=True, kw_only=True):
+    """The whole answer of ``schedctl simulate``.
+
+    Attributes:
+        metadata: under which conditions it was made.
+        summary: the answer in numbers.
+        results: each workload, in the order given.
+        preemptions: who had to make room, in order.
+        others: pods of the cluster that were pending before and took part.
+        utilisation: how full the cluster was and is.
+        balance: how evenly.
+        ending: how the run ended.
+        rejected: objects other than pods that the API server refused, in its words.
+        mistakes: what is wrong with objects of the manifests, as the API server would see it at first sight.
+        passed: how many objects of other kinds there were, which scheduling does not read, by ``apiVersion kind``.
+    """
+
+    api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
+    kind: Literal["SimulationReport"] = "SimulationReport"
+    metadata: Metadata
+    summary: Summary
+    results: list[WorkloadResult]
+    preemptions: list[Preempted]
+    others: list[OtherPod]
+    utilisation: Utilisation
+    balance: list[Balance]
+    ending: Ending
+    rejected: list[str] = []
+    mistakes: list[Mistake] = []
+    passed: dict[str, int] = {}

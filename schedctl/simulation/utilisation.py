@@ -1,0 +1,156 @@
+"""How full a cluster is: by node, by group of nodes, and how evenly.
+
+A `Measure` is taken of a cluster as it is and outlives its changes, so that two of them can be compared. Groups are
+what people buy nodes by: the node pool where a label tells it, else the instance type, else the zone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from schedctl.api.nodes import Node
+from schedctl.api.resources import CPU, MEMORY, PODS
+from schedctl.cache.cluster import Cluster
+
+POOL_LABELS = (
+    "karpenter.sh/nodepool",
+    "cloud.google.com/gke-nodepool",
+    "eks.amazonaws.com/nodegroup",
+    "alpha.eksctl.io/nodegroup-name",
+    "kubernetes.azure.com/agentpool",
+    "agentpool",
+    "doks.digitalocean.com/node-pool",
+    "lke.linode.com/pool-id",
+    "k8s.scaleway.com/pool-name",
+    "oke.oraclecloud.com/pool.name",
+    "cattle.io/node-pool",
+    "node.cluster.x-k8s.io/pool",
+    "machine-pool",
+    "node-pool",
+    "nodepool",
+    "node-group",
+    "nodegroup",
+    "pool",
+)
+"""Labels by which clusters tell their node pools apart, those of providers first."""
+TYPE_LABEL, ZONE_LABEL = "node.kubernetes.io/instance-type", "topology.kubernetes.io/zone"
+_OLD_ZONE_LABEL = "failure-domain.beta.kubernetes.io/zone"
+_MOST_GROUPS = 40
+"""A label with more values than this tells nodes apart rather than putting them together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What the nodes of a cluster offered and what was taken, at one time.
+
+    Attributes:
+        label: what puts nodes into groups, "" where nothing does.
+        groups: the group of each node by name, "" for nodes in none.
+        allocatable: by resource, then by node, in the scheduler's units.
+        requested: likewise, what pods have taken; of ``pods``, how many there are.
+    """
+
+    label: str
+    groups: Mapping[str, str]
+    allocatable: Mapping[str, Mapping[str, int]]
+    requested: Mapping[str, Mapping[str, int]]
+
+
+def zone_of(node: Node) -> str:
+    """Return the zone of a node, "" for none."""
+    labels = node.metadata.labels or {}
+    return labels.get(ZONE_LABEL) or labels.get(_OLD_ZONE_LABEL, "")
+
+
+def zones(cluster: Cluster) -> dict[str, str]:
+    """Return the zone of each node by name."""
+    return {node.metadata.name: zone_of(node) for node in _nodes(cluster)}
+
+
+def grouping(cluster: Cluster) -> str:
+    """Return the label that puts the nodes of a cluster into groups, "" where none does.
+
+    It is the first that most nodes have: of those for pools, then the instance type, then the zone.
+    """
+    nodes = list(_nodes(cluster))
+    for label in (*POOL_LABELS, TYPE_LABEL, ZONE_LABEL):
+        values = [value for node in nodes if (value := (node.metadata.labels or {}).get(label))]
+        if 2 * len(values) > len(nodes) and len(set(values)) <= _MOST_GROUPS:
+            return label
+    return ""
+
+
+def measure(cluster: Cluster, label: str | None = None) -> Measure:
+    """Return how full a cluster is now.
+
+    Args:
+        cluster: the cluster.
+        label: what puts its nodes into groups, None for what does best.
+    """
+    label = grouping(cluster) if label is None else label
+    column = cluster.nodes_by_name
+    names = column.names
+    groups = {node.metadata.name: (node.metadata.labels or {}).get(label, "") for node in _nodes(cluster)}
+    allocatable, requested = {}, {}
+    for resource in _resources(cluster):
+        offered = column.allocatable(resource).tolist()
+        taken = (column.pod_count if resource == PODS else column.requested(resource)).tolist()
+        allocatable[resource] = dict(zip(names, offered, strict=True))
+        requested[resource] = dict(zip(names, taken, strict=True))
+    return Measure(label, groups, allocatable, requested)
+
+
+def share(taken: int, offered: int) -> float:
+    """Return how full something is, in percent with one decimal; 0 where nothing is offered."""
+    return round(100 * taken / offered, 1) if offered > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Evenness:
+    """How differently full nodes are, in percent of what they offer.
+
+    Attributes:
+        mean: of the nodes.
+        deviation: the standard deviation.
+        lowest, highest: of the nodes.
+    """
+
+    mean: float
+    deviation: float
+    lowest: float
+    highest: float
+
+
+def evenness(taken: Measure, resource: str) -> Evenness:
+    """Return how differently full the nodes are of a resource; nodes that offer none of it do not count."""
+    offered = taken.allocatable.get(resource, {})
+    shares = [100 * taken.requested[resource][name] / amount for name, amount in offered.items() if amount > 0]
+    if not shares:
+        return Evenness(0.0, 0.0, 0.0, 0.0)
+    mean = math.fsum(shares) / len(shares)
+    deviation = math.sqrt(math.fsum((each - mean) ** 2 for each in shares) / len(shares))
+    return Evenness(round(mean, 1), round(deviation, 1), round(min(shares), 1), round(max(shares), 1))
+
+
+def skew(counts: Mapping[str, int], domains: Iterable[str]) -> int:
+    """Return by how much the fullest of some domains outnumbers the emptiest."""
+    numbers = [counts.get(domain, 0) for domain in set(domains)]
+    return max(numbers) - min(numbers) if numbers else 0
+
+
+def _resources(cluster: Cluster) -> list[str]:
+    """Return cpu, memory and pods, and of the others those that some node offers."""
+    offered: Counter[str] = Counter()
+    for node in _nodes(cluster):
+        offered.update((node.status.allocatable or {}).keys())
+    column = cluster.nodes_by_name
+    others = (name for name in sorted(offered) if column.allocatable(name).any())
+    return list(dict.fromkeys((CPU, MEMORY, PODS, *others)))
+
+
+def _nodes(cluster: Cluster) -> Iterable[Node]:
+    table = cluster.node_table
+    return (table.objects[row] for row in table.row_of.values())

@@ -1,0 +1,139 @@
+"""Custom resources to the pod templates in them, by the paths of a `CustomKind`.
+
+A path may branch at ``*``; the number of replicas and the name of the group are then looked for beside each template
+that was found, under the same branch. What is not there makes no pods and is no mistake: many kinds leave the template
+out where something else stands for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+from schedctl.api.custom_kinds import EACH, CustomKind, CustomWorkload, PodsAt, Replicas, Steps
+from schedctl.api.kinds import Kind
+from schedctl.api.meta import ObjectMeta, Struct
+from schedctl.api.pods import Pod, PodSpec, PodTemplateSpec
+from schedctl.sources import shapes
+from schedctl.sources.findings import Finding, Path, described
+
+_FORMS: dict[str, type[Struct]] = {"template": PodTemplateSpec, "spec": PodSpec, "pod": Pod}
+
+
+class _Found(NamedTuple):
+    """A value at a path, with what stood for each ``*``."""
+
+    value: Any
+    path: Path
+    branches: tuple[str | int, ...]
+
+
+def read(value: dict[str, Any], custom: CustomKind, kind: Kind, findings: list[Finding]) -> CustomWorkload:
+    """Return the templates of a custom resource; what is wrong with them is added to `findings`."""
+    return CustomWorkload(
+        metadata=_shaped(value.get("metadata") or {}, ObjectMeta, ("metadata",), findings),
+        api_version=kind.api_version,
+        kind=kind.name,
+        replicas=[group for pods in custom.pods for group in _groups(value, pods, findings)],
+    )
+
+
+def spec_path(group: Replicas, custom: CustomKind) -> Path:
+    """Return where the pod spec of a group is."""
+    form = next((pods.form for pods in custom.pods if _leads_to(pods, group.path)), "template")
+    return group.path if form == "spec" else (*group.path, "spec")
+
+
+def _groups(value: dict[str, Any], pods: PodsAt, findings: list[Finding]) -> Iterator[Replicas]:
+    found = list(_at(value, pods.path, (), ()))
+    if not found and pods.otherwise:
+        found = list(_at(value, pods.otherwise, (), ()))
+    for one in found:
+        if not isinstance(one.value, dict) or (pods.form == "spec" and not one.value.get("containers")):
+            continue
+        shaped = _shaped(one.value, _FORMS[pods.form], one.path, findings)
+        if isinstance(shaped, PodTemplateSpec):
+            template = msgspec.structs.replace(
+                shaped, metadata=ObjectMeta(labels=shaped.metadata.labels, annotations=shaped.metadata.annotations)
+            )
+        elif isinstance(shaped, Pod):
+            template = PodTemplateSpec(metadata=shaped.metadata, spec=shaped.spec)
+        else:
+            template = PodTemplateSpec(spec=shaped)
+        yield Replicas(
+            template=template,
+            count=_count(value, pods, one.branches, findings),
+            default=pods.default,
+            group=_name(value, pods, one.branches),
+            per_node=pods.per_node,
+            path=one.path,
+        )
+
+
+def _count(value: dict[str, Any], pods: PodsAt, branches: tuple[str | int, ...], findings: list[Finding]) -> int | None:
+    """Return how many pods a group has, None if the resource does not say."""
+    count = _number(value, pods.replicas, branches, findings)
+    if not pods.times:
+        return count
+    times = _number(value, pods.times, branches, findings)
+    factor = max(0, (1 if times is None else times) - pods.less)
+    return (pods.default if count is None else count) * factor
+
+
+def _number(value: dict[str, Any], path: Steps, branches: tuple[str | int, ...], findings: list[Finding]) -> int | None:
+    found = _beside(value, path, branches)
+    if found is None or found.value is None:
+        return None
+    number = found.value
+    if isinstance(number, str) and number.isdecimal():
+        number = int(number)
+    if isinstance(number, int) and not isinstance(number, bool) and 0 <= number < 1 << 31:
+        return number
+    findings.append(Finding(found.path, f"expected a number of pods, got {described(found.value)}"))
+    return None
+
+
+def _name(value: dict[str, Any], pods: PodsAt, branches: tuple[str | int, ...]) -> str:
+    if pods.group:
+        return pods.group
+    found = _beside(value, pods.named, branches)
+    if found is not None and isinstance(found.value, str):
+        return found.value.lower()
+    return "-".join(str(branch).lower() for branch in branches)
+
+
+def _beside(value: dict[str, Any], path: Steps, branches: tuple[str | int, ...]) -> _Found | None:
+    """Return what is at a path under the branches of a template."""
+    if not path:
+        return None
+    found = (one for one in _at(value, path, (), ()) if one.branches == branches[: len(one.branches)])
+    return next(found, None)
+
+
+def _at(value: Any, path: Steps, walked: Path, branches: tuple[str | int, ...]) -> Iterator[_Found]:
+    if not path:
+        yield _Found(value, walked, branches)
+        return
+    step, rest = path[0], path[1:]
+    if step == EACH:
+        items: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        for key, item in items:
+            yield from _at(item, rest, (*walked, key), (*branches, key))
+    elif isinstance(value, dict) and step in value:
+        yield from _at(value[step], rest, (*walked, step), branches)
+
+
+def _leads_to(pods: PodsAt, path: Path) -> bool:
+    return any(
+        len(steps) == len(path) and all(step in (EACH, walked) for step, walked in zip(steps, path, strict=True))
+        for steps in (pods.path, pods.otherwise)
+    )
+
+
+def _shaped(value: Any, struct: type[Struct], path: Path, findings: list[Finding]) -> Any:
+    """Return a part of the resource as its struct; wrong fields have their zero value in it."""
+    shaped, found = shapes.examine(value, struct, spelling=False)
+    findings += [finding._replace(path=(*path, *finding.path)) for finding in found]
+    return msgspec.convert(shaped, struct)

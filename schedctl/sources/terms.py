@@ -1,0 +1,32 @@
+"""On what terms objects are read: as the state of a cluster, or as what is about to be created in one.
+
+A state is taken as leniently as scheduling allows, because whoever asks about it cannot change how it came about. What
+is about to be created is held to what the API server would say to it: every refusal is a problem, also of fields that
+scheduling makes no use of, and of versions that are no longer served.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from schedctl.api.custom_kinds import CustomKind
+from schedctl.api.defaults import DEFAULT_NAMESPACE
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How to read objects.
+
+    Attributes:
+        creating: whether they are about to be created; then problems of single objects are returned, not raised.
+        custom_kinds: the kinds of other people's that are read as `CustomWorkload`.
+        namespace: the namespace of objects that name none.
+    """
+
+    creating: bool = False
+    custom_kinds: tuple[CustomKind, ...] = ()
+    namespace: str = DEFAULT_NAMESPACE
+
+
+READING = Terms()
+"""A state, as files hold it."""

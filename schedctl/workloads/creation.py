@@ -1,0 +1,263 @@
+"""Creating objects: what joins the cluster, what is admitted, what is refused, and everything that admission did.
+
+`Admission` stands for the API server through a whole run: it knows the quotas and what they have counted, and keeps
+every effect. `join` brings in the objects that make no pods, workloads included; `Admission.create` one pod at a time,
+with the claims that come with it. Neither puts pods into the cluster: those go through the queue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from schedctl.api.defaults import namespaced
+from schedctl.api.devices import ResourceClaim
+from schedctl.api.kinds import KINDS
+from schedctl.api.meta import Namespace
+from schedctl.api.nodes import Node
+from schedctl.api.pods import Pod, PodSpec
+from schedctl.api.policies import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
+from schedctl.api.storage import PersistentVolumeClaim
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.pod_info import PodInfo
+from schedctl.workloads import admission, limit_ranges
+from schedctl.workloads.admission import (
+    DEFAULT_STORAGE_CLASS,
+    LIMIT_RANGER,
+    PLUGINS,
+    RESOURCE_QUOTA,
+    Effect,
+    Refusal,
+)
+from schedctl.workloads.applying import applied
+from schedctl.workloads.clusters import FINISHED, every_pod, with_name_label
+from schedctl.workloads.expansion import Expansion, Replica, Workload
+from schedctl.workloads.quotas import Quotas
+
+_replace = msgspec.structs.replace
+_READ = (LimitRange, Namespace, PriorityClass, RuntimeClass)
+"""What admission reads of the cluster to complete a pod's spec."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """An object that the API server refused.
+
+    Attributes:
+        object: the object as it was sent; for a pod that could not be made because of its claim, the pod.
+        plugin: the admission plugin that refused it.
+        message: the API server's whole message, e.g. ``pods "web-0" is forbidden: exceeded quota: ...``.
+    """
+
+    object: Any
+    plugin: str
+    message: str
+
+    @property
+    def subject(self) -> str:
+        """How messages name the object, e.g. ``Pod shop/web-0``."""
+        return _subject(self.object)
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """A pod that the API server took.
+
+    Attributes:
+        pod: the pod as stored.
+        claims: the claims that come with it, of its StatefulSet, its ephemeral volumes and its claim templates; those
+            have to be put into the cluster before the pod is queued.
+        rejected: claims of its ephemeral volumes that were refused; the pod waits for them in vain.
+    """
+
+    pod: Pod
+    claims: tuple[PersistentVolumeClaim | ResourceClaim, ...] = ()
+    rejected: tuple[Rejected, ...] = ()
+
+
+class Admission:
+    """The API server of one run.
+
+    Attributes:
+        disabled: the plugins that are switched off.
+        effects: what admission changed, each with the objects it changed (``Pod shop/web-0``), in order.
+        rejected: everything that was refused, in order.
+    """
+
+    def __init__(self, cluster: Cluster, disabled: Collection[str] = ()) -> None:
+        """Start with the quotas that are in the cluster.
+
+        Raises:
+            ValueError: there is no plugin of a name in `disabled`.
+        """
+        for name in disabled:
+            if name not in PLUGINS:
+                raise ValueError(f"there is no admission plugin {name!r}; there are {', '.join(PLUGINS)}")
+        self.disabled = frozenset(disabled)
+        self.effects: dict[Effect, list[str]] = {}
+        self.rejected: list[Rejected] = []
+        self._cluster = cluster
+        self._quotas = Quotas(cluster)
+        self._known: dict[Any, tuple[PodSpec, PodSpec, tuple[Effect, ...], tuple[Refusal, ...]]] = {}
+
+    def create(self, replica: Replica) -> Created | Rejected:
+        """Admit a pod with its claims, and count it against the quotas.
+
+        Args:
+            replica: the pod as its controller sends it.
+        """
+        claims: list[PersistentVolumeClaim | ResourceClaim] = []
+        for sent in replica.claims:
+            if self._cluster.get(PersistentVolumeClaim, f"{sent.metadata.namespace}/{sent.metadata.name}") is None:
+                claim = self.create_claim(sent)
+                if isinstance(claim, Rejected):
+                    return self._reject(replica.pod, claim.plugin, claim.message)
+                claims.append(claim)
+        pod = replica.pod
+        if not pod.metadata.uid:
+            spec, effects, refusals = self._admitted(pod)
+            pod = _replace(pod, metadata=namespaced(pod.metadata), spec=spec)
+            if refusals:
+                return self._reject(pod, refusals[0].plugin, refusals[0].message)
+            self._note(effects, pod)
+        if RESOURCE_QUOTA not in self.disabled and (message := self._quotas.charge_pod(pod)):
+            return self._reject(pod, RESOURCE_QUOTA, message)
+        rejected = []
+        for sent in admission.ephemeral_claims(pod, self._cluster):
+            claim = self.create_claim(sent)
+            if isinstance(claim, Rejected):
+                rejected.append(claim)
+            else:
+                claims.append(claim)
+        pod, device_claims = admission.generated_claims(pod, self._cluster)
+        return Created(pod, (*claims, *device_claims), tuple(rejected))
+
+    def create_claim(self, claim: PersistentVolumeClaim) -> PersistentVolumeClaim | Rejected:
+        """Admit a claim and count it against the quotas."""
+        if DEFAULT_STORAGE_CLASS not in self.disabled:
+            claim, effects = admission.claim_with_class(claim, self._cluster)
+            self._note(effects, claim)
+        if LIMIT_RANGER not in self.disabled:
+            for limits in limit_ranges.of(self._cluster, claim.metadata.namespace):
+                if violations := limit_ranges.claim_violations(claim, limits):
+                    return self._reject(claim, LIMIT_RANGER, limit_ranges.joined(violations))
+        if RESOURCE_QUOTA not in self.disabled and (message := self._quotas.charge_claim(claim)):
+            return self._reject(claim, RESOURCE_QUOTA, message)
+        return claim
+
+    def create_object(self, obj: Any) -> Rejected | None:
+        """Count an object that is neither pod nor claim against the quotas; return its refusal, if it is refused."""
+        if RESOURCE_QUOTA not in self.disabled and (message := self._quotas.charge_object(obj)):
+            return self._reject(obj, RESOURCE_QUOTA, message)
+        return None
+
+    def track(self, quota: ResourceQuota) -> None:
+        """Count a quota that joins."""
+        self._quotas.track(quota)
+
+    def deleted(self, pod: Pod) -> None:
+        """Credit the quotas with a pod that is gone."""
+        self._quotas.credit_pod(pod)
+
+    def _admitted(self, pod: Pod) -> tuple[PodSpec, tuple[Effect, ...], tuple[Refusal, ...]]:
+        """Admit a spec, once for all pods that share it and have the same labels."""
+        labels = tuple(sorted((pod.metadata.labels or {}).items()))
+        key = (id(pod.spec), pod.metadata.namespace, labels, self._cluster.version(*_READ))
+        known = self._known.get(key)
+        if known is None:
+            answer = admission.admit_spec(pod, self._cluster, self.disabled)
+            known = self._known[key] = (pod.spec, *answer)  # holding the spec keeps its id from being used again
+        return known[1:]
+
+    def _note(self, effects: Iterable[Effect], obj: Any) -> None:
+        for effect in effects:
+            self.effects.setdefault(effect, []).append(_subject(obj))
+
+    def _reject(self, obj: Any, plugin: str, message: str) -> Rejected:
+        prefix = f'{_resource_of(obj)} "{obj.metadata.name}" is forbidden: '
+        whole = message if " is forbidden: " in message else prefix + message
+        rejected = Rejected(obj, plugin, whole)
+        self.rejected.append(rejected)
+        return rejected
+
+
+def join(expansion: Expansion, cluster: Cluster, admit: Admission) -> list[Workload]:
+    """Bring what joins into the cluster, and return the workloads that are really there.
+
+    An object that is in the cluster already keeps what only a cluster knows of it: its uid, its status, the volume of
+    a claim. A workload that a quota refuses makes no pods; `Admission.rejected` has it.
+
+    Args:
+        expansion: the expansion.
+        cluster: the cluster, which changes.
+        admit: the API server.
+    """
+    claims: list[PersistentVolumeClaim] = []
+    running: list[Pod] = []
+    refused: list[Any] = []
+    for obj in expansion.joined:
+        if isinstance(obj, Node):
+            cluster.add_node(applied(obj, _node(cluster, obj.metadata.name)))
+        elif isinstance(obj, Pod):
+            running.append(obj)
+        elif isinstance(obj, PersistentVolumeClaim):
+            claims.append(obj)
+        elif admit.create_object(obj) if _live(obj, cluster) is None else None:
+            refused.append(obj)
+        else:
+            merged = applied(obj, _live(obj, cluster))
+            cluster.put(with_name_label(merged) if isinstance(merged, Namespace) else merged)
+    for obj in expansion.joined:
+        if isinstance(obj, ResourceQuota):
+            admit.track(obj)
+    for claim in claims:
+        if _live(claim, cluster) is None:
+            admitted = claim if claim.metadata.uid else admit.create_claim(claim)
+            if isinstance(admitted, PersistentVolumeClaim):
+                cluster.put(admitted)
+    for pod in running:
+        if pod.status.phase not in FINISHED:
+            _run(pod, cluster, admit)
+    gone = {id(obj) for obj in refused}
+    return [group for group in expansion.groups if id(group.object) not in gone]
+
+
+def _run(pod: Pod, cluster: Cluster, admit: Admission) -> None:
+    """Add a pod that names its node itself, in place of the one of its name."""
+    created = admit.create(Replica(pod))
+    if isinstance(created, Created):
+        for claim in created.claims:
+            cluster.put(claim)
+        for info in [info for info in every_pod(cluster) if info.key == created.pod.key]:
+            cluster.remove_pod(info)
+            admit.deleted(info.pod)
+        cluster.add_pod(PodInfo(created.pod))
+
+
+def _live(obj: Any, cluster: Cluster) -> Any:
+    metadata = obj.metadata
+    key = f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
+    return cluster.get(type(obj), key)
+
+
+def _node(cluster: Cluster, name: str) -> Node | None:
+    row = cluster.node_table.row_of.get(name)
+    return None if row is None else cluster.node_table.objects[row]
+
+
+_RESOURCES = {kind.struct: kind for kind in KINDS}
+
+
+def _resource_of(obj: Any) -> str:
+    """Return what the API server calls objects of a kind, with the group."""
+    kind = _RESOURCES[type(obj)]
+    group = kind.api_version.rpartition("/")[0]
+    return f"{kind.resource}.{group}" if group else kind.resource
+
+
+def _subject(obj: Any) -> str:
+    metadata = obj.metadata
+    return f"{type(obj).__name__} {metadata.namespace}/{metadata.name}"

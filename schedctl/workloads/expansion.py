@@ -1,0 +1,554 @@
+"""From objects that somebody is about to create to the pods that will enter the queue.
+
+`expand` does for whole manifests what the controllers do: every workload becomes its pods, with the names, owners,
+labels and claims they would have, and the objects that scheduling reads (classes, volumes, budgets, quotas, Services,
+ReplicaSets) are told apart from those that make pods. Nothing is changed: the cluster is only looked at, for the
+nodes of DaemonSets, for ReplicaSets and claims that are there already, and for what an owner looks like that runs.
+
+What is random in real names is worked out from the names and templates here, in the same alphabet: the same input
+makes the same names on any machine, and a changed template another ReplicaSet. The pods are not admitted yet; that is
+up to ``admission``, one by one as they are created, because quotas depend on the order.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import msgspec
+
+from schedctl.api.custom_kinds import CustomWorkload, Replicas
+from schedctl.api.defaults import namespaced
+from schedctl.api.meta import ObjectMeta
+from schedctl.api.nodes import Node
+from schedctl.api.pods import Pod, PodTemplate, PodTemplateSpec
+from schedctl.api.storage import PersistentVolumeClaim
+from schedctl.api.workloads import (
+    CronJob,
+    DaemonSet,
+    Deployment,
+    HorizontalPodAutoscaler,
+    Job,
+    JobSpec,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+)
+from schedctl.cache.cluster import Cluster
+from schedctl.errors import Problem
+from schedctl.workloads import templates
+from schedctl.workloads.applying import applied
+from schedctl.workloads.daemon_sets import eligible_nodes, nodes_of, tied
+from schedctl.workloads.names import LONGEST_GENERATED, random_end, template_hash
+from schedctl.workloads.templates import Owner, comparable
+
+_replace = msgspec.structs.replace
+
+MAKERS: Mapping[type, tuple[str, str]] = {
+    Deployment: ("apps/v1", "Deployment"),
+    ReplicaSet: ("apps/v1", "ReplicaSet"),
+    StatefulSet: ("apps/v1", "StatefulSet"),
+    DaemonSet: ("apps/v1", "DaemonSet"),
+    Job: ("batch/v1", "Job"),
+    CronJob: ("batch/v1", "CronJob"),
+    ReplicationController: ("v1", "ReplicationController"),
+    PodTemplate: ("v1", "PodTemplate"),
+    Pod: ("v1", "Pod"),
+}
+"""The kinds that make pods, with ``apiVersion`` and ``kind``; a bare Pod makes itself."""
+
+FINISHED = ("Succeeded", "Failed")
+REVISION_LABEL = "controller-revision-hash"
+MANY = 100_000
+"""More pods than this of one workload are refused, because somebody's finger slipped."""
+_PATH_OF_REPLICAS = ("spec", "replicas")
+
+
+class Given(Protocol):
+    """An object together with where it came from, as ``sources.Sourced`` is."""
+
+    @property
+    def object(self) -> Any:
+        """The API struct."""
+
+    @property
+    def place(self) -> str:
+        """Where it begins, e.g. ``deploy/web.yaml:12``; "" when it comes from nowhere."""
+
+    @property
+    def origin(self) -> str:
+        """The template it was rendered from, e.g. ``web/templates/deployment.yaml``; "" when unknown."""
+
+    def problem(self, message: str, path: tuple[str | int, ...] = (), hint: str = "") -> Problem:
+        """Return a problem with the object, at a field or at the object as a whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unplaced:
+    """An object that comes from no file; a `Given` for callers of the library.
+
+    Attributes:
+        object: the API struct.
+        place, origin: as in `Given`.
+    """
+
+    object: Any
+    place: str = ""
+    origin: str = ""
+
+    def problem(self, message: str, path: tuple[str | int, ...] = (), hint: str = "") -> Problem:
+        """Return a problem with the object, without a line."""
+        metadata = self.object.metadata
+        name = f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
+        dotted = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
+        return Problem(message, self.place, path=dotted, subject=f"{type(self.object).__name__} {name}", hint=hint)
+
+
+@dataclass(frozen=True, slots=True)
+class Replica:
+    """One pod that is to be created.
+
+    Attributes:
+        pod: the pod as its controller sends it, not yet admitted.
+        claims: the claims its controller creates first (of a StatefulSet), those that are not there yet.
+        node: the node a daemon's pod is tied to, "" for others.
+        ordinal: its place among ordered or indexed pods, -1 where there is none.
+    """
+
+    pod: Pod
+    claims: tuple[PersistentVolumeClaim, ...] = ()
+    node: str = ""
+    ordinal: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """One object that makes pods, and the pods it makes.
+
+    Attributes:
+        kind: its kind, e.g. ``Deployment`` or ``Rollout``; ``Pod`` for a bare pod.
+        api_version: its ``apiVersion``.
+        namespace: its namespace.
+        name: its name; that of the pod for a bare pod.
+        replicas: the pods it makes, in the order in which they are created.
+        object: the object itself.
+        ordered: whether each pod waits for the one before it to run (``OrderedReady``).
+        template: what its pods are made of, None where there are several templates.
+        source: where it begins, e.g. ``deploy/web.yaml:12``; "" when it comes from nowhere.
+        origin: the Helm template it was rendered from, "" when unknown.
+        standing: whether it is in the cluster and stays as it is; then `replicas` come beside the pods it has.
+        notes: what should be known about the number or form of its pods; sentences without a full stop.
+    """
+
+    kind: str
+    api_version: str
+    namespace: str
+    name: str
+    replicas: tuple[Replica, ...]
+    object: Any = None
+    ordered: bool = False
+    template: PodTemplateSpec | None = None
+    source: str = ""
+    origin: str = ""
+    standing: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def subject(self) -> str:
+        """How messages name it, e.g. ``Deployment shop/web``."""
+        return f"{self.kind} {self.namespace}/{self.name}"
+
+    @property
+    def pods(self) -> tuple[Pod, ...]:
+        """The pods it makes."""
+        return tuple(replica.pod for replica in self.replicas)
+
+    @property
+    def claims(self) -> tuple[PersistentVolumeClaim, ...]:
+        """The claims it makes."""
+        return tuple(claim for replica in self.replicas for claim in replica.claims)
+
+
+@dataclass(slots=True)
+class Expansion:
+    """What becomes of objects that are about to be created.
+
+    Attributes:
+        groups: what makes pods: DaemonSets of the cluster for nodes that come along, then the others as given.
+        joined: what joins the cluster: everything that scheduling or admission reads, the workloads themselves
+            included, and the ReplicaSets that Deployments make.
+        passed: how many objects of other kinds there were, by ``apiVersion kind``.
+        refused: why the API server would refuse objects; those make no pods and do not join.
+    """
+
+    groups: list[Workload] = field(default_factory=list)
+    joined: list[Any] = field(default_factory=list)
+    passed: Counter[str] = field(default_factory=Counter)
+    refused: list[Problem] = field(default_factory=list)
+
+
+def expand(given: Iterable[Given], cluster: Cluster, passed: Mapping[str, int] | None = None) -> Expansion:
+    """Return the pods these objects make and what else they bring.
+
+    Args:
+        given: the objects, in the order in which they are created; workloads of custom kinds as `CustomWorkload`.
+        cluster: where they are created; it is not changed.
+        passed: how many objects of kinds that are not read there were beside them.
+    """
+    return _Expanding(list(given), cluster, passed or {}).all()
+
+
+class _Names:
+    """The names of pods that are taken, and new ones beside them."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._taken: set[str] = set()
+
+    def take(self, namespace: str, name: str) -> bool:
+        """Take a name among the new pods; False if one of them has it already."""
+        key = f"{namespace}/{name}"
+        fresh = key not in self._taken
+        self._taken.add(key)
+        return fresh
+
+    def generate(self, namespace: str, base: str, *parts: object) -> str:
+        """Take and return the name that a server would generate: the base and a random end."""
+        base = base[:LONGEST_GENERATED]
+        attempt = 0
+        while True:
+            name = base + random_end(namespace, base, *parts, attempt)
+            if not templates.exists(f"{namespace}/{name}", self._cluster) and self.take(namespace, name):
+                return name
+            attempt += 1
+
+
+class _Refused(Exception):
+    """An object that the API server would refuse."""
+
+    def __init__(self, message: str, path: tuple[str | int, ...] = (), hint: str = "") -> None:
+        super().__init__(message)
+        self.message, self.path, self.hint = message, path, hint
+
+
+class _Expanding:
+    """One call of `expand`."""
+
+    def __init__(self, given: Sequence[Given], cluster: Cluster, passed: Mapping[str, int]) -> None:
+        self.given, self.cluster = given, cluster
+        self.names = _Names(cluster)
+        self.result = Expansion(passed=Counter(passed))
+        self.owners = {_identity(one.object) for one in given if type(one.object) in (*MAKERS, CustomWorkload)}
+        there = {node.metadata.name: node for node in nodes_of(cluster)}
+        coming = {node.metadata.name: applied(node, there.get(node.metadata.name)) for node in _nodes(given)}
+        self.nodes = there | coming
+        self.new_nodes = [node for name, node in coming.items() if name not in there]
+        scalers = [*cluster.every(HorizontalPodAutoscaler).values(), *(one.object for one in given)]
+        self.scalers = {
+            (scaler.spec.scale_target_ref.kind, scaler.metadata.namespace, scaler.spec.scale_target_ref.name): scaler
+            for scaler in scalers
+            if isinstance(scaler, HorizontalPodAutoscaler)
+        }
+
+    def all(self) -> Expansion:
+        if self.new_nodes:
+            self.result.groups += self._standing_daemon_sets()
+        for one in self.given:
+            obj, result = one.object, self.result
+            maker = self._maker(obj)
+            if maker is None:
+                result.joined.append(obj)
+                continue
+            try:
+                group = maker(obj)
+            except _Refused as refused:
+                result.refused.append(one.problem(refused.message, refused.path, refused.hint))
+                continue
+            if not isinstance(obj, Pod | CustomWorkload):
+                result.joined.append(obj)
+            result.groups.append(replace(group, source=one.place, origin=one.origin))
+        return self.result
+
+    def _maker(self, obj: Any) -> Callable[[Any], Workload] | None:
+        """Return what makes pods of an object; None for one that makes none, or that a controller has made."""
+        make: dict[type, Callable[[Any], Workload]] = {
+            Deployment: self._deployment,
+            ReplicaSet: self._replica_set,
+            ReplicationController: self._replication_controller,
+            StatefulSet: self._stateful_set,
+            DaemonSet: self._daemon_set,
+            Job: self._job,
+            CronJob: self._cron_job,
+            PodTemplate: self._pod_template,
+            Pod: self._pod,
+            CustomWorkload: self._custom,
+        }
+        if isinstance(obj, Pod) and (obj.spec.node_name or obj.status.phase in FINISHED):
+            return None
+        metadata = obj.metadata
+        for reference in metadata.owner_references or ():
+            if reference.controller and (reference.kind, metadata.namespace, reference.name) in self.owners:
+                return None
+        return make.get(type(obj))
+
+    # -- the kinds -----------------------------------------------------------------
+
+    def _deployment(self, obj: Deployment) -> Workload:
+        live = self._live(obj)
+        if live is not None:
+            _same_selector(obj, live)
+        count, notes = self._count(obj, live)
+        current = templates.current_replica_set(obj, self.cluster)
+        if current is None:
+            current = templates.replica_set_of(obj, template_hash(comparable(obj.spec.template)))
+            self.result.joined.append(current)
+        if obj.spec.paused and current.metadata.uid == "":
+            notes.append("is paused and makes no pods of a new template")
+            count = 0
+        owner = Owner("apps/v1", "ReplicaSet", current.metadata)
+        pods = self._alike(owner, current.spec.template, count)
+        return self._workload(obj, pods, obj.spec.template, notes)
+
+    def _replica_set(self, obj: ReplicaSet) -> Workload:
+        live = self._live(obj)
+        if live is not None:
+            _same_selector(obj, live)
+        count, notes = self._count(obj, live)
+        owner = Owner("apps/v1", "ReplicaSet", namespaced(obj.metadata))
+        return self._workload(obj, self._alike(owner, obj.spec.template, count), obj.spec.template, notes)
+
+    def _replication_controller(self, obj: ReplicationController) -> Workload:
+        template = obj.spec.template
+        if template is None:
+            raise _Refused('the field "template" is required', ("spec", "template"))
+        count, notes = self._count(obj, self._live(obj))
+        owner = Owner("v1", "ReplicationController", namespaced(obj.metadata))
+        return self._workload(obj, self._alike(owner, template, count), template, notes)
+
+    def _stateful_set(self, obj: StatefulSet) -> Workload:
+        live = self._live(obj)
+        if live is not None:
+            _same_selector(obj, live)
+            _same_claims(obj, live)
+        count, notes = self._count(obj, live)
+        start = obj.spec.ordinals.start if obj.spec.ordinals else 0
+        metadata = namespaced(obj.metadata)
+        for ordinal in range(start, start + count):
+            self._take(metadata.namespace, f"{metadata.name}-{ordinal}")
+        replicas = (stateful_replica(obj, ordinal, self.cluster) for ordinal in range(start, start + count))
+        ordered = obj.spec.pod_management_policy != "Parallel"
+        return replace(self._workload(obj, replicas, obj.spec.template, notes), ordered=ordered)
+
+    def _daemon_set(self, obj: DaemonSet) -> Workload:
+        live = self._live(obj)
+        if live is not None:
+            _same_selector(obj, live)
+        owner = Owner("apps/v1", "DaemonSet", namespaced(obj.metadata))
+        replicas = self._daemons(owner, obj.spec.template, self.nodes.values())
+        notes = [] if replicas else ["no node meets its node selector, affinity and tolerations"]
+        return self._workload(obj, replicas, obj.spec.template, notes)
+
+    def _standing_daemon_sets(self) -> Iterator[Workload]:
+        """Yield the DaemonSets of the cluster that are left as they are and get pods on nodes that come along."""
+        for obj in self.cluster.every(DaemonSet).values():
+            if _identity(obj) in self.owners:
+                continue
+            owner = Owner("apps/v1", "DaemonSet", namespaced(obj.metadata))
+            replicas = self._daemons(owner, obj.spec.template, self.new_nodes)
+            if replicas:
+                notes = ["is in the cluster; these are its pods on nodes that come along"]
+                yield replace(self._workload(obj, replicas, obj.spec.template, notes), standing=True)
+
+    def _job(self, obj: Job) -> Workload:
+        live = self._live(obj)
+        if live is not None and comparable(live.spec.template) != comparable(obj.spec.template):
+            raise _Refused("field is immutable", ("spec", "template"), "a Job of this name is there; delete it first")
+        replicas, notes = self._job_pods(namespaced(obj.metadata), obj.spec)
+        return self._workload(obj, replicas, obj.spec.template, notes)
+
+    def _cron_job(self, obj: CronJob) -> Workload:
+        metadata, spec = namespaced(obj.metadata), obj.spec.job_template.spec
+        job = ObjectMeta(name=f"{metadata.name}-next", namespace=metadata.namespace)
+        if obj.spec.suspend:
+            return self._workload(obj, (), spec.template, ["is suspended and makes no jobs"])
+        replicas, notes = self._job_pods(job, spec)
+        when = f" ({obj.spec.schedule})" if obj.spec.schedule else ""
+        return self._workload(obj, replicas, spec.template, [f"these are the pods of its next run{when}", *notes])
+
+    def _pod_template(self, obj: PodTemplate) -> Workload:
+        metadata = namespaced(obj.metadata)
+        name = self.names.generate(metadata.namespace, f"{metadata.name}-", "PodTemplate")
+        pod = templates.free_pod(Owner("v1", "PodTemplate", metadata), obj.template, name=name)
+        notes = ["nothing makes pods of a PodTemplate by itself; this is one pod of it"]
+        return self._workload(obj, (Replica(pod),), obj.template, notes)
+
+    def _pod(self, obj: Pod) -> Workload:
+        metadata = namespaced(obj.metadata)
+        if metadata.name:
+            self._take(metadata.namespace, metadata.name)
+        else:
+            name = self.names.generate(metadata.namespace, metadata.generate_name, len(self.result.groups))
+            metadata = _replace(metadata, name=name)
+        pod = Pod(metadata=_replace(metadata, uid="", deletion_timestamp=None), spec=obj.spec)
+        template = PodTemplateSpec(metadata=ObjectMeta(labels=metadata.labels), spec=obj.spec)
+        return self._workload(pod, (Replica(pod),), template, [])
+
+    def _custom(self, obj: CustomWorkload) -> Workload:
+        owner = Owner(obj.api_version, obj.kind, namespaced(obj.metadata))
+        replicas: list[Replica] = []
+        notes: list[str] = [] if obj.replicas else ["has no pod template where one is expected"]
+        for group in obj.replicas:
+            if group.per_node:
+                replicas += self._daemons(owner, group.template, self.nodes.values())
+            elif group.template.metadata.name:
+                self._take(owner.metadata.namespace, group.template.metadata.name)
+                replicas.append(Replica(templates.pod_from(owner, group.template, name=group.template.metadata.name)))
+            else:
+                replicas += self._alike(owner, group.template, self._group_count(obj, group, notes), group.group)
+        single = obj.replicas[0].template if len(obj.replicas) == 1 else None
+        return self._workload(obj, replicas, single, notes)
+
+    # -- what they share -------------------------------------------------------------
+
+    def _workload(
+        self, obj: Any, replicas: Iterable[Replica], template: PodTemplateSpec | None, notes: Iterable[str]
+    ) -> Workload:
+        kind, namespace, name = _identity(obj)
+        api_version = obj.api_version if isinstance(obj, CustomWorkload) else MAKERS[type(obj)][0]
+        return Workload(kind, api_version, namespace, name, tuple(replicas), obj, template=template, notes=tuple(notes))
+
+    def _alike(self, owner: Owner, template: PodTemplateSpec, count: int, group: str = "") -> list[Replica]:
+        """Return so many pods that differ in the random ends of their names only."""
+        metadata = owner.metadata
+        base = f"{metadata.name}-{group}-" if group else f"{metadata.name}-"
+        names = (self.names.generate(metadata.namespace, base, owner.kind, index) for index in range(count))
+        return [Replica(templates.pod_from(owner, template, name=name)) for name in names]
+
+    def _daemons(self, owner: Owner, template: PodTemplateSpec, nodes: Iterable[Node]) -> list[Replica]:
+        """Return the pod for each eligible node of these, in the order of their names."""
+        labels = {REVISION_LABEL: template_hash(comparable(template))}
+        untied = templates.daemon_pod(owner, template, labels=labels)
+        base, namespace = f"{owner.metadata.name}-", owner.metadata.namespace
+        replicas = []
+        for node in sorted(eligible_nodes(untied, nodes)):
+            name = self.names.generate(namespace, base, owner.kind, node)
+            pod = tied(_replace(untied, metadata=_replace(untied.metadata, name=name)), node)
+            replicas.append(Replica(pod, node=node))
+        return replicas
+
+    def _job_pods(self, metadata: ObjectMeta, spec: JobSpec) -> tuple[list[Replica], list[str]]:
+        """Return the pods that run at once, and what to know about the others."""
+        if spec.suspend:
+            return [], ["is suspended and makes no pods"]
+        parallel = 1 if spec.parallelism is None else spec.parallelism
+        count = parallel if spec.completions is None else min(parallel, spec.completions)
+        _bounded(count, ("spec", "parallelism"))
+        notes = []
+        if spec.completions is not None and spec.completions > count:
+            notes.append(f"runs {count} at a time until {spec.completions} have succeeded; these are the first")
+        replicas = []
+        for index in range(count):
+            base, ordinal = f"{metadata.name}-", -1
+            if spec.completion_mode == "Indexed":
+                end = f"-{index}-"
+                base, ordinal = metadata.name[: LONGEST_GENERATED - len(end)] + end, index
+            name = self.names.generate(metadata.namespace, base, "Job", index)
+            pod = templates.job_pod(metadata, spec, name=name, index=index)
+            replicas.append(Replica(pod, ordinal=ordinal))
+        return replicas, notes
+
+    def _count(self, obj: Any, live: Any) -> tuple[int, list[str]]:
+        """Return how many replicas a workload has, and where the number is from if it does not say."""
+        stated: int | None = obj.spec.replicas
+        scaler = self.scalers.get(_identity(obj))
+        if stated is not None:
+            return _bounded(stated), []
+        running: int | None = live.spec.replicas if live is not None else None
+        if scaler is not None:
+            least = 1 if scaler.spec.min_replicas is None else scaler.spec.min_replicas
+            count = least if running is None else max(least, min(running, scaler.spec.max_replicas))
+            name = f"HorizontalPodAutoscaler {scaler.metadata.name}"
+            if count == least:
+                return _bounded(count), [f"replicas are not set; {least} is the minimum of {name}"]
+            return _bounded(count), [f"replicas are not set; {name} keeps the {count} there are"]
+        if running is not None and running != 1:
+            return running, [f"replicas are not set; the {running} there are stay"]
+        return 1, []
+
+    def _group_count(self, obj: CustomWorkload, group: Replicas, notes: list[str]) -> int:
+        if group.count is not None:
+            return _bounded(group.count, group.path)
+        scaler = self.scalers.get(_identity(obj))
+        if scaler is not None and len(obj.replicas) == 1:
+            least = 1 if scaler.spec.min_replicas is None else scaler.spec.min_replicas
+            name = f"HorizontalPodAutoscaler {scaler.metadata.name}"
+            notes.append(f"replicas are not set; {least} is the minimum of {name}")
+            return _bounded(least)
+        return group.default
+
+    def _live(self, obj: Any) -> Any:
+        """Return the object of this kind and name that is in the cluster, None if there is none."""
+        metadata = namespaced(obj.metadata)
+        return self.cluster.get(type(obj), f"{metadata.namespace}/{metadata.name}")
+
+    def _take(self, namespace: str, name: str) -> None:
+        if not self.names.take(namespace, name):
+            raise _Refused(f'pods "{name}" already exists', ("metadata", "name"), "two objects make a pod of this name")
+
+
+def stateful_replica(workload: StatefulSet, ordinal: int, cluster: Cluster) -> Replica:
+    """Return the pod of a StatefulSet for an ordinal, with the claims that are not there yet."""
+    metadata = namespaced(workload.metadata)
+    revision = {REVISION_LABEL: f"{metadata.name}-{template_hash(comparable(workload.spec.template))}"}
+    claims = tuple(templates.stateful_claims(workload, ordinal, cluster))
+    return Replica(templates.stateful_pod(workload, ordinal, revision), claims, ordinal=ordinal)
+
+
+def _nodes(given: Iterable[Given]) -> Iterator[Node]:
+    return (one.object for one in given if isinstance(one.object, Node))
+
+
+def _identity(obj: Any) -> tuple[str, str, str]:
+    """Return kind, namespace and name of what makes pods."""
+    metadata = namespaced(obj.metadata)
+    kind = obj.kind if isinstance(obj, CustomWorkload) else MAKERS[type(obj)][1]
+    return kind, metadata.namespace, metadata.name
+
+
+def _bounded(count: int, path: tuple[str | int, ...] = _PATH_OF_REPLICAS) -> int:
+    if count > MANY:
+        raise _Refused(f"asks for {count} pods; up to {MANY} of one workload are simulated", path)
+    return count
+
+
+def _same_selector(obj: Any, live: Any) -> None:
+    """Refuse another selector than that of the object that is there."""
+    if _terms(obj.spec.selector) != _terms(live.spec.selector):
+        message = "field is immutable"
+        raise _Refused(message, ("spec", "selector"), "the one that is there selects other labels; delete it first")
+
+
+def _terms(selector: Any) -> tuple[Any, ...]:
+    if selector is None:
+        return ()
+    expressions = [(e.key, e.operator, sorted(e.values or ())) for e in selector.match_expressions or ()]
+    return dict(selector.match_labels or {}), sorted(expressions)
+
+
+def _same_claims(obj: StatefulSet, live: StatefulSet) -> None:
+    """Refuse other claim templates than those of the StatefulSet that is there."""
+
+    def claims(one: StatefulSet) -> Iterator[tuple[str, bytes]]:
+        for template in one.spec.volume_claim_templates or ():
+            yield template.metadata.name, msgspec.json.encode(templates.comparable_claim(template.spec))
+
+    policies = {one.spec.pod_management_policy or "OrderedReady" for one in (obj, live)}
+    if list(claims(obj)) != list(claims(live)) or len(policies) > 1:
+        raise _Refused(
+            "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "
+            "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
+            ("spec",),
+            "volumeClaimTemplates or podManagementPolicy differ from those of the one that is there; delete it first",
+        )

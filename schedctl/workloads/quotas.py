@@ -1,0 +1,328 @@
+"""ResourceQuotas: how much of a namespace is used up, and what is refused because of it (ResourceQuota).
+
+A quota counts from its status where it has one, which the quota controller keeps, and otherwise from what is in the
+cluster when it joins. From then on it counts along: what is created is charged, what goes is credited. A pod that
+would exceed a quota is refused before anything sees it, in the API server's words. Amounts are those of
+``pkg/quota/v1``: a pod is charged with requests and limits, overhead included, a claim with its storage, in all and by
+class; any object counts as ``count/<resource>``.
+
+Services by type and node port, and devices by class, are not counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from schedctl.api import resources
+from schedctl.api.kinds import KINDS, Kind
+from schedctl.api.pods import Container, Pod, PodAffinityTerm, PodSpec
+from schedctl.api.policies import ResourceQuota, ScopedResourceSelectorRequirement
+from schedctl.api.quantities import Amount, form_of, stored
+from schedctl.api.storage import PersistentVolumeClaim, class_of
+from schedctl.cache.cluster import Cluster
+from schedctl.workloads.amounts import ONE, ZERO, Side, Written, WrittenList, together, written_list
+from schedctl.workloads.clusters import every_pod
+from schedctl.workloads.limit_ranges import best_effort
+
+_COMPUTE = ("cpu", "memory", "ephemeral-storage")
+_DEMANDED = frozenset(("cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"))
+"""Resources that every container has to state where a quota counts them."""
+_BY_CLASS = ".storageclass.storage.k8s.io/"
+_PLAIN_COUNTS = frozenset(("services", "replicationcontrollers", "resourcequotas", "persistentvolumeclaims", "pods"))
+_POD_COUNT, _CLAIM_COUNT = "count/pods", "count/persistentvolumeclaims"
+
+
+@dataclass(slots=True)
+class _Counted:
+    """One quota and what is used of it."""
+
+    quota: ResourceQuota
+    hard: WrittenList
+    used: WrittenList
+
+    @property
+    def name(self) -> str:
+        return self.quota.metadata.name
+
+    def charge(self, usage: WrittenList) -> None:
+        for name, amount in usage.items():
+            if name in self.hard:
+                self.used[name] = self.used[name].plus(amount) if name in self.used else amount
+
+    def credit(self, usage: WrittenList) -> None:
+        for name, amount in usage.items():
+            if name in self.used:
+                self.used[name] = self.used[name].minus(amount)
+
+    def exceeded(self, usage: WrittenList) -> str:
+        """Return the refusal of a usage that is too much, "" if it fits."""
+        asked = {name: amount for name, amount in usage.items() if name in self.hard and not amount.is_zero}
+        over = [
+            name for name in sorted(asked) if self.used.get(name, ZERO).plus(asked[name]).more_than(self.hard[name])
+        ]
+        if not over:
+            return ""
+        requested, used, limited = (_pretty(usage, over) for usage in (asked, self.used, self.hard))
+        return f"exceeded quota: {self.name}, requested: {requested}, used: {used}, limited: {limited}"
+
+
+class Quotas:
+    """The quotas of a cluster, counting along with what is created and what goes.
+
+    Quotas that are in the cluster already are counted from the start, others from `track`.
+    """
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._counted: dict[str, dict[str, _Counted]] = {}
+        for quota in cluster.every(ResourceQuota).values():
+            self.track(quota)
+
+    def __bool__(self) -> bool:
+        return bool(self._counted)
+
+    def track(self, quota: ResourceQuota) -> None:
+        """Count a quota from now on; one of a name that is known goes on with what was counted."""
+        metadata = quota.metadata
+        here = self._counted.setdefault(metadata.namespace, {})
+        hard = written_list(quota.spec.hard or quota.status.hard)
+        known = here.get(metadata.name)
+        counted = _Counted(quota, hard, {} if known is None else known.used)
+        if known is None and quota.status.used is not None:
+            counted.used = written_list(quota.status.used)
+        missing = hard.keys() - counted.used.keys()
+        if missing:
+            counted.used |= {name: amount for name, amount in self._in_cluster(counted).items() if name in missing}
+        here[metadata.name] = counted
+        self._counted[metadata.namespace] = dict(sorted(here.items()))
+
+    def charge_pod(self, pod: Pod) -> str:
+        """Count a pod that is created; return why it is refused instead, "" if it is not."""
+        matching = [counted for counted in self._of(pod.metadata.namespace) if _matches_pod(counted, pod)]
+        if not matching:
+            return ""
+        for counted in matching:
+            if missing := _unstated(counted, pod.spec):
+                return f"failed quota: {counted.name}: must specify {missing}"
+        return _charged(matching, pod_usage(pod))
+
+    def credit_pod(self, pod: Pod) -> None:
+        """Count a pod that goes."""
+        matching = [counted for counted in self._of(pod.metadata.namespace) if _matches_pod(counted, pod)]
+        if matching:
+            usage = pod_usage(pod)
+            for counted in matching:
+                counted.credit(usage)
+
+    def charge_claim(self, claim: PersistentVolumeClaim) -> str:
+        """Count a claim that is created; return why it is refused instead, "" if it is not."""
+        matching = [counted for counted in self._of(claim.metadata.namespace) if _matches_claim(counted, claim)]
+        return _charged(matching, claim_usage(claim)) if matching else ""
+
+    def charge_object(self, obj: Any) -> str:
+        """Count an object of another kind that is created; return why it is refused instead, "" if it is not."""
+        usage = _object_usage(obj)
+        matching = [
+            counted
+            for counted in self._of(obj.metadata.namespace)
+            if not _scopes(counted.quota) and usage.keys() & counted.hard.keys()
+        ]
+        return _charged(matching, usage) if matching else ""
+
+    def _of(self, namespace: str) -> Iterable[_Counted]:
+        return self._counted.get(namespace, {}).values()
+
+    def _in_cluster(self, counted: _Counted) -> WrittenList:
+        """Return what is used by what is in the cluster."""
+        namespace = counted.quota.metadata.namespace
+        total: WrittenList = dict.fromkeys(counted.hard, ZERO)
+
+        def add(usage: WrittenList) -> None:
+            for name, amount in usage.items():
+                if name in total:
+                    total[name] = total[name].plus(amount)
+
+        for info in every_pod(self._cluster):
+            if info.namespace == namespace and _matches_pod(counted, info.pod):
+                add(pod_usage(info.pod))
+        for claim in self._cluster.every(PersistentVolumeClaim).values():
+            if claim.metadata.namespace == namespace and _matches_claim(counted, claim):
+                add(claim_usage(claim))
+        if not _scopes(counted.quota):
+            for struct in _RESOURCES:
+                objects: Iterable[Any] = self._cluster.every(struct).values()
+                for obj in objects:
+                    if obj.metadata.namespace == namespace:
+                        add(_object_usage(obj))
+        return total
+
+
+def pod_usage(pod: Pod) -> WrittenList:
+    """Return what a pod is charged with."""
+    spec, usage = pod.spec, {_POD_COUNT: ONE, "pods": ONE}
+    asked, most = _in_all(spec, "requests"), _in_all(spec, "limits")
+    for name, value in resources.demand_of(pod).requests.exact.items():
+        amount = Written(Amount(value, -3 if name == resources.CPU else 0), asked.get(name, ZERO).form)
+        if name in _COMPUTE or name.startswith("hugepages-"):
+            usage[name] = usage[f"requests.{name}"] = amount
+        elif resources.is_extended(name):
+            usage[f"requests.{name}"] = amount
+    for name in _COMPUTE:
+        if name in most:
+            usage[f"limits.{name}"] = most[name]
+    return usage
+
+
+def _in_all(spec: PodSpec, side: Side) -> WrittenList:
+    """What a pod asks for, or may use at most; what it states as a whole goes first, and overhead comes on top."""
+    total, whole = together(spec, side), spec.resources
+    stated = (whole.requests if side == "requests" else whole.limits) if whole else None
+    total |= {name: amount for name, amount in written_list(stated).items() if resources.is_pod_level(name)}
+    for name, amount in written_list(spec.overhead).items():
+        if side == "requests" or not total.get(name, ZERO).is_zero:
+            total[name] = total.get(name, ZERO).plus(amount)
+    return total
+
+
+def claim_usage(claim: PersistentVolumeClaim) -> WrittenList:
+    """Return what a claim is charged with."""
+    storage_class = class_of(claim)
+    usage: WrittenList = {_CLAIM_COUNT: ONE, "persistentvolumeclaims": ONE}
+    if storage_class:
+        usage[f"{storage_class}{_BY_CLASS}persistentvolumeclaims"] = ONE
+    asked = (claim.spec.resources.requests if claim.spec.resources else None) or {}
+    if "storage" in asked:
+        amount = Written(stored(asked["storage"]).rounded_up(0), form_of(asked["storage"]))
+        usage["requests.storage"] = amount
+        if storage_class:
+            usage[f"{storage_class}{_BY_CLASS}requests.storage"] = amount
+    return usage
+
+
+def _charged(matching: Iterable[_Counted], usage: WrittenList) -> str:
+    """Charge all quotas, or none and return why."""
+    matching = list(matching)
+    for counted in matching:
+        if refusal := counted.exceeded(usage):
+            return refusal
+    for counted in matching:
+        counted.charge(usage)
+    return ""
+
+
+def _counts_of(kind: Kind) -> WrittenList:
+    group = kind.api_version.rpartition("/")[0]
+    usage = {f"count/{kind.resource}.{group}" if group else f"count/{kind.resource}": ONE}
+    if not group and kind.resource in _PLAIN_COUNTS:
+        usage[kind.resource] = ONE
+    return usage
+
+
+_RESOURCES: Mapping[type, WrittenList] = {
+    kind.struct: _counts_of(kind)
+    for kind in KINDS
+    if kind.namespaced and kind.struct not in (Pod, PersistentVolumeClaim)
+}
+"""By kind, what one object of it is charged with."""
+
+
+def _object_usage(obj: Any) -> WrittenList:
+    return _RESOURCES.get(type(obj), {})
+
+
+def _pretty(usage: WrittenList, names: Iterable[str]) -> str:
+    return ",".join(f"{name}={usage.get(name, ZERO)}" for name in names)
+
+
+# -- what a quota is about ----------------------------------------------------------------------------------------
+
+
+def _matches_pod(counted: _Counted, pod: Pod) -> bool:
+    about = any(
+        name in ("pods", _POD_COUNT)
+        or name in _DEMANDED
+        or name.endswith("ephemeral-storage")
+        or name.startswith(("hugepages-", "requests.hugepages-"))
+        or (name.startswith("requests.") and "/" in name)
+        for name in counted.hard
+    )
+    return about and all(_in_scope(scope, pod) for scope in _scopes(counted.quota))
+
+
+def _matches_claim(counted: _Counted, claim: PersistentVolumeClaim) -> bool:
+    about = any(
+        name in ("persistentvolumeclaims", _CLAIM_COUNT, "requests.storage") or _BY_CLASS in name
+        for name in counted.hard
+    )
+    return about and all(_class_in_scope(scope, claim) for scope in _scopes(counted.quota))
+
+
+def _scopes(quota: ResourceQuota) -> list[ScopedResourceSelectorRequirement]:
+    plain = [
+        ScopedResourceSelectorRequirement(scope_name=scope, operator="Exists") for scope in quota.spec.scopes or ()
+    ]
+    selector = quota.spec.scope_selector
+    return [*plain, *((selector.match_expressions if selector else None) or ())]
+
+
+def _in_scope(scope: ScopedResourceSelectorRequirement, pod: Pod) -> bool:
+    spec = pod.spec
+    judges: Mapping[str, Callable[[], bool]] = {
+        "Terminating": lambda: _has_deadline(spec),
+        "NotTerminating": lambda: not _has_deadline(spec),
+        "BestEffort": lambda: best_effort(spec),
+        "NotBestEffort": lambda: not best_effort(spec),
+        "PriorityClass": lambda: _selects(scope, spec.priority_class_name),
+        "CrossNamespacePodAffinity": lambda: any(term.namespaces or term.namespace_selector for term in _terms(spec)),
+    }
+    judge = judges.get(scope.scope_name)
+    return judge is not None and judge()
+
+
+def _class_in_scope(scope: ScopedResourceSelectorRequirement, claim: PersistentVolumeClaim) -> bool:
+    name = claim.spec.volume_attributes_class_name or ""
+    return scope.scope_name == "VolumeAttributesClass" and _selects(scope, name)
+
+
+def _selects(scope: ScopedResourceSelectorRequirement, name: str) -> bool:
+    """Whether a condition on a name holds; an empty name is an absent one."""
+    if scope.operator == "In":
+        return bool(name) and name in (scope.values or ())
+    if scope.operator == "NotIn":
+        return name not in (scope.values or ()) or not name
+    return bool(name) == (scope.operator == "Exists")
+
+
+def _has_deadline(spec: PodSpec) -> bool:
+    return spec.active_deadline_seconds is not None and spec.active_deadline_seconds >= 0
+
+
+def _terms(spec: PodSpec) -> Iterator[PodAffinityTerm]:
+    affinity = spec.affinity
+    for part in (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity else ():
+        if part is not None:
+            yield from part.required_during_scheduling_ignored_during_execution or ()
+            for weighted in part.preferred_during_scheduling_ignored_during_execution or ():
+                yield weighted.pod_affinity_term
+
+
+def _unstated(counted: _Counted, spec: PodSpec) -> str:
+    """Return which demanded resources which containers do not state, "" where nothing is missing."""
+    whole = spec.resources
+    if whole is not None and any(
+        resources.is_pod_level(name) for amounts in (whole.requests, whole.limits) for name in amounts or ()
+    ):
+        return ""
+    demanded = sorted(_DEMANDED & counted.hard.keys())
+    containers = (*(spec.containers or ()), *(spec.init_containers or ()))
+    missing = {name: sorted({one.name for one in containers if not _states(one, name)}) for name in demanded}
+    return "; ".join(f"{name} for: {','.join(names)}" for name, names in missing.items() if names)
+
+
+def _states(container: Container, demanded: str) -> bool:
+    prefix, _, name = demanded.rpartition(".")
+    own = container.resources
+    amounts = (own.limits if prefix == "limits" else own.requests) if own else None
+    return name in (amounts or {})

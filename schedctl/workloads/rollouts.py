@@ -1,0 +1,558 @@
+"""How new pods take the place of those that run already.
+
+A workload that is in the cluster has pods there. `plan` finds them, says what would change, and answers with an
+`Update` for each workload: asked again and again, it names the next pods to remove and to create, given which of its
+pods run by then. So it waits as controllers wait, an ordered StatefulSet for each pod and a rolling Deployment for its
+new pods to run before more old ones go, and whoever carries it out needs to know none of their rules.
+
+There are three ways. ``replace`` removes all old pods at once and creates all new ones: will they find room, and where
+would everything land? ``add`` keeps the old ones and creates the new ones beside them. ``rolling`` does what the
+controllers do: nothing moves where nothing changes, only the difference is scaled, and a changed template is rolled
+out under maxSurge and maxUnavailable, ordinal by ordinal or node by node.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from schedctl.api.custom_kinds import CustomWorkload
+from schedctl.api.defaults import namespaced
+from schedctl.api.meta import Int32
+from schedctl.api.pods import Pod, PodTemplate, PodTemplateSpec
+from schedctl.api.workloads import (
+    CronJob,
+    DaemonSet,
+    Deployment,
+    Job,
+    ReplicaSet,
+    ReplicationController,
+    RollingUpdate,
+    StatefulSet,
+    UpdateStrategy,
+)
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.pod_info import PodInfo
+from schedctl.workloads.clusters import every_pod
+from schedctl.workloads.daemon_sets import node_of
+from schedctl.workloads.expansion import Replica, Workload, stateful_replica
+from schedctl.workloads.templates import HASH_LABEL, comparable
+
+Way = Literal["replace", "add", "rolling"]
+WAYS: tuple[Way, ...] = ("replace", "add", "rolling")
+Runs = Callable[[str], bool]
+"""Tells whether the pod of a key runs, which is to say that it is on a node."""
+Owned = tuple[str, str, str]
+"""Kind, namespace and name of an owner."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One way in which a workload differs from what is in the cluster.
+
+    Attributes:
+        what: ``new`` (nothing of it is in the cluster), ``unchanged``, ``scaled``, or ``template``.
+        text: the change in words, e.g. ``scaled from 3 to 5``; without a full stop.
+        path: of a changed field of the template, e.g. ``spec.containers[app].resources.requests.cpu``.
+        before: its value as it was, None where it was not set.
+        after: its value as it will be, None where it is not set.
+    """
+
+    what: Literal["new", "unchanged", "scaled", "template"]
+    text: str
+    path: str = ""
+    before: Any = None
+    after: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What to do next for one workload: first remove, then create; false while there is nothing to do.
+
+    Attributes:
+        remove: pods of the cluster that leave.
+        create: pods that come, in this order.
+    """
+
+    remove: tuple[PodInfo, ...] = ()
+    create: tuple[Replica, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.remove or self.create)
+
+
+class Update:
+    """One workload on its way from what runs to what is wanted.
+
+    Attributes:
+        workload: the workload.
+        old: its pods in the cluster, before anything happens.
+        changes: how it differs from what is there.
+        unsent: the pods that are still to be created, in order; those left at the end were waited for in vain.
+        leaving: the old pods that are still to be removed.
+        created: the pods created so far, by key.
+    """
+
+    def __init__(self, workload: Workload, old: Sequence[PodInfo], changes: Sequence[Change]) -> None:
+        self.workload, self.old, self.changes = workload, tuple(old), tuple(changes)
+        self.unsent: list[Replica] = list(workload.replicas)
+        self.leaving: list[PodInfo] = list(old)
+        self.created: dict[str, Replica] = {}
+
+    @property
+    def finished(self) -> bool:
+        """Whether there is nothing left to remove or create."""
+        return not (self.unsent or self.leaving)
+
+    def next(self, runs: Runs) -> Step:
+        """Return what to do next, and count it as done.
+
+        An empty step means that nothing can be done until more of the pods run, or ever, if `finished`.
+        """
+        return self._next(runs)
+
+    def _next(self, runs: Runs) -> Step:
+        raise NotImplementedError
+
+    def _send(self, replicas: Iterable[Replica], remove: Iterable[PodInfo] = ()) -> Step:
+        """Note the replicas as created and the pods as removed."""
+        step = Step(tuple(remove), tuple(replicas))
+        gone, sent = {id(info) for info in step.remove}, {id(replica) for replica in step.create}
+        self.leaving = [info for info in self.leaving if id(info) not in gone]
+        self.unsent = [replica for replica in self.unsent if id(replica) not in sent]
+        self.created |= {replica.pod.key: replica for replica in step.create}
+        return step
+
+    def _all_run(self, runs: Runs) -> bool:
+        return all(map(runs, self.created))
+
+
+class AtOnce(Update):
+    """All old pods leave, all new ones come; the pods of an ordered workload one after another."""
+
+    def _next(self, runs: Runs) -> Step:
+        if self.workload.ordered:
+            return self._send(self.unsent[:1] if self._all_run(runs) else (), self.leaving)
+        return self._send(self.unsent, self.leaving)
+
+
+class Scaling(Update):
+    """Old pods stay whatever their template; only the difference in number comes or goes (ReplicaSets, Jobs)."""
+
+    def __init__(self, workload: Workload, old: Sequence[PodInfo], changes: Sequence[Change]) -> None:
+        super().__init__(workload, old, changes)
+        there = {index for info in old if (index := _index(info)) is not None}
+        wanted = [replica for replica in self.unsent if replica.ordinal < 0 or replica.ordinal not in there]
+        surplus = len(old) - len(self.unsent)
+        self.unsent = wanted[: max(0, -surplus)]
+        self.leaving = dispensable(old)[: max(0, surplus)]
+
+    def _next(self, runs: Runs) -> Step:
+        return self._send(self.unsent, self.leaving)
+
+
+class RollingDeployment(Update):
+    """Pods of another ReplicaSet give way to the new ones, within maxSurge and maxUnavailable."""
+
+    def __init__(
+        self, workload: Workload, old: Sequence[PodInfo], changes: Sequence[Change], strategy: UpdateStrategy | None
+    ) -> None:
+        super().__init__(workload, old, changes)
+        wanted = len(self.unsent)
+        same = _unchanged(changes)
+        current = {owner.name for replica in self.unsent[:1] for owner in replica.pod.metadata.owner_references or ()}
+        kept = [info for info in old if same or _controller(info)[1] in current]
+        surplus = dispensable(kept)[: max(0, len(kept) - wanted)]
+        gone = {id(info) for info in surplus}
+        self.kept = [info for info in kept if id(info) not in gone]
+        self.surplus = surplus
+        others = {id(info) for info in kept}
+        self.unsent = self.unsent[: wanted - len(self.kept)]
+        self.leaving = [*surplus, *(info for info in old if id(info) not in others)]
+        self.wanted = wanted
+        self.recreate = strategy is not None and strategy.type == "Recreate"
+        rolling = (strategy.rolling_update if strategy else None) or RollingUpdate()
+        self.surge = _share(rolling.max_surge, "25%", wanted, up=True)
+        self.unavailable = _share(rolling.max_unavailable, "25%", wanted, up=False)
+        if not self.surge and not self.unavailable:
+            self.unavailable = 1
+
+    def _next(self, runs: Runs) -> Step:
+        if self.surplus:
+            surplus, self.surplus = self.surplus, []
+            return self._send((), surplus)
+        if self.recreate:
+            return self._send((), self.leaving) if self.leaving else self._send(self.unsent)
+        total = len(self.kept) + len(self.created) + len(self.leaving)
+        room = self.wanted + self.surge - total if self.leaving else len(self.unsent)
+        if self.unsent and room > 0:
+            return self._send(self.unsent[:room])
+        return self._send((), self._dispensed(runs, total))
+
+    def _dispensed(self, runs: Runs, total: int) -> list[PodInfo]:
+        """Return the old pods that can go now: first those that do not run, then as many as the others can spare."""
+        new = [*(info.key for info in self.kept), *self.created]
+        new_running = sum(map(runs, new))
+        least = self.wanted - self.unavailable
+        most = total - least - (len(new) - new_running)
+        if most <= 0:
+            return []
+        ordered = dispensable(self.leaving)
+        idle = [info for info in ordered if not runs(info.key)][:most]
+        running = [info for info in ordered if runs(info.key)]
+        spare = min(new_running + len(running) - least, most - len(idle))
+        return idle + running[: max(0, spare)]
+
+
+class RollingStatefulSet(Update):
+    """Ordinals are filled from below, and replaced from above down to the partition, each waiting for the others."""
+
+    def __init__(self, workload: Workload, old: Sequence[PodInfo], changes: Sequence[Change]) -> None:
+        super().__init__(workload, old, changes)
+        strategy: UpdateStrategy | None = workload.object.spec.update_strategy
+        rolling = (strategy.rolling_update if strategy else None) or RollingUpdate()
+        on_delete = strategy is not None and strategy.type == "OnDelete"
+        first = rolling.partition or 0
+        here = {info.pod.metadata.name: info for info in old}
+        wanted = {replica.pod.metadata.name for replica in self.unsent}
+        stays = _unchanged(changes) or on_delete
+        self.most_missing = max(1, _share(rolling.max_unavailable, "", len(wanted), up=True, default=1))
+        self.kept = [
+            info
+            for replica in self.unsent
+            if (info := here.get(replica.pod.metadata.name)) and (stays or replica.ordinal < first)
+        ]
+        kept = {info.pod.metadata.name for info in self.kept}
+        self.unsent = [replica for replica in self.unsent if replica.pod.metadata.name not in kept]
+        self.leaving = [info for info in old if info.pod.metadata.name not in kept]
+        self.surplus = sorted(
+            (info for info in self.leaving if info.pod.metadata.name not in wanted), key=_ordinal, reverse=True
+        )
+
+    def _next(self, runs: Runs) -> Step:
+        replaced = {info.pod.metadata.name: info for info in self.leaving}
+        missing = [replica for replica in self.unsent if replica.pod.metadata.name not in replaced]
+        idle = sum(not runs(key) for key in (*(info.key for info in self.kept), *self.created))
+        idle += sum(not runs(info.key) for info in self.leaving if info not in self.surplus)
+        if self.workload.ordered and missing:
+            lower = [*(info.key for info in (*self.kept, *self.leaving)), *self.created]
+            below = missing[0].ordinal
+            blocked = any(not runs(key) for key in lower if int(key.rpartition("-")[2]) < below)
+            return Step() if blocked else self._send(missing[:1])
+        if missing:
+            return self._send(missing)
+        if self.workload.ordered and idle and self.most_missing == 1:
+            return Step()
+        if self.surplus:
+            removed = self.surplus[:1] if self.workload.ordered else self.surplus
+            self.surplus = self.surplus[len(removed) :]
+            return self._send((), removed)
+        budget = self.most_missing - idle
+        turn = sorted(self.unsent, key=lambda replica: -replica.ordinal)[: max(0, budget)]
+        return self._send(turn, [replaced[replica.pod.metadata.name] for replica in turn])
+
+
+class RollingDaemonSet(Update):
+    """Nodes without a pod get one; the others are changed a few at a time."""
+
+    def __init__(self, workload: Workload, old: Sequence[PodInfo], changes: Sequence[Change]) -> None:
+        super().__init__(workload, old, changes)
+        strategy: UpdateStrategy | None = workload.object.spec.update_strategy
+        rolling = (strategy.rolling_update if strategy else None) or RollingUpdate()
+        wanted = {replica.node for replica in self.unsent}
+        stays = _unchanged(changes) or (strategy is not None and strategy.type == "OnDelete")
+        self.surge = _share(rolling.max_surge, "", len(wanted), up=True, default=0)
+        self.unavailable = _share(rolling.max_unavailable, "", len(wanted), up=True, default=0 if self.surge else 1)
+        nodes = {node_of(info.pod) for info in old}
+        if stays:
+            self.unsent = [replica for replica in self.unsent if replica.node not in nodes]
+            self.leaving = [info for info in old if node_of(info.pod) not in wanted]
+        self.wanted = wanted
+
+    def _next(self, runs: Runs) -> Step:
+        old = {node_of(info.pod): info for info in self.leaving}
+        new = {replica.node: key for key, replica in self.created.items()}
+        fresh = [replica for replica in self.unsent if replica.node not in old]
+        stray = [info for node, info in old.items() if node not in self.wanted]
+        if fresh or stray:
+            return self._send(fresh, stray)
+        if self.surge:
+            followed = [info for node, info in old.items() if node in new and runs(new[node])]
+            if followed:
+                return self._send((), followed)
+            return self._send(self.unsent[: max(0, self.surge - sum(node in new for node in old))])
+        idle = sum(not runs(key) for key in new.values())
+        turn = [replica for replica in self.unsent if not runs(old[replica.node].key)]
+        waiting = [replica for replica in self.unsent if runs(old[replica.node].key)]
+        turn += waiting[: max(0, self.unavailable - idle - len(turn))]
+        return self._send(turn, [old[replica.node] for replica in turn])
+
+
+def plan(groups: Iterable[Workload], cluster: Cluster, way: Way = "replace") -> list[Update]:
+    """Return how each workload gets from what runs to what is wanted, in the order given.
+
+    Args:
+        groups: the workloads, as `expansion.expand` returns them.
+        cluster: as it was when they were expanded: before anything joins it.
+        way: ``replace``, ``add`` or ``rolling``.
+    """
+    owned = _owned(cluster)
+    updates: list[Update] = []
+    for workload in groups:
+        if workload.standing:
+            updates.append(AtOnce(workload, (), [Change("unchanged", "unchanged; the pods it has stay")]))
+            continue
+        old = owned.get(_owner_key(workload.api_version, workload.kind, workload.namespace, workload.name), [])
+        changes = _changes(workload, old, cluster)
+        if way == "replace":
+            updates.append(AtOnce(workload, old, changes))
+        elif way == "add":
+            updates.append(AtOnce(_beside(workload, old, cluster), (), changes))
+        else:
+            updates.append(_rolling(workload, [info for info in old if not info.terminating], changes))
+    return updates
+
+
+def dispensable(pods: Iterable[PodInfo]) -> list[PodInfo]:
+    """Return pods in the order in which a ReplicaSet gives them up.
+
+    Those on no node come first, then those that share their node with most others, then the youngest.
+    """
+    pods = list(pods)
+    together: defaultdict[str, int] = defaultdict(int)
+    for info in pods:
+        together[info.pod.spec.node_name] += 1
+    by_name = sorted(pods, key=lambda info: info.key)
+    youngest = sorted(by_name, key=lambda info: info.pod.metadata.creation_timestamp or "", reverse=True)
+    return sorted(youngest, key=lambda info: (bool(info.pod.spec.node_name), -together[info.pod.spec.node_name]))
+
+
+def _rolling(workload: Workload, old: Sequence[PodInfo], changes: Sequence[Change]) -> Update:
+    obj = workload.object
+    if isinstance(obj, Deployment):
+        return RollingDeployment(workload, old, changes, obj.spec.strategy)
+    if isinstance(obj, CustomWorkload):
+        return RollingDeployment(workload, old, changes, None)
+    if isinstance(obj, StatefulSet):
+        return RollingStatefulSet(workload, old, changes)
+    if isinstance(obj, DaemonSet):
+        return RollingDaemonSet(workload, old, changes)
+    return Scaling(workload, old, changes)
+
+
+def _beside(workload: Workload, old: Sequence[PodInfo], cluster: Cluster) -> Workload:
+    """Return the workload with names that are free while its old pods stay."""
+    replicas, notes = list(workload.replicas), list(workload.notes)
+    if isinstance(workload.object, StatefulSet) and old:
+        first = 1 + max(map(_ordinal, old))
+        replicas = [stateful_replica(workload.object, first + i, cluster) for i in range(len(replicas))]
+        notes.append(f"its new pods begin at {first}, behind those that stay")
+    elif isinstance(workload.object, DaemonSet):
+        nodes = {node_of(info.pod) for info in old}
+        replicas = [replica for replica in replicas if replica.node not in nodes]
+    else:
+        taken = {info.pod.metadata.name for info in old}
+        replicas = [replica for replica in replicas if replica.pod.metadata.name not in taken]
+    missing = len(workload.replicas) - len(replicas)
+    if missing:
+        notes.append(f"{missing} of its pods are there already and cannot be added beside themselves")
+    return replace(workload, replicas=tuple(replicas), notes=tuple(notes))
+
+
+def _share(value: Int32 | str | None, otherwise: Int32 | str, of: int, *, up: bool, default: int | None = None) -> int:
+    """Return a number of pods that is written as a number or as a percentage of all."""
+    if value is None:
+        if default is not None:
+            return default
+        value = otherwise
+    if isinstance(value, str):
+        percent = int(value.rstrip("%")) if value.rstrip("%").isdecimal() else 0
+        return -(-of * percent // 100) if up else of * percent // 100
+    return max(0, value)
+
+
+def _unchanged(changes: Iterable[Change]) -> bool:
+    return not any(change.what in ("new", "template") for change in changes)
+
+
+# -- what is there ------------------------------------------------------------------------------------------------
+
+_PARENTS: tuple[tuple[type, str, str], ...] = (
+    (ReplicaSet, "apps/v1", "ReplicaSet"),
+    (Job, "batch/v1", "Job"),
+    (Deployment, "apps/v1", "Deployment"),
+    (StatefulSet, "apps/v1", "StatefulSet"),
+    (DaemonSet, "apps/v1", "DaemonSet"),
+    (ReplicationController, "v1", "ReplicationController"),
+)
+"""Kinds that are controlled by others and control pods."""
+
+
+def _owner_key(api_version: str, kind: str, namespace: str, name: str) -> Owned:
+    """Return what an owner is known by; the versions and old groups of Kubernetes' own kinds are one."""
+    group = api_version.rpartition("/")[0]
+    return (f"{kind}.{group}" if "." in group else kind), namespace, name
+
+
+def _owned(cluster: Cluster) -> Mapping[Owned, list[PodInfo]]:
+    """Return the pods of a cluster by each of their owners, however far up."""
+    parents: dict[Owned, Owned] = {}
+    for struct, api_version, kind in _PARENTS:
+        objects: Iterable[Any] = cluster.every(struct).values()
+        for obj in objects:
+            metadata = namespaced(obj.metadata)
+            for reference in metadata.owner_references or ():
+                if reference.controller:
+                    parents[_owner_key(api_version, kind, metadata.namespace, metadata.name)] = _owner_key(
+                        reference.api_version, reference.kind, metadata.namespace, reference.name
+                    )
+    owned: defaultdict[Owned, list[PodInfo]] = defaultdict(list)
+    for info in every_pod(cluster):
+        owned["Pod", info.namespace, info.pod.metadata.name].append(info)
+        for owner in _owners(info, parents):
+            owned[owner].append(info)
+    return owned
+
+
+def _owners(info: PodInfo, parents: Mapping[Owned, Owned]) -> Iterator[Owned]:
+    """Yield the pod's controller, the controller of that, and so on; a ReplicaSet that is not given tells by name."""
+    api_version, name, kind = _controller(info)
+    if not kind:
+        return
+    owner = _owner_key(api_version, kind, info.namespace, name)
+    seen: set[Owned] = set()
+    while owner not in seen:
+        yield owner
+        seen.add(owner)
+        above = parents.get(owner)
+        ending = f"-{info.labels.get(HASH_LABEL)}"
+        if above is None and owner[0] == "ReplicaSet" and owner[2].endswith(ending):
+            above = "Deployment", info.namespace, owner[2].removesuffix(ending)
+        if above is None:
+            return
+        owner = above
+
+
+def _controller(info: PodInfo) -> tuple[str, str, str]:
+    """Return ``apiVersion``, name and kind of what controls a pod, empty texts where nothing does."""
+    for reference in info.pod.metadata.owner_references or ():
+        if reference.controller:
+            return reference.api_version, reference.name, reference.kind
+    return "", "", ""
+
+
+def _ordinal(info: PodInfo) -> int:
+    end = info.pod.metadata.name.rpartition("-")[2]
+    return int(end) if end.isdecimal() else -1
+
+
+def _index(info: PodInfo) -> int | None:
+    index = (info.pod.metadata.annotations or {}).get("batch.kubernetes.io/job-completion-index", "")
+    return int(index) if index.isdecimal() else None
+
+
+# -- what differs -------------------------------------------------------------------------------------------------
+
+
+def _changes(workload: Workload, old: Sequence[PodInfo], cluster: Cluster) -> list[Change]:
+    """Return how a workload differs from what is there, as far as scheduling reads it."""
+    obj = workload.object
+    live: Any = None
+    if not isinstance(obj, CustomWorkload):
+        live = cluster.get(type(obj), f"{workload.namespace}/{workload.name}")
+    if live is None and not old:
+        return [Change("new", "new")]
+    changes = []
+    before, after = _number(live, old), len(workload.replicas)
+    if before != after:
+        changes.append(Change("scaled", f"scaled from {before} to {after}", "spec.replicas", before, after))
+    template = _template_of(live)
+    if template is not None and workload.template is not None:
+        changes += _differences(template, workload.template)
+    elif not isinstance(obj, CronJob | Pod):
+        changes.append(Change("template", "the template it had is not known"))
+    return changes or [Change("unchanged", "unchanged in all that scheduling reads")]
+
+
+def _number(live: Any, old: Sequence[PodInfo]) -> int:
+    if isinstance(live, Deployment | ReplicaSet | StatefulSet | ReplicationController):
+        return 1 if live.spec.replicas is None else live.spec.replicas
+    return sum(not info.terminating for info in old)
+
+
+def _template_of(live: Any) -> PodTemplateSpec | None:
+    """Return the template of an object that is there, None where nothing is known."""
+    if live is None:
+        return None
+    if isinstance(live, Pod):
+        return None
+    if isinstance(live, PodTemplate):
+        return live.template
+    spec = live.spec.job_template.spec if isinstance(live, CronJob) else live.spec
+    template: PodTemplateSpec | None = spec.template
+    return template
+
+
+def _differences(before: PodTemplateSpec, after: PodTemplateSpec) -> list[Change]:
+    one, other = comparable(before), comparable(after)
+    if one == other:
+        return []
+    return list(_walk(_Four(*map(msgspec.to_builtins, (one, other, before, after))), ""))
+
+
+_MISSING: Any = object()
+
+
+class _Four(NamedTuple):
+    """A value of two templates as they compare, and the same values as they were written."""
+
+    one: Any
+    other: Any
+    before: Any
+    after: Any
+
+    def each(self, take: Callable[[Any], Any]) -> _Four:
+        return _Four(*map(take, self))
+
+
+def _walk(values: _Four, path: str) -> Iterator[Change]:
+    """Yield the changed fields."""
+    one, other = values.one, values.other
+    if one == other:
+        return
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in dict.fromkeys((*one, *other)):
+            plain = f"{path}.{key}" if path else key
+            step = plain if key.isidentifier() else f"{path}[{key}]"
+            yield from _walk(values.each(partial(_at, key=key)), step)
+        return
+    if _named(one) and _named(other):
+        for name in dict.fromkeys(item["name"] for item in (*one, *other)):
+            yield from _walk(values.each(partial(_item, name=name)), f"{path}[{name}]")
+        return
+    was, becomes = (None if value is _MISSING else value for value in (values.before, values.after))
+    yield Change("template", f"{path}: {_shown(was)} → {_shown(becomes)}", path, was, becomes)
+
+
+def _at(value: Any, key: str) -> Any:
+    return value.get(key, _MISSING) if isinstance(value, dict) else _MISSING
+
+
+def _named(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, dict) and item.get("name") for item in value)
+
+
+def _item(value: Any, name: str) -> Any:
+    found = (item for item in value if item.get("name") == name) if _named(value) else ()
+    return next(iter(found), _MISSING)
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "not set"
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

@@ -1,0 +1,127 @@
+"""``drain``, ``capacity`` and the what-if options on a command line: exit codes, mistakes, and what they share."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+import pytest
+
+from schedctl.explain.schemas import schema_of
+from schedctl.simulation.capacity_reports import CapacityReport
+from schedctl.simulation.drain_reports import DrainReport
+
+SHOP = ("-f", "fixtures/clusters/shop")
+CART = ("capacity", "--like", "deploy/cart", "-n", "shop", *SHOP)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        pytest.param(["drain", "gpu-a-1", *SHOP, "--exit-code"], 1, id="a node that kubectl refuses"),
+        pytest.param(
+            ["drain", "general-a-1", *SHOP, "--ignore-daemonsets"], 0, id="pods pending, answered all the same"
+        ),
+        pytest.param(["drain", "general-a-1", *SHOP, "--ignore-daemonsets", "--exit-code"], 1, id="pods pending"),
+        pytest.param(
+            ["drain", "general-b-3", *SHOP, "--ignore-daemonsets", "--exit-code"], 0, id="a node with daemons only"
+        ),
+        pytest.param([*CART, "--exit-code"], 0, id="more fit"),
+        pytest.param([*CART, "--exit-code", "--lose", "pool=general"], 1, id="none fits"),
+        pytest.param(["drain", "nowhere", *SHOP], 2, id="a node that is not there"),
+        pytest.param(["drain", *SHOP], 2, id="no node"),
+        pytest.param(["drain", "-l", "a=b", *SHOP], 2, id="labels that no node has"),
+        pytest.param(["capacity", *SHOP], 2, id="like nothing"),
+        pytest.param(["capacity", "--like", "fixtures/clusters/shop/storage.yaml", *SHOP], 2, id="a file without pods"),
+        pytest.param(["capacity", "--like", "missing.yaml", *SHOP], 3, id="a file that is not there"),
+        pytest.param(["explain", "--all-pending", *SHOP, "--cordon", "nowhere"], 2, id="a what-if about nothing"),
+    ],
+)
+def test_exit_codes(arguments, code, schedctl):
+    ended = schedctl(*arguments)
+    assert ended.code == code, ended.err
+    assert bool(ended.out) is (code < 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "document"),
+    [
+        pytest.param(
+            ["drain", "--zone", "eu-west-1a", *SHOP, "--ignore-daemonsets", "--cordon", "zone=eu-west-1b"],
+            DrainReport,
+            id="a drain",
+        ),
+        pytest.param([*CART, "--like", "pod/cart-5c7d94b8f6-vk7xn"], CapacityReport, id="a capacity"),
+    ],
+)
+def test_a_report_is_what_its_schema_says(arguments, document, schedctl):
+    printed = json.loads(schedctl(*arguments, "-o", "json").out)
+    assert msgspec.to_builtins(msgspec.convert(printed, document)) == printed
+    assert json.loads(schedctl("schema", document.__name__).out) == schema_of(document)
+    undescribed = [
+        f"{name}.{key}"
+        for name, record in schema_of(document)["$defs"].items()
+        for key, value in record.get("properties", {}).items()
+        if "description" not in value and key not in ("apiVersion", "kind", "pod", "node")
+    ]
+    assert undescribed == []
+
+
+def test_what_ifs_are_made_in_the_order_of_the_command_line(schedctl):
+    words = ("--label", "general-a-1:x=y", "--cordon", "x=y", "--label=general-a-2:x=y", "--cordon=x=y")
+    report = json.loads(schedctl("explain", "--all-pending", *SHOP, *words, "-o", "json").out)
+    assert report["metadata"]["whatIf"] == [
+        "labelled general-a-1 x=y",
+        "cordoned general-a-1",
+        "labelled general-a-2 x=y",
+        "cordoned general-a-1, general-a-2",
+    ]
+
+
+@pytest.mark.parametrize("command", ["explain", "simulate", "drain", "capacity"])
+def test_every_command_about_a_cluster_takes_them(command, schedctl):
+    from schedctl.simulation.what_if_words import WORDS
+
+    text = schedctl(command, "--help").out
+    assert [word for word in WORDS if f"--{word} " not in text] == []
+
+
+def test_control_characters_in_a_what_if_do_not_reach_the_terminal(schedctl):
+    ended = schedctl("explain", "--all-pending", *SHOP, "--cordon", "a\x1b[31m")
+    assert "\x1b" not in ended.err
+
+
+def test_of_a_pod_that_has_to_go_its_successor_is_explained(schedctl):
+    ended = schedctl(
+        "explain", "pod", "web-7d9c6b5f4d-gxs82", "-n", "shop", *SHOP, "--drain", "general-a-1", "-o", "json"
+    )
+    (result,) = json.loads(ended.out)["results"]
+    assert result["pod"]["name"].startswith("web-7d9c6b5f4d-")
+    assert (result["pod"]["name"] != "web-7d9c6b5f4d-gxs82", result["pod"]["nodeName"]) == (True, "")
+
+
+def test_pods_of_a_file_may_bring_what_they_need(schedctl, tmp_path):
+    file = tmp_path / "pods.yaml"
+    file.write_text(
+        """
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {name: mine}
+value: 77
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: mine}
+spec:
+  selector: {matchLabels: {app: mine}}
+  template:
+    metadata: {labels: {app: mine}}
+    spec:
+      priorityClassName: mine
+      containers: [{name: main, image: mine, resources: {requests: {cpu: 1500m}}}]
+"""
+    )
+    report = json.loads(schedctl("capacity", "--like", str(file), "-n", "shop", *SHOP, "-o", "json").out)
+    (result,) = report["results"]
+    assert (result["subject"], result["priority"], result["requests"]) == ("deploy shop/mine", 77, {"cpu": 1500})
+    assert result["nodes"] == {"general-a-1": 1, "general-b-1": 1}

@@ -1,0 +1,28 @@
+"""A control plane for each test, empty and without a scheduler: a test runs that when it wants it to."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.control_plane import KIT, Api
+
+
+@pytest.fixture
+def api():
+    """The API server of a control plane that is gone after the test."""
+    if shutil.which("go") is None:
+        pytest.skip("the control plane is built with Go and Go is not here")
+    with subprocess.Popen([KIT / "up", "--hold"], stdout=subprocess.PIPE, text=True) as up:
+        kubeconfig = up.stdout.readline().strip()
+        if not kubeconfig:
+            pytest.fail("the control plane did not come up; the reason is on stderr")
+        try:
+            with closing(Api(Path(kubeconfig))) as server:
+                yield server
+        finally:
+            up.terminate()

@@ -1,0 +1,198 @@
+"""Whole runs beside the real kube-scheduler: the process, its queue and its API server, all with their defaults.
+
+It places pods on a cluster; we take the same objects, as the API server gave them, through `schedctl.simulation.runs`,
+and follow its choice wherever several nodes are equally good. Then nothing may differ: the node of each pod, whether
+its choice was among our ties, every message a pending pod ever had, who was promised which node, who had to go.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+
+import msgspec
+import pytest
+
+from schedctl.api.nodes import Node
+from schedctl.api.pods import Pod
+from schedctl.cache.pod_info import PodInfo
+from schedctl.conformance.cases import Case, cluster_of
+from schedctl.scheduler import Scheduler
+from schedctl.simulation.choices import ReplayError, replayed
+from schedctl.simulation.happenings import Deed as Done
+from schedctl.simulation.happenings import Happening
+from schedctl.simulation.outcomes import Run, State
+from schedctl.simulation.records import Chosen, Failed, Nominated, Refused
+from schedctl.simulation.runs import Options, run
+from tests.cluster.scenarios import GRACE, Deed, crowd, furniture, releases, steps
+
+pytestmark = pytest.mark.cluster
+
+STEP = 0.25
+"""Seconds on our clock between two steps. All together stay below the five minutes after which anything is tried again;
+so does the real time they take."""
+
+
+@dataclass
+class Ours:
+    """What we made of it: the run, and where we could not follow."""
+
+    facts: Run
+    disagreements: list[str] = field(default_factory=list)
+
+    def values(self, kind, attribute):
+        """What the records of a kind say, by pod, without repetitions."""
+        found = {}
+        for record in self.facts.timeline:
+            if isinstance(record, kind):
+                found.setdefault(record.pod, []).append(getattr(record, attribute))
+        return {pod: [value for value, _ in groupby(values)] for pod, values in found.items()}
+
+    def attempts_until(self, at):
+        """How many attempts were made until then."""
+        return sum(record.at <= at for record in self.facts.timeline if isinstance(record, (Chosen, Refused, Failed)))
+
+
+def simulated(objects, theirs, happenings, until):
+    """Run the pending pods of these objects and what happens besides, following their choices."""
+    cluster, _ = cluster_of(Case(id="cluster", objects=objects))
+    disagreements = []
+    follow = replayed({key: pod.node for key, pod in theirs.items() if pod.node})
+
+    def choose(outcome, number):
+        try:
+            return follow(outcome, number)
+        except ReplayError as error:
+            ties = ", ".join(outcome.ties)
+            disagreements.append(f"{error.pod}: the node\n    theirs  {error.node}\n    ours    one of {ties}")
+            return outcome.chosen
+
+    facts = run(Scheduler(cluster), options=Options(choose=choose, horizon=until), happenings=happenings)
+    return Ours(facts, disagreements)
+
+
+def differences(theirs, ours, messages=lambda all_of_them: all_of_them):
+    """Say what differs, pod by pod; `messages` says which of the messages a pod had are compared."""
+    refused, promised = ours.values(Refused, "message"), ours.values(Nominated, "node")
+    ties = {record.pod: record.ties for record in ours.facts.timeline if isinstance(record, Chosen)}
+    found = list(ours.disagreements)
+    for key, real in sorted(theirs.items()):
+        outcome = ours.facts.pods.get(key)
+        if (outcome is None) == real.ours:
+            found.append(f"{key}: {'theirs' if real.ours else 'ours'} alone takes it")
+        if outcome is None:
+            continue
+        for what, theirs_is, ours_is in (
+            ("the node", real.node, outcome.node),
+            ("whether it is gone", real.gone, outcome.state is State.GONE),
+            ("whether it is gated", real.gated, outcome.state is State.GATED),
+            ("whether it is a victim", real.preempted, bool(outcome.preempted_by)),
+            ("the nodes promised", real.nominated, [node for node in promised.get(key, []) if node]),
+            ("the messages", messages(real.messages), messages(refused.get(key, []))),
+        ):
+            if theirs_is != ours_is:
+                tied = f" (one of {ties[key]})" if what == "the node" and key in ties else ""
+                found.append(f"{key}: {what}\n    theirs  {theirs_is}\n    ours    {ours_is}{tied}")
+    return found
+
+
+def change(api, step):
+    """Do what a step says; return what that is to our run, None for nothing."""
+    if step.deed is Deed.CREATE:
+        return Happening(taken(api.create(step.subject)))
+    now = api.get(step.subject)
+    if step.deed is Deed.GO:  # ours goes by itself when its grace period is over
+        assert "deletionTimestamp" in now["metadata"], f"kube-scheduler was to evict {key_of(now)} and has not"
+        api.delete(now)
+        return None
+    if step.deed is Deed.DELETE:
+        api.delete(now)
+        return Happening(taken(now), Done.DELETE, grace=0)
+    if step.deed is Deed.UNGATE:
+        now["spec"]["schedulingGates"] = []
+    elif step.deed is Deed.RELABEL:
+        now["metadata"]["labels"].update(step.subject["metadata"]["labels"])
+    else:
+        now["spec"]["unschedulable"] = step.deed is Deed.CORDON
+    return Happening(taken(api.replace(now)))
+
+
+def taken(obj):
+    """A pod or node of the API server, as we take it."""
+    return PodInfo(msgspec.convert(obj, Pod)) if obj["kind"] == "Pod" else msgspec.convert(obj, Node)
+
+
+def key_of(obj):
+    return f"{obj['metadata']['namespace']}/{obj['metadata']['name']}"
+
+
+def test_a_story_goes_as_it_goes_with_the_real_scheduler(api):
+    for obj in furniture():
+        api.create(obj)
+    objects, happenings, clock, tried = api.everything(), [], 0.0, []
+    with api.watched() as watch, api.scheduling() as scheduler:
+        for step in steps():
+            happening = change(api, step)
+            clock += STEP + (GRACE if step.deed is Deed.GO else 0)
+            if happening is not None:
+                happenings.append(replace(happening, at=clock))
+            scheduler.settle(watch, [key_of(step.subject)] if step.deed is Deed.CREATE else ())
+            tried.append((step, clock, sum(scheduler.attempts().values())))
+        notes = api.refusal_notes()
+    theirs = watch.pods
+    ours = simulated(objects, theirs, happenings, until=clock + STEP / 2)
+
+    found = differences(theirs, ours)
+    assert not found, f"{len(found)} differences\n" + "\n".join(found)
+    for step, at, attempts in tried:  # the queue has let the same pods go on, and no others
+        said = f"attempts until {step.deed.value} {step.subject['metadata']['name']}"
+        assert (said, attempts) == (said, ours.attempts_until(at + STEP / 2))
+    messages = ours.values(Refused, "message")
+    assert {key: note for key, note in notes.items() if not note <= set(messages.get(key, ()))} == {}
+    assert_that_much_was_asked(ours)
+
+
+def test_a_crowd_that_is_there_before_the_real_scheduler_ends_where_it_ends_with_it(api):
+    for obj in (*furniture(), *crowd()):
+        api.create(obj)
+    objects, late = api.everything(), 60.0
+    with api.watched() as watch:
+        for pod in api.all("Pod"):
+            watch.note(pod)
+        waiting = list(watch.pods)
+        with api.scheduling() as scheduler:
+            scheduler.settle(watch, waiting)
+            happenings = [replace(change(api, step), at=late) for step in releases()]
+            scheduler.settle(watch, waiting)
+    theirs = watch.pods
+    ours = simulated(objects, theirs, happenings, until=2 * late)
+
+    # How often a pod is tried in between depends on how fast kube-scheduler is; what it is told at last does not.
+    found = differences(theirs, ours, messages=lambda all_of_them: all_of_them[-1:])
+    assert not found, f"{len(found)} differences\n" + "\n".join(found)
+
+
+def assert_that_much_was_asked(ours):
+    """Nobody is to shrink the story without noticing: it covers what it is there to cover."""
+    chosen = [record for record in ours.facts.timeline if isinstance(record, Chosen)]
+    count = Counter(outcome.state for outcome in ours.facts.pods.values())
+    assert len(ours.facts.pods) >= 200
+    assert sum(record.ties == 1 for record in chosen) >= 120
+    assert count[State.BOUND] >= 120
+    assert count[State.UNSCHEDULABLE] >= 20
+    assert len({outcome.preempted_by for outcome in ours.facts.pods.values()} - {""}) >= 3
+    refused_by = {plugin for record in ours.facts.timeline if isinstance(record, Refused) for plugin in record.plugins}
+    assert refused_by >= {
+        "DynamicResources",
+        "InterPodAffinity",
+        "NodeAffinity",
+        "NodePorts",
+        "NodeResourcesFit",
+        "NodeUnschedulable",
+        "NodeVolumeLimits",
+        "PodTopologySpread",
+        "TaintToleration",
+        "VolumeBinding",
+        "VolumeRestrictions",
+    }

@@ -1,0 +1,419 @@
+"""The scheduling queue: who is tried next, who backs off, who waits, and what brings them back."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from schedctl.engine.clocks import Clock
+from schedctl.engine.hinting import Hints
+from schedctl.engine.queues import Backoff, Place, SchedulingQueue
+from schedctl.engine.reporters import Reporter
+from schedctl.framework.events import (
+    ASSIGNED_POD_DELETE,
+    NODE_ADD,
+    Action,
+    Hint,
+    Resource,
+    registers,
+)
+from schedctl.framework.points import FilterPlugin, PreEnqueuePlugin
+from schedctl.framework.profiles import Profile
+from schedctl.framework.reasons import ACCEPT
+from schedctl.framework.statuses import SUCCESS, unresolvable
+from schedctl.plugins.priority_sort import PrioritySort
+from schedctl.testing.builders import node, pod
+
+
+class Room(FilterPlugin):
+    """Hopes for any deleted pod, and for nodes that are large."""
+
+    def filter(self, cycle, nodes):
+        return ACCEPT
+
+    def signature(self, pod):
+        return ()
+
+    def events_to_register(self):
+        return (
+            registers(Resource.ASSIGNED_POD, Action.DELETE),
+            registers(Resource.NODE, Action.ADD, self.after_node),
+        )
+
+    def after_node(self, pod, before, after):
+        self.args.append(pod.key)
+        return Hint.QUEUE if after.metadata.name == "large" else Hint.SKIP
+
+
+class Partner(FilterPlugin):
+    """Waits for a partner, which any deleted pod may be."""
+
+    def filter(self, cycle, nodes):
+        return ACCEPT
+
+    def events_to_register(self):
+        return (registers(Resource.ASSIGNED_POD, Action.DELETE),)
+
+
+class Broken(Partner):
+    """Has a hint that fails."""
+
+    def events_to_register(self):
+        return (registers(Resource.NODE, Action.ADD, lambda pod, before, after: 1 / 0),)
+
+
+class Door(PreEnqueuePlugin):
+    """Keeps the pods out that are in `args`, and hopes for deleted pods."""
+
+    def pre_enqueue(self, pod):
+        return unresolvable("closed") if pod.pod.metadata.name in self.args else SUCCESS
+
+    def events_to_register(self):
+        return (registers(Resource.ASSIGNED_POD, Action.DELETE, lambda pod, before, after: Hint.SKIP),)
+
+
+class Queue(SchedulingQueue):
+    """A queue of one profile with the plugins above, which writes its moves down."""
+
+    def __init__(self, backoff=None, reporter=None):
+        self.asked, self.closed, self.moves = [], set(), []
+        made = (Door(self.closed, None), Room(self.asked, None), Partner(None, None), Broken(None, None))
+        profile = Profile(
+            "default-scheduler",
+            {plugin.name: plugin for plugin in made},
+            pre_enqueue=made[:1],
+            queue_sort=(PrioritySort(None, None),),
+        )
+        super().__init__(Hints([profile], reporter or Reporter()), Clock(), backoff, self.write_down)
+
+    def write_down(self, queued, before, event):
+        self.moves.append((queued.info.pod.metadata.name, queued.place and queued.place.value, event))
+
+    def refuse(self, name, *plugins, pending=()):
+        """Pop the pod, which has to be the next, and put it back refused."""
+        queued = self.pop()
+        assert queued.info.pod.metadata.name == name
+        self.requeue(queued, frozenset((*plugins, *pending)), frozenset(pending))
+        return queued
+
+    def place(self, name):
+        queued = self.get(f"default/{name}")
+        return queued and queued.place
+
+    def after(self, seconds):
+        self.clock.advance(self.clock.now + seconds)
+        self.flush()
+
+
+def names(queue):
+    popped = []
+    while (queued := queue.pop()) is not None:
+        popped.append(queued.info.pod.metadata.name)
+        queue.done(queued)
+    return popped
+
+
+def test_higher_priority_comes_first_and_then_who_came_first():
+    queue = Queue()
+    for name, priority in (("a", 0), ("b", 5), ("c", 0), ("d", 5)):
+        queue.add(pod(name, priority=priority))
+    assert names(queue) == ["b", "d", "a", "c"]
+    assert len(queue) == 0
+
+
+def test_a_pod_cannot_be_added_twice():
+    queue = Queue()
+    queue.add(pod("a"))
+    with pytest.raises(ValueError, match="default/a is in the queue already"):
+        queue.add(pod("a"))
+
+
+def test_a_refused_pod_waits_for_an_event_that_its_refuser_cares_about():
+    queue = Queue(Backoff(maximum=0))
+    queue.add(pod("a"))
+    queue.refuse("a", "Room")
+    assert queue.place("a") is Place.UNSCHEDULABLE
+    queue.tell(NODE_ADD, None, node("small"))
+    assert queue.place("a") is Place.UNSCHEDULABLE
+    queue.tell(NODE_ADD, None, node("large"))
+    assert queue.place("a") is Place.ACTIVE
+    assert queue.moves[-1] == ("a", "Active", "NodeAdd")
+
+
+def test_nobody_asks_a_plugin_that_did_not_refuse():
+    queue = Queue()
+    queue.add(pod("a"))
+    queue.refuse("a", "Partner")
+    queue.tell(NODE_ADD, None, node("large"))
+    assert queue.place("a") is Place.UNSCHEDULABLE
+    assert queue.asked == []
+
+
+def test_pods_alike_are_asked_about_once():
+    queue = Queue()
+    for name in "abc":
+        queue.add(pod(name))
+        queue.refuse(name, "Room")
+    queue.tell(NODE_ADD, None, node("large"))
+    assert len(queue.asked) == 1
+    assert queue.count(Place.UNSCHEDULABLE) == 0
+
+
+def test_a_hint_that_fails_counts_as_queue_and_is_reported():
+    failed = []
+
+    class Hears(Reporter):
+        def failing_hint(self, plugin, pod, fault):
+            failed.append((plugin, type(fault)))
+
+    queue = Queue(Backoff(maximum=0), Hears())
+    queue.add(pod("a"))
+    queue.refuse("a", "Broken")
+    queue.tell(NODE_ADD, None, node("small"))
+    assert queue.place("a") is Place.ACTIVE
+    assert failed == [("Broken", ZeroDivisionError)]
+
+
+@pytest.mark.parametrize(
+    ("count", "seconds"),
+    [pytest.param(n, s, id=f"attempt {n}: {s} s") for n, s in ((1, 1), (2, 2), (3, 4), (4, 8), (5, 10), (60, 10))],
+)
+def test_backoff_doubles_up_to_ten_seconds(count, seconds):
+    assert Backoff().duration(count) == seconds
+
+
+def test_a_backoff_that_begins_beyond_the_maximum_is_the_maximum():
+    assert Backoff(initial=20, maximum=10).duration(1) == 10
+
+
+def test_a_pod_that_backs_off_is_tried_early_when_nobody_else_is_active():
+    queue = Queue()
+    queue.add(pod("a"))
+    queue.refuse("a", "Room")
+    queue.add(pod("b"))
+    queue.tell(ASSIGNED_POD_DELETE, pod("x", on="n"), None)
+    assert queue.place("a") is Place.BACKOFF
+    assert names(queue) == ["b", "a"]
+    assert ("a", "InFlight", "PopFromBackoffQ") in queue.moves
+
+
+def test_pods_whose_backoffs_end_in_the_same_second_are_ordered_by_priority():
+    queue = Queue()
+    for name, priority in (("a", 0), ("b", 9)):
+        queue.add(pod(name, priority=priority))
+        queue.refuse(name, "Room")
+    queue.tell(ASSIGNED_POD_DELETE, pod("x", on="n"), None)
+    assert names(queue) == ["b", "a"]
+
+
+def test_a_pod_that_came_back_after_a_fault_is_not_tried_before_its_backoff_is_over():
+    queue = Queue()
+    queue.add(pod("a"))
+    queue.refuse("a")
+    assert queue.place("a") is Place.BACKOFF
+    assert queue.pop() is None
+    assert queue.next_expiry == 2.0  # one second, and whole seconds are over when the next begins
+    queue.after(1)
+    assert queue.place("a") is Place.BACKOFF
+    queue.after(1)
+    assert queue.moves[-1] == ("a", "Active", "BackoffComplete")
+
+
+def test_faults_are_counted_apart_from_refusals_and_forgotten_after_one():
+    queue = Queue()
+    queued = queue.add(pod("a"))
+    queue.refuse("a")
+    queue.after(2)
+    queue.refuse("a")
+    assert (queued.error_count, queued.unschedulable_count) == (2, 0)
+    queue.after(3)
+    queue.refuse("a", "Room")
+    assert (queued.error_count, queued.unschedulable_count) == (0, 1)
+
+
+def test_what_happens_while_a_pod_is_in_flight_counts_when_it_comes_back():
+    queue = Queue()
+    queue.add(pod("a"))
+    queue.add(pod("b"))
+    first = queue.pop()
+    queue.tell(NODE_ADD, None, node("large"))
+    second = queue.pop()
+    queue.requeue(first, frozenset(("Room",)))
+    queue.requeue(second, frozenset(("Room",)))
+    assert queue.place("a") is Place.BACKOFF
+    assert queue.place("b") is Place.UNSCHEDULABLE  # the node was there when its attempt began
+
+
+def test_what_a_pending_plugin_waited_for_lets_the_pod_skip_its_backoff():
+    queue = Queue()
+    queue.add(pod("a"))
+    queue.refuse("a", "Room", pending=("Partner",))
+    queue.tell(ASSIGNED_POD_DELETE, pod("x", on="n"), None)
+    assert queue.place("a") is Place.ACTIVE
+
+
+def test_an_unschedulable_pod_is_tried_again_after_five_minutes():
+    queue = Queue()
+    queue.add(pod("a"))
+    queue.refuse("a", "Room")
+    queue.flush()
+    assert queue.next_timeout() == 330.0  # more than 300 s, looked after every 30 s
+    queue.after(300)
+    assert queue.place("a") is Place.UNSCHEDULABLE
+    queue.after(30)
+    assert queue.moves[-1] == ("a", "Active", "UnschedulableTimeout")
+
+
+def test_a_gated_pod_comes_in_when_its_gate_opens_and_its_refusers_hear_of_it():
+    queue = Queue()
+    queue.closed.add("a")
+    queue.add(pod("a"))
+    assert queue.place("a") is Place.GATED
+    queue.tell(ASSIGNED_POD_DELETE, pod("x", on="n"), None)
+    assert queue.place("a") is Place.GATED
+    queue.closed.clear()
+    queue.tell(NODE_ADD, None, node("large"))
+    assert queue.place("a") is Place.GATED  # the gating plugin does not hear of nodes
+    queue.activate([pod("a")])
+    assert queue.place("a") is Place.ACTIVE
+
+
+def test_a_refused_pod_whose_gate_closed_meanwhile_is_gated_instead_of_tried():
+    queue = Queue()
+    queued = queue.add(pod("a"))
+    queue.refuse("a", "Room")
+    queue.closed.add("a")
+    queue.tell(ASSIGNED_POD_DELETE, pod("x", on="n"), None)
+    assert queue.place("a") is Place.GATED
+    assert queued.gate.reasons == ("closed",)
+    assert queued.unschedulable_plugins == {"Room", "Door"}
+    queue.closed.clear()
+    queue.tell(ASSIGNED_POD_DELETE, pod("y", on="n"), None)
+    assert queue.place("a") is Place.BACKOFF
+
+
+def test_an_activated_pod_skips_its_backoff_and_one_in_flight_is_tried_again():
+    queue = Queue()
+    queue.add(pod("a"))
+    queue.refuse("a")
+    queue.activate([pod("a")])
+    assert queue.place("a") is Place.ACTIVE
+    flying = queue.pop()
+    queue.activate([pod("a")])
+    queue.requeue(flying, frozenset(("Partner",)))
+    assert queue.place("a") is Place.BACKOFF
+
+
+def test_an_updated_pod_is_taken_as_it_is_now():
+    queue = Queue()
+    queue.add(pod("a"))
+    queue.add(pod("b"))
+    queue.update(pod("b"), pod("b", priority=9))
+    assert names(queue) == ["b", "a"]
+    queue.update(pod("c"), pod("c"))
+    assert queue.place("c") is Place.ACTIVE
+
+
+def test_a_deleted_pod_is_never_popped():
+    queue = Queue()
+    for name in "ab":
+        queue.add(pod(name))
+    queue.refuse("a", "Room")
+    queue.delete(pod("a"))
+    queue.delete(pod("b"))
+    assert names(queue) == []
+    assert len(queue) == 0
+
+
+def test_a_clock_does_not_go_back():
+    clock = Clock(5)
+    with pytest.raises(ValueError, match="cannot go back"):
+        clock.advance(4)
+
+
+class NoPodIsLostOrDoubled(RuleBasedStateMachine):
+    """Whatever happens, every pod is in one place, and is popped once for each time it is put back."""
+
+    def __init__(self):
+        super().__init__()
+        self.queue = Queue()
+        self.pods: dict[str, object] = {}
+        self.flying: dict[str, object] = {}
+        self.made = 0
+
+    @rule(priority=st.integers(0, 2), closed=st.booleans())
+    def add(self, priority, closed):
+        name = f"p{self.made}"
+        self.made += 1
+        if closed:
+            self.queue.closed.add(name)
+        self.pods[name] = pod(name, priority=priority)
+        self.queue.add(self.pods[name])
+
+    @rule()
+    def pop(self):
+        queued = self.queue.pop()
+        if queued is None:
+            assert self.queue.count(Place.ACTIVE) == 0
+        else:
+            name = queued.info.pod.metadata.name
+            assert name in self.pods
+            assert name not in self.flying
+            self.flying[name] = queued
+
+    @precondition(lambda self: self.flying)
+    @rule(data=st.data(), plugins=st.sets(st.sampled_from(("Room", "Partner", "Broken"))), pending=st.booleans())
+    def requeue(self, data, plugins, pending):
+        name = data.draw(st.sampled_from(sorted(self.flying)))
+        self.queue.requeue(self.flying.pop(name), frozenset(plugins), frozenset(plugins if pending else ()))
+
+    @precondition(lambda self: self.flying)
+    @rule(data=st.data())
+    def done(self, data):
+        name = data.draw(st.sampled_from(sorted(self.flying)))
+        self.queue.done(self.flying.pop(name))
+        del self.pods[name]
+
+    @precondition(lambda self: set(self.pods) - set(self.flying))
+    @rule(data=st.data(), priority=st.integers(0, 2), deed=st.sampled_from(("update", "delete", "activate", "open")))
+    def change(self, data, priority, deed):
+        name = data.draw(st.sampled_from(sorted(set(self.pods) - set(self.flying))))
+        if deed == "delete":
+            self.queue.delete(self.pods.pop(name))
+        elif deed == "activate":
+            self.queue.activate([self.pods[name]])
+        elif deed == "open":
+            self.queue.closed.discard(name)
+        else:
+            before, self.pods[name] = self.pods[name], pod(name, priority=priority)
+            self.queue.update(before, self.pods[name])
+
+    @rule(large=st.booleans())
+    def node_comes(self, large):
+        self.queue.tell(NODE_ADD, None, node("large" if large else "small"))
+
+    @rule()
+    def pod_goes(self):
+        self.queue.tell(ASSIGNED_POD_DELETE, pod("gone", on="n"), None)
+
+    @rule(seconds=st.sampled_from((0, 1, 7, 400)))
+    def time_passes(self, seconds):
+        self.queue.after(seconds)
+
+    @invariant()
+    def every_pod_is_in_one_place(self):
+        assert {queued.info.pod.metadata.name for queued in self.queue} == set(self.pods)
+        assert len(self.queue) == len(self.pods) == sum(self.queue.count(place) for place in Place)
+        assert self.queue.count(Place.IN_FLIGHT) == len(self.flying)
+
+    def teardown(self):
+        """In the end every pod that is let in comes out, once."""
+        for queued in list(self.flying.values()):
+            self.queue.requeue(queued, frozenset(("Room",)))
+        self.queue.closed.clear()
+        self.queue.activate(self.pods.values())
+        assert sorted(names(self.queue)) == sorted(self.pods)
+
+
+TestNoPodIsLostOrDoubled = NoPodIsLostOrDoubled.TestCase

@@ -1,0 +1,303 @@
+"""How a simulation is told: bars, zones and nodes, groups of pending pods, and what happened to the cluster."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from schedctl.render import outputs, simulations
+from schedctl.render.terminals import PLAIN, Terminal
+from schedctl.simulation.reports import (
+    Balance,
+    Change,
+    Effect,
+    Ending,
+    EndReason,
+    Evenness,
+    Fate,
+    GroupUse,
+    Hint,
+    Metadata,
+    NodePods,
+    OtherPod,
+    PendingPods,
+    PodFate,
+    Preempted,
+    Reason,
+    RejectedPods,
+    SimulationReport,
+    Summary,
+    Use,
+    Utilisation,
+    WorkloadResult,
+)
+
+EVEN = Evenness(mean=50, deviation=10, lowest=20, highest=80)
+HOSTILE = "\x1b[31mred\u202e\n[bold]x[/bold]"
+
+
+def workload(name="web", **more):
+    return WorkloadResult(
+        **{
+            "api_version": "apps/v1",
+            "kind": "Deployment",
+            "namespace": "shop",
+            "name": name,
+            "source": "deploy/web.yaml:3",
+            "changes": [Change(what="new", text="new")],
+            "wanted": 2,
+            "placed": 2,
+            **more,
+        }
+    )
+
+
+def report(*results, **more):
+    placed, wanted = sum(each.placed for each in results), sum(each.wanted for each in results)
+    return SimulationReport(
+        **{
+            "metadata": Metadata(),
+            "summary": Summary(
+                exit_code=0, workloads=len(results), pods=wanted, placed=placed, pending=wanted - placed
+            ),
+            "results": list(results),
+            "preemptions": [],
+            "others": [],
+            "utilisation": Utilisation(
+                label="pool",
+                groups=[
+                    GroupUse(
+                        name="general",
+                        nodes=3,
+                        uses=[
+                            Use(resource="cpu", allocatable_before=4000, allocatable=4000, before=1000, after=3000),
+                            Use(resource="memory", allocatable_before=100, allocatable=100, before=50, after=20),
+                            Use(resource="pods", allocatable_before=100, allocatable=100, before=1, after=2),
+                        ],
+                    )
+                ],
+            ),
+            "balance": [Balance(resource="cpu", before=EVEN, after=EVEN)],
+            "ending": Ending(reason=EndReason.SETTLED, text="every pod is bound or gone", clock=0, attempts=2),
+            **more,
+        }
+    )
+
+
+def shown(document, output="", terminal=PLAIN, limit=0):
+    stream = io.StringIO()
+    outputs.write(document, outputs.parse(output), stream, terminal, limit=limit)
+    return stream.getvalue()
+
+
+PLACED = workload(
+    zones={"a": 3, "b": 1},
+    nodes=[
+        NodePods(name="n1", zone="a", pods=2),
+        NodePods(name="n2", zone="a", pods=1),
+        NodePods(name="n3", zone="b", pods=1),
+    ],
+    zone_skew=2,
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "bar"),
+    [
+        pytest.param(0, 0, "··········", id="empty"),
+        pytest.param(1, 1, "█·········", id="a little is something"),
+        pytest.param(50, 50, "█████·····", id="half"),
+        pytest.param(20, 50, "██▒▒▒·····", id="more than before"),
+        pytest.param(50, 20, "██░░░·····", id="less than before"),
+        pytest.param(99, 99, "█████████·", id="nearly full is not full"),
+        pytest.param(100, 100, "██████████", id="full"),
+        pytest.param(90, 130, "█████████▒", id="more than there is"),
+        pytest.param(-5, 0, "··········", id="less than nothing"),
+    ],
+)
+def test_a_bar(before, after, bar):
+    assert simulations.bar(before, after) == bar
+    assert len(bar) == 10
+
+
+def test_the_first_line_answers():
+    assert shown(report(PLACED)).startswith("2 of 2 pods placed\n")
+    summary = Summary(
+        exit_code=3,
+        workloads=1,
+        pods=120,
+        placed=100,
+        pending=2,
+        rejected=3,
+        not_created=4,
+        inconclusive=5,
+        foreign_scheduler=6,
+        preempted=1,
+        mistakes=2,
+    )
+    assert shown(report(PLACED, summary=summary)).partition("\n")[0] == (
+        "100 of 120 pods placed; 2 pending; 4 not created; 3 rejected; 5 inconclusive; 6 left to another scheduler; "
+        "1 preempted; 2 mistakes in the manifests"
+    )
+    assert shown(report()).startswith("no pods to place\n")
+
+
+def test_a_workload_is_told_by_zone_and_node():
+    assert (
+        "\nDeployment shop/web: 2 of 2 placed  [new, zone skew 2, deploy/web.yaml:3]\n  a  3  n1 ×2, n2\n  b  1  n3\n"
+    ) in shown(report(PLACED))
+    assert "  a  3  n1 ×2, +1 on 1 more node\n" in shown(report(PLACED), limit=1)
+
+
+def test_changes_are_told():
+    changes = [Change(what="scaled", text="scaled from 3 to 5"), *(Change(what="template", text=f"c{i}") for i in "12")]
+    told = shown(report(workload(changes=changes, removed=3, left=1)))
+    assert "  change: scaled from 3 to 5\n  change: c1\n" in told
+    assert "  change: 3 old pods removed\n" in told
+    assert "  change: 1 old pod not removed yet, since new ones do not run\n" in told
+    assert "  +3 more changes\n" in shown(report(workload(changes=changes, removed=3, left=1)), limit=2)
+
+
+PENDING = PendingPods(
+    fate=Fate.UNSCHEDULABLE,
+    message="0/3 nodes are available: 3 Insufficient cpu.",
+    plugins=["NodeResourcesFit"],
+    pods=["web-1", "web-2"],
+    example="web-1",
+    reasons=[Reason(reference="x/y", plugin="P", code="Unschedulable", text="Insufficient cpu", count=3, detail="d")],
+    hints=[Hint(type="t", text="would fit if cpu <= 1")],
+    notes=["n"],
+)
+
+
+def test_pending_pods_are_told_once_for_all_alike():
+    assert (
+        "  2 pending: web-1, web-2\n"
+        "    0/3 nodes are available: 3 Insufficient cpu.\n"
+        "    for web-1, as the run left the cluster:\n"
+        "    3 nodes: Insufficient cpu  [P]  d\n"
+        "    note: n\n"
+        "    hint: would fit if cpu <= 1\n"
+    ) in shown(report(workload(placed=0, pending=[PENDING])))
+
+
+@pytest.mark.parametrize(
+    ("fate", "words"),
+    [
+        (Fate.NOMINATED, "1 pending, promised to n1: web-1"),
+        (Fate.GATED, "1 gated: web-1"),
+        (Fate.WAITING, "1 held back on n1: web-1"),
+        (Fate.QUEUED, "1 not tried yet: web-1"),
+        (Fate.FAILED, "1 pending after a fault: web-1"),
+        (Fate.EVICTED, "1 evicted for good: web-1"),
+        (Fate.FOREIGN_SCHEDULER, "1 left to another scheduler: web-1"),
+        (Fate.INCONCLUSIVE, "1 inconclusive: web-1"),
+    ],
+)
+def test_every_fate_has_words(fate, words):
+    pending = PendingPods(fate=fate, message="", plugins=[], pods=["web-1"], node="n1")
+    assert f"  {words}\n" in shown(report(workload(placed=1, pending=[pending])))
+
+
+def test_what_was_not_created_or_rejected_is_told():
+    rejected = [RejectedPods(plugin="ResourceQuota", message='pods "web-1" is forbidden: x', pods=["web-1"])]
+    told = shown(
+        report(workload(placed=0, rejected=rejected, not_created=["web-2"]), rejected=["claims are forbidden"])
+    )
+    assert '  1 rejected: web-1\n    pods "web-1" is forbidden: x\n' in told
+    assert "  1 not created: web-2\n    its controller waits for the pods before\n" in told
+    assert "\nrejected: claims are forbidden\n" in told
+
+
+def test_who_had_to_make_room_is_told():
+    gone = {"priority": 1, "node": "n1", "by": "shop/web-1", "at": 0.0}
+    told = shown(
+        report(
+            PLACED,
+            preemptions=[
+                Preempted(pod="a/b", **gone),
+                Preempted(pod="a/c", **gone, successor="a/d", fate=Fate.PLACED, successor_node="n2"),
+                Preempted(pod="a/e", **gone, successor="a/f", fate=Fate.UNSCHEDULABLE),
+            ],
+        )
+    )
+    assert "  a/b  priority 1 on n1  by shop/web-1  nobody makes another\n" in told
+    assert "  a/c  priority 1 on n1  by shop/web-1  came back on n2\n" in told
+    assert "  a/e  priority 1 on n1  by shop/web-1  its successor f is pending\n" in told
+
+
+def test_pods_that_waited_before_are_told():
+    others = [OtherPod(pod="a/b", fate=Fate.PLACED, node="n1"), OtherPod(pod="a/c", fate=Fate.UNSCHEDULABLE)]
+    told = shown(report(PLACED, others=others))
+    assert "1 other pod of the cluster found room\n  a/b  n1\n" in told
+    assert "1 other pod of the cluster is pending (a/c)\n" in told
+
+
+def test_an_effect_of_admission_is_told_once():
+    effects = [Effect(plugin="Priority", text="priority 1", objects=2)]
+    both = report(workload(effects=effects), workload("api", effects=effects))
+    one = report(workload(effects=effects), workload("api"))
+    assert "  Priority  priority 1  all\n" in shown(both)
+    assert "  Priority  priority 1  shop/web\n" in shown(one)
+
+
+def test_use_is_told_before_and_after():
+    assert "  general      3  ███▒▒▒▒▒·· 25% → 75%  ██░░░····· 50% → 20%\n" in shown(report(PLACED))
+    assert "PODS" not in shown(report(PLACED))
+    assert "(3 of 4)" in shown(report(PLACED), "wide")
+    assert "PODS" in shown(report(PLACED), "wide")
+
+
+def test_every_sign_has_an_ascii_form():
+    told = shown(report(PLACED), terminal=Terminal(encoding="ascii"))
+    assert "###+++++.. 25% -> 75%" in told
+    assert "##---....." in told
+    assert "n1 x2" in told
+    assert told.isascii()
+    assert "\\" not in told
+
+
+def test_ties_and_how_they_were_decided_are_told():
+    tied = workload(pods=[PodFate(name="web-1", fate=Fate.PLACED, node="n1", ties=2)])
+    assert "of which the first by name was taken" in shown(report(tied))
+    assert "of which seed 3 drew one" in shown(report(tied, metadata=Metadata(seed=3)))
+    assert "  web-1  n1  2 tied\n" in shown(report(tied), "wide")
+
+
+def test_the_names_are_those_of_kubectl():
+    pods = [PodFate(name="web-1", fate=Fate.PLACED, node="n1"), PodFate(name="web-2", fate=Fate.NOMINATED, node="n1")]
+    assert shown(report(workload(pods=pods)), "name") == "pod/web-1 node/n1\npod/web-2\n"
+
+
+@pytest.mark.parametrize("output", ["", "wide", "json", "yaml", "name", "jsonpath={.results[*].pods[*].name}"])
+@pytest.mark.parametrize("color", [False, True], ids=["plain", "in colour"])
+def test_names_from_a_cluster_do_nothing_to_a_terminal(output, color):
+    hostile = workload(
+        HOSTILE,
+        kind=HOSTILE,
+        source=HOSTILE,
+        changes=[Change(what="template", text=HOSTILE)],
+        effects=[Effect(plugin="P", text=HOSTILE, objects=1)],
+        notes=[HOSTILE],
+        nodes=[NodePods(name=HOSTILE, zone=HOSTILE, pods=1)],
+        pods=[PodFate(name=HOSTILE, fate=Fate.PLACED, node=HOSTILE)],
+        pending=[PendingPods(fate=Fate.GATED, message=HOSTILE, plugins=[HOSTILE], pods=[HOSTILE])],
+        rejected=[RejectedPods(plugin=HOSTILE, message=HOSTILE, pods=[HOSTILE])],
+        not_created=[HOSTILE],
+    )
+    gone = Preempted(pod=HOSTILE, priority=0, node=HOSTILE, by=HOSTILE, at=0.0)
+    use = Utilisation(label=HOSTILE, groups=[GroupUse(name=HOSTILE, nodes=1, uses=report().utilisation.groups[0].uses)])
+    document = report(
+        hostile,
+        preemptions=[gone],
+        others=[OtherPod(pod=HOSTILE, fate=Fate.PLACED, node=HOSTILE)],
+        utilisation=use,
+        rejected=[HOSTILE],
+        passed={f"v1 {HOSTILE}": 1},
+    )
+    told = shown(document, output, Terminal(color=color))
+    assert "\x1b[31m" not in told
+    assert "\u202e" not in told
+    if output in ("", "wide"):
+        assert "[bold]x[/bold]" in told

@@ -1,0 +1,50 @@
+"""Releases from YAML: what is there, what is to be created, and what becomes of it."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+
+from schedctl.api.custom_kinds import CUSTOM_KINDS
+from schedctl.scheduler import Scheduler
+from schedctl.simulation import accounts
+from schedctl.simulation.releases import Simulated
+from schedctl.simulation.releases import simulate as simulated
+from schedctl.simulation.reports import Metadata, SimulationReport
+from schedctl.sources import Terms, load_text
+from schedctl.workloads.clusters import assemble
+
+
+class Told(NamedTuple):
+    """A simulated release: the facts, the report, and the scheduler with the cluster as the run left it."""
+
+    facts: Simulated
+    report: SimulationReport
+    scheduler: Scheduler
+
+
+Simulate = Callable[..., Told]
+
+
+@pytest.fixture
+def simulate() -> Simulate:
+    """Simulates a release of YAML in a cluster of YAML."""
+
+    def simulate(state: str, manifests: str, *, fail: bool = False, **options) -> Told:
+        scheduler = Scheduler(assemble(one.object for one in load_text(yaml(state), "state.yaml").objects).cluster)
+        terms = Terms(creating=True, custom_kinds=CUSTOM_KINDS)
+        given = load_text(yaml(manifests), "release.yaml", terms=terms)
+        facts = simulated(scheduler, given.objects, passed=given.ignored, **options)
+        report = accounts.report(facts, scheduler.cluster, metadata=Metadata(), problems=given.problems, fail=fail)
+        return Told(facts, report, scheduler)
+
+    return simulate
+
+
+def yaml(text: str) -> bytes:
+    """The text as YAML also where it begins with a brace, which would be taken for JSON."""
+    return re.sub(r"\A(\s*(---\n)?\s*)\{", r"\1# YAML\n{", textwrap.dedent(text)).encode()

@@ -1,0 +1,464 @@
+"""Whole runs: where pods end up, in which order things happen, and when nothing can move any more."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from schedctl.cache.pod_info import PodInfo
+from schedctl.config import loading
+from schedctl.errors import NotModelled
+from schedctl.framework.points import PermitPlugin, PreBindPlugin, ReservePlugin
+from schedctl.framework.registries import Registry
+from schedctl.framework.statuses import SUCCESS, error, unschedulable, wait
+from schedctl.plugins.in_tree import IN_TREE
+from schedctl.scheduler import Scheduler
+from schedctl.simulation import records, timelines
+from schedctl.simulation.choices import ReplayError, replayed, seeded
+from schedctl.simulation.happenings import Controller, Deed, Happening
+from schedctl.simulation.outcomes import End, State
+from schedctl.simulation.runs import Options, Progress, run
+from schedctl.testing.builders import cluster, node, pod
+
+
+def scheduler(made, *plugins, **settings):
+    """A scheduler of the default profile and these plugins."""
+    if not plugins and not settings:
+        return Scheduler(made)
+    lines = ["apiVersion: kubescheduler.config.k8s.io/v1", "kind: KubeSchedulerConfiguration"]
+    lines += [f"{key}: {value}" for key, value in settings.items()]
+    named = ", ".join(f"{{name: {plugin.__name__}}}" for plugin in plugins)
+    lines += ["profiles:", "- plugins:", f"    multiPoint: {{enabled: [{named}]}}"]
+    registry = Registry((*IN_TREE.values(), *plugins))
+    return Scheduler(made, loading.load("\n".join(lines), "config"), registry)
+
+
+def ends(facts):
+    """Where each pod is: its node if it is bound, else its state."""
+    return {
+        key.removeprefix("default/"): outcome.node if outcome.state is State.BOUND else outcome.state
+        for key, outcome in facts.pods.items()
+    }
+
+
+def said(facts, *kinds):
+    """The records of some kinds, each as its time and its other values but the messages."""
+    return [record for record in facts.timeline if isinstance(record, kinds)]
+
+
+def test_pods_are_placed_in_the_order_of_the_queue_and_the_run_ends_when_all_are():
+    made = cluster(node("a", cpu="2"), pod("low", cpu="2"), pod("high", cpu="2", priority=1))
+    facts = run(Scheduler(made))
+    assert ends(facts) == {"low": State.UNSCHEDULABLE, "high": "a"}
+    assert facts.pods["default/low"].message.startswith("0/1 nodes are available: 1 Insufficient cpu.")
+    assert facts.pods["default/low"].plugins == ("NodeResourcesFit",)
+    assert facts.end is End.STUCK
+    assert made.pod_table.row_of.keys() == {"default/high"}
+    assert run(Scheduler(cluster(node("a"), pod("x")))).end is End.SETTLED
+
+
+def test_pods_handed_over_join_the_cluster_and_others_are_left_alone():
+    made = cluster(node("a"), pod("waits"))
+    facts = run(Scheduler(made), [pod("comes")])
+    assert ends(facts) == {"comes": "a"}
+    assert made.pending.keys() == {"default/waits"}
+
+
+def test_pods_of_another_scheduler_are_left_alone():
+    facts = run(Scheduler(cluster(node("a"), pod("x", schedulerName="other"))))
+    assert facts.pods == {}
+    assert facts.end is End.SETTLED
+
+
+def test_pods_of_another_scheduler_that_come_later_are_left_alone():
+    made = cluster(node("a"), pod("y"))
+    theirs = pod("x", schedulerName="other")
+    facts = run(Scheduler(made), happenings=[Happening(theirs, at=1), Happening(theirs, Deed.DELETE, at=2)])
+    assert ends(facts) == {"y": "a"}
+    assert "default/x" not in made.pending
+
+
+def test_a_run_in_a_fork_leaves_everything_as_it_was():
+    made = cluster(node("a", cpu="1"), pod("x", on="a", cpu="1"), pod("y", cpu="1", priority=1))
+    what_if = Scheduler(made)
+    with what_if.fork():
+        assert ends(run(what_if)) == {"y": "a"}
+    assert (list(made.pod_table.row_of), list(made.pending)) == (["default/x"], ["default/y"])
+    assert made.pending["default/y"].pod.status.nominated_node_name == ""
+    assert not what_if.nominator
+
+
+def test_equal_runs_leave_equal_bytes():
+    def written():
+        made = cluster(
+            *(node(name, cpu="3") for name in "cab"),
+            *(pod(f"low-{i}", on="abc"[i], cpu="2") for i in range(3)),
+            *(pod(f"p-{i}", cpu="1", priority=i % 3) for i in range(9)),
+        )
+        return b"\n".join(timelines.lines(run(Scheduler(made)).timeline))
+
+    assert written() == written()
+
+
+def test_a_seed_takes_other_nodes_of_the_same_ties_and_nothing_else():
+    def placed(choose):
+        made = cluster(*(node(f"n{i}") for i in range(8)), pod("free"), pod("tied", nodeSelector={HOSTNAME: "n5"}))
+        facts = run(Scheduler(made), options=Options(choose=choose))
+        return facts.pods["default/free"], ends(facts)
+
+    taken = {placed(seeded(seed))[1]["free"] for seed in range(12)}
+    assert len(taken) > 1
+    assert all(placed(seeded(seed))[1]["tied"] == "n5" for seed in range(12))
+    assert placed(seeded(7))[1] == placed(seeded(7))[1]
+    assert placed(seeded(7))[0].ties == 8
+
+
+HOSTNAME = "kubernetes.io/hostname"
+
+
+def test_a_run_can_be_replayed_as_far_as_the_ties_allow():
+    def again(choose):
+        return run(Scheduler(cluster(node("a"), node("b"), pod("x"))), options=Options(choose=choose))
+
+    assert ends(again(replayed({"default/x": "b"}))) == {"x": "b"}
+    first = again(seeded(3))
+    assert timelines.difference(first.timeline, again(replayed(timelines.placements(first.timeline))).timeline) is None
+    with pytest.raises(ReplayError, match="pod default/x cannot go to node c"):
+        again(replayed({"default/x": "c"}))
+
+
+def test_a_timeline_is_written_and_read_back():
+    made = cluster(node("a", cpu="1"), pod("x", on="a", cpu="1"), pod("y", cpu="1", priority=1), pod("z", cpu="9"))
+    facts = run(Scheduler(made))
+    assert list(timelines.read(timelines.lines(facts.timeline))) == facts.timeline
+    shorter = timelines.difference(facts.timeline, facts.timeline[:-1])
+    assert shorter == timelines.Difference(len(facts.timeline), facts.timeline[-1], None)
+    assert isinstance(facts.timeline[-1], records.Ended)
+    untraced = run(Scheduler(cluster(node("a"), pod("x"))), options=Options(trace=False))
+    assert (untraced.timeline, ends(untraced)) == ([], {"x": "a"})
+
+
+# -- preemption ----------------------------------------------------------------------
+
+
+def test_a_victim_takes_its_grace_period_and_the_preemptor_waits_for_it():
+    made = cluster(
+        node("a", cpu="1"),
+        pod("low", on="a", cpu="1", terminationGracePeriodSeconds=7),
+        pod("high", cpu="1", priority=1),
+    )
+    facts = run(Scheduler(made))
+    assert ends(facts) == {"high": "a"}
+    assert facts.clock == 7
+    assert [(e.pod.key, e.node, e.by, e.at, e.until) for e in facts.evictions] == [
+        ("default/low", "a", "default/high", 0, 7)
+    ]
+    assert facts.evictions[0].pod.pod.spec.node_name == "a"
+    assert facts.pods["default/high"].attempts == 2
+    [nominated] = said(facts, records.Nominated)
+    assert (nominated.at, nominated.node) == (0, "a")
+
+
+def test_a_pod_with_several_victims_is_kept_out_until_the_last_is_told_to_go():
+    victims = (pod(f"low-{i}", on="a", cpu="1", terminationGracePeriodSeconds=0) for i in range(3))
+    facts = run(Scheduler(cluster(node("a", cpu="3"), *victims, pod("high", cpu="3", priority=1))))
+    moves = [(move.to, move.event, move.plugin) for move in said(facts, records.Moved)]
+    assert moves == [
+        ("Active", "UnscheduledPodAdd", ""),
+        ("InFlight", "", ""),
+        ("Unschedulable", "ScheduleAttemptFailure", ""),
+        ("Gated", "AssignedPodDelete", "DefaultPreemption"),
+        ("Backoff", "AssignedPodDelete", ""),
+        ("InFlight", "PopFromBackoffQ", ""),
+        ("", "", ""),
+    ]
+    assert (ends(facts), facts.clock) == ({"high": "a"}, 0)
+
+
+def test_a_pod_of_lower_priority_loses_the_node_it_was_promised():
+    made = cluster(
+        node("a", cpu="2"),
+        pod("low-0", on="a", cpu="1"),
+        pod("low-1", on="a", cpu="1"),
+        pod("middle", cpu="1", priority=1),
+    )
+    high = Happening(pod("high", cpu="2", priority=2), at=5)
+    facts = run(Scheduler(made), happenings=[high])
+    assert ends(facts) == {"middle": State.UNSCHEDULABLE, "high": "a"}
+    promises = [(r.at, r.pod, r.node) for r in said(facts, records.Nominated)]
+    assert promises == [
+        (0, "default/middle", "a"),
+        (5, "default/high", "a"),
+        (5, "default/middle", ""),
+    ]
+
+
+def test_pods_on_their_way_out_when_a_run_begins_leave_after_their_grace_period():
+    leaving = {"deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 12}
+    made = cluster(node("a", cpu="1"), pod("old", on="a", cpu="1", metadata=leaving), pod("new", cpu="1"))
+    facts = run(Scheduler(made))
+    assert (ends(facts), facts.clock) == ({"new": "a"}, 12)
+
+
+# -- the way from the chosen node to the bound pod -----------------------------------
+
+
+FAILURE = "ScheduleAttemptFailure"
+
+
+class Stumbles(ReservePlugin, PreBindPlugin):
+    """Fails the first time, at the point named in the pod's annotation."""
+
+    def __init__(self, args, handle):
+        super().__init__(args, handle)
+        self.told = []
+
+    def answer(self, cycle, point):
+        self.told.append(point)
+        planned = (cycle.pod.pod.metadata.annotations or {}).get(point)
+        if planned is None or self.told.count(point) > 1:
+            return SUCCESS
+        return {"refuse": unschedulable("taken"), "fail": error("broken")}[planned]
+
+    def reserve(self, cycle, node_name):
+        return self.answer(cycle, "reserve")
+
+    def unreserve(self, cycle, node_name):
+        self.told.append("unreserve")
+
+    def pre_bind(self, cycle, node_name):
+        return self.answer(cycle, "prebind")
+
+
+@pytest.mark.parametrize(
+    ("annotations", "message", "moves", "clock"),
+    [
+        pytest.param(
+            {"reserve": "refuse"}, "0/1 nodes are available: 1 taken.",
+            [("Unschedulable", FAILURE), ("Backoff", "TargetPodUpdate"), ("InFlight", "PopFromBackoffQ")], 0,
+            id="a reservation refused: the pod waits for an event, and its own status written is one",
+        ),
+        pytest.param(
+            {"reserve": "fail"}, 'running Reserve plugin "Stumbles": broken',
+            [("Backoff", "ScheduleAttemptFailure"), ("Active", "BackoffComplete"), ("InFlight", "")], 2,
+            id="a reservation that fails: the pod backs off",
+        ),
+        pytest.param(
+            {"prebind": "fail"}, 'running PreBind plugin "Stumbles": broken',
+            [("Backoff", "ScheduleAttemptFailure"), ("Active", "BackoffComplete"), ("InFlight", "")], 2,
+            id="a PreBind that fails: the pod backs off",
+        ),
+        pytest.param(
+            {"prebind": "refuse"}, "taken",
+            [("Backoff", "ScheduleAttemptFailure"), ("Active", "BackoffComplete"), ("InFlight", "")], 2,
+            id="a PreBind that refuses is beyond the point where refusals count",
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_failing_step_undoes(annotations, message, moves, clock):
+    made = cluster(node("a"), pod("x", metadata={"annotations": annotations}))
+    stumbling = scheduler(made, Stumbles)
+    facts = run(stumbling)
+    assert (ends(facts), facts.clock) == ({"x": "a"}, clock)
+    [why] = said(facts, records.Refused, records.Failed)
+    assert why.message == message
+    assert [(m.to, m.event) for m in said(facts, records.Moved)][2:-1] == moves
+    assert len(said(facts, records.Released)) == 1
+    assert stumbling.profiles["default-scheduler"].plugins["Stumbles"].told.count("unreserve") == 1
+
+
+class Pairs(PermitPlugin):
+    """Lets pods go two by two."""
+
+    def permit(self, cycle, node_name):
+        for waiting in self.handle.waiting_pods():
+            waiting.allow(self.name)
+            return SUCCESS
+        return wait(60)
+
+
+class Closes(Pairs):
+    """Is willing to wait, in vain; hears of nothing."""
+
+    def permit(self, cycle, node_name):
+        return wait(90)
+
+    def events_to_register(self):
+        return ()
+
+
+def test_a_pod_waits_for_permit_until_another_lets_it_go():
+    made = cluster(node("a"), pod("one"))
+    facts = run(scheduler(made, Pairs), happenings=[Happening(pod("two"), at=20)])
+    assert ends(facts) == {"one": "a", "two": "a"}
+    assert [(r.at, r.pod) for r in said(facts, records.Bound)] == [(20, "default/two"), (20, "default/one")]
+    [held] = said(facts, records.Waiting)
+    assert (held.pod, held.until) == ("default/one", {"Pairs": 60})
+
+
+def test_a_pod_nobody_lets_go_is_refused_when_the_patience_of_permit_ends():
+    facts = run(scheduler(cluster(node("a"), pod("one")), Closes), options=Options(horizon=100))
+    [released] = said(facts, records.Released)
+    assert released.at == 90
+    assert released.message == "rejected due to timeout after waiting 1m30s at plugin Closes"
+    assert facts.pods["default/one"].plugins == ("Closes",)
+    assert ends(facts) == {"one": State.UNSCHEDULABLE}
+
+
+def test_waiting_pods_are_there_when_a_run_ends_before_their_time():
+    facts = run(scheduler(cluster(node("a"), pod("one")), Closes), options=Options(horizon=50))
+    assert (ends(facts), facts.clock, facts.end) == ({"one": State.WAITING}, 50, End.HORIZON)
+    assert facts.pods["default/one"].node == "a"
+
+
+def test_endless_waiting_ends_with_the_patience_of_the_run():
+    facts = run(scheduler(cluster(node("a"), pod("one")), Closes), options=Options(patience=600))
+    assert facts.end is End.PATIENCE
+    assert facts.clock < 1000
+
+
+def test_a_waiting_pod_is_preempted_in_memory_and_goes_back_to_the_queue():
+    made = cluster(node("a", cpu="1"), pod("one", cpu="1"))
+    high = Happening(pod("high", cpu="1", priority=5), at=10)
+    facts = run(scheduler(made, Closes), happenings=[high], options=Options(horizon=60))
+    assert facts.evictions == []
+    assert ends(facts) == {"one": State.UNSCHEDULABLE, "high": State.WAITING}
+    released = said(facts, records.Released)[0]
+    assert (released.at, released.message) == (10, "waiting on permit for pod: preempted")
+    assert facts.pods["default/one"].preempted_by == "default/high"
+
+
+# -- what happens besides ------------------------------------------------------------
+
+
+def test_a_new_node_helps_a_pod_at_once():
+    made = cluster(node("a", cpu="1"), pod("big", cpu="2"))
+    facts = run(Scheduler(made), happenings=[Happening(node("b"), at=40)])
+    assert ends(facts) == {"big": "b"}
+    assert facts.pods["default/big"].settled == 40
+
+
+def test_a_node_that_does_not_help_is_not_tried():
+    made = cluster(node("a", cpu="1"), pod("big", cpu="2"))
+    facts = run(Scheduler(made), happenings=[Happening(node("b", cpu="1"), at=40)], options=Options(horizon=60))
+    assert (facts.attempts, facts.end) == (1, End.HORIZON)
+
+
+def test_a_pod_without_an_event_is_tried_again_after_five_minutes_once_the_world_has_changed():
+    made = cluster(node("a", cpu="1"), pod("big", cpu="2"))
+    facts = run(Scheduler(made), happenings=[Happening(node("b", cpu="1"), at=40)])
+    assert (facts.attempts, facts.clock, facts.end) == (2, 330, End.STUCK)
+
+
+def test_a_gated_pod_comes_in_when_its_gates_are_gone():
+    gates = [{"name": "hold"}]
+    facts = run(
+        Scheduler(cluster(node("a"), pod("x", schedulingGates=gates), pod("y", schedulingGates=gates))),
+        happenings=[Happening(pod("x"), at=3)],
+    )
+    assert ends(facts) == {"x": "a", "y": State.GATED}
+    assert facts.pods["default/y"].message == "waiting for scheduling gates: [hold]"
+    assert facts.pods["default/y"].plugins == ("SchedulingGates",)
+
+
+def test_a_deleted_pod_makes_room_after_its_grace_period():
+    running = pod("old", on="a", cpu="1")
+    made = cluster(node("a", cpu="1"), running, pod("new", cpu="1"))
+    facts = run(Scheduler(made), happenings=[Happening(running, Deed.DELETE, at=5, grace=10)])
+    assert (ends(facts), facts.clock) == ({"new": "a"}, 15)
+
+
+def test_pods_that_are_deleted_before_they_run_are_gone():
+    waiting = pod("new", cpu="9")
+    facts = run(Scheduler(cluster(node("a"), waiting)), happenings=[Happening(waiting, Deed.DELETE, at=5)])
+    assert ends(facts) == {"new": State.GONE}
+    assert facts.end is End.SETTLED
+
+
+def test_the_pods_of_a_deleted_node_are_gone_with_it():
+    made = cluster(node("a"), node("b"), pod("x", nodeSelector={HOSTNAME: "a"}))
+    facts = run(Scheduler(made), happenings=[Happening(node("a"), Deed.DELETE, at=5)])
+    assert ends(facts) == {"x": State.GONE}
+    assert facts.pods["default/x"].node == "a"
+
+
+class Replaces(Controller):
+    """Makes a new pod for each that is gone, a second later."""
+
+    def __init__(self):
+        self.made = 0
+
+    def gone(self, pod, node_name):
+        self.made += 1
+        metadata = msgspec.structs.replace(pod.pod.metadata, name=f"again-{self.made}", deletion_timestamp=None)
+        spec = msgspec.structs.replace(pod.pod.spec, node_name="")
+        yield Happening(PodInfo(msgspec.structs.replace(pod.pod, metadata=metadata, spec=spec)), at=1)
+
+
+def test_a_controller_answers_with_more_happenings():
+    made = cluster(
+        node("a", cpu="1"), node("b", cpu="1"), pod("x", on="b", cpu="1", priority=9), pod("low", on="a", cpu="1"),
+        pod("high", cpu="1", priority=1),
+    )  # fmt: skip
+    facts = run(Scheduler(made), happenings=[Happening(node("c", cpu="1"), at=100)], controller=Replaces())
+    assert ends(facts) == {"high": "a", "again-1": "c"}
+    assert facts.pods["default/again-1"].arrived == 31
+
+
+# -- the end -------------------------------------------------------------------------
+
+
+def test_a_fault_that_stays_ends_the_run():
+    class Fails(PreBindPlugin):
+        def pre_bind(self, cycle, node_name):
+            raise OSError("no such volume")
+
+    facts = run(scheduler(cluster(node("a"), pod("x")), Fails))
+    assert (facts.attempts, facts.clock, facts.end) == (2, 2, End.STUCK)
+    assert facts.pods["default/x"].message == 'running PreBind plugin "Fails": OSError: no such volume'
+    assert facts.pods["default/x"].fault
+
+
+def test_pods_refused_alike_are_answered_from_memory_and_in_the_same_words():
+    made = cluster(node("a", cpu="1"), *(pod(f"p{i}", cpu="2") for i in range(20)))
+    facts = run(Scheduler(made))
+    assert (facts.attempts, facts.remembered) == (20, 19)
+    assert len({outcome.message for outcome in facts.pods.values()}) == 1
+    assert facts.end is End.STUCK
+
+
+def test_without_nodes_pods_back_off_and_the_run_ends():
+    facts = run(Scheduler(cluster(pod("x"))))
+    assert facts.pods["default/x"].message == "no nodes available to schedule pods"
+    assert (facts.end, facts.clock, ends(facts)) == (End.STUCK, 0, {"x": State.QUEUED})
+
+
+class Beyond(Scheduler):
+    """Cannot answer about the pod x."""
+
+    def attempt(self, pod, **options):
+        if pod.key == "default/x":
+            raise NotModelled("Sundial", "sundials", "pod default/x")
+        return super().attempt(pod, **options)
+
+
+def test_what_is_not_modelled_hides_nothing_else():
+    facts = run(Beyond(cluster(node("a"), pod("x"), pod("y"))))
+    assert ends(facts) == {"x": State.UNANSWERED, "y": "a"}
+
+
+def test_an_interrupted_run_says_what_is_known_so_far():
+    class Stops(Progress):
+        def attempted(self, run, queued):
+            if run.attempts == 3:
+                raise KeyboardInterrupt
+
+    facts = run(Scheduler(cluster(node("a"), *(pod(f"p{i}") for i in range(9)))), progress=Stops())
+    assert facts.end is End.INTERRUPTED
+    assert facts.count() == {State.BOUND: 3, State.QUEUED: 6}
+
+
+def test_backoff_is_the_configurations():
+    settings = {"podInitialBackoffSeconds": 4, "podMaxBackoffSeconds": 5}
+    made = cluster(node("a"), pod("x", metadata={"annotations": {"reserve": "fail"}}))
+    assert run(scheduler(made, Stumbles, **settings)).clock == 5

@@ -1,0 +1,528 @@
+"""The API server of a run: limits, quotas, node selectors of namespaces, and everything it did on the way.
+
+The messages are the API server's own.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from schedctl.workloads.creation import Admission, Created, Rejected, join
+from schedctl.workloads.expansion import Replica, expand
+
+POD = """
+apiVersion: v1
+kind: Pod
+metadata: {name: web, namespace: shop%s}
+spec: {%scontainers: [{name: app, image: a%s}]}
+"""
+
+
+def pod(resources: str = "", spec: str = "", metadata: str = "") -> str:
+    return POD % (metadata, spec, f", resources: {{{resources}}}" if resources else "")
+
+
+def limits(item: str, name: str = "limits") -> str:
+    return f"""
+---
+apiVersion: v1
+kind: LimitRange
+metadata: {{name: {name}, namespace: shop}}
+spec: {{limits: [{{{item}}}]}}
+"""
+
+
+def quota(hard: str, more: str = "", status: str = "") -> str:
+    return f"""
+---
+apiVersion: v1
+kind: ResourceQuota
+metadata: {{name: quota, namespace: shop}}
+spec: {{hard: {{{hard}}}{more}}}
+status: {{{status}}}
+"""
+
+
+@pytest.fixture
+def created(given, cluster_of):
+    """Creates a pod in a cluster: the answer, and the admission that gave it."""
+
+    def create(text: str, state: str = "", disabled=()):
+        cluster = cluster_of(state)
+        admission = Admission(cluster, disabled)
+        manifests = given(text)
+        assert manifests.problems == []
+        (one,) = manifests.objects
+        return admission.create(Replica(one.object)), admission
+
+    return create
+
+
+def message(answer) -> str:
+    assert isinstance(answer, Rejected)
+    return answer.message
+
+
+def effects(admission: Admission) -> list[str]:
+    return [f"{effect.plugin}: {effect.text}" for effect in admission.effects]
+
+
+def resources_of(answer) -> dict[str, dict[str, str]]:
+    assert isinstance(answer, Created)
+    resources = answer.pod.spec.containers[0].resources
+    return {"requests": resources.requests or {}, "limits": resources.limits or {}}
+
+
+# -- LimitRanger ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("item", "asked", "requests", "limit"),
+    [
+        pytest.param(
+            "type: Container, defaultRequest: {cpu: 100m}", "", {"cpu": "100m"}, {}, id="a default request is set"
+        ),
+        pytest.param(
+            "type: Container, default: {cpu: 200m}", "", {"cpu": "200m"}, {"cpu": "200m"}, id="a limit is a request too"
+        ),
+        pytest.param(
+            "type: Container, max: {cpu: '1'}", "", {"cpu": "1"}, {"cpu": "1"}, id="the maximum is the default limit"
+        ),
+        pytest.param(
+            "type: Container, min: {cpu: 50m}", "", {"cpu": "50m"}, {}, id="the minimum is the default request"
+        ),
+        pytest.param(
+            "type: Container, default: {cpu: 200m}, defaultRequest: {cpu: 100m}",
+            "requests: {cpu: 150m}",
+            {"cpu": "150m"},
+            {"cpu": "200m"},
+            id="what is stated stays",
+        ),
+    ],
+)
+def test_limit_ranges_complete_containers(created, item, asked, requests, limit):
+    answer, _ = created(pod(asked), limits(item))
+    assert resources_of(answer) == {"requests": requests, "limits": limit}
+
+
+def test_what_a_limit_range_sets_is_told_in_the_words_of_its_annotation(created):
+    _, admission = created(pod(), limits("type: Container, default: {memory: 1Gi, cpu: '1'}"))
+    assert effects(admission)[:2] == [
+        "LimitRanger: cpu, memory request for container app, by LimitRange limits",
+        "LimitRanger: cpu, memory limit for container app, by LimitRange limits",
+    ]
+    assert admission.effects[next(iter(admission.effects))] == ["Pod shop/web"]
+
+
+@pytest.mark.parametrize(
+    ("item", "asked", "said"),
+    [
+        pytest.param(
+            "type: Container, min: {cpu: 100m}",
+            "requests: {cpu: 50m}",
+            "minimum cpu usage per Container is 100m, but request is 50m",
+            id="too little",
+        ),
+        pytest.param(
+            "type: Container, max: {memory: 1Gi}",
+            "limits: {memory: 2048Mi}",
+            "maximum memory usage per Container is 1Gi, but limit is 2Gi",
+            id="too much, written as the server writes it",
+        ),
+        pytest.param(
+            "type: Pod, max: {cpu: '1'}",
+            "requests: {cpu: 100m}",
+            "maximum cpu usage per Pod is 1.  No limit is specified",
+            id="a bound on pods sets no default",
+        ),
+        pytest.param(
+            "type: Container, maxLimitRequestRatio: {cpu: '2'}",
+            "requests: {cpu: 100m}, limits: {cpu: 300m}",
+            "cpu max limit to request ratio per Container is 2, but provided ratio is 3.000000",
+            id="too far apart",
+        ),
+        pytest.param(
+            "type: Container, min: {cpu: 100m, memory: 1Gi}",
+            "requests: {cpu: 50m, memory: 1Mi}",
+            "[minimum cpu usage per Container is 100m, but request is 50m, "
+            "minimum memory usage per Container is 1Gi, but request is 1Mi]",
+            id="two at once",
+        ),
+    ],
+)
+def test_limit_ranges_refuse(created, item, asked, said):
+    answer, admission = created(pod(asked), limits(item))
+    assert message(answer) == f'pods "web" is forbidden: {said}'
+    assert (answer.plugin, admission.rejected) == ("LimitRanger", [answer])
+    assert isinstance(created(pod(asked), limits(item), ["LimitRanger"])[0], Created), "unless it is off"
+
+
+def test_bounds_on_pods_see_what_the_server_fills_in_for_the_pod_as_a_whole(created):
+    whole = "resources: {limits: {cpu: '3'}}, "
+    answer, _ = created(pod(spec=whole), limits("type: Pod, min: {cpu: 4}"))
+    assert message(answer).endswith("minimum cpu usage per Pod is 4, but request is 3")
+
+
+def test_limits_of_a_pod_as_a_whole_come_from_its_containers_where_all_have_some(created):
+    answer, _ = created(pod("limits: {cpu: 2}", "resources: {requests: {cpu: '3'}}, "))
+    assert answer.pod.spec.resources.limits == {"cpu": "3"}, "no less than what is asked for"
+
+
+# -- ResourceQuota ----------------------------------------------------------------------------
+
+NODE = "\n---\n{apiVersion: v1, kind: Node, metadata: {name: a}}"
+
+
+def on_node(name: str, cpu: str = "500m") -> str:
+    return f"""
+---
+apiVersion: v1
+kind: Pod
+metadata: {{name: {name}, namespace: shop, uid: {name}}}
+spec: {{nodeName: a, containers: [{{name: app, resources: {{requests: {{cpu: {cpu}}}}}}}]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("hard", "asked", "state", "said"),
+    [
+        pytest.param(
+            "pods: 1", "", NODE + on_node("old"), "requested: pods=1, used: pods=1, limited: pods=1", id="one too many"
+        ),
+        pytest.param(
+            "requests.cpu: '1'",
+            "requests: {cpu: 600m}",
+            NODE + on_node("old"),
+            "requested: requests.cpu=600m, used: requests.cpu=500m, limited: requests.cpu=1",
+            id="what runs there counts",
+        ),
+        pytest.param(
+            "cpu: 100m, memory: 1Gi, limits.memory: 1Gi",
+            "requests: {cpu: 200m}, limits: {memory: 2Gi}",
+            "",
+            "requested: cpu=200m,limits.memory=2Gi,memory=2Gi, used: cpu=0,limits.memory=0,memory=0,"
+            " limited: cpu=100m,limits.memory=1Gi,memory=1Gi",
+            id="all that is exceeded is named, in order",
+        ),
+        pytest.param(
+            "requests.nvidia.com/gpu: 1",
+            "limits: {nvidia.com/gpu: 2}",
+            "",
+            "requested: requests.nvidia.com/gpu=2, used: requests.nvidia.com/gpu=0, limited: requests.nvidia.com/gpu=1",
+            id="extended resources count as requests",
+        ),
+    ],
+)
+def test_quotas_refuse(created, hard, asked, state, said):
+    answer, _ = created(pod(asked), state + quota(hard))
+    assert message(answer) == f'pods "web" is forbidden: exceeded quota: quota, {said}'
+    assert isinstance(created(pod(asked), state + quota(hard), ["ResourceQuota"])[0], Created), "unless it is off"
+
+
+def test_a_quota_on_cpu_demands_that_it_is_stated(created):
+    answer, _ = created(pod(), quota("requests.cpu: '1', limits.memory: 1Gi"))
+    said = "failed quota: quota: must specify limits.memory for: app; requests.cpu for: app"
+    assert message(answer) == f'pods "web" is forbidden: {said}'
+
+
+def test_the_status_of_a_quota_is_believed(created):
+    state = NODE + on_node("old") + quota("pods: 5", status="used: {pods: 5}")
+    assert "used: pods=5" in message(created(pod(), state)[0])
+
+
+@pytest.mark.parametrize(
+    ("scope", "spec", "asked", "counts"),
+    [
+        pytest.param(", scopes: [BestEffort]", "", "", True, id="a pod that asks for nothing is best effort"),
+        pytest.param(", scopes: [BestEffort]", "", "requests: {cpu: 1m}", False, id="one that asks is not"),
+        pytest.param(", scopes: [NotBestEffort]", "", "requests: {cpu: 1m}", True, id="but the opposite"),
+        pytest.param(", scopes: [Terminating]", "activeDeadlineSeconds: 5, ", "", True, id="one with a deadline ends"),
+        pytest.param(", scopes: [NotTerminating]", "activeDeadlineSeconds: 5, ", "", False, id="and does not go on"),
+        pytest.param(", scopes: [PriorityClass]", "", "", False, id="a pod without a class has none"),
+        pytest.param(
+            ", scopeSelector: {matchExpressions: [{scopeName: PriorityClass, operator: In, values: [high]}]}",
+            "priorityClassName: high, ",
+            "",
+            True,
+            id="a scope may be about some classes",
+        ),
+        pytest.param(
+            ", scopeSelector: {matchExpressions: [{scopeName: PriorityClass, operator: NotIn, values: [high]}]}",
+            "priorityClassName: high, ",
+            "",
+            False,
+            id="or about all others",
+        ),
+        pytest.param(
+            ", scopes: [CrossNamespacePodAffinity]",
+            "affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+            "[{topologyKey: zone, namespaces: [other], labelSelector: {}}]}}, ",
+            "",
+            True,
+            id="affinity may reach into other namespaces",
+        ),
+    ],
+)
+def test_scopes(created, scope, spec, asked, counts):
+    high = "---\n{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 10}\n"
+    answer, _ = created(pod(asked, spec), high + quota("pods: 0", scope))
+    assert isinstance(answer, Rejected) == counts
+
+
+def test_what_was_created_before_counts_and_what_is_gone_does_not(given, cluster_of):
+    cluster = cluster_of(quota("pods: 1"))
+    admission = Admission(cluster)
+    first = given(pod()).objects[0].object
+    created = admission.create(Replica(first))
+    assert isinstance(created, Created)
+    assert isinstance(admission.create(Replica(first)), Rejected)
+    admission.deleted(created.pod)
+    assert isinstance(admission.create(Replica(first)), Created)
+
+
+def test_a_refused_pod_is_not_counted_by_any_quota(given, cluster_of):
+    other = quota("cpu: 100m").replace("name: quota", "name: zero")
+    cluster = cluster_of(quota("pods: 1") + other)
+    admission = Admission(cluster)
+    big, small = (given(pod(f"requests: {{cpu: {cpu}}}")).objects[0].object for cpu in ("200m", "50m"))
+    assert isinstance(admission.create(Replica(big)), Rejected)
+    assert isinstance(admission.create(Replica(small)), Created)
+
+
+# -- the other plugins --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("spec", "state", "said"),
+    [
+        pytest.param(
+            "priorityClassName: gone, ", "", "no PriorityClass with name gone was found", id="an unknown class"
+        ),
+        pytest.param(
+            "runtimeClassName: gone, ", "", 'pod rejected: RuntimeClass "gone" not found', id="an unknown runtime"
+        ),
+        pytest.param(
+            "priority: 5, ",
+            "",
+            "the integer value of priority (5) must not be provided in pod spec; priority admission controller"
+            " computed 0 from the given PriorityClass name",
+            id="a priority of its own",
+        ),
+        pytest.param(
+            "nodeSelector: {zone: b}, ",
+            "---\n{apiVersion: v1, kind: Namespace, metadata: {name: shop, annotations: "
+            "{scheduler.alpha.kubernetes.io/node-selector: zone=a}}}",
+            "pod node label selector conflicts with its namespace node label selector",
+            id="another zone than its namespace",
+        ),
+        pytest.param(
+            "tolerations: [{key: gpu, operator: Exists}], ",
+            "---\n{apiVersion: v1, kind: Namespace, metadata: {name: shop, annotations: "
+            '{scheduler.alpha.kubernetes.io/tolerationsWhitelist: \'[{"key": "spot", "operator": "Exists"}]\'}}}',
+            "pod tolerations (possibly merged with namespace default tolerations) conflict with"
+            " its namespace whitelist",
+            id="a toleration its namespace does not allow",
+        ),
+    ],
+)
+def test_refusals(created, spec, state, said):
+    answer, _ = created(pod(spec=spec), state)
+    assert message(answer) == f'pods "web" is forbidden: {said}'
+
+
+def test_the_node_selector_of_a_namespace_is_added(created):
+    state = """
+    apiVersion: v1
+    kind: Namespace
+    metadata: {name: shop, annotations: {scheduler.alpha.kubernetes.io/node-selector: "zone=a,disk=ssd"}}
+    """
+    answer, admission = created(pod(spec="nodeSelector: {zone: a}, "), state)
+    assert answer.pod.spec.node_selector == {"zone": "a", "disk": "ssd"}
+    assert "PodNodeSelector: nodeSelector disk=ssd, of the namespace" in effects(admission)
+
+
+def test_every_effect_is_told(created):
+    state = """
+    apiVersion: scheduling.k8s.io/v1
+    kind: PriorityClass
+    metadata: {name: usual}
+    value: 7
+    globalDefault: true
+    ---
+    apiVersion: node.k8s.io/v1
+    kind: RuntimeClass
+    metadata: {name: kata}
+    handler: kata
+    overhead: {podFixed: {cpu: 250m}}
+    scheduling: {nodeSelector: {kata: "yes"}, tolerations: [{key: kata, operator: Exists}]}
+    """
+    _, admission = created(pod("limits: {cpu: '1'}", "runtimeClassName: kata, "), state)
+    assert effects(admission) == [
+        "Defaulting: cpu request for container app from its limits",
+        "Priority: priority 7 of PriorityClass usual, the global default",
+        "DefaultTolerationSeconds: toleration of not-ready, unreachable for 300 s",
+        "RuntimeClass: overhead cpu=250m of RuntimeClass kata",
+        "RuntimeClass: nodeSelector kata=yes of RuntimeClass kata",
+        "RuntimeClass: toleration of kata of RuntimeClass kata",
+    ]
+    off = [effect.plugin for effect in admission.effects]
+    _, silent = created(pod("limits: {cpu: '1'}", "runtimeClassName: kata, "), state, off)
+    assert effects(silent) == []
+
+
+def test_a_plugin_that_does_not_exist_cannot_be_off(cluster_of):
+    with pytest.raises(ValueError, match="there is no admission plugin 'LimitRange'; there are Defaulting"):
+        Admission(cluster_of(), ["LimitRange"])
+
+
+# -- claims -------------------------------------------------------------------------------------
+
+STATEFUL = """
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db, namespace: shop}
+spec:
+  replicas: 2
+  podManagementPolicy: Parallel
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec: {containers: [{name: app, image: a}]}
+  volumeClaimTemplates:
+  - {metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 2Gi}}}}
+"""
+DEFAULT_CLASS = """
+---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: disk, annotations: {storageclass.kubernetes.io/is-default-class: "true"}}
+provisioner: disk
+"""
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        pytest.param(
+            limits("type: PersistentVolumeClaim, max: {storage: 1Gi}"),
+            "maximum storage usage per PersistentVolumeClaim is 1Gi, but request is 2Gi",
+            id="a claim may be too large",
+        ),
+        pytest.param(
+            quota("requests.storage: 3Gi"),
+            "exceeded quota: quota, requested: requests.storage=2Gi, used: requests.storage=2Gi,"
+            " limited: requests.storage=3Gi",
+            id="there may be too much storage in all",
+        ),
+        pytest.param(
+            DEFAULT_CLASS + quota("disk.storageclass.storage.k8s.io/persistentvolumeclaims: 1"),
+            "exceeded quota: quota, requested: disk.storageclass.storage.k8s.io/persistentvolumeclaims=1,"
+            " used: disk.storageclass.storage.k8s.io/persistentvolumeclaims=1,"
+            " limited: disk.storageclass.storage.k8s.io/persistentvolumeclaims=1",
+            id="or too many claims of a class, the default one included",
+        ),
+    ],
+)
+def test_a_pod_is_not_made_without_its_claim(given, cluster_of, state, said):
+    cluster = cluster_of(state)
+    admission = Admission(cluster)
+    (group,) = expand(given(STATEFUL).objects, cluster).groups
+    refused = [answer for answer in map(admission.create, group.replicas) if isinstance(answer, Rejected)]
+    assert refused[-1].message == f'persistentvolumeclaims "data-db-1" is forbidden: {said}'
+    assert refused[-1].subject == "Pod shop/db-1"
+
+
+def test_claims_come_with_their_pod(given, cluster_of):
+    cluster = cluster_of(DEFAULT_CLASS)
+    admission = Admission(cluster)
+    (group,) = expand(given(STATEFUL).objects, cluster).groups
+    created = admission.create(group.replicas[0])
+    assert [(claim.metadata.name, claim.spec.storage_class_name) for claim in created.claims] == [("data-db-0", "disk")]
+    assert "DefaultStorageClass: storageClassName disk, the default" in effects(admission)
+
+
+def test_a_resource_claim_is_made_of_its_template_and_named_in_the_status(created):
+    state = """
+    apiVersion: resource.k8s.io/v1
+    kind: ResourceClaimTemplate
+    metadata: {name: gpu, namespace: shop}
+    spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}}
+    """
+    answer, _ = created(pod(spec="resourceClaims: [{name: dev, resourceClaimTemplateName: gpu}], "), state)
+    (claim,) = answer.claims
+    assert claim.metadata.name.startswith("web-dev-")
+    assert claim.metadata.owner_references[0].name == "web"
+    assert claim.metadata.annotations == {"resource.kubernetes.io/pod-claim-name": "dev"}
+    (status,) = answer.pod.status.resource_claim_statuses
+    assert (status.name, status.resource_claim_name) == ("dev", claim.metadata.name)
+
+
+def test_the_claim_of_an_ephemeral_volume_comes_with_its_pod(created):
+    volume = (
+        "volumes: [{name: tmp, ephemeral: {volumeClaimTemplate: {spec: {resources: {requests: {storage: 1Gi}}}}}}], "
+    )
+    answer, _ = created(pod(spec=volume), DEFAULT_CLASS)
+    assert [(claim.metadata.name, claim.spec.storage_class_name) for claim in answer.claims] == [("web-tmp", "disk")]
+
+
+# -- joining ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def joined(given, cluster_of):
+    def join_it(text: str, state: str = ""):
+        cluster = cluster_of(state)
+        expansion = expand(given(text).objects, cluster)
+        admission = Admission(cluster)
+        return cluster, admission, join(expansion, cluster, admission)
+
+    return join_it
+
+
+DEPLOYMENT = STATEFUL.replace("StatefulSet", "Deployment").replace("  podManagementPolicy: Parallel\n", "")
+DEPLOYMENT = DEPLOYMENT[: DEPLOYMENT.index("  volumeClaimTemplates")]
+
+
+def test_a_workload_that_a_quota_refuses_makes_no_pods(joined):
+    _, admission, groups = joined(DEPLOYMENT, quota("count/deployments.apps: 0"))
+    assert groups == []
+    (rejected,) = admission.rejected
+    assert rejected.message == (
+        'deployments.apps "db" is forbidden: exceeded quota: quota, requested: count/deployments.apps=1,'
+        " used: count/deployments.apps=0, limited: count/deployments.apps=0"
+    )
+
+
+def test_a_quota_that_joins_counts_what_is_there(joined):
+    _, admission, _ = joined(quota("pods: 5"), NODE + on_node("old"))
+    answers = [admission.create(Replica(pod_)) for pod_ in _pods(6)]
+    assert [type(answer) for answer in answers] == [Created] * 4 + [Rejected] * 2
+
+
+def _pods(count: int):
+    from schedctl.api.meta import ObjectMeta
+    from schedctl.api.pods import Container, Pod, PodSpec
+
+    spec = PodSpec(containers=[Container(name="a", image="a")])
+    return [Pod(metadata=ObjectMeta(name=f"p{i}", namespace="shop"), spec=spec) for i in range(count)]
+
+
+def test_what_is_there_keeps_what_only_a_cluster_knows(joined):
+    claim = "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data, namespace: shop%s}, spec: {%s"
+    claim += "accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}"
+    budget = "---\n{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: web, namespace: shop}, "
+    budget += "spec: {minAvailable: %s}, status: {disruptionsAllowed: %s}}\n"
+    before = claim % (", uid: c", "volumeName: pv-1, ") + "\n" + budget % (1, 3)
+    cluster, _, _ = joined(claim % ("", "") + "\n" + budget % (2, 0), before)
+    from schedctl.api.policies import PodDisruptionBudget
+    from schedctl.api.storage import PersistentVolumeClaim
+
+    assert cluster.get(PersistentVolumeClaim, "shop/data").spec.volume_name == "pv-1"
+    kept = cluster.get(PodDisruptionBudget, "shop/web")
+    assert (kept.spec.min_available, kept.status.disruptions_allowed) == (2, 3)
+
+
+def test_a_pod_that_names_its_node_runs_there_at_once(joined):
+    cluster, _, groups = joined(pod(spec="nodeName: a, "), NODE)
+    assert groups == []
+    assert "shop/web" in cluster.pod_table.row_of
