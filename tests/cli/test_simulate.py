@@ -72,7 +72,7 @@ def test_a_release_that_fits(simulate):
 
 
 def test_what_is_not_modelled_is_no_verdict(simulate):
-    assert simulate("fixtures/workloads/ledger.yaml").code in (0, 5)  # 5 until volumes are modelled
+    assert simulate("tests/cli/unclear.yaml").code == 5
 
 
 @pytest.mark.parametrize(
