@@ -46,6 +46,8 @@ class PodsAt:
         group: the name of the group in pod names; "" for none.
         named: where the name of the group is; under ``*`` over a mapping the key is the name.
         per_node: whether it is one pod for each eligible node, as of a DaemonSet.
+        container: what the operator names a container that has no name; "" where a name is required.
+        init_container: the same for an init container.
     """
 
     path: Steps
@@ -58,6 +60,8 @@ class PodsAt:
     group: str = ""
     named: Steps = ()
     per_node: bool = False
+    container: str = ""
+    init_container: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +143,11 @@ def _ray(path: str) -> tuple[PodsAt, ...]:
     )
 
 
+def _knative(path: str, form: str = "template", replicas: Steps = ()) -> PodsAt:
+    """A revision of Knative, in which a container needs no name."""
+    return PodsAt(steps(path), form, replicas=replicas, container="user-container", init_container="init-container")
+
+
 _KNATIVE_SCALE = ("spec", "template", "metadata", "annotations", "autoscaling.knative.dev/min-scale")
 _LEADER_WORKER = "spec.leaderWorkerTemplate"
 
@@ -149,12 +158,12 @@ CUSTOM_KINDS: tuple[CustomKind, ...] = (
     _kind("apps.kruise.io", "DaemonSet", PodsAt(steps("spec.template"), per_node=True)),
     _kind("apps.kruise.io", "BroadcastJob", PodsAt(steps("spec.template"), per_node=True)),
     _kind("apps.openshift.io", "DeploymentConfig", _like_deployment()),
-    _kind("serving.knative.dev", "Service", PodsAt(steps("spec.template"), replicas=_KNATIVE_SCALE)),
-    _kind("serving.knative.dev", "Configuration", PodsAt(steps("spec.template"), replicas=_KNATIVE_SCALE)),
+    _kind("serving.knative.dev", "Service", _knative("spec.template", replicas=_KNATIVE_SCALE)),
+    _kind("serving.knative.dev", "Configuration", _knative("spec.template", replicas=_KNATIVE_SCALE)),
     _kind(
         "serving.knative.dev",
         "Revision",
-        PodsAt(steps("spec"), "spec", replicas=("metadata", "annotations", "autoscaling.knative.dev/min-scale")),
+        _knative("spec", "spec", replicas=("metadata", "annotations", "autoscaling.knative.dev/min-scale")),
     ),
     _kind(
         "serving.kserve.io",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,6 +11,9 @@ from schedctl.cli import options
 from schedctl.cli.progress import Bar
 from schedctl.cli.what_ifs import NOTHING, WhatIf, settle, with_what_ifs
 from schedctl.errors import UsageError
+
+_NODE_PREFIX = re.compile(r"^(?:nodes?|no)/")
+"""What `kubectl get nodes -o name` prints before a name, and what else kubectl takes for it."""
 
 if TYPE_CHECKING:
     from schedctl.cache.cluster import Cluster
@@ -58,6 +62,9 @@ def drain(
     grace_period: Annotated[
         int, typer.Option("--grace-period", metavar="SECONDS", help="Of each pod; below 0 the pod's own.")
     ] = -1,
+    timeout: Annotated[
+        str, typer.Option(metavar="DURATION", help="Taken from kubectl only as 0s, to wait for good.", hidden=True)
+    ] = "",
     scheduler_config: options.SchedulerConfig = "",
     profile: options.Profile = "",
     output: options.Output = "text",
@@ -88,6 +95,11 @@ def drain(
     from schedctl.simulation.reports import Input
 
     printer = Printer.of(output, color)
+    if timeout not in ("", "0", "0s"):
+        raise UsageError(
+            f"--timeout {timeout} is not simulated: a drain goes on until nothing can move any more",
+            "leave it out, and compare `goneAt` of each pod in `-o json` with it",
+        )
     _one_way(nodes or [], selector, zone)
     flags = drains.Flags(
         ignore_daemonsets=ignore_daemonsets,
@@ -154,7 +166,8 @@ def _chosen(cluster: Cluster, nodes: list[str], selector: str, zone: str) -> lis
     if zone:
         return nodes_chosen(cluster, f"zone={zone}")
     if not selector:
-        return [node_named(cluster, name).metadata.name for name in dict.fromkeys(nodes)]
+        plain = dict.fromkeys(_NODE_PREFIX.sub("", name) for name in nodes)
+        return [node_named(cluster, name).metadata.name for name in plain]
     query, table = label_selectors.parse(selector), cluster.node_table
     names = sorted(name for name, row in table.row_of.items() if query.matches(table.objects[row].metadata.labels))
     if not names:

@@ -116,7 +116,9 @@ def _tally(summary: Summary) -> Iterator[str]:
 
 
 def _after(result: NodeResult) -> str:
-    return f" after {result.clock:g} s" if result.clock else ""
+    """Say when the last pod was gone; the clock of the run goes on until those that came in their place are settled."""
+    last = max((pod.gone_at for pod in result.pods), default=0.0)
+    return f" after {last:g} s" if last else ""
 
 
 # -- one node --------------------------------------------------------------------

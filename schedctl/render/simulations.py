@@ -89,7 +89,7 @@ def lines(report: SimulationReport, *, wide: bool = False, limit: int = 0) -> It
 
 
 def _answer(summary: Summary) -> Line:
-    done = summary.placed == summary.pods
+    done = summary.placed == summary.pods and not summary.rejected
     first = f"{summary.placed} of {counts.of(summary.pods, 'pod')} placed" if summary.pods else "no pods to place"
     more = (
         (summary.pending, "pending"),
@@ -98,6 +98,7 @@ def _answer(summary: Summary) -> Line:
         (summary.inconclusive, "inconclusive"),
         (summary.foreign_scheduler, "left to another scheduler"),
         (summary.preempted, "preempted"),
+        (summary.not_returned, "of those not placed again"),
     )
     told = [f"{count} {what}" for count, what in more if count]
     if summary.mistakes:
@@ -239,6 +240,11 @@ def _preemptions(preemptions: Sequence[Preempted], detail: _Detail) -> Iterator[
     yield Table(rows, 2)
     if len(preemptions) > len(rows):
         yield line(f"+{len(preemptions) - len(rows)} more", "faint", indent=2)
+    lost = [(each.successor, each.message) for each in preemptions if each.fate not in (None, Fate.PLACED)]
+    if lost:
+        verb = "is" if len(lost) == 1 else "are"
+        yield Line((Span(f"{counts.of(len(lost), 'successor')} {verb} not placed:", "bad"),), 2)
+        yield from _why(lost, detail)
 
 
 def _came_back(each: Preempted) -> str:
@@ -257,12 +263,27 @@ def _others(others: Sequence[OtherPod], detail: _Detail) -> Iterator[Block]:
         yield Table([[(Span(other.pod),), (Span(other.node),)] for other in placed[: detail.entries]], 2)
         if len(placed) > detail.entries:
             yield line(f"+{len(placed) - detail.entries} more", "faint", indent=2)
-    still = len(others) - len(placed)
+    still = [(other.pod, other.message) for other in others if other.fate is not Fate.PLACED]
     if still:
-        verb = "is" if still == 1 else "are"
-        names = ", ".join(other.pod for other in others if other.fate is not Fate.PLACED) if still <= _FEW else ""
-        told = f" ({names})" if names else ""
-        yield line(f"{counts.of(still, 'other pod')} of the cluster {verb} pending{told}", "faint")
+        verb = "is" if len(still) == 1 else "are"
+        yield line(f"{counts.of(len(still), 'other pod')} of the cluster {verb} pending", "strong")
+        yield from _why(still, detail)
+
+
+def _why(pods: Sequence[tuple[str, str]], detail: _Detail) -> Iterator[Block]:
+    """Name pods that are on no node, those together that are so for the same reason, with the reason."""
+    alike: dict[str, list[str]] = {}
+    for pod, message in pods:
+        alike.setdefault(message, []).append(pod)
+    for message, names in list(alike.items())[: detail.entries]:
+        told = ", ".join(names[: detail.entries])
+        more = f", +{len(names) - detail.entries} more" if len(names) > detail.entries else ""
+        yield line(f"{told}{more}", indent=2)
+        if message:
+            yield Line((Span(message),), 4, whole=True)
+    rest = sum(len(names) for names in list(alike.values())[detail.entries :])
+    if rest:
+        yield line(f"+{rest} more", "faint", indent=2)
 
 
 def _admission(results: Sequence[WorkloadResult], detail: _Detail) -> Iterator[Block]:

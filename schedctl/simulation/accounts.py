@@ -63,7 +63,12 @@ def report(
         rejected.message for rejected in facts.release.admission.rejected if not isinstance(rejected.object, Pod)
     ]
     summary = _summary(results, len(preemptions), len(mistakes))
-    summary = msgspec.structs.replace(summary, exit_code=_exit_code(summary, facts.run.end, bool(objects), fail))
+    summary = msgspec.structs.replace(
+        summary,
+        exit_code=_exit_code(summary, facts.run.end, bool(objects), fail),
+        rejected=summary.rejected + len(objects),
+        not_returned=sum(each.fate not in (None, Fate.PLACED) for each in preemptions),
+    )
     ending = facts.run.end or End.INTERRUPTED
     return reports.SimulationReport(
         metadata=metadata,

@@ -28,6 +28,7 @@ from schedctl.simulation.outcomes import End, Eviction, PodOutcome, State
 from schedctl.simulation.replacements import controller_of
 from schedctl.simulation.returning import Returning
 from schedctl.simulation.runs import Options, Progress, run
+from schedctl.simulation.standing import grace_of
 from schedctl.simulation.what_ifs import cordon, is_mirror, pods_on
 
 RETRY = 5.0
@@ -353,6 +354,9 @@ def _conclude(
     eviction = evictions.get(pod.info.key)
     if eviction is not None:
         pod.at, pod.until = eviction.at, eviction.until
+    elif pod.fate is Fate.TERMINATING:
+        stated = pod.info.pod.metadata.deletion_grace_period_seconds
+        pod.until = grace_of(pod.info) if stated is None else float(stated)
     pod.successor = controller.now(pod.info.key)
     if pod.fate is Fate.TERMINATING and not pod.successor:
         return

@@ -14,7 +14,7 @@ from schedctl.simulation.records import AnyRecord
 class End(Enum):
     """Why a run ended."""
 
-    SETTLED = "every pod is bound or gone"
+    SETTLED = "no pod waits for a node any more"
     STUCK = "nothing that is going to happen could move a pending pod"
     PATIENCE = "nothing lasting happened for as long as the run was to be patient"
     HORIZON = "the run was not to go on for longer"

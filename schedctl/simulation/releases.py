@@ -8,8 +8,11 @@ them. What became of each replica is found by its name in the run, through `Rele
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Collection, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import heapify, heappop, heapreplace
+from itertools import count
 
 import msgspec
 
@@ -54,6 +57,15 @@ class Turn:
         """Whether nothing more is done before the pods that go are gone; a rolling Deployment does not wait."""
         overlaps = isinstance(self.update, RollingDeployment) and not self.update.recreate
         return bool(self.going) and not overlaps
+
+
+@dataclass(frozen=True, slots=True)
+class _Refused:
+    """A pod that a quota refused; `number` says when, `turn` is None for the successor of an evicted pod."""
+
+    number: int
+    turn: Turn | None
+    replica: Replica
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +174,8 @@ class Release(Controller):
         self._scheduler = scheduler
         self._turn_of: dict[str, Turn] = {}
         self._replaced = {info.key for info in cluster.pod_table if info.terminating and not _waited_for(info)}
-        self._refused: list[tuple[Turn, Replica]] = []
+        self._refused: dict[str, dict[Hashable, deque[_Refused]]] = {}  # by namespace, then by who makes the pods
+        self._numbers = count()
         self._dismissed: set[str] = set()
         self._credited: set[str] = set()
         self._specs: dict[int, tuple[PodSpec, PodSpec]] = {}
@@ -204,8 +217,7 @@ class Release(Controller):
             self._replaced.discard(key)  # on its way out from the beginning; its successor is there already
         elif key not in self.successors or self.successors[key] == key:
             yield from self._succeed(pod)
-        for turn, replica in self._retried(pod.namespace):
-            yield from self._create(turn, replica)
+        yield from self._retried(pod.namespace)
 
     # -- what follows --------------------------------------------------------------
 
@@ -254,25 +266,32 @@ class Release(Controller):
 
     def _create_all(self, turn: Turn, replicas: Sequence[Replica]) -> Iterator[Happening]:
         for replica in replicas:
-            yield from self._create(turn, replica)
+            yield from self._create_or_keep(turn, replica)
 
-    def _create(self, turn: Turn | None, replica: Replica) -> Iterator[Happening]:
-        """Have a pod admitted, and yield what comes of it: its claims, then the pod."""
+    def _create_or_keep(self, turn: Turn | None, replica: Replica) -> Iterator[Happening]:
+        """Create a pod, and remember it if a quota refuses it."""
+        if (yield from self._create(turn, replica)):
+            metadata = replica.pod.metadata
+            owner = controller_of(replica.pod)
+            maker: Hashable = id(turn) if turn is not None else (owner.kind, owner.name) if owner else metadata.name
+            waiting = self._refused.setdefault(metadata.namespace, {}).setdefault(maker, deque())
+            waiting.append(_Refused(next(self._numbers), turn, replica))
+
+    def _create(self, turn: Turn | None, replica: Replica) -> Generator[Happening, None, bool]:
+        """Have a pod admitted, yield what comes of it: its claims, then the pod; return whether a quota refused it."""
         key = replica.pod.key
         if turn is not None:
             self._turn_of[key] = turn
         if exists(key, self._cluster) and key not in self._dismissed:
             self.rejected[key] = Rejected(replica.pod, _EXISTS, f'pods "{replica.pod.metadata.name}" already exists')
-            return
+            return False
         created = self.admission.create(replica)
-        if isinstance(created, Rejected):
-            self.rejected[key] = created
-            if turn is not None and created.plugin == RESOURCE_QUOTA:
-                self._refused.append((turn, replica))
-            return
-        self.rejected.pop(key, None)
         for claim in created.claims:
             yield Happening(claim)
+        if isinstance(created, Rejected):
+            self.rejected[key] = created
+            return created.plugin == RESOURCE_QUOTA
+        self.rejected.pop(key, None)
         pod = created.pod
         if turn is not None and self._scheduler:
             pod = _replace(pod, spec=self._with_scheduler(pod.spec))
@@ -281,6 +300,7 @@ class Release(Controller):
             yield Happening(info)
         else:
             self.foreign[key] = info
+        return False
 
     def _with_scheduler(self, spec: PodSpec) -> PodSpec:
         """Return a spec that asks for the scheduler all are to be placed by; pods that share one still do."""
@@ -299,14 +319,29 @@ class Release(Controller):
         turn = self._turn_of.get(pod.key)
         if turn is not None:
             self._turn_of[made.key] = turn
-        yield from self._create(None, Replica(made))
+        yield from self._create_or_keep(None, Replica(made))
 
-    def _retried(self, namespace: str) -> list[tuple[Turn, Replica]]:
-        """Return the pods of a namespace that a quota refused, to be tried again."""
-        again = [(turn, replica) for turn, replica in self._refused if replica.pod.metadata.namespace == namespace]
-        if again:
-            self._refused = [one for one in self._refused if one not in again]
-        return again
+    def _retried(self, namespace: str) -> Iterator[Happening]:
+        """Try the pods of a namespace again that a quota refused, in order; who is refused again tries no more."""
+        makers = self._refused.get(namespace)
+        if not makers:
+            return
+        by_number = {waiting[0].number: maker for maker, waiting in makers.items()}
+        numbers = list(by_number)
+        heapify(numbers)
+        while numbers:
+            maker = by_number[numbers[0]]
+            waiting = makers[maker]
+            first = waiting.popleft()
+            if (yield from self._create(first.turn, first.replica)):
+                waiting.appendleft(first)
+                heappop(numbers)
+            elif waiting:
+                by_number[waiting[0].number] = maker
+                heapreplace(numbers, waiting[0].number)
+            else:
+                del makers[maker]
+                heappop(numbers)
 
     def _runs(self, key: str) -> bool:
         """Whether a pod, or what took its place, is on a node and stays."""

@@ -50,7 +50,7 @@ class EndReason(StrEnum):
     """Why a run ended."""
 
     SETTLED = "Settled"
-    """Every pod is bound or gone."""
+    """No pod waits for a node any more: each is bound, gone, or was rejected."""
     STUCK = "Stuck"
     """Nothing that is going to happen could move a pending pod."""
     PATIENCE = "Patience"
@@ -114,11 +114,12 @@ class Summary(Record, frozen=True, kw_only=True):
         pods: how many pods they want.
         placed: of them, how many are on a node.
         pending: how many want a node and have none, for whatever reason.
-        rejected: how many the API server refused.
+        rejected: how many the API server refused, objects other than pods included.
         not_created: how many their controllers have not created yet.
         inconclusive: how many need something that is not modelled.
         foreign_scheduler: how many ask for a scheduler that no profile is.
         preempted: how many running pods were evicted to make room for others.
+        not_returned: of them, how many have a successor that is on no node.
         mistakes: how many things are wrong with objects of the manifests, which take no part.
     """
 
@@ -132,6 +133,7 @@ class Summary(Record, frozen=True, kw_only=True):
     inconclusive: int = 0
     foreign_scheduler: int = 0
     preempted: int = 0
+    not_returned: int = 0
     mistakes: int = 0
 
 

@@ -13,6 +13,7 @@ fault is given a second chance, in case it was a passing one.
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -38,7 +39,7 @@ from schedctl.framework.events import (
 )
 from schedctl.framework.fit_errors import none_available
 from schedctl.framework.points import PostFilterResult
-from schedctl.framework.statuses import Status
+from schedctl.framework.statuses import Code, Status
 from schedctl.framework.waiting_pods import WaitingPod
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.choices import Chooser, first_by_name
@@ -81,7 +82,8 @@ class Options:
         sampling: look at as many nodes as kube-scheduler would, instead of all.
         trace: keep the timeline.
         patience: end when for so many seconds on the clock nothing lasting came about, and nothing is about to: no
-            pod bound or gone, no node promised, nothing happened.
+            more pods of a priority on nodes than ever before, none gone but to make room, nothing happened. Pods that
+            take turns in evicting each other come to nothing, however long they go on.
         horizon: end when the clock reaches so many seconds, None for never.
     """
 
@@ -171,7 +173,10 @@ class _Going:
         self._scheduled = 0
         self._lasting = 0  # how much of what is due will last
         self._world = 0  # grows with everything that could make a difference to another attempt
-        self._changed = 0.0  # when it last did
+        self._lasted = 0.0  # when something lasting last came about
+        self._bound: Counter[int] = Counter()  # by priority, pods bound less pods preempted
+        self._most: Counter[int] = Counter()  # the most that ever were
+        self._preempted: set[str] = set()
         self._held: list[_Held] = []
         self._refusals: dict[Any, _Refusal] = {}
         self._refused_at = (-1, -1)
@@ -192,6 +197,7 @@ class _Going:
         except KeyboardInterrupt:
             facts.end = End.INTERRUPTED
         finally:
+            self._give_back()
             for handle in self._scheduler.handles.values():
                 handle.waiting.clear()
                 handle.activated.clear()
@@ -209,10 +215,15 @@ class _Going:
         for info in pods:
             self._come(info)
         for happening in happenings:
-            self._expect(happening, happening.at)
+            self._schedule(happening.at, partial(self._happen_as_given, happening))
+
+    def _happen_as_given(self, happening: Happening) -> None:
+        self._lasted = self._clock.now
+        self._happen(happening)
 
     def _schedule(self, at: float, deed: Callable[[], None], *, lasting: bool = True) -> None:
         self._scheduled += 1
+        lasting = lasting and self._clock.now - self._lasted <= self._options.patience
         self._lasting += lasting
         heapq.heappush(self._due, (at, self._scheduled, lasting, deed))
 
@@ -246,7 +257,7 @@ class _Going:
         if self._options.horizon is not None and until > self._options.horizon:
             self._clock.advance(max(self._options.horizon, self._clock.now))
             return End.HORIZON
-        if not self._lasting and until - self._changed > self._options.patience:
+        if not self._lasting and until - self._lasted > self._options.patience:
             return End.PATIENCE
         self._clock.advance(until)
         self._queue.flush()
@@ -256,9 +267,8 @@ class _Going:
         return None
 
     def _change(self) -> None:
-        """Take note that something lasting came about."""
+        """Take note that another attempt could end differently."""
         self._world += 1
-        self._changed = self._clock.now
 
     # -- one attempt -------------------------------------------------------------
 
@@ -324,6 +334,10 @@ class _Going:
             return
         self._queue.done(queued)
         self._change()
+        self._bound[info.priority] += 1
+        if self._bound[info.priority] > self._most[info.priority]:
+            self._most[info.priority] = self._bound[info.priority]
+            self._lasted = self._clock.now
         facts = self._facts.pods[info.key]
         facts.node, facts.message, facts.plugins, facts.fault, facts.nominated = node_name, "", (), False, ""
         self._come_into(facts, State.BOUND)
@@ -380,6 +394,13 @@ class _Going:
         if verdict.rejected:
             self._teller.of_departure(info, node_name, lambda other: other.info.uid != info.uid)
         self._teller.of_departure(info, node_name, lambda other: other.info.priority <= info.priority)
+
+    def _give_back(self) -> None:
+        """Take the pods that Permit still holds off their nodes; in the books they go on waiting there."""
+        for held in self._held:
+            verdict = Status(Code.ERROR, ("the run ended",))
+            self._scheduler.release(held.outcome, held.waiting.node_name, verdict)
+        self._held.clear()
 
     # -- back to the queue -------------------------------------------------------
 
@@ -543,6 +564,9 @@ class _Going:
         facts = self._facts.pods.get(info.key)
         if facts is not None:
             facts.preempted_by = by
+        if by:
+            self._bound[info.priority] -= 1
+            self._preempted.add(info.uid)
         self._record(Evicted(now, info.key, node_name, by, until))
         self._change()
         if grace <= 0:
@@ -571,6 +595,8 @@ class _Going:
     def _gone(self, info: PodInfo, node_name: str) -> None:
         """Take note that a pod has left the cluster, and tell of it."""
         self._change()
+        if info.uid not in self._preempted:
+            self._lasted = self._clock.now
         self._record(Gone(self._clock.now, info.key, node_name))
         facts = self._facts.pods.get(info.key)
         if facts is not None:

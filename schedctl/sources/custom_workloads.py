@@ -8,6 +8,7 @@ out where something else stands for it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from typing import Any, NamedTuple
 
 import msgspec
@@ -19,6 +20,7 @@ from schedctl.api.pods import Pod, PodSpec, PodTemplateSpec
 from schedctl.sources import shapes
 from schedctl.sources.findings import Finding, Path, described
 
+_CONTAINERS = ("containers", "initContainers")
 _FORMS: dict[str, type[Struct]] = {"template": PodTemplateSpec, "spec": PodSpec, "pod": Pod}
 
 
@@ -53,7 +55,7 @@ def _groups(value: dict[str, Any], pods: PodsAt, findings: list[Finding]) -> Ite
     for one in found:
         if not isinstance(one.value, dict) or (pods.form == "spec" and not one.value.get("containers")):
             continue
-        shaped = _shaped(one.value, _FORMS[pods.form], one.path, findings)
+        shaped = _shaped(_with_names(one.value, pods), _FORMS[pods.form], one.path, findings)
         if isinstance(shaped, PodTemplateSpec):
             template = msgspec.structs.replace(
                 shaped, metadata=ObjectMeta(labels=shaped.metadata.labels, annotations=shaped.metadata.annotations)
@@ -70,6 +72,31 @@ def _groups(value: dict[str, Any], pods: PodsAt, findings: list[Finding]) -> Ite
             per_node=pods.per_node,
             path=one.path,
         )
+
+
+def _with_names(value: dict[str, Any], pods: PodsAt) -> dict[str, Any]:
+    """Return a template with the names its operator gives to containers without one; the given one stays as it is."""
+    if not pods.container:
+        return value
+    spec = value if pods.form == "spec" else value.get("spec")
+    if not isinstance(spec, dict):
+        return value
+    named = dict(spec)
+    taken = {one.get("name") for field in _CONTAINERS for one in _mappings(spec.get(field))}
+    for field, name in zip(_CONTAINERS, (pods.container, pods.init_container), strict=True):
+        containers: Any = spec.get(field)
+        if any(not one.get("name") for one in _mappings(containers)):
+            free = (other for i in count() if (other := f"{name}-{i}") not in taken)
+            names = free if len(containers) > 1 else iter((name,))
+            named[field] = [
+                {**one, "name": next(names)} if isinstance(one, dict) and not one.get("name") else one
+                for one in containers
+            ]
+    return named if pods.form == "spec" else {**value, "spec": named}
+
+
+def _mappings(value: Any) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def _count(value: dict[str, Any], pods: PodsAt, branches: tuple[str | int, ...], findings: list[Finding]) -> int | None:

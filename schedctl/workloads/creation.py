@@ -13,14 +13,14 @@ from typing import Any
 
 import msgspec
 
-from schedctl.api.defaults import namespaced
+from schedctl.api.defaults import namespaced, storage_class
 from schedctl.api.devices import ResourceClaim
 from schedctl.api.kinds import KINDS
 from schedctl.api.meta import Namespace
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod, PodSpec
 from schedctl.api.policies import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
-from schedctl.api.storage import PersistentVolumeClaim
+from schedctl.api.storage import PersistentVolumeClaim, StorageClass
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.workloads import admission, limit_ranges
@@ -40,6 +40,9 @@ from schedctl.workloads.quotas import Quotas
 _replace = msgspec.structs.replace
 _READ = (LimitRange, Namespace, PriorityClass, RuntimeClass)
 """What admission reads of the cluster to complete a pod's spec."""
+NAMESPACE_LIFECYCLE = "NamespaceLifecycle"
+_OF_EVERY_CLUSTER = ("default", "kube-system", "kube-public", "kube-node-lease")
+"""Namespaces that the API server makes itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +53,14 @@ class Rejected:
         object: the object as it was sent; for a pod that could not be made because of its claim, the pod.
         plugin: the admission plugin that refused it.
         message: the API server's whole message, e.g. ``pods "web-0" is forbidden: exceeded quota: ...``.
+        claims: of a pod, the claims of its StatefulSet that were taken all the same; those have to be put into the
+            cluster, where the next attempt finds them.
     """
 
     object: Any
     plugin: str
     message: str
+    claims: tuple[PersistentVolumeClaim | ResourceClaim, ...] = ()
 
     @property
     def subject(self) -> str:
@@ -84,7 +90,8 @@ class Admission:
     Attributes:
         disabled: the plugins that are switched off.
         effects: what admission changed, each with the objects it changed (``Pod shop/web-0``), in order.
-        rejected: everything that was refused, in order.
+        rejected: everything that was refused, in order; what was tried more than once is there once, with the last
+            answer.
     """
 
     def __init__(self, cluster: Cluster, disabled: Collection[str] = ()) -> None:
@@ -99,7 +106,10 @@ class Admission:
         self.disabled = frozenset(disabled)
         self.effects: dict[Effect, list[str]] = {}
         self.rejected: list[Rejected] = []
+        self._place_of: dict[str, int] = {}
+        self._noted: set[tuple[Effect, str]] = set()
         self._cluster = cluster
+        self._lists_namespaces = bool(cluster.every(Namespace))  # what joins later need not be all there is
         self._quotas = Quotas(cluster)
         self._known: dict[Any, tuple[PodSpec, PodSpec, tuple[Effect, ...], tuple[Refusal, ...]]] = {}
 
@@ -109,22 +119,29 @@ class Admission:
         Args:
             replica: the pod as its controller sends it.
         """
+        namespace = namespaced(replica.pod.metadata).namespace
+        if not (replica.pod.metadata.uid or self._has_namespace(namespace)):
+            return self._keep(Rejected(replica.pod, NAMESPACE_LIFECYCLE, f'namespaces "{namespace}" not found'))
         claims: list[PersistentVolumeClaim | ResourceClaim] = []
+        refused: Rejected | None = None
         for sent in replica.claims:
             if self._cluster.get(PersistentVolumeClaim, f"{sent.metadata.namespace}/{sent.metadata.name}") is None:
                 claim = self.create_claim(sent)
-                if isinstance(claim, Rejected):
-                    return self._reject(replica.pod, claim.plugin, claim.message)
-                claims.append(claim)
+                if not isinstance(claim, Rejected):
+                    claims.append(claim)
+                elif refused is None:
+                    refused = claim
         pod = replica.pod
+        if refused is not None:
+            return self._reject(pod, refused.plugin, refused.message, claims)
         if not pod.metadata.uid:
             spec, effects, refusals = self._admitted(pod)
             pod = _replace(pod, metadata=namespaced(pod.metadata), spec=spec)
             if refusals:
-                return self._reject(pod, refusals[0].plugin, refusals[0].message)
+                return self._reject(pod, refusals[0].plugin, refusals[0].message, claims)
             self._note(effects, pod)
         if RESOURCE_QUOTA not in self.disabled and (message := self._quotas.charge_pod(pod)):
-            return self._reject(pod, RESOURCE_QUOTA, message)
+            return self._reject(pod, RESOURCE_QUOTA, message, claims)
         rejected = []
         for sent in admission.ephemeral_claims(pod, self._cluster):
             claim = self.create_claim(sent)
@@ -162,6 +179,11 @@ class Admission:
         """Credit the quotas with a pod that is gone."""
         self._quotas.credit_pod(pod)
 
+    def _has_namespace(self, name: str) -> bool:
+        """Whether a namespace is there, as far as can be known: a cluster that lists none may have any."""
+        known = not self._lists_namespaces or name in _OF_EVERY_CLUSTER
+        return known or self._cluster.get(Namespace, name) is not None
+
     def _admitted(self, pod: Pod) -> tuple[PodSpec, tuple[Effect, ...], tuple[Refusal, ...]]:
         """Admit a spec, once for all pods that share it and have the same labels."""
         labels = tuple(sorted((pod.metadata.labels or {}).items()))
@@ -173,14 +195,23 @@ class Admission:
         return known[1:]
 
     def _note(self, effects: Iterable[Effect], obj: Any) -> None:
+        subject = _subject(obj)
         for effect in effects:
-            self.effects.setdefault(effect, []).append(_subject(obj))
+            if (effect, subject) not in self._noted:  # what a quota refused is tried again
+                self._noted.add((effect, subject))
+                self.effects.setdefault(effect, []).append(subject)
 
-    def _reject(self, obj: Any, plugin: str, message: str) -> Rejected:
+    def _reject(
+        self, obj: Any, plugin: str, message: str, claims: Iterable[PersistentVolumeClaim | ResourceClaim] = ()
+    ) -> Rejected:
         prefix = f'{_resource_of(obj)} "{obj.metadata.name}" is forbidden: '
         whole = message if " is forbidden: " in message else prefix + message
-        rejected = Rejected(obj, plugin, whole)
-        self.rejected.append(rejected)
+        return self._keep(Rejected(obj, plugin, whole, tuple(claims)))
+
+    def _keep(self, rejected: Rejected) -> Rejected:
+        """Note a refusal, in place of the one before of the same object."""
+        place = self._place_of.setdefault(rejected.subject, len(self.rejected))
+        self.rejected[place : place + 1] = [rejected]
         return rejected
 
 
@@ -209,7 +240,7 @@ def join(expansion: Expansion, cluster: Cluster, admit: Admission) -> list[Workl
             refused.append(obj)
         else:
             merged = applied(obj, _live(obj, cluster))
-            cluster.put(with_name_label(merged) if isinstance(merged, Namespace) else merged)
+            cluster.put(_completed(merged))
     for obj in expansion.joined:
         if isinstance(obj, ResourceQuota):
             admit.track(obj)
@@ -235,6 +266,13 @@ def _run(pod: Pod, cluster: Cluster, admit: Admission) -> None:
             cluster.remove_pod(info)
             admit.deleted(info.pod)
         cluster.add_pod(PodInfo(created.pod))
+
+
+def _completed(obj: Any) -> Any:
+    """Return an object with what the API server adds to those of its kind."""
+    if isinstance(obj, Namespace):
+        return with_name_label(obj)
+    return storage_class(obj) if isinstance(obj, StorageClass) else obj
 
 
 def _live(obj: Any, cluster: Cluster) -> Any:

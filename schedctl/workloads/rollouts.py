@@ -13,7 +13,8 @@ out under maxSurge and maxUnavailable, ordinal by ordinal or node by node.
 
 from __future__ import annotations
 
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -122,14 +123,21 @@ class Update:
     def _send(self, replicas: Iterable[Replica], remove: Iterable[PodInfo] = ()) -> Step:
         """Note the replicas as created and the pods as removed."""
         step = Step(tuple(remove), tuple(replicas))
-        gone, sent = {id(info) for info in step.remove}, {id(replica) for replica in step.create}
-        self.leaving = [info for info in self.leaving if id(info) not in gone]
-        self.unsent = [replica for replica in self.unsent if id(replica) not in sent]
+        if len(step.remove) == 1:
+            self.leaving.remove(step.remove[0])
+        elif step.remove:
+            gone = {id(info) for info in step.remove}
+            self.leaving = [info for info in self.leaving if id(info) not in gone]
+        if len(step.create) == 1:
+            del self.unsent[next(i for i, replica in enumerate(self.unsent) if replica is step.create[0])]
+        elif step.create:
+            sent = {id(replica) for replica in step.create}
+            self.unsent = [replica for replica in self.unsent if id(replica) not in sent]
         self.created |= {replica.pod.key: replica for replica in step.create}
         return step
 
     def _all_run(self, runs: Runs) -> bool:
-        return all(map(runs, self.created))
+        return all(map(runs, reversed(self.created)))  # what is waited for is mostly the last one
 
 
 class AtOnce(Update):
@@ -167,13 +175,13 @@ class RollingDeployment(Update):
         same = _unchanged(changes)
         current = {owner.name for replica in self.unsent[:1] for owner in replica.pod.metadata.owner_references or ()}
         kept = [info for info in old if same or _controller(info)[1] in current]
-        surplus = dispensable(kept)[: max(0, len(kept) - wanted)]
+        surplus = dispensable(kept, old)[: max(0, len(kept) - wanted)]
         gone = {id(info) for info in surplus}
         self.kept = [info for info in kept if id(info) not in gone]
         self.surplus = surplus
         others = {id(info) for info in kept}
         self.unsent = self.unsent[: wanted - len(self.kept)]
-        self.leaving = [*surplus, *(info for info in old if id(info) not in others)]
+        self.leaving = [*surplus, *dispensable((info for info in old if id(info) not in others), old)]
         self.wanted = wanted
         self.recreate = strategy is not None and strategy.type == "Recreate"
         rolling = (strategy.rolling_update if strategy else None) or RollingUpdate()
@@ -196,15 +204,21 @@ class RollingDeployment(Update):
 
     def _dispensed(self, runs: Runs, total: int) -> list[PodInfo]:
         """Return the old pods that can go now: first those that do not run, then as many as the others can spare."""
-        new = [*(info.key for info in self.kept), *self.created]
-        new_running = sum(map(runs, new))
         least = self.wanted - self.unavailable
-        most = total - least - (len(new) - new_running)
-        if most <= 0:
+        most = total - least
+        if most <= 0 or not self.leaving:
             return []
-        ordered = dispensable(self.leaving)
-        idle = [info for info in ordered if not runs(info.key)][:most]
-        running = [info for info in ordered if runs(info.key)]
+        new_running = 0
+        for key in (*reversed(self.created), *(info.key for info in self.kept)):  # mostly the last do not run yet
+            if runs(key):
+                new_running += 1
+            elif (most := most - 1) <= 0:
+                return []
+        idle: list[PodInfo] = []
+        running: list[PodInfo] = []
+        for info in self.leaving:
+            (running if runs(info.key) else idle).append(info)
+        idle = idle[:most]
         spare = min(new_running + len(running) - least, most - len(idle))
         return idle + running[: max(0, spare)]
 
@@ -240,9 +254,10 @@ class RollingStatefulSet(Update):
         idle = sum(not runs(key) for key in (*(info.key for info in self.kept), *self.created))
         idle += sum(not runs(info.key) for info in self.leaving if info not in self.surplus)
         if self.workload.ordered and missing:
-            lower = [*(info.key for info in (*self.kept, *self.leaving)), *self.created]
             below = missing[0].ordinal
-            blocked = any(not runs(key) for key in lower if int(key.rpartition("-")[2]) < below)
+            lower = [info.key for info in (*self.kept, *self.leaving) if 0 <= _ordinal(info) < below]
+            lower += [key for key, replica in self.created.items() if replica.ordinal < below]
+            blocked = not all(map(runs, lower))
             return Step() if blocked else self._send(missing[:1])
         if missing:
             return self._send(missing)
@@ -318,18 +333,44 @@ def plan(groups: Iterable[Workload], cluster: Cluster, way: Way = "replace") -> 
     return updates
 
 
-def dispensable(pods: Iterable[PodInfo]) -> list[PodInfo]:
+def dispensable(pods: Iterable[PodInfo], related: Iterable[PodInfo] | None = None) -> list[PodInfo]:
     """Return pods in the order in which a ReplicaSet gives them up.
 
-    Those on no node come first, then those that share their node with most others, then the youngest.
+    Those on no node come first, then those whose phase is not yet Running, those that are not ready, those of a lower
+    ``controller.kubernetes.io/pod-deletion-cost``, those that share their node with most others, and the youngest.
+    Since when a pod is ready and how often it was restarted, which a ReplicaSet asks before its age, is not read; and
+    the age counts to the second, not by its logarithm.
+
+    Args:
+        pods: the pods.
+        related: the pods that count as sharing a node: those of the whole workload; None for `pods` alone.
     """
     pods = list(pods)
-    together: defaultdict[str, int] = defaultdict(int)
-    for info in pods:
-        together[info.pod.spec.node_name] += 1
+    together = Counter(info.pod.spec.node_name for info in (pods if related is None else related))
+
+    def rank(info: PodInfo) -> tuple[bool, int, bool, int, int]:
+        node, phase = info.pod.spec.node_name, _PHASES.get(info.pod.status.phase, 0)
+        return bool(node), phase, _ready(info), _deletion_cost(info), -together[node]
+
     by_name = sorted(pods, key=lambda info: info.key)
     youngest = sorted(by_name, key=lambda info: info.pod.metadata.creation_timestamp or "", reverse=True)
-    return sorted(youngest, key=lambda info: (bool(info.pod.spec.node_name), -together[info.pod.spec.node_name]))
+    return sorted(youngest, key=rank)
+
+
+_PHASES = {"Pending": 0, "Unknown": 1, "Running": 2}
+_DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
+_COST = re.compile(r"0|-[0-9]+|[1-9][0-9]*")
+
+
+def _ready(info: PodInfo) -> bool:
+    return any(one.type == "Ready" and one.status == "True" for one in info.pod.status.conditions or ())
+
+
+def _deletion_cost(info: PodInfo) -> int:
+    """Return what a pod's deletion costs by its annotation, an int32 written plainly; anything else counts as 0."""
+    written = (info.pod.metadata.annotations or {}).get(_DELETION_COST, "")
+    cost = int(written) if len(written) < 1000 and _COST.fullmatch(written) else 0
+    return cost if -(1 << 31) <= cost < 1 << 31 else 0
 
 
 def _rolling(workload: Workload, old: Sequence[PodInfo], changes: Sequence[Change]) -> Update:

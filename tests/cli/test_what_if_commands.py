@@ -125,3 +125,20 @@ spec:
     (result,) = report["results"]
     assert (result["subject"], result["priority"], result["requests"]) == ("deploy shop/mine", 77, {"cpu": 1500})
     assert result["nodes"] == {"general-a-1": 1, "general-b-1": 1}
+
+
+def test_a_node_is_drained_by_the_name_that_kubectl_prints(schedctl):
+    flags = (*SHOP, "--ignore-daemonsets", "--timeout", "0s")
+    assert schedctl("drain", "node/general-a-1", *flags).out == schedctl("drain", "general-a-1", *flags).out
+
+
+def test_a_timeout_of_a_drain_is_refused_with_a_hint(schedctl):
+    refused = schedctl("drain", "general-a-1", *SHOP, "--timeout", "5m")
+    assert refused.code == 2
+    assert "--timeout 5m is not simulated" in refused.err
+    assert "goneAt" in refused.err
+
+
+def test_a_drain_is_over_when_its_last_pod_is_gone(schedctl):
+    told = schedctl("drain", "general-a-1", *SHOP, "--ignore-daemonsets").out
+    assert "after 30 s" in told.partition("\n")[0]

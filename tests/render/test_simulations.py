@@ -79,7 +79,7 @@ def report(*results, **more):
                 ],
             ),
             "balance": [Balance(resource="cpu", before=EVEN, after=EVEN)],
-            "ending": Ending(reason=EndReason.SETTLED, text="every pod is bound or gone", clock=0, attempts=2),
+            "ending": Ending(reason=EndReason.SETTLED, text="no pod waits for a node any more", clock=0, attempts=2),
             **more,
         }
     )
@@ -228,10 +228,13 @@ def test_who_had_to_make_room_is_told():
 
 
 def test_pods_that_waited_before_are_told():
-    others = [OtherPod(pod="a/b", fate=Fate.PLACED, node="n1"), OtherPod(pod="a/c", fate=Fate.UNSCHEDULABLE)]
+    others = [
+        OtherPod(pod="a/b", fate=Fate.PLACED, node="n1"),
+        OtherPod(pod="a/c", fate=Fate.UNSCHEDULABLE, message="no"),
+    ]
     told = shown(report(PLACED, others=others))
     assert "1 other pod of the cluster found room\n  a/b  n1\n" in told
-    assert "1 other pod of the cluster is pending (a/c)\n" in told
+    assert "1 other pod of the cluster is pending\n  a/c\n    no\n" in told
 
 
 def test_an_effect_of_admission_is_told_once():
@@ -301,3 +304,20 @@ def test_names_from_a_cluster_do_nothing_to_a_terminal(output, color):
     assert "\u202e" not in told
     if output in ("", "wide"):
         assert "[bold]x[/bold]" in told
+
+
+def test_successors_that_are_on_no_node_are_named_with_the_reason():
+    gone = Preempted(
+        pod="a/old",
+        priority=0,
+        node="n1",
+        by="a/new",
+        at=0,
+        successor="a/next",
+        fate=Fate.UNSCHEDULABLE,
+        message="0/1 nodes are available.",
+    )
+    summary = Summary(exit_code=0, workloads=1, pods=1, placed=1, preempted=1, not_returned=1)
+    told = shown(report(PLACED, preemptions=[gone], summary=summary))
+    assert told.startswith("1 of 1 pod placed; 1 preempted; 1 of those not placed again\n")
+    assert "  1 successor is not placed:\n  a/next\n    0/1 nodes are available.\n" in told

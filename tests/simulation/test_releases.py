@@ -10,6 +10,7 @@ from schedctl.simulation.outcomes import State
 from schedctl.simulation.records import Bound, Evicted, Gone
 from schedctl.simulation.reports import Fate
 from schedctl.simulation.runs import Options
+from schedctl.workloads.creation import Admission
 
 
 def node(name: str, cpu: str = "4", zone: str = "", labels: str = "") -> str:
@@ -72,6 +73,7 @@ def replica_set(name: str = "web-1", of: str = "web", replicas: int = 2, cpu: st
 
 
 TWO = node("a") + node("b")
+GOING = "deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 5"
 
 
 def nodes(told):
@@ -274,6 +276,14 @@ def test_an_evicted_replica_of_the_release_counts_by_its_successor(simulate):
     assert told.report.others == []
 
 
+def test_a_successor_that_a_quota_refused_is_tried_again_when_the_evicted_pod_is_gone(simulate):
+    full = node("a", cpu="2") + node("b", cpu="1") + running("old-0", owner="old-1") + quota("{pods: '1'}")
+    told = simulate(full, IMPORTANT.replace("namespace: shop", "namespace: other"))
+    (preempted,) = told.report.preemptions
+    assert (preempted.fate, preempted.successor_node) == (Fate.PLACED, "b")
+    assert told.facts.run.pods[preempted.successor].arrived == 30
+
+
 def test_an_evicted_pod_whose_successor_finds_no_room_is_pending(simulate):
     told = simulate(node("a", cpu="2") + running("old-0", "old-1"), IMPORTANT)
     (preempted,) = told.report.preemptions
@@ -308,6 +318,16 @@ def test_a_pod_that_a_quota_refused_is_tried_again_when_another_is_gone(simulate
     spec = "replicas: 2, strategy: {rollingUpdate: {maxSurge: 1, maxUnavailable: 1}}"
     told = simulate(node("a") + quota("{pods: '2'}") + OLD, workload(cpu="900m", spec=spec), way="rolling")
     assert (told.report.summary.rejected, told.report.summary.placed) == (0, 2)
+
+
+def test_who_is_refused_by_a_quota_again_tries_no_more_until_the_next_pod_is_gone(simulate, monkeypatch):
+    asked = []
+    create = Admission.create
+    monkeypatch.setattr(Admission, "create", lambda self, one: asked.append(one.pod.key) or create(self, one))
+    going = "".join(running(f"old-{i}").replace(f"uid: old-{i}", f"uid: u{i}, {GOING}") for i in range(3))
+    told = simulate(node("a", cpu="90") + quota("{pods: '3'}") + going, workload(spec="replicas: 50"))
+    assert (told.report.summary.placed, told.report.summary.rejected) == (3, 47)
+    assert len(asked) == 50 + 3 * 2
 
 
 def test_without_the_plugin_nothing_is_refused(simulate):

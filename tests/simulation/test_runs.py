@@ -317,6 +317,42 @@ def test_endless_waiting_ends_with_the_patience_of_the_run():
     assert facts.clock < 1000
 
 
+def test_a_pod_that_permit_holds_when_a_run_ends_is_pending_again_and_a_second_run_finds_it():
+    made = cluster(node("a"), pod("one"))
+    served = scheduler(made, Closes)
+    assert ends(run(served, options=Options(horizon=10))) == {"one": State.WAITING}
+    assert (made.pending.keys(), made.pod_table.row_of.keys()) == ({"default/one"}, set())
+    assert ends(run(served, options=Options(horizon=10))) == {"one": State.WAITING}
+
+
+class Spurns(ReservePlugin):
+    """Refuses a node to one pod, for which others have been evicted."""
+
+    def reserve(self, cycle, node_name):
+        return unschedulable("no") if cycle.pod.pod.metadata.name == "big" else SUCCESS
+
+    def unreserve(self, cycle, node_name):
+        pass
+
+
+class Again(Controller):
+    """Makes each evicted pod again."""
+
+    made = 0
+
+    def evicted(self, pod_, node_name):
+        self.made += 1
+        return (Happening(pod(f"small-{self.made}", cpu="2")),)
+
+
+def test_a_run_in_which_pods_evict_each_other_for_good_ends_with_its_patience():
+    made = cluster(node("a", cpu="2"), pod("small", cpu="2", nodeName="a"), pod("big", cpu="2", priority=10))
+    facts = run(scheduler(made, Spurns), controller=Again(), options=Options(patience=600))
+    assert facts.end is End.PATIENCE
+    assert facts.evictions
+    assert facts.clock < 1000
+
+
 def test_a_waiting_pod_is_preempted_in_memory_and_goes_back_to_the_queue():
     made = cluster(node("a", cpu="1"), pod("one", cpu="1"))
     high = Happening(pod("high", cpu="1", priority=5), at=10)

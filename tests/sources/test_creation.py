@@ -218,6 +218,21 @@ def test_custom_resources_are_counted_unless_their_kinds_are_known():
     assert load_text(b"# YAML\n" + text).ignored == {"argoproj.io/v1alpha1 Rollout": 1}
 
 
+def test_knative_names_the_containers_that_have_no_name():
+    def names(containers: str, kind: str = "Service") -> list[str]:
+        spec = f"{{containers: [{containers}]}}"
+        spec = spec if kind == "Revision" else f"{{template: {{spec: {spec}}}}}"
+        text = f"# YAML\n{{apiVersion: serving.knative.dev/v1, kind: {kind}, metadata: {{name: web}}, spec: {spec}}}"
+        manifests = creating(text)
+        assert manifests.problems == []
+        (group,) = manifests.objects[0].object.replicas
+        return [container.name for container in group.template.spec.containers]
+
+    assert names("{image: a}") == names("{image: a}", "Configuration") == names("{image: a}", "Revision")
+    assert names("{image: a}") == ["user-container"]
+    assert names("{image: a}, {image: b, name: user-container-0}") == ["user-container-1", "user-container-0"]
+
+
 def test_kinds_of_one_name_in_two_groups_are_two():
     text = """
     apiVersion: apps.kruise.io/v1beta1

@@ -526,3 +526,42 @@ def test_a_pod_that_names_its_node_runs_there_at_once(joined):
     cluster, _, groups = joined(pod(spec="nodeName: a, "), NODE)
     assert groups == []
     assert "shop/web" in cluster.pod_table.row_of
+
+
+def test_the_claims_of_a_refused_pod_are_made_and_counted_once(given, cluster_of):
+    cluster = cluster_of(quota("pods: 0, persistentvolumeclaims: 1"))
+    admission = Admission(cluster)
+    (group,) = expand(given(STATEFUL.replace("replicas: 2", "replicas: 1")).objects, cluster).groups
+    (replica,) = group.replicas
+    first = admission.create(replica)
+    assert isinstance(first, Rejected)
+    assert [claim.metadata.name for claim in first.claims] == ["data-db-0"]
+    cluster.put(first.claims[0])
+    second = admission.create(replica)
+    assert message(second).startswith('pods "db-0" is forbidden: exceeded quota: quota, requested: pods=1')
+    assert (second.claims, admission.rejected) == ((), [second])
+    assert set(map(len, admission.effects.values())) == {1}, "what admission changed is told once"
+
+
+def test_a_storage_class_that_joins_binds_at_once_unless_it_says_otherwise(joined):
+    cluster, _, _ = joined(DEFAULT_CLASS, "")
+    from schedctl.api.storage import StorageClass
+
+    assert cluster.get(StorageClass, "disk").volume_binding_mode == "Immediate"
+
+
+@pytest.mark.parametrize(
+    ("listed", "namespace", "refused"),
+    [
+        pytest.param("shop", "shpo", True, id="a cluster that lists its namespaces has no others"),
+        pytest.param("shop", "shop", False, id="one that is listed is there"),
+        pytest.param("shop", "default", False, id="and so is one that every cluster has"),
+        pytest.param("", "shpo", False, id="a cluster that lists none may have any"),
+    ],
+)
+def test_a_pod_needs_its_namespace(created, listed, namespace, refused):
+    state = f"{{apiVersion: v1, kind: Namespace, metadata: {{name: {listed}}}}}" if listed else ""
+    answer, _ = created(pod().replace("namespace: shop", f"namespace: {namespace}"), state)
+    assert isinstance(answer, Rejected) == refused
+    if refused:
+        assert message(answer) == 'namespaces "shpo" not found'

@@ -7,8 +7,9 @@ from hypothesis import HealthCheck, settings
 from hypothesis import given as given_values
 from hypothesis import strategies as st
 
+from schedctl.cache.pod_info import PodInfo
 from schedctl.workloads.expansion import expand
-from schedctl.workloads.rollouts import plan
+from schedctl.workloads.rollouts import dispensable, plan
 
 LABELS = "labels: {app: web, pod-template-hash: abc12}"
 
@@ -117,6 +118,14 @@ def test_an_ordered_pod_waits_for_the_one_before_it(updates):
     assert not update.finished
 
 
+def test_an_ordered_workload_that_waits_asks_only_about_its_last_pod(updates):
+    (update,) = updates(deployment("replicas: 9", kind="StatefulSet"), "", "replace")
+    asked: list[str] = []
+    carried_out(update, lambda key: key != "shop/web-7")
+    assert not update.next(lambda key: asked.append(key) or key != "shop/web-7")
+    assert asked == ["shop/web-7"]
+
+
 def test_pods_added_to_a_stateful_set_begin_behind_those_that_stay(updates):
     state = NODES + owned("web-0", "StatefulSet", "web") + owned("web-1", "StatefulSet", "web")
     (update,) = updates(deployment("replicas: 2", kind="StatefulSet"), state, "add")
@@ -222,6 +231,43 @@ def test_pods_on_no_node_go_first(updates):
     assert [info.key for info in step.remove] == ["shop/old-0"]
 
 
+def test_pods_are_given_up_in_the_order_of_a_replica_set(given):
+    def pod(
+        name: str, node: str = "a", phase: str = "Running", ready: str = "True", cost: str = "", age: int = 1
+    ) -> str:
+        meta = f"annotations: {{controller.kubernetes.io/pod-deletion-cost: '{cost}'}}, " if cost else ""
+        meta += f"creationTimestamp: '2026-01-0{age}T00:00:00Z'"
+        return (
+            f"\n---\n{{apiVersion: v1, kind: Pod, metadata: {{name: {name}, {meta}}}, "
+            f"spec: {{nodeName: '{node}', containers: [{{name: app, image: i}}]}}, "
+            f"status: {{phase: {phase}, conditions: [{{type: Ready, status: '{ready}'}}]}}}}"
+        )
+
+    pods = (
+        pod("dear", cost="100", age=9),
+        pod("alone", node="b", age=9),
+        pod("old"),
+        pod("young", age=2),
+        pod("of-no-valid-cost", cost="+7", age=3),
+        pod("cheap", node="b", cost="-5"),
+        pod("not-ready", ready="False", cost="9"),
+        pod("starting", phase="Pending", ready="False", cost="99"),
+        pod("on-no-node", node="", phase="Pending", ready="False", cost="999"),
+    )
+    infos = [PodInfo(one.object) for one in given("".join(pods)).objects]
+    assert [info.pod.metadata.name for info in dispensable(infos)] == [
+        "on-no-node",
+        "starting",
+        "not-ready",
+        "cheap",
+        "of-no-valid-cost",
+        "young",
+        "old",
+        "alone",
+        "dear",
+    ]
+
+
 STATEFUL = (
     NODES
     + deployment("replicas: 3", kind="StatefulSet", meta="name: web, uid: s")
@@ -270,6 +316,13 @@ def test_a_stateful_set_goes_on_only_when_the_new_pod_runs(updates):
     assert not update.next(running_now.__contains__)
     running_now.add("shop/web-2")
     assert [replica.ordinal for replica in update.next(running_now.__contains__).create] == [1]
+
+
+def test_an_old_pod_without_an_ordinal_holds_no_ordinal_up(updates):
+    state = STATEFUL + owned("web-abc", "StatefulSet", "web")
+    (update,) = updates(deployment("replicas: 4", kind="StatefulSet"), state, "rolling")
+    assert carried_out(update, lambda key: True) == ["+1", "-1"]
+    assert [replica.ordinal for replica in update.created.values()] == [3]
 
 
 DAEMONS = (
