@@ -23,7 +23,7 @@ from schedctl.errors import InputError
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.happenings import Controller, Deed, Happening
 from schedctl.simulation.outcomes import Run
-from schedctl.simulation.replacements import LATER, controller_of, successor
+from schedctl.simulation.replacements import comes_later, controller_of, successor
 from schedctl.simulation.runs import Options, Progress, run
 from schedctl.simulation.utilisation import Measure, measure
 from schedctl.workloads.admission import RESOURCE_QUOTA
@@ -169,11 +169,12 @@ class Release(Controller):
         self.rejected: dict[str, Rejected] = {}
         self.foreign: dict[str, PodInfo] = {}
         self.successors: dict[str, str] = {}
+        self._taken: set[str] = set()  # the keys of successors, some of which are still on their way
         self._cluster = cluster
         self._schedulers = schedulers
         self._scheduler = scheduler
         self._turn_of: dict[str, Turn] = {}
-        self._replaced = {info.key for info in cluster.pod_table if info.terminating and not _waited_for(info)}
+        self._replaced = {info.key for info in cluster.pod_table if info.terminating and not comes_later(info.pod)}
         self._refused: dict[str, dict[Hashable, deque[_Refused]]] = {}  # by namespace, then by who makes the pods
         self._numbers = count()
         self._dismissed: set[str] = set()
@@ -201,7 +202,7 @@ class Release(Controller):
 
     def evicted(self, pod: PodInfo, node_name: str) -> Iterable[Happening]:
         """Replace a pod that has to go, where its controller does not wait until it is gone."""
-        return () if pod.key in self._dismissed or _waited_for(pod) else self._succeed(pod)
+        return () if pod.key in self._dismissed or comes_later(pod.pod) else self._succeed(pod)
 
     def gone(self, pod: PodInfo, node_name: str) -> Iterable[Happening]:
         """Credit the quotas, replace what has not been replaced, and go on with what waited for this."""
@@ -311,11 +312,11 @@ class Release(Controller):
 
     def _succeed(self, pod: PodInfo) -> Iterator[Happening]:
         """Create the pod that takes the place of one that was evicted, if anything does."""
-        taken = {self.successors[key] for key in self.successors}
-        made = successor(pod.pod, lambda key: key in taken or exists(key, self._cluster))
+        made = successor(pod.pod, lambda key: key in self._taken or exists(key, self._cluster))
         if made is None:
             return
         self.successors[pod.key] = made.key
+        self._taken.add(made.key)
         turn = self._turn_of.get(pod.key)
         if turn is not None:
             self._turn_of[made.key] = turn
@@ -347,9 +348,3 @@ class Release(Controller):
         """Whether a pod, or what took its place, is on a node and stays."""
         row = self._cluster.pod_table.row_of.get(self.now(key))
         return row is not None and not self._cluster.pod_table.infos[row].terminating
-
-
-def _waited_for(pod: PodInfo) -> bool:
-    """Whether the controller of a pod makes no other before this one is gone."""
-    owner = controller_of(pod.pod)
-    return owner is not None and owner.kind in LATER

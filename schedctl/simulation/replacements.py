@@ -14,7 +14,7 @@ from schedctl.api.meta import OwnerReference
 from schedctl.api.pods import Pod, PodStatus
 from schedctl.workloads.names import LONGEST_GENERATED, random_end
 
-LATER = ("StatefulSet", "DaemonSet")
+_LATER = ("StatefulSet", "DaemonSet")
 """Kinds that wait until the pod before is gone."""
 _NEVER = ("Node",)
 """Owners that are no controllers: a node runs its static pods itself."""
@@ -27,6 +27,12 @@ def controller_of(pod: Pod) -> OwnerReference | None:
         if reference.controller and reference.kind not in _NEVER:
             return reference
     return None
+
+
+def comes_later(pod: Pod) -> bool:
+    """Return whether the controller of a pod makes no other before this one is gone."""
+    owner = controller_of(pod)
+    return owner is not None and owner.kind in _LATER
 
 
 def successor(pod: Pod, taken: Callable[[str], bool]) -> Pod | None:

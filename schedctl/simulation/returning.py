@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from schedctl.api.pods import Pod
 from schedctl.cache.pod_info import PodInfo
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.happenings import Controller, Happening
-from schedctl.simulation.replacements import LATER, controller_of, successor
+from schedctl.simulation.replacements import comes_later, successor
 from schedctl.workloads.admission import RESOURCE_QUOTA
 from schedctl.workloads.creation import Admission, Created
 from schedctl.workloads.expansion import Replica
@@ -28,10 +27,13 @@ class Returning(Controller):
     def __init__(self, scheduler: Scheduler) -> None:
         self.successors: dict[str, str] = {}
         self.foreign: set[str] = set()
+        self._taken: set[str] = set()  # the keys of successors, some of which are still on their way
         self._scheduler = scheduler
         self._cluster = scheduler.cluster
         self._admission = Admission(scheduler.cluster, disabled=(RESOURCE_QUOTA,))
-        self._replaced = {info.key for info in scheduler.cluster.pod_table if info.terminating and not _waits(info.pod)}
+        self._replaced = {
+            info.key for info in scheduler.cluster.pod_table if info.terminating and not comes_later(info.pod)
+        }
 
     def now(self, key: str) -> str:
         """Return the key of the pod that is in a pod's place in the end, "" for none."""
@@ -44,7 +46,7 @@ class Returning(Controller):
 
     def evicted(self, pod: PodInfo, node_name: str) -> Iterable[Happening]:
         """Make the successor of a pod, where its controller does not wait until it is gone."""
-        return () if _waits(pod.pod) else self._succeed(pod)
+        return () if comes_later(pod.pod) else self._succeed(pod)
 
     def gone(self, pod: PodInfo, node_name: str) -> Iterable[Happening]:
         """Make the successor of a pod that has none yet; those on their way out when all began have theirs."""
@@ -56,12 +58,12 @@ class Returning(Controller):
 
     def _succeed(self, pod: PodInfo) -> Iterator[Happening]:
         """Create the pod that takes the place of another, if anything does."""
-        taken = set(self.successors.values())
-        made = successor(pod.pod, lambda key: key in taken or exists(key, self._cluster))
+        made = successor(pod.pod, lambda key: key in self._taken or exists(key, self._cluster))
         created = self._admission.create(Replica(made)) if made is not None else None
         if not isinstance(created, Created):
             return
         self.successors[pod.key] = created.pod.key
+        self._taken.add(created.pod.key)
         for claim in created.claims:
             yield Happening(claim)
         info = PodInfo(created.pod)
@@ -69,9 +71,3 @@ class Returning(Controller):
             self.foreign.add(info.key)
         else:
             yield Happening(info)
-
-
-def _waits(pod: Pod) -> bool:
-    """Return whether a pod's controller waits until it is gone."""
-    owner = controller_of(pod)
-    return owner is not None and owner.kind in LATER
