@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: help demo test lint types imports pytest test-oracle test-cluster bench dist clean
+.PHONY: help demo test lint types imports pytest test-oracle test-cluster test-live bench dist clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -24,6 +24,7 @@ lint: $(INSTALLED)
 
 types: $(INSTALLED)
 	$(BIN)/mypy
+	$(BIN)/mypy examples/plugins
 
 imports: $(INSTALLED)
 	$(BIN)/lint-imports
@@ -38,6 +39,10 @@ test-cluster: $(INSTALLED)  ## run beside the real kube-scheduler on a real API 
 	conformance/cluster/build
 	$(BIN)/pytest -m cluster
 
+test-live: $(INSTALLED)  ## read and change a real API server: the part of test-cluster that is about live clusters
+	conformance/cluster/build
+	$(BIN)/pytest -m cluster tests/live
+
 bench: $(INSTALLED)  ## ratios to kube-scheduler, to plain decoding and to a bare interpreter; benchmarks/README.md
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.manifests
@@ -46,6 +51,7 @@ bench: $(INSTALLED)  ## ratios to kube-scheduler, to plain decoding and to a bar
 	$(BIN)/python -m benchmarks.preemption
 	$(BIN)/python -m benchmarks.claims
 	$(BIN)/python -m benchmarks.simulation
+	$(BIN)/python -m benchmarks.checks
 
 dist: $(INSTALLED)  ## wheel and sdist, into dist/
 	$(BIN)/python -m build

@@ -9,6 +9,7 @@ command ends with, so the command line needs no table of its own::
     ├── ProblemsError           -  carries every `Problem` found, not only the first
     │   ├── ConfigError         2  a KubeSchedulerConfiguration or profile
     │   └── InputError          3  manifests: unreadable, invalid, or none
+    ├── ClusterError            4  a live cluster: no access, no answer, or a refusal
     ├── PluginError            70  a plugin cannot answer, or answered what its contract forbids
     └── NotModelled             5  a pod needs what is not modelled yet
         └── Inconclusive        5  a search was given up before it had an answer
@@ -84,6 +85,16 @@ class InputError(ProblemsError):
     """Manifests that cannot be read, are invalid, or are not there."""
 
     exit_code = 3
+
+
+class ClusterError(SchedctlError):
+    """A live cluster cannot be reached, will not answer, or refuses what it was asked."""
+
+    exit_code = 4
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 class PluginError(SchedctlError):

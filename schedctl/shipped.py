@@ -1,4 +1,4 @@
-"""Where the ready profiles, the example clusters and the proof of exactness are.
+"""Where the ready profiles, the roles, the example clusters and the proof of exactness are.
 
 The repository keeps them at its root, where a reader looks for them; the wheel carries them inside the package. An
 editable checkout has the first, an installation has the second, and nobody else needs to know which.
@@ -24,6 +24,13 @@ def fixtures() -> Path:
 def proof() -> Path:
     """The numbers of the comparison with kube-scheduler's own plugins, ``conformance/proof.json`` of the repository."""
     return _shipped("conformance/proof.json")
+
+
+def roles() -> str:
+    """The file of the roles that schedctl needs, as a user finds it: by its path where schedctl is installed."""
+    name = "deploy/clusterrole.yaml"
+    installed = _PACKAGE / "_data" / name
+    return str(installed) if installed.exists() else name
 
 
 def _shipped(name: str) -> Path:

@@ -10,6 +10,7 @@ from hypothesis import settings
 for variable in ("CLICOLOR_FORCE", "COLUMNS", "FORCE_COLOR", "GITHUB_ACTIONS", "NO_COLOR", "PY_COLORS"):
     os.environ.pop(variable, None)
 os.environ["KUBECONFIG"] = os.environ["XDG_CONFIG_HOME"] = os.devnull
+os.environ.pop("KUBERNETES_SERVICE_HOST", None)  # in a pod, its account would be a way into a cluster
 
 # The same examples on every run, and no deadline, for the sake of slow machines.
 # `HYPOTHESIS_PROFILE=explore pytest tests/…` looks for new ones.

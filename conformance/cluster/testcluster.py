@@ -23,7 +23,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 HERE = Path(__file__).resolve().parent
 LOOPBACK = "127.0.0.1"
@@ -101,14 +101,17 @@ def start(
         raise
 
 
-def start_scheduler(directory: Path, *, tied: bool = False) -> str:
-    """Start kube-scheduler in a running cluster and return its URL, where `/metrics` may be read by anybody."""
+def start_scheduler(directory: Path, *, tied: bool = False, configuration: dict[str, Any] | None = None) -> str:
+    """Start kube-scheduler in a running cluster and return its URL, where `/metrics` may be read by anybody.
+
+    It follows its defaults, or a KubeSchedulerConfiguration that says nothing about the API server.
+    """
     if not (directory / "cluster.json").is_file():
         raise ClusterError(f"no cluster was started in {directory}: there is no cluster.json")
     control_plane = _ControlPlane(directory, binaries("kube-scheduler"), tied=tied)
     (port,) = _free_ports(1)
     try:
-        control_plane.run_scheduler(port)
+        control_plane.run_scheduler(port, configuration)
     except BaseException:
         stop_scheduler(directory)
         raise
@@ -210,14 +213,19 @@ class _ControlPlane:
             self.run_scheduler(scheduling)
         return kubeconfigs
 
-    def run_scheduler(self, port: int) -> None:
+    def run_scheduler(self, port: int, configuration: dict[str, Any] | None = None) -> None:
+        kubeconfig = self._component_kubeconfig("kube-scheduler")
+        flags = [f"--kubeconfig={kubeconfig}", "--kube-api-qps=5000", "--kube-api-burst=5000"]
+        if configuration is not None:  # beside a file, those flags count for nothing
+            connection = {"kubeconfig": str(kubeconfig), "qps": 5000, "burst": 5000}
+            file = self.directory / "kube-scheduler.json"
+            file.write_text(json.dumps({**configuration, "clientConnection": connection}))
+            flags = [f"--config={file}"]
         self._spawn(
             "kube-scheduler",
-            f"--kubeconfig={self._component_kubeconfig('kube-scheduler')}",
+            *flags,
             *self._component_flags(port),
             "--authorization-always-allow-paths=/healthz,/metrics",
-            "--kube-api-qps=5000",
-            "--kube-api-burst=5000",
         )
         self._wait_component("kube-scheduler", port)
 

@@ -75,13 +75,17 @@ class Kind:
     @property
     def resource(self) -> str:
         """What the API server calls its objects, in the plural: ``deployments``."""
-        name = self.name.lower()
-        if name.endswith("y"):
-            return f"{name[:-1]}ies"
-        return f"{name}es" if name.endswith("s") else f"{name}s"
+        return plural(self.name).lower()
 
     def __str__(self) -> str:
         return self.name
+
+
+def plural(name: str) -> str:
+    """Return the name of a kind for several objects: ``Services``, ``DeviceClasses``, ``CSIStorageCapacities``."""
+    if name.endswith("y"):
+        return f"{name[:-1]}ies"
+    return f"{name}es" if name.endswith("s") else f"{name}s"
 
 
 def _flat_devices(slice_: dict[str, Any]) -> dict[str, Any]:

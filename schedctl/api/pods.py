@@ -345,12 +345,13 @@ class PodSpec(Struct, frozen=True):
 
 
 class PodCondition(Struct, frozen=True):
-    """One of the pod's conditions; preemption and resizing read them."""
+    """One of the pod's conditions; preemption, resizing and whoever looks back at a decision read them."""
 
     type: str = ""
     status: str = ""
     reason: str = ""
     message: str = ""
+    last_transition_time: Time | None = None
 
 
 class ContainerStatus(Struct, frozen=True):
@@ -405,6 +406,11 @@ class Pod(Struct, frozen=True):
     metadata: ObjectMeta = ObjectMeta()
     spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()
+
+    @property
+    def scheduled(self) -> PodCondition | None:
+        """The condition that says whether a node was found for it: by whom it was refused, or when it was bound."""
+        return next((each for each in self.status.conditions or () if each.type == "PodScheduled"), None)
 
     @property
     def key(self) -> str:

@@ -133,17 +133,20 @@ class TermTable:
             for label in _demanded(term):
                 del self._filed[label][term]
 
-    def about(
-        self, namespace: str, namespace_labels: Mapping[str, str] | None, labels: Mapping[str, str]
-    ) -> list[Carriers]:
-        """Return the carriers of the terms that are about a pod in this namespace with these labels."""
+    def about(self, labels: Mapping[str, str], concerned: Callable[[AffinityTerm], bool]) -> list[Carriers]:
+        """Return the carriers of the terms that are about a pod.
+
+        Args:
+            labels: of the pod.
+            concerned: whether a term, which may be about a pod with these labels, is about it.
+        """
         if not self._carriers:
             return []
         return [
             carriers
             for label in (None, *labels.items())
             for term, carriers in self._filed.get(label, _NOTHING_FILED).items()
-            if term.matches(namespace, namespace_labels, labels)
+            if concerned(term)
         ]
 
 

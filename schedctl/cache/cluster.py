@@ -12,11 +12,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from schedctl.api import defaults
+from schedctl.api import defaults, kinds
+from schedctl.api.gaps import Gap
 from schedctl.api.meta import key_of
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
@@ -67,6 +68,13 @@ class Change(NamedTuple):
     before: Any = None
 
 
+class Witness(Protocol):
+    """Hears of reading what could not be listed."""
+
+    def read(self, kind: type) -> None:
+        """Called when something is asked of a missing kind that only its objects could answer."""
+
+
 class Cluster:
     """The cluster in memory.
 
@@ -79,6 +87,8 @@ class Cluster:
         generation: grows with every change.
         next_start: where sampling begins its next round over the nodes.
         now: tells the time in Unix nanoseconds: the machine's, unless the cluster is of another moment.
+        missing: the kinds that could not be listed; see `lack`.
+        witness: is told what is read of them, None while nobody asks.
     """
 
     def __init__(self) -> None:
@@ -91,6 +101,8 @@ class Cluster:
         self.generation = 0
         self.next_start = 0
         self.now: Callable[[], int] = time.time_ns
+        self.missing: dict[type, Gap] = {}
+        self.witness: Witness | None = None
         self._objects: dict[type, dict[str, Any]] = {}
         self._versions: dict[type, int] = {}
         self._derived: dict[Callable[[Cluster], Any], tuple[int, Any]] = {}
@@ -160,10 +172,15 @@ class Cluster:
 
     def get(self, kind: type[T], key: str) -> T | None:
         """Return the object of a kind by ``name`` or ``namespace/name``, None if there is none."""
-        return self._objects.get(kind, {}).get(key)
+        found: T | None = self._objects.get(kind, {}).get(key)
+        if found is None and self.witness is not None and kind in self.missing:
+            self.witness.read(kind)
+        return found
 
     def every(self, kind: type[T]) -> Mapping[str, T]:
         """Return all objects of a kind by key, in order of arrival."""
+        if self.witness is not None:
+            self.rely_on(kind)
         return self._objects.get(kind, {})
 
     def version(self, *kinds: type) -> int:
@@ -177,12 +194,30 @@ class Cluster:
             make: a function of module level; what it returns is kept under it and must not be changed.
             *kinds: every kind it reads.
         """
+        if self.witness is not None:
+            self.rely_on(*kinds)
         version = self.version(*kinds)
         known = self._derived.get(make)
         if known is None or known[0] != version:
             known = self._derived[make] = version, make(self)
         derived: T = known[1]
         return derived
+
+    def rely_on(self, *kinds: type) -> None:
+        """Take note that an answer rests on all objects of these kinds, for whoever remembers what it has read."""
+        if self.witness is not None:
+            for kind in kinds:
+                if kind in self.missing:
+                    self.witness.read(kind)
+
+    @contextmanager
+    def watched_by(self, witness: Witness) -> Iterator[None]:
+        """Tell a witness what is read of missing kinds for the length of a ``with`` block, and no other."""
+        before, self.witness = self.witness, witness
+        try:
+            yield
+        finally:
+            self.witness = before
 
     def changes_since(self, generation: int) -> list[Change] | None:
         """Return what happened after a generation, None when the log no longer reaches that far back."""
@@ -191,6 +226,16 @@ class Cluster:
         return self._log[generation - self._log_begins :]
 
     # -- changing ----------------------------------------------------------------
+
+    def lack(self, gaps: Iterable[Gap], others: Iterable[kinds.Kind] = ()) -> None:
+        """Take note of kinds that could not be listed, so that there may be more of them than the cluster knows.
+
+        Args:
+            gaps: the kinds.
+            others: other people's kinds that are read besides those of Kubernetes.
+        """
+        own = {kind.name: kind for kind in others}
+        self.missing = {(own.get(gap.kind) or kinds.named(gap.kind)).struct: gap for gap in gaps}
 
     def add_node(self, node: Node) -> None:
         """Add a node, or replace the one of that name."""
@@ -204,7 +249,7 @@ class Cluster:
             return
         row = self.node_table.append(node)
         self._enliven(row)
-        self._undoes(lambda: self._retire(row))
+        self._undoes(lambda: self._drop(row))
         for info in [info for info in self.strays.values() if info.pod.spec.node_name == name]:
             self.remove_pod(info)
             self.add_pod(info)
@@ -336,6 +381,7 @@ class Cluster:
     def fork(self) -> Iterator[Cluster]:
         """Change the cluster for the length of a ``with`` block; leaving it undoes everything, nested forks too."""
         outer, self._undo = self._undo, []
+        turns = list(self.pending)
         try:
             yield self
         finally:
@@ -343,6 +389,10 @@ class Cluster:
             for undo in reversed(log):
                 undo()
             self._undo = outer
+            if list(self.pending) != turns:  # a pod that was placed and taken back stands last
+                pending = dict(self.pending)
+                self.pending.clear()
+                self.pending.update((key, pending[key]) for key in turns)
 
     # -- inside ------------------------------------------------------------------
 
@@ -373,6 +423,11 @@ class Cluster:
         del self.node_table.row_of[self.node_table.names[row]]
         self._rows = self._by_name = None
         self._note(Change(ChangeKind.NODES, row))
+
+    def _drop(self, row: int) -> None:
+        """Take back the last node that was added: a what-if tried often must not leave a row each time."""
+        self._retire(row)
+        self.node_table.drop_last()
 
     def _update_node(self, row: int, node: Node) -> None:
         self.node_table.describe(row, node)

@@ -44,6 +44,10 @@ class Domains:
         self._codes[row] = self.values.code(value)
         self._rows = max(self._rows, row + 1)
 
+    def shorten(self, rows: int) -> None:
+        """Forget all rows but the first few."""
+        self._rows = min(self._rows, rows)
+
     @property
     def codes(self) -> IndexArray:
         """The domain of each row, intp (rows,)."""
@@ -80,6 +84,13 @@ class LabelColumns:
             column[row] = ABSENT if value is None else self.strings.code(value)
         for key, domains in self._domains.items():
             domains.put(row, labels.get(key))
+        self._numbers.clear()
+
+    def drop_last(self) -> None:
+        """Forget the last row."""
+        self.maps.pop()
+        for domains in self._domains.values():
+            domains.shorten(len(self.maps))
         self._numbers.clear()
 
     def domains(self, key: str) -> Domains:

@@ -90,6 +90,12 @@ class NodeTable:
         self.describe(row, node)
         return row
 
+    def drop_last(self) -> None:
+        """Take back the last row, on which nothing stands, as if it had never been appended."""
+        self.names.pop()
+        self.objects.pop()
+        self.labels.drop_last()
+
     def describe(self, row: int, node: Node) -> None:
         """Set what the row says about the node itself, leaving what pods have taken from it."""
         self.objects[row] = node

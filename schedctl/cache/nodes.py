@@ -98,9 +98,10 @@ class Nodes:
     Attributes:
         cluster: where the rows come from.
         rows: intp (n,), the node table row at each position.
+        bare: whether the column is known by its objects alone; see `described`.
     """
 
-    __slots__ = ("__dict__", "_before", "_known", "_more", "_picked", "_whole", "cluster", "rows")
+    __slots__ = ("__dict__", "_before", "_known", "_more", "_picked", "_whole", "bare", "cluster", "rows")
 
     def __init__(self, cluster: Cluster, rows: IndexArray) -> None:
         self.cluster = cluster
@@ -110,6 +111,7 @@ class Nodes:
         self._picked: IndexArray | None = None
         self._more: PodChanges | None = None
         self._known: dict[str, IntArray] = {}
+        self.bare = False
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -128,7 +130,7 @@ class Nodes:
         chosen = chosen.astype(np.intp, copy=False)
         taken = Nodes(self.cluster, self.rows[chosen])
         if self.supposed:
-            taken._before, taken._picked = self, chosen
+            taken._before, taken._picked, taken.bare = self, chosen, self.bare
         return taken
 
     # -- what is supposed --------------------------------------------------------
@@ -191,6 +193,15 @@ class Nodes:
         signs = np.broadcast_to(np.int64(-1), alive.shape)
         standing = PodChanges(table.node[alive], alive, table.footprint[alive], signs, lambda: table.infos[alive])
         return self._supposing(standing.take(self.rows))
+
+    def described(self) -> Nodes:
+        """Return the column as the bare objects tell: no pod stands anywhere, and of images nothing is known.
+
+        So kube-scheduler scores nodes that an extender has sent back whole.
+        """
+        column = self.emptied()
+        column.bare = True
+        return column
 
     def _supposing(self, changes: PodChanges) -> Nodes:
         column = Nodes(self.cluster, self.rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -15,6 +15,7 @@ from schedctl.explain import explanations
 from schedctl.explain.pod_changes import as_pending
 from schedctl.explain.reports import Explanation
 from schedctl.scheduler import Scheduler
+from schedctl.scheduler.gaps import gathering
 from schedctl.workloads import admission, daemon_sets, templates
 from schedctl.workloads.clusters import FINISHED
 from schedctl.workloads.daemon_sets import Complete
@@ -31,6 +32,8 @@ def answers(
     node: str,
     sampling: bool,
     advance: Callable[[int, int, str], None],
+    unknown: Mapping[str, frozenset[type]] | None = None,
+    hints: bool = True,
 ) -> Iterator[Explanation]:
     """Yield the explanation of each object that has a pod to explain; the cluster is as before.
 
@@ -44,6 +47,8 @@ def answers(
         node: likewise.
         sampling: likewise.
         advance: told how far the work is.
+        unknown: by pod key, the missing kinds that admission would have looked at; see `Assembled.unknown`.
+        hints: see `schedctl.explain.explanations.explain`.
 
     Raises:
         UsageError: there is no such node.
@@ -51,14 +56,19 @@ def answers(
     for number, obj in enumerate(objects):
         advance(number, len(objects), obj.metadata.name)
         with scheduler.cluster.fork() as cluster:
-            try:
-                pod, notes = pod_of(obj, cluster, node)
-            except Complete as complete:
-                faults.say(str(complete))
-                continue
+            with gathering(cluster) as gathered:
+                try:
+                    pod, notes = pod_of(obj, cluster, node)
+                except Complete as complete:
+                    faults.say(str(complete))
+                    continue
+            for kind in (unknown or {}).get(pod.key, ()):
+                gathered.read(kind)
             if profile:
                 pod = _replace(pod, spec=_replace(pod.spec, scheduler_name=profile))
-            explanation = explanations.explain(scheduler, pod, matrix=matrix, node=node, sampling=sampling)
+            explanation = explanations.explain(
+                scheduler, pod, matrix=matrix, node=node, sampling=sampling, hints=hints, guessed=gathered.guesses
+            )
         yield _replace(explanation, notes=[*notes, *explanation.notes])
 
 

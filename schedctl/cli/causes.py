@@ -15,11 +15,11 @@ from schedctl.explain import reports as explained
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.accounts import pending_pod
 from schedctl.simulation.releases import Simulated
-from schedctl.simulation.reports import Fate, Hint, PendingPods, Reason, SimulationReport
+from schedctl.simulation.reports import Fate, Hint, PendingPods, Reason, Remark, SimulationReport
 
 HINTED = 20
 """For how many groups of pods next steps are looked for, which takes much longer than the reasons."""
-_ASKED = (Fate.UNSCHEDULABLE, Fate.NOMINATED, Fate.GATED, Fate.QUEUED, Fate.FAILED)
+_ASKED = (Fate.UNSCHEDULABLE, Fate.NOMINATED, Fate.GATED, Fate.WAITING, Fate.QUEUED, Fate.FAILED)
 _DETAILS = 3
 _replace = msgspec.structs.replace
 
@@ -64,9 +64,17 @@ def _explained(
             reasons=[reason_of(reason) for reason in answer.reasons],
             hints=[msgspec.convert(hint, Hint, from_attributes=True) for hint in answer.hints],
             notes=_notes(answer),
+            remarks=[msgspec.convert(remark, Remark, from_attributes=True) for remark in answer.remarks],
         )
     found = known[key]
-    return _replace(group, example=found.example, reasons=found.reasons, hints=found.hints, notes=found.notes)
+    return _replace(
+        group,
+        example=found.example,
+        reasons=found.reasons,
+        hints=found.hints,
+        notes=found.notes,
+        remarks=found.remarks,
+    )
 
 
 def reason_of(reason: explained.Reason) -> Reason:
@@ -86,6 +94,8 @@ def reason_of(reason: explained.Reason) -> Reason:
 
 
 def _notes(answer: explained.Explanation) -> list[str]:
+    if answer.reservation is not None and answer.reservation.waits:
+        return [answer.reservation.text]
     if answer.verdict is explained.Verdict.SCHEDULED:
         return [f"it would be placed on {answer.chosen} if it were tried again"]
     return []

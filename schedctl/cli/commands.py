@@ -6,7 +6,23 @@ from typing import Annotated
 
 import typer
 
-from schedctl.cli import capacity, completion, drain, explain, plugins, profiles, schema, simulate, version
+from schedctl.cli import (
+    bind,
+    calibrate,
+    capacity,
+    check,
+    completion,
+    drain,
+    explain,
+    plugins,
+    profiles,
+    schema,
+    simulate,
+    snapshot,
+    test,
+    version,
+    watch,
+)
 
 application = typer.Typer(
     name="schedctl",
@@ -33,13 +49,30 @@ def schedctl(
 ) -> None:
     """A dry-run kube-scheduler: where a pod would go, why there, and why nowhere else.
 
-    It reads a cluster from files, runs kube-scheduler's plugins over it, and changes nothing.
+    It reads a live cluster, or one in files, and runs kube-scheduler's plugins over it. It changes nothing; `bind`
+    alone does, and only with --execute.
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
 
-for module in (explain, simulate, drain, capacity, plugins, profiles, schema, completion, version):
+for module in (
+    explain,
+    watch,
+    simulate,
+    check,
+    test,
+    drain,
+    capacity,
+    bind,
+    calibrate,
+    snapshot,
+    plugins,
+    profiles,
+    schema,
+    completion,
+    version,
+):
     module.add_to(application)
 
 command = typer.main.get_command(application)

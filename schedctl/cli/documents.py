@@ -8,12 +8,23 @@ from typing import Any, Literal
 import msgspec
 
 from schedctl import KUBERNETES_VERSION, __version__
+from schedctl.calibration.reports import CalibrationReport
 from schedctl.config.own import Config
 from schedctl.explain import reports
+from schedctl.explain.bind_reports import BindReport
+from schedctl.explain.comparison_reports import ExplainComparison
 from schedctl.explain.schemas import schema_of
+from schedctl.explain.watch_reports import WatchLine
+from schedctl.policy import schemas as policy_schemas
+from schedctl.policy.baselines import CheckBaseline
+from schedctl.policy.expectations import CheckPolicyTest, CheckPolicyTestReport
+from schedctl.policy.reports import CheckReport
 from schedctl.simulation.capacity_reports import CapacityReport
+from schedctl.simulation.comparison_reports import SimulationComparison
 from schedctl.simulation.drain_reports import DrainReport
 from schedctl.simulation.reports import SimulationReport
+from schedctl.snapshots.documents import Snapshot
+from schedctl.snapshots.reports import SnapshotDiff, SnapshotReport
 
 
 class Document(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
@@ -49,13 +60,16 @@ class PluginItem(Document, frozen=True, kw_only=True):
     Attributes:
         name: its Kubernetes name.
         extension_points: the points it takes part in, in the order of a cycle.
+        origin: where it comes from: ``Kubernetes``, what ``--plugin`` named, or the package that offers it.
         weight: at ``score`` in the default profile, 0 where it does not score.
-        fidelity: ``exact`` where every comparison with kube-scheduler's own plugin agreed, ``partial`` where not.
+        fidelity: ``exact`` where every comparison with kube-scheduler's own plugin agreed, ``partial`` where not;
+            ``yours`` where it is not Kubernetes' own.
         proof: what was compared; null where no case asks the plugin, which unit tests alone then hold to its rules.
         description: what it is for, in a sentence.
     """
 
     name: str
+    origin: str
     extension_points: list[str]
     weight: int
     fidelity: str
@@ -97,13 +111,62 @@ class ProfileList(Document, frozen=True, kw_only=True):
     items: list[ProfileItem]
 
 
+class ProfileDifference(Document, frozen=True, kw_only=True):
+    """A field in which two configurations differ.
+
+    Attributes:
+        scheduler_name: the profile, by its name on the left where it has another on the right; empty for what is not of
+            a profile.
+        field: the steps to it: `plugins`, the point and the plugin, or `order`; `pluginConfig`, the plugin and its
+            argument; or a field of the profile or the configuration. No steps stand for the whole profile.
+        left: the value there, of a plugin its weight, or true where none counts; null where there is none.
+        right: the value on the other side.
+    """
+
+    scheduler_name: str
+    field: list[str]
+    left: Any
+    right: Any
+
+
+class ProfileDiff(Document, frozen=True, kw_only=True):
+    """``schedctl profiles diff``: what two configurations do differently.
+
+    Attributes:
+        left: the one, as it was named.
+        right: the other.
+        items: the differences, profile by profile.
+    """
+
+    api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
+    kind: Literal["ProfileDiff"] = "ProfileDiff"
+    metadata: ListMetadata = ListMetadata()
+    left: str
+    right: str
+    items: list[ProfileDifference]
+
+
 SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
+    "BindReport": lambda: schema_of(BindReport),
+    "CalibrationReport": lambda: schema_of(CalibrationReport),
     "CapacityReport": lambda: schema_of(CapacityReport),
+    "CheckBaseline": lambda: schema_of(CheckBaseline),
+    "CheckPolicy": policy_schemas.check_policy,
+    "CheckPolicyTest": lambda: schema_of(CheckPolicyTest, read=True),
+    "CheckPolicyTestReport": lambda: schema_of(CheckPolicyTestReport),
+    "CheckReport": lambda: schema_of(CheckReport),
     "Config": lambda: schema_of(Config, read=True),
     "DrainReport": lambda: schema_of(DrainReport),
+    "ExplainComparison": lambda: schema_of(ExplainComparison),
     "ExplainReport": reports.schema,
     "PluginList": lambda: schema_of(PluginList),
+    "ProfileDiff": lambda: schema_of(ProfileDiff),
     "ProfileList": lambda: schema_of(ProfileList),
+    "SimulationComparison": lambda: schema_of(SimulationComparison),
     "SimulationReport": lambda: schema_of(SimulationReport),
+    "Snapshot": lambda: schema_of(Snapshot, read=True),
+    "SnapshotDiff": lambda: schema_of(SnapshotDiff),
+    "SnapshotReport": lambda: schema_of(SnapshotReport),
+    "WatchLine": lambda: schema_of(WatchLine),
 }
 """How to make the JSON Schema of each kind of document."""

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from schedctl.cli import options
+from schedctl.cli.extending import NOBODY, Extending, with_extenders
 from schedctl.cli.progress import Bar
+from schedctl.cli.states import LIVE, Where, with_state
 from schedctl.cli.what_ifs import NOTHING, WhatIf, settle, with_what_ifs
 from schedctl.errors import UsageError
 
@@ -28,18 +30,17 @@ Examples:
 
 \b
 Exit codes: 0 answered, 1 not drainable, or pods stay pending (with --exit-code), 2 usage, configuration or output,
-3 input, 5 inconclusive, 70 a bug, 130 interrupted, 141 the reader went away.
+3 input, 4 cluster, 5 inconclusive, 70 a bug, 130 interrupted, 141 the reader went away.
 """
 
 
 @with_what_ifs
+@with_extenders
+@with_state
 def drain(
     nodes: Annotated[
         list[str] | None, typer.Argument(metavar="NODE...", help="The nodes, in this order.", show_default=False)
     ] = None,
-    filename: options.State = None,
-    recursive: options.Recursive = False,
-    stdin_filename: options.StdinFilename = "<stdin>",
     selector: Annotated[
         str, typer.Option("-l", "--selector", metavar="SELECTOR", help="All nodes with these labels.")
     ] = "",
@@ -67,6 +68,7 @@ def drain(
     ] = "",
     scheduler_config: options.SchedulerConfig = "",
     profile: options.Profile = "",
+    plugin: options.Plugins = None,
     output: options.Output = "text",
     limit: options.Limit = 0,
     exit_code: Annotated[
@@ -77,19 +79,24 @@ def drain(
     verbose: options.Verbose = False,
     debug: options.Debug = False,
     no_progress: options.NoProgress = False,
+    where: Where = LIVE,
     what_if: WhatIf = NOTHING,
+    extending: Extending = NOBODY,
 ) -> int:
     """Say what `kubectl drain` would do: which pods go where, what a disruption budget stops, and what stays pending.
 
     All nodes are cordoned, then emptied one after another. Evicted pods come back as their controllers make them, and
     are scheduled on the nodes that are left; a budget lets the next pod go once the one before runs again. Nothing is
-    changed and no cluster is contacted: -f names the files with the cluster.
+    changed: the state is read from the live cluster, or from the files of -f.
     """
-    from schedctl.cli import configurations, label_selectors, states
+    from schedctl.api import label_selectors
+    from schedctl.cli import configurations
+    from schedctl.cli.plugin_faults import PluginFaults
     from schedctl.cli.printing import Printer
     from schedctl.cli.reasons import with_reasons
     from schedctl.cli.runs import Shown
     from schedctl.scheduler import Scheduler
+    from schedctl.scheduler.gaps import gathering, missing_kinds
     from schedctl.simulation import drain_reports, drains
     from schedctl.simulation.budgets import Budgets
     from schedctl.simulation.reports import Input
@@ -109,31 +116,32 @@ def drain(
         pod_selector=label_selectors.parse(pod_selector),
         grace_period=float(grace_period) if grace_period >= 0 else None,
     )
-    chosen = configurations.choose(scheduler_config, profile)
-    state = states.load(
-        filename or [],
-        recursive=recursive,
-        stdin_filename=stdin_filename,
-        quiet=quiet,
-        verbose=verbose,
-        progress=not no_progress,
-    )
-    if not quiet:
-        configurations.warn(chosen.configuration)
+    chosen = configurations.choose(scheduler_config, profile, where, plugin)
+    state = where.load(quiet=quiet, verbose=verbose, progress=not no_progress, kinds=chosen.registry.kinds)
+    chosen = extending.connected(configurations.completed(chosen, state, quiet=quiet), quiet=quiet)
     cluster = state.assembled.cluster
-    budgets = Budgets.of(cluster)
-    changed = what_if.apply(cluster)
-    names = _chosen(cluster, nodes or [], selector, zone)
-    scheduler = Scheduler(cluster, chosen.configuration)
-    settled = settle(changed, scheduler)
-    with Bar("draining", wanted=not no_progress) as bar:
-        facts = drains.drain(scheduler, names, flags, budgets=budgets, progress=Shown(bar))
+    with gathering(cluster) as gathered:
+        budgets = Budgets.of(cluster)
+        changed = what_if.apply(cluster)
+        names = _chosen(cluster, nodes or [], selector, zone)
+        scheduler = Scheduler(
+            cluster,
+            chosen.configuration,
+            chosen.registry,
+            PluginFaults(quiet=quiet),
+            extenders=chosen.extenders,
+        )
+        settled = settle(changed, scheduler)
+        with Bar("draining", wanted=not no_progress) as bar:
+            facts = drains.drain(scheduler, names, flags, budgets=budgets, progress=Shown(bar))
+    gathered.admission(state.assembled.unknown)
     metadata = drain_reports.Metadata(
         configuration=chosen.origin,
-        what_if=[*(each.text for each in changed), *settled],
+        what_if=[*state.laid_over, *(each.text for each in changed), *settled],
         inputs=[Input(source=name, digest=digest, role="State") for name, digest in state.manifests.digests.items()],
+        missing=missing_kinds(cluster, chosen.registry),
     )
-    report = drain_reports.report(facts, cluster, metadata=metadata, fail=exit_code)
+    report = drain_reports.report(facts, cluster, metadata=metadata, fail=exit_code, guesses=gathered.told())
     if not facts.interrupted:
         with Bar("explaining", wanted=not no_progress) as bar:
             report = with_reasons(report, scheduler, bar.advance)
@@ -160,7 +168,7 @@ def _chosen(cluster: Cluster, nodes: list[str], selector: str, zone: str) -> lis
     Raises:
         UsageError: one is not there, or none has the labels.
     """
-    from schedctl.cli import label_selectors
+    from schedctl.api import label_selectors
     from schedctl.simulation.node_choices import node_named, nodes_chosen
 
     if zone:

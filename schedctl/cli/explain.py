@@ -7,27 +7,34 @@ from typing import Annotated
 import typer
 
 from schedctl.cli import options, suggestions
+from schedctl.cli.extending import NOBODY, Extending, with_extenders
 from schedctl.cli.progress import Bar
+from schedctl.cli.states import LIVE, Where, with_state
 from schedctl.cli.what_ifs import NOTHING, WhatIf, with_what_ifs
 
 EXAMPLES = """\b
 Examples:
+  schedctl explain pod web-0 -n shop                     a pod of the live cluster
   schedctl explain pod web-0 -n shop -f cluster.yaml     a pod of the cluster in a file
+  schedctl explain pod web-0 -n shop --history           and what kube-scheduler has said of it
   schedctl explain shop/web-0 -f nodes.yaml -f pods/     the same, with the cluster in several files
   kubectl get nodes,pods,... -A -o json | schedctl explain --all-pending -f -
   schedctl explain deploy/web -n shop -f cluster.yaml    the pod a Deployment would make next
   schedctl explain pod web-0 -f cluster.yaml -f web.yaml --node node-3
   schedctl explain pods -l app=web -A -f cluster.yaml -o wide
   schedctl explain pod web-0 -f cluster.yaml --drain node-3 --add-node like:node-1×2
+  schedctl explain --all-pending -f cluster.yaml --compare old.yaml --compare new.yaml
   schedctl explain pod web-0 -f cluster.yaml -o jsonpath='{.results[*].chosen}'
 
 \b
-Exit codes: 0 answered, 1 unschedulable (with --exit-code), 2 usage, configuration or output, 3 input,
-5 inconclusive, 70 a bug, 130 interrupted, 141 the reader went away.
+Exit codes: 0 answered, 1 unschedulable, or broken by --compare (with --exit-code), 2 usage, configuration or output,
+3 input, 4 cluster, 5 inconclusive, 70 a bug, 130 interrupted, 141 the reader went away.
 """
 
 
 @with_what_ifs
+@with_extenders
+@with_state
 def explain(
     subjects: Annotated[
         list[str] | None,
@@ -38,9 +45,6 @@ def explain(
             autocompletion=suggestions.subjects,
         ),
     ] = None,
-    filename: options.State = None,
-    recursive: options.Recursive = False,
-    stdin_filename: options.StdinFilename = "<stdin>",
     namespace: Annotated[str, typer.Option("-n", "--namespace", metavar="NS", help="Of names without one.")] = "",
     all_namespaces: Annotated[bool, typer.Option("-A", "--all-namespaces", help="Look in all namespaces.")] = False,
     selector: Annotated[
@@ -51,35 +55,48 @@ def explain(
     ] = False,
     scheduler_config: options.SchedulerConfig = "",
     profile: options.Profile = "",
+    compare: options.Compare = None,
+    plugin: options.Plugins = None,
     sampling: options.Sampling = False,
     matrix: Annotated[bool, typer.Option("--matrix", help="Ask every filter about every node.")] = False,
     node: Annotated[str, typer.Option(metavar="NAME", help="Go into this node in depth.")] = "",
+    history: Annotated[
+        bool, typer.Option("--history", help="Put what kube-scheduler has said of the pod next to our line.")
+    ] = False,
     output: options.Output = "text",
     limit: options.Limit = 0,
-    exit_code: Annotated[bool, typer.Option("--exit-code", help="End with 1 if a pod is unschedulable.")] = False,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="End with 1 if a pod is unschedulable; with --compare, if one breaks.")
+    ] = False,
     color: options.Color = "auto",
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
     debug: options.Debug = False,
     no_progress: options.NoProgress = False,
+    where: Where = LIVE,
     what_if: WhatIf = NOTHING,
+    extending: Extending = NOBODY,
 ) -> int:
     """Say why pods run where they do, or why they are pending; not `kubectl explain`, which documents fields.
 
     KIND is pod, deploy, sts, ds, rs, job, cronjob, rc or podtemplate; of a workload, the pod it would make next is
     explained. A pod that is on a node already is explained as if it were pending again, and its node is compared with
-    the best one. Each pod is judged alone, on the cluster as it is. Nothing is changed and no cluster is contacted:
-    nodes, pods and all else come from files.
+    the best one. Each pod is judged alone, on the cluster as it is. Nothing is changed: the state is read from the live
+    cluster, or from the files of -f.
     """
-    from schedctl.cli import configurations, faults, states, what_ifs
+    from schedctl.cli import comparisons, configurations, faults, histories, what_ifs
     from schedctl.cli import subjects as asked
     from schedctl.cli.answers import answers
+    from schedctl.cli.plugin_faults import PluginFaults
     from schedctl.cli.printing import Printer
     from schedctl.explain import explanations
-    from schedctl.explain.reports import InputDigest
+    from schedctl.explain.reports import InputDigest, Metadata, Verdict
     from schedctl.scheduler import Scheduler
+    from schedctl.scheduler.gaps import missing_kinds
 
     printer = Printer.of(output, color)
+    if not (all_pending or all_namespaces):
+        namespace = where.namespace(namespace)
     with asked.files_told_from_names(subjects or []):
         question = asked.question(
             subjects or [],
@@ -88,23 +105,36 @@ def explain(
             selector=selector,
             all_pending=all_pending,
         )
-    chosen = configurations.choose(scheduler_config, profile)
-    state = states.load(
-        filename or [],
-        recursive=recursive,
-        stdin_filename=stdin_filename,
-        quiet=quiet,
-        verbose=verbose,
-        progress=not no_progress,
-    )
-    if not quiet:
-        configurations.warn(chosen.configuration)
+    if compare:
+        comparisons.alone(("--matrix", matrix), ("--node", node), ("--history", history))
+    given = comparisons.choose(compare or [], scheduler_config, profile, where, plugin)
+    state = where.load(quiet=quiet, verbose=verbose, progress=not no_progress, kinds=configurations.kinds(given))
+    chosen, *others = comparisons.completed(given, state, extending, quiet=quiet)
     changed = what_if.apply(state.assembled.cluster, namespace)
     with asked.files_told_from_names(subjects or []):
         objects = question.renamed(what_ifs.successors(changed)).objects(state.assembled)
     if not objects:
         faults.say(f"no pending pods in {question.scope}" if question.scope.namespace else "no pending pods")
-    scheduler = Scheduler(state.assembled.cluster, chosen.configuration)
+    metadata = Metadata(
+        configuration=chosen.origin,
+        sampling=sampling,
+        inputs=[InputDigest(source=name, digest=digest) for name, digest in state.manifests.digests.items()],
+        what_if=[*state.laid_over, *(each.text for each in changed)],
+        missing=missing_kinds(state.assembled.cluster, chosen.registry),
+    )
+    if others:
+        comparison = comparisons.explained(
+            (chosen, *others), objects, state, metadata=metadata, fail=exit_code, progress=not no_progress
+        )
+        printer.write(comparison, limit=limit)
+        return comparison.summary.exit_code
+    scheduler = Scheduler(
+        state.assembled.cluster,
+        chosen.configuration,
+        chosen.registry,
+        PluginFaults(quiet=quiet),
+        extenders=chosen.extenders,
+    )
     with Bar("explaining", wanted=not no_progress) as bar:
         results = list(
             answers(
@@ -115,17 +145,15 @@ def explain(
                 node=node,
                 sampling=sampling,
                 advance=bar.advance,
+                unknown=state.assembled.unknown,
             )
         )
-    report = explanations.report(
-        results,
-        configuration=chosen.origin,
-        inputs=[InputDigest(source=name, digest=digest) for name, digest in state.manifests.digests.items()],
-        sampling=sampling,
-        what_if=[each.text for each in changed],
-        fail=exit_code,
-    )
+    if history:
+        results = histories.with_history(results, objects, state, supposed=bool(changed))
+    report = explanations.report(results, metadata=metadata, fail=exit_code)
     printer.write(report, limit=limit)
+    if not quiet:
+        configurations.offer(each.pod.scheduler_name for each in results if each.verdict is Verdict.FOREIGN_SCHEDULER)
     return report.summary.exit_code
 
 

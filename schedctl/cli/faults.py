@@ -2,10 +2,11 @@
 
 ====  ==============================================================================================
    0  answered
-   1  answered "no", where ``--exit-code`` asks for that
+   1  answered "no", where ``--exit-code`` asks for that, or by the user to a question; a conversion lost something
    2  the command line, the configuration or a profile is wrong, or the output cannot be written
    3  the input is unreadable, invalid or empty
-   5  inconclusive: a pod needs something that is not modelled yet
+   4  a live cluster cannot be reached, or refuses what it was asked
+   5  inconclusive: an answer needs what is not modelled, or a kind that could not be listed
   70  a bug in schedctl
  130  interrupted
  141  the reader of the output went away

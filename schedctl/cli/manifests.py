@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from schedctl import sources
 from schedctl.api.custom_kinds import CustomKind
-from schedctl.cli import states
+from schedctl.api.kinds import Kind
 from schedctl.cli.progress import Bar
 from schedctl.errors import InputError, UsageError
 from schedctl.sources import Manifests, Terms
@@ -17,12 +17,10 @@ def check(paths: Sequence[str], kustomizations: Sequence[str], state: Sequence[s
     """Hold up a question that cannot be answered before anything is read.
 
     Raises:
-        UsageError: there are no manifests or no state, or both are to come from standard input.
+        UsageError: there are no manifests, or they and the state are to come from standard input.
     """
     if not (paths or kustomizations):
         raise UsageError("say what to place", "manifests in files or folders, `-` for standard input, or `-k DIR`")
-    if not state:
-        raise UsageError("say where the cluster is, with -f", states.NEXT_STEP)
     if STDIN in paths and STDIN in state:
         raise UsageError("manifests and cluster cannot both come from standard input", "write one of them to a file")
 
@@ -38,6 +36,7 @@ def load(
     strict: bool,
     custom_kinds: tuple[CustomKind, ...],
     progress: bool,
+    kinds: tuple[Kind, ...] = (),
 ) -> Manifests:
     """Return the objects that are to be created; what the API server would refuse of them is in `problems`.
 
@@ -51,7 +50,7 @@ def load(
             stdin_filename=stdin_filename,
             progress=bar.advance,
             allow_empty=allow_empty,
-            terms=Terms(creating=True, custom_kinds=custom_kinds, namespace=namespace),
+            terms=Terms(creating=True, custom_kinds=custom_kinds, namespace=namespace, kinds=kinds),
             kustomizations=kustomizations,
         )
     if strict and read.problems:

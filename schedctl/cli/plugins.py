@@ -1,4 +1,7 @@
-"""``schedctl plugins``: the scheduler plugins there are, and how exactly each is modelled."""
+"""``schedctl plugins``: the scheduler plugins there are, and how exactly each is modelled.
+
+`plugin_skeletons` writes new ones, `plugin_checks` holds them to the laws.
+"""
 
 from __future__ import annotations
 
@@ -6,53 +9,69 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from schedctl.cli import options, plugin_checks, plugin_skeletons
 from schedctl.errors import UsageError
 
 if TYPE_CHECKING:
     from schedctl.cli.documents import PluginItem, Proof
+    from schedctl.scheduler.discovery import Found
 
 EXAMPLES = """\b
 Examples:
   schedctl plugins list
   schedctl plugins list -o wide
   schedctl plugins list -o json
+  schedctl plugins list --plugin fence.py
 """
 
-HEADS = ("NAME", "WEIGHT", "FIDELITY", "PROOF", "EXTENSION POINTS", "DESCRIPTION")
-NARROW = ("NAME", "WEIGHT", "FIDELITY", "PROOF")
+HEADS = ("NAME", "ORIGIN", "WEIGHT", "FIDELITY", "PROOF", "EXTENSION POINTS", "DESCRIPTION")
+NARROW = ("NAME", "ORIGIN", "WEIGHT", "FIDELITY", "PROOF")
+YOURS = "yours"
+"""The fidelity of plugins that are not Kubernetes' own, of which nobody but their authors can speak."""
 NAMED = 2
 """How many families of cases are named, those with most cycles first; ``-o wide`` names all."""
 
-application = typer.Typer(rich_markup_mode=None, help="Show the scheduler plugins there are.")
+application = typer.Typer(rich_markup_mode=None, help="Show the scheduler plugins there are, and make your own.")
 
 
 @application.command("list", short_help="List the plugins and how exactly each is modelled.", epilog=EXAMPLES)
 def list_plugins(
+    plugin: options.Plugins = None,
     output: Annotated[str, typer.Option("-o", "--output", metavar="FORMAT", help="text, wide, name or json.")] = "text",
     no_headers: Annotated[bool, typer.Option("--no-headers", help="No heading.")] = False,
 ) -> None:
-    """List the plugins with their weight in the default profile, their fidelity and their extension points."""
-    from schedctl.cli import tables
+    """List the plugins with their weight in the default profile, their fidelity and their extension points.
+
+    They are Kubernetes' own, those that installed packages offer, and those of --plugin.
+    """
+    from schedctl.cli import faults, tables
     from schedctl.cli.documents import PluginList
     from schedctl.render import machine
+    from schedctl.scheduler import discovery
 
     if output not in ("text", "wide", "name", "json"):
         raise UsageError(f'there is no output "{output}"', "-o takes text, wide, name or json")
-    items = described()
+    found = discovery.with_installed(discovery.find(plugin or ()))
+    for fault in found.broken.values():
+        faults.say(f"warning: {fault}")
+    items = described(found)
     if output == "json":
         typer.echo(machine.json(PluginList(items=items)), nl=False)
     elif output == "name":
         typer.echo("\n".join(item.name for item in items))
     else:
         wide = output == "wide"
-        heads = HEADS if wide else NARROW
-        tables.show(heads, [_row(item, wide)[: len(heads)] for item in items], headers=not no_headers)
+        heads = [head for head in (HEADS if wide else NARROW) if head != "ORIGIN" or found.origins]
+        rows = [_row(item, wide) for item in items]
+        tables.show(heads, [[row[head] for head in heads] for row in rows], headers=not no_headers)
 
 
-def _row(item: PluginItem, wide: bool) -> list[str]:
+def _row(item: PluginItem, wide: bool) -> dict[str, str]:
     points = ", ".join(item.extension_points)
-    proof = _told(item.proof, wide) if item.proof else "unit tests"
-    return [item.name, str(item.weight or "-"), item.fidelity, proof, points, item.description]
+    tested = "unit tests" if item.fidelity != YOURS else "-"
+    proof = _told(item.proof, wide) if item.proof else tested
+    cells = (item.name, item.origin, str(item.weight or "-"), item.fidelity, proof, points, item.description)
+    return dict(zip(HEADS, cells, strict=True))
 
 
 def _told(proof: Proof, wide: bool) -> str:
@@ -62,8 +81,8 @@ def _told(proof: Proof, wide: bool) -> str:
     return f"{proof.differences} differences in {sum(proof.cycles.values())} cycles of seeds {proof.seeds}: {named}"
 
 
-def described() -> list[PluginItem]:
-    """Return all plugins of the registry, in the order of the default profile."""
+def described(found: Found) -> list[PluginItem]:
+    """Return all plugins there are: Kubernetes' own in the order of the default profile, then the others."""
     from schedctl.cli.documents import PluginItem
     from schedctl.config import loading
     from schedctl.config.expansion import expand_all
@@ -77,14 +96,19 @@ def described() -> list[PluginItem]:
     return [
         PluginItem(
             name=name,
-            extension_points=[point for point in POINTS if IN_TREE.implements(name, point)],
+            origin=found.origins.get(name, "Kubernetes"),
+            extension_points=[point for point in POINTS if found.registry.implements(name, point)],
             weight=weights.get(name, 0),
-            fidelity="partial" if name in proofs and proofs[name].differences else "exact",
+            fidelity=YOURS if name in found.origins else _fidelity(proofs.get(name)),
             proof=proofs.get(name),
             description=(plugin.__doc__ or "").partition("\n")[0].replace("``", ""),
         )
-        for name, plugin in IN_TREE.items()
+        for name, plugin in found.registry.items()
     ]
+
+
+def _fidelity(proof: Proof | None) -> str:
+    return "partial" if proof is not None and proof.differences else "exact"
 
 
 def _proofs() -> dict[str, Proof]:
@@ -109,4 +133,6 @@ def _proofs() -> dict[str, Proof]:
 
 def add_to(parent: typer.Typer) -> None:
     """Register the commands."""
+    plugin_skeletons.add_to(application)
+    plugin_checks.add_to(application)
     parent.add_typer(application, name="plugins")

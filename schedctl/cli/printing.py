@@ -8,6 +8,7 @@ import sys
 from dataclasses import dataclass
 
 from schedctl.errors import UsageError
+from schedctl.explain.watch_reports import WatchLine
 from schedctl.render import outputs, terminals
 from schedctl.render.outputs import Output, Report
 from schedctl.render.terminals import Terminal
@@ -45,6 +46,21 @@ class Printer:
         Raises:
             UsageError: a jsonpath template indexes what the report does not have.
         """
-        if self.form.format not in ("text", "wide") and isinstance(sys.stdout, io.TextIOWrapper):
-            sys.stdout.reconfigure(encoding="utf-8")  # what programs read does not depend on a locale
+        self._for_programs()
         outputs.write(report, self.form, sys.stdout, self.terminal, limit=limit)
+
+    def tell(self, news: WatchLine) -> None:
+        """Write one of several pieces of news, at once: the text for people, or a line of JSON."""
+        self._for_programs()
+        outputs.tell(news, self.form, sys.stdout, self.terminal)
+        sys.stdout.flush()
+
+    def _for_programs(self) -> None:
+        if self.form.format not in ("text", "wide"):
+            as_utf8()
+
+
+def as_utf8() -> None:
+    """Have standard output written as UTF-8: what programs read does not depend on a locale."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")

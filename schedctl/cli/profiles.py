@@ -1,4 +1,7 @@
-"""``schedctl profiles``: the scheduler profiles that ship, and what a configuration comes to once it is merged."""
+"""``schedctl profiles``: the scheduler profiles that ship, and what a configuration comes to once it is merged.
+
+`conversions` has the commands for configurations of other times, `profile_differences` the comparison of two.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from schedctl.cli import suggestions
+from schedctl.cli import conversions, options, profile_differences, suggestions
 from schedctl.errors import UsageError
 
 if TYPE_CHECKING:
     from schedctl.config.types import SchedulerConfiguration
+    from schedctl.framework.registries import Registry
 
 EXAMPLES_OF_LIST = """\b
 Examples:
@@ -28,7 +32,7 @@ Examples:
   schedctl profiles show bin-packing -o yaml
 """
 
-application = typer.Typer(rich_markup_mode=None, help="Show scheduler profiles.")
+application = typer.Typer(rich_markup_mode=None, help="Show, convert and compare scheduler profiles.")
 
 
 @application.command("list", short_help="List the profiles that ship with schedctl.", epilog=EXAMPLES_OF_LIST)
@@ -71,6 +75,7 @@ def show(
             autocompletion=suggestions.profiles,
         ),
     ],
+    plugin: options.Plugins = None,
     output: Annotated[str, typer.Option("-o", "--output", metavar="FORMAT", help="text, yaml or json.")] = "text",
 ) -> None:
     """Show the plugins of each extension point in order, with weights and arguments, once all is merged.
@@ -78,6 +83,7 @@ def show(
     `-o yaml` and `-o json` print the same as a KubeSchedulerConfiguration in which nothing is left to defaults.
     """
     from schedctl.cli import configurations
+    from schedctl.scheduler import discovery
 
     if output not in ("text", "yaml", "json"):
         raise UsageError(f'there is no output "{output}"', "-o takes text, yaml or json")
@@ -85,29 +91,35 @@ def show(
     if name not in shipped and not Path(name).is_file():
         raise configurations.unknown(name)
     path = str(shipped.get(name, name))
-    configuration = configurations.read(path)
+    chosen = configurations.given(path, discovery.find(plugin or ()))
+    configurations.warn(chosen)
+    document = spelled_out(chosen.configuration, chosen.registry)
     if output == "text":
         from schedctl.render import layout, terminals
 
-        lines = [layout.Line((layout.Span(text),), indent, whole=True) for indent, text in _lines(configuration)]
+        lines = [layout.Line((layout.Span(text),), indent, whole=True) for indent, text in _lines(document)]
         layout.write(lines, sys.stdout, terminals.of(sys.stdout, environ=os.environ))
     else:
         from schedctl.render import machine
 
         write = machine.json if output == "json" else machine.yaml
-        typer.echo(write(spelled_out(configuration)), nl=False)
+        typer.echo(write(document), nl=False)
 
 
-def spelled_out(configuration: SchedulerConfiguration) -> dict[str, Any]:
+def spelled_out(configuration: SchedulerConfiguration, registry: Registry | None = None) -> dict[str, Any]:
     """Return a KubeSchedulerConfiguration of the same meaning that leaves nothing to defaults and merging.
 
     `multiPoint` enables nothing, so that each extension point lists what runs there.
+
+    Args:
+        configuration: the configuration.
+        registry: the plugins there are, Kubernetes' own if None.
     """
     from schedctl.config.expansion import WEIGHTED, expand_all
     from schedctl.config.types import API_VERSION, KIND, POINTS
     from schedctl.plugins.in_tree import IN_TREE
 
-    expanded, _ = expand_all(configuration, IN_TREE)
+    expanded, _ = expand_all(configuration, registry or IN_TREE)
     profiles = []
     for profile in configuration.profiles:
         points = expanded[profile.scheduler_name]
@@ -138,9 +150,8 @@ def spelled_out(configuration: SchedulerConfiguration) -> dict[str, Any]:
     }
 
 
-def _lines(configuration: SchedulerConfiguration) -> list[tuple[int, str]]:
+def _lines(document: dict[str, Any]) -> list[tuple[int, str]]:
     """Return the lines of the text, each with its indent."""
-    document = spelled_out(configuration)
     percentage = document["percentageOfNodesToScore"]
     lines: list[tuple[int, str]] = []
     for profile in document["profiles"]:
@@ -183,4 +194,6 @@ def _purpose(file: Path) -> str:
 
 def add_to(parent: typer.Typer) -> None:
     """Register the commands."""
+    conversions.add_to(application)
+    profile_differences.add_to(application)
     parent.add_typer(application, name="profiles")

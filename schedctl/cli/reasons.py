@@ -11,7 +11,7 @@ from schedctl.explain import explanations
 from schedctl.explain.cluster_changes import Uncordon
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.drain_reports import DrainReport
-from schedctl.simulation.reports import Hint, PendingPods
+from schedctl.simulation.reports import Hint, PendingPods, Remark
 
 HINTED = 10
 """For how many groups of pods next steps are looked for."""
@@ -38,6 +38,11 @@ def with_reasons(report: DrainReport, scheduler: Scheduler, advance: Callable[[i
                 for hint in answer.hints
                 if not (hint.type.startswith(Uncordon.kind) and hint.node in drained)
             ]
-            group = _replace(group, reasons=[reason_of(reason) for reason in answer.reasons], hints=hints)
+            group = _replace(
+                group,
+                reasons=[reason_of(reason) for reason in answer.reasons],
+                hints=hints,
+                remarks=[msgspec.convert(remark, Remark, from_attributes=True) for remark in answer.remarks],
+            )
         groups.append(group)
     return _replace(report, pending=groups)

@@ -3,10 +3,14 @@
 The nearest ``.schedctl.yaml``, in this folder or one above it up to the root of the repository, goes before
 ``schedctl/config.yaml`` in the user's folder for configurations. Outside of a repository only this folder is looked
 at: the folders above it may be anybody's.
+
+The paths that a file sets are relative to its folder and stay inside its repository, or that folder where it is in
+none: a cloned repository decides about its own files and about nothing else on this machine.
 """
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import os
 from collections.abc import Mapping
@@ -14,8 +18,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from schedctl.api.custom_kinds import CUSTOM_KINDS, CustomKind, with_custom_kinds
 from schedctl.errors import ConfigError, Problem, UsageError
+from schedctl.sources.files import STDIN
 
 NAME = ".schedctl.yaml"
 
@@ -26,10 +33,12 @@ class Settings:
 
     Attributes:
         custom_kinds: the custom kinds that are read, those that come with schedctl included.
+        check: what ``schedctl check`` does where its options say nothing, with paths from where the user is.
         digests: ``sha256:...`` of each file, by its name.
     """
 
     custom_kinds: tuple[CustomKind, ...] = CUSTOM_KINDS
+    check: Mapping[str, Any] = field(default_factory=dict)
     digests: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -52,9 +61,10 @@ def load(path: str, *, ignored: bool, environ: Mapping[str, str] = os.environ) -
     files = [Path(path)] if path else [file for file in (_of_user(environ), _of_repository(Path.cwd())) if file]
     if not files:
         return Settings()
-    from schedctl.config.own import custom_kinds_in  # most runs have no such file and need no parser
+    from schedctl.config import own  # most runs have no such file and need no parser
 
     entries: dict[str, Any] = {}
+    check: dict[str, Any] = {}
     digests: dict[str, str] = {}
     for file in files:
         name = path or _shown(file)
@@ -63,9 +73,80 @@ def load(path: str, *, ignored: bool, environ: Mapping[str, str] = os.environ) -
         except OSError as error:
             message = f"cannot be read: {(error.strerror or str(error)).lower()}"
             raise ConfigError([Problem(message, source=name)]) from None
-        entries |= custom_kinds_in(text, name)
+        found = own.read(text, name)
+        entries |= found.custom_kinds
+        check |= _inside(msgspec.structs.asdict(found.check), file, name)
         digests[name] = f"sha256:{hashlib.sha256(text).hexdigest()}"
-    return Settings(with_custom_kinds(entries), digests)
+    return Settings(with_custom_kinds(entries), check, digests)
+
+
+def _inside(check: Mapping[str, Any], file: Path, name: str) -> dict[str, Any]:
+    """Return what is set, with paths from where the user is.
+
+    Raises:
+        ConfigError: one leads out of the repository, or into what git keeps there.
+    """
+    folder = file.absolute().parent
+    root = next((each for each in (folder, *folder.parents) if (each / ".git").exists()), folder)
+    problems: list[Problem] = []
+
+    def path_of(text: str, where: str) -> str:
+        path = Path(text)
+        if text == STDIN:
+            problems.append(Problem('"-" is no file', name, path=where, hint="say it on the command line"))
+            return text
+        if path.is_absolute():
+            message = f'"{text}" is an absolute path, and a file may only set paths below its repository'
+            problems.append(Problem(message, name, path=where, hint="give it on the command line"))
+            return text
+        for each in _named(folder / path):
+            steps = _below(each, root)
+            if steps is None or ".git" in steps:
+                message = f'"{text}" leads out of the repository' if steps is None else f'"{text}" is git\'s'
+                problems.append(Problem(message, name, path=where, hint="give it on the command line"))
+                break
+        return _shown(folder / path)
+
+    def report_of(text: str, where: str) -> str:
+        before = len(problems)
+        shown = path_of(text, where)
+        steps = _below(folder / text, root) or ()
+        if len(problems) == before and any(step.startswith(".") for step in steps):
+            message = f'"{text}" is a hidden file, and a file may not have one written'
+            problems.append(Problem(message, name, path=where, hint="give it on the command line"))
+        return shown
+
+    set_ = {key: value for key, value in check.items() if value}
+    for key in ("policies", "state"):
+        if key in set_:
+            set_[key] = [path_of(each, f"check.{key}[{index}]") for index, each in enumerate(set_[key])]
+    if "baseline" in set_:
+        set_["baseline"] = path_of(set_["baseline"], "check.baseline")
+    if "reports" in set_:
+        pairs = [each.partition("=") for each in set_["reports"]]
+        set_["reports"] = [
+            f"{form}={report_of(path, f'check.reports[{index}]')}" if path else form
+            for index, (form, _, path) in enumerate(pairs)
+        ]
+    if problems:
+        raise ConfigError(problems)
+    return set_
+
+
+def _named(path: Path) -> list[Path]:
+    """Return what a path stands for: itself, and what it matches where it is a pattern; links may be among that."""
+    if not any(letter in str(path) for letter in "*?["):
+        return [path]
+    return [path, *map(Path, glob.glob(str(path), recursive=True))]  # noqa: PTH207 - what the files are found with
+
+
+def _below(path: Path, root: Path) -> tuple[str, ...] | None:
+    """Return the steps from a folder to what a path leads to, links followed; None where that is elsewhere."""
+    try:
+        reached, top = path.resolve(), root.resolve()
+    except (OSError, ValueError, RuntimeError):
+        return None
+    return reached.relative_to(top).parts if reached.is_relative_to(top) else None
 
 
 def _of_repository(folder: Path) -> Path | None:
@@ -89,4 +170,4 @@ def _of_user(environ: Mapping[str, str]) -> Path | None:
 
 def _shown(file: Path) -> str:
     """Return the name of a file from where the user is, or its whole name where that is shorter."""
-    return min(os.path.relpath(file), str(file), key=len)
+    return min(os.path.relpath(file), os.path.normpath(file), key=len)

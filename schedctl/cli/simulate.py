@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from schedctl.cli import options, suggestions
+from schedctl.cli.extending import NOBODY, Extending, with_extenders
 from schedctl.cli.progress import Bar
+from schedctl.cli.states import LIVE, Where, with_state
 from schedctl.cli.what_ifs import NOTHING, WhatIf, with_what_ifs
+
+if TYPE_CHECKING:
+    from schedctl.cli.configurations import Chosen
+    from schedctl.scheduler import Scheduler
+    from schedctl.simulation.releases import Simulated
 
 EXAMPLES = """\b
 Examples:
@@ -18,29 +25,27 @@ Examples:
   schedctl simulate web.yaml -f cluster.json --rollout rolling
   schedctl simulate web.yaml -f cluster.json --exit-code -o name
   schedctl simulate web.yaml -f cluster.json --trace run.jsonl
+  schedctl simulate web.yaml -f cluster.json --compare bin-packing
 
 \b
-Exit codes: 0 answered, 1 pods are not placed (with --exit-code), 2 usage, configuration or output, 3 input,
-5 inconclusive, 70 a bug, 130 interrupted, 141 the reader went away.
+Exit codes: 0 answered, 1 pods are not placed, or broken by --compare (with --exit-code), 2 usage, configuration or
+output, 3 input, 4 cluster, 5 inconclusive, 70 a bug, 130 interrupted, 141 the reader went away.
 """
 
 
 @with_what_ifs
+@with_extenders
+@with_state
 def simulate(
     manifests: Annotated[
         list[str] | None,
         typer.Argument(metavar="MANIFESTS...", help="Files, folders, globs or - (stdin).", show_default=False),
     ] = None,
-    filename: options.State = None,
     kustomize: Annotated[
         list[str] | None,
         typer.Option("-k", "--kustomize", metavar="DIR", help="A folder that kustomize builds; repeatable."),
     ] = None,
-    recursive: options.Recursive = False,
-    stdin_filename: options.StdinFilename = "<stdin>",
-    namespace: Annotated[
-        str, typer.Option("-n", "--namespace", metavar="NS", help="Of objects that name none.")
-    ] = "default",
+    namespace: Annotated[str, typer.Option("-n", "--namespace", metavar="NS", help="Of objects that name none.")] = "",
     rollout: Annotated[
         str,
         typer.Option(
@@ -51,6 +56,8 @@ def simulate(
     ] = "replace",
     scheduler_config: options.SchedulerConfig = "",
     profile: options.Profile = "",
+    compare: options.Compare = None,
+    plugin: options.Plugins = None,
     config: options.Config = "",
     no_config: options.NoConfig = False,
     sampling: options.Sampling = False,
@@ -72,88 +79,121 @@ def simulate(
     trace: Annotated[str, typer.Option(metavar="FILE", help="Write every step of the run there, as JSON lines.")] = "",
     output: options.Output = "text",
     limit: options.Limit = 0,
-    exit_code: Annotated[bool, typer.Option("--exit-code", help="End with 1 if a pod is not placed.")] = False,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="End with 1 if a pod is not placed; with --compare, if one breaks.")
+    ] = False,
     color: options.Color = "auto",
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
     debug: options.Debug = False,
     no_progress: options.NoProgress = False,
+    where: Where = LIVE,
     what_if: WhatIf = NOTHING,
+    extending: Extending = NOBODY,
 ) -> int:
     """Place the pods of whole manifests on a cluster, as its controllers, API server and scheduler would.
 
     Workloads become pods, admission completes or refuses them, and the queue takes them through the whole scheduling
     cycle on a clock of its own, preemption included, until nothing can move. Where a workload runs in the cluster
-    already, its new pods take the place of the old ones. Nothing is changed and no cluster is contacted: -f names the
-    files with the cluster, the manifests are what is to be created in it.
+    already, its new pods take the place of the old ones. Nothing is changed: the state is read from the live cluster,
+    or from the files of -f, and the manifests are what is to be created in it.
     """
-    from schedctl.cli import causes, configurations, faults, runs, settings, states
+    from schedctl.api.defaults import DEFAULT_NAMESPACE
+    from schedctl.cli import causes, comparisons, configurations, faults, runs, settings
     from schedctl.cli import manifests as given
+    from schedctl.cli.plugin_faults import PluginFaults
     from schedctl.cli.printing import Printer
     from schedctl.render import counts
     from schedctl.scheduler import Scheduler
+    from schedctl.scheduler.gaps import gathering, missing_kinds
     from schedctl.simulation import accounts, reports, utilisation
     from schedctl.simulation.releases import simulate as simulated
     from schedctl.simulation.runs import Options
 
     printer = Printer.of(output, color)
     way, skipped = runs.way(rollout), runs.skipped(skip_admission)
-    paths, folders, state_paths = manifests or [], kustomize or [], filename or []
-    given.check(paths, folders, state_paths)
-    chosen = configurations.choose(scheduler_config, profile)
-    own = settings.load(config, ignored=no_config)
+    paths, folders = manifests or [], kustomize or []
+    given.check(paths, folders, where.paths)
+    namespace = where.namespace(namespace) or DEFAULT_NAMESPACE
+    if compare:
+        comparisons.alone(("--trace", trace))
+    said = comparisons.choose(compare or [], scheduler_config, profile, where, plugin)
+    own, kinds = settings.load(config, ignored=no_config), configurations.kinds(said)
     wanted = given.load(
         paths,
         folders,
-        recursive=recursive,
-        stdin_filename=stdin_filename,
+        recursive=where.recursive,
+        stdin_filename=where.stdin_filename,
         namespace=namespace,
         allow_empty=allow_empty,
         strict=strict,
         custom_kinds=own.custom_kinds,
+        kinds=kinds,
         progress=not no_progress,
     )
-    state = states.load(
-        state_paths,
-        recursive=recursive,
-        stdin_filename=stdin_filename,
-        quiet=quiet,
-        verbose=verbose,
-        progress=not no_progress,
-    )
+    state = where.load(quiet=quiet, verbose=verbose, progress=not no_progress, kinds=kinds)
+    chosen, *others = comparisons.completed(said, state, extending, quiet=quiet)
     if not quiet:
-        configurations.warn(chosen.configuration)
         faults.report(wanted.warnings, "warning")
     faults.report(wanted.problems, "error")
-    before = utilisation.measure(state.assembled.cluster)
-    changed = what_if.apply(state.assembled.cluster, namespace)
-    scheduler = Scheduler(state.assembled.cluster, chosen.configuration)
-    if verbose:
-        faults.say(f"manifests: {counts.of(len(wanted.objects), 'object')} that scheduling reads")
-    with Bar("scheduling", wanted=not no_progress) as bar:
-        facts = simulated(
-            scheduler,
-            wanted.objects,
-            passed=wanted.ignored,
-            way=way,
-            disabled=skipped,
-            strict=strict,
-            name=chosen.profile,
-            before=before,
-            options=Options(choose=runs.chooser(seed), sampling=sampling, trace=bool(trace)),
-            progress=runs.Shown(bar),
+    cluster = state.assembled.cluster
+    with gathering(cluster) as gathered:
+        before = utilisation.measure(cluster)
+        changed = what_if.apply(cluster, namespace)
+        if verbose:
+            faults.say(f"manifests: {counts.of(len(wanted.objects), 'object')} that scheduling reads")
+        metadata = reports.Metadata(
+            configuration=chosen.origin,
+            sampling=sampling,
+            rollout=way,
+            seed=seed,
+            skipped_admission=list(skipped),
+            what_if=[*state.laid_over, *(each.text for each in changed)],
+            inputs=runs.inputs(wanted.digests, state.manifests.digests, own.digests),
+            missing=missing_kinds(cluster, chosen.registry),
         )
+
+        def run(under: Chosen) -> tuple[Scheduler, Simulated]:
+            scheduler = Scheduler(
+                cluster,
+                under.configuration,
+                under.registry,
+                PluginFaults(quiet=quiet),
+                extenders=under.extenders,
+            )
+            with Bar("scheduling", wanted=not no_progress) as bar:
+                return scheduler, simulated(
+                    scheduler,
+                    wanted.objects,
+                    passed=wanted.ignored,
+                    way=way,
+                    disabled=skipped,
+                    strict=strict,
+                    name=under.profile,
+                    before=before,
+                    options=Options(choose=runs.chooser(seed), sampling=sampling, trace=bool(trace)),
+                    progress=runs.Shown(bar),
+                )
+
+        if others:
+            comparison = comparisons.simulated(
+                (chosen, *others),
+                run,
+                cluster,
+                metadata=metadata,
+                problems=wanted.problems,
+                unknown=state.assembled.unknown,
+                gathered=gathered,
+                fail=exit_code,
+            )
+            printer.write(comparison, limit=limit)
+            return comparison.summary.exit_code
+        scheduler, facts = run(chosen)
+    gathered.admission(state.assembled.unknown)
     faults.report(facts.expansion.refused, "error")
-    metadata = reports.Metadata(
-        configuration=chosen.origin,
-        sampling=sampling,
-        rollout=way,
-        seed=seed,
-        skipped_admission=list(skipped),
-        what_if=[each.text for each in changed],
-        inputs=runs.inputs(wanted.digests, state.manifests.digests, own.digests),
+    report = accounts.report(
+        facts, cluster, metadata=metadata, problems=wanted.problems, fail=exit_code, guesses=gathered.told()
     )
-    report = accounts.report(facts, scheduler.cluster, metadata=metadata, problems=wanted.problems, fail=exit_code)
     if report.ending.reason is not reports.EndReason.INTERRUPTED:
         try:
             with Bar("explaining", wanted=not no_progress) as bar:

@@ -14,11 +14,11 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from schedctl.api import label_selectors
 from schedctl.api.defaults import DEFAULT_NAMESPACE
 from schedctl.api.meta import ObjectMeta
 from schedctl.api.selectors import LabelQuery
 from schedctl.api.short_names import NAMES
-from schedctl.cli import label_selectors
 from schedctl.errors import UsageError
 from schedctl.workloads.clusters import Assembled, every_pod
 

@@ -10,13 +10,13 @@ A command gets all of them by one line, and what was given, in the order given, 
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from schedctl.cli.signatures import Command, extended
 
 if TYPE_CHECKING:
     from schedctl.cache.cluster import Cluster
@@ -99,30 +99,15 @@ def settle(changed: Iterable[Changed], scheduler: Scheduler) -> list[str]:
     return [f"{placed} of the pods that had to be placed found a node, {len(pods) - placed} did not{gone}"]
 
 
-def with_what_ifs(command: Callable[..., Any]) -> Callable[..., Any]:
+def with_what_ifs(command: Command) -> Command:
     """Give a command the what-if options; it gets them as the argument ``what_if``."""
-    hints = get_type_hints(command, include_extras=True)
-    parameters = [
-        parameter.replace(annotation=hints.get(name, parameter.annotation))
-        for name, parameter in inspect.signature(command).parameters.items()
-        if name != "what_if"
-    ]
-    options = {f"what_if_{word.replace('-', '_')}": word for word in _OPTIONS}
-    parameters += [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_option(word))
-        for name, word in options.items()
-    ]
-    context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+    names = {word: f"what_if_{word.replace('-', '_')}" for word in _OPTIONS}
 
-    @wraps(command)
-    def extended(context: typer.Context, **given: Any) -> Any:
-        texts = {word: given.pop(name) or [] for name, word in options.items()}
-        return command(**given, what_if=WhatIf(_in_order(texts, context.find_root().obj or ())))
+    def make(given: Mapping[str, Any], context: typer.Context) -> WhatIf:
+        texts = {word: given[name] or [] for word, name in names.items()}
+        return WhatIf(_in_order(texts, context.find_root().obj or ()))
 
-    keywords = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in parameters]
-    extended.__signature__ = inspect.Signature([*keywords, context])  # type: ignore[attr-defined]
-    extended.__annotations__ = {each.name: each.annotation for each in (*keywords, context)}
-    return extended
+    return extended(command, "what_if", {name: (_option(word), None) for word, name in names.items()}, make)
 
 
 def _option(word: str) -> Any:

@@ -15,7 +15,7 @@ from schedctl.config.fields import ZERO_IS_ABSENT, ConfigStruct
 
 
 class PluginArgs(ConfigStruct, frozen=True):
-    """Base of the arguments of a plugin."""
+    """Base of the arguments of a plugin; `__post_init__` may raise ValueError for what they must not be."""
 
 
 class DefaultPreemptionArgs(PluginArgs, frozen=True):

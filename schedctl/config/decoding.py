@@ -18,6 +18,7 @@ from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
+from schedctl.api.quantities import MAX_INT64
 from schedctl.config.durations import Duration
 from schedctl.config.fields import ZERO_IS_ABSENT
 from schedctl.config.trees import Node
@@ -39,6 +40,10 @@ _EXPECTED: Final[dict[Any, str]] = {
     tuple: "a list",
     dict: "a mapping",
 }
+
+
+_QUOTED: Final = "write it in quotes; without them YAML takes y, n, yes, no, on and off for true or false"
+"""The hint for a text that was read as something else."""
 
 
 class _Absent(Exception):
@@ -93,9 +98,13 @@ class Decoder:
                 except _Unusable:
                     self.spoilt.add(where)
             elif name not in also:
-                close = nearest(name, (*schema, *also))
-                self.report(key, where, f'unknown field "{name}"', f'did you mean "{close}"?' if close else "")
-        return kind(**values)
+                self.report(key, where, f'unknown field "{name}"', _meant(name, (*schema, *also)))
+        try:
+            return kind(**values)
+        except ValueError as wrong:  # what the struct itself demands of its fields
+            self.report(node, path, str(wrong))
+            self.spoilt.add(path)
+            return kind(**{name: one.zero() for name, one in schema.values() if one.required})
 
     def entries(self, node: Node, path: str) -> Iterator[tuple[str, Node, Node, str]]:
         """Yield name, key, value and path of the entries of a mapping; report anything else, and repeated names."""
@@ -186,7 +195,8 @@ class Decoder:
                 return Duration.parse(value or "")
             except ValueError as error:
                 raise self.refused(node, path, str(error), 'write numbers with units, e.g. "15s" or "1m30s"') from None
-        raise self.refused(node, path, f"expected {_EXPECTED.get(bare, 'a mapping')}, got {describe(node)}")
+        hint = _QUOTED if bare is str and isinstance(value, bool) else ""
+        raise self.refused(node, path, f"expected {_EXPECTED.get(bare, 'a mapping')}, got {describe(node)}", hint)
 
     def free(self, node: Node, path: str) -> Any:
         """Return plain JSON values of something that has no schema; of a repeated name the last value stands."""
@@ -262,10 +272,18 @@ def _kind(annotation: Any, required: bool = False) -> _Kind:
         bare=get_origin(bare) or bare,
         arguments=get_args(bare),
         zero_is_absent=ZERO_IS_ABSENT in marks,
-        least=int(bounds.ge or 0),
-        most=int(bounds.le or 0),
+        least=-MAX_INT64 - 1 if bounds.ge is None else int(bounds.ge),
+        most=MAX_INT64 if bounds.le is None else int(bounds.le),
         required=required,
     )
+
+
+def _meant(name: str, names: tuple[str, ...]) -> str:
+    """Return the hint for a field that is none: the one that was meant, else those there are."""
+    close = nearest(name, names)
+    if close:
+        return f'did you mean "{close}"?'
+    return f"there are {', '.join(names)}" if names else "there are none here"
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

@@ -152,7 +152,8 @@ def _hint(name: str) -> str:
     if name in removed_plugins.GONE:
         return removed_plugins.GONE[name]
     close = nearest(name, (plugin.name for plugin in DEFAULT_PLUGINS))
-    return f'did you mean "{close}"?' if close else ""
+    own = "name it with --plugin if it is one of your own"
+    return f'did you mean "{close}"? or {own}' if close else own
 
 
 def _repeated(plugins: Plugins, known: KnownPlugins, path: str) -> Iterator[Problem]:

@@ -7,19 +7,20 @@ together here, with the line and column of the file.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
 
-from schedctl.config.args import ARGS
+from schedctl.config.args import ARGS, PluginArgs
 from schedctl.config.decoding import Decoder, describe
 from schedctl.config.defaults import complete
 from schedctl.config.json_trees import read_json
 from schedctl.config.trees import DocumentError, Node
 from schedctl.config.types import API_VERSION, KIND, PluginConfig, SchedulerConfiguration
 from schedctl.config.validation import validate
+from schedctl.config.vintages.releases import vintage_of
 from schedctl.config.yaml_trees import read_yaml
 from schedctl.errors import ConfigError, Problem
 
@@ -34,13 +35,19 @@ HEAD: Final = ("apiVersion", "kind")
 _GROUP: Final = API_VERSION.removesuffix("v1")
 
 
-def load(text: bytes | str, source: str = "", check: Check = lambda _: ()) -> SchedulerConfiguration:
+def load(
+    text: bytes | str,
+    source: str = "",
+    check: Check = lambda _: (),
+    args: Mapping[str, type[PluginArgs]] = ARGS,
+) -> SchedulerConfiguration:
     """Read a KubeSchedulerConfiguration, YAML or JSON: decoded, completed with defaults, merged and validated.
 
     Args:
         text: the file's content, UTF-8.
         source: the file as the user named it, for problems.
         check: what else must hold, such as that the plugins exist (`schedctl.config.expansion`).
+        args: the types of the arguments of plugins, by name; those of other plugins are kept as they are written.
 
     Raises:
         ConfigError: everything that is wrong with it.
@@ -48,7 +55,7 @@ def load(text: bytes | str, source: str = "", check: Check = lambda _: ()) -> Sc
     node, decoder = opened(text, source, KIND, API_VERSION)
     problems = decoder.problems
     if not problems:
-        config = complete(_decode(node, decoder))
+        config = complete(_decode(node, decoder, args))
         problems = sorted(decoder.problems, key=lambda problem: (problem.line, problem.column))
         refused = validate(config)
         paths = {problem.path for problem in refused}
@@ -70,20 +77,25 @@ def opened(text: bytes | str, source: str, kind: str, api_version: str) -> tuple
     Raises:
         ConfigError: it is neither YAML nor JSON.
     """
-    try:
-        node = _read(text if isinstance(text, str) else text.decode())
-    except DocumentError as error:
-        raise ConfigError([Problem(str(error), source, error.line, error.column)]) from None
-    except UnicodeError as error:
-        raise ConfigError([Problem(f"is not UTF-8 text: {error}", source)]) from None
+    node = tree(text, source)
     decoder = Decoder()
     _head(node, decoder, kind, api_version)
     return node, decoder
 
 
-def _read(text: str) -> Node:
-    """Read JSON where text begins with a brace, as kube-scheduler does, and else YAML."""
-    return read_json(text) if text.lstrip().startswith("{") else read_yaml(text)
+def tree(text: bytes | str, source: str) -> Node:
+    """Return the tree of a document: JSON where text begins with a brace, as kube-scheduler has it, and else YAML.
+
+    Raises:
+        ConfigError: it is neither YAML nor JSON.
+    """
+    try:
+        text = text if isinstance(text, str) else text.decode()
+        return read_json(text) if text.lstrip().startswith("{") else read_yaml(text)
+    except DocumentError as error:
+        raise ConfigError([Problem(str(error), source, error.line, error.column)]) from None
+    except UnicodeError as error:
+        raise ConfigError([Problem(f"is not UTF-8 text: {error}", source)]) from None
 
 
 def _head(node: Node, decoder: Decoder, wanted: str, api_version: str) -> None:
@@ -96,15 +108,22 @@ def _head(node: Node, decoder: Decoder, wanted: str, api_version: str) -> None:
     if kind is node or kind.value in (None, ""):
         decoder.report(kind, "kind", "Object 'Kind' is missing", f'add "kind: {wanted}"')
     elif kind.value != wanted:
-        decoder.report(kind, "kind", f'expected "{wanted}", got {describe(kind)}')
+        decoder.report(kind, "kind", f'expected "{wanted}", got {describe(kind)}', _old(kind, version))
     elif version is node or version.value in (None, ""):
         decoder.report(version, "apiVersion", "Object 'apiVersion' is missing", f'add "apiVersion: {api_version}"')
     elif version.value != api_version:
         given = describe(version).removeprefix("text ")
-        decoder.report(version, "apiVersion", f"unsupported version {given}: only {api_version} is supported")
+        message = f"unsupported version {given}: only {api_version} is supported"
+        decoder.report(version, "apiVersion", message, _old(kind, version))
 
 
-def _decode(node: Node, decoder: Decoder) -> SchedulerConfiguration:
+def _old(kind: Node, version: Node) -> str:
+    """Return what to do about a configuration that a kube-scheduler of another time read, "" if none did."""
+    old = vintage_of(kind.value, version.value) is not None
+    return "`schedctl profiles convert` writes it as it is read today" if old else ""
+
+
+def _decode(node: Node, decoder: Decoder, args: Mapping[str, type[PluginArgs]]) -> SchedulerConfiguration:
     config = decoder.struct(node, SchedulerConfiguration, also=HEAD)
     profiles = []
     for index, profile in enumerate(config.profiles):
@@ -115,7 +134,10 @@ def _decode(node: Node, decoder: Decoder) -> SchedulerConfiguration:
                 profile,
                 scheduler_name="" if unnamed else profile.scheduler_name,
                 plugin_config=tuple(
-                    PluginConfig(name=one.name, args=_args(one, decoder, f"{path}.pluginConfig[{number}].args"))
+                    PluginConfig(
+                        name=one.name,
+                        args=_args(one, decoder, f"{path}.pluginConfig[{number}].args", args.get(one.name)),
+                    )
                     for number, one in enumerate(profile.plugin_config)
                 ),
             )
@@ -123,10 +145,10 @@ def _decode(node: Node, decoder: Decoder) -> SchedulerConfiguration:
     return msgspec.structs.replace(config, profiles=tuple(profiles))
 
 
-def _args(config: PluginConfig, decoder: Decoder, path: str) -> Any:
-    """Return the arguments of a plugin: typed for an in-tree plugin that takes any, else as plain JSON values."""
+def _args(config: PluginConfig, decoder: Decoder, path: str, typed: type[PluginArgs] | None) -> Any:
+    """Return the arguments of a plugin: typed where their type is known, else as plain JSON values."""
     node = Node(None, 0, 0) if config.args is None else config.args
-    if config.name not in ARGS:
+    if typed is None:
         return decoder.free(node, path)
     kind = f"{config.name}Args"
     accepted = {"kind": ("", kind), "apiVersion": ("", "/", _GROUP, API_VERSION)}
@@ -134,7 +156,7 @@ def _args(config: PluginConfig, decoder: Decoder, path: str) -> Any:
         choice = accepted.get(key.value)
         if choice is not None and value.value is not None and value.value not in choice:
             decoder.report(value, f"{path}.{key.value}", f'expected "{choice[-1]}", got {describe(value)}')
-    return decoder.struct(node, ARGS[config.name], path, also=HEAD)
+    return decoder.struct(node, typed, path, also=HEAD)
 
 
 def _around(path: str) -> Iterator[str]:

@@ -1,21 +1,24 @@
 """schedctl's own configuration file, as opposed to kube-scheduler's: what a team sets once for all its runs.
 
 It holds data only. Nothing in it names credentials, a cluster or code to run, because the file of a repository that
-somebody cloned must not be able to steer any of these.
+somebody cloned must not be able to steer any of these; a field that looks as if it did is refused with that said.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
 from schedctl.api.custom_kinds import with_custom_kinds
-from schedctl.config.decoding import describe, nearest
+from schedctl.config.decoding import Decoder, describe, nearest
+from schedctl.config.durations import Duration
+from schedctl.config.fields import ConfigStruct
 from schedctl.config.loading import HEAD, opened, placed
-from schedctl.errors import ConfigError
+from schedctl.config.trees import Node
+from schedctl.errors import ConfigError, Problem
 
 API_VERSION: Final = "schedctl.dev/v1alpha1"
 KIND: Final = "Config"
@@ -56,6 +59,30 @@ class PodsEntry(msgspec.Struct, frozen=True, rename="camel", kw_only=True, forbi
     per_node: bool = False
 
 
+class CheckConfig(msgspec.Struct, frozen=True, rename="camel", kw_only=True, forbid_unknown_fields=True):
+    """What ``schedctl check`` does where its options say nothing; every path is relative to the folder of this file.
+
+    Attributes:
+        policies: files and folders of policies.
+        state: files and folders of the state, such as a snapshot.
+        output: what ``-o`` takes.
+        reports: as ``--report`` takes them, `FORMAT=FILE`.
+        baseline: the file of the violations that are accepted.
+        fail_on: from which severity on violations fail.
+        on_inconclusive: what inconclusive results do.
+        max_age: how old the state may be, e.g. `24h`.
+    """
+
+    policies: tuple[str, ...] = ()
+    state: tuple[str, ...] = ()
+    output: str = ""
+    reports: tuple[str, ...] = ()
+    baseline: str = ""
+    fail_on: Literal["", "error", "warning", "info", "never"] = ""
+    on_inconclusive: Literal["", "fail", "warn", "ignore"] = ""
+    max_age: str = ""
+
+
 class Config(msgspec.Struct, frozen=True, rename="camel", kw_only=True, forbid_unknown_fields=True):
     """schedctl's own configuration file.
 
@@ -64,41 +91,81 @@ class Config(msgspec.Struct, frozen=True, rename="camel", kw_only=True, forbid_u
         kind: always `Config`.
         custom_kinds: by `Kind.group`, where custom resources keep their pod templates: one entry or several. They add
             to the kinds that are known, or take their place; an empty list takes a kind out.
+        check: what `schedctl check` does where its options say nothing.
     """
 
     api_version: Literal["schedctl.dev/v1alpha1"]
     kind: Literal["Config"]
     custom_kinds: dict[str, PodsEntry | list[PodsEntry]] = {}
+    check: CheckConfig = CheckConfig()
+
+
+class _CheckTexts(ConfigStruct, frozen=True):
+    """`CheckConfig` as far as the decoder knows it, to which a choice of words is a text."""
+
+    policies: tuple[str, ...] = ()
+    state: tuple[str, ...] = ()
+    output: str = ""
+    reports: tuple[str, ...] = ()
+    baseline: str = ""
+    fail_on: str = ""
+    on_inconclusive: str = ""
+    max_age: str = ""
+
+
+class Own(NamedTuple):
+    """What a configuration file sets.
+
+    Attributes:
+        custom_kinds: as `with_custom_kinds` takes them.
+        check: what ``schedctl check`` does where its options say nothing.
+    """
+
+    custom_kinds: Mapping[str, Any]
+    check: CheckConfig
 
 
 _FIELDS: Final = tuple(field.encode_name for field in msgspec.structs.fields(Config))
 _CUSTOM_KINDS: Final = "customKinds"
+_CHECK: Final = "check"
+_OF_FLAGS: Final = {
+    **dict.fromkeys(("kubeconfig", "context", "as", "asGroup", "token", "user", "cluster", "server"), "credentials"),
+    **dict.fromkeys(("live", "requestTimeout"), "whether a cluster is asked"),
+    **dict.fromkeys(("plugins", "plugin", "pluginPath", "imports", "import"), "code to run"),
+    **dict.fromkeys(("bind", "execute", "yes", "consent"), "consent to change a cluster"),
+}
+"""What no file may say, and what it would be about."""
+CHOICES: Final = {
+    "failOn": ("error", "warning", "info", "never"),
+    "onInconclusive": ("fail", "warn", "ignore"),
+    "output": ("text", "json", "yaml", "junit", "sarif", "github", "gitlab", "tap", "markdown"),
+}
+"""The words that a setting takes."""
 
 
-def custom_kinds_in(text: bytes | str, source: str = "") -> Mapping[str, Any]:
-    """Return the ``customKinds`` of a configuration file, as `with_custom_kinds` takes them.
+def read(text: bytes | str, source: str = "") -> Own:
+    """Return what a configuration file sets.
 
     Args:
         text: YAML or JSON, UTF-8.
         source: the file as the user knows it, for problems.
 
     Raises:
-        ConfigError: everything that is wrong with the file, these entries included.
+        ConfigError: everything that is wrong with the file, the entries of ``customKinds`` included.
     """
     node, decoder = opened(text, source, KIND, API_VERSION)
     entries: Mapping[str, Any] = {}
+    check = CheckConfig()
     if not decoder.problems:
         for name, key, child, where in decoder.entries(node, ""):
-            if name in HEAD:
-                continue
-            if name != _CUSTOM_KINDS:
-                close = nearest(name, _FIELDS)
-                hint = f'did you mean "{close}"?' if close else f"there are {', '.join(_FIELDS)}"
-                decoder.report(key, where, f'unknown field "{name}"', hint)
-            elif child.is_mapping:
+            if name == _CHECK:
+                check = _check(child, decoder)
+            elif name == _CUSTOM_KINDS and child.is_mapping:
                 entries = decoder.free(child, where)
-            elif child.value is not None:
+            elif name == _CUSTOM_KINDS and child.value is not None:
                 decoder.report(child, where, f"expected a mapping, got {describe(child)}")
+            elif name not in (*HEAD, _CUSTOM_KINDS):
+                _refuse(name, key, where, decoder, _FIELDS)
     problems = decoder.problems
     try:
         with_custom_kinds(entries)
@@ -107,4 +174,53 @@ def custom_kinds_in(text: bytes | str, source: str = "") -> Mapping[str, Any]:
     if problems:
         problems.sort(key=lambda problem: (problem.line, problem.column))
         raise ConfigError([replace(problem, source=source) for problem in problems])
-    return entries
+    return Own(entries, check)
+
+
+def _check(node: Node, decoder: Decoder) -> CheckConfig:
+    """Return what is set for ``schedctl check``."""
+    fields = tuple(field.encode_name for field in msgspec.structs.fields(CheckConfig))
+    forbidden = [name.value for name, _ in node.value if name.value in _OF_FLAGS] if node.is_mapping else []
+    for key, _ in node.value if node.is_mapping else ():
+        if key.value in forbidden:
+            _refuse(key.value, key, f"{_CHECK}.{key.value}", decoder, fields)
+    texts = decoder.struct(node, _CheckTexts, _CHECK, also=tuple(forbidden))
+    for name, choices in CHOICES.items():
+        path = f"{_CHECK}.{name}"
+        given = {"failOn": texts.fail_on, "onInconclusive": texts.on_inconclusive, "output": texts.output}[name]
+        if given and given not in choices:
+            close = nearest(given, choices)
+            hint = f'did you mean "{close}"?' if close else f"there are {', '.join(choices)}"
+            decoder.problems.append(
+                placed(Problem(f'{name} cannot be "{given}"', path=path, hint=hint), decoder.places)
+            )
+            return CheckConfig()
+    if texts.max_age and not is_age(texts.max_age):
+        problem = Problem(f'"{texts.max_age}" is no age', path=f"{_CHECK}.maxAge", hint='as in maxAge: "24h"')
+        decoder.problems.append(placed(problem, decoder.places))
+    for index, target in enumerate(texts.reports):
+        form, _, file = target.partition("=")
+        if form not in CHOICES["output"] or not file:
+            hint = f"FORMAT=FILE, where FORMAT is one of {', '.join(CHOICES['output'])}"
+            problem = Problem(f'"{target}" is no report', path=f"{_CHECK}.reports[{index}]", hint=hint)
+            decoder.problems.append(placed(problem, decoder.places))
+    return msgspec.convert(msgspec.to_builtins(texts), CheckConfig)
+
+
+def is_age(text: str) -> bool:
+    """Return whether a text is how old something may be."""
+    try:
+        return Duration.parse(text) > 0
+    except ValueError:
+        return False
+
+
+def _refuse(name: str, key: Node, where: str, decoder: Decoder, fields: tuple[str, ...]) -> None:
+    """Report a field that is not known, or that no file may have."""
+    if name in _OF_FLAGS:
+        message = f'"{name}" cannot be set in a file: it would let whoever wrote the file choose {_OF_FLAGS[name]}'
+        decoder.report(key, where, message, "say it on the command line")
+        return
+    close = nearest(name, fields)
+    hint = f'did you mean "{close}"?' if close else f"there are {', '.join(fields)}"
+    decoder.report(key, where, f'unknown field "{name}"', hint)

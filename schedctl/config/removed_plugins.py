@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-_VOLUMES: Final = "NodeVolumeLimits counts {} since CSI drivers have taken them over: remove this entry"
+_VOLUMES: Final = "left in v1.32; NodeVolumeLimits counts {} since CSI drivers have taken them over: remove this entry"
 _SCORES: Final = (
-    "NodeResourcesFit scores by the scoringStrategy of its arguments, here of type {}: remove this entry, and put its"
-    " weight and resources there"
+    "left in v1.23; NodeResourcesFit scores by the scoringStrategy of its arguments, here of type {}: remove this"
+    " entry, and put its weight and resources there"
 )
 _SPREADING: Final = (
-    "PodTopologySpread spreads the pods of Services and workloads by the default constraints of its arguments:"
-    " remove this entry"
+    "left in {}; PodTopologySpread spreads the pods of Services and workloads by the default constraints of its"
+    " arguments: remove this entry"
 )
 
 REFUSED: Final[Mapping[str, str]] = {
@@ -25,18 +25,22 @@ REFUSED: Final[Mapping[str, str]] = {
 
 GONE: Final[Mapping[str, str]] = {
     **REFUSED,
-    "DefaultPodTopologySpread": _SPREADING,
-    "SelectorSpread": _SPREADING,
+    "DefaultPodTopologySpread": _SPREADING.format("v1.19"),
+    "SelectorSpread": _SPREADING.format("v1.29"),
     "NodeResourcesLeastAllocated": _SCORES.format("LeastAllocated"),
     "NodeResourcesMostAllocated": _SCORES.format("MostAllocated"),
     "RequestedToCapacityRatio": _SCORES.format("RequestedToCapacityRatio"),
-    "NodeResourceLimits": "nothing has taken its place: remove this entry",
-    "NodeLabel": "NodeAffinity asks for labels of nodes by the addedAffinity of its arguments: remove this entry",
+    "NodeResourceLimits": "left in v1.19; nothing has taken its place: remove this entry",
+    "NodeLabel": (
+        "left in v1.23; NodeAffinity asks for labels of nodes by the addedAffinity of its arguments: remove this entry"
+    ),
     "NodePreferAvoidPods": (
-        "nodes no longer name pods to avoid; a taint of effect PreferNoSchedule does what it did: remove this entry"
+        "left in v1.23; nodes no longer name pods to avoid, and a taint of effect PreferNoSchedule does what it did:"
+        " remove this entry"
     ),
     "ServiceAffinity": (
-        "InterPodAffinity keeps the pods of a Service together by the podAffinity of the pods: remove this entry"
+        "left in v1.23; InterPodAffinity keeps the pods of a Service together by the podAffinity of the pods: remove"
+        " this entry"
     ),
 }
-"""All plugins that are no more."""
+"""All plugins that are no more: the first release without, and what does their work since."""

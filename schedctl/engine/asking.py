@@ -1,63 +1,207 @@
 """How a cycle puts its questions to plugins: directly, unless the answers are known already (``reuse``).
 
-An exception that a plugin lets out is a fault of that plugin and ends the cycle with an Error in its name; faults
-schedctl raises on purpose (`SchedctlError`) pass.
+An exception that a plugin lets out, and an answer that is none (``answers``), is a fault of that plugin and ends the
+cycle with an Error in its name. Where kinds are missing or extenders have a say, questions are put by a
+`Listening`, which hears what the answers rest on.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from schedctl.cache.arrays import IntArray
+from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import Nodes
-from schedctl.engine.faults import CycleError
-from schedctl.errors import SchedctlError
+from schedctl.cache.pod_info import PodInfo
+from schedctl.engine import answers
+from schedctl.engine.faults import PASSING, CycleError, blamed
+from schedctl.engine.guesses import Guess
+from schedctl.errors import PluginError
 from schedctl.framework.cycles import Cycle
-from schedctl.framework.points import FilterPlugin, NodeSet, Plugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
-from schedctl.framework.reasons import Verdicts
-from schedctl.framework.statuses import Status
+from schedctl.framework.faults import ESCAPING
+from schedctl.framework.points import (
+    FilterPlugin,
+    NodeSet,
+    Plugin,
+    PostFilterPlugin,
+    PostFilterResult,
+    PreEnqueuePlugin,
+    PreFilterPlugin,
+    PreScorePlugin,
+    ScorePlugin,
+)
+from schedctl.framework.reasons import CodeColumn, Verdicts
+from schedctl.framework.statuses import Status, error
 
 
 class Asking:
     """Asks plugins. One object serves one cycle; every node of the cluster is its column, `nodes` a part of it."""
 
+    def pre_enqueue(self, plugin: PreEnqueuePlugin, pod: PodInfo) -> Status:
+        """Return what PreEnqueue says of the pod; a fault is an answer here, which keeps the pod out."""
+        try:
+            return answers.status(plugin, "pre_enqueue", plugin.pre_enqueue(pod))
+        except CycleError as fault:
+            return error(str(fault))
+        except PASSING:
+            raise
+        except ESCAPING as fault:
+            return error(str(blamed(plugin, fault)))
+
     def pre_filter(self, plugin: PreFilterPlugin, cycle: Cycle, nodes: Nodes) -> Status | NodeSet | None:
         """Return what PreFilter says of the pod."""
         try:
-            return plugin.pre_filter(cycle, nodes)
-        except SchedctlError:
+            return answers.pre_filter(plugin, plugin.pre_filter(cycle, nodes))
+        except PASSING:
             raise
-        except Exception as fault:
-            raise _blamed(plugin, fault) from fault
+        except ESCAPING as fault:
+            raise blamed(plugin, fault) from fault
+
+    def with_pods(self, plugin: PreFilterPlugin, cycle: Cycle, nodes: Nodes) -> None:
+        """Make the plugin's state fit a supposed column."""
+        try:
+            plugin.with_pods(cycle, nodes)
+        except PASSING:
+            raise
+        except ESCAPING as fault:
+            raise blamed(plugin, fault) from fault
 
     def filter(self, plugin: FilterPlugin, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Return what Filter says of a column."""
         try:
-            return plugin.filter(cycle, nodes)
-        except SchedctlError:
+            return answers.verdicts(plugin, plugin.filter(cycle, nodes), len(nodes))
+        except PASSING:
             raise
-        except Exception as fault:
-            raise _blamed(plugin, fault) from fault
+        except ESCAPING as fault:
+            raise blamed(plugin, fault) from fault
+
+    def post_filter(self, plugin: PostFilterPlugin, cycle: Cycle, nodes: Nodes, codes: CodeColumn) -> PostFilterResult:
+        """Return what PostFilter achieves; a fault is an answer here, beside the refusals that led there."""
+        try:
+            return answers.made_room(plugin, plugin.post_filter(cycle, nodes, codes), nodes)
+        except CycleError as fault:
+            return PostFilterResult(error(str(fault)))
+        except PASSING:
+            raise
+        except ESCAPING as fault:
+            return PostFilterResult(error(str(blamed(plugin, fault))))
+
+    def unanswered(self, guess: Guess) -> None:
+        """Called when an extender gave no answer; cycles that have extenders are listened to."""
 
     def pre_score(self, plugin: PreScorePlugin, cycle: Cycle, nodes: Nodes) -> Status | None:
         """Return what PreScore says of the feasible nodes."""
         try:
-            return plugin.pre_score(cycle, nodes)
-        except SchedctlError:
+            answer = plugin.pre_score(cycle, nodes)
+            return None if answer is None else answers.status(plugin, "pre_score", answer, " or None")
+        except PASSING:
             raise
-        except Exception as fault:
-            raise _blamed(plugin, fault) from fault
+        except ESCAPING as fault:
+            raise blamed(plugin, fault) from fault
 
     def score(self, plugin: ScorePlugin, cycle: Cycle, nodes: Nodes) -> IntArray:
-        """Return the raw scores of the feasible nodes, int64 (n,)."""
+        """Return the raw scores of the feasible nodes, int64 (n,).
+
+        Raises:
+            PluginError: the plugin says that it cannot answer.
+        """
         try:
-            return plugin.score(cycle, nodes)
-        except SchedctlError:
+            return answers.scores(plugin, "score", plugin.score(cycle, nodes), len(nodes))
+        except (*PASSING, PluginError):
             raise
-        except Exception as fault:
-            raise _blamed(plugin, fault) from fault
+        except ESCAPING as fault:
+            raise blamed(plugin, fault) from fault
+
+    def normalize(self, plugin: ScorePlugin, cycle: Cycle, nodes: Nodes, scores: IntArray) -> IntArray:
+        """Return the normalised scores of the feasible nodes, int64 (n,)."""
+        try:
+            return answers.scores(plugin, "normalize", plugin.normalize(cycle, nodes, scores), len(nodes))
+        except PASSING:
+            raise
+        except ESCAPING as fault:
+            raise blamed(plugin, fault) from fault
 
 
 DIRECTLY = Asking()
 
 
-def _blamed(plugin: Plugin, fault: Exception) -> CycleError:
-    return CycleError(f'plugin "{plugin.name}" failed: {type(fault).__name__}: {fault}', plugin.name)
+class Listening(Asking):
+    """Asks directly, and takes down which plugin reads which missing kind at which point.
+
+    Filters that PostFilter runs again are heard at ``postFilter``; what they or the states they start from rest on
+    already is taken down once more there, for then it decides about preemption, too.
+
+    Attributes:
+        guesses: what was heard.
+    """
+
+    def __init__(self) -> None:
+        self.guesses: set[Guess] = set()
+        self._point = self._plugin = ""
+
+    def read(self, kind: type) -> None:
+        """Take down what a cluster tells of; see `schedctl.cache.cluster.Witness`."""
+        self.guesses.add(Guess(self._point, self._plugin, kind))
+
+    def pre_enqueue(self, plugin: PreEnqueuePlugin, pod: PodInfo) -> Status:
+        """Ask at ``preEnqueue``."""
+        with self._hears("preEnqueue", plugin):
+            return super().pre_enqueue(plugin, pod)
+
+    def pre_filter(self, plugin: PreFilterPlugin, cycle: Cycle, nodes: Nodes) -> Status | NodeSet | None:
+        """Ask at ``preFilter``."""
+        with self._hears("preFilter", plugin):
+            return super().pre_filter(plugin, cycle, nodes)
+
+    def with_pods(self, plugin: PreFilterPlugin, cycle: Cycle, nodes: Nodes) -> None:
+        """Make the state fit, as part of ``filter``."""
+        with self._hears("filter", plugin):
+            super().with_pods(plugin, cycle, nodes)
+
+    def filter(self, plugin: FilterPlugin, cycle: Cycle, nodes: Nodes) -> Verdicts:
+        """Ask at ``filter``, or again at ``postFilter``."""
+        with self._hears("filter", plugin):
+            if self._point == "postFilter":
+                self._carry_on()
+            return super().filter(plugin, cycle, nodes)
+
+    def post_filter(self, plugin: PostFilterPlugin, cycle: Cycle, nodes: Nodes, codes: CodeColumn) -> PostFilterResult:
+        """Ask at ``postFilter``."""
+        with self._hears("postFilter", plugin):
+            self._carry_on(plugin.name)
+            return super().post_filter(plugin, cycle, nodes, codes)
+
+    def unanswered(self, guess: Guess) -> None:
+        """Take down what the answer rests on."""
+        self.guesses.add(guess)
+
+    def pre_score(self, plugin: PreScorePlugin, cycle: Cycle, nodes: Nodes) -> Status | None:
+        """Ask at ``preScore``."""
+        with self._hears("preScore", plugin):
+            return super().pre_score(plugin, cycle, nodes)
+
+    def score(self, plugin: ScorePlugin, cycle: Cycle, nodes: Nodes) -> IntArray:
+        """Ask at ``score``."""
+        with self._hears("score", plugin):
+            return super().score(plugin, cycle, nodes)
+
+    @contextmanager
+    def _hears(self, point: str, plugin: Plugin) -> Iterator[None]:
+        """Take what is read in the name of a plugin, at the point that was reached first."""
+        before = self._point, self._plugin
+        self._point, self._plugin = self._point or point, plugin.name
+        try:
+            yield
+        finally:
+            self._point, self._plugin = before
+
+    def _carry_on(self, plugin: str = "") -> None:
+        """Take down again what filters, or one plugin, rest on already."""
+        earlier = [guess for guess in self.guesses if guess.point in ("preFilter", "filter")]
+        self.guesses.update(guess._replace(point="postFilter") for guess in earlier if plugin in ("", guess.plugin))
+
+
+def asking_of(cluster: Cluster) -> Asking:
+    """Return what to ask plugins through that look at a cluster: whoever listens there."""
+    return cluster.witness if isinstance(cluster.witness, Listening) else DIRECTLY

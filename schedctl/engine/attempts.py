@@ -8,26 +8,32 @@ person reads it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from schedctl.api.nodes import Node
+from schedctl.api.pods import Pod
 from schedctl.cache.arrays import IndexArray
-from schedctl.cache.cluster import Cluster
+from schedctl.cache.cluster import Cluster, Witness
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
-from schedctl.engine import sampling
-from schedctl.engine.asking import DIRECTLY, Asking
+from schedctl.engine import extenders, sampling
+from schedctl.engine.asking import DIRECTLY, Asking, Listening, asking_of
+from schedctl.engine.extenders import Consultation
 from schedctl.engine.faults import CycleError, failure
 from schedctl.engine.filtering import FilterError, Filtering, filter_nodes
+from schedctl.engine.guesses import Guess, decisive
 from schedctl.engine.nominators import Nominator
 from schedctl.engine.reuse import Templates
 from schedctl.engine.scoring import Scoring, score_nodes
 from schedctl.framework.cycles import Cycle
-from schedctl.framework.points import NodeSet, PostFilterResult
+from schedctl.framework.extenders import REJECTOR
+from schedctl.framework.points import FilterPlugin, NodeSet, PostFilterResult
 from schedctl.framework.profiles import Profile
-from schedctl.framework.reasons import CodeColumn, Verdicts
+from schedctl.framework.reasons import CodeColumn, Reason, Verdicts
 from schedctl.framework.statuses import SUCCESS, Code, Status
 
 
@@ -55,6 +61,8 @@ class Attempt:
         error: the fault the cycle was abandoned with, "" for none.
         failed_on: the node a filter failed on, "" for none; `filtering` then holds for the nodes before it by name.
         tie_rows: the node rows with the best score, intp; empty when no node will do.
+        guesses: which missing kinds were read, and which extenders gave no answer; see `schedctl.engine.guesses`.
+        consultation: what came of asking extenders, None where the profile has none.
     """
 
     cycle: Cycle
@@ -76,6 +84,8 @@ class Attempt:
     error: str = ""
     failed_on: str = ""
     tie_rows: IndexArray = field(default_factory=lambda: np.empty(0, np.intp))
+    guesses: frozenset[Guess] = frozenset()
+    consultation: Consultation | None = None
 
     @property
     def pod(self) -> PodInfo:
@@ -109,12 +119,24 @@ class Attempt:
             names.add(self.pre_filter.plugin)
         if self.filtering is not None:
             names |= self.filtering.refusing_plugins()
+        if self.consultation is not None:
+            names -= {extender.name for extender in self.profile.extenders}
+            if self.consultation.rejected:
+                names.add(REJECTOR)
         return frozenset(names)
 
     @property
     def pending_plugins(self) -> frozenset[str]:
         """Who of them said Pending of a node: what they wait for lets the pod skip its backoff."""
         return frozenset(self.filtering.pending_plugins() if self.filtering is not None else ())
+
+
+@runtime_checkable
+class Gatherer(Witness, Protocol):
+    """A witness of the cluster that wants to know what attempts come to rest on."""
+
+    def rests_on(self, guesses: Iterable[Guess]) -> None:
+        """Called after each attempt with the guesses that decide about its answer."""
 
 
 def attempt(
@@ -136,22 +158,41 @@ def attempt(
         pod: the pod; if it stands in the cluster, its own usage counts.
         nominator: the pods promised to nodes.
         percentage: sample the nodes as kube-scheduler does with this ``percentageOfNodesToScore``; None judges all.
-        templates: the memory of pods alike; None asks everything anew.
+        templates: the memory of pods alike; None asks everything anew, as is always done where kinds are missing.
         make_room: whether to run PostFilter when no node will do.
         admitted: whether PreEnqueue has let the pod in already, as it has all pods that come out of a queue.
     """
     outcome = Attempt(Cycle(pod), profile, cluster, cluster.generation, len(cluster.rows))
+    if not cluster.missing and not profile.extenders:
+        _go_through(outcome, nominator, percentage, templates, make_room, admitted)
+        return outcome
+    if profile.extenders:
+        outcome.consultation = Consultation()
+    listening, outside = Listening(), cluster.witness
+    with cluster.watched_by(listening):
+        _go_through(outcome, nominator, percentage, None, make_room, admitted)
+    everybodys = (Guess("filter", "", kind) for kind in (Node, Pod) if kind in cluster.missing)
+    outcome.guesses = frozenset((*listening.guesses, *everybodys))
+    if isinstance(outside, Gatherer):
+        outside.rests_on(decisive(outcome))
+    return outcome
+
+
+def filtered(profile: Profile, cluster: Cluster, pod: PodInfo, nominator: Nominator, among: Nodes) -> Attempt:
+    """Run PreFilter, and Filter on some of the nodes, and return the facts of that; nothing else is run.
+
+    A filter that fails on a node fails there alone, and what fails altogether is PreFilter's answer.
+    """
+    outcome = Attempt(Cycle(pod), profile, cluster, cluster.generation, len(cluster.rows))
+    asking = asking_of(cluster)
     try:
-        if not admitted:
-            _pre_enqueue(outcome)
-        if outcome.gated is None:
-            _run(outcome, nominator, percentage, templates)
-        if make_room and outcome.refused_everywhere:
-            outcome.post_filter = post_filter(outcome)
+        _pre_filter(outcome, cluster.nodes, asking)
+        if outcome.pre_filter.successful:
+            outcome.judged = _narrowed(outcome, among)
+            outcome.filtering = filter_nodes(profile, outcome.cycle, outcome.judged, nominator, asking)
     except CycleError as fault:
         outcome.error = str(fault)
-        if isinstance(fault, FilterError):
-            outcome.filtering, outcome.failed_on = fault.filtering, fault.node
+        outcome.pre_filter = Status(Code.ERROR, (outcome.error,), fault.plugin)
     return outcome
 
 
@@ -172,16 +213,59 @@ def matrix(outcome: Attempt, nodes: Nodes | None = None) -> dict[str, Verdicts]:
     scratch = outcome.cycle.scratch()
     asked = (p for p in outcome.profile.filter if p.name not in scratch.skip_filter)
     column = outcome.judged if nodes is None else nodes
-    answers = ((plugin.name, plugin.filter(scratch, column)) for plugin in asked)
-    return {name: verdicts for name, verdicts in answers if verdicts.parts}
+    answers = ((plugin.name, _of_each(plugin, scratch, column)) for plugin in asked)
+    return {name: verdicts for name, verdicts in answers if verdicts.parts} | _of_extenders(outcome, column)
+
+
+def _of_extenders(outcome: Attempt, nodes: Nodes) -> dict[str, Verdicts]:
+    """Return what extenders said; they are not asked again, and are never asked about nodes that plugins refuse."""
+    if outcome.consultation is None or outcome.filtering is None:
+        return {}
+    names = {extender.name for extender in outcome.profile.extenders}
+    return {
+        refusal.plugin: extenders.about(refusal.verdicts, outcome.filtering.nodes, nodes)
+        for refusal in outcome.filtering.refusals
+        if refusal.plugin in names
+    }
+
+
+def _of_each(plugin: FilterPlugin, cycle: Cycle, nodes: Nodes) -> Verdicts:
+    """Return what a filter says of each node; one that fails says so of all."""
+    try:
+        return DIRECTLY.filter(plugin, cycle, nodes)
+    except CycleError as fault:
+        failed = Reason("{fault}", code=Code.ERROR)
+        return failed.where(np.ones(len(nodes), np.bool_), fault=str(fault))
+
+
+def _go_through(
+    outcome: Attempt,
+    nominator: Nominator,
+    percentage: int | None,
+    templates: Templates | None,
+    make_room: bool,
+    admitted: bool,
+) -> None:
+    try:
+        if not admitted:
+            _pre_enqueue(outcome)
+        if outcome.gated is None:
+            _run(outcome, nominator, percentage, templates)
+        if make_room and outcome.refused_everywhere:
+            outcome.post_filter = post_filter(outcome)
+    except CycleError as fault:
+        outcome.error = str(fault)
+        if isinstance(fault, FilterError):
+            outcome.filtering, outcome.failed_on = fault.filtering, fault.node
 
 
 def _pre_enqueue(outcome: Attempt) -> None:
     """Ask whether the pod may enter the queue; one that is on its way out never does, and is not asked about."""
     if outcome.pod.terminating:
         return
+    asking = asking_of(outcome.cluster)
     for plugin in outcome.profile.pre_enqueue:
-        status = plugin.pre_enqueue(outcome.pod)
+        status = asking.pre_enqueue(plugin, outcome.pod)
         if not status.successful:
             outcome.gated = status.by(plugin.name)
             return
@@ -194,7 +278,7 @@ def _run(outcome: Attempt, nominator: Nominator, percentage: int | None, templat
         return
     if not outcome.total_nodes:
         return
-    asking = templates.recall(profile, outcome.cycle) if templates is not None else DIRECTLY
+    asking = templates.recall(profile, outcome.cycle) if templates is not None else asking_of(cluster)
     every = cluster.nodes if percentage is None else sampling.rotated(cluster.nodes_by_zone, cluster.next_start)
     _pre_filter(outcome, every, asking)
     if outcome.pre_filter.successful:
@@ -202,7 +286,12 @@ def _run(outcome: Attempt, nominator: Nominator, percentage: int | None, templat
         if len(feasible):
             assert outcome.judged is not None
             chosen_from = outcome.judged if len(feasible) == len(outcome.judged) else outcome.judged.take(feasible)
+            consultation = outcome.consultation
+            if consultation is not None and consultation.described:
+                chosen_from = chosen_from.described()
             outcome.scoring = score_nodes(profile, outcome.cycle, chosen_from, asking)
+            if consultation is not None:
+                outcome.scoring = extenders.score_on(profile, pod, outcome.scoring, asking, consultation)
             outcome.tie_rows = chosen_from.rows[outcome.scoring.ties]
 
 
@@ -248,25 +337,43 @@ def _filter(outcome: Attempt, every: Nodes, nominator: Nominator, percentage: in
     promised = outcome.pod.pod.status.nominated_node_name
     if promised and promised in cluster.node_table.row_of:
         alone = cluster.named([promised])
-        filtering = filter_nodes(profile, cycle, alone, nominator)
+        filtering = _extended(outcome, filter_nodes(profile, cycle, alone, nominator), asking, forgiving=True)
         cycle.findings = filtering.findings
         if filtering.feasible[0]:  # a fault is not the end yet: it is met again among all nodes
             outcome.judged, outcome.filtering, outcome.nominated_first = alone, filtering, True
             return np.zeros(1, np.intp)
-    nodes = every
-    if outcome.pre_filter_nodes is not None:
-        row_of = cluster.node_table.row_of
-        rows = [row_of[name] for name in outcome.pre_filter_nodes if name in row_of]
-        nodes = every.take(np.isin(every.rows, rows))
-    outcome.judged = nodes
+    nodes = outcome.judged = _narrowed(outcome, every)
     filtering = filter_nodes(profile, cycle, nodes, nominator, asking)
     filtering.raise_faults()
     cycle.findings = filtering.findings
     if percentage is not None:
-        outcome.sampled = sampling.nodes_to_find(percentage, len(nodes))
+        choosy = profile.score or any(extender.filters or extender.prioritizes for extender in profile.extenders)
+        outcome.sampled = sampling.nodes_to_find(percentage, len(nodes)) if choosy else 1
         filtering = sampling.cut(filtering, outcome.sampled)
     outcome.filtering = filtering
+    outcome.filtering = filtering = _extended(outcome, filtering, asking)
     return np.flatnonzero(filtering.feasible)
+
+
+def _narrowed(outcome: Attempt, nodes: Nodes) -> Nodes:
+    """Return the nodes that PreFilter has left of a column."""
+    if outcome.pre_filter_nodes is None:
+        return nodes
+    row_of = outcome.cluster.node_table.row_of
+    rows = [row_of[name] for name in outcome.pre_filter_nodes if name in row_of]
+    return nodes.take(np.isin(nodes.rows, rows))
+
+
+def _extended(outcome: Attempt, filtering: Filtering, asking: Asking, *, forgiving: bool = False) -> Filtering:
+    """Return what filters and extenders say together; forgiving, an extender that fails lets no node pass instead."""
+    if outcome.consultation is None:
+        return filtering
+    try:
+        return extenders.filter_on(outcome.profile, outcome.pod, filtering, asking, outcome.consultation)
+    except CycleError:
+        if not forgiving:
+            raise
+        return replace(filtering, feasible=np.zeros(len(filtering.nodes), np.bool_))
 
 
 def post_filter(outcome: Attempt) -> PostFilterResult | None:
@@ -281,8 +388,9 @@ def post_filter(outcome: Attempt) -> PostFilterResult | None:
     findings: Any = None
     objects: tuple[Any, ...] = ()
     removed: tuple[Any, ...] = ()
+    asking = asking_of(outcome.cluster)
     for plugin in outcome.profile.post_filter:
-        result = plugin.post_filter(outcome.cycle, nodes, codes)
+        result = asking.post_filter(plugin, outcome.cycle, nodes, codes)
         objects, removed = objects + result.objects, removed + result.removed
         result = replace(result, objects=objects, removed=removed)
         status = result.status

@@ -6,16 +6,18 @@ cluster is as it was before, with the pod pending.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from schedctl.cache.cluster import Cluster
+from schedctl.engine import answers, extenders
+from schedctl.engine.faults import PASSING, CycleError, blamed, told
 from schedctl.engine.reporters import Reporter
-from schedctl.errors import SchedctlError
+from schedctl.errors import NotModelled
 from schedctl.framework.cycles import Cycle
+from schedctl.framework.faults import ESCAPING
 from schedctl.framework.points import Plugin
 from schedctl.framework.profiles import Profile
-from schedctl.framework.statuses import SUCCESS, Code, Status
+from schedctl.framework.statuses import SUCCESS, Code, Status, error
 
 MAX_WAIT = 15 * 60.0
 """No plugin holds a pod back for longer than this many seconds."""
@@ -40,12 +42,12 @@ def reserve(profile: Profile, cluster: Cluster, cycle: Cycle, node_name: str, re
     cluster.assume(pod, node_name)
     reporter.placing(pod, node_name)
     for plugin in profile.reserve:
-        status = _answer(plugin, "Reserve", plugin.reserve, cycle, node_name)
+        status = _answer(plugin, "Reserve", "reserve", cycle, node_name)
         if not status.successful:
             return Reservation(give_up(profile, cluster, cycle, node_name, status, reporter), {})
     waits: dict[str, float] = {}
     for permitting in profile.permit:
-        status = _answer(permitting, "Permit", permitting.permit, cycle, node_name)
+        status = _answer(permitting, "Permit", "permit", cycle, node_name)
         if status.code is Code.WAIT:
             waits[permitting.name] = min(status.timeout, MAX_WAIT)
         elif not status.successful:
@@ -56,45 +58,67 @@ def reserve(profile: Profile, cluster: Cluster, cycle: Cycle, node_name: str, re
 def bind(profile: Profile, cluster: Cluster, cycle: Cycle, node_name: str, reporter: Reporter) -> Status:
     """Carry a reserved and permitted pod through PreBind, Bind and PostBind."""
     for plugin in profile.pre_bind:
-        status = _answer(plugin, "PreBind", plugin.pre_bind, cycle, node_name)
+        status = _answer(plugin, "PreBind", "pre_bind", cycle, node_name)
         if not status.successful:
             return give_up(profile, cluster, cycle, node_name, status, reporter)
-    status = Status(Code.SKIP)
-    for binder in profile.bind:
-        status = _answer(binder, "Bind", binder.bind, cycle, node_name)
+    by_extender = bool(profile.extenders) and bool(extenders.binder(profile, cycle.pod))
+    status = SUCCESS if by_extender else Status(Code.SKIP)  # asking it would bind the pod
+    for binder in () if by_extender else profile.bind:
+        status = _answer(binder, "Bind", "bind", cycle, node_name)
         if status.code is not Code.SKIP:
             break
     if not status.successful:
         return give_up(profile, cluster, cycle, node_name, status, reporter)
-    for told in profile.post_bind:
-        told.post_bind(cycle, node_name)
+    for hearing in profile.post_bind:
+        try:
+            hearing.post_bind(cycle, node_name)
+        except PASSING:
+            raise
+        except ESCAPING as fault:  # the pod is bound all the same
+            reporter.failing_plugin(hearing.name, str(blamed(hearing, fault)))
     return status
 
 
-def unreserve(profile: Profile, cycle: Cycle, node_name: str) -> None:
-    """Undo the reservations of a pod, last plugin first."""
+def unreserve(profile: Profile, cycle: Cycle, node_name: str) -> list[CycleError]:
+    """Undo the reservations of a pod, last plugin first, and return the faults of those that could not."""
+    faults = []
     for plugin in reversed(profile.reserve):
-        plugin.unreserve(cycle, node_name)
+        try:
+            plugin.unreserve(cycle, node_name)
+        except PASSING:
+            raise
+        except ESCAPING as fault:  # the others still undo theirs
+            faults.append(blamed(plugin, fault))
+    return faults
 
 
 def give_up(
     profile: Profile, cluster: Cluster, cycle: Cycle, node_name: str, status: Status, reporter: Reporter
 ) -> Status:
-    """Take back all that was reserved for a pod and forget it, for the reason given, which is returned."""
-    unreserve(profile, cycle, node_name)
+    """Take back all that was reserved for a pod and forget it, for the reason given, which is returned.
+
+    Where a plugin fails in taking back, that is the reason: what it holds is nobody's any more.
+    """
+    faults = unreserve(profile, cycle, node_name)
     cluster.forget(cycle.pod)
+    for fault in faults:
+        reporter.failing_plugin(fault.plugin, str(fault))
+    if faults:
+        status = Status(Code.ERROR, (*status.reasons, *map(str, faults)), faults[0].plugin)
     reporter.failing(cycle.pod, status)
     return status
 
 
-def _answer(plugin: Plugin, point: str, method: Callable[[Cycle, str], Status], cycle: Cycle, node_name: str) -> Status:
+def _answer(plugin: Plugin, point: str, method: str, cycle: Cycle, node_name: str) -> Status:
     """Return what a plugin says in its name; an exception is a fault of its own, and faults name the point."""
     try:
-        status = method(cycle, node_name)
-    except SchedctlError:
+        status = answers.status(plugin, method, getattr(plugin, method)(cycle, node_name))
+    except NotModelled:
         raise
-    except Exception as fault:
-        status = Status(Code.ERROR, (f"{type(fault).__name__}: {fault}",))
+    except answers.AnswerError as fault:
+        status = error(fault.text)
+    except ESCAPING as fault:
+        status = error(told(plugin, fault))
     if status.code is Code.ERROR:
         status = Status(Code.ERROR, (f'running {point} plugin "{plugin.name}": {status.message}',))
     return status.by(plugin.name)

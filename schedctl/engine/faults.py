@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from schedctl.errors import NotModelled, PluginError
+from schedctl.framework import faults
+from schedctl.framework.points import Plugin
 from schedctl.framework.statuses import Status
 
 
@@ -17,6 +20,20 @@ class CycleError(Exception):
         self.plugin = plugin
 
 
+PASSING = (NotModelled, CycleError)
+"""What a plugin may let out that is no fault of its own: that an answer would be a guess, and a fault told already."""
+
+
 def failure(what: str, status: Status) -> CycleError:
     """Return the error of a plugin that answered neither success nor refusal."""
     return CycleError(f"{what}: {status.message}", status.plugin)
+
+
+def blamed(plugin: Plugin, fault: BaseException) -> CycleError:
+    """Return the error of a plugin that let an exception out, with the line that it comes from."""
+    return CycleError(f'plugin "{plugin.name}" failed: {told(plugin, fault)}', plugin.name)
+
+
+def told(plugin: Plugin, fault: BaseException) -> str:
+    """Return an exception in words; one that says itself what is the matter needs neither its class nor its line."""
+    return str(fault) if isinstance(fault, PluginError) else faults.worded(fault, plugin)

@@ -19,7 +19,7 @@ import numpy as np
 from schedctl.cache.arrays import BoolArray, IndexArray
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
-from schedctl.engine.asking import DIRECTLY, Asking
+from schedctl.engine.asking import Asking, asking_of
 from schedctl.engine.faults import CycleError
 from schedctl.engine.nominators import Nominator
 from schedctl.framework.cycles import Cycle, Found
@@ -64,6 +64,8 @@ class Filtering:
         nominated_positions: intp, the positions of those rows in this column.
         faults: by position, the rows on which a filter failed; they are neither feasible nor refused.
         findings: by plugin, what filters found out about the rows they reached.
+        outsiders: what extenders say of nodes that are not in the column, by text.
+        overruled: the plugins that refused rows before extenders, who may have replaced their reasons, were asked.
     """
 
     nodes: Nodes
@@ -73,6 +75,8 @@ class Filtering:
     nominated_positions: IndexArray = field(default_factory=lambda: np.empty(0, np.intp))
     faults: dict[int, Fault] = field(default_factory=dict)
     findings: dict[str, Found] = field(default_factory=dict)
+    outsiders: Counter[str] = field(default_factory=Counter)
+    overruled: frozenset[str] = frozenset()
 
     @property
     def codes(self) -> CodeColumn:
@@ -112,9 +116,20 @@ class Filtering:
         """How many nodes were looked at: those feasible and those refused."""
         return int(np.count_nonzero(self.feasible | (self.codes != Code.SUCCESS)))
 
+    @property
+    def explained(self) -> int:
+        """Of how many nodes something is said, if only that they will do: all of the column but for the wordless."""
+        wordless = (
+            np.count_nonzero(part.mask & refusal.mask)
+            for refusal in self.refusals
+            for part in refusal.verdicts.parts
+            if not part.reason.text
+        )
+        return len(self.nodes) - sum(map(int, wordless)) + self.outsiders.total()
+
     def refusing_plugins(self) -> set[str]:
         """Return the plugins that were the first to refuse some row."""
-        names = {refusal.plugin for refusal in self.refusals if refusal.mask.any()}
+        names = {refusal.plugin for refusal in self.refusals if refusal.mask.any()} | self.overruled
         if self.nominated is not None:
             names |= self.nominated.refusing_plugins()
         return names
@@ -132,11 +147,15 @@ class Filtering:
         return names
 
     def histogram(self) -> Counter[str]:
-        """Return how many rows were refused for each reason text, as the FailedScheduling line counts them."""
-        counts: Counter[str] = Counter()
+        """Return how many rows were refused for each reason text, as the FailedScheduling line counts them.
+
+        Rows refused without a word are not counted.
+        """
+        counts: Counter[str] = Counter(self.outsiders)
         for refusal in self.refusals:
             for part in refusal.verdicts.parts:
-                counts.update(part.count(refusal.mask))
+                if part.reason.text:
+                    counts.update(part.count(refusal.mask))
         if self.nominated is not None:
             counts.update(self.nominated.histogram())
         return counts
@@ -162,7 +181,7 @@ class FilterError(CycleError):
 
 
 def filter_nodes(
-    profile: Profile, cycle: Cycle, nodes: Nodes, nominator: Nominator, asking: Asking = DIRECTLY
+    profile: Profile, cycle: Cycle, nodes: Nodes, nominator: Nominator, asking: Asking | None = None
 ) -> Filtering:
     """Run the profile's filters over a column, nominated pods counted as Filter counts them.
 
@@ -189,10 +208,11 @@ def filter_nodes(
     return Filtering(nodes, second.feasible & ~lost, refusals, first, positions, faults, findings)
 
 
-def filter_column(profile: Profile, cycle: Cycle, nodes: Nodes, asking: Asking = DIRECTLY) -> Filtering:
+def filter_column(profile: Profile, cycle: Cycle, nodes: Nodes, asking: Asking | None = None) -> Filtering:
     """Run the profile's filters over a column as it stands, nominated pods not counted; see `filter_nodes`."""
+    asking = asking or asking_of(nodes.cluster)
     if nodes.supposed:
-        cycle = _suppose(profile, cycle, nodes)
+        cycle = _suppose(profile, cycle, nodes, asking)
     standing: BoolArray | None = None
     refusals: list[Refusal] = []
     faults: dict[int, Fault] = {}
@@ -218,12 +238,12 @@ def filter_column(profile: Profile, cycle: Cycle, nodes: Nodes, asking: Asking =
     return Filtering(nodes, feasible, refusals, faults=faults, findings=findings)
 
 
-def _suppose(profile: Profile, cycle: Cycle, nodes: Nodes) -> Cycle:
+def _suppose(profile: Profile, cycle: Cycle, nodes: Nodes, asking: Asking) -> Cycle:
     """Return a cycle whose plugin states fit a supposed column (AddPod and RemovePod)."""
     supposed = cycle.scratch()
     for plugin in profile.pre_filter:
         if plugin.name not in cycle.skip_filter:
-            plugin.with_pods(supposed, nodes)
+            asking.with_pods(plugin, supposed, nodes)
     return supposed
 
 
@@ -249,7 +269,7 @@ def _ask(plugin: FilterPlugin, cycle: Cycle, nodes: Nodes, standing: BoolArray |
     if not plugin.per_row_cost or standing is None or bool(standing.all()):
         return asking.filter(plugin, cycle, nodes)
     positions = np.flatnonzero(standing)
-    narrow = DIRECTLY.filter(plugin, cycle, nodes.take(positions))
+    narrow = asking.filter(plugin, cycle, nodes.take(positions))
     findings = None if narrow.findings is None else _Widened(narrow.findings, positions)
     return Verdicts(tuple(_widened(part, positions, len(nodes)) for part in narrow.parts), findings)
 

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, TypeVar
 
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
+from schedctl.engine.asking import asking_of
 from schedctl.engine.filtering import Filtering, filter_column, filter_nodes
+from schedctl.engine.guesses import Guess
 from schedctl.engine.nominators import Nominator
 from schedctl.engine.preemptors import Preemptors
+from schedctl.engine.reporters import Reporter
+from schedctl.framework import faults
 from schedctl.framework.cycles import Cycle
+from schedctl.framework.events import ClusterEvent
+from schedctl.framework.extenders import Extender, Unanswered
+from schedctl.framework.handles import Listener
+from schedctl.framework.points import Plugin
 from schedctl.framework.profiles import Profile
 from schedctl.framework.statuses import SUCCESS, Status
 from schedctl.framework.waiting_pods import WaitingPod
+
+T = TypeVar("T")
 
 
 class ProfileHandle:
@@ -28,13 +39,26 @@ class ProfileHandle:
         activated: pods plugins asked to move to the active queue, until the queue takes them.
     """
 
-    def __init__(self, cluster: Cluster, nominator: Nominator, preemptors: Preemptors | None = None) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        nominator: Nominator,
+        preemptors: Preemptors | None = None,
+        reporter: Reporter | None = None,
+    ) -> None:
         self.cluster = cluster
         self.nominator = nominator
         self.preemptors = preemptors or Preemptors(cluster)
         self.profile = Profile("")
         self.waiting: list[WaitingPod] = []
         self.activated: list[PodInfo] = []
+        self._reporter = reporter or Reporter()
+        self._listeners: list[tuple[tuple[ClusterEvent, ...], Listener]] = []
+
+    @property
+    def is_listened_to(self) -> bool:
+        """Whether a plugin listens to events."""
+        return bool(self._listeners)
 
     @property
     def profile_name(self) -> str:
@@ -45,6 +69,15 @@ class ProfileHandle:
         """Return the pods nominated to a node, in order of nomination."""
         return self.nominator.pods(node_name)
 
+    @property
+    def extenders(self) -> Sequence[Extender]:
+        """The extenders of the scheduler, in the order in which they are asked."""
+        return self.profile.extenders
+
+    def unanswered(self, extender: Extender, why: Unanswered) -> None:
+        """Take down that an extender gave no answer at PostFilter; see the protocol."""
+        asking_of(self.cluster).unanswered(Guess("postFilter", extender.name, type(why)))
+
     def run_filters(self, cycle: Cycle, nodes: Nodes, *, nominated: bool) -> Filtering:
         """Run the profile's filters on a column; see the protocol."""
         if nominated:
@@ -53,11 +86,36 @@ class ProfileHandle:
 
     def activate(self, pods: Sequence[PodInfo]) -> None:
         """Move pods to the active queue without waiting for an event."""
-        self.activated += pods
+        asked = _all(PodInfo, pods, "activate takes pods")
+        self.activated += asked
 
     def waiting_pods(self) -> Sequence[WaitingPod]:
         """Return the pods that Permit holds back; see the protocol."""
         return tuple(self.waiting)
+
+    def listen(self, events: ClusterEvent | Sequence[ClusterEvent], callback: Listener) -> None:
+        """Hear of events from now on; see the protocol."""
+        heard = (events,) if isinstance(events, ClusterEvent) else _all(ClusterEvent, events, "listen takes events")
+        if not callable(callback):
+            raise TypeError(f"listen calls back a function, not {faults.shown(callback)}")
+        self._listeners.append((heard, callback))
+
+    def tell(self, event: ClusterEvent, before: Any, after: Any) -> None:
+        """Tell the listeners among the plugins of an event."""
+        for events, callback in self._listeners:
+            if any(each.covers(event) for each in events):
+                try:
+                    callback(event, before, after)
+                except faults.ESCAPING as fault:  # what happened has happened, whatever a plugin makes of it
+                    self._blame(callback, fault)
+
+    def _blame(self, callback: Listener, fault: BaseException) -> None:
+        plugin = getattr(callback, "__self__", None)
+        if isinstance(plugin, Plugin):
+            name = plugin.name
+        else:
+            name = getattr(callback, "__qualname__", type(callback).__name__).partition(".")[0]
+        self._reporter.failing_plugin(name, f'plugin "{name}" failed: {faults.worded(fault, plugin)}')
 
     def preempting(self, pod: PodInfo) -> bool:
         """Return whether evictions that a pod has asked for are still being carried out."""
@@ -66,3 +124,15 @@ class ProfileHandle:
     def bind(self, pod: PodInfo, node_name: str) -> Status:
         """Answer Success without doing anything: a dry run; see the protocol."""
         return SUCCESS
+
+
+def _all(kind: type[T], given: Sequence[T], what: str) -> tuple[T, ...]:
+    """Return what a plugin hands over, which would otherwise go wrong later, in the name of the engine.
+
+    Raises:
+        TypeError: something in it is of another kind.
+    """
+    for one in (taken := tuple(given)):
+        if not isinstance(one, kind):
+            raise TypeError(f"{what}, not {faults.shown(one)}")
+    return taken

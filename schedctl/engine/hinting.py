@@ -1,6 +1,7 @@
 """Who is to hear of which event: the registrations of all profiles, looked up by event.
 
-Plugins that only score or bind cannot refuse a pod, so theirs do not count. Whether an event may help a pod is asked of
+Plugins that only score or bind cannot refuse a pod, so theirs do not count. Extenders register nothing: a pod that they
+refused hears of every event. Whether an event may help a pod is asked of
 the plugins that refused it; pods alike in all that those read of a pod are asked about once (``alike``).
 """
 
@@ -11,8 +12,12 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 from schedctl.cache.pod_info import PodInfo
+from schedctl.engine import answers
+from schedctl.engine.faults import PASSING, blamed
 from schedctl.engine.reporters import Reporter
-from schedctl.framework.events import ClusterEvent, Hint, QueueingHint, Registration
+from schedctl.framework import faults
+from schedctl.framework.events import EVERY_EVENT, ClusterEvent, Hint, QueueingHint, Registration
+from schedctl.framework.extenders import REJECTOR
 from schedctl.framework.points import (
     FilterPlugin,
     PermitPlugin,
@@ -54,8 +59,9 @@ class Hints:
                 (plugin.name, registration)
                 for plugin in profile.plugins.values()
                 if isinstance(plugin, _REFUSING)
-                for registration in plugin.events_to_register()
+                for registration in registrations(plugin)
             ]
+            + [(REJECTOR, registration) for registration in EVERY_EVENT if profile.extenders]
             for name, profile in self.profiles.items()
         }
         self._listeners: dict[ClusterEvent, dict[str, tuple[_Listener, ...]]] = {}
@@ -122,7 +128,7 @@ class Hints:
         parts: list[Hashable] = []
         for name in sorted(plugins):
             plugin: Plugin | None = profile.plugins.get(name)
-            signature = plugin.signature(pod) if plugin is not None else None
+            signature = _signature(plugin, pod) if plugin is not None else None
             if signature is None:
                 return pod.key
             parts.append((name, signature))
@@ -131,7 +137,36 @@ class Hints:
     def _ask(self, plugin: str, hint: QueueingHint, pod: PodInfo, before: Any, after: Any) -> Hint:
         """Ask a hint; one that fails counts as Queue, as in kube-scheduler, and is reported."""
         try:
-            return hint(pod, before, after)
-        except Exception as fault:  # a plugin's fault must not leave a pod stuck
-            self._reporter.failing_hint(plugin, pod, fault)
-            return Hint.QUEUE
+            answer: object = hint(pod, before, after)
+        except faults.ESCAPING as fault:  # a plugin's fault must not leave a pod stuck
+            said = faults.worded(fault, self.profiles[pod.pod.spec.scheduler_name].plugins.get(plugin))
+        else:
+            if isinstance(answer, Hint):
+                return answer
+            said = f"a hint returned {faults.shown(answer)}, expected Hint.QUEUE or Hint.SKIP"
+        self._reporter.failing_plugin(plugin, f'plugin "{plugin}" failed: {said}')
+        return Hint.QUEUE
+
+
+def registrations(plugin: Plugin) -> tuple[Registration, ...]:
+    """Return the events that a plugin registers.
+
+    Raises:
+        CycleError: it fails, or what it registers are no events.
+    """
+    try:
+        return answers.registrations(plugin, plugin.events_to_register())
+    except PASSING:
+        raise
+    except faults.ESCAPING as fault:
+        raise blamed(plugin, fault) from fault
+
+
+def _signature(plugin: Plugin, pod: PodInfo) -> Hashable | None:
+    """Return the signature of a pod, None where the plugin fails over it, which the pod's attempt tells of."""
+    try:
+        signature = plugin.signature(pod)
+        hash(signature)
+    except faults.ESCAPING:
+        return None
+    return signature

@@ -21,8 +21,12 @@ from enum import Enum
 from typing import Any
 
 from schedctl.cache.pod_info import PodInfo
+from schedctl.engine import answers
+from schedctl.engine.asking import DIRECTLY
 from schedctl.engine.clocks import Clock
+from schedctl.engine.faults import CycleError, blamed
 from schedctl.engine.hinting import Hints, Strategy
+from schedctl.errors import NotModelled
 from schedctl.framework.events import (
     BACKOFF_COMPLETE,
     FORCE_ACTIVATE,
@@ -34,8 +38,9 @@ from schedctl.framework.events import (
     ClusterEvent,
     pod_changes,
 )
+from schedctl.framework.faults import ESCAPING
 from schedctl.framework.points import QueueSortPlugin
-from schedctl.framework.statuses import Status
+from schedctl.framework.statuses import Status, error
 
 MAX_UNSCHEDULABLE = 5 * 60.0
 """A pod that has been unschedulable for longer than this many seconds is tried again, whatever happened."""
@@ -85,6 +90,7 @@ class QueuedPod:
         "gate",
         "gating_plugin",
         "info",
+        "key",
         "pending_plugins",
         "place",
         "seen",
@@ -110,6 +116,7 @@ class QueuedPod:
         self.gate: Status | None = None
         self.flushed = -math.inf
         self.seen: Any = None
+        self.key: Any = None  # what it is sorted by
         self.alike: Any = None  # the group of the unschedulable it is in
         self.token = 0  # of its one valid entry in a heap
 
@@ -173,6 +180,7 @@ class SchedulingQueue:
         self._occurrences: list[_Occurrence] = []
         self._forgotten = 0
         self._next_flush = 0.0
+        self._form: Any = None  # what all sort keys have in common
 
     # -- reading -----------------------------------------------------------------
 
@@ -293,7 +301,10 @@ class SchedulingQueue:
             return
         if queued.place in (Place.ACTIVE, Place.BACKOFF):
             queued.info = after
-            self._push(queued, queued.place)
+            if self._sorted(queued):
+                self._push(queued, queued.place)
+            else:
+                self._to_pool(queued, events[0].label)
             return
         self._leave_pool(queued)
         queued.info = after
@@ -443,7 +454,7 @@ class SchedulingQueue:
         plugins = self.hints.profiles[queued.info.pod.spec.scheduler_name].pre_enqueue
         gating = queued.gating_plugin
         for plugin in sorted(plugins, key=lambda plugin: plugin.name != gating) if gating else plugins:
-            status = plugin.pre_enqueue(queued.info)
+            status = DIRECTLY.pre_enqueue(plugin, queued.info)
             if not status.successful:
                 if queued.place in (Place.UNSCHEDULABLE, Place.GATED):
                     self._leave_pool(queued)
@@ -451,18 +462,42 @@ class SchedulingQueue:
                 queued.gating_plugin, queued.gate = plugin.name, status.by(plugin.name)
                 self._to_pool(queued, event)
                 return False
+        if not self._sorted(queued):
+            self._to_pool(queued, event)
+            return False
         queued.gating_plugin, queued.gate = "", None
         return True
+
+    def _sorted(self, queued: QueuedPod) -> bool:
+        """Find out what to sort a pod by; without that it is gated by QueueSort, whose fault is the gate."""
+        sort = self._sort
+        try:
+            queued.key = answers.sort_key(sort, sort.sort_key(queued.info, queued.timestamp))
+            form = answers.form(queued.key)
+            if self._form is None:
+                self._form = form
+            if form == self._form:
+                return True
+            fault = CycleError(f'plugin "{sort.name}" failed: sort_key returned what cannot be compared with the first')
+        except CycleError as wrong:
+            fault = wrong
+        except NotModelled:
+            raise
+        except ESCAPING as raised:
+            fault = blamed(sort, raised)
+        if queued.place in (Place.UNSCHEDULABLE, Place.GATED):
+            self._leave_pool(queued)
+        queued.gating_plugin, queued.gate = sort.name, error(str(fault)).by(sort.name)
+        return False
 
     def _push(self, queued: QueuedPod, place: Place) -> None:
         """Give a pod its position in the order of a place, instead of any it has."""
         self._tokens += 1
         queued.token = self._tokens
-        key = self._sort.sort_key(queued.info, queued.timestamp)
         if place is Place.ACTIVE:
-            self._active.push((key, queued.stamp), queued)
+            self._active.push((queued.key, queued.stamp), queued)
         elif queued.unschedulable_plugins or queued.pending_plugins:
-            self._backing_off.push((self._ends(queued), key, queued.stamp), queued)
+            self._backing_off.push((self._ends(queued), queued.key, queued.stamp), queued)
         else:
             self._erring.push((self._ends(queued), queued.stamp), queued)
 

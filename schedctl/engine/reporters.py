@@ -15,5 +15,5 @@ class Reporter:
     def failing(self, pod: PodInfo, status: Status) -> None:
         """Called when a pod that was assumed on a node is forgotten again."""
 
-    def failing_hint(self, plugin: str, pod: PodInfo, fault: Exception) -> None:
-        """Called when a queueing hint of a plugin fails, which counts as Queue."""
+    def failing_plugin(self, plugin: str, message: str) -> None:
+        """Called when a plugin fails where nothing can come of it: a hint, a listener, PostBind, Unreserve."""

@@ -17,8 +17,11 @@ from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
 from schedctl.cache.cluster import Change, ChangeKind, Cluster
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
+from schedctl.engine import answers
 from schedctl.engine.asking import DIRECTLY, Asking
+from schedctl.engine.faults import PASSING, blamed
 from schedctl.framework.cycles import Cycle
+from schedctl.framework.faults import ESCAPING
 from schedctl.framework.points import (
     FilterPlugin,
     NodeSet,
@@ -82,11 +85,11 @@ class Templates:
             changes = []
         else:
             cycle.state = known.cycle.state.copy()
+        for plugin in profile.deciding:
+            _age(known, plugin, changes)
         self._templates[alike] = known
         if len(self._templates) > _KEPT:
             del self._templates[next(iter(self._templates))]
-        for plugin in profile.deciding:
-            _age(known, plugin, changes)
         known.cycle, known.generation = cycle, self._cluster.generation
         return _Recollection(known)
 
@@ -157,7 +160,12 @@ def _age(known: _Template, plugin: Plugin, changes: Sequence[Change]) -> None:
     """Forget what changes of the cluster have spoiled of one plugin's answers."""
     rows = []
     for change in changes:
-        scope = plugin.moved_by(known.cycle, change)
+        try:
+            scope = answers.scope(plugin, plugin.moved_by(known.cycle, change))
+        except PASSING:
+            raise
+        except ESCAPING as fault:
+            raise blamed(plugin, fault) from fault
         if scope is Scope.EVERYTHING:
             known.pre_filter.pop(plugin.name, None)
             known.verdicts.pop(plugin.name, None)
@@ -173,11 +181,21 @@ def _age(known: _Template, plugin: Plugin, changes: Sequence[Change]) -> None:
 
 
 def signature(profile: Profile, pod: PodInfo, plugins: Iterable[Plugin]) -> Hashable | None:
-    """Return all that some plugins of a profile read of a pod, None where one of them forbids reuse."""
+    """Return all that some plugins of a profile read of a pod, None where one of them forbids reuse.
+
+    Raises:
+        CycleError: a plugin fails, or its signature is not hashable.
+    """
     parts: list[Hashable] = [profile.scheduler_name]
     for plugin in plugins:
-        part = plugin.signature(pod)
-        if part is None:
-            return None
+        try:
+            part = plugin.signature(pod)
+            if part is None:
+                return None
+            hash(part)
+        except PASSING:
+            raise
+        except ESCAPING as fault:
+            raise blamed(plugin, fault) from fault
         parts.append(part)
     return tuple(parts)

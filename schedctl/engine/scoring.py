@@ -84,7 +84,7 @@ def score_nodes(profile: Profile, cycle: Cycle, nodes: Nodes, asking: Asking = D
             raise CycleError(
                 f'running Score plugins: plugin "{scorer.name}" failed with: {fault}', scorer.name
             ) from fault
-        normalized = scorer.normalize(cycle, nodes, raw)
+        normalized = asking.normalize(scorer, cycle, nodes, raw)
         most = int(normalized.view(np.uint64).max())  # as unsigned integers, negative scores are the largest
         in_range = in_range and most <= MAX_NODE_SCORE
         scores = PluginScores(scorer.name, raw, normalized, profile.weights[scorer.name])

@@ -7,6 +7,7 @@ comes out here is what JSON knows, under camelCase names, so that wording, hints
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from typing import Any, NamedTuple
@@ -20,6 +21,8 @@ from schedctl.framework.reasons import Part, Verdicts
 from schedctl.framework.statuses import Code
 
 Evidence = dict[str, Any]
+_SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half a pair is no character; JSON cannot hold it."""
 
 
 class Refused(NamedTuple):
@@ -98,12 +101,14 @@ def named(evidence: Mapping[str, Any]) -> Evidence:
 def plain(value: Any) -> Any:
     """Return a value as JSON knows it: pods by key, sets sorted, records as maps with camelCase names."""
     match value:
+        case str() if not isinstance(value, Enum):
+            return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value)
         case None | bool() | int() | float() | str():
             return value.value if isinstance(value, Enum) else value
         case PodInfo():
             return value.key
         case msgspec.Struct():
-            return msgspec.to_builtins(value)
+            return plain(msgspec.to_builtins(value))
         case Mapping():
             return {str(plain(key)): plain(each) for key, each in value.items()}
         case tuple() if hasattr(value, "_asdict"):
@@ -117,8 +122,8 @@ def plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {_camel(f.name): plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if hasattr(value, "tolist"):  # a NumPy scalar or array
-        return value.tolist()
-    return str(value)
+        return plain(value.tolist())
+    return plain(str(value))
 
 
 def _camel(name: str) -> str:

@@ -3,7 +3,7 @@
 What the command line calls::
 
     explanation = explain(scheduler, pod, matrix=True, node="node-3", sampling=False)
-    document = report([explanation], configuration="profiles/default.yaml", inputs=digests, fail=args.exit_code)
+    document = report([explanation], metadata=metadata, fail=args.exit_code)
 
 and ``schedctl.render.outputs.write(document, output, stream, terminal)`` prints it. Everything is asked in a fork of
 the cluster: evidence is read before anything else is tried, and the cluster is as before when the answer is there.
@@ -12,7 +12,7 @@ the cluster: evidence is read before anything else is tried, and the cluster is 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 
@@ -21,15 +21,15 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine import fit_error
 from schedctl.engine.attempts import Attempt
+from schedctl.engine.guesses import Guess
 from schedctl.errors import Inconclusive, NotModelled, UsageError
-from schedctl.explain import facts, phrases, preemptions, scores, storage_steps
+from schedctl.explain import extenders, facts, phrases, preemptions, remarks, scores, storage_steps, wakings
 from schedctl.explain import hints as next_steps
 from schedctl.explain.pod_changes import as_pending
 from schedctl.explain.reports import (
     CurrentNode,
     ExplainReport,
     Explanation,
-    InputDigest,
     Metadata,
     NodeScore,
     NodeVerdict,
@@ -39,6 +39,9 @@ from schedctl.explain.reports import (
 )
 from schedctl.explain.similar import did_you_mean, meant
 from schedctl.explain.takings import takings
+from schedctl.framework.fit_errors import none_available
+from schedctl.framework.statuses import Code
+from schedctl.scheduler.gaps import guesses_of
 from schedctl.scheduler.schedulers import Scheduler
 
 
@@ -50,6 +53,7 @@ def explain(
     node: str = "",
     sampling: bool = False,
     hints: bool = True,
+    guessed: Collection[Guess] = (),
 ) -> Explanation:
     """Return why a pod goes where it goes, or nowhere; the cluster is as before.
 
@@ -62,6 +66,7 @@ def explain(
         sampling: look at as many nodes as kube-scheduler would, instead of all.
         hints: whether to look for next steps, and for places the victims of a preemption would find; both try changed
             clusters.
+        guessed: what was guessed when the pod was made.
 
     Raises:
         UsageError: there is no node of the name asked for.
@@ -77,7 +82,7 @@ def explain(
         bound_to = (standing or info).pod.spec.node_name
         asked = PodInfo(as_pending(info.pod)) if bound_to else info
         try:
-            answer = _explained(scheduler, asked, bound_to, matrix, node, sampling, hints)
+            answer = _explained(scheduler, asked, bound_to, matrix, node, sampling, hints, guessed)
         except NotModelled as missing:
             answer = Explanation(
                 pod=_reference(asked, bound_to),
@@ -92,20 +97,14 @@ def explain(
 def report(
     explanations: Sequence[Explanation],
     *,
-    configuration: str = "built-in defaults",
-    inputs: Sequence[InputDigest] = (),
-    sampling: bool = False,
-    what_if: Sequence[str] = (),
+    metadata: Metadata | None = None,
     fail: bool = False,
 ) -> ExplainReport:
     """Return the report of these explanations.
 
     Args:
         explanations: in the order of the output.
-        configuration: where the scheduler configuration came from.
-        inputs: digests of everything that was read.
-        sampling: as given to `explain`.
-        what_if: what was changed in the cluster before, in words.
+        metadata: under which conditions they were made.
         fail: whether a pod that is not scheduled makes the exit code 1 (``--exit-code``); 5 where only inconclusive
             answers are in the way.
     """
@@ -114,7 +113,7 @@ def report(
     refused = len(explanations) - verdicts[Verdict.SCHEDULED] - inconclusive
     exit_code = 5 if inconclusive and not (fail and refused) else int(fail and refused > 0)
     return ExplainReport(
-        metadata=Metadata(configuration=configuration, sampling=sampling, inputs=list(inputs), what_if=list(what_if)),
+        metadata=metadata or Metadata(),
         summary=Summary(
             exit_code=exit_code,
             pods=len(explanations),
@@ -156,7 +155,14 @@ def _reference(pod: PodInfo, bound_to: str) -> PodReference:
 
 
 def _explained(
-    scheduler: Scheduler, pod: PodInfo, bound_to: str, matrix: bool, node: str, sampling: bool, hints: bool
+    scheduler: Scheduler,
+    pod: PodInfo,
+    bound_to: str,
+    matrix: bool,
+    node: str,
+    sampling: bool,
+    hints: bool,
+    guessed: Collection[Guess],
 ) -> Explanation:
     reference = _reference(pod, bound_to)
     missing_class = next_steps.missing_class(pod, scheduler.cluster) if hints else []
@@ -169,9 +175,11 @@ def _explained(
     second = scores.runner_up(ranking) if ranking else None
     ties = outcome.ties
     outlook, prospect = preemptions.outlook(outcome)
+    guesses, apparent = guesses_of(outcome, guessed), _verdict(outcome)
+    decided = not any(guess.decides for guess in guesses)
     explanation = Explanation(
         pod=reference,
-        verdict=_verdict(outcome),
+        verdict=apparent if decided else Verdict.INCONCLUSIVE,
         profile=outcome.profile.scheduler_name,
         message=fit_error.message(outcome),
         error=outcome.error,
@@ -191,14 +199,40 @@ def _explained(
         matrix=facts.matrix(outcome) if matrix else None,
         node=facts.node(outcome, node, ranking) if node else None,
         current=_current(outcome, bound_to, ranking) if bound_to else None,
-        notes=[*_notes(outcome), *filter(None, (storage_steps.uncounted(outcome), prospect))],
+        wakings=wakings.of(outcome),
+        notes=[
+            *_notes(outcome),
+            *extenders.notes(outcome),
+            *filter(None, (storage_steps.uncounted(outcome), prospect)),
+        ],
+        guesses=guesses,
+        apparent=None if decided else apparent,
     )
-    if not hints:
+    if not decided:  # what helps on a cluster that is not known would be one more guess
         return explanation
-    deep = explanation.node is not None and explanation.node.verdict is NodeVerdict.REFUSED
-    found = next_steps.find(scheduler, pod, outcome, reasons, node if deep else "", matrix=matrix)
-    preemption = preemptions.rehomed(scheduler, outcome, explanation.preemption)
-    return msgspec.structs.replace(explanation, hints=[*found, *missing_class], preemption=preemption)
+    if hints:
+        deep = explanation.node is not None and explanation.node.verdict is NodeVerdict.REFUSED
+        found = next_steps.find(scheduler, pod, outcome, reasons, node if deep else "", matrix=matrix)
+        preemption = preemptions.rehomed(scheduler, outcome, explanation.preemption)
+        explanation = msgspec.structs.replace(explanation, hints=[*found, *missing_class], preemption=preemption)
+    return _after_the_choice(scheduler, outcome, explanation)
+
+
+def _after_the_choice(scheduler: Scheduler, outcome: Attempt, explanation: Explanation) -> Explanation:
+    """Return an explanation with what Reserve and Permit make of it, and what plugins have to say besides."""
+    reserved = remarks.reservation(scheduler, outcome)
+    explanation = msgspec.structs.replace(explanation, reservation=reserved, remarks=remarks.of(scheduler, outcome))
+    if reserved is None or reserved.code in (Code.SUCCESS.label, Code.WAIT.label):
+        return explanation
+    if reserved.code == Code.ERROR.label:
+        return msgspec.structs.replace(explanation, verdict=Verdict.ERROR, error=reserved.message)
+    return msgspec.structs.replace(
+        explanation,
+        verdict=Verdict.UNSCHEDULABLE,
+        message=none_available(1, {reserved.message: 1}),
+        unschedulable_plugins=[reserved.plugin],
+        wakings=wakings.of(outcome, reserved.plugin),
+    )
 
 
 def _verdict(outcome: Attempt) -> Verdict:

@@ -124,7 +124,7 @@ def matrix(outcome: Attempt) -> Matrix:
     }
     every = [refused for found in refusals.values() for refused in found]
     return Matrix(
-        filters=[_plugin_refusals(outcome, plugin.name, refusals) for plugin in outcome.profile.filter],
+        filters=_filters(outcome, refusals),
         patterns=groups.patterns(nodes.names, every, zone_of),
     )
 
@@ -148,7 +148,7 @@ def node(outcome: Attempt, name: str, ranking: list[NodeScore]) -> NodeDetail:
         unschedulable=info.object.spec.unschedulable,
         pods=len(info.pods),
         resources=_resources(outcome, info),
-        filters=[_plugin_refusals(outcome, plugin.name, refusals) for plugin in outcome.profile.filter],
+        filters=_filters(outcome, refusals),
         score=score,
         rank=scores.rank(ranking, score) if score is not None else 0,
         comparison=scores.compare(ranking[0], score) if score is not None and beaten else None,
@@ -175,11 +175,22 @@ def _left_out(outcome: Attempt) -> list[str]:
     return [name for name in outcome.cluster.nodes_by_name.names if name not in searched]
 
 
-def _plugin_refusals(outcome: Attempt, plugin: str, refusals: dict[str, list[Refused]]) -> PluginRefusals:
+def _filters(outcome: Attempt, refusals: dict[str, list[Refused]]) -> list[PluginRefusals]:
+    """Return what filters refuse, and extenders that filter after them; those were asked about what was left."""
+    found = [
+        _plugin_refusals(outcome, plugin.name, outcome.judged is not None, refusals)
+        for plugin in outcome.profile.filter
+    ]
+    asked = outcome.consultation.asked if outcome.consultation is not None else ()
+    filtering = [extender.name for extender in outcome.profile.extenders if extender.filters]
+    return found + [_plugin_refusals(outcome, name, name in asked, refusals) for name in filtering]
+
+
+def _plugin_refusals(outcome: Attempt, plugin: str, asked: bool, refusals: dict[str, list[Refused]]) -> PluginRefusals:
     found = refusals.get(plugin, [])
     return PluginRefusals(
         plugin=plugin,
-        asked=outcome.judged is not None and plugin not in outcome.cycle.skip_filter,
+        asked=asked and plugin not in outcome.cycle.skip_filter,
         refused=len({refused.node for refused in found}),
         reasons=groups.reasons(found, zones(outcome)),
     )

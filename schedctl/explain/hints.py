@@ -274,7 +274,7 @@ def _ungated(trials: Trials, pod: PodInfo, told: Sequence[Hint]) -> list[Hint]:
 def _nothing(trials: Trials, *, more: bool) -> Hint:
     tried = "no change is known that helps"
     if trials.made == 1:
-        tried = "the one change tried does not make it fit"
+        tried = f"the one change tried ({' and '.join(dict.fromkeys(trials.kinds))}) does not make it fit"
     elif trials.made:
         tried = f"none of {trials.made} changes tried makes it fit"
     further = "; the same with `--matrix` shows every refusal" if more else ""

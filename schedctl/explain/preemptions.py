@@ -13,6 +13,7 @@ import msgspec
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.attempts import Attempt
 from schedctl.engine.filtering import Filtering, filter_column
+from schedctl.engine.guesses import FILTERING, decisive
 from schedctl.errors import NotModelled
 from schedctl.explain import phrases
 from schedctl.explain.evidence import refused_by
@@ -29,13 +30,20 @@ _KEEPS_DEVICES, _KEEPS_VOLUMES = "DynamicResources", "NodeVolumeLimits"
 
 
 def outlook(outcome: Attempt) -> tuple[Outlook | None, str]:
-    """Return what it would take for the pod to run, and the same in words where that is news."""
+    """Return what it would take for the pod to run, and the same in words where that is news.
+
+    Nothing is said where filters guess, or extenders refuse: what they would say of empty nodes nobody knows.
+    """
+    if any(guess.point in FILTERING for guess in outcome.guesses):
+        return None, ""
     if outcome.chosen:
         return Outlook.FITS, ""
     if outcome.filtering is None or outcome.judged is None or outcome.error:
         return None, ""
     if outcome.post_filter is not None and outcome.post_filter.nominated_node:
         return Outlook.FITS_AFTER_PREEMPTION, ""
+    if outcome.consultation is not None and outcome.consultation.rejected:
+        return None, ""
     empty = outcome.judged.emptied()
     found = filter_column(outcome.profile, outcome.cycle, empty)
     names = [name for name, fit in zip(empty.names, found.feasible.tolist(), strict=True) if fit]
@@ -124,6 +132,8 @@ def _rehomed(scheduler: Scheduler, victim: Victim, info: PodInfo) -> Victim:
         return victim
     if outcome.chosen:
         scheduler.place(outcome)
+    if decisive(outcome):
+        return victim
     where = f"one like it would find room on {outcome.chosen}" if outcome.chosen else "one like it would find no room"
     return msgspec.structs.replace(victim, elsewhere=outcome.chosen, text=f"{victim.text}; {where}")
 

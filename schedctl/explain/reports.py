@@ -15,6 +15,7 @@ import msgspec
 
 from schedctl import KUBERNETES_VERSION, __version__
 from schedctl.explain.schemas import schema_of
+from schedctl.scheduler.gaps import Guessed, MissingKind
 
 
 class Verdict(StrEnum):
@@ -33,7 +34,7 @@ class Verdict(StrEnum):
     ERROR = "Error"
     """A plugin failed and kube-scheduler would abandon the cycle."""
     INCONCLUSIVE = "Inconclusive"
-    """schedctl cannot tell, e.g. because a search budget was spent."""
+    """schedctl cannot tell: a search budget was spent, or kinds could not be listed that decide."""
 
 
 class NodeVerdict(StrEnum):
@@ -435,6 +436,124 @@ class Hint(Record, frozen=True):
     command: str = ""
 
 
+class Waking(Record, frozen=True):
+    """An event that brings a refused pod back into the queue.
+
+    Attributes:
+        event: what kube-scheduler calls it, e.g. ``AssignedPodDelete``.
+        text: the same in words.
+        plugins: who of those that refused the pod asks for it.
+        hinted: whether each of them looks at the very object first, and lets the pod wait where it could not help.
+        counting, asked: of how many pods that could leave, or nodes like which one could be added, how many would bring
+            it back; null where that was not tried.
+    """
+
+    event: str
+    text: str
+    plugins: list[str] = []
+    hinted: bool = False
+    counting: int | None = None
+    asked: int | None = None
+
+
+class Reservation(Record, frozen=True):
+    """What Reserve and Permit say of the chosen node, tried and undone.
+
+    Attributes:
+        code: ``Success``, ``Wait``, or the code with which the node is taken back from the pod.
+        plugin: who takes it back, "" where nobody does.
+        message: in whose words.
+        waits: the plugins that hold the pod back, and for how many seconds at most.
+        text: the same in words, "" for success.
+    """
+
+    code: str = "Success"
+    plugin: str = ""
+    message: str = ""
+    waits: dict[str, float] = {}
+    text: str = ""
+
+
+class Remark(Record, frozen=True):
+    """What a plugin says of the pod beyond its verdicts, such as how the group of the pod stands.
+
+    Attributes:
+        plugin: who says so.
+        text: in one sentence.
+        details: more of it, a line each.
+        evidence: what stands behind it, by name, as the plugin gave it.
+    """
+
+    plugin: str
+    text: str
+    details: list[str] = []
+    evidence: dict[str, Any] = {}
+
+
+class Agreement(StrEnum):
+    """Whether what kube-scheduler said and what we say are the same."""
+
+    AGREES = "Agrees"
+    """Byte for byte."""
+    AGREES_AS_FAR = "AgreesAsFar"
+    """As far as what was cut goes."""
+    OTHER_WORDS = "OtherWords"
+    """In the words of another version."""
+    DIFFERS = "Differs"
+    """They are not."""
+
+
+class LineDifference(Record, frozen=True):
+    """One way in which a line of kube-scheduler's differs from ours.
+
+    Attributes:
+        kind: in what: ``Nodes``, ``Gained``, ``Lost``, ``Count``, ``Text``, ``Preemption`` or ``Verdict``.
+        reason: the reason, in our words; "" for none.
+        plugin: whose it is, "" where nobody knows.
+        theirs: how many nodes it stood for then; where no nodes are counted, what was said.
+        ours: likewise, now.
+        text: the same in words.
+    """
+
+    kind: str
+    reason: str = ""
+    plugin: str = ""
+    theirs: int | str = 0
+    ours: int | str = 0
+    text: str = ""
+
+
+class Recorded(Record, frozen=True):
+    """What a scheduler has said of the pod before, next to our line.
+
+    Attributes:
+        source: ``Condition`` for the pod's own PodScheduled condition, ``Event`` for an event about it.
+        message: what was said; an event carries at most 1,024 bytes of it.
+        reason: ``FailedScheduling``, or the reason of the condition.
+        count: how often; an event that happens again keeps the words of the first time.
+        first: when first, "" where nobody says; of a condition without an event of the same words, since when the pod
+            has been refused.
+        last: when last, "" where nobody says.
+        reporter: who said it, "" where nobody says.
+        agreement: whether it is what we say.
+        differences: in what it is not.
+        circumstances: what has changed since, as far as the cluster shows it.
+        text: who said it when, and whether it is what we say.
+    """
+
+    source: str
+    message: str
+    reason: str = ""
+    count: int = 1
+    first: str = ""
+    last: str = ""
+    reporter: str = ""
+    agreement: Agreement = Agreement.DIFFERS
+    differences: list[LineDifference] = []
+    circumstances: list[str] = []
+    text: str = ""
+
+
 class Explanation(Record, frozen=True):
     """The answer about one pod.
 
@@ -454,14 +573,22 @@ class Explanation(Record, frozen=True):
         reasons: why the other nodes will not do, the most frequent first; first refusals only, as Kubernetes counts.
         unschedulable_plugins: who refused, where no node will do.
         preemption: what PostFilter achieved.
-        outlook: what it would take, null where nodes were not judged.
+        outlook: what it would take, null where nodes were not judged, or filters guess.
         scores: of every feasible node, best first.
         comparison: why the winner beats the best of the nodes that lost, null with fewer than two.
         matrix: every filter about every node, null unless asked for.
         node: one node in depth, null unless asked for.
         current: for a bound pod, where it runs against where it would go.
         hints: next steps.
+        wakings: what brings the pod back into the queue; empty where it is not waiting for anything.
         notes: what a reader must know to read the answer right.
+        guesses: what the answer rests on that could not be listed, what decides first; where something does, the
+            verdict is Inconclusive, and all that was found out stands here for a cluster without it.
+        apparent: what the verdict would be if there were none of it; null unless a guess decides.
+        history: what a scheduler has said of the pod before; empty unless asked for.
+        reservation: what Reserve and Permit say of the chosen node; null where there is none, nobody is asked, or the
+            answer rests on guesses. Where they take it back, the verdict is as if it had never been chosen.
+        remarks: what plugins say of the pod beyond their verdicts.
     """
 
     pod: PodReference
@@ -486,7 +613,13 @@ class Explanation(Record, frozen=True):
     node: NodeDetail | None = None
     current: CurrentNode | None = None
     hints: list[Hint] = []
+    wakings: list[Waking] = []
     notes: list[str] = []
+    guesses: list[Guessed] = []
+    apparent: Verdict | None = None
+    history: list[Recorded] = []
+    reservation: Reservation | None = None
+    remarks: list[Remark] = []
 
 
 class InputDigest(Record, frozen=True):
@@ -506,6 +639,7 @@ class Metadata(Record, frozen=True):
         sampling: whether nodes were sampled as kube-scheduler does; otherwise every node was judged.
         inputs: what was read.
         what_if: what was changed in the cluster before anything was asked, in words and in order.
+        missing: the kinds that could not be listed.
     """
 
     tool_version: str = __version__
@@ -514,6 +648,7 @@ class Metadata(Record, frozen=True):
     sampling: bool = False
     inputs: list[InputDigest] = []
     what_if: list[str] = []
+    missing: list[MissingKind] = []
 
 
 class Summary(Record, frozen=True):

@@ -10,6 +10,7 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine import attempts
 from schedctl.engine.attempts import Attempt
+from schedctl.engine.guesses import decisive
 from schedctl.errors import NotModelled
 from schedctl.explain import evidence
 from schedctl.explain.changes import Change
@@ -43,6 +44,7 @@ class Trials:
     Attributes:
         left: how many tries are left.
         made: how many were made.
+        kinds: of what kinds the changes were.
     """
 
     def __init__(self, scheduler: Scheduler, pod: Pod) -> None:
@@ -50,6 +52,7 @@ class Trials:
         self._pod = pod
         self.left = MOST_TRIES
         self.made = 0
+        self.kinds: list[str] = []
 
     @property
     def cluster(self) -> Cluster:
@@ -65,6 +68,7 @@ class Trials:
         """
         self.left -= 1
         self.made += 1
+        self.kinds += (change.kind for change in changes)
         with self._scheduler.cluster.fork() as cluster:
             pod = self._pod
             for change in changes:
@@ -91,7 +95,7 @@ def refusals_on(outcome: Attempt, node: str) -> tuple[Refused, ...]:
 
 
 def _trial(outcome: Attempt, node: str) -> Trial:
-    if not outcome.chosen or outcome.filtering is None:
+    if not outcome.chosen or outcome.filtering is None or decisive(outcome):
         return Trial(refused=refusals_on(outcome, node) if node else ())
     fits = int(outcome.filtering.feasible.sum())
     names = outcome.filtering.nodes.names

@@ -203,6 +203,8 @@ _WORDINGS = {
     ),
     "dynamic-resources/unavailable": Wording(device_wording.held),
     "dynamic-resources": Wording(),
+    "extender/left-out": Wording(summary=lambda found: "left out without a reason; no eviction is tried there"),
+    "extender": Wording(),
     "inter-pod-affinity/repelled": Wording(_repelled),
     "inter-pod-affinity/unmatched": Wording(_lonely, _lonely_summary),
     "inter-pod-affinity/unwanted": Wording(_crowded),

@@ -2,7 +2,103 @@
 
 ``points`` has one base class per extension point; its docstrings say who calls a method, how often, and what each
 answer causes. ``statuses`` and ``reasons`` are what plugins answer with, ``cycles`` what they share during one pod's
-cycle, ``handles`` what they may ask of the scheduler around them, ``profiles`` the ordered plugins of one
-``schedulerName``, ``registries`` where plugins are found by name. ``lifting`` turns a method written for one node into
-the column form that everything else sees, and ``arithmetic`` has Go's integer arithmetic for columns.
+cycle, ``handles`` what they may ask of the scheduler around them, ``events`` what they may hear of, ``remarks`` what
+they may say besides, ``extenders`` who else may be asked. ``profiles`` has the ordered plugins of one
+``schedulerName``, ``registries`` says where plugins are found by name, ``contracts`` what a class must be to be one,
+``faults`` where in its code a fault comes from. ``lifting`` turns a method written for one node into the column form
+that everything else sees, and ``arithmetic`` has Go's integer arithmetic for columns.
+
+What is listed here is what the author of a plugin needs::
+
+    from schedctl.framework import FilterPlugin, Reason, per_node
 """
+
+from schedctl.cache.arrays import BoolArray, IntArray
+from schedctl.cache.cluster import Change, ChangeKind, Cluster
+from schedctl.cache.nodes import NodeInfo, Nodes
+from schedctl.cache.pod_info import PodInfo
+from schedctl.config.args import PluginArgs
+from schedctl.config.durations import Duration
+from schedctl.framework.arithmetic import MAX_NODE_SCORE, default_normalize
+from schedctl.framework.cycles import Cycle, CycleState, StateKey
+from schedctl.framework.events import Action, ClusterEvent, Hint, Registration, Resource, registers
+from schedctl.framework.handles import Handle
+from schedctl.framework.lifting import per_node
+from schedctl.framework.points import (
+    BindPlugin,
+    FilterPlugin,
+    NodeSet,
+    PermitPlugin,
+    Plugin,
+    PostBindPlugin,
+    PostFilterPlugin,
+    PostFilterResult,
+    PreBindPlugin,
+    PreEnqueuePlugin,
+    PreFilterPlugin,
+    PreScorePlugin,
+    QueueSortPlugin,
+    ReservePlugin,
+    Scope,
+    ScorePlugin,
+)
+from schedctl.framework.reasons import ACCEPT, CodeColumn, Lookup, Reason, Verdict, Verdicts
+from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status, error, unresolvable, unschedulable, wait
+from schedctl.framework.waiting_pods import WaitingPod
+
+__all__ = [
+    "ACCEPT",
+    "MAX_NODE_SCORE",
+    "SKIP",
+    "SUCCESS",
+    "Action",
+    "BindPlugin",
+    "BoolArray",
+    "Change",
+    "ChangeKind",
+    "Cluster",
+    "ClusterEvent",
+    "Code",
+    "CodeColumn",
+    "Cycle",
+    "CycleState",
+    "Duration",
+    "FilterPlugin",
+    "Handle",
+    "Hint",
+    "IntArray",
+    "Lookup",
+    "NodeInfo",
+    "NodeSet",
+    "Nodes",
+    "PermitPlugin",
+    "Plugin",
+    "PluginArgs",
+    "PodInfo",
+    "PostBindPlugin",
+    "PostFilterPlugin",
+    "PostFilterResult",
+    "PreBindPlugin",
+    "PreEnqueuePlugin",
+    "PreFilterPlugin",
+    "PreScorePlugin",
+    "QueueSortPlugin",
+    "Reason",
+    "Registration",
+    "ReservePlugin",
+    "Resource",
+    "Scope",
+    "ScorePlugin",
+    "StateKey",
+    "Status",
+    "Verdict",
+    "Verdicts",
+    "WaitingPod",
+    "default_normalize",
+    "error",
+    "per_node",
+    "registers",
+    "unresolvable",
+    "unschedulable",
+    "wait",
+]

@@ -16,7 +16,8 @@ from schedctl.cache.cluster import Change, Cluster
 from schedctl.devices.allocated import PendingAllocation
 
 IMPLICIT_PREFIX = "deviceclass.resource.kubernetes.io/"
-_DEVICE_KINDS = (DeviceClass, ResourceSlice, ResourceClaim, PendingAllocation)
+DEVICE_KINDS = (DeviceClass, ResourceSlice, ResourceClaim)
+"""The kinds that say how many devices there are in place of a resource, and how many are taken."""
 
 
 def classes_by_resource(cluster: Cluster) -> Mapping[str, DeviceClass]:
@@ -35,7 +36,7 @@ def can_be_devices(resource: str) -> bool:
 
 def devices_moved(requests: Mapping[str, int], change: Change) -> bool:
     """Return whether a change of an object may concern devices that stand in for what a pod asks for."""
-    return isinstance(change.subject, _DEVICE_KINDS) and any(map(is_scalar, requests))
+    return isinstance(change.subject, (*DEVICE_KINDS, PendingAllocation)) and any(map(is_scalar, requests))
 
 
 def _classes(cluster: Cluster) -> Mapping[str, DeviceClass]:

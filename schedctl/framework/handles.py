@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 from schedctl.cache.arrays import BoolArray
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle
+from schedctl.framework.events import ClusterEvent
+from schedctl.framework.extenders import Extender, Unanswered
 from schedctl.framework.statuses import Status
 from schedctl.framework.waiting_pods import WaitingPod
+
+Listener = Callable[[ClusterEvent, Any, Any], None]
+"""Called with an event, the object before, None if it was added, and after it, None if it was deleted.
+
+Pods come as `PodInfo`, everything else as API structs. What it answers is not looked at.
+"""
 
 
 class Fault(Protocol):
@@ -56,6 +64,13 @@ class Handle(Protocol):
     def nominated_pods(self, node_name: str) -> Sequence[PodInfo]:
         """Return the pods nominated to a node, in order of nomination."""
 
+    @property
+    def extenders(self) -> Sequence[Extender]:
+        """The extenders of the scheduler, in the order in which they are asked."""
+
+    def unanswered(self, extender: Extender, why: Unanswered) -> None:
+        """Say that an extender should have been asked at PostFilter and gave no answer."""
+
     def run_filters(self, cycle: Cycle, nodes: Nodes, *, nominated: bool) -> Filtered:
         """Run the profile's filters on a column; `nominated` counts pods nominated to its nodes in, as Filter does.
 
@@ -70,6 +85,18 @@ class Handle(Protocol):
 
     def preempting(self, pod: PodInfo) -> bool:
         """Return whether evictions that a pod has asked for are still being carried out."""
+
+    def listen(self, events: ClusterEvent | Sequence[ClusterEvent], callback: Listener) -> None:
+        """Hear of events from now on, each once, as an informer of kube-scheduler would: after the cluster has changed.
+
+        There are events in a run only. What a run that is undone has told is not taken back, so that whoever keeps
+        books by it begins them anew, or reads the cluster. A fault of the callback, best a method of the plugin, is
+        told in the plugin's name and changes nothing else.
+
+        Args:
+            events: what to hear of; actions and kinds may be unions, as in registrations.
+            callback: what to call.
+        """
 
     def bind(self, pod: PodInfo, node_name: str) -> Status:
         """Tell the API server to bind a pod to a node; in a dry run nothing is told and the answer is Success."""

@@ -14,6 +14,8 @@ import numpy as np
 
 from schedctl.cache.arrays import IntArray
 from schedctl.cache.nodes import NodeInfo, Nodes
+from schedctl.errors import PluginError
+from schedctl.framework import faults
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.reasons import ACCEPT, Part, Reason, Verdict, Verdicts
 
@@ -34,17 +36,29 @@ def per_node(method: Callable[[Any, Cycle, NodeInfo], Any]) -> Callable[[Any, Cy
 
         @wraps(method)
         def filter_column(self: Any, cycle: Cycle, nodes: Nodes) -> Verdicts:
-            return _by_reason([method(self, cycle, NodeInfo(nodes, i)) for i in range(len(nodes))])
+            verdicts = [method(self, cycle, NodeInfo(nodes, i)) for i in range(len(nodes))]
+            for verdict in verdicts:
+                if verdict is not None and not isinstance(verdict, Verdict):
+                    raise _wrong(self, "filter", verdict, "None, or a Reason called with its evidence")
+            return _by_reason(verdicts)
 
         return filter_column
     if method.__name__ == "score":
 
         @wraps(method)
         def score_column(self: Any, cycle: Cycle, nodes: Nodes) -> IntArray:
-            return np.array([method(self, cycle, NodeInfo(nodes, i)) for i in range(len(nodes))], np.int64)
+            scores = [method(self, cycle, NodeInfo(nodes, i)) for i in range(len(nodes))]
+            for score in scores:
+                if not isinstance(score, int | np.integer):
+                    raise _wrong(self, "score", score, "an integer")
+            return np.array(scores, np.int64)
 
         return score_column
     raise TypeError(f"per_node lifts filter and score, not {method.__name__}")
+
+
+def _wrong(plugin: Any, method: str, answer: Any, expected: str) -> PluginError:
+    return PluginError(faults.wrong(plugin, method, answer, expected))
 
 
 def _by_reason(verdicts: list[Verdict | None]) -> Verdicts:

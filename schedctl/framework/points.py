@@ -22,14 +22,17 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, ClassVar
 
+from schedctl.api.kinds import Kind
 from schedctl.cache.arrays import IntArray
 from schedctl.cache.cluster import Change
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
+from schedctl.config.args import PluginArgs
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.events import EVERY_EVENT, Registration
 from schedctl.framework.handles import Handle
 from schedctl.framework.reasons import CodeColumn, Verdicts
+from schedctl.framework.remarks import Remark, Trials
 from schedctl.framework.statuses import Status
 
 
@@ -80,11 +83,19 @@ class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point
     Attributes:
         name: the name in configurations and output; the class name unless set.
         per_row_cost: whether asking about a row is dear, so that the engine asks only about rows still standing.
+        reads: the kinds that it reads besides nodes and pods; where one is missing, its answers may be guesses.
+        kinds: those among them that are not Kubernetes' own; they are read and listed for its sake, and their objects
+            are in the cluster under their structs, as all others are. No event tells of their changes.
         reads_feasible_set: whether raw scores depend on which nodes are feasible; True, the default, is always right.
+        args_type: the type of the arguments of a plugin that is not Kubernetes' own; None where it takes any, as they
+            are written. (Those of Kubernetes' own are in `schedctl.config.args`.)
     """
 
     name: ClassVar[str] = ""
+    args_type: ClassVar[type[PluginArgs] | None] = None
     per_row_cost: ClassVar[bool] = False
+    reads: ClassVar[tuple[type, ...]] = ()
+    kinds: ClassVar[tuple[Kind, ...]] = ()
     reads_feasible_set: ClassVar[bool] = True
 
     def __init_subclass__(cls) -> None:
@@ -118,6 +129,13 @@ class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point
         pod what `signature` covers. The default, every event without a hint, is always right, and costs attempts.
         """
         return EVERY_EVENT
+
+    def remarks(self, cycle: Cycle, trials: Trials) -> Sequence[Remark]:
+        """Return what there is to say of a pod beyond what its own cycle shows, such as how its group stands.
+
+        Called after a cycle that somebody wants explained, never in a run. Nothing but `trials` may be changed by it.
+        """
+        return ()
 
 
 class PreEnqueuePlugin(Plugin):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from schedctl.framework.extenders import Extender
 from schedctl.framework.points import (
     BindPlugin,
     FilterPlugin,
@@ -32,6 +33,7 @@ class Profile:
         weights: weight of each score plugin by name, at least 1.
         percentage_of_nodes_to_score: of this profile, None where the scheduler's own holds.
         plugins: every plugin of the profile, by name.
+        extenders: who is asked besides, in order; the same for all profiles of a scheduler.
     """
 
     scheduler_name: str
@@ -50,6 +52,7 @@ class Profile:
     post_bind: tuple[PostBindPlugin, ...] = ()
     weights: Mapping[str, int] = field(default_factory=dict)
     percentage_of_nodes_to_score: int | None = None
+    extenders: tuple[Extender, ...] = ()
 
     @cached_property
     def deciding(self) -> tuple[Plugin, ...]:

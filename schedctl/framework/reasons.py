@@ -18,6 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from schedctl.cache.arrays import BoolArray
+from schedctl.errors import PluginError
+from schedctl.framework import faults
 from schedctl.framework.statuses import Cause, Code, Status
 
 CodeColumn = npt.NDArray[np.int8]
@@ -55,7 +57,9 @@ class Reason:
         self.reference = kebab(text)
 
     def __set_name__(self, owner: type, name: str) -> None:
-        self.reference = f"{kebab(owner.__name__)}/{kebab(name)}"
+        named = owner.__dict__.get("name")  # as configurations call the plugin; the class is not made yet
+        plugin = named if isinstance(named, str) and named else owner.__name__
+        self.reference = f"{kebab(plugin)}/{kebab(name)}"
 
     def __repr__(self) -> str:
         return f"<Reason {self.reference}>"
@@ -133,7 +137,10 @@ class Part:
 
     def at(self, row: int) -> dict[str, Any]:
         """Return the evidence of one row as plain Python values."""
-        return {name: _value(value, row) for name, value in self.evidence.items()}
+        try:
+            return {name: _value(value, row) for name, value in self.evidence.items()}
+        except faults.ESCAPING as fault:  # evidence on demand is code of the plugin's
+            raise PluginError(f"the evidence of {self.reason.reference} fails: {faults.worded(fault)}") from fault
 
     def text(self, row: int) -> str:
         """Return the words for one row."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from schedctl.api.kinds import Kind
+from schedctl.config.args import ARGS, PluginArgs
 from schedctl.framework.points import POINTS, Plugin
 
 
 class Registry(Mapping[str, type[Plugin]]):
-    """Plugin classes by Kubernetes name.
+    """Plugin classes by the name that configurations use.
 
     Raises:
         ValueError: two plugins share a name.
@@ -29,6 +31,24 @@ class Registry(Mapping[str, type[Plugin]]):
 
     def __len__(self) -> int:
         return len(self._plugins)
+
+    @property
+    def args_types(self) -> dict[str, type[PluginArgs]]:
+        """The types of the arguments of plugins that take any, by name."""
+        own = {name: plugin.args_type for name, plugin in self._plugins.items() if plugin.args_type is not None}
+        return ARGS | own
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds that plugins read and that are not Kubernetes' own, each once."""
+        return tuple(dict.fromkeys(kind for plugin in self._plugins.values() for kind in plugin.kinds))
+
+    def reading(self, kind: type) -> tuple[str, ...]:
+        """Return the plugins, by name, whose answers may be guesses where objects of a kind are not known.
+
+        Every plugin reads nodes and pods, so that none is named for them.
+        """
+        return tuple(name for name, plugin in self._plugins.items() if kind in plugin.reads)
 
     def implements(self, name: str, point: str) -> bool:
         """Return whether a plugin takes part in an extension point, e.g. ``("NodePorts", "filter")``."""

@@ -147,8 +147,8 @@ def balance(columns: Sequence[ResourceColumn], rows: int) -> IntArray:
 
 def _any_devices(nodes: Nodes, resources: Sequence[ResourceSpec]) -> bool:
     """Return whether a class stands in for one of the configured resources; only then are devices counted at all."""
-    classes = classes_by_resource(nodes.cluster)
-    return bool(classes) and any(spec.name in classes and can_be_devices(spec.name) for spec in resources)
+    names = [spec.name for spec in resources if can_be_devices(spec.name)]
+    return bool(names) and not classes_by_resource(nodes.cluster).keys().isdisjoint(names)
 
 
 def _with_devices(

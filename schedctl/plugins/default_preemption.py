@@ -1,18 +1,19 @@
 """DefaultPreemption: makes room for a pod by evicting others of lower priority.
 
 The plugin decides whether the pod may preempt at all and on how many nodes to try it; who could be evicted is found in
-``default_preemption_victims``, the dry run is in ``default_preemption_trials``, and the choice between nodes in
-``default_preemption_candidates``.
+``default_preemption_victims``, the dry run is in ``default_preemption_trials``, what extenders say to its outcome in
+``default_preemption_extenders``, and the choice between nodes in ``default_preemption_candidates``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from schedctl.api.field_errors import aggregated
+from schedctl.api.policies import PodDisruptionBudget
 from schedctl.cache.arrays import BoolArray
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
@@ -24,10 +25,12 @@ from schedctl.framework.points import PostFilterPlugin, PostFilterResult, PreEnq
 from schedctl.framework.reasons import CodeColumn, Reason
 from schedctl.framework.statuses import SUCCESS, Code, Status
 from schedctl.plugins.default_preemption_candidates import Candidates, Choice, choose
+from schedctl.plugins.default_preemption_extenders import narrowed
 from schedctl.plugins.default_preemption_trials import search
 
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 NEVER = "not eligible due to preemptionPolicy=Never."
+NO_CANDIDATE = "no candidate node for preemption"
 AWAITED = "not eligible due to a terminating pod on the nominated node."
 
 
@@ -42,6 +45,7 @@ class Preemption:
         enough: with how many candidates the search ends.
         candidates: nodes where evictions would make room; None where evictions were tried on no node.
         choice: which of them was chosen, None where there are none.
+        passed_over: the extenders that failed and what went wrong, where the search went on without them.
     """
 
     ineligible: str = ""
@@ -50,6 +54,7 @@ class Preemption:
     enough: int = 0
     candidates: Candidates | None = None
     choice: Choice | None = None
+    passed_over: tuple[tuple[str, str], ...] = ()
 
 
 class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
@@ -59,6 +64,8 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
     ``minCandidateNodesAbsolute``, one of which violates no budget, the search ends. kube-scheduler begins it at a
     random node; here it goes through the nodes in order of their names.
     """
+
+    reads = (PodDisruptionBudget,)
 
     underway = Reason("waiting for the preemption for this pod to be finished", unresolvable=True)
 
@@ -93,10 +100,19 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
             if found.faults:
                 return PostFilterResult(_worded(Code.ERROR, aggregated(found.faults)), findings=preemption)
             return _fruitless(len(nodes), found.refused, found.reasons, preemption)
+        preemption = Preemption("", len(potential), found.tried, enough, candidates)
+        if self.handle.extenders:
+            heard = narrowed(self.handle, cycle.pod, candidates, nodes)
+            candidates = heard.candidates
+            preemption = replace(preemption, candidates=candidates, passed_over=heard.passed_over)
+            if heard.fault:
+                return PostFilterResult(_worded(Code.ERROR, heard.fault), findings=preemption)
+            if not len(candidates):
+                return PostFilterResult(_worded(Code.UNSCHEDULABLE, NO_CANDIDATE), findings=preemption)
         choice = choose(candidates)
         node, victims = candidates.name(choice.candidate), candidates.victims(choice.candidate)
         text = f"found a potential placement for pod on node {node}, preempting {len(victims)} victims"
-        preemption = Preemption("", len(potential), found.tried, enough, candidates, choice)
+        preemption = replace(preemption, choice=choice)
         return PostFilterResult(_worded(Code.SUCCESS, text), node, tuple(victims), preemption)
 
     def _enough(self, potential: int) -> int:

@@ -39,12 +39,14 @@ class Candidates:
         begin: intp (c + 1,), where the victims of each node begin, and the end.
         pods: intp (v,), rows of the victims in the pod table; those of a node are together, the most important first.
         violating: bool (v,), victims whose eviction breaks a budget.
+        counted: int64 (c,), how many of a candidate break one by an extender's count; None where those above count.
     """
 
     nodes: Nodes
     begin: IndexArray
     pods: IndexArray
     violating: BoolArray
+    counted: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -52,7 +54,7 @@ class Candidates:
     @property
     def violations(self) -> IntArray:
         """How many victims of each candidate violate a budget, int64 (c,)."""
-        return self._summed(self.violating.astype(np.int64))
+        return self._summed(self.violating.astype(np.int64)) if self.counted is None else self.counted
 
     def name(self, candidate: int) -> str:
         """Return the name of one candidate."""
@@ -89,9 +91,26 @@ class Candidates:
             return np.diff(self.begin)
         if criterion is Criterion.PRIORITY_SUM:
             return self._summed(table.priority[self.pods] - _LEAST_PRIORITY)
-        first = self.pods[self.begin[:-1]]
-        values: IntArray = table.priority[first] if criterion is Criterion.HIGHEST_PRIORITY else -table.started[first]
-        return values
+        if criterion is Criterion.HIGHEST_PRIORITY:
+            priorities: IntArray = table.priority[self.pods[self.begin[:-1]]]
+            return priorities
+        return -self._started()
+
+    def _started(self) -> IntArray:
+        """When the first of the most important victims of each candidate started, int64 (c,).
+
+        That is the first victim, unless an extender has put them in another order.
+        """
+        table = self.nodes.cluster.pod_table
+        started: IntArray = table.started[self.pods[self.begin[:-1]]]
+        if self.counted is None or not len(self):
+            return started
+        priority = table.priority[self.pods]
+        most = np.maximum.reduceat(priority, self.begin[:-1])
+        important = priority == np.repeat(most, np.diff(self.begin))
+        times = np.where(important, table.started[self.pods], np.iinfo(np.int64).max)
+        earliest: IntArray = np.minimum.reduceat(times, self.begin[:-1])
+        return earliest
 
     def _summed(self, amounts: IntArray) -> IntArray:
         return np.add.reduceat(amounts, self.begin[:-1]) if len(amounts) else np.zeros(0, np.int64)

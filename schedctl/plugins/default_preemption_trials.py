@@ -94,7 +94,7 @@ def _try(handle: Handle, cycle: Cycle, nodes: Nodes, reasons: Counter[str], faul
     if len(victims.nodes) < len(nodes):
         reasons[NO_VICTIMS] += len(nodes) - len(victims.nodes)
     if not len(victims.nodes):
-        return Candidates(victims.nodes, victims.begin, victims.pods, victims.violating)
+        return Candidates(victims.nodes, victims.begin, victims.pods, np.zeros(0, np.bool_))
     emptied = victims.nodes.supposing_running(victims.at, victims.pods, -1)
     filtered = handle.run_filters(cycle, emptied, nominated=True)
     helped = np.flatnonzero(filtered.feasible)
@@ -108,7 +108,8 @@ def _try(handle: Handle, cycle: Cycle, nodes: Nodes, reasons: Counter[str], faul
     reasons.update(filtered.histogram())
     having = counts > 0
     begin = np.concatenate((np.zeros(1, np.intp), np.cumsum(counts[having])))
-    return Candidates(victims.nodes.take(having), begin, victims.pods[gone], victims.violating[gone])
+    violating = victims.violating[gone] if len(gone) else np.zeros(0, np.bool_)
+    return Candidates(victims.nodes.take(having), begin, victims.pods[gone], violating)
 
 
 def _evicted(handle: Handle, cycle: Cycle, emptied: Nodes, helped: IndexArray, victims: Victims) -> BoolArray:
@@ -117,6 +118,8 @@ def _evicted(handle: Handle, cycle: Cycle, emptied: Nodes, helped: IndexArray, v
     The column of each step supposes just what kube-scheduler would have done to the node by then, in the same order.
     """
     evicted = np.zeros(len(victims.pods), np.bool_)
+    if not len(helped):
+        return evicted
     order = _reprieve_order(victims)
     begin, counts = victims.begin[helped], np.diff(victims.begin)[helped]
     column = emptied.take(helped)

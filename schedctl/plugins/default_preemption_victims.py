@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Victims:
     """The possible victims of a column of nodes.
 
@@ -28,14 +29,17 @@ class Victims:
         pods: intp (v,), rows of the pod table; those of a node are together, the most important first.
         at: intp (v,), the position of each victim's node.
         begin: intp (n + 1,), where the victims of each node begin, and the end.
-        violating: bool (v,), victims whose eviction, with that of the more important ones of the node, breaks a budget.
     """
 
     nodes: Nodes
     pods: IndexArray
     at: IndexArray
     begin: IndexArray
-    violating: BoolArray
+
+    @cached_property
+    def violating(self) -> BoolArray:
+        """Victims whose eviction, with that of the more important ones of the node, breaks a budget, bool (v,)."""
+        return _violating(self.nodes.cluster, self.pods, self.at)
 
 
 def possible_victims(nodes: Nodes, priority: int) -> Victims:
@@ -56,7 +60,7 @@ def possible_victims(nodes: Nodes, priority: int) -> Victims:
     together = grouped(at, len(nodes))
     pods, at = pods[together], at[together]
     begin = np.concatenate((np.zeros(1, np.intp), np.cumsum(counts[having])))
-    return Victims(nodes.take(having), pods, at, begin, _violating(cluster, pods, at))
+    return Victims(nodes.take(having), pods, at, begin)
 
 
 def grouped(keys: IndexArray, bound: int) -> IndexArray:

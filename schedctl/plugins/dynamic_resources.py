@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from schedctl.api.devices import DeviceClass, DeviceRequest, ResourceClaim
+from schedctl.api.devices import DeviceClass, DeviceRequest, DeviceTaintRule, ResourceClaim, ResourceSlice
 from schedctl.api.field_errors import quoted
 from schedctl.api.meta import key_of
 from schedctl.api.node_selectors import NodeQuery, compile_node_selector
@@ -72,6 +72,7 @@ class DynamicResources(
     """Finds nodes where the devices a pod claims are available, and takes them for it."""
 
     per_row_cost = True
+    reads = (DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice)
     reads_feasible_set = False
 
     unread = Reason("not found", code=Code.ERROR)
@@ -104,8 +105,7 @@ class DynamicResources(
     def pre_filter(self, cycle: Cycle, nodes: Nodes) -> Status | None:
         """Find the pod's claims and whether they can be used or allocated at all; skip a pod that needs no devices."""
         pod, cluster = cycle.pod, nodes.cluster
-        classes = classes_by_resource(cluster)
-        extended = bool(classes) and asks_for_devices(pod, classes)
+        extended = asks_for_devices(pod, cluster)
         cycle.state[STATE] = None
         if not extended and not pod.pod.spec.resource_claims:
             return SKIP
@@ -136,6 +136,7 @@ class DynamicResources(
                 unusable[index] = why
         to_allocate = any(claim.status.allocation is None for claim in claims)
         allocator = Allocator(cluster, devices_in_use(cluster)) if to_allocate else None
+        classes = classes_by_resource(cluster) if extended else {}
         cycle.state[STATE] = ClaimSearch(pod, cluster, claims, special, reached_from, unusable, allocator, classes)
         return None
 
@@ -276,7 +277,7 @@ class DynamicResources(
 
     def signature(self, pod: PodInfo) -> Hashable | None:
         """The resources the pod asks for, any of which a DeviceClass may come to back; None if it needs devices."""
-        if pod.pod.spec.resource_claims or asks_for_devices(pod, classes_by_resource(self.handle.cluster)):
+        if pod.pod.spec.resource_claims or asks_for_devices(pod, self.handle.cluster):
             return None
         return frozenset(name for name, amount in pod.demand.pending.items() if amount)
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from schedctl.api.annotation_keys import EXTENDED_RESOURCE_CLAIM
 from schedctl.api.devices import (
     IN_MEMORY_NAME,
     DeviceClaim,
@@ -27,10 +28,9 @@ from schedctl.api.pods import Container, ContainerExtendedResourceRequest, Pod
 from schedctl.api.quantities import stored
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
-from schedctl.framework.device_classes import can_be_devices
+from schedctl.framework.device_classes import can_be_devices, classes_by_resource
 from schedctl.plugins.dynamic_resources_claims import is_pod
 
-ANNOTATION = "resource.kubernetes.io/extended-resource-claim"
 _LONGEST_GENERATED = 58
 
 
@@ -53,9 +53,10 @@ class _Asked(NamedTuple):
     mappings: list[ContainerExtendedResourceRequest]
 
 
-def asks_for_devices(pod: PodInfo, classes: Mapping[str, DeviceClass]) -> bool:
+def asks_for_devices(pod: PodInfo, cluster: Cluster) -> bool:
     """Return whether a class stands in for a resource that the pod asks for."""
-    return any(amount and name in classes and can_be_devices(name) for name, amount in pod.demand.pending.items())
+    names = [name for name, amount in pod.demand.pending.items() if amount and can_be_devices(name)]
+    return bool(names) and not classes_by_resource(cluster).keys().isdisjoint(names)
 
 
 def special_claim(pod: PodInfo, cluster: Cluster) -> ResourceClaim:
@@ -72,7 +73,7 @@ def special_claim(pod: PodInfo, cluster: Cluster) -> ResourceClaim:
             namespace=pod.namespace,
             uid=f"{IN_MEMORY_NAME}/{pod.uid}",
             generate_name=f"{name}-extended-resources-",
-            annotations={ANNOTATION: "true"},
+            annotations={EXTENDED_RESOURCE_CLAIM: "true"},
             owner_references=[owner],
         )
     )
@@ -111,7 +112,7 @@ def on_node(
 def _special_claims(cluster: Cluster) -> tuple[ResourceClaim, ...]:
     """Return all claims of the cluster that were made up for extended resources."""
     claims = cluster.every(ResourceClaim).values()
-    return tuple(claim for claim in claims if (claim.metadata.annotations or {}).get(ANNOTATION) == "true")
+    return tuple(claim for claim in claims if (claim.metadata.annotations or {}).get(EXTENDED_RESOURCE_CLAIM) == "true")
 
 
 def _requests(

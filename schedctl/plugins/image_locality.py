@@ -48,6 +48,8 @@ class ImageLocality(ScorePlugin):
 
     def score(self, cycle: Cycle, nodes: Nodes) -> IntArray:
         """Add up the images a node has, each scaled by the share of nodes that have it."""
+        if nodes.bare:
+            return np.zeros(len(nodes), np.int64)
         images = _images_of(cycle.pod.pod)
         index = self._index(nodes.cluster)
         sums = np.zeros(len(nodes.cluster.node_table.image_sets), np.int64)

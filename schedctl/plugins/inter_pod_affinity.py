@@ -36,6 +36,7 @@ from schedctl.plugins.inter_pod_affinity_state import (
     NO_DOMAIN,
     AffinityState,
     DomainCounts,
+    concerning,
     domains_of,
     nodes_selected,
     resolved,
@@ -53,6 +54,7 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     repelled = Reason("node(s) didn't satisfy existing pods anti-affinity rules")
     unread = Reason('error reading "PreFilterInterPodAffinity" from cycleState: not found', code=Code.ERROR)
 
+    reads = (Namespace,)
     reads_feasible_set = False
     args: InterPodAffinityArgs
 
@@ -64,16 +66,15 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         if malformed := _malformed(pod):
             return unresolvable(f"parsing pod: {malformed}")
         labels = cluster.node_table.labels
-        namespace_labels = _namespace_labels(cluster, pod)
         repelling = DomainCounts(labels)
-        for carriers in cluster.affinity_terms.required_anti.about(pod.namespace, namespace_labels, pod.labels):
+        for carriers in cluster.affinity_terms.required_anti.about(pod.labels, concerning(pod, cluster)):
             repelling.add(carriers.term.topology_key, carriers.nodes, carriers.counts)
         required = resolved(pod.required_affinity, cluster)
         anti = resolved(pod.required_anti_affinity, cluster)
         if not (required or anti or repelling.pairs):
             return SKIP
         attracting, unwanted = DomainCounts(labels), DomainCounts(labels)
-        state = AffinityState(pod, namespace_labels, required, anti, attracting, unwanted, repelling)
+        state = AffinityState(pod, required, anti, attracting, unwanted, repelling)
         if required:
             company = nodes_selected(cluster, required)
             for key in state.required_keys:
@@ -123,13 +124,13 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         for term, weight in own:
             sums.add(term.topology_key, nodes_selected(cluster, resolved((term,), cluster)), factor=weight)
         carried = cluster.affinity_terms
-        namespace_labels = _namespace_labels(cluster, pod)
+        concerned = concerning(pod, cluster)
         for table, factor in (
             (carried.required, self.args.hard_pod_affinity_weight),
             (carried.preferred, 1),
             (carried.preferred_anti, -1),
         ):
-            for carriers in table.about(pod.namespace, namespace_labels, pod.labels) if factor else ():
+            for carriers in table.about(pod.labels, concerned) if factor else ():
                 sums.add(carriers.term.topology_key, carriers.nodes, carriers.counts, carriers.weights, factor)
         if not sums.pairs:
             return SKIP
@@ -255,11 +256,6 @@ def _terms_of(pod: PodInfo) -> tuple[tuple[Any, ...], ...]:
     return tuple(terms(pod) for terms in _TERMS.values())
 
 
-def _namespace_labels(cluster: Cluster, pod: PodInfo) -> Mapping[str, str] | None:
-    namespace = cluster.get(Namespace, pod.namespace)
-    return namespace.metadata.labels if namespace is not None else None
-
-
 def _concern_each_other(cluster: Cluster, pod: PodInfo, other: PodInfo) -> bool:
     """Whether any term of one pod is about the other."""
     carried = carried_terms(other)
@@ -268,7 +264,7 @@ def _concern_each_other(cluster: Cluster, pod: PodInfo, other: PodInfo) -> bool:
         *carried.required_anti,
         *(t.term for t in (*carried.preferred, *carried.preferred_anti)),
     )
-    if any(term.matches(pod.namespace, _namespace_labels(cluster, pod), pod.labels) for term in theirs):
+    if any(map(concerning(pod, cluster), theirs)):
         return True
     required, anti, preferred, preferred_anti = _terms_of(pod)
     own = resolved((*required, *anti, *(t.term for t in (*preferred, *preferred_anti))), cluster)

@@ -15,7 +15,7 @@ from schedctl.api.selectors import LabelQuery, Requirement
 from schedctl.cache.affinity_terms import carried_terms
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import AffinityTerm, PodInfo
-from schedctl.plugins.inter_pod_affinity_state import NO_DOMAIN, AffinityState, matches_all
+from schedctl.plugins.inter_pod_affinity_state import NO_DOMAIN, AffinityState, concerning, matches_all
 
 NAMED = 10
 """How many pods a cause names; it counts them all."""
@@ -92,10 +92,10 @@ def unwanted_company(state: AffinityState, nodes: Nodes, row: int) -> Cause:
 
 def repelling_pods(state: AffinityState, nodes: Nodes, row: int) -> Cause:
     """Return the first anti-affinity term about the pod that pods in the node's domain carry."""
-    about = (state.pod.namespace, state.namespace_labels, state.pod.labels)
-    terms = [carriers.term for carriers in nodes.cluster.affinity_terms.required_anti.about(*about)]
+    pod, concerned = state.pod, concerning(state.pod, nodes.cluster)
+    terms = [carriers.term for carriers in nodes.cluster.affinity_terms.required_anti.about(pod.labels, concerned)]
     for info in _supposed([], nodes, row):
-        terms += (term for term in carried_terms(info).required_anti if term.matches(*about))
+        terms += (term for term in carried_terms(info).required_anti if concerned(term))
     for term in dict.fromkeys(terms):
         neighbours = _neighbours(nodes, row, term.topology_key)
         met = [info for info in neighbours if term in carried_terms(info).required_anti]

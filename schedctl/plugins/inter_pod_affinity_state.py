@@ -7,7 +7,7 @@ supposed column add to those counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -108,7 +108,6 @@ class AffinityState:
 
     Attributes:
         pod: the pod to be placed.
-        namespace_labels: the labels of its namespace, None where there is no such object.
         required, anti: its required terms, their namespace selectors resolved to names.
         attracting: running pods that match all required terms, under the key of each.
         unwanted: running pods that match an anti-affinity term, under its key.
@@ -117,7 +116,6 @@ class AffinityState:
     """
 
     pod: PodInfo
-    namespace_labels: Mapping[str, str] | None
     required: tuple[AffinityTerm, ...]
     anti: tuple[AffinityTerm, ...]
     attracting: DomainCounts
@@ -148,10 +146,7 @@ class AffinityState:
         for term in self.anti:
             matching = added(changes.signs * _changes_selected(nodes.cluster, changes, (term,)))
             unwanted[term.topology_key] = unwanted.get(term.topology_key, 0) + matching
-        namespace, labels = self.pod.namespace, self.pod.labels
-        about_pod = nodes.cluster.pod_table.footprints.repelling(
-            lambda term: term.matches(namespace, self.namespace_labels, labels)
-        )
+        about_pod = nodes.cluster.pod_table.footprints.repelling(concerning(self.pod, nodes.cluster))
         repelling = {key: added(changes.signs * numbers[changes.footprints]) for key, numbers in about_pod.items()}
         return replace(self, supposed=Supposed(attracting, unwanted, repelling))
 
@@ -172,6 +167,24 @@ def _changes_selected(cluster: Cluster, changes: PodChanges, terms: tuple[Affini
 def matches_all(terms: tuple[AffinityTerm, ...], info: PodInfo) -> bool:
     """Return whether a pod matches all of another's (resolved) terms, of which there is at least one."""
     return bool(terms) and all(term.matches(info.namespace, None, info.labels) for term in terms)
+
+
+def concerning(pod: PodInfo, cluster: Cluster) -> Callable[[AffinityTerm], bool]:
+    """Return what tells whether a term of another pod is about a pod.
+
+    The labels of its namespace are looked up for terms alone that select by them and are about such a pod otherwise.
+    """
+
+    def concerned(term: AffinityTerm) -> bool:
+        selector = term.namespace_selector
+        if pod.namespace in term.namespaces or selector.everything or selector.nothing:
+            return term.matches(pod.namespace, None, pod.labels)
+        if not term.selector.matches(pod.labels):
+            return False
+        namespace = cluster.get(Namespace, pod.namespace)
+        return selector.matches(namespace.metadata.labels if namespace is not None else None)
+
+    return concerned
 
 
 def resolved(terms: Iterable[AffinityTerm], cluster: Cluster) -> tuple[AffinityTerm, ...]:

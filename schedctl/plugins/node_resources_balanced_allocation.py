@@ -15,7 +15,7 @@ from schedctl.cache.cluster import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle
-from schedctl.framework.device_classes import devices_moved
+from schedctl.framework.device_classes import DEVICE_KINDS, devices_moved
 from schedctl.framework.points import PreScorePlugin, Scope, ScorePlugin
 from schedctl.framework.resource_scoring import balance, resource_columns
 from schedctl.framework.statuses import SKIP, Status
@@ -24,6 +24,7 @@ from schedctl.framework.statuses import SKIP, Status
 class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
     """Prefers nodes where the pod makes the use of cpu and memory, or of the configured resources, more even."""
 
+    reads = DEVICE_KINDS
     reads_feasible_set = False
 
     def signature(self, pod: PodInfo) -> Hashable:

@@ -20,7 +20,7 @@ from schedctl.cache.cluster import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle, StateKey
-from schedctl.framework.device_classes import IMPLICIT_PREFIX, classes_by_resource, devices_moved
+from schedctl.framework.device_classes import DEVICE_KINDS, IMPLICIT_PREFIX, classes_by_resource, devices_moved
 from schedctl.framework.events import Action, Hint, Registration, Resource, registers
 from schedctl.framework.handles import Handle
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, Scope, ScorePlugin
@@ -42,6 +42,7 @@ REQUESTS = StateKey[Mapping[str, int]]("PreFilterNodeResourcesFit")
 class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     """Rejects nodes without room for the pod, and ranks the others by how full they would be."""
 
+    reads = DEVICE_KINDS
     reads_feasible_set = False
     too_many_pods = Reason("Too many pods")
     insufficient = Reason("Insufficient {resource}")
@@ -136,7 +137,8 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     def _without_room(self, nodes: Nodes, resource: str, amount: int) -> Verdicts:
         used, capacity = nodes.requested(resource), nodes.allocatable(resource)
         short = amount > capacity - used
-        if is_scalar(resource) and resource in classes_by_resource(nodes.cluster):
+        unoffered = is_scalar(resource) and bool((short & (capacity <= 0)).any())
+        if unoffered and resource in classes_by_resource(nodes.cluster):
             short &= capacity > 0
         if not short.any():
             return ACCEPT

@@ -41,8 +41,6 @@ from schedctl.plugins.node_volume_limits_volumes import (
     is_attached,
 )
 
-_READ = (CSIDriver, CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass, VolumeAttachment)
-
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -62,6 +60,8 @@ WANTED = StateKey[Wanted]("NodeVolumeLimits")
 
 class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
     """Keeps a pod from nodes that can attach no more volumes of a CSI driver it needs."""
+
+    reads = (CSIDriver, CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass, VolumeAttachment)
 
     exceeded = Reason("node(s) exceed max volume count")
     driverless = Reason("{driver} CSI driver is not installed on the node")
@@ -85,7 +85,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         if not any(map(is_attached, cycle.pod.pod.spec.volumes or ())):
             return Scope.NOTHING
         if change.kind is ChangeKind.OBJECT:
-            return Scope.EVERYTHING if isinstance(change.subject, _READ) else Scope.NOTHING
+            return Scope.EVERYTHING if isinstance(change.subject, self.reads) else Scope.NOTHING
         if change.kind in (ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED):
             return Scope.ROW if any(map(is_attached, change.subject.pod.spec.volumes or ())) else Scope.NOTHING
         return Scope.ROW if change.kind is ChangeKind.NODES else Scope.NOTHING
@@ -105,6 +105,8 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         """Refuse nodes that lack a driver, or where a driver would have more volumes than it can attach."""
         cluster = nodes.cluster
         wanted = cycle.state[WANTED] if WANTED in cycle.state else _wanted(cluster, cycle.pod)
+        if not any(each.volumes or each.fault is not None for each in (wanted.here, wanted.elsewhere)):
+            return ACCEPT
         drivers = cluster.derived(node_drivers, CSINode, Node)
         known = nodes.gather(drivers.known)
         verdicts = self._unready(wanted.here, nodes, known, drivers)
@@ -120,11 +122,9 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
             return self._fault(wanted.fault, where)
         verdicts = ACCEPT
         for driver in wanted.drivers:
-            opted = nodes.cluster.get(CSIDriver, driver)
-            if opted is None or not opted.spec.prevent_pod_scheduling_if_missing:
-                continue
             missing = where & ~nodes.gather(drivers.installed[driver]) if driver in drivers.installed else where.copy()
-            if missing.any():
+            opted = nodes.cluster.get(CSIDriver, driver) if missing.any() else None
+            if opted is not None and opted.spec.prevent_pod_scheduling_if_missing:
                 volumes = wanted.names(driver)
                 verdicts = verdicts.then(self.driverless.where(missing, driver=driver, volumes=volumes))
         return verdicts

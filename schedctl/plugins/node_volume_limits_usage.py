@@ -265,6 +265,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
 def volumes_in_use(cluster: Cluster) -> VolumesInUse:
     """Return the volumes in use in a cluster, as it is now."""
     volumes = cluster.derived(VolumesInUse)
+    cluster.rely_on(PersistentVolumeClaim, PersistentVolume, StorageClass, VolumeAttachment)
     volumes.catch_up(cluster)
     return volumes
 

@@ -52,6 +52,8 @@ SOFT = StateKey[SoftState]("PreScorePodTopologySpread")
 class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     """Rejects nodes whose domain holds too many of the pods a constraint counts, and prefers those with few."""
 
+    reads = GROUPING_KINDS
+
     missing = Reason("node(s) didn't match pod topology spread constraints (missing required label)", unresolvable=True)
     skewed = Reason("node(s) didn't match pod topology spread constraints")
     unprepared = Reason(f'reading "{HARD.name}" from cycleState: not found', code=Code.ERROR)
@@ -159,7 +161,11 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         state = cycle.state[SOFT]
         scores = np.zeros(len(nodes), np.float64)
         for spread in state.spreads:
-            scores += nodes.gather(spread.worth) if spread.by_node else spread.worth[nodes.gather(spread.domains.codes)]
+            if spread.by_node:
+                worth = spread.empty_worth if nodes.bare else spread.worth
+                scores += nodes.gather(worth)
+            else:
+                scores += spread.worth[nodes.gather(spread.domains.codes)]
         rounded = round_half_away(scores).astype(np.int64)
         if state.ignored is not None:
             rounded[state.ignored[nodes.rows]] = 0

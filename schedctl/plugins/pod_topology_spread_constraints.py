@@ -14,7 +14,7 @@ from schedctl.api.meta import controller_of
 from schedctl.api.pods import TopologySpreadConstraint
 from schedctl.api.selectors import EVERYTHING, LabelQuery, SelectorError, compile_labels, compile_selector
 from schedctl.api.workloads import ReplicaSet, ReplicationController, Service, StatefulSet
-from schedctl.cache.cluster import ChangeKind, Cluster
+from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -66,18 +66,13 @@ def own_constraints(
 
 
 class DefaultConstraints:
-    """The default constraints of a profile, with what is needed to find the pods they count.
-
-    Services are looked up by the first label of their selector; the table is made anew after one has changed.
-    """
+    """The default constraints of a profile, with what is needed to find the pods they count."""
 
     def __init__(self, constraints: Sequence[TopologySpreadConstraint], cluster: Cluster) -> None:
         self._constraints = {
             action: own_constraints(constraints, {}, action) for action in (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY)
         }
         self._cluster = cluster
-        self._services: dict[tuple[str, str, str], list[Mapping[str, str]]] = {}
-        self._generation = -1
 
     def __bool__(self) -> bool:
         return any(self._constraints.values())
@@ -110,24 +105,23 @@ class DefaultConstraints:
         return compile_labels(labels).also(*requirements.requirements)
 
     def _services_of(self, pod: PodInfo) -> Iterable[Mapping[str, str]]:
-        self._refresh()
+        if not pod.labels:
+            return
+        services = self._cluster.derived(_services, Service)
         for key, value in pod.labels.items():
-            for selector in self._services.get((pod.namespace, key, value), ()):
+            for selector in services.get((pod.namespace, key, value), ()):
                 if selector.items() <= pod.labels.items():
                     yield selector
 
-    def _refresh(self) -> None:
-        generation = self._cluster.generation
-        if generation == self._generation:
-            return
-        changes = self._cluster.changes_since(self._generation) if self._generation >= 0 else None
-        if changes is None or any(c.kind is ChangeKind.OBJECT and isinstance(c.subject, Service) for c in changes):
-            self._services = {}
-            for service in self._cluster.every(Service).values():
-                if selector := service.spec.selector:
-                    first = next(iter(selector.items()))
-                    self._services.setdefault((service.metadata.namespace, *first), []).append(selector)
-        self._generation = generation
+
+def _services(cluster: Cluster) -> dict[tuple[str, str, str], list[Mapping[str, str]]]:
+    """Return the selectors of Services by namespace and the first of their labels; for `Cluster.derived`."""
+    services: dict[tuple[str, str, str], list[Mapping[str, str]]] = {}
+    for service in cluster.every(Service).values():
+        if selector := service.spec.selector:
+            first = next(iter(selector.items()))
+            services.setdefault((service.metadata.namespace, *first), []).append(selector)
+    return services
 
 
 def _compiled(constraint: TopologySpreadConstraint, selector: LabelQuery) -> Constraint:

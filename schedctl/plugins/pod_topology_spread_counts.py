@@ -166,6 +166,11 @@ class SoftSpread:
     worth: FloatArray
     by_node: bool
 
+    @property
+    def empty_worth(self) -> FloatArray:
+        """What nodes would get if no pod stood on them, float64 (node rows,); only where `worth` is by node row."""
+        return np.where(self.domains.codes == 0, 0.0, float(self.constraint.max_skew - 1))
+
 
 @dataclass(frozen=True, slots=True)
 class SoftState:

@@ -64,23 +64,15 @@ from schedctl.plugins.volume_binding_volumes import Volumes
 STATE = StateKey[Search | None]("VolumeBinding")
 """Written by PreFilter unless it refuses; None for a pod without claims."""
 
-_READ = (
-    AssumedClaim,
-    AssumedVolume,
-    CSIDriver,
-    CSINode,
-    CSIStorageCapacity,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-)
 _TO_BIND = "node(s) didn't find available persistent volumes to bind"
 
 
 class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, ReservePlugin, PreBindPlugin):
     """Finds nodes where all claims of a pod are bound or can be, and binds them before the pod."""
 
+    reads = (CSIDriver, CSINode, CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim, StorageClass)
     reads_feasible_set = False
+
     missing = Reason('persistentvolumeclaim "{claim}" not found', unresolvable=True)
     awaited = Reason(
         'waiting for ephemeral volume controller to create the persistentvolumeclaim "{claim}"', unresolvable=True
@@ -125,7 +117,11 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
             return Scope.NOTHING
         if change.kind in (ChangeKind.NODES, ChangeKind.NODE_UPDATED):
             return Scope.ROW
-        return Scope.EVERYTHING if isinstance(change.subject, _READ) else Scope.NOTHING
+        return (
+            Scope.EVERYTHING
+            if isinstance(change.subject, (*self.reads, AssumedClaim, AssumedVolume))
+            else Scope.NOTHING
+        )
 
     def events_to_register(self) -> tuple[Registration, ...]:
         """Volumes, claims, classes, drivers and capacities that change what can be bound or made."""

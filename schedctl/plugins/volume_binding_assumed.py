@@ -12,12 +12,12 @@ from typing import TypeVar
 
 import msgspec
 
+from schedctl.api.annotation_keys import BIND_COMPLETED
 from schedctl.api.field_errors import quoted
 from schedctl.api.meta import ObjectMeta, ObjectReference, Struct, key_of
 from schedctl.api.storage import PersistentVolume, PersistentVolumeClaim
 from schedctl.cache.cluster import Cluster
 
-BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
 
 T = TypeVar("T", PersistentVolume, PersistentVolumeClaim)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import msgspec
 
+from schedctl.api.annotation_keys import BIND_COMPLETED
 from schedctl.api.field_errors import aggregated, quoted
 from schedctl.api.meta import ObjectMeta
 from schedctl.api.node_selectors import compile_node_selector
@@ -30,7 +31,6 @@ from schedctl.api.storage import (
 from schedctl.cache.cluster import Cluster
 from schedctl.framework.csi_migration import BY_PLUGIN
 from schedctl.plugins.volume_binding_assumed import (
-    BIND_COMPLETED,
     BOUND_BY_CONTROLLER,
     annotated,
     promised,

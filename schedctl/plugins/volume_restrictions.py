@@ -114,6 +114,8 @@ def sources_in_use(cluster: Cluster) -> SourcesInUse:
 class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
     """Keeps a pod from nodes where a disk it brings along is in use, and waits for claims only one pod may use."""
 
+    reads = (PersistentVolumeClaim,)
+
     conflict = Reason("node(s) had no available disk")
     occupied = Reason(
         "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use"

@@ -63,6 +63,8 @@ TOPOLOGIES = StateKey[tuple[Topology, ...]]("PreFilterVolumeZone")
 class VolumeZone(PreFilterPlugin, FilterPlugin):
     """Keeps a pod in the zones and regions its bound volumes are labelled with."""
 
+    reads = (PersistentVolume, PersistentVolumeClaim, StorageClass)
+
     elsewhere = Reason("node(s) had no available volume zone", unresolvable=True)
     nameless = Reason("PersistentVolumeClaim had no name", unresolvable=True)
     missing = Reason('{kind} "{name}" not found', unresolvable=True)

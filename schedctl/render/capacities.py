@@ -10,9 +10,8 @@ from collections.abc import Iterator, Sequence
 from schedctl.explain.amounts import amount, quantity
 from schedctl.render import counts
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
-from schedctl.render.texts import what_if
+from schedctl.render.texts import doubt, guesses, not_known, what_if
 from schedctl.simulation.capacity_reports import NODE, CapacityReport, CapacityResult, Grouping, LargestFit, Stop
-from schedctl.simulation.drain_reports import Metadata
 
 _FEW = 10
 _ALL = 1 << 62
@@ -34,13 +33,13 @@ def lines(report: CapacityReport, *, wide: bool = False, limit: int = 0) -> Iter
     for index, result in enumerate(report.results):
         if index:
             yield _BLANK
-        yield from _result(result, entries)
+        yield from _result(result, entries, doubt(report.guesses))
     yield _BLANK
-    yield from _last(report.metadata, len(report.results))
+    yield from _last(report)
 
 
-def _result(result: CapacityResult, entries: int) -> Iterator[Block]:
-    yield _answer(result)
+def _result(result: CapacityResult, entries: int, doubts: tuple[Span, ...]) -> Iterator[Block]:
+    yield _answer(result, doubts)
     if result.error:
         yield line(result.error, indent=2)
         return
@@ -57,12 +56,12 @@ def _result(result: CapacityResult, entries: int) -> Iterator[Block]:
             yield from blocks
 
 
-def _answer(result: CapacityResult) -> Line:
+def _answer(result: CapacityResult, doubts: tuple[Span, ...]) -> Line:
     subject = Span(f"{result.subject}: ", "strong")
     if result.error:
         return Line((subject, Span("INCONCLUSIVE", "bad")))
     if not result.fits:
-        return Line((subject, Span("not one more fits", "bad")))
+        return Line((subject, Span("not one more fits", "bad"), *doubts))
     least = "at least " if result.limited else ""
     asked = ", ".join(f"{name} {quantity(name, value)}" for name, value in result.requests.items())
     each = f" ({asked} each)" if asked else " (they request nothing)"
@@ -70,7 +69,7 @@ def _answer(result: CapacityResult) -> Line:
     spans = [subject, Span(f"{least}{result.fits} more {verb}", "good"), Span(each)]
     if result.within_quota is not None:
         spans.append(Span(f"; the quota of the namespace allows {result.within_quota}", "bad"))
-    return Line(spans)
+    return Line((*spans, *doubts))
 
 
 def _grouping(grouping: Grouping, entries: int) -> Iterator[Block]:
@@ -146,9 +145,12 @@ def _notes(result: CapacityResult) -> Iterator[Block]:
     yield from map(_note, result.notes)
 
 
-def _last(metadata: Metadata, many: int) -> Iterator[Block]:
+def _last(report: CapacityReport) -> Iterator[Block]:
+    metadata = report.metadata
     yield from what_if(metadata.what_if)
-    if many > 1:
+    yield from guesses(report.guesses)
+    yield from not_known(metadata.missing)
+    if len(report.results) > 1:
         yield _note("each is counted alone, on the cluster as it is")
     yield _note(f"by the rules of kube-scheduler {metadata.kubernetes_version} ({metadata.configuration})")
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from schedctl.render import counts
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
-from schedctl.render.texts import what_if
+from schedctl.render.texts import doubt, guesses, not_known, remark, what_if
 from schedctl.simulation.drain_reports import (
     DrainReport,
     NodeResult,
@@ -97,7 +97,9 @@ def _answer(report: DrainReport) -> Line:
         subject, told = "", f"{summary.drained} of {counts.nodes(summary.nodes)} drained"
         style = "good" if all(result.verdict is Verdict.DRAINED for result in report.results) else "bad"
     more = "; ".join(_tally(summary))
-    return Line((Span(subject, "strong"), Span(told, style), Span(f" ({more})" if more else "")))
+    return Line(
+        (Span(subject, "strong"), Span(told, style), Span(f" ({more})" if more else ""), *doubt(report.guesses))
+    )
 
 
 def _tally(summary: Summary) -> Iterator[str]:
@@ -192,6 +194,8 @@ def _pending(group: PendingPods, detail: _Detail) -> Iterator[Block]:
         yield Line((Span(f"{who}: ", "strong"), Span(reason.text)), 2)
         if reason.detail:
             yield line(reason.detail, indent=4)
+    for each in group.remarks:
+        yield from remark(each, detail.entries, 2)
     for hint in group.hints:
         yield Line((Span("hint: ", "hint"), Span(hint.text)), 2, hang=6)
 
@@ -240,6 +244,8 @@ def _displaced(report: DrainReport, detail: _Detail) -> Iterator[Block]:
 
 def _last(report: DrainReport) -> Iterator[Block]:
     yield from what_if(report.metadata.what_if)
+    yield from guesses(report.guesses)
+    yield from not_known(report.metadata.missing)
     if report.summary.blocked:
         yield _note("kubectl would wait for these pods until it is stopped, or for its --timeout")
     metadata = report.metadata

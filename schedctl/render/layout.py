@@ -16,7 +16,14 @@ from typing import NamedTuple, TextIO
 from schedctl.render import sanitise
 from schedctl.render.terminals import Terminal
 
-STYLES = {"good": "bold green", "bad": "bold red", "strong": "bold", "faint": "dim", "hint": "cyan"}
+STYLES = {
+    "good": "bold green",
+    "bad": "bold red",
+    "warn": "bold yellow",
+    "strong": "bold",
+    "faint": "dim",
+    "hint": "cyan",
+}
 """What the names of styles mean in colour."""
 _LEAST = 24
 """A folded column is not made narrower than this."""

@@ -1,7 +1,8 @@
 """``-o json`` and ``-o yaml``: the report as it is, every field, in the order of its declaration.
 
 The YAML is the JSON with indentation instead of brackets. Every text that could be read as anything but a text, by any
-of the YAML parsers around Kubernetes, stands in double quotes, where YAML and JSON agree.
+of the YAML parsers around Kubernetes, stands in double quotes, where YAML and JSON agree. Half a surrogate pair, which
+a plugin may put into any text, is no character of either: it becomes U+FFFD.
 """
 
 from __future__ import annotations
@@ -18,14 +19,38 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./()'=<-]*(?: [A-Za-z0-9_./()'=<>+-]+)
 _WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"))
 
 
-def json(document: msgspec.Struct | dict[str, Any]) -> str:
+def json(document: msgspec.Struct | dict[str, Any] | list[Any]) -> str:
     """Return the document as indented JSON, with a newline at its end."""
-    return sanitise.json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n"
+    return sanitise.json(msgspec.json.format(encoded(document), indent=2).decode()) + "\n"
+
+
+def json_line(document: msgspec.Struct | dict[str, Any]) -> str:
+    """Return the document as one line of JSON."""
+    return sanitise.json(encoded(document).decode()) + "\n"
 
 
 def yaml(document: msgspec.Struct | dict[str, Any]) -> str:
     """Return the document as YAML."""
     return "".join(f"{line}\n" for line in _block(plain(document)))
+
+
+def encoded(value: Any) -> bytes:
+    """Return a value as JSON, in UTF-8 whatever its texts hold."""
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        return msgspec.json.encode(_encodable(msgspec.to_builtins(value)))
+
+
+def _encodable(value: Any) -> Any:
+    """Return plain values with nothing in their texts and names that UTF-8 cannot hold."""
+    if isinstance(value, str):
+        return sanitise.encodable(value)
+    if isinstance(value, list | tuple):
+        return [_encodable(each) for each in value]
+    if isinstance(value, dict):
+        return {_encodable(name): _encodable(each) for name, each in value.items()}
+    return value
 
 
 def plain(document: msgspec.Struct | dict[str, Any]) -> Any:
@@ -61,4 +86,4 @@ def _entry(head: str, value: Any) -> Iterator[str]:
 def _scalar(value: Any) -> str:
     if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
         return value
-    return sanitise.yaml(msgspec.json.encode(value).decode())
+    return sanitise.yaml(encoded(value).decode())

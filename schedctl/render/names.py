@@ -1,33 +1,76 @@
-"""``-o name``: a line for each pod, as kubectl writes names, and the node it goes to; of a capacity, for each node."""
+"""``-o name``: a line for each pod, as kubectl writes names, and the node it goes to; of a capacity, for each node.
+
+Of a comparison, each object that differs; of a calibration, each pod and the node that was taken.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from schedctl.calibration.reports import CalibrationReport
+from schedctl.explain.bind_reports import BindReport
+from schedctl.explain.comparison_reports import Effect, ExplainComparison
 from schedctl.explain.reports import ExplainReport
 from schedctl.render import sanitise
 from schedctl.simulation.capacity_reports import CapacityReport
+from schedctl.simulation.comparison_reports import SimulationComparison
 from schedctl.simulation.drain_reports import DrainReport
 from schedctl.simulation.reports import Fate, SimulationReport
+from schedctl.snapshots.reports import SnapshotDiff, SnapshotReport
+
+Placing = ExplainReport | SimulationReport | DrainReport | BindReport
+"""What has pods and nodes for them."""
 
 
-def lines(report: ExplainReport | SimulationReport | DrainReport | CapacityReport) -> Iterator[str]:
+Comparing = SnapshotDiff | ExplainComparison | SimulationComparison
+"""What has objects that differ."""
+
+
+def lines(report: Placing | CapacityReport | CalibrationReport | SnapshotReport | Comparing) -> Iterator[str]:
     """Yield ``pod/web-7 node/node-3``, the pod alone where it has no node; of a capacity ``node/node-3 12``."""
     if isinstance(report, CapacityReport):
         for result in report.results:
             yield from (f"node/{sanitise.text(name)} {fits}" for name, fits in result.nodes.items())
+        return
+    if isinstance(report, CalibrationReport):
+        for decision in report.decisions:
+            yield f"pod/{sanitise.text(decision.pod.partition('/')[2])} node/{sanitise.text(decision.node)}"
+        return
+    if isinstance(report, SnapshotReport):
+        yield f"snapshot/{sanitise.text(report.file)}"
+        return
+    if isinstance(report, Comparing):
+        yield from (f"{kind.lower()}/{sanitise.text(name)}" for kind, name in _differing(report))
         return
     for name, node in _pairs(report):
         pod = f"pod/{sanitise.text(name)}"
         yield f"{pod} node/{sanitise.text(node)}" if node else pod
 
 
-def _pairs(report: ExplainReport | SimulationReport | DrainReport) -> Iterator[tuple[str, str]]:
+def _differing(report: Comparing) -> Iterator[tuple[str, str]]:
+    """Yield the kind and name of what differs; a workload does where pods of it are not where they were."""
+    match report:
+        case SnapshotDiff():
+            yield from ((one.kind, one.name.rpartition("/")[2]) for one in report.results)
+        case ExplainComparison():
+            for pod in report.results:
+                if any(difference.effect is not Effect.SAME for difference in pod.differences):
+                    yield "pod", pod.pod.name
+        case SimulationComparison():
+            for one in report.results:
+                if any(each.moves or each.breaks or each.mends for each in one.differences):
+                    yield one.kind, one.name
+            yield from (("pod", other.pod.rpartition("/")[2]) for other in report.others)
+
+
+def _pairs(report: Placing) -> Iterator[tuple[str, str]]:
     match report:
         case SimulationReport():
             return _placed(report)
         case DrainReport():
             return _moved(report)
+        case BindReport():
+            return iter([(report.decision.pod.name, report.summary.node)])
         case _:
             return _chosen(report)
 

@@ -13,18 +13,35 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
+from schedctl.calibration.reports import CalibrationReport
 from schedctl.errors import UsageError
+from schedctl.explain.bind_reports import BindReport
+from schedctl.explain.comparison_reports import ExplainComparison
 from schedctl.explain.reports import ExplainReport
+from schedctl.explain.watch_reports import WatchLine
 from schedctl.render import jsonpath, sanitise
 from schedctl.render.terminals import Terminal
 from schedctl.simulation.capacity_reports import CapacityReport
+from schedctl.simulation.comparison_reports import SimulationComparison
 from schedctl.simulation.drain_reports import DrainReport
 from schedctl.simulation.reports import SimulationReport
+from schedctl.snapshots.reports import SnapshotDiff, SnapshotReport
 
 if TYPE_CHECKING:
     from schedctl.render.layout import Block
 
-Report = ExplainReport | SimulationReport | DrainReport | CapacityReport
+Report = (
+    ExplainReport
+    | SimulationReport
+    | DrainReport
+    | CapacityReport
+    | CalibrationReport
+    | BindReport
+    | ExplainComparison
+    | SimulationComparison
+    | SnapshotReport
+    | SnapshotDiff
+)
 """What can be written."""
 
 FORMATS = ("text", "wide", "json", "yaml", "name", "jsonpath=TEMPLATE")
@@ -76,15 +93,49 @@ def write(report: Report, output: Output, stream: TextIO, terminal: Terminal, *,
         stream.writelines(_machine(report, output))
 
 
+def tell(news: WatchLine, output: Output, stream: TextIO, terminal: Terminal) -> None:
+    """Write a piece of news to a stream: as a line of JSON, or for people."""
+    if output.format == "json":
+        from schedctl.render import machine
+
+        stream.write(machine.json_line(news))
+    else:
+        from schedctl.render import layout, watches
+
+        layout.write(watches.lines(news), stream, terminal)
+
+
 def _text(report: Report, *, wide: bool, limit: int) -> Iterable[Block]:
     """Return the report for people, from the module that knows its kind."""
-    from schedctl.render import capacities, drains, simulations, texts
+    from schedctl.render import (
+        bindings,
+        calibrations,
+        capacities,
+        drains,
+        pod_comparisons,
+        run_comparisons,
+        simulations,
+        snapshots,
+        texts,
+    )
 
     match report:
         case SimulationReport():
             return simulations.lines(report, wide=wide, limit=limit)
         case DrainReport():
             return drains.lines(report, wide=wide, limit=limit)
+        case ExplainComparison():
+            return pod_comparisons.lines(report, wide=wide, limit=limit)
+        case SimulationComparison():
+            return run_comparisons.lines(report, wide=wide, limit=limit)
+        case BindReport():
+            return bindings.lines(report, wide=wide, limit=limit)
+        case SnapshotReport():
+            return snapshots.inspected(report)
+        case SnapshotDiff():
+            return snapshots.compared(report, wide=wide, limit=limit)
+        case CalibrationReport():
+            return calibrations.lines(report, wide=wide, limit=limit)
         case CapacityReport():
             return capacities.lines(report, wide=wide, limit=limit)
         case _:

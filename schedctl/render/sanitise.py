@@ -12,10 +12,17 @@ import re
 _UNSAFE = (
     "\x00-\x1f\x7f-\x9f"  # C0, DEL, C1
     "\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"  # invisible, bidi, line separators
+    "\ufffe\uffff"  # no characters, which neither YAML nor XML can hold
     "\ud800-\udfff\U000e0000-\U000e007f"  # lone surrogates, tags
 )
 _TEXT = re.compile(f"[{_UNSAFE}]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _QUOTED = re.compile(f"[{_UNSAFE.removeprefix(chr(0) + '-' + chr(31))}]")
+
+
+def encodable(value: str) -> str:
+    """Return a text that UTF-8 can hold: half a surrogate pair becomes U+FFFD."""
+    return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value)
 
 
 def text(value: str) -> str:

@@ -15,7 +15,7 @@ from itertools import groupby
 from schedctl.explain.amounts import amount
 from schedctl.render import counts
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
-from schedctl.render.texts import what_if
+from schedctl.render.texts import doubt, guesses, not_known, remark, what_if
 from schedctl.simulation.reports import (
     Balance,
     EndReason,
@@ -27,7 +27,6 @@ from schedctl.simulation.reports import (
     Preempted,
     Reason,
     SimulationReport,
-    Summary,
     Use,
     WorkloadResult,
 )
@@ -70,7 +69,7 @@ def lines(report: SimulationReport, *, wide: bool = False, limit: int = 0) -> It
         limit: show so many entries of a list, 0 for what suits.
     """
     detail = _Detail(limit or (_ALL if wide else _FEW), wide)
-    yield _answer(report.summary)
+    yield _answer(report)
     yield from what_if(report.metadata.what_if)
     sections = (
         *(_workload(result, detail) for result in report.results),
@@ -88,7 +87,8 @@ def lines(report: SimulationReport, *, wide: bool = False, limit: int = 0) -> It
             yield from blocks
 
 
-def _answer(summary: Summary) -> Line:
+def _answer(report: SimulationReport) -> Line:
+    summary = report.summary
     done = summary.placed == summary.pods and not summary.rejected
     first = f"{summary.placed} of {counts.of(summary.pods, 'pod')} placed" if summary.pods else "no pods to place"
     more = (
@@ -103,7 +103,11 @@ def _answer(summary: Summary) -> Line:
     told = [f"{count} {what}" for count, what in more if count]
     if summary.mistakes:
         told.append(f"{counts.of(summary.mistakes, 'mistake')} in the manifests")
-    spans = [Span(first, "good" if done else "bad"), *(Span(f"; {each}", "strong") for each in told)]
+    spans = [
+        Span(first, "good" if done else "bad"),
+        *(Span(f"; {each}", "strong") for each in told),
+        *doubt(report.guesses),
+    ]
     return Line(spans)
 
 
@@ -195,6 +199,8 @@ def _pending(pending: PendingPods, detail: _Detail) -> Iterator[Block]:
         yield line(f"for {pending.example}, as the run left the cluster:", "faint", indent=4)
     for reason in pending.reasons:
         yield _reason(reason)
+    for each in pending.remarks:
+        yield from remark(each, detail.entries, 4)
     for note in pending.notes:
         yield _note(note, 4)
     for hint in pending.hints[: detail.entries]:
@@ -392,6 +398,8 @@ def _both(before: float, after: float) -> str:
 
 def _last(report: SimulationReport) -> Iterator[Block]:
     ending, metadata = report.ending, report.metadata
+    yield from guesses(report.guesses)
+    yield from not_known(metadata.missing)
     clock = f", after {ending.clock:g} s on its clock" if ending.clock else ""
     style = "bad" if ending.reason is EndReason.INTERRUPTED else "faint"
     attempts = counts.of(ending.attempts, "attempt")

@@ -6,12 +6,17 @@ reads (``-o wide`` and ``--limit`` show more), the numbers in the first lines ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Protocol
 
+from schedctl import shipped
+from schedctl.api.gaps import FORBIDDEN
+from schedctl.api.kinds import plural
 from schedctl.explain.amounts import amount
 from schedctl.explain.reports import (
+    Agreement,
     Comparison,
     ExplainReport,
     Explanation,
@@ -25,15 +30,20 @@ from schedctl.explain.reports import (
     PluginScore,
     Preemption,
     Reason,
+    Recorded,
     ResourceUse,
     Taking,
     Verdict,
+    Waking,
 )
 from schedctl.render import counts
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
+from schedctl.scheduler.gaps import Guessed, MissingKind
 
 _FEW = 5
 """How many names, and how many groups of nodes, are shown before the rest is counted."""
+_FEWER = 3
+"""How many events that wake a pod are shown before the rest is counted; they stand on one line."""
 _BESIDE = 3
 """How many names stand beside what is told of them; more stand below it."""
 _LONG = 120
@@ -52,10 +62,11 @@ _NODE_VERDICTS = {
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """How much is shown: entries of a list, rows of the score table, and whether columns that tell nothing are too."""
+    """How much is shown: entries of a list, scored nodes, what wakes a pod; whether columns that tell nothing are."""
 
     entries: int = _FEW
     scores: int = _TOP
+    wakings: int = _FEWER
     columns: bool = False
 
 
@@ -67,16 +78,17 @@ def lines(report: ExplainReport, *, wide: bool = False, limit: int = 0) -> Itera
         wide: show every entry of a list and every column.
         limit: show so many entries of a list, 0 for what suits.
     """
-    detail = Detail(limit or (_ALL if wide else _FEW), limit or (_ALL if wide else _TOP), wide)
+    entries, scores, wakings = (limit or (_ALL if wide else few) for few in (_FEW, _TOP, _FEWER))
+    detail = Detail(entries, scores, wakings, wide)
     many = len(report.results) > 1
     for index, result in enumerate(report.results):
         if index:
             yield _BLANK
         rules = "" if many else _rules(report.metadata, result)
-        yield from _explanation(result, detail, rules, () if many else report.metadata.what_if)
+        yield from _explanation(result, detail, rules, () if many else _conditions(report.metadata))
     if many:
         yield _BLANK
-        yield from what_if(report.metadata.what_if)
+        yield from _conditions(report.metadata)
         yield from _tally(report)
 
 
@@ -86,20 +98,76 @@ def what_if(changes: Sequence[str]) -> Iterator[Block]:
         yield Line((Span("what if: ", "hint"), Span(change)), hang=9)
 
 
-def _explanation(result: Explanation, detail: Detail, rules: str, changes: Sequence[str]) -> Iterator[Block]:
-    yield from _answer(result)
+def not_known(missing: Sequence[MissingKind]) -> Iterator[Block]:
+    """Yield what could not be listed, and whom that weakens."""
+    for kind in missing:
+        weakens = f": weakens {', '.join(kind.plugins)}" if kind.plugins else ""
+        yield Line((Span("not known: ", "hint"), Span(f"{plural(kind.kind)} ({kind.reason}){weakens}")), hang=11)
+    if any(kind.reason == FORBIDDEN for kind in missing):
+        told = f"the role schedctl-reader of {shipped.roles()} allows to read what is forbidden"
+        yield Line((Span("hint: ", "hint"), Span(told)), hang=6)
+
+
+def guesses(guessed: Sequence[Guessed]) -> Iterator[Block]:
+    """Yield what an answer rests on that is not known."""
+    for guess in guessed:
+        yield Line((Span("guess: ", "hint" if guess.decides else "faint"), Span(guess.text)), hang=7)
+
+
+class Said(Protocol):
+    """What a plugin says, in either report."""
+
+    @property
+    def plugin(self) -> str:
+        """Who says so."""
+
+    @property
+    def text(self) -> str:
+        """In one sentence."""
+
+    @property
+    def details(self) -> list[str]:
+        """More of it."""
+
+
+def remark(said: Said, entries: int, indent: int = 0) -> Iterator[Line]:
+    """Yield what a plugin says of a pod beyond its verdicts."""
+    yield Line((Span(f"{said.plugin}: ", "strong"), Span(said.text)), indent, hang=2)
+    for each in said.details[:entries]:
+        yield line(each, indent=indent + 2)
+    if len(said.details) > entries:
+        yield line(f"+{len(said.details) - entries} more", "faint", indent=indent + 2)
+
+
+def doubt(guessed: Sequence[Guessed]) -> tuple[Span, ...]:
+    """Return what follows the first line of an answer that is a guess, nothing for one that stands."""
+    kinds = dict.fromkeys(plural(guess.kind) for guess in guessed)
+    return (Span(f"; INCONCLUSIVE, a guess without {' and '.join(kinds)}, not known", "bad"),) if kinds else ()
+
+
+def _conditions(metadata: Metadata) -> tuple[Block, ...]:
+    return (*what_if(metadata.what_if), *not_known(metadata.missing))
+
+
+def _explanation(result: Explanation, detail: Detail, rules: str, conditions: Iterable[Block]) -> Iterator[Block]:
+    yield from answer(result)
     if result.message:
         yield Line((Span(result.message),), whole=True)
+    for said in result.history:
+        yield from _recorded(said)
     if result.current is not None:
         yield line(result.current.text)
     yield from _takes(result.takes, detail)
+    if result.reservation is not None and result.reservation.waits:
+        yield line(result.reservation.text)
     sections = (
+        *(remark(each, detail.entries) for each in result.remarks),
         _node(result.node, result.verdict, detail) if result.node is not None else (),
-        _reasons(result, detail),
+        (*_reasons(result, detail), *_wakings(result.wakings, detail)),
         _preemption(result.preemption, detail),
         _scores(result, detail),
         _matrix(result.matrix, result.verdict, detail) if result.matrix is not None else (),
-        (*what_if(changes), *_last(result, rules)),
+        (*guesses(result.guesses), *conditions, *_last(result, rules)),
     )
     for section in sections:
         blocks = list(section)
@@ -108,8 +176,16 @@ def _explanation(result: Explanation, detail: Detail, rules: str, changes: Seque
             yield from blocks
 
 
-def _answer(result: Explanation) -> Iterator[Line]:
-    """The answer; a fault that has several lines, as a selector that does not compile does, is shown as it is."""
+def headline(result: Explanation) -> tuple[Span, ...]:
+    """Return the first line of the answer."""
+    return tuple(next(answer(result)).spans)
+
+
+def answer(result: Explanation) -> Iterator[Line]:
+    """Yield the answer on one line.
+
+    A fault that has several lines, as a selector that does not compile does, is shown as it is.
+    """
     pod = Span(f"pod {result.pod.namespace}/{result.pod.name}", "strong")
     match result.verdict:
         case Verdict.SCHEDULED:
@@ -117,7 +193,8 @@ def _answer(result: Explanation) -> Iterator[Line]:
             yield Line((pod, Span(" → "), Span(result.chosen, "good"), Span(f" (score {result.score}{tied})")))
             return
         case Verdict.UNSCHEDULABLE:
-            word, why = "UNSCHEDULABLE", f"0/{result.nodes.total} nodes"
+            taken_back = result.reservation is not None and result.reservation.text
+            word, why = "UNSCHEDULABLE", taken_back or f"0/{result.nodes.total} nodes"
         case Verdict.GATED:
             word, why = "GATED", f"waits for {', '.join(result.gates)}" if result.gates else "kept out of the queue"
         case Verdict.DELETING:
@@ -127,11 +204,35 @@ def _answer(result: Explanation) -> Iterator[Line]:
         case Verdict.ERROR:
             word, why = "ERROR", result.error
         case Verdict.INCONCLUSIVE:
-            word, why = "INCONCLUSIVE", result.error
+            word, why = "INCONCLUSIVE", _undecided(result)
     first, *rest = why.split("\n")
     yield Line((pod, Span(": "), Span(word, "bad"), Span(f" ({first})")))
     for each in rest:
         yield Line((Span(each),), 2, whole=True)
+
+
+def _undecided(result: Explanation) -> str:
+    """What stands in the way of a verdict, and what it would be as far as the cluster is known."""
+    if result.apparent is None:
+        return result.error
+    apparent = f"{result.apparent.value}, {result.error}" if result.error else result.apparent.value
+    if result.apparent is Verdict.SCHEDULED:
+        tied = f", {len(result.ties)} tied" if len(result.ties) > 1 else ""
+        apparent = f"{result.chosen}, score {result.score}{tied}"
+    kinds = dict.fromkeys(plural(guess.kind) for guess in result.guesses if guess.decides)
+    return f"{' and '.join(kinds)} not known; without them: {apparent}"
+
+
+def _recorded(said: Recorded) -> Iterator[Block]:
+    """What a scheduler said before; its line is repeated where it is not ours."""
+    same = said.agreement is not Agreement.DIFFERS
+    yield Line((Span("history: ", "faint"), Span(said.text, "" if same else "strong")), hang=9)
+    if said.agreement in (Agreement.DIFFERS, Agreement.OTHER_WORDS):
+        yield Line((Span(said.message),), 2, whole=True)
+    for difference in said.differences:
+        yield Line((Span(difference.text),), 4)
+    for circumstance in said.circumstances:
+        yield Line((Span(circumstance, "faint"),), 4)
 
 
 def _takes(takes: Sequence[Taking], detail: Detail) -> Iterator[Block]:
@@ -148,7 +249,7 @@ def _takes(takes: Sequence[Taking], detail: Detail) -> Iterator[Block]:
 def _reasons(result: Explanation, detail: Detail) -> Iterator[Block]:
     if not result.reasons:
         return
-    if result.verdict is Verdict.SCHEDULED:
+    if (result.apparent or result.verdict) is Verdict.SCHEDULED:
         nodes = result.nodes
         unseen = f", {nodes.unseen} were not looked at" if nodes.unseen else ""
         yield line(f"{nodes.feasible} of {counts.nodes(nodes.total)} will do{unseen}; the others:", "faint")
@@ -156,10 +257,23 @@ def _reasons(result: Explanation, detail: Detail) -> Iterator[Block]:
         yield from _reason(reason, detail) if result.matrix is None else [_head(reason)]
 
 
+def _wakings(wakings: Sequence[Waking], detail: Detail) -> Iterator[Block]:
+    """What brings the pod back into the queue, with who asks for it, and what comes if nothing else does."""
+    events = [f"{each.text} ({', '.join(each.plugins)})" for each in wakings if each.plugins]
+    more = [f"+{len(events) - detail.wakings} more"] if len(events) > detail.wakings else []
+    told = [*events[: detail.wakings], *more, *(each.text for each in wakings if not each.plugins)]
+    if told:
+        yield Line((Span("wakes up when: ", "faint"), Span("; ".join(told))), hang=4)
+
+
+_WORDLESS = "refused without a word of why"
+"""What stands for a reason that has no text, as when an extender just leaves a node out."""
+
+
 def _head(reason: Reason) -> Line:
     who = "the pod as a whole" if reason.whole_pod else counts.nodes(reason.count)
     said_by = f"  [{reason.plugin}]" if reason.plugin else ""
-    return Line((Span(f"{who}: ", "strong"), Span(reason.text), Span(said_by, "faint")))
+    return Line((Span(f"{who}: ", "strong"), Span(reason.text or _WORDLESS), Span(said_by, "faint")))
 
 
 def _reason(reason: Reason, detail: Detail) -> Iterator[Block]:
@@ -334,7 +448,7 @@ def _node(node: NodeDetail, verdict: Verdict, detail: Detail) -> Iterator[Block]
         for reason in each.reasons:
             told = "; ".join(group.detail for group in reason.groups if group.detail)
             why = f": {told}" if told else ""
-            yield Line((Span(f"{each.plugin}: ", "strong"), Span(reason.text, "bad"), Span(why)), 2)
+            yield Line((Span(f"{each.plugin}: ", "strong"), Span(reason.text or _WORDLESS, "bad"), Span(why)), 2)
     yield from _silent(node.filters, verdict)
     if node.score is not None:
         for plugin in node.score.plugins:
@@ -369,7 +483,7 @@ def _rules(metadata: Metadata, result: Explanation | None = None) -> str:
 def _tally(report: ExplainReport) -> Iterator[Block]:
     summary = report.summary
     tally = (
-        ("scheduled", summary.scheduled),
+        ("would be placed", summary.scheduled),
         ("unschedulable", summary.unschedulable),
         ("gated", summary.gated),
         ("deleting", summary.deleting),

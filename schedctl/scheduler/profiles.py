@@ -7,11 +7,15 @@ problem at once. The rules live in ``config.expansion``; the registry they need 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from schedctl.config.expansion import Expanded
 from schedctl.config.types import ProfileConfig
+from schedctl.engine.faults import CycleError
+from schedctl.engine.hinting import registrations
+from schedctl.errors import ConfigError, Problem
+from schedctl.framework import faults
+from schedctl.framework.handles import Handle
 from schedctl.framework.points import Plugin
 from schedctl.framework.profiles import Profile
 from schedctl.framework.registries import Registry
@@ -33,19 +37,43 @@ FIELDS = {
 """The field of `Profile` that holds the plugins of each extension point."""
 
 
-def build(
-    config: ProfileConfig, expanded: Expanded, registry: Registry, make: Callable[[type[Plugin], Any], Plugin]
-) -> Profile:
+def _args(plugin: type[Plugin], config: ProfileConfig) -> Any:
+    """Return the arguments of a plugin: those configured, else its defaults where it has a type for them."""
+    given = config.args(plugin.name)
+    return plugin.args_type() if given is None and plugin.args_type is not None else given
+
+
+def _made(plugin: type[Plugin], config: ProfileConfig, handle: Handle) -> Plugin:
+    """Return a plugin that is ready, and has said of which events it wants to hear.
+
+    Raises:
+        ConfigError: it fails.
+    """
+    try:
+        made = plugin(_args(plugin, config), handle)
+        registrations(made)
+    except CycleError as fault:
+        raise ConfigError([Problem(str(fault), subject=f'profile "{config.scheduler_name}"')]) from fault
+    except faults.ESCAPING as fault:
+        message = f'initializing plugin "{plugin.name}": {faults.worded(fault, plugin)}'
+        raise ConfigError([Problem(message, subject=f'profile "{config.scheduler_name}"')]) from fault
+    return made
+
+
+def build(config: ProfileConfig, expanded: Expanded, registry: Registry, handle: Handle) -> Profile:
     """Return a profile with its plugins made.
 
     Args:
         config: the profile, defaulted and merged.
         expanded: its plugins by extension point, without problems.
         registry: the plugins there are.
-        make: makes a plugin of a class with its arguments.
+        handle: what its plugins see of the scheduler.
+
+    Raises:
+        ConfigError: a plugin cannot be made.
     """
     names = dict.fromkeys(each.name for point in FIELDS for each in expanded.get(point, ()))
-    plugins = {name: make(registry[name], config.args(name)) for name in names}
+    plugins = {name: _made(registry[name], config, handle) for name in names}
     ordered = {field: tuple(plugins[each.name] for each in expanded.get(point, ())) for point, field in FIELDS.items()}
     return Profile(
         config.scheduler_name,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import replace
+from pathlib import Path
 
 from schedctl.api.pods import Pod
 from schedctl.cache.cluster import Cluster
@@ -12,9 +13,10 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.config import loading
 from schedctl.config.expansion import expand_all
 from schedctl.config.types import SchedulerConfiguration
-from schedctl.engine.attempts import Attempt, attempt
+from schedctl.engine.attempts import Attempt, attempt, filtered
 from schedctl.engine.binding import Reservation, bind, give_up, reserve
 from schedctl.engine.clocks import Clock
+from schedctl.engine.faults import CycleError
 from schedctl.engine.handles import ProfileHandle
 from schedctl.engine.hinting import Hints
 from schedctl.engine.nominators import Nominator
@@ -23,11 +25,14 @@ from schedctl.engine.queues import Backoff, Mover, SchedulingQueue
 from schedctl.engine.reporters import Reporter
 from schedctl.engine.reuse import Templates, signature
 from schedctl.errors import ConfigError
+from schedctl.framework.extenders import Extender, in_order
 from schedctl.framework.points import Plugin
 from schedctl.framework.profiles import Profile
 from schedctl.framework.registries import Registry
 from schedctl.framework.statuses import Status
 from schedctl.plugins.in_tree import IN_TREE
+from schedctl.scheduler.configurations import configured
+from schedctl.scheduler.judgements import Judgement, judged, restricted
 from schedctl.scheduler.profiles import build
 
 ADAPTIVE = 0
@@ -46,7 +51,8 @@ class Scheduler:
         preemptors: pods with evictions under way; `make_room` evicts at once, so only a run has any.
 
     Raises:
-        ConfigError: the configuration names unknown plugins or breaks a rule that needs the registry.
+        ConfigError: the configuration names unknown plugins or breaks a rule that needs the registry, or a plugin
+            cannot be made.
     """
 
     def __init__(
@@ -55,6 +61,7 @@ class Scheduler:
         configuration: SchedulerConfiguration | None = None,
         registry: Registry = IN_TREE,
         reporter: Reporter | None = None,
+        extenders: Sequence[Extender] | None = None,
     ) -> None:
         self.cluster = cluster
         self.configuration = configuration or loading.default()
@@ -64,21 +71,39 @@ class Scheduler:
         self.profiles: dict[str, Profile] = {}
         self._reporter = reporter or Reporter()
         self._templates = Templates(cluster)
+        if extenders is None:
+            extenders = [Extender(each, name) for each, name in in_order(self.configuration.extenders)]
         expanded, problems = expand_all(self.configuration, registry)
         if problems:
             raise ConfigError(problems)
         for profile_config in self.configuration.profiles:
-            handle = ProfileHandle(cluster, self.nominator, self.preemptors)
-
-            def make(plugin: type[Plugin], args: Any, handle: ProfileHandle = handle) -> Plugin:
-                return plugin(args, handle)
-
-            profile = build(profile_config, expanded[profile_config.scheduler_name], registry, make)
+            handle = ProfileHandle(cluster, self.nominator, self.preemptors, self._reporter)
+            profile = build(profile_config, expanded[profile_config.scheduler_name], registry, handle)
+            profile = replace(profile, extenders=tuple(extenders))
             handle.profile = profile
             self.handles[profile.scheduler_name] = handle
             self.profiles[profile.scheduler_name] = profile
         for info in filter(self.profile_of, cluster.pending.values()):
             self.nominator.nominate(info, info.pod.status.nominated_node_name)
+
+    @classmethod
+    def configured(
+        cls, cluster: Cluster, configuration: str | bytes | Path = b"", plugins: Iterable[type[Plugin] | str] = ()
+    ) -> Scheduler:
+        """Return a scheduler that follows a configuration, and may have plugins that are not Kubernetes' own.
+
+        Args:
+            cluster: what pods are placed on.
+            configuration: a KubeSchedulerConfiguration, YAML or JSON, or the path of one; Kubernetes' defaults if
+                empty, in which the plugins take part.
+            plugins: classes, or what ``--plugin`` takes: ``module:Class``, ``file.py``.
+
+        Raises:
+            ConfigError: the configuration cannot be read or followed, or a plugin cannot be made.
+            UsageError: a plugin cannot be loaded, is none, or has the name of another.
+        """
+        chosen, registry = configured(configuration, plugins)
+        return cls(cluster, chosen, registry)
 
     def profile_of(self, pod: PodInfo) -> Profile | None:
         """Return the profile that serves a pod, None when its scheduler is another one."""
@@ -111,32 +136,62 @@ class Scheduler:
         """
         info = pod if isinstance(pod, PodInfo) else PodInfo(pod)
         profile = self.profiles[info.pod.spec.scheduler_name]
-        percentage = None
-        if sampling:
-            percentage = profile.percentage_of_nodes_to_score
-            if percentage is None:
-                percentage = self.configuration.percentage_of_nodes_to_score or ADAPTIVE
         return attempt(
             profile,
             self.cluster,
             info,
             self.nominator,
-            percentage=percentage,
-            templates=self._templates,
+            percentage=self.percentage(profile) if sampling else None,
+            templates=None if profile.extenders else self._templates,
             make_room=make_room,
             admitted=admitted,
         )
 
+    def judge(
+        self, pod: PodInfo | Pod, nodes: Iterable[str] | None = None, plugins: Collection[str] | None = None
+    ) -> Judgement:
+        """Return what PreFilter and Filter say of a pod, node by node; nothing else is run, and nothing is placed.
+
+        Args:
+            pod: the pod, defaulted; see `attempt`.
+            nodes: the names of the nodes to ask about, all if None.
+            plugins: the names of the plugins to ask, all of the pod's profile if None.
+
+        Raises:
+            KeyError: no profile serves the pod's scheduler name, or there is no such node.
+            ValueError: the profile has no such plugin.
+        """
+        info = pod if isinstance(pod, PodInfo) else PodInfo(pod)
+        profile = self.profiles[info.pod.spec.scheduler_name]
+        if plugins is not None:
+            profile = restricted(profile, plugins)
+        row_of = self.cluster.node_table.row_of
+        names = self.cluster.nodes_by_name.names if nodes is None else list(nodes)
+        unknown = [name for name in names if name not in row_of]
+        if unknown:
+            raise KeyError(f"there is no node {unknown[0]}")
+        return judged(filtered(profile, self.cluster, info, self.nominator, self.cluster.named(names)), names)
+
+    def percentage(self, profile: Profile) -> int:
+        """Return the ``percentageOfNodesToScore`` that kube-scheduler goes by in a profile."""
+        of_profile = profile.percentage_of_nodes_to_score
+        return of_profile if of_profile is not None else self.configuration.percentage_of_nodes_to_score or ADAPTIVE
+
     def likeness(self, pod: PodInfo) -> Hashable | None:
         """Return something that is equal for pods that are refused for the same reasons on an equal cluster.
 
-        None where nothing can be said: a plugin that decides about the pod, PostFilter included, declares no reuse, or
-        the pod is promised a node.
+        None where nothing can be said: a plugin that decides about the pod, PostFilter included, declares no reuse,
+        there are extenders, or the pod is promised a node.
         """
         profile = self.profiles[pod.pod.spec.scheduler_name]
+        if profile.extenders:
+            return None
         if self.nominator.node_of(pod) or pod.pod.status.nominated_node_name or pod.terminating:
             return None
-        return signature(profile, pod, (*profile.deciding, *profile.post_filter))
+        try:
+            return signature(profile, pod, (*profile.deciding, *profile.post_filter))
+        except CycleError:  # which the attempt will tell of
+            return None
 
     @contextmanager
     def fork(self) -> Iterator[None]:

@@ -9,7 +9,7 @@ what they are on a node.
 
 ``releases`` is the way from manifests to a run: it stands for the controllers, which create, replace (``replacements``)
 and remove pods while the run goes on. ``accounts`` makes the report of it (``reports``), with how full and even the
-nodes are before and after (``utilisation``).
+nodes are before and after (``utilisation``); ``comparisons`` puts several such reports side by side.
 
 ``what_ifs`` are changes to the cluster that somebody thinks about (``what_if_words`` reads them, ``node_choices`` finds
 the nodes they name). ``drains`` empties nodes as kubectl does, pod by pod as the ``budgets`` let them, with the

@@ -15,6 +15,7 @@ from schedctl.api.workloads import DaemonSet
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import Problem
+from schedctl.scheduler.gaps import Guessed
 from schedctl.simulation import reports, utilisation
 from schedctl.simulation.outcomes import End, PodOutcome, State
 from schedctl.simulation.releases import Release, Simulated, Turn
@@ -43,6 +44,7 @@ def report(
     metadata: reports.Metadata,
     problems: Sequence[Problem] = (),
     fail: bool = False,
+    guesses: Sequence[Guessed] = (),
 ) -> reports.SimulationReport:
     """Return the report of a simulated release.
 
@@ -52,6 +54,7 @@ def report(
         metadata: under which conditions.
         problems: why objects of the manifests did not take part.
         fail: whether pods that are not placed make the exit code 1 (``--exit-code``).
+        guesses: what the run rests on that is not known.
     """
     zones = utilisation.zones(cluster)
     effects = _by_object(facts.release)
@@ -64,7 +67,7 @@ def report(
     summary = _summary(results, len(preemptions), len(mistakes))
     summary = msgspec.structs.replace(
         summary,
-        exit_code=_exit_code(summary, facts.run.end, bool(objects), fail),
+        exit_code=_exit_code(summary, facts.run.end, bool(objects), fail, bool(guesses)),
         rejected=summary.rejected + len(objects),
         not_returned=sum(each.fate not in (None, Fate.PLACED) for each in preemptions),
     )
@@ -83,6 +86,7 @@ def report(
         rejected=objects,
         mistakes=[_mistake(problem) for problem in mistakes],
         passed=dict(sorted(facts.expansion.passed.items())),
+        guesses=list(guesses),
     )
 
 
@@ -116,11 +120,13 @@ def _summary(results: Sequence[reports.WorkloadResult], preempted: int, mistakes
     )
 
 
-def _exit_code(summary: reports.Summary, end: End | None, rejected: bool, fail: bool) -> int:
+def _exit_code(summary: reports.Summary, end: End | None, rejected: bool, fail: bool, guessed: bool) -> int:
     if end in (None, End.INTERRUPTED):
         return INTERRUPTED
     if summary.mistakes:
         return BAD_INPUT
+    if guessed:
+        return INCONCLUSIVE
     unclear = summary.inconclusive
     if fail and (rejected or summary.placed + unclear < summary.pods):
         return 1
@@ -208,7 +214,7 @@ def _fate(facts: Simulated, key: str) -> reports.PodFate:
         return reports.PodFate(name=name, fate=Fate.QUEUED, evicted=evicted)
     return reports.PodFate(
         name=name,
-        fate=_fate_of(outcome),
+        fate=fate_of(outcome),
         node=outcome.node if outcome.state in (State.BOUND, State.WAITING) else outcome.nominated,
         attempts=outcome.attempts,
         ties=outcome.ties,
@@ -217,7 +223,8 @@ def _fate(facts: Simulated, key: str) -> reports.PodFate:
     )
 
 
-def _fate_of(outcome: PodOutcome) -> Fate:
+def fate_of(outcome: PodOutcome) -> Fate:
+    """Return what became of a pod that took part in a run."""
     fate = _FATES[outcome.state]
     if fate in (Fate.UNSCHEDULABLE, Fate.QUEUED):
         if outcome.fault:
@@ -311,7 +318,7 @@ def _others(facts: Simulated, results: Sequence[reports.WorkloadResult]) -> list
     return [
         reports.OtherPod(
             pod=key,
-            fate=_fate_of(outcome),
+            fate=fate_of(outcome),
             node=outcome.node if outcome.state is State.BOUND else outcome.nominated,
             message=outcome.message,
         )

@@ -157,7 +157,15 @@ class Filled:
         return sum(self.placed.values())
 
 
-def fill(scheduler: Scheduler, copies: Copies, *, most: int, ask: Asker, tick: Ticker = lambda placed: None) -> Filled:
+def fill(
+    scheduler: Scheduler,
+    copies: Copies,
+    *,
+    most: int,
+    ask: Asker,
+    tick: Ticker = lambda placed: None,
+    sizes: bool = True,
+) -> Filled:
     """Place pods until the next one does not fit, and return the facts. The cluster is as before.
 
     Args:
@@ -166,11 +174,12 @@ def fill(scheduler: Scheduler, copies: Copies, *, most: int, ask: Asker, tick: T
         most: stop after so many.
         ask: reads off why the next one does not fit.
         tick: told after each placement.
+        sizes: whether to find out how large a pod could be, too.
     """
     with scheduler.fork():
         cluster = scheduler.cluster
         info = copies.next(cluster)
-        facts = Filled(info, largest=[Largest(name, amount) for name, amount in _requested(info)])
+        facts = Filled(info, largest=[Largest(name, amount) for name, amount in _requested(info) if sizes])
         try:
             for one in facts.largest:
                 one.alone = largest(scheduler, info.pod, one.resource)

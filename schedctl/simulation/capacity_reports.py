@@ -13,6 +13,7 @@ from typing import Literal
 import msgspec
 
 from schedctl.cache.cluster import Cluster
+from schedctl.scheduler.gaps import Guessed
 from schedctl.simulation import utilisation
 from schedctl.simulation.capacities import Filled
 from schedctl.simulation.drain_reports import Metadata
@@ -146,6 +147,7 @@ class CapacityReport(Record, frozen=True, kw_only=True):
         metadata: under which conditions it was made.
         summary: the answer in numbers.
         results: each kind of pod, on the cluster as it is.
+        guesses: what some number rests on that could not be listed: the numbers are those of a cluster without it.
     """
 
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
@@ -153,6 +155,7 @@ class CapacityReport(Record, frozen=True, kw_only=True):
     metadata: Metadata
     summary: Summary
     results: list[CapacityResult]
+    guesses: list[Guessed] = msgspec.field(default_factory=list)
 
 
 def labels_of(cluster: Cluster, by: str) -> list[str]:
@@ -207,7 +210,12 @@ def result(
 
 
 def report(
-    results: Sequence[CapacityResult], *, metadata: Metadata, fail: bool = False, interrupted: bool = False
+    results: Sequence[CapacityResult],
+    *,
+    metadata: Metadata,
+    fail: bool = False,
+    interrupted: bool = False,
+    guesses: Sequence[Guessed] = (),
 ) -> CapacityReport:
     """Return the report of these results.
 
@@ -216,11 +224,12 @@ def report(
         metadata: under which conditions.
         fail: whether it makes the exit code 1 that no pod of a kind fits (``--exit-code``).
         interrupted: whether the user ended it.
+        guesses: what the numbers rest on that is not known.
     """
     unclear = sum(bool(one.error) for one in results)
     fitting = sum(one.fits > 0 for one in results)
     none = any(not one.fits and not one.error for one in results)
-    exit_code = 1 if fail and none else INCONCLUSIVE if unclear else 0
+    exit_code = 1 if fail and none and not guesses else INCONCLUSIVE if unclear or guesses else 0
     return CapacityReport(
         metadata=metadata,
         summary=Summary(
@@ -230,6 +239,7 @@ def report(
             inconclusive=unclear,
         ),
         results=list(results),
+        guesses=list(guesses),
     )
 
 

@@ -15,6 +15,7 @@ import msgspec
 
 from schedctl import KUBERNETES_VERSION, __version__
 from schedctl.cache.cluster import Cluster
+from schedctl.scheduler.gaps import Guessed, MissingKind
 from schedctl.simulation import drains, utilisation
 from schedctl.simulation.drains import Drained, DrainedNode, DrainedPod
 from schedctl.simulation.outcomes import PodOutcome, State
@@ -99,6 +100,7 @@ class Metadata(Record, frozen=True):
         configuration: where the scheduler configuration came from: a file, or ``built-in defaults``.
         what_if: what was changed in the cluster before anything was asked, in words and in order.
         inputs: what was read.
+        missing: the kinds that could not be listed.
     """
 
     tool_version: str = __version__
@@ -106,6 +108,7 @@ class Metadata(Record, frozen=True):
     configuration: str = "built-in defaults"
     what_if: list[str] = msgspec.field(default_factory=list)
     inputs: list[Input] = msgspec.field(default_factory=list)
+    missing: list[MissingKind] = msgspec.field(default_factory=list)
 
 
 class Summary(Record, frozen=True):
@@ -253,6 +256,8 @@ class DrainReport(Record, frozen=True, kw_only=True):
         budgets: the disruption budgets that let pods go or hold them, by name.
         displaced: who else had to go, in order.
         arrived: pods that were pending before and found room, by name.
+        guesses: what some answer of the drain rests on that could not be listed. What comes after a guess is one, too,
+            so that nothing is proven where there is any: verdicts and places are those of a cluster without it.
     """
 
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
@@ -264,9 +269,12 @@ class DrainReport(Record, frozen=True, kw_only=True):
     budgets: list[BudgetUse]
     displaced: list[DisplacedPod]
     arrived: list[ArrivedPod]
+    guesses: list[Guessed] = msgspec.field(default_factory=list)
 
 
-def report(facts: Drained, cluster: Cluster, *, metadata: Metadata, fail: bool = False) -> DrainReport:
+def report(
+    facts: Drained, cluster: Cluster, *, metadata: Metadata, fail: bool = False, guesses: Sequence[Guessed] = ()
+) -> DrainReport:
     """Return the report of a drain; why pods are pending is left to those who can ask.
 
     Args:
@@ -274,6 +282,7 @@ def report(facts: Drained, cluster: Cluster, *, metadata: Metadata, fail: bool =
         cluster: as the drain left it.
         metadata: under which conditions.
         fail: whether a node that is not drained, or leaves pods pending, makes the exit code 1 (``--exit-code``).
+        guesses: what the drain rests on that is not known.
     """
     zones = utilisation.zones(cluster)
     results = [_node(node, zones, facts.interrupted) for node in facts.nodes]
@@ -283,6 +292,8 @@ def report(facts: Drained, cluster: Cluster, *, metadata: Metadata, fail: bool =
     gone = (PodFate.MOVED, PodFate.PENDING, PodFate.LOST, PodFate.FOREIGN_SCHEDULER, PodFate.INCONCLUSIVE)
     refused = verdicts[Verdict.REFUSED] + verdicts[Verdict.BLOCKED] + verdicts[Verdict.LEAVES_PENDING]
     exit_code = INCONCLUSIVE if verdicts[Verdict.INCONCLUSIVE] and not (fail and refused) else int(fail and refused > 0)
+    if guesses:
+        exit_code = INCONCLUSIVE
     return DrainReport(
         metadata=metadata,
         summary=Summary(
@@ -314,6 +325,7 @@ def report(facts: Drained, cluster: Cluster, *, metadata: Metadata, fail: bool =
             for each in facts.displaced
         ],
         arrived=[ArrivedPod(pod=key, node=node) for key, node in facts.arrived.items()],
+        guesses=list(guesses),
     )
 
 

@@ -38,11 +38,18 @@ def nodes_chosen(cluster: Cluster, choice: str) -> list[str]:
 
     Args:
         cluster: the cluster.
-        choice: a name, ``all``, or ``LABEL=VALUE``, where the label may be a shorthand.
+        choice: a name, ``all``, or ``LABEL=VALUE``, where the label may be a shorthand; several of these with commas
+            between them choose the nodes that have all of them.
 
     Raises:
         UsageError: there is no such node; with the nearest names.
     """
+    parts = choice.split(",")
+    if len(parts) > 1 and all("=" in part for part in parts):
+        together = set.intersection(*(set(nodes_chosen(cluster, part)) for part in parts))
+        if not together:
+            raise UsageError(f"no node has all of {choice}")
+        return sorted(together)
     if choice == ALL and ALL not in cluster.node_table.row_of:
         return sorted(cluster.node_table.row_of)
     key, equals, value = choice.partition("=")

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import msgspec
 
 from schedctl import KUBERNETES_VERSION, __version__
+from schedctl.scheduler.gaps import Guessed, MissingKind
 
 
 class Fate(StrEnum):
@@ -71,12 +72,13 @@ class Input(Record, frozen=True, kw_only=True):
     Attributes:
         source: the file.
         digest: ``sha256:...``.
-        role: ``Manifests`` for what is placed, ``State`` for where, ``Config`` for schedctl's own configuration.
+        role: ``Manifests`` for what is placed, ``State`` for where, ``Config`` for schedctl's own configuration,
+            ``Policy`` for what must hold, ``Baseline`` for what is accepted.
     """
 
     source: str
     digest: str
-    role: Literal["Manifests", "State", "Config"]
+    role: Literal["Manifests", "State", "Config", "Policy", "Baseline"]
 
 
 class Metadata(Record, frozen=True, kw_only=True):
@@ -92,6 +94,7 @@ class Metadata(Record, frozen=True, kw_only=True):
         skipped_admission: the admission plugins that were switched off.
         what_if: what was changed in the cluster before anything was created, in words and in order.
         inputs: what was read.
+        missing: the kinds that could not be listed.
     """
 
     tool_version: str = __version__
@@ -103,6 +106,7 @@ class Metadata(Record, frozen=True, kw_only=True):
     skipped_admission: list[str] = []
     what_if: list[str] = []
     inputs: list[Input] = []
+    missing: list[MissingKind] = []
 
 
 class Summary(Record, frozen=True, kw_only=True):
@@ -212,6 +216,22 @@ class Hint(Record, frozen=True, kw_only=True):
     command: str = ""
 
 
+class Remark(Record, frozen=True, kw_only=True):
+    """What a plugin says of a pending pod beyond its verdicts, such as how the group of the pod stands.
+
+    Attributes:
+        plugin: who says so.
+        text: in one sentence.
+        details: more of it, a line each.
+        evidence: what stands behind it, by name, as the plugin gave it.
+    """
+
+    plugin: str
+    text: str
+    details: list[str] = []
+    evidence: dict[str, Any] = {}
+
+
 class PendingPods(Record, frozen=True, kw_only=True):
     """Pods of one workload that are pending for the same reason.
 
@@ -225,6 +245,7 @@ class PendingPods(Record, frozen=True, kw_only=True):
         reasons: why no node will do for that pod as the run left the cluster, the most frequent first.
         hints: next steps for it.
         notes: what a reader must know to read the answer right.
+        remarks: what plugins say of it beyond their verdicts.
     """
 
     fate: Fate
@@ -236,6 +257,7 @@ class PendingPods(Record, frozen=True, kw_only=True):
     reasons: list[Reason] = []
     hints: list[Hint] = []
     notes: list[str] = []
+    remarks: list[Remark] = []
 
 
 class RejectedPods(Record, frozen=True, kw_only=True):
@@ -504,6 +526,8 @@ class SimulationReport(Record, frozen=True, kw_only=True):
         rejected: objects other than pods that the API server refused, in its words.
         mistakes: what is wrong with objects of the manifests, as the API server would see it at first sight.
         passed: how many objects of other kinds there were, which scheduling does not read, by ``apiVersion kind``.
+        guesses: what some answer of the run rests on that could not be listed. What comes after a guess is one, too, so
+            that nothing is proven where there is any: fates and places are those of a cluster without it.
     """
 
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
@@ -519,3 +543,4 @@ class SimulationReport(Record, frozen=True, kw_only=True):
     rejected: list[str] = []
     mistakes: list[Mistake] = []
     passed: dict[str, int] = {}
+    guesses: list[Guessed] = []

@@ -7,7 +7,8 @@ which anything can happen. The order of things at one time is fixed: what is due
 order; evictions a pod asked for are carried out after it has gone back to the queue and before the next is taken.
 
 A run ends when nothing can move: no pod can be tried but such as have seen the world as it is, and nothing is due. A
-fault is given a second chance, in case it was a passing one.
+fault is given a second chance, in case it was a passing one. It also ends when things move and come to nothing, for as
+long as it is to be patient, or in circles while no time goes by.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ from schedctl.framework.events import (
     ASSIGNED_POD_UPDATE,
     NODE_ADD,
     NODE_DELETE,
+    UNSCHEDULED_POD_ADD,
+    UNSCHEDULED_POD_DELETE,
     node_changes,
     pod_changes,
 )
@@ -63,6 +66,8 @@ from schedctl.simulation.records import (
 from schedctl.simulation.standing import grace_of, leaving_at, placed
 from schedctl.simulation.telling import Teller
 
+CIRCLES = 100
+"""A pod that is tried more often than this at one time, while nothing lasting comes about, is tried in vain."""
 _STATES = {
     Place.ACTIVE: State.QUEUED,
     Place.BACKOFF: State.QUEUED,
@@ -146,11 +151,12 @@ class _Refusal:
 
 @dataclass(slots=True)
 class _Held:
-    """A pod that Permit holds back, and what it takes to go on."""
+    """A pod that Permit holds back, what it takes to go on, and the numbers of what is due when patience ends."""
 
     queued: QueuedPod
     outcome: Attempt
     waiting: WaitingPod
+    expiries: list[int]
     deleted: bool = False
 
 
@@ -168,7 +174,8 @@ class _Going:
         self._clock = Clock()
         self._queue = scheduler.queue(self._clock, self._moved)
         self._facts = Run()
-        self._teller = Teller(self._queue, self._cluster, self._record if options.trace else None)
+        record = self._record if options.trace else None
+        self._teller = Teller(self._queue, self._cluster, record, scheduler.handles.values())
         self._due: list[tuple[float, int, bool, Callable[[], None]]] = []
         self._scheduled = 0
         self._lasting = 0  # how much of what is due will last
@@ -177,6 +184,8 @@ class _Going:
         self._bound: Counter[int] = Counter()  # by priority, pods bound less pods preempted
         self._most: Counter[int] = Counter()  # the most that ever were
         self._preempted: set[str] = set()
+        self._tried: Counter[str] = Counter()  # how often each pod was tried since anything lasted or time went by
+        self._tried_at = (0.0, 0.0)
         self._held: list[_Held] = []
         self._refusals: dict[Any, _Refusal] = {}
         self._refused_at = (-1, -1)
@@ -221,11 +230,13 @@ class _Going:
         self._lasted = self._clock.now
         self._happen(happening)
 
-    def _schedule(self, at: float, deed: Callable[[], None], *, lasting: bool = True) -> None:
+    def _schedule(self, at: float, deed: Callable[[], None], *, lasting: bool = True) -> int:
+        """Do something at a time; return the number by which it is known among what is due."""
         self._scheduled += 1
         lasting = lasting and self._clock.now - self._lasted <= self._options.patience
         self._lasting += lasting
         heapq.heappush(self._due, (at, self._scheduled, lasting, deed))
+        return self._scheduled
 
     def _expect(self, happening: Happening, at: float) -> None:
         self._schedule(at, lambda: self._happen(happening))
@@ -277,6 +288,7 @@ class _Going:
         facts.attempts += 1
         self._facts.attempts += 1
         queued.seen = self._world
+        self._end_if_in_circles(info)
         if info.terminating:
             self._queue.done(queued)
             return
@@ -299,6 +311,16 @@ class _Going:
                 self._refuse(queued, self._understood(outcome), outcome)
         except NotModelled as missing:
             self._give_up(queued, str(missing))
+
+    def _end_if_in_circles(self, info: PodInfo) -> None:
+        """End a run in which no time goes by, because pods that give each other's nodes up wake each other at once."""
+        at = self._clock.now, self._lasted
+        if at != self._tried_at:
+            self._tried.clear()
+            self._tried_at = at
+        self._tried[info.key] += 1
+        if self._tried[info.key] > CIRCLES:
+            self._facts.end = End.PATIENCE
 
     def _place(self, queued: QueuedPod, outcome: Attempt) -> None:
         """Assume the pod on the chosen node, reserve, ask Permit, and bind unless it says Wait."""
@@ -329,7 +351,7 @@ class _Going:
         self._teller.of_objects(generation)
         if not status.successful:
             self._record(Released(self._clock.now, info.key, node_name, status.message, status.plugin))
-            self._teller.of_departure(info, node_name)
+            self._teller.of_release(info, node_name)
             self._fail(queued, status.message, status.plugin, refused=status.rejected)
             return
         self._queue.done(queued)
@@ -353,9 +375,11 @@ class _Going:
         now, facts = self._clock.now, self._facts.pods[queued.info.key]
         waiting = WaitingPod(queued.info, node_name, waits, now)
         self._scheduler.handles[outcome.profile.scheduler_name].waiting.append(waiting)
-        self._held.append(_Held(queued, outcome, waiting))
-        for until in sorted(set(waiting.until.values())):
+        expiries = [
             self._schedule(until, lambda: waiting.expire(self._clock.now), lasting=False)
+            for until in sorted(set(waiting.until.values()))
+        ]
+        self._held.append(_Held(queued, outcome, waiting, expiries))
         facts.node = node_name
         self._come_into(facts, State.WAITING)
         self._world += 1
@@ -365,6 +389,8 @@ class _Going:
         """Let pods go on that may, and take back those that may not."""
         while (held := next((each for each in self._held if each.waiting.verdict is not None), None)) is not None:
             self._held.remove(held)
+            self._due = [due for due in self._due if due[1] not in held.expiries]
+            heapq.heapify(self._due)
             self._scheduler.handles[held.outcome.profile.scheduler_name].waiting.remove(held.waiting)
             self._world += 1
             verdict, node_name = held.waiting.verdict, held.waiting.node_name
@@ -389,11 +415,11 @@ class _Going:
             self._gone(info, node_name)
             return
         if not verdict.rejected:
-            self._teller.of_departure(info, node_name)
+            self._teller.of_release(info, node_name)
         self._return(queued, verdict)
         if verdict.rejected:
-            self._teller.of_departure(info, node_name, lambda other: other.info.uid != info.uid)
-        self._teller.of_departure(info, node_name, lambda other: other.info.priority <= info.priority)
+            self._teller.of_release(info, node_name, lambda other: other.info.uid != info.uid)
+        self._teller.of_release(info, node_name, lambda other: other.info.priority <= info.priority)
 
     def _give_back(self) -> None:
         """Take the pods that Permit still holds off their nodes; in the books they go on waiting there."""
@@ -512,7 +538,7 @@ class _Going:
         self._cluster.update_pending(after)
         self._queue.update(info, after)
         if before:
-            self._teller.tell(ASSIGNED_POD_DELETE, info, None, lambda other: other.info.priority <= info.priority)
+            self._teller.queue(ASSIGNED_POD_DELETE, info, None, lambda other: other.info.priority <= info.priority)
         return True
 
     def _give_up(self, queued: QueuedPod, message: str) -> None:
@@ -636,6 +662,8 @@ class _Going:
         if info.key in pending:
             before = pending[info.key]
             self._cluster.update_pending(info)
+            for event in pod_changes(before, info, target=False):
+                self._teller.plugins(event, before, info)
             facts = self._facts.pods.get(info.key)
             if facts is None:
                 return
@@ -656,6 +684,7 @@ class _Going:
             self._teller.tell(ASSIGNED_POD_ADD, None, info)
         elif self._scheduler.profile_of(info) is None:
             self._cluster.add_pod(info)  # waits for another scheduler
+            self._teller.plugins(UNSCHEDULED_POD_ADD, None, info)
         else:
             self._come(info)
 
@@ -674,8 +703,11 @@ class _Going:
         self._nominator.withdraw(pending)
         self._cluster.remove_pod(pending)
         self._gone(pending, "")
+        self._teller.plugins(UNSCHEDULED_POD_DELETE, pending, None)
         if pending.pod.status.nominated_node_name:
-            self._teller.tell(ASSIGNED_POD_DELETE, pending, None, lambda other: other.info.priority <= pending.priority)
+            self._teller.queue(
+                ASSIGNED_POD_DELETE, pending, None, lambda other: other.info.priority <= pending.priority
+            )
 
     def _put_node(self, node: Node) -> None:
         row = self._cluster.node_table.row_of.get(node.metadata.name)
@@ -692,18 +724,22 @@ class _Going:
         if row is None:
             return
         self._change()
-        self._teller.tell(NODE_DELETE, self._cluster.node_table.objects[row], None)
+        before = self._cluster.node_table.objects[row]
+        self._teller.queue(NODE_DELETE, before, None)
         for held in self._held:
             if held.waiting.node_name == name:
                 held.waiting.reject("", "removed")
         self._look_after_held()
-        for info in self._cluster.remove_node(name):
+        removed = self._cluster.remove_node(name)
+        self._teller.plugins(NODE_DELETE, before, None)
+        for info in removed:
             self._gone(info, name)
 
     def _come(self, info: PodInfo) -> None:
         """Let a pod join the queue, and the cluster if it is not in it."""
         if info.key not in self._cluster.pending:
             self._cluster.add_pod(info)
+            self._teller.plugins(UNSCHEDULED_POD_ADD, None, info)
         self._facts.pods[info.key] = PodOutcome(info, arrived=self._clock.now, settled=self._clock.now)
         nominated = info.pod.status.nominated_node_name
         if self._nominator.node_of(info) != nominated:

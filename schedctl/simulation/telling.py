@@ -1,12 +1,18 @@
-"""Telling the queue what happened: each change of the cluster as the event it is, and as a line of the timeline."""
+"""Telling what happened: each change as the event it is, to the queue, to plugins, and as a line of the timeline.
+
+Plugins hear first, so that what they make of it stands before a hint or PreEnqueue of theirs is asked. They hear what
+an informer would tell them; what goes on in the memory of kube-scheduler only, such as a pod that is not assumed any
+more, is told to the queue alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from schedctl.cache.cluster import ChangeKind, Cluster
 from schedctl.cache.pod_info import PodInfo
+from schedctl.engine.handles import ProfileHandle
 from schedctl.engine.queues import QueuedPod, SchedulingQueue
 from schedctl.framework.events import ASSIGNED_POD_ADD, ASSIGNED_POD_DELETE, RESOURCES, Action, ClusterEvent
 from schedctl.simulation.records import AnyRecord, Happened
@@ -17,32 +23,62 @@ Among = Callable[[QueuedPod], bool]
 
 
 class Teller:
-    """Tells one queue of what happens to one cluster. Where nobody listens, little is done."""
+    """Tells one queue, and the plugins behind some handles, of what happens to one cluster.
+
+    Where nobody listens, little is done.
+    """
 
     def __init__(
-        self, queue: SchedulingQueue, cluster: Cluster, record: Callable[[AnyRecord], None] | None = None
+        self,
+        queue: SchedulingQueue,
+        cluster: Cluster,
+        record: Callable[[AnyRecord], None] | None = None,
+        handles: Collection[ProfileHandle] = (),
     ) -> None:
         self._queue = queue
         self._cluster = cluster
         self._record = record
+        self._handles = handles
 
     def tell(self, event: ClusterEvent, before: Any, after: Any, among: Among | None = None) -> None:
         """Tell of an event, with the object before and after; see `SchedulingQueue.tell`."""
+        self.plugins(event, before, after)
+        self.queue(event, before, after, among)
+
+    def queue(self, event: ClusterEvent, before: Any, after: Any, among: Among | None = None) -> None:
+        """Tell the queue alone of an event."""
         self._note(event, _name(before if after is None else after))
         if self._queue.hears(event):
             self._queue.tell(event, before, after, among)
 
+    def plugins(self, event: ClusterEvent, before: Any, after: Any) -> None:
+        """Tell the plugins that listen, and nobody else, of an event."""
+        for handle in self._handles:
+            handle.tell(event, before, after)
+
     def of_arrival(self, info: PodInfo, node_name: str) -> None:
         """Tell that a pod is bound to a node."""
+        if self._is_listened_to:
+            self.plugins(ASSIGNED_POD_ADD, None, placed(info, node_name))
         self._note(ASSIGNED_POD_ADD, info.key)
         if self._queue.hears(ASSIGNED_POD_ADD):
             self._queue.tell(ASSIGNED_POD_ADD, None, placed(info, node_name))
 
-    def of_departure(self, info: PodInfo, node_name: str, among: Among | None = None) -> None:
-        """Tell that a pod has left a node, or is not assumed to be there any more."""
+    def of_departure(self, info: PodInfo, node_name: str) -> None:
+        """Tell that a pod has left a node."""
+        if self._is_listened_to:
+            self.plugins(ASSIGNED_POD_DELETE, placed(info, node_name), None)
+        self.of_release(info, node_name)
+
+    def of_release(self, info: PodInfo, node_name: str, among: Among | None = None) -> None:
+        """Tell the queue that a pod has left a node, or is not assumed to be there any more."""
         self._note(ASSIGNED_POD_DELETE, info.key)
         if self._queue.hears(ASSIGNED_POD_DELETE):
             self._queue.tell(ASSIGNED_POD_DELETE, placed(info, node_name), None, among)
+
+    @property
+    def _is_listened_to(self) -> bool:
+        return any(handle.is_listened_to for handle in self._handles)
 
     def of_objects(self, generation: int) -> None:
         """Tell of objects that are neither pods nor nodes and have changed since a generation of the cluster."""

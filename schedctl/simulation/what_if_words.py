@@ -16,9 +16,11 @@ In a file each is a map of the same word, with one text, several, or a map of wh
     - taint: {"pool=spot": "spot=true:NoSchedule"}
     - scale: {deploy/shop/web: 20}
     - lose: {zone: eu-1a}
+    - remove: {nodeSelector: {pool: spot}}
 
-NODE is a name, ``all``, or a label with its value, for which ``zone``, ``region`` and ``hostname`` are short. No name
-of a node has a colon in it, and no key of a taint or label, so the first colon ends the nodes.
+NODE is a name, ``all``, or a label with its value, for which ``zone``, ``region`` and ``hostname`` are short; labels
+with commas between them all have to be there. No name of a node has a colon in it, and no key of a taint or label, so
+the first colon ends the nodes.
 """
 
 from __future__ import annotations
@@ -55,6 +57,11 @@ from schedctl.simulation.what_ifs import (
 EFFECTS = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
 _COUNT = re.compile(r"(?P<what>.+)[x×](?P<count>[0-9]{1,5})", re.DOTALL)
 _LIKE = "like:"
+_SELECTOR = "nodeSelector"
+_OF_NODES = ("cordon", "drain", "remove-node")
+"""Words whose text says which nodes, and nothing else."""
+_SHORT = {"remove": "remove-node"}
+"""Words by what they are called for short."""
 _MOST = 10_000
 """More nodes than this of one kind, or pods of one workload, are a slip of the finger."""
 
@@ -104,6 +111,8 @@ def _texts(word: str, value: Any) -> list[str]:
     if isinstance(value, str):
         return [value]
     if isinstance(value, Mapping):
+        if known in _OF_NODES and list(value) == [_SELECTOR] and isinstance(value[_SELECTOR], Mapping):
+            return [",".join(f"{key}={each}" for key, each in value[_SELECTOR].items())]
         joint = _JOINTS.get(known)
         if joint is not None:
             return [
@@ -116,8 +125,15 @@ def _texts(word: str, value: Any) -> list[str]:
     raise UsageError(f"{word} cannot be {value!r}", f"as in `{word}: {EXAMPLES[known]}`")
 
 
+def camel(word: str) -> str:
+    """Return a word as files write it: ``removeNode`` for ``remove-node``."""
+    first, *others = word.split("-")
+    return first + "".join(other.capitalize() for other in others)
+
+
 def _known(word: str) -> str:
     name = re.sub(r"(?<=[a-z])([A-Z])", lambda match: f"-{match[1].lower()}", word)
+    name = _SHORT.get(name, name)
     if name not in _PARSERS:
         close = get_close_matches(name, _PARSERS, 1)
         raise UsageError(

@@ -9,6 +9,7 @@ One way in (`load`), through rooms that know little of each other::
     documents    texts, the documents in them, and where in them a field is
     json_documents, yaml_documents (with scalars)
                  bytes to objects, without dicts where that can be avoided; YAML means what kubectl makes it mean
+    snapshots    what `schedctl snapshot create` wrote, kind by kind
     manifests    documents to objects: lists are flattened, other people's kinds counted
     objects      one object: the short way to its struct, and the long way
     custom_workloads
@@ -23,8 +24,8 @@ Nothing here prints, and nothing but `files` and `kustomize` touches the file sy
 
 from __future__ import annotations
 
-from schedctl.sources.loading import Manifests, Progress, load, load_text
+from schedctl.sources.loading import Manifests, Progress, laid_over, load, load_listed, load_text
 from schedctl.sources.manifests import Sourced
 from schedctl.sources.terms import Terms
 
-__all__ = ["Manifests", "Progress", "Sourced", "Terms", "load", "load_text"]
+__all__ = ["Manifests", "Progress", "Sourced", "Terms", "laid_over", "load", "load_listed", "load_text"]

@@ -29,10 +29,14 @@ KEPT_BYTES = 4 << 20
 
 @dataclass(slots=True, eq=False)
 class Text:
-    """What one file holds: its name as the user knows it, and its bytes as long as they are kept."""
+    """What one file holds: its name as the user knows it, and its bytes as long as they are kept.
+
+    `folder` is that of a kustomization it was built from, "" for none: its lines are in no file then.
+    """
 
     name: str
     data: bytes | None
+    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True)

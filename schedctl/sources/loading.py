@@ -6,13 +6,14 @@ import gc
 import hashlib
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
 from schedctl.api.nodes import Node
 from schedctl.errors import InputError, Problem
+from schedctl.snapshots.headers import Header
 from schedctl.sources import checks, files, kustomize
 from schedctl.sources.documents import KEPT_BYTES, Text
 from schedctl.sources.kustomize import Kustomization
@@ -32,6 +33,7 @@ class Manifests:
         ignored: how many objects there were of other kinds, by ``apiVersion kind``.
         warnings: what should be known about the input though it can be used.
         problems: why objects that were to be created are not among them; empty on other terms, which raise instead.
+        snapshots: what the snapshots among the input say of themselves, in the order of the input.
         digests: ``sha256:...`` of each text, unpacked, by the name of its file.
     """
 
@@ -40,6 +42,7 @@ class Manifests:
     warnings: list[Problem] = field(default_factory=list)
     digests: dict[str, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    snapshots: list[Header] = field(default_factory=list)
 
 
 def load(
@@ -87,7 +90,8 @@ def load(
     with _without_collector():
         for source in sources:
             try:
-                text = Text(source.name, source.read(stdin or getattr(sys.stdin, "buffer", None)))
+                folder = source.folder if isinstance(source, Kustomization) else ""
+                text = Text(source.name, source.read(stdin or getattr(sys.stdin, "buffer", None)), folder)
             except files.Unreadable as error:
                 reading.problems.append(error.problem)
                 complete = False
@@ -112,6 +116,40 @@ def load_text(data: bytes, name: str = "<text>", *, allow_empty: bool = False, t
         return _finished(reading, allow_empty, complete=True)
 
 
+def load_listed(name: str, pages: Iterable[bytes], terms: Terms = READING) -> Manifests:
+    """Return the objects in the lists of an API server, whose texts are let go of one by one.
+
+    Args:
+        name: what to call the cluster.
+        pages: lists, JSON.
+        terms: on what terms the objects are read.
+
+    Raises:
+        InputError: a page cannot be understood.
+    """
+    reading, digest = Reading(terms), hashlib.sha256()
+    with _without_collector():
+        for page in pages:
+            digest.update(page)
+            text = Text(name, page)
+            reading.text(text, lambda offset: None)
+            text.data = None
+        found = _finished(reading, allow_empty=True, complete=True)
+    return replace(found, digests={name: f"sha256:{digest.hexdigest()}"})
+
+
+def laid_over(below: Manifests, above: Manifests) -> Manifests:
+    """Return the objects of both, those above in place of those below that have kind, namespace and name in common."""
+    objects, _ = checks.latest([*below.objects, *above.objects])
+    return Manifests(
+        objects,
+        below.ignored + above.ignored,
+        below.warnings + above.warnings,
+        below.digests | above.digests,
+        snapshots=below.snapshots + above.snapshots,
+    )
+
+
 def _read(reading: Reading, text: Text, advance: Callable[[int], None]) -> None:
     documents, problems = reading.documents, len(reading.problems)
     advance(0)
@@ -133,7 +171,13 @@ def _finished(reading: Reading, allow_empty: bool, complete: bool) -> Manifests:
     objects, warnings = checks.latest(reading.objects)
     if any(isinstance(one.object, Node) for one in objects):
         warnings += checks.strays(objects)
-    return Manifests(objects, reading.ignored, reading.warnings + warnings, problems=_in_order(problems))
+    return Manifests(
+        objects,
+        reading.ignored,
+        reading.warnings + warnings,
+        problems=_in_order(problems),
+        snapshots=reading.snapshots,
+    )
 
 
 def _in_order(problems: list[Problem]) -> list[Problem]:

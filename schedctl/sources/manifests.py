@@ -19,7 +19,9 @@ from schedctl.api.kinds import Kind
 from schedctl.api.pods import Pod
 from schedctl.api.sharing import Sharing
 from schedctl.errors import Problem
-from schedctl.sources import json_documents
+from schedctl.snapshots.documents import is_snapshot
+from schedctl.snapshots.headers import Header
+from schedctl.sources import json_documents, snapshots
 from schedctl.sources.documents import Document, Text, blank_logs, place_in, split
 from schedctl.sources.findings import TEMPLATE, Finding, Path, Place, Wanted, described, dotted, printable, quoted
 from schedctl.sources.json_documents import plain
@@ -97,6 +99,7 @@ class Reading:
         ignored: how many objects there were of other kinds, by ``apiVersion kind``.
         problems: what keeps the input from being used.
         warnings: what does not, but should be known.
+        snapshots: what the snapshots among the texts say of themselves.
         documents: how many documents were objects or lists.
     """
 
@@ -107,12 +110,14 @@ class Reading:
         self.ignored: Counter[str] = Counter()
         self.problems: list[Problem] = []
         self.warnings: list[Problem] = []
+        self.snapshots: list[Header] = []
         self._advance: Callable[[int], None] = lambda offset: None
         self._spelling = True
         self._sharing = Sharing()
         self._findings: list[tuple[_Origin, Finding, str]] = []
         self._retired: set[tuple[Text, Kind, str]] = set()
         self._custom = {(kind.group, kind.name): kind for kind in terms.custom_kinds}
+        self._asked_for = {(version, kind.name): kind for kind in terms.kinds for version in kind.versions}
 
     @property
     def count(self) -> int:
@@ -173,7 +178,9 @@ class Reading:
             return
         self.documents += 1
         outer = (plain(found.head.api_version), plain(found.head.kind))
-        if found.head.items is msgspec.UNSET:
+        if is_snapshot(*outer):
+            self._snapshot(origin, view)
+        elif found.head.items is msgspec.UNSET:
             self._object(origin, view, *outer)
         for index, item in enumerate(json_documents.items(data, found, document.place.line)):
             self._progress(index, item.offset)
@@ -184,6 +191,39 @@ class Reading:
             else:
                 self._item(origin, item.text, *names, outer)
         self._flush(document)
+
+    def _snapshot(self, origin: _Origin, view: memoryview) -> None:
+        """Take all objects of a snapshot; each has a line of its own as long as the text is as it was written."""
+        if self.terms.creating:
+            self._find(origin, Finding((), "a snapshot is a state, not what is to be created", "give it with -f"))
+            return
+        content, findings = snapshots.read(view)
+        if content is None:
+            self._findings += ((origin, finding, "Snapshot") for finding in findings)
+            return
+        name, line = origin.document.text.name, origin.place.line
+        if not content.intact:
+            self.warnings.append(Problem(snapshots.CHANGED, name, *origin.place, "metadata.digest"))
+        self._put_together(origin, content.header)
+        self.snapshots.append(content.header)
+        self.ignored.update(content.unknown)
+        document = Document(Text(name, None), 0, 0, origin.place, json=True)
+        for kind, listed in content.objects:
+            line += 2 if content.intact else 0
+            for obj in listed:
+                self.objects.append(Sourced(obj, kind, document, -1, line, 1))
+                line += 1 if content.intact else 0
+
+    def _put_together(self, origin: _Origin, header: Header) -> None:
+        """Say of a snapshot that is not the first what becomes of the two."""
+        if not self.snapshots:
+            return
+        name = origin.document.text.name
+        apart, mixed = snapshots.together(self.snapshots[0], header)
+        if apart:
+            self.problems.append(Problem(apart, name, hint="give one of them"))
+        elif mixed not in {problem.message for problem in self.warnings}:
+            self.warnings.append(Problem(mixed, name, hint="give one of them, unless you mean it"))
 
     def _yaml(self, document: Document) -> None:
         name = document.text.name
@@ -242,7 +282,7 @@ class Reading:
         if not (api_version and isinstance(api_version, str) and name and isinstance(name, str)):
             self._unnamed(origin, api_version, name)
             return
-        kind = kinds.find(api_version, name)
+        kind = kinds.find(api_version, name) or self._asked_for.get((api_version, name))
         obj: Object | None
         if kind is not None:
             obj, findings = decode(body, kind, api_version, self.terms, spelling=self._spelling)
@@ -274,7 +314,9 @@ class Reading:
 
     def _unread(self, origin: _Origin, body: Body, api_version: str, name: str) -> None:
         """Count an object that is not for us; one of ours under a wrong name is a problem, and so is a broken list."""
-        if name == "List" and origin.item >= 0:
+        if is_snapshot(api_version, name):
+            self._find(origin, Finding((), "a snapshot is read as one JSON document, not as YAML or in a list"))
+        elif name == "List" and origin.item >= 0:
             self._find(origin, Finding((), "a list inside a list is not read; kubectl refuses it too"))
         elif name == "List" or kinds.find(api_version, name.removesuffix("List")):
             value = body if isinstance(body, dict) else plain(body)

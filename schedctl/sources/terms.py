@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from schedctl.api.custom_kinds import CustomKind
 from schedctl.api.defaults import DEFAULT_NAMESPACE
+from schedctl.api.kinds import Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +22,13 @@ class Terms:
         creating: whether they are about to be created; then problems of single objects are returned, not raised.
         custom_kinds: the kinds of other people's that are read as `CustomWorkload`.
         namespace: the namespace of objects that name none.
+        kinds: other people's kinds that are read under their structs, as plugins ask for them.
     """
 
     creating: bool = False
     custom_kinds: tuple[CustomKind, ...] = ()
     namespace: str = DEFAULT_NAMESPACE
+    kinds: tuple[Kind, ...] = ()
 
 
 READING = Terms()

@@ -15,6 +15,8 @@ from typing import Any
 import msgspec
 
 from schedctl.api import defaults
+from schedctl.api.gaps import Gap
+from schedctl.api.kinds import Kind
 from schedctl.api.meta import ELLIPSIS, Namespace
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
@@ -36,17 +38,36 @@ class Assembled:
         cluster: the cluster.
         warnings: by pod key, why an API server would have refused the pod.
         finished: pods that have run to their end, by key; they take part in nothing and are not in the cluster.
+        unknown: by pod key, the missing kinds that admission would have looked at.
     """
 
     cluster: Cluster = field(default_factory=Cluster)
     warnings: dict[str, tuple[str, ...]] = field(default_factory=dict)
     finished: dict[str, Pod] = field(default_factory=dict)
+    unknown: dict[str, frozenset[type]] = field(default_factory=dict)
 
 
-def assemble(objects: Iterable[Any]) -> Assembled:
-    """Return the cluster of these API objects; no two of them may have kind and name in common."""
+class _Reading:
+    """Hears which missing kinds are read."""
+
+    def __init__(self) -> None:
+        self.kinds: set[type] = set()
+
+    def read(self, kind: type) -> None:
+        self.kinds.add(kind)
+
+
+def assemble(objects: Iterable[Any], missing: Iterable[Gap] = (), kinds: Iterable[Kind] = ()) -> Assembled:
+    """Return the cluster of these API objects; no two of them may have kind and name in common.
+
+    Args:
+        objects: the objects.
+        missing: the kinds that could not be listed.
+        kinds: other people's kinds that some of them may be of.
+    """
     made = Assembled()
     cluster = made.cluster
+    cluster.lack(missing, kinds)
     pods: list[Pod] = []
     claims: list[PersistentVolumeClaim] = []
     for obj in objects:
@@ -77,7 +98,11 @@ def _admitted(pods: Iterable[Pod], made: Assembled) -> Iterator[PodInfo]:
     """Yield the pods that take part, and note what is to be known of the others."""
     sharing = Sharing()
     for pod in _each_with_a_name(pods):
-        admitted = admission.admit(pod, made.cluster)
+        reading = _Reading()
+        with made.cluster.watched_by(reading):
+            admitted = admission.admit(pod, made.cluster)
+        if reading.kinds:
+            made.unknown[admitted.pod.key] = frozenset(reading.kinds)
         if pod.status.phase in FINISHED:
             made.finished[admitted.pod.key] = admitted.pod
             continue

@@ -20,6 +20,7 @@ from typing import Any
 
 import msgspec
 
+from schedctl.api.annotation_keys import compared
 from schedctl.api.defaults import DEFAULT_SCHEDULER, namespaced
 from schedctl.api.meta import ELLIPSIS, LabelSelector, ObjectMeta, OwnerReference
 from schedctl.api.pods import (
@@ -57,7 +58,6 @@ HASH_LABEL = "pod-template-hash"
 NEW = "new"
 """Stands for a hash or uid that does not exist yet; no real one has this value."""
 REVISION = "deployment.kubernetes.io/revision"
-_RESTARTED = "kubectl.kubernetes.io/restartedAt"
 _ADDED_LABELS = (
     HASH_LABEL,
     "controller-uid",
@@ -318,7 +318,6 @@ def current_replica_set(deployment: Deployment, cluster: Cluster) -> ReplicaSet 
 def comparable(template: PodTemplateSpec) -> PodTemplateSpec:
     """Return a template as templates compare: with a server's defaults and without what controllers add to it."""
     labels = {key: value for key, value in (template.metadata.labels or {}).items() if key not in _ADDED_LABELS}
-    annotations = {k: v for k, v in (template.metadata.annotations or {}).items() if k != _RESTARTED}
     spec = template.spec
     spec = _replace(
         spec,
@@ -333,7 +332,8 @@ def comparable(template: PodTemplateSpec) -> PodTemplateSpec:
         overhead=_amounts(spec.overhead),
         volumes=[_volume(volume) for volume in spec.volumes or ()] or None,
     )
-    return PodTemplateSpec(metadata=ObjectMeta(labels=labels or None, annotations=annotations or None), spec=spec)
+    annotations = compared(template.metadata.annotations)
+    return PodTemplateSpec(metadata=ObjectMeta(labels=labels or None, annotations=annotations), spec=spec)
 
 
 def comparable_claim(spec: PersistentVolumeClaimSpec) -> PersistentVolumeClaimSpec:

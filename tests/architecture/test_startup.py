@@ -30,6 +30,8 @@ def imported(code: str) -> set[str]:
         pytest.param(RUN.format(arguments=["simulate", "--help"]), id="schedctl simulate --help"),
         pytest.param(RUN.format(arguments=["drain", "--help"]), id="schedctl drain --help"),
         pytest.param(RUN.format(arguments=["capacity", "--help"]), id="schedctl capacity --help"),
+        pytest.param(RUN.format(arguments=["snapshot", "create", "--help"]), id="schedctl snapshot create --help"),
+        pytest.param(RUN.format(arguments=["bind", "--help"]), id="schedctl bind --help"),
     ],
 )
 def test_nothing_heavy_is_imported_by(code):

@@ -15,10 +15,11 @@ import schedctl
 ROOT = Path(__file__).parents[2]
 MODULES = sorted((ROOT / "schedctl").rglob("*.py"))
 
-# Paths of somebody's machine, and settings that say where packages come from: those are the user's own.
+# Paths of somebody's machine, and settings that say where packages come from: those are the user's own. A `proxy-url`
+# is none of these, but a field of kubeconfigs.
 MACHINE = re.compile(r"(?<![\w./~-])/(?:work|root|home|Users|tmp/w)/[\w.]")
 REGISTRY = re.compile(
-    r"(?:index|proxy|registry)[_-]url|--find-links|--trusted-host|\bGO(?:PROXY|NOSUMDB|PRIVATE)\b", re.IGNORECASE
+    r"(?:index|registry)[_-]url|--find-links|--trusted-host|\bGO(?:PROXY|NOSUMDB|PRIVATE)\b", re.IGNORECASE
 )
 
 

@@ -12,6 +12,13 @@ from schedctl.testing.builders import ZONE, cluster, node, pod
 
 TERM = {"topologyKey": ZONE, "labelSelector": {"matchLabels": {"app": "web"}}}
 
+WEB = {"app": "web"}
+
+
+def in_namespace(namespace):
+    """Whether a term is about a pod with the labels `WEB` there."""
+    return lambda term: term.matches(namespace, None, WEB)
+
 
 def avoiding(*terms):
     return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": list(terms)}}
@@ -50,7 +57,7 @@ def recounted(c: Cluster, kind: str):
 def test_equal_terms_of_many_pods_are_one():
     c = cluster(node("a"), node("b"), *(pod(f"p{i}", on="ab"[i % 2], affinity=avoiding(TERM)) for i in range(10)))
     assert len(c.affinity_terms.required_anti) == 1
-    (carriers,) = c.affinity_terms.required_anti.about("default", None, {"app": "web"})
+    (carriers,) = c.affinity_terms.required_anti.about(WEB, in_namespace("default"))
     assert carriers.pods == 10
     assert carriers.counts.tolist() == [5, 5]
 
@@ -58,17 +65,17 @@ def test_equal_terms_of_many_pods_are_one():
 def test_a_term_belongs_to_the_namespace_of_the_pod_that_carries_it():
     c = cluster(*(pod(f"p{ns}", namespace=ns, on="a", affinity=avoiding(TERM)) for ns in "xy"), node("a"))
     assert len(c.affinity_terms.required_anti) == 2
-    assert len(c.affinity_terms.required_anti.about("x", None, {"app": "web"})) == 1
+    assert len(c.affinity_terms.required_anti.about(WEB, in_namespace("x"))) == 1
 
 
 def test_a_pod_that_states_a_term_twice_counts_twice():
     c = cluster(node("a"), pod(on="a", affinity=avoiding(TERM, TERM)))
-    assert [carriers.pods for carriers in c.affinity_terms.required_anti.about("default", None, {"app": "web"})] == [2]
+    assert [carriers.pods for carriers in c.affinity_terms.required_anti.about(WEB, in_namespace("default"))] == [2]
 
 
 def test_weights_of_a_preferred_term_are_summed():
     c = cluster(node("a"), *(pod(f"p{w}", on="a", affinity=preferring((w, TERM))) for w in (3, 40)))
-    (carriers,) = c.affinity_terms.preferred.about("default", None, {"app": "web"})
+    (carriers,) = c.affinity_terms.preferred.about(WEB, in_namespace("default"))
     assert (carriers.counts.tolist(), carriers.weights.tolist()) == ([2], [43])
 
 
@@ -77,7 +84,7 @@ def test_a_term_nobody_carries_any_more_is_forgotten():
     c = cluster(node("a"), info)
     c.remove_pod(info)
     assert not c.affinity_terms
-    assert c.affinity_terms.required_anti.about("default", None, {"app": "web"}) == []
+    assert c.affinity_terms.required_anti.about(WEB, in_namespace("default")) == []
 
 
 SELECTORS = {
@@ -94,7 +101,7 @@ SELECTORS = {
 @pytest.mark.parametrize(("selector", "about"), SELECTORS.values(), ids=SELECTORS)
 def test_a_term_is_found_whatever_it_demands(selector, about):
     c = cluster(node("a"), pod(on="a", affinity=avoiding({"topologyKey": ZONE, "labelSelector": selector})))
-    assert bool(c.affinity_terms.required_anti.about("default", None, {"app": "web"})) is about
+    assert bool(c.affinity_terms.required_anti.about(WEB, in_namespace("default"))) is about
 
 
 def test_a_list_with_a_malformed_term_counts_as_empty_and_the_others_stand():

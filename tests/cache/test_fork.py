@@ -136,3 +136,14 @@ def test_of_two_pods_that_hold_a_port_the_first_to_go_frees_it_and_undoing_puts_
         c.remove_pod(next(iter(c.pod_table)))
         assert c.nodes.port_users("TCP", 80) == []
     assert c.nodes.port_users("TCP", 80) == [(0, ("0.0.0.0",))]
+
+
+def test_pods_that_wait_keep_their_turns_whatever_a_fork_did_to_them():
+    made = cluster(node("a"), pod("x"), pod("y"), pod("z"))
+    x, y = made.pending["default/x"], made.pending["default/y"]
+    with made.fork():
+        made.assume(x, "a")
+        made.remove_pod(y)
+        made.forget(x)
+        assert list(made.pending) == ["default/z", "default/x"]
+    assert list(made.pending) == ["default/x", "default/y", "default/z"]

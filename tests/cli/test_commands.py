@@ -18,16 +18,30 @@ from schedctl.plugins.in_tree import IN_TREE
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = [
+    "bind",
+    "calibrate",
     "capacity",
+    "check",
     "completion",
     "drain",
     "explain",
+    "plugins check",
     "plugins list",
+    "plugins new",
+    "profiles convert",
+    "profiles diff",
     "profiles list",
     "profiles show",
+    "profiles validate",
     "schema",
     "simulate",
+    "snapshot create",
+    "snapshot diff",
+    "snapshot inspect",
+    "snapshot redact",
+    "test",
     "version",
+    "watch",
 ]
 
 
@@ -55,7 +69,7 @@ def test_a_command_helps_and_gives_examples(command, schedctl):
     assert f"  schedctl {command}" in ended.out
 
 
-@pytest.mark.parametrize("group", ["", "plugins", "profiles"])
+@pytest.mark.parametrize("group", ["", "plugins", "profiles", "snapshot"])
 def test_no_summary_of_a_command_is_cut(group, schedctl):
     assert "..." not in schedctl(*group.split(), "--help").out.partition("Commands:")[2]
 
@@ -91,7 +105,10 @@ def test_a_schema_that_is_not_there(schedctl):
     assert (ended.code, ended.err) == (
         2,
         'error: there is no document "Report"\nhint: the kinds are: '
-        "CapacityReport, Config, DrainReport, ExplainReport, PluginList, ProfileList, SimulationReport\n",
+        "BindReport, CalibrationReport, CapacityReport, CheckBaseline, CheckPolicy, CheckPolicyTest, "
+        "CheckPolicyTestReport, CheckReport, Config, DrainReport, ExplainComparison, ExplainReport, PluginList, "
+        "ProfileDiff, ProfileList, SimulationComparison, SimulationReport, Snapshot, SnapshotDiff, SnapshotReport, "
+        "WatchLine\n",
     )
 
 
@@ -193,7 +210,7 @@ def test_there_is_no_completion_for_other_shells(schedctl):
         pytest.param("schedctl explain -f fixtures/clusters/shop sts c", [], id="nothing of another namespace"),
         pytest.param("schedctl explain -f nowhere.yaml pod c", [], id="nothing of a file that cannot be read"),
         pytest.param("schedctl explain pod c", [], id="nothing without a state"),
-        pytest.param("schedctl explain --profile b", ["bin-packing"], id="a profile"),
+        pytest.param("schedctl explain --profile b", ["batch", "bin-packing"], id="a profile"),
         pytest.param("schedctl profiles show s", ["spreading"], id="a profile to show"),
         pytest.param("schedctl v", ["version"], id="a command"),
         pytest.param("schedctl explain --all-n", ["--all-namespaces"], id="an option"),

@@ -79,7 +79,6 @@ def test_what_is_not_modelled_is_no_verdict(simulate):
     ("arguments", "message", "hint"),
     [
         pytest.param(SHOP, "say what to place", "`-k DIR`", id="no manifests"),
-        pytest.param((SPRING,), "say where the cluster is, with -f", "cluster.json", id="no cluster"),
         pytest.param(("-", "-f", "-"), "cannot both come from standard input", "", id="both from standard input"),
         pytest.param((SPRING, *SHOP, "--rollout", "blue"), 'there is no rollout "blue"', "rolling", id="no such way"),
         pytest.param(

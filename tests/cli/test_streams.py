@@ -105,10 +105,9 @@ def test_colour_is_for_terminals_and_for_those_who_ask():
     assert b"\x1b" not in output(*DEPLOYMENT, NO_COLOR="1", FORCE_COLOR="1").stdout
 
 
-def test_extenders_are_named_as_not_consulted(shop, tmp_path):
+def test_extenders_that_nobody_may_ask_make_an_answer_inconclusive(shop, tmp_path):
     head = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nextenders:\n"
     one = tmp_path / "one.yaml"
     one.write_text(f"{head}- {{urlPrefix: 'http://x', filterVerb: filter}}\n")
     arguments = ("pod", "shop/fits", "-f", "fixtures/pods/fits.yaml", "-o", "name", "--scheduler-config", str(one))
-    assert shop(*arguments).err == "warning: 1 extender is not consulted: http://x\n"
-    assert shop(*arguments, "-q").err == ""
+    assert (shop(*arguments).code, shop(*arguments).err) == (5, "")

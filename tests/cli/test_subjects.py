@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from schedctl.cli import label_selectors, running, subjects
+from schedctl.api import label_selectors
+from schedctl.cli import running, subjects
 from schedctl.errors import UsageError
 
 

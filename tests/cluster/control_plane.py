@@ -180,9 +180,10 @@ class Api:
             connection.close()
 
     @contextmanager
-    def scheduling(self) -> Iterator[RealScheduler]:
-        """Run kube-scheduler with its default configuration."""
-        with subprocess.Popen([KIT / "schedule", self.kubeconfig], stdout=subprocess.PIPE, text=True) as process:
+    def scheduling(self, configuration: Path | None = None) -> Iterator[RealScheduler]:
+        """Run kube-scheduler with its default configuration, or with one in a file, as JSON."""
+        command = [KIT / "schedule", self.kubeconfig, *(("--config", configuration) if configuration else ())]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
             url = process.stdout.readline().strip()
             assert url, "kube-scheduler did not start; the reason is on stderr"

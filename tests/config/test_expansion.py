@@ -292,4 +292,4 @@ def test_a_plugin_behind_a_feature_gate_is_told_from_a_stranger():
 
 def test_a_misspelt_plugin_comes_with_the_nearest_name():
     (problem,) = expand(profile(multi_point=NEEDED, filter="NodeResourceFit"), KNOWN)[1]
-    assert problem.hint == 'did you mean "NodeResourcesFit"?'
+    assert problem.hint == 'did you mean "NodeResourcesFit"? or name it with --plugin if it is one of your own'

@@ -6,8 +6,10 @@ import msgspec
 import pytest
 
 from schedctl.api import custom_kinds
-from schedctl.config.own import Config, PodsEntry, custom_kinds_in
+from schedctl.config import own
+from schedctl.config.own import CheckConfig, Config, PodsEntry, read
 from schedctl.errors import ConfigError
+from schedctl.render import check_outputs
 
 HEAD = "apiVersion: schedctl.dev/v1alpha1\nkind: Config\n"
 GOOD = """customKinds:
@@ -22,14 +24,14 @@ GOOD = """customKinds:
 
 
 def test_the_entries_are_read_as_the_table_takes_them():
-    table = {str(kind): kind for kind in custom_kinds.with_custom_kinds(custom_kinds_in(HEAD + GOOD))}
+    table = {str(kind): kind for kind in custom_kinds.with_custom_kinds(read(HEAD + GOOD).custom_kinds)}
     assert [len(table[name].pods) for name in ("Shop.example.com", "Farm.example.com")] == [1, 2]
     assert table["Shop.example.com"].pods[0].replicas == ("spec", "web", "example.com/size")
     assert "Rollout.argoproj.io" not in table
 
 
 def test_what_the_schema_describes_is_what_is_read():
-    document = {"apiVersion": "schedctl.dev/v1alpha1", "kind": "Config", "customKinds": custom_kinds_in(HEAD + GOOD)}
+    document = {"apiVersion": "schedctl.dev/v1alpha1", "kind": "Config", "customKinds": read(HEAD + GOOD).custom_kinds}
     assert set(msgspec.convert(document, Config).custom_kinds) == set(document["customKinds"])
     fields = {field.encode_name: field.default for field in msgspec.structs.fields(PodsEntry)}
     assert set(fields) == set(custom_kinds._FIELDS)
@@ -39,7 +41,7 @@ def test_what_the_schema_describes_is_what_is_read():
 
 @pytest.mark.parametrize("rest", ["", "customKinds:\n", "customKinds: {}\n"])
 def test_a_file_may_set_nothing(rest):
-    assert custom_kinds_in(HEAD + rest) == {}
+    assert read(HEAD + rest) == ({}, CheckConfig())
 
 
 @pytest.mark.parametrize(
@@ -68,8 +70,9 @@ def test_a_file_may_set_nothing(rest):
         ),
         pytest.param(
             HEAD + "kubeconfig: /etc/x\n",
-            'own.yaml:3:1: kubeconfig: unknown field "kubeconfig"',
-            "there are apiVersion, kind, customKinds",
+            'own.yaml:3:1: kubeconfig: "kubeconfig" cannot be set in a file: it would let whoever wrote the file choose'
+            " credentials",
+            "say it on the command line",
             id="credentials",
         ),
         pytest.param(
@@ -112,7 +115,7 @@ def test_a_file_may_set_nothing(rest):
 )
 def test_mistakes(text, said, hint):
     with pytest.raises(ConfigError) as raised:
-        custom_kinds_in(text, "own.yaml")
+        read(text, "own.yaml")
     (problem,) = raised.value.problems
     assert str(problem).startswith(said)
     assert problem.hint == hint
@@ -121,10 +124,14 @@ def test_mistakes(text, said, hint):
 def test_all_mistakes_are_told_at_once_in_the_order_of_the_file():
     text = HEAD + "customKinds:\n  A.b: {spec: 1, less: -1}\n  C: {}\nplugins: [x]\n"
     with pytest.raises(ConfigError) as raised:
-        custom_kinds_in(text, "own.yaml")
+        read(text, "own.yaml")
     assert [problem.path for problem in raised.value.problems] == [
         "customKinds.A.b.spec",
         "customKinds.A.b.less",
         "customKinds.C",
         "plugins",
     ]
+
+
+def test_the_outputs_that_may_be_set_are_those_that_there_are():
+    assert own.CHOICES["output"] == check_outputs.FORMATS

@@ -88,11 +88,16 @@ def test_an_unknown_field_is_refused_where_it_stands(text, problem):
         ("PARALLELISM", 'did you mean "parallelism"?'),
         ("percentageOfNodes", 'did you mean "percentageOfNodesToScore"?'),
         ("apiversion", 'did you mean "apiVersion"?'),
-        ("xyzzy", ""),
     ],
 )
 def test_an_unknown_field_comes_with_the_nearest_name(written, hint):
     assert refusals(f"{HEAD}{written}: 1\n")[0].hint == hint
+
+
+def test_where_no_name_is_near_it_comes_with_all_there_are():
+    hint = refusals(f"{HEAD}xyzzy: 1\n")[0].hint
+    assert (hint.startswith("there are parallelism, "), hint.endswith(", profiles, extenders")) == (True, False)
+    assert "percentageOfNodesToScore" in hint
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ def test_what_became_of_it(problems_of, name, words):
     assert problem.path == "profiles[0].plugins.filter.enabled[0]"
     assert words in problem.hint
     assert "remove this entry" in problem.hint
+    assert problem.hint.startswith("left in v1.")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -164,15 +166,17 @@ def test_a_hint_that_fails_counts_as_queue_and_is_reported():
     failed = []
 
     class Hears(Reporter):
-        def failing_hint(self, plugin, pod, fault):
-            failed.append((plugin, type(fault)))
+        def failing_plugin(self, plugin, message):
+            failed.append((plugin, message))
 
     queue = Queue(Backoff(maximum=0), Hears())
     queue.add(pod("a"))
     queue.refuse("a", "Broken")
     queue.tell(NODE_ADD, None, node("small"))
     assert queue.place("a") is Place.ACTIVE
-    assert failed == [("Broken", ZeroDivisionError)]
+    (told,) = failed
+    assert told[0] == "Broken"
+    assert re.fullmatch(r'plugin "Broken" failed: ZeroDivisionError: division by zero \(test_queues\.py:\d+\)', told[1])
 
 
 @pytest.mark.parametrize(

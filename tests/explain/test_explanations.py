@@ -5,7 +5,7 @@ import pytest
 from schedctl.config import loading
 from schedctl.errors import NotModelled, UsageError
 from schedctl.explain.explanations import explain, report
-from schedctl.explain.reports import NodeVerdict, Verdict
+from schedctl.explain.reports import Metadata, NodeVerdict, Verdict
 from schedctl.framework.points import FilterPlugin, ScorePlugin
 from schedctl.framework.reasons import Reason
 from schedctl.framework.registries import Registry
@@ -355,7 +355,7 @@ def test_sampling_says_what_it_did_not_look_at():
     assert found.nodes.judged < 200
     assert found.nodes.unseen == 200 - found.nodes.judged
     assert found.notes[-1].startswith("nodes were sampled: the search stopped at 100 feasible nodes")
-    assert report([found], sampling=True).metadata.sampling
+    assert report([found], metadata=Metadata(sampling=True)).metadata.sampling
 
 
 def test_explaining_leaves_the_cluster_as_it_was(shop, ask):
@@ -415,7 +415,7 @@ def test_exit_codes(shop, ask, subjects, fail, code):
 
 
 def test_the_summary_counts_verdicts_and_the_metadata_names_the_version(shop, ask):
-    found = report([ask(shop, pod(cpu="1")), ask(shop, pod(cpu="32"))], configuration="my.yaml")
+    found = report([ask(shop, pod(cpu="1")), ask(shop, pod(cpu="32"))], metadata=Metadata(configuration="my.yaml"))
     assert (found.summary.pods, found.summary.scheduled, found.summary.unschedulable) == (2, 1, 1)
     assert found.metadata.kubernetes_version.startswith("v1.")
     assert found.metadata.configuration == "my.yaml"

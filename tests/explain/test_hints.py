@@ -177,7 +177,7 @@ def taint(key, value="", effect="NoSchedule"):
         pytest.param(
             [node("a", pods="0")],
             pod("web", namespace="shop"),
-            ["the one change tried does not make it fit; the same with `--matrix` shows every refusal"],
+            ["the one change tried (add-node) does not make it fit; the same with `--matrix` shows every refusal"],
             id="where nothing helps, how much was tried",
         ),
     ],

@@ -6,9 +6,12 @@ import jsonschema
 import msgspec
 import pytest
 
+from schedctl.api.gaps import Gap
 from schedctl.api.storage import PersistentVolumeClaim, StorageClass
 from schedctl.explain.explanations import report
-from schedctl.explain.reports import ExplainReport, InputDigest, schema
+from schedctl.explain.histories import with_history
+from schedctl.explain.reports import ExplainReport, InputDigest, Metadata, Remark, schema
+from schedctl.scheduler.gaps import missing_kinds
 from schedctl.testing.builders import cluster, node, pod
 
 CLAIMED = (
@@ -20,6 +23,9 @@ CLAIMED = (
         {"metadata": {"name": "ssd"}, "provisioner": "p", "volumeBindingMode": "WaitForFirstConsumer"}, StorageClass
     ),
 )
+
+CONDITION = {"type": "PodScheduled", "status": "False", "message": "0/1 nodes are available: 1 Too many pods."}
+REFUSED = pod("refused", cpu="99", status={"phase": "Pending", "conditions": [CONDITION]})
 
 
 @pytest.fixture
@@ -39,8 +45,15 @@ def reports(shop, ask):
         ask(shop, pod(cpu="3", priority=10)),
         ask(cluster(node("a"), *CLAIMED), pod(volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}])),
     ]
+    unlisted = cluster(node("a"), node("b"))
+    unlisted.lack([Gap("Service", "Forbidden")])
+    asked.append(ask(unlisted, pod(labels={"app": "web"})))
+    asked.append(with_history(ask(shop, REFUSED), REFUSED.pod, shop))
+    told = Remark(plugin="Coscheduling", text="none starts", details=["one is missing"], evidence={"members": 2})
+    asked[0] = msgspec.structs.replace(asked[0], remarks=[told])
     digest = InputDigest(source="cluster.yaml", digest="sha256:00")
-    return [report(asked, inputs=[digest]), *(report([each]) for each in asked)]
+    metadata = Metadata(inputs=[digest], missing=missing_kinds(unlisted))
+    return [report(asked, metadata=metadata), *(report([each]) for each in asked)]
 
 
 def written(document):

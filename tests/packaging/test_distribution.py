@@ -69,7 +69,7 @@ def run(program: Path, *arguments: str | Path, cwd: Path) -> subprocess.Complete
     return subprocess.run([program, *arguments], cwd=cwd, capture_output=True, text=True, stdin=subprocess.DEVNULL)
 
 
-@pytest.mark.parametrize("folder", ["profiles", "fixtures"])
+@pytest.mark.parametrize("folder", ["profiles", "fixtures", "deploy"])
 def test_everything_in_the_folder_rides_in_the_wheel(folder, wheel):
     shipped = {str(p.relative_to(ROOT)) for p in (ROOT / folder).rglob("*") if p.is_file()}
     packed = {
@@ -141,6 +141,11 @@ def shipped_folders(bin_folder, tmp_path_factory) -> dict[str, Path]:
 def test_the_installed_package_finds_what_rides_with_it(folder, shipped_folders, bin_folder):
     assert shipped_folders[folder].is_dir()
     assert shipped_folders[folder].is_relative_to(bin_folder.parent)
+
+
+def test_the_installed_program_knows_where_the_roles_are(bin_folder, tmp_path):
+    done = run(bin_folder / "python", "-c", "import schedctl.shipped as s; print(s.roles())", cwd=tmp_path)
+    assert Path(done.stdout.strip()).read_text() == (ROOT / "deploy/clusterrole.yaml").read_text()
 
 
 @pytest.mark.parametrize("profile", sorted(path.stem for path in (ROOT / "profiles").glob("*.yaml")))

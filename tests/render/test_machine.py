@@ -91,3 +91,10 @@ def test_names_are_a_line_for_each_pod(show):
     state = cluster(node("a"))
     text = show(state, pod("web"), pod("big", cpu="64"), pod("x\ny"), output="name")
     assert text == "pod/web node/a\npod/big\npod/x\\x0ay node/a\n"
+
+
+def test_half_a_surrogate_pair_becomes_a_replacement_character():
+    document = {"a\ud800": ["\udfff"]}
+    assert machine.json_line(document) == '{"a\ufffd":["\ufffd"]}\n'
+    assert machine.json(document) == '{\n  "a\ufffd": [\n    "\ufffd"\n  ]\n}\n'
+    machine.yaml(document).encode()

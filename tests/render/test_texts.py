@@ -15,6 +15,10 @@ TAINT = {"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}
 RULES = (
     "note: by the rules of kube-scheduler v1.37.1, profile default-scheduler (built-in defaults), every node judged\n"
 )
+WAKINGS = (
+    "wakes up when: a node is added (TaintToleration, NodeResourcesFit); taints of a node change, or it is uncordoned"
+    " (TaintToleration); this pod gets a toleration (TaintToleration); +6 more; 5 minutes pass without any of these\n"
+)
 CODES = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -28,6 +32,17 @@ def shop(nodes=6):
         for i, name in enumerate(names)
     ]
     return cluster(*made, *used)
+
+
+def test_what_wakes_a_pod_is_cut_short_unless_all_is_asked_for(show):
+    of = {limit: show(shop(), pod(cpu="3"), limit=limit).partition("wakes up when: ")[2] for limit in (0, 1, 8)}
+    few, one, eight = (text.partition("\n")[0] for text in of.values())
+    assert few.count("; ") == 4
+    assert one == "a node is added (TaintToleration, NodeResourcesFit); +8 more; 5 minutes pass without any of these"
+    assert "+1 more; 5 minutes" in eight
+    wide = show(shop(), pod(cpu="3"), output="wide").partition("wakes up when: ")[2].partition("\n")[0]
+    assert "more" not in wide
+    assert wide.count("; ") == 9
 
 
 def test_an_unschedulable_pod(show):
@@ -44,7 +59,9 @@ def test_an_unschedulable_pod(show):
   node-4, node-5  1900m free of 4 (2100m used), 1100m missing
 2 nodes: node(s) had untolerated taint(s)  [TaintToleration]
   gpu-0, gpu-1  taint dedicated=gpu:NoSchedule
-
+"""
+        + WAKINGS
+        + """
 note: the pod would fit on node-0, node-1, node-2 and 3 more if no pod ran there
 """
         + RULES
@@ -83,7 +100,7 @@ def test_several_pods_end_with_a_tally(show):
     text = show(shop(), pod("a", cpu="1"), pod("b", schedulingGates=[{"name": "g"}]))
     assert text.endswith(
         """
-2 pods: 1 scheduled, 1 gated
+2 pods: 1 would be placed, 1 gated
 each pod is judged alone, on the cluster as it is
 by the rules of kube-scheduler v1.37.1 (built-in defaults), every node judged
 """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 import pytest
 
@@ -451,7 +453,8 @@ def test_a_fault_that_stays_ends_the_run():
 
     facts = run(scheduler(cluster(node("a"), pod("x")), Fails))
     assert (facts.attempts, facts.clock, facts.end) == (2, 2, End.STUCK)
-    assert facts.pods["default/x"].message == 'running PreBind plugin "Fails": OSError: no such volume'
+    told = r'running PreBind plugin "Fails": OSError: no such volume \(test_runs\.py:\d+\)'
+    assert re.fullmatch(told, facts.pods["default/x"].message)
     assert facts.pods["default/x"].fault
 
 
@@ -498,3 +501,36 @@ def test_backoff_is_the_configurations():
     settings = {"podInitialBackoffSeconds": 4, "podMaxBackoffSeconds": 5}
     made = cluster(node("a"), pod("x", metadata={"annotations": {"reserve": "fail"}}))
     assert run(scheduler(made, Stumbles, **settings)).clock == 5
+
+
+class Squabble(PermitPlugin):
+    """Holds every pod back, calls for all others, and gives up whoever held a node before."""
+
+    def permit(self, cycle, node_name):
+        for waiting in self.handle.waiting_pods():
+            waiting.reject(self.name, "somebody else's turn")
+        self.handle.activate([other for other in self.handle.cluster.pending.values() if other is not cycle.pod])
+        return wait(60)
+
+
+def test_a_run_in_which_no_time_goes_by_and_nothing_comes_about_ends():
+    facts = run(scheduler(cluster(node("a"), pod("x"), pod("y")), Squabble), options=Options(trace=False))
+    assert facts.end is End.PATIENCE
+    assert facts.clock == 0
+
+
+def test_the_clock_does_not_wait_for_a_timeout_that_nobody_needs_any_more():
+    made = cluster(node("a"), pod("x"), pod("y"))
+    facts = run(scheduler(made, Pairs))
+    assert ends(facts) == {"x": "a", "y": "a"}
+    assert facts.clock == 0
+
+
+class Pairs(PermitPlugin):
+    """Lets two pods go together."""
+
+    def permit(self, cycle, node_name):
+        for waiting in self.handle.waiting_pods():
+            waiting.allow(self.name)
+            return SUCCESS
+        return wait(60)

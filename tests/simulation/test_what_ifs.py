@@ -319,6 +319,12 @@ def test_the_example_of_a_word_can_be_read(word):
         pytest.param({"label": {"a": "k=v"}}, ["label a:k=v"], id="labels by node"),
         pytest.param({"scale": {"deploy/web": 20}}, ["scale deploy/web=20"], id="numbers by workload"),
         pytest.param({"lose": {"zone": "eu-1"}}, ["lose zone=eu-1"], id="a label by its key"),
+        pytest.param({"remove": "a"}, ["remove-node a"], id="a short word"),
+        pytest.param(
+            {"remove": {"nodeSelector": {"pool": "spot", "zone": "x"}}},
+            ["remove-node pool=spot,zone=x"],
+            id="nodes by all of their labels",
+        ),
         pytest.param(
             {"removeNode": "a", "lose": "zone=x"}, ["remove-node a", "lose zone=x"], id="a map of several words"
         ),

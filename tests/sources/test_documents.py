@@ -8,9 +8,11 @@ import pytest
 import yaml
 
 from schedctl.api.devices import ResourceClaim, ResourceSlice
+from schedctl.api.kinds import Kind
+from schedctl.api.meta import ObjectMeta, Struct
 from schedctl.api.pods import Pod
 from schedctl.errors import InputError
-from schedctl.sources import load_text
+from schedctl.sources import Terms, load_text
 
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: %s}\nspec: {containers: [{name: c, image: i}]}\n"
 JSON = '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"%s"},"spec":{"containers":[{"name":"c"}]}}'
@@ -430,3 +432,27 @@ def test_what_looks_like_logs_inside_an_object_is_part_of_it(read):
     line = "==== START logs for container c of pod a/b ===="
     pod = read.one(A + f"x: |\n  {line}\nstatus: {{phase: Running}}\n")
     assert pod.status.phase == "Running"
+
+
+class Crew(Struct, frozen=True):
+    """An object of somebody else's kind."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    size: int = 0
+
+
+CREW = "apiVersion: crews.example.com/v1\nkind: Crew\nmetadata: {name: c}\nsize: %s\n"
+CREWS = Terms(kinds=(Kind("crews.example.com/v1", "Crew", Crew),))
+
+
+def test_other_peoples_kinds_are_read_where_somebody_asks_for_them_and_counted_elsewhere():
+    (read,) = load_text((CREW % 3).encode(), terms=CREWS).objects
+    assert (read.object.size, read.object.metadata.namespace) == (3, "default")
+    assert load_text((CREW % 3).encode()).ignored == {"crews.example.com/v1 Crew": 1}
+
+
+def test_a_mistake_in_them_has_its_place():
+    with pytest.raises(InputError) as raised:
+        load_text((CREW % "many").encode(), "crew.yaml", terms=CREWS)
+    (problem,) = raised.value.problems
+    assert (problem.line, problem.path) == (4, "size")

@@ -1,0 +1,269 @@
+"""Coscheduling: the pods of a group start together, or none of them does.
+
+For training jobs, MPI and whatever else cannot begin with half of its workers. A pod says by the label
+``scheduling.x-k8s.io/pod-group`` which PodGroup of its namespace it belongs to, and the PodGroup how many members must
+have a node before any of them is bound (``minMember``), and for how long the first may wait for the last
+(``scheduleTimeoutSeconds``, else the argument ``permitWaitingTimeSeconds``)::
+
+    apiVersion: scheduling.x-k8s.io/v1alpha1
+    kind: PodGroup
+    metadata: {name: train, namespace: ml}
+    spec: {minMember: 8, scheduleTimeoutSeconds: 60}
+
+It takes part in five extension points. QueueSort keeps the members of a group next to each other in the queue, so that
+two groups do not each take half of the room. PreFilter refuses a member of a group that has too few pods. Permit holds
+members back on their nodes until there are enough. PostFilter gives up the nodes of the others as soon as one member
+finds none, and Unreserve as soon as one has waited in vain: both let another group have a turn. What it knows of the
+group as a whole it says in `remarks`: how many members find room together, who does not and for what reason, and which
+``minMember`` would.
+
+Members that were given up come back when a further one arrives, which the plugin hears through the Handle, and with
+every event that could make room, except what their own group did: that it let go of nodes is no reason to take them
+again. A run in which a group finds no room ends when that has come to nothing for
+long enough. Members that are bound stay bound: one that fails in PreBind after all have been let go leaves the group
+incomplete. No event tells of a PodGroup that changes later.
+
+Run it with the profile beside it, because a scheduler has one QueueSort only::
+
+    schedctl explain pod train-0 -n ml -f cluster.yaml --plugin examples/plugins/coscheduling.py \
+        --scheduler-config examples/profiles/coscheduling.yaml
+    schedctl simulate train.yaml -f cluster.yaml --plugin examples/plugins/coscheduling.py \
+        --scheduler-config examples/profiles/coscheduling.yaml
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from schedctl.api.kinds import Kind
+from schedctl.api.meta import Int32, LabelSelector, ObjectMeta, Struct
+from schedctl.api.pods import ResourceList
+from schedctl.api.selectors import compile_selector
+from schedctl.cache.nodes import Nodes
+from schedctl.cache.pod_info import PodInfo
+from schedctl.config.args import PluginArgs
+from schedctl.framework.cycles import Cycle
+from schedctl.framework.events import (
+    EVERY_EVENT,
+    UNSCHEDULED_POD_ADD,
+    Action,
+    ClusterEvent,
+    Hint,
+    Registration,
+    Resource,
+    registers,
+)
+from schedctl.framework.handles import Handle
+from schedctl.framework.points import (
+    PermitPlugin,
+    PostFilterPlugin,
+    PostFilterResult,
+    PreFilterPlugin,
+    QueueSortPlugin,
+    ReservePlugin,
+)
+from schedctl.framework.reasons import CodeColumn, Reason
+from schedctl.framework.remarks import Remark, Trials, Tried
+from schedctl.framework.statuses import SUCCESS, Status, unschedulable, wait
+from schedctl.framework.waiting_pods import WaitingPod
+
+GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
+
+
+class PodGroupSpec(Struct, frozen=True):
+    """How many pods belong together; `min_resources` is read by nobody here, since room is looked for node by node."""
+
+    min_member: Int32 = 1
+    schedule_timeout_seconds: Int32 | None = None
+    min_resources: ResourceList | None = None
+
+
+class PodGroup(Struct, frozen=True):
+    """``scheduling.x-k8s.io/v1alpha1`` PodGroup."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: PodGroupSpec = PodGroupSpec()
+
+
+class CoschedulingArgs(PluginArgs, frozen=True):
+    """For how many seconds the first member waits for the last, where the PodGroup does not say."""
+
+    permit_waiting_time_seconds: Int32 = 60
+
+    def __post_init__(self) -> None:
+        if self.permit_waiting_time_seconds < 1:
+            raise ValueError("permitWaitingTimeSeconds must be at least 1")
+
+
+class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, ReservePlugin, PermitPlugin):
+    """Binds the pods of a PodGroup together, or none of them."""
+
+    args_type = CoschedulingArgs
+    reads = (PodGroup,)
+    kinds = (Kind("scheduling.x-k8s.io/v1alpha1", "PodGroup", PodGroup),)
+
+    unknown = Reason("there is no PodGroup {group}", unresolvable=True)
+    too_few = Reason("PodGroup {group} has {members} of {needed} pods", unresolvable=True)
+
+    def __init__(self, args: Any, handle: Handle) -> None:
+        super().__init__(args, handle)
+        handle.listen(UNSCHEDULED_POD_ADD, self._arrived)
+
+    def signature(self, pod: PodInfo) -> Hashable | None:
+        """Nothing of a pod without a group; of a member no answer serves another pod, since its siblings matter."""
+        return pod.priority if not _named(pod) else None
+
+    def events_to_register(self) -> tuple[Registration, ...]:
+        """Whatever could help one of the group, since all have to be tried again; but not what the group did itself."""
+        others = (each.event for each in EVERY_EVENT if each.event.resource is not Resource.TARGET_POD)
+        return (
+            registers(Resource.TARGET_POD, Action.UPDATE_POD_LABEL),
+            *(Registration(event, _after_others) for event in others),
+        )
+
+    def sort_key(self, pod: PodInfo, arrival: float) -> tuple[int, int, str, str, float]:
+        """Return what keeps a group in one piece: groups come first, the older ones before the others."""
+        name = _named(pod)
+        if not name:
+            return -pod.priority, 1, "", "", arrival
+        group = self._group(pod)
+        created = group.metadata.creation_timestamp if group is not None else None
+        return -pod.priority, 0, created or "", name, arrival
+
+    def pre_filter(self, cycle: Cycle, nodes: Nodes) -> Status | None:
+        """Refuse a pod whose group is not known, or has too few pods to ever be complete."""
+        pod = cycle.pod
+        name, group = _named(pod), self._group(pod)
+        if not name:
+            return None
+        if group is None:
+            return self.unknown.status(group=name)
+        members = len(self._placed(pod)) + len(self._pending(pod))
+        if members < group.spec.min_member:
+            return self.too_few.status(group=name, members=members, needed=group.spec.min_member)
+        return None
+
+    def post_filter(self, cycle: Cycle, nodes: Nodes, codes: CodeColumn) -> PostFilterResult:
+        """Give up the nodes of waiting members, unless the group is complete without this pod."""
+        pod, group = cycle.pod, self._group(cycle.pod)
+        waiting = self._waiting(pod)
+        if group is None or not waiting or self._bound(pod) >= group.spec.min_member:
+            return PostFilterResult(unschedulable())
+        text = f"PodGroup {_named(pod)} gets rejected because pod {pod.pod.metadata.name} finds no node"
+        for each in waiting:
+            each.reject(self.name, text)
+        return PostFilterResult(unschedulable(text))
+
+    def reserve(self, cycle: Cycle, node_name: str) -> Status:
+        """Take nothing: a member on its node is all there is to count."""
+        return SUCCESS
+
+    def unreserve(self, cycle: Cycle, node_name: str) -> None:
+        """Give up the nodes of the others when one member loses its own."""
+        pod = cycle.pod
+        for waiting in self._waiting(pod):
+            if waiting.pod.uid != pod.uid:
+                waiting.reject(
+                    self.name, f"PodGroup {_named(pod)} gets rejected: {pod.pod.metadata.name} lost its node"
+                )
+
+    def permit(self, cycle: Cycle, node_name: str) -> Status:
+        """Let the group go once there are enough of it; else hold the pod back."""
+        pod = cycle.pod
+        group = self._group(pod)
+        if group is None:
+            return SUCCESS
+        if len(self._placed(pod)) < group.spec.min_member:
+            return wait(group.spec.schedule_timeout_seconds or self._args.permit_waiting_time_seconds)
+        for waiting in self._waiting(pod):
+            waiting.allow(self.name)
+        return SUCCESS
+
+    def remarks(self, cycle: Cycle, trials: Trials) -> Sequence[Remark]:
+        """Say how many members find room together, who does not, and which minimum would."""
+        pod = cycle.pod
+        name, group = _named(pod), self._group(pod)
+        if group is None:
+            return ()
+        standing = [member.key for member in self._placed(pod) if member.uid != pod.uid]
+        tried = trials.together(self._pending(pod))
+        found = {each.pod.key: each.node for each in tried if each.node}
+        refused = [each for each in tried if not each.node]
+        members, room, needed = len(standing) + len(tried), len(standing) + len(found), group.spec.min_member
+        complete = room >= needed
+        if complete:
+            text = f"PodGroup {name}: {room} of {members} pods find room together, minMember {needed}: they start"
+        else:
+            text = f"PodGroup {name}: {room} of {members} pods find room together, minMember {needed}: none starts"
+        details = [] if complete or not room else [f"minMember {room} would find room"]
+        details += [f"{', '.join(names)}: {why}" for why, names in _by_reason(refused).items()]
+        evidence = {
+            "group": f"{pod.namespace}/{name}",
+            "minMember": needed,
+            "members": members,
+            "complete": complete,
+            "passingMinimum": room,
+            "running": standing,
+            "placed": found,
+            "refused": [{"pod": each.pod.key, "plugins": each.plugins, "message": each.message} for each in refused],
+        }
+        return (Remark(text, tuple(details), evidence),)
+
+    def _arrived(self, event: ClusterEvent, before: None, after: PodInfo) -> None:
+        """Activate the members that wait for company: of pods that come the queue itself tells nobody."""
+        if _named(after):
+            self.handle.activate([member for member in self._pending(after) if member.uid != after.uid])
+
+    @property
+    def _args(self) -> CoschedulingArgs:
+        args: CoschedulingArgs = self.args or CoschedulingArgs()
+        return args
+
+    def _group(self, pod: PodInfo) -> PodGroup | None:
+        name = _named(pod)
+        return self.handle.cluster.get(PodGroup, f"{pod.namespace}/{name}") if name else None
+
+    def _placed(self, pod: PodInfo) -> list[PodInfo]:
+        """Return the members on nodes, those that wait there included, and the pod itself if it has one."""
+        table = self.handle.cluster.pod_table
+        query = compile_selector(LabelSelector(match_labels={GROUP_LABEL: _named(pod)}))
+        return [member for member in table.infos[table.select(query, (pod.namespace,))] if not member.terminating]
+
+    def _pending(self, pod: PodInfo) -> list[PodInfo]:
+        """Return the members without a node, in order of arrival, and the pod itself if it has none."""
+        cluster = self.handle.cluster
+        members = [member for member in cluster.pending.values() if _alike(member, pod) and not member.terminating]
+        known = pod.key in cluster.pending or pod.key in cluster.pod_table.row_of
+        return members if known else [*members, pod]
+
+    def _waiting(self, pod: PodInfo) -> list[WaitingPod]:
+        return [waiting for waiting in self.handle.waiting_pods() if _alike(waiting.pod, pod)]
+
+    def _bound(self, pod: PodInfo) -> int:
+        waiting = {each.pod.uid for each in self._waiting(pod)}
+        return sum(member.uid not in waiting for member in self._placed(pod))
+
+
+def _named(pod: PodInfo) -> str:
+    """Return the name of the group of a pod, "" where it is in none."""
+    return pod.labels.get(GROUP_LABEL, "")
+
+
+def _alike(one: PodInfo, other: PodInfo) -> bool:
+    return bool(_named(one)) and (one.namespace, _named(one)) == (other.namespace, _named(other))
+
+
+def _after_others(pod: PodInfo, before: Any, after: Any) -> Hint:
+    """Does it help that something changed which is no pod of the group?"""
+    of_group = isinstance(before, PodInfo) and _alike(pod, before)
+    return Hint.SKIP if of_group else Hint.QUEUE
+
+
+def _by_reason(refused: Sequence[Tried]) -> dict[str, list[str]]:
+    """Return the names of refused pods by why they are."""
+    names: dict[str, list[str]] = {}
+    for each in refused:
+        by = f" [{', '.join(each.plugins)}]" if each.plugins else ""
+        names.setdefault(f"{each.message}{by}", []).append(each.pod.pod.metadata.name)
+    return names

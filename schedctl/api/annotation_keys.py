@@ -1,0 +1,72 @@
+"""The annotations that are read, by their keys, and what stands for those that are not.
+
+Annotations hold anything: whole manifests, tokens, notes. Whoever passes objects on keeps those that are listed here.
+Of a pod template all of them matter in one way, since two templates that differ in a note are two revisions; so what is
+left out of a template leaves a digest, by which templates still compare.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+
+import msgspec
+
+OTHERS = "schedctl.dev/other-annotations"
+"""The annotation of a template that holds the digest of those that were left out."""
+RESTARTED = "kubectl.kubernetes.io/restartedAt"
+"""What ``kubectl rollout restart`` writes into a template; templates that differ in nothing else are alike to us."""
+
+NODE_SELECTOR = "scheduler.alpha.kubernetes.io/node-selector"
+TOLERATIONS = "scheduler.alpha.kubernetes.io/defaultTolerations"
+ALLOWED_TOLERATIONS = "scheduler.alpha.kubernetes.io/tolerationsWhitelist"
+"""What admission reads of a namespace."""
+MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
+"""The in-tree volume plugins that CSI drivers have taken over on a node; of a CSINode."""
+PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
+"""The driver that made a volume."""
+BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
+"""That a claim is bound, by the volume controller; of a claim."""
+EXTENDED_RESOURCE_CLAIM = "resource.kubernetes.io/extended-resource-claim"
+"""That a claim was made for a pod's extended resources; of a ResourceClaim."""
+
+READ = frozenset(
+    (
+        ALLOWED_TOLERATIONS,
+        BIND_COMPLETED,
+        EXTENDED_RESOURCE_CLAIM,
+        MIGRATED_PLUGINS,
+        NODE_SELECTOR,
+        PROVISIONED_BY,
+        TOLERATIONS,
+        "batch.kubernetes.io/job-completion-index",
+        "controller.kubernetes.io/pod-deletion-cost",
+        "deployment.kubernetes.io/revision",
+        "kubernetes.io/config.mirror",
+        "pv.kubernetes.io/bound-by-controller",
+        "resource.kubernetes.io/pod-claim-name",
+        "storageclass.beta.kubernetes.io/is-default-class",
+        "storageclass.kubernetes.io/is-default-class",
+        "volume.beta.kubernetes.io/storage-class",
+        "volume.kubernetes.io/selected-node",
+    )
+)
+"""Every annotation that is read of an object."""
+
+
+def read(annotations: Mapping[str, str] | None) -> dict[str, str] | None:
+    """Return the annotations that are read of an object, None where there are none."""
+    return {key: value for key, value in (annotations or {}).items() if key in READ} or None
+
+
+def compared(annotations: Mapping[str, str] | None) -> dict[str, str] | None:
+    """Return the annotations of a template as templates compare: those that are read, and a digest of the others."""
+    kept, others = read(annotations) or {}, {}
+    for key, value in sorted((annotations or {}).items()):
+        if key == OTHERS:
+            kept[key] = value
+        elif key not in READ and key != RESTARTED:
+            others[key] = value
+    if others:
+        kept[OTHERS] = f"sha256:{hashlib.sha256(msgspec.json.encode(others)).hexdigest()}"
+    return kept or None

@@ -1,0 +1,316 @@
+"""The walk back: the state is undone arrival by arrival, and each decision on the way is made again.
+
+A decision is made again on the state without the pod itself and without all that came after it: pods that were bound
+later, nodes that were created later, promises to pods that were created later. That is nearer to what kube-scheduler
+saw than the state as it is now, where every pod that came later takes room and counts. What has gone or been changed in
+between cannot be put back.
+
+What a pending pod was told is compared with what it would be told now. Where that differs, the same is asked at each
+step back, but not to before the pod was refused first: the line was true at one of these moments if we agree at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from schedctl.api.events import Event
+from schedctl.api.pods import Pod
+from schedctl.api.times import unix_nanoseconds
+from schedctl.cache.pod_info import PodInfo
+from schedctl.calibration.timelines import SECOND, Arrival, Timeline
+from schedctl.engine import attempts, fit_error, sampling
+from schedctl.engine.attempts import Attempt
+from schedctl.engine.guesses import decisive
+from schedctl.errors import NotModelled
+from schedctl.explain import facts, refusal_lines, scores
+from schedctl.explain.histories import GATED
+from schedctl.explain.pod_changes import as_pending
+from schedctl.explain.refusal_lines import Difference
+from schedctl.explain.reports import Comparison, Reason
+from schedctl.framework.extenders import Unanswered
+from schedctl.scheduler import Scheduler
+
+RETRIED = 20
+"""How many pending pods are asked again at each step back."""
+TIMELESS = frozenset(("NodeAffinity", "NodeUnschedulable", "TaintToleration"))
+"""The filters that go by fields of nodes of which nothing tells since when they are as they are."""
+Progress = Callable[[int, int, str], None]
+"""Told how many decisions are made again, of how many, and about which pod."""
+
+
+class Result(Enum):
+    """How a decision comes out."""
+
+    AGREES = "Agrees"
+    LOWER = "Lower"
+    REFUSED = "Refused"
+    INCONCLUSIVE = "Inconclusive"
+
+
+@dataclass(slots=True)
+class Replay:
+    """A decision made again.
+
+    Attributes:
+        decision: the decision.
+        result: how it comes out.
+        nodes: how many nodes there were.
+        feasible: how many would do.
+        chosen: the first of the best by name, "" for none.
+        ties: how many are as good as the best.
+        enough: how many feasible nodes kube-scheduler looks for in a cluster of this size.
+        better: the nodes that score more than the one taken.
+        comparison: why the best beats the node taken, None unless it does.
+        reasons: why the node taken is refused; empty unless it is.
+        filters: whether each filter that was asked accepts the node taken.
+        scores: of each plugin that tells the feasible nodes apart, whether it is none of those that outvote the node.
+        narrowed: the plugins that refuse other nodes by what carries no time: cordons, taints and labels.
+        bound_claims: whether the pod has claims, which are bound by now.
+        error: why there is no answer, "" where there is one.
+    """
+
+    decision: Arrival
+    result: Result = Result.INCONCLUSIVE
+    nodes: int = 0
+    feasible: int = 0
+    chosen: str = ""
+    ties: int = 0
+    enough: int = 0
+    better: list[str] = field(default_factory=list)
+    comparison: Comparison | None = None
+    reasons: list[Reason] = field(default_factory=list)
+    filters: dict[str, bool] = field(default_factory=dict)
+    scores: dict[str, bool] = field(default_factory=dict)
+    narrowed: frozenset[str] = frozenset()
+    bound_claims: bool = False
+    error: str = ""
+
+    @property
+    def pod(self) -> PodInfo:
+        """The pod."""
+        assert self.decision.pod is not None
+        return self.decision.pod
+
+
+@dataclass(slots=True)
+class Retold:
+    """What a pending pod was told, next to what we tell it.
+
+    Attributes:
+        pod: the pod.
+        theirs: what it was told.
+        since: when it was refused first, in nanoseconds since 1970; 0 where nobody says.
+        ours: what we tell it on the state as it is, or as it was when we agree.
+        agrees: whether that is the same, if need be in other words.
+        later: how many pods that were bound since had to be left out for that.
+        differences: in what the two differ.
+        would_go: the node it would be placed on, "" for none.
+        error: why there is no answer, "" where there is one.
+    """
+
+    pod: PodInfo
+    theirs: str
+    since: int = 0
+    ours: str = ""
+    agrees: bool = False
+    later: int = 0
+    differences: list[Difference] = field(default_factory=list)
+    would_go: str = ""
+    error: str = ""
+
+
+@dataclass(slots=True)
+class Replayed:
+    """The facts of a calibration.
+
+    Attributes:
+        timeline: what came when.
+        replays: the decisions made again, the newest first.
+        retold: what pending pods were told.
+        passed_over: how many older decisions were not made again, because so many were not asked for.
+        not_retried: how many pending pods that were told something else were not asked again at each step back.
+    """
+
+    timeline: Timeline
+    replays: list[Replay] = field(default_factory=list)
+    retold: list[Retold] = field(default_factory=list)
+    passed_over: int = 0
+    not_retried: int = 0
+
+
+def replay(
+    scheduler: Scheduler,
+    timeline: Timeline,
+    *,
+    most: int,
+    lines: Sequence[tuple[Pod, str]] = (),
+    progress: Progress = lambda done, total, pod: None,
+) -> Replayed:
+    """Make the newest decisions again and return what came of it; the cluster is as before.
+
+    Args:
+        scheduler: the profiles and the cluster.
+        timeline: what came when in that cluster.
+        most: how many decisions.
+        lines: what each pending pod was told; see `told`.
+        progress: told how far it is.
+    """
+    made = Replayed(timeline)
+    total = min(most, len(timeline.decisions))
+    made.passed_over = len(timeline.decisions) - total
+    later = 0
+    with scheduler.fork():
+        made.retold = [_retold(scheduler, pod, line) for pod, line in lines]
+        differing = [each for each in made.retold if not (each.agrees or each.error)]
+        open_ones, made.not_retried = differing[:RETRIED], len(differing[RETRIED:])
+        for arrival in timeline.arrivals:
+            if len(made.replays) == total and not open_ones:
+                break
+            _undo(scheduler, arrival)
+            later += arrival.decided
+            if arrival.decided and len(made.replays) < total:
+                assert arrival.pod is not None
+                progress(len(made.replays), total, arrival.pod.key)
+                made.replays.append(_made_again(scheduler, arrival))
+            open_ones = [each for each in open_ones if arrival.at >= each.since and each.since]
+            for each in open_ones:
+                _ask_again(scheduler, each, later)
+            open_ones = [each for each in open_ones if not each.agrees]
+    return made
+
+
+def told(scheduler: Scheduler, failed: Iterable[Event] = ()) -> list[tuple[Pod, str]]:
+    """Return what each pending pod was told: by its condition, or by the newest event where that is silent.
+
+    Pods of other schedulers, and those that gates keep from being tried, were told nothing.
+
+    Args:
+        scheduler: the profiles and the cluster.
+        failed: the events that pods could not be scheduled.
+    """
+    newest = {event.involved_object.uid: event.message for event in failed}
+    found = []
+    for info in scheduler.cluster.pending.values():
+        condition = info.pod.scheduled
+        if scheduler.profile_of(info) is None or (condition is not None and condition.reason == GATED):
+            continue
+        line = condition.message if condition is not None and condition.status == "False" else ""
+        line = line or newest.get(info.pod.metadata.uid, "")
+        if line:
+            found.append((info.pod, line))
+    return found
+
+
+def _undo(scheduler: Scheduler, arrival: Arrival) -> None:
+    """Take out of the state what came last."""
+    cluster = scheduler.cluster
+    if arrival.pod is None:
+        if arrival.node in cluster.node_table.row_of:
+            cluster.remove_node(arrival.node)
+    elif not arrival.node:
+        scheduler.nominator.withdraw(arrival.pod)
+    elif arrival.pod.key in cluster.pod_table.row_of:
+        cluster.remove_pod(arrival.pod)
+
+
+def _made_again(scheduler: Scheduler, decision: Arrival) -> Replay:
+    info = decision.pod
+    assert info is not None
+    found = Replay(decision, bound_claims=_has_claims(info.pod))
+    if decision.node not in scheduler.cluster.node_table.row_of:
+        found.error = f"node {decision.node} was created after the pod was bound to it: another had its name before"
+        return found
+    try:
+        outcome = scheduler.attempt(PodInfo(as_pending(info.pod)), make_room=False)
+    except NotModelled as missing:
+        found.error = str(missing)
+        return found
+    found.nodes = outcome.total_nodes
+    unlisted = _unlisted(outcome)
+    if unlisted:
+        found.error = unlisted
+        return found
+    if outcome.error or outcome.gated is not None or outcome.deleted:
+        found.error = outcome.error or (outcome.gated.message if outcome.gated else "the pod is on its way out")
+        return found
+    found.filters = _filters(outcome, decision.node)
+    found.enough = sampling.nodes_to_find(scheduler.percentage(outcome.profile), outcome.total_nodes)
+    ranking = scores.ranking(outcome.scoring) if outcome.scoring is not None else []
+    found.feasible, found.chosen, found.ties = len(ranking), outcome.chosen, len(outcome.tie_rows)
+    taken = next((score for score in ranking if score.node == decision.node), None)
+    if taken is None:
+        found.result = Result.REFUSED
+        found.reasons = facts.reasons_of(outcome, decision.node)
+        return found
+    refusing = {plugin for reason in facts.reasons(outcome) for plugin in reason.plugin.split(", ")}
+    found.narrowed = frozenset(refusing & TIMELESS)
+    found.result = Result.AGREES if decision.node in outcome.ties else Result.LOWER
+    against: set[str] = set()
+    if found.result is Result.LOWER:
+        found.better = [score.node for score in ranking if score.total > taken.total]
+        found.comparison = scores.compare(ranking[0], taken)
+        against = {each.plugin for each in found.comparison.plugins if each.difference > 0}
+    for index, score in enumerate(taken.plugins):
+        if len({each.plugins[index].weighted for each in ranking}) > 1:
+            found.scores[score.plugin] = score.plugin not in against
+    return found
+
+
+def _filters(outcome: Attempt, node: str) -> dict[str, bool]:
+    """Return whether each filter that was asked accepts a node, whatever the others say."""
+    if outcome.pre_filter.rejected:
+        plugins = [outcome.pre_filter.plugin] if outcome.pre_filter.plugin else sorted(outcome.narrowing_plugins)
+        return dict.fromkeys(plugins, False)
+    refusing = attempts.matrix(outcome, outcome.cluster.named([node]))
+    asked = [plugin.name for plugin in outcome.profile.filter if plugin.name not in outcome.cycle.skip_filter]
+    accepted = {name: name not in refusing or not refusing[name].mask[0] for name in asked}
+    if outcome.pre_filter_nodes is not None and node not in outcome.pre_filter_nodes:
+        accepted |= dict.fromkeys(outcome.narrowing_plugins, False)
+    return accepted
+
+
+def _unlisted(outcome: Attempt) -> str:
+    """Say what an answer rests on that could not be listed, "" where it stands."""
+    guesses = decisive(outcome)
+    silent = sorted(f"{guess.plugin} {guess.kind.text}" for guess in guesses if issubclass(guess.kind, Unanswered))
+    if silent:
+        return f"it hangs on extenders: {', '.join(dict.fromkeys(silent))}"
+    kinds = sorted({guess.kind.__name__ for guess in guesses})
+    return f"it hangs on objects that could not be listed: {', '.join(kinds)}" if kinds else ""
+
+
+def _has_claims(pod: Pod) -> bool:
+    volumes = pod.spec.volumes or ()
+    return bool(pod.spec.resource_claims) or any(each.persistent_volume_claim or each.ephemeral for each in volumes)
+
+
+def _retold(scheduler: Scheduler, pod: Pod, theirs: str) -> Retold:
+    condition = pod.scheduled
+    since = condition.last_transition_time if condition is not None else None
+    told = Retold(PodInfo(pod), theirs, unix_nanoseconds(since) // SECOND * SECOND if since else 0)
+    try:
+        outcome = scheduler.attempt(told.pod)
+    except NotModelled as missing:
+        told.error = str(missing)
+        return told
+    told.error = _unlisted(outcome)
+    told.ours, told.would_go = fit_error.message(outcome) or outcome.error, outcome.chosen
+    told.differences = refusal_lines.differences(theirs, told.ours) if told.ours else []
+    told.agrees = bool(told.ours) and not told.differences
+    return told
+
+
+def _ask_again(scheduler: Scheduler, told: Retold, later: int) -> None:
+    """Ask on an earlier state, and take that answer if it is what the pod was told."""
+    try:
+        outcome = scheduler.attempt(told.pod)
+    except NotModelled:
+        return
+    if _unlisted(outcome):
+        return
+    ours = fit_error.message(outcome) or outcome.error
+    if ours and not refusal_lines.differences(told.theirs, ours):
+        told.ours, told.differences, told.would_go = ours, [], ""
+        told.agrees, told.later = True, later

@@ -1,0 +1,455 @@
+"""`CalibrationReport`: how far the decisions of a cluster come out as they were, as data, and in words.
+
+Within ``schedctl.dev/v1alpha1`` fields are only added; readers ignore those they do not know, and every field is always
+there. Decisions are told the newest first.
+
+The rates. A decision agrees where the node that was taken is among the best; it does not where another scores more, or
+where it is refused. A filter agrees on a decision if it accepts the node that was taken, whatever other filters say. A
+score plugin cannot be right or wrong alone, for only the sum decides: it is counted for the decisions in which it tells
+the feasible nodes apart at all, and *outvotes* the node that was taken where the sum prefers another and it is among
+those that make it so. A reason agrees if it stands for as many nodes in the line that a pending pod was told as it does
+in ours.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Literal
+
+import msgspec
+
+from schedctl.calibration import traces
+from schedctl.calibration.replays import RETRIED, Replay, Replayed, Result, Retold
+from schedctl.calibration.timelines import LeftOut
+from schedctl.calibration.traces import Found, Known, Trace
+from schedctl.explain import refusal_lines
+from schedctl.explain.histories import in_words
+from schedctl.explain.phrases import few
+from schedctl.explain.refusal_lines import PREEMPTION
+from schedctl.explain.reports import LineDifference, Metadata, Record, ScoreDifference
+from schedctl.framework.registries import Registry
+from schedctl.plugins.in_tree import IN_TREE
+
+NOTHING = 5
+"""The exit code where there was no decision to make again."""
+
+
+class Outcome(StrEnum):
+    """How a decision comes out."""
+
+    AGREES = "Agrees"
+    """The node that was taken is among the best."""
+    LOWER = "Lower"
+    """It would do, but another scores more."""
+    REFUSED = "Refused"
+    """It is refused."""
+    INCONCLUSIVE = "Inconclusive"
+    """There is no answer."""
+
+
+class Cause(Record, frozen=True):
+    """What may be the cause of a difference; a trace, no proof.
+
+    Attributes:
+        kind: what it is, e.g. ``Gone``.
+        names: of which pods or nodes, all of them.
+        text: the same in words.
+    """
+
+    kind: str
+    names: list[str] = msgspec.field(default_factory=list)
+    text: str = ""
+
+
+class Refusing(Record, frozen=True):
+    """Why the node that was taken is refused.
+
+    Attributes:
+        plugin: by whom.
+        reference: which reason, e.g. ``node-resources-fit/insufficient``.
+        text: in Kubernetes' words.
+        detail: the numbers in words.
+    """
+
+    plugin: str
+    reference: str
+    text: str
+    detail: str = ""
+
+
+class Decision(Record, frozen=True):
+    """A decision that was made again.
+
+    Attributes:
+        pod: ``namespace/name``.
+        node: the node that was taken.
+        outcome: how it comes out.
+        nodes: how many nodes there were.
+        feasible: how many would do.
+        chosen: the first by name of the best, "" where none would do.
+        ties: how many are equally good.
+        behind: by how much the node that was taken scores less than the best.
+        differences: what that is made of.
+        reasons: why it is refused.
+        causes: what may be the cause.
+        text: how it comes out, in words; "" where it agrees.
+    """
+
+    pod: str
+    node: str
+    outcome: Outcome
+    nodes: int = 0
+    feasible: int = 0
+    chosen: str = ""
+    ties: int = 0
+    behind: int = 0
+    differences: list[ScoreDifference] = msgspec.field(default_factory=list)
+    reasons: list[Refusing] = msgspec.field(default_factory=list)
+    causes: list[Cause] = msgspec.field(default_factory=list)
+    text: str = ""
+
+
+class Refusal(Record, frozen=True):
+    """What a pending pod was told, next to what we tell it.
+
+    Attributes:
+        pod: ``namespace/name``.
+        agrees: whether it is the same, if need be in other words.
+        later: how many pods that were bound since are left out for that.
+        theirs: what it was told.
+        ours: what we tell it, "" for nothing.
+        differences: in what the two differ.
+        text: the same in words; "" where they agree on the state as it is.
+    """
+
+    pod: str
+    agrees: bool
+    later: int = 0
+    theirs: str = ""
+    ours: str = ""
+    differences: list[LineDifference] = msgspec.field(default_factory=list)
+    text: str = ""
+
+
+class PluginAgreement(Record, frozen=True):
+    """How far one plugin agrees.
+
+    Attributes:
+        plugin: its name.
+        asked: for how many decisions its filter was asked.
+        accepts: how often it accepts the node that was taken.
+        tells: in how many decisions its scores tell the feasible nodes apart.
+        outvotes: how often it is among those for which another node would be taken.
+        reasons: how many reasons of its own pending pods were told, or would be.
+        same: how many of those stand for as many nodes in our line.
+    """
+
+    plugin: str
+    asked: int = 0
+    accepts: int = 0
+    tells: int = 0
+    outvotes: int = 0
+    reasons: int = 0
+    same: int = 0
+
+
+class NotReplayed(Record, frozen=True):
+    """Pods on nodes that show no decision of a scheduler we have a profile of.
+
+    Attributes:
+        kind: why: ``ForeignScheduler``, ``Static``, ``NeverScheduled`` or ``NodeGone``.
+        pods: which, as ``namespace/name``.
+        text: why, in words.
+    """
+
+    kind: str
+    pods: list[str]
+    text: str
+
+
+class Summary(Record, frozen=True):
+    """The answer in numbers.
+
+    Attributes:
+        exit_code: what the command ends with.
+        decisions: how many decisions were made again.
+        agrees: how many agree.
+        alone: in how many of those the node is the only best of several that would do.
+        tied: in how many it is one of several equally good.
+        only: in how many it is the only one that would do.
+        lower: how many have the node scored lower than another.
+        refused: how many have it refused.
+        inconclusive: how many have no answer, which the rate leaves out.
+        unexplained: how many that do not agree bear no trace of why.
+        generic: how many bear none but such as almost any decision does.
+        agreement: how many of a hundred agree, rounded down, null without an answer.
+        refusals: how many pending pods were told why.
+        refusals_agree: how many of them are told the same.
+        passed_over: how many older decisions were not made again.
+    """
+
+    exit_code: int
+    decisions: int = 0
+    agrees: int = 0
+    alone: int = 0
+    tied: int = 0
+    only: int = 0
+    lower: int = 0
+    refused: int = 0
+    inconclusive: int = 0
+    unexplained: int = 0
+    generic: int = 0
+    agreement: float | None = None
+    refusals: int = 0
+    refusals_agree: int = 0
+    passed_over: int = 0
+
+
+class CalibrationReport(Record, frozen=True, kw_only=True):
+    """The whole answer of ``schedctl calibrate``.
+
+    Attributes:
+        metadata: under which conditions it was made.
+        summary: the answer in numbers.
+        plugins: how far each plugin agrees, in the order of the default profile; those that had no say are left out.
+        decisions: the decisions made again, the newest first.
+        refusals: what pending pods were told.
+        not_replayed: pods that show no decision.
+        notes: what a reader must know to read the answer right.
+    """
+
+    api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
+    kind: Literal["CalibrationReport"] = "CalibrationReport"
+    metadata: Metadata
+    summary: Summary
+    plugins: list[PluginAgreement]
+    decisions: list[Decision]
+    refusals: list[Refusal]
+    not_replayed: list[NotReplayed]
+    notes: list[str]
+
+
+def report(
+    made: Replayed, known: Known, *, metadata: Metadata, notes: Sequence[str] = (), registry: Registry = IN_TREE
+) -> CalibrationReport:
+    """Return the report of a calibration.
+
+    Args:
+        made: the facts.
+        known: what is known of the time before.
+        metadata: under which conditions it was made.
+        notes: what else is to be known.
+        registry: the plugins, in the order in which they are told.
+    """
+    decisions = [_decision(each, traces.of(each, known)) for each in made.replays]
+    refusals = [_refusal(each) for each in made.retold if not each.error]
+    return CalibrationReport(
+        metadata=metadata,
+        summary=_summary(made, decisions, refusals),
+        plugins=_plugins(made, registry),
+        decisions=decisions,
+        refusals=refusals,
+        not_replayed=[
+            NotReplayed(kind=why.value, pods=sorted(pods), text=_WHY[why])
+            for why in LeftOut
+            if (pods := made.timeline.left_out.get(why))
+        ],
+        notes=[*_notes(made), *notes],
+    )
+
+
+def _decision(replay: Replay, found: Sequence[Found]) -> Decision:
+    comparison = replay.comparison
+    reasons = [
+        Refusing(
+            plugin=reason.plugin,
+            reference=reason.reference,
+            text=reason.text,
+            detail=reason.summary or "; ".join(group.detail for group in reason.groups if group.detail),
+        )
+        for reason in replay.reasons
+    ]
+    return Decision(
+        pod=replay.pod.key,
+        node=replay.decision.node,
+        outcome=Outcome(replay.result.value),
+        nodes=replay.nodes,
+        feasible=replay.feasible,
+        chosen=replay.chosen,
+        ties=replay.ties,
+        behind=comparison.difference if comparison is not None else 0,
+        differences=comparison.plugins if comparison is not None else [],
+        reasons=reasons,
+        causes=[_cause(each) for each in found],
+        text=_came_out(replay, reasons),
+    )
+
+
+def _came_out(replay: Replay, reasons: Sequence[Refusing]) -> str:
+    match replay.result:
+        case Result.AGREES:
+            return ""
+        case Result.LOWER:
+            assert replay.comparison is not None
+            return replay.comparison.text
+        case Result.REFUSED:
+            told = ", ".join(f"{each.text} [{each.plugin}]{_behind(each.detail)}" for each in reasons)
+            return f"refused: {told or 'it was left out before it was asked about'}"
+        case Result.INCONCLUSIVE:
+            return replay.error
+
+
+def _behind(detail: str) -> str:
+    return f" ({detail})" if detail else ""
+
+
+def _cause(found: Found) -> Cause:
+    return Cause(
+        kind=found.trace.value,
+        names=list(found.names),
+        text=_CAUSES[found.trace].format(few(found.names), *found.names),
+    )
+
+
+_CAUSES = {
+    Trace.PROMISED: "preemption had made room there for it, so that no other node was looked at",
+    Trace.SAMPLED: "kube-scheduler stops looking after {1} nodes that would do, and here {2} would",
+    Trace.SAME_MOMENT: "decided about within the same second, in an order that is not known: {0}",
+    Trace.PLACED_THEN: "on their nodes within the same second by no decision of ours, perhaps later: {0}",
+    Trace.GONE: "pods that were there before are not any more: {0}",
+    Trace.TIMELESS: "pods without any time, which may have come later: {0}",
+    Trace.CORDONED: "nothing tells since when the node is cordoned",
+    Trace.TAINTED: "nothing tells since when nodes have their taints",
+    Trace.RELABELLED: "nothing tells since when nodes and pods have their labels",
+    Trace.RESIZED: "nothing tells since when the node is so small, or pods on it so large",
+    Trace.IMAGES: "nothing tells since when nodes have their images",
+    Trace.CLAIMS: "claims are bound by now that were not then",
+    Trace.SHUNNED: "passed over in several decisions on end, as if cordoned, tainted or not ready then: {0}",
+    Trace.NODES_GONE: "nodes that pods are on and that are not there any more: {0}",
+}
+_GENERIC = {trace.value for trace in traces.GENERIC}
+_WHY = {
+    LeftOut.FOREIGN: "for another scheduler: no profile serves their schedulerName",
+    LeftOut.STATIC: "static: a kubelet runs them without asking anybody",
+    LeftOut.UNSCHEDULED: "never scheduled: they had a nodeName from the beginning, or the state lacks their conditions",
+    LeftOut.NODE_GONE: "on nodes that are not there any more",
+}
+
+
+def _refusal(told: Retold) -> Refusal:
+    differences = [in_words(each) for each in told.differences]
+    if told.agrees:
+        pods = "pod that was" if told.later == 1 else "pods that were"
+        text = f"the same without the last {told.later} {pods} bound since" if told.later else ""
+    elif told.would_go:
+        text = f"it would be placed on {told.would_go} now"
+    elif not told.ours:
+        text = "it would not be tried now"
+    else:
+        text = "; ".join(each.text for each in differences)
+    return Refusal(
+        pod=told.pod.key,
+        agrees=told.agrees,
+        later=told.later,
+        theirs=told.theirs,
+        ours=told.ours,
+        differences=differences,
+        text=text,
+    )
+
+
+def _summary(made: Replayed, decisions: Sequence[Decision], refusals: Sequence[Refusal]) -> Summary:
+    count = Counter(each.outcome for each in decisions)
+    agreeing = [each for each in decisions if each.outcome is Outcome.AGREES]
+    answered = len(decisions) - count[Outcome.INCONCLUSIVE]
+    differing = [each for each in decisions if each.outcome in (Outcome.LOWER, Outcome.REFUSED)]
+    return Summary(
+        exit_code=0 if answered or refusals else NOTHING,
+        decisions=len(decisions),
+        agrees=len(agreeing),
+        alone=sum(each.ties == 1 and each.feasible > 1 for each in agreeing),
+        tied=sum(each.ties > 1 for each in agreeing),
+        only=sum(each.feasible == 1 for each in agreeing),
+        lower=count[Outcome.LOWER],
+        refused=count[Outcome.REFUSED],
+        inconclusive=count[Outcome.INCONCLUSIVE],
+        unexplained=sum(not each.causes for each in differing),
+        generic=sum(bool(each.causes) and {cause.kind for cause in each.causes} <= _GENERIC for each in differing),
+        agreement=1000 * len(agreeing) // answered / 10 if answered else None,
+        refusals=len(refusals),
+        refusals_agree=sum(each.agrees for each in refusals),
+        passed_over=made.passed_over,
+    )
+
+
+def _plugins(made: Replayed, registry: Registry) -> list[PluginAgreement]:
+    counts: dict[str, Counter[str]] = {}
+
+    def count(plugin: str, what: str, number: int = 1) -> None:
+        counts.setdefault(plugin, Counter())[what] += number
+
+    for replay in made.replays:
+        for plugin, accepts in replay.filters.items():
+            count(plugin, "asked")
+            count(plugin, "accepts", accepts)
+        for plugin, agrees in replay.scores.items():
+            count(plugin, "tells")
+            count(plugin, "outvotes", not agrees)
+    for told in made.retold:
+        if told.error or not told.ours:
+            continue
+        differing = {each.reason for each in told.differences if each.reason}
+        reasons = refusal_lines.parsed(told.theirs).counts.keys() | refusal_lines.parsed(told.ours).counts.keys()
+        for reason in reasons:
+            for plugin in filter(None, refusal_lines.plugin_of(reason).split(", ")):
+                count(plugin, "reasons")
+                count(plugin, "same", reason not in differing)
+        count(PREEMPTION, "reasons")
+        count(PREEMPTION, "same", all(each.plugin != PREEMPTION for each in told.differences))
+    order = {name: number for number, name in enumerate(registry)}
+    return [
+        PluginAgreement(plugin=plugin, **counts[plugin])
+        for plugin in sorted(counts, key=lambda name: (order.get(name, len(order)), name))
+    ]
+
+
+def _notes(made: Replayed) -> list[str]:
+    notes = []
+    if made.replays:
+        notes.append(
+            "each decision is made again on the state without the pod and without what came after it; what has gone or"
+            " been changed since cannot be put back"
+        )
+    narrowed = sum(replay.result is Result.AGREES and bool(replay.narrowed) for replay in made.replays)
+    if narrowed:
+        plugins = sorted(
+            {each for replay in made.replays if replay.result is Result.AGREES for each in replay.narrowed}
+        )
+        agree = "decision agrees" if narrowed == 1 else "decisions agree"
+        notes.append(
+            f"{narrowed} {agree}, but perhaps only because other nodes are refused for what carries no time, such as a"
+            f" cordon, a taint or a label: {', '.join(plugins)}"
+        )
+    bound = sum(replay.bound_claims for replay in made.replays)
+    if bound:
+        notes.append(
+            f"{bound} of the pods {'has' if bound == 1 else 'have'} claims, which are bound by now and leave less"
+            " choice than there was"
+        )
+    if made.passed_over:
+        were = "decision was" if made.passed_over == 1 else "decisions were"
+        notes.append(f"{made.passed_over} older {were} not made again; `--last N` makes more")
+    if made.not_retried:
+        pods = "pending pod counts" if made.not_retried == 1 else "pending pods count"
+        notes.append(
+            f"{made.not_retried} more {pods} as told something else without being asked on earlier states: that is done"
+            f" for {RETRIED}"
+        )
+    told_nothing = sum(bool(each.error) for each in made.retold)
+    if told_nothing:
+        one = told_nothing == 1
+        pods = "pending pod schedctl cannot tell what it" if one else "pending pods schedctl cannot tell what they"
+        notes.append(f"of {told_nothing} {pods} would be told")
+    return notes

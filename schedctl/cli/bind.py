@@ -1,0 +1,185 @@
+"""``schedctl bind``: a pod bound to the node that the rules choose, when its user says so.
+
+It is the only command that changes anything, and only by flags on the command line: no configuration file and no
+environment variable has a say in it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from schedctl.cli import options, suggestions
+from schedctl.cli.progress import Bar
+from schedctl.cli.states import LIVE, State, Where, with_state
+from schedctl.errors import UsageError
+
+if TYPE_CHECKING:
+    from schedctl.api.pods import Pod
+    from schedctl.explain.bind_reports import BindReport
+    from schedctl.live.prebinds import Plan
+
+_DRY_RUNS = ("none", "client", "server")
+_MOVED = 4
+EXAMPLES = """\b
+Examples:
+  schedctl bind pod web-0 -n shop                        what would be sent
+  schedctl bind shop/web-0 --dry-run=server              what the API server would say
+  schedctl bind shop/web-0 --execute                     after a question
+  schedctl bind shop/web-0 --node node-3 --execute --yes
+  schedctl bind shop/web-0 -f cluster.yaml -o yaml       for a cluster in a file
+
+\b
+Exit codes: 0 bound, or what would be sent is printed, 1 unschedulable (with --exit-code or --execute), or
+the question was answered "no", 2 usage, configuration or output, 3 input, 4 refused, or the cluster, 5 inconclusive,
+70 a bug, 130 interrupted, 141 the reader went away.
+"""
+
+
+@with_state
+def bind(
+    subjects: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="pod NAME",
+            help="Also pod/NAME, NS/NAME and pod NS/NAME.",
+            show_default=False,
+            autocompletion=suggestions.subjects,
+        ),
+    ] = None,
+    namespace: Annotated[str, typer.Option("-n", "--namespace", metavar="NS", help="Of a name without one.")] = "",
+    node: Annotated[str, typer.Option(metavar="NAME", help="Bind to this node, if it will do.")] = "",
+    execute: Annotated[bool, typer.Option("--execute", help="Bind the pod; without it nothing is sent.")] = False,
+    yes: Annotated[bool, typer.Option("-y", "--yes", help="Do not ask before.")] = False,
+    dry_run: Annotated[
+        str,
+        typer.Option(metavar="HOW", help="none, client (send nothing) or server (send it, and have nothing changed)."),
+    ] = "none",
+    force_scheduler: Annotated[
+        bool, typer.Option("--force-scheduler", help="Bind a pod that is another scheduler's to bind.")
+    ] = False,
+    scheduler_config: options.SchedulerConfig = "",
+    profile: options.Profile = "",
+    output: options.Output = "text",
+    limit: options.Limit = 0,
+    exit_code: Annotated[bool, typer.Option("--exit-code", help="End with 1 if the pod is unschedulable.")] = False,
+    color: options.Color = "auto",
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    debug: options.Debug = False,
+    no_progress: options.NoProgress = False,
+    where: Where = LIVE,
+) -> int:
+    """Find a node for a pending pod and print the Binding; `--execute` binds the pod.
+
+    Before anything is sent, the pod, the node and the pods on it are read again: if one has moved since the decision,
+    nothing is done. A pod is ours to bind if its schedulerName is not default-scheduler and is a profile of the
+    configuration in use. A pod that needs a preemption is not bound.
+    """
+    from schedctl.cli import bind_plans, configurations
+    from schedctl.cli.printing import Printer
+
+    printer = Printer.of(output, color)
+    sends = _is_sent(where, execute=execute, yes=yes, dry_run=dry_run)
+    chosen = configurations.choose(scheduler_config, profile, where)
+    namespace = where.namespace(namespace)
+    state = where.load(quiet=quiet, verbose=verbose, progress=not no_progress)
+    chosen = configurations.completed(chosen, state, quiet=quiet)
+    pod = _pod(subjects or [], namespace, state)
+    with Bar("deciding", wanted=not no_progress):
+        profiles = [] if where.configured else [each.scheduler_name for each in chosen.configuration.profiles]
+        wish = bind_plans.Wish(pod, node, sends, profiles, force_scheduler, exit_code or sends)
+        planned = bind_plans.plan(wish, state, chosen)
+    report = planned.report
+    if planned.plan is not None and sends:
+        if dry_run != "server" and not yes:
+            _ask(report, color)
+        report = _sent(report, planned.plan, state, dry_run=dry_run == "server")
+    printer.write(report, limit=limit)
+    if not (quiet or chosen.profile):
+        configurations.offer_for(pod, chosen)
+    return report.summary.exit_code
+
+
+def _is_sent(where: Where, *, execute: bool, yes: bool, dry_run: str) -> bool:
+    """Return whether anything is to be sent.
+
+    Raises:
+        UsageError: the flags contradict each other, or nobody can be asked.
+    """
+    if dry_run not in _DRY_RUNS:
+        raise UsageError(f'--dry-run takes {", ".join(_DRY_RUNS)}, not "{dry_run}"')
+    if execute and dry_run == "client":
+        raise UsageError("--execute sends the Binding, and --dry-run=client sends nothing", "give one of them")
+    sends = execute or dry_run == "server"
+    if sends and where.paths:
+        flag = "--execute" if execute else "--dry-run=server"
+        raise UsageError(f"{flag} is about a live cluster, and -f about files", "leave -f out")
+    if execute and dry_run == "none" and not yes and not sys.stdin.isatty():
+        raise UsageError(
+            "--execute asks before it binds, and there is no terminal to ask on", "`--yes` binds without asking"
+        )
+    return sends
+
+
+def _pod(subjects: Sequence[str], namespace: str, state: State) -> Pod:
+    """Return the pod that is named.
+
+    Raises:
+        UsageError: there is none, or something else is named.
+    """
+    from schedctl.cli import subjects as asked
+
+    _, names = asked.named(subjects)
+    if len(names) != 1 or names[0].kind is not asked.POD:
+        raise UsageError("say which pod to bind, one at a time", "as in `schedctl bind pod NAME -n NAMESPACE`")
+    found: list[Pod] = asked.find(names[0], state.assembled, asked.scope(namespace, False))
+    return found[0]
+
+
+def _ask(report: BindReport, color: str) -> None:
+    """Show what is going to happen and have the user say yes, on the terminal.
+
+    Raises:
+        typer.Abort: the terminal is gone.
+        typer.Exit: the answer is no.
+    """
+    from schedctl.cli import questions
+    from schedctl.render import bindings, layout, terminals
+
+    layout.write(
+        bindings.lines(report, asking=True), sys.stderr, terminals.of(sys.stderr, color=color, environ=os.environ)
+    )
+    summary = report.summary
+    questions.ask(f"Bind {summary.pod} to {summary.node} in {report.cluster}?", "nothing was sent")
+
+
+def _sent(report: BindReport, plan: Plan, state: State, *, dry_run: bool) -> BindReport:
+    """Send the Binding and return the report of what came of it.
+
+    Raises:
+        ClusterError: it was refused, or not sent because something has moved.
+    """
+    from msgspec.structs import replace
+
+    from schedctl.cli import terminations
+    from schedctl.explain.bind_reports import BindOutcome
+    from schedctl.live.binding import bind as send
+    from schedctl.live.sightings import Sightings
+
+    assert state.connection is not None
+    assert state.listing is not None
+    with terminations.as_interrupts():
+        bound = send(state.connection, plan, Sightings(state.listing), dry_run=dry_run)
+    outcome = BindOutcome.ACCEPTED if dry_run else BindOutcome.BOUND
+    summary = replace(report.summary, outcome=outcome, exit_code=_MOVED if bound.moved else 0)
+    return replace(report, summary=summary, moved=list(bound.moved), warnings=list(bound.warnings))
+
+
+def add_to(application: typer.Typer) -> None:
+    """Register the command."""
+    application.command(short_help="Bind a pod to the node that the rules choose.", epilog=EXAMPLES)(bind)

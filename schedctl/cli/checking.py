@@ -1,0 +1,235 @@
+"""What ``schedctl check`` and ``schedctl test`` have in common: manifests, a state and policies to a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TypeVar
+
+import msgspec
+
+from schedctl.api.custom_kinds import CustomWorkload
+from schedctl.api.short_names import NAMES
+from schedctl.api.times import unix_nanoseconds
+from schedctl.cli.configurations import Chosen
+from schedctl.cli.states import State
+from schedctl.config.decoding import nearest
+from schedctl.config.durations import Duration
+from schedctl.errors import InputError, Problem, UsageError
+from schedctl.policy.baselines import Baseline
+from schedctl.policy.builtins.snapshot_fresh import is_to_come
+from schedctl.policy.documents import CheckPolicy
+from schedctl.policy.evaluations import Advance, Conditions, evaluate
+from schedctl.policy.exemptions import Acceptances, misnamed
+from schedctl.policy.fingerprints import fingerprint
+from schedctl.policy.reports import CheckReport, CheckResult, CheckRule, Metadata, Outcome, PolicyRules, Severity
+from schedctl.policy.summaries import FailOn, OnInconclusive, summarised
+from schedctl.scheduler import Scheduler
+from schedctl.scheduler.gaps import Guessed, gathering
+from schedctl.simulation.reports import Input
+from schedctl.sources import Manifests
+from schedctl.workloads.rollouts import Way
+
+FAIL_ON: tuple[FailOn, ...] = ("error", "warning", "info", "never")
+ON_INCONCLUSIVE: tuple[OnInconclusive, ...] = ("fail", "warn", "ignore")
+_ALLOW_EMPTY = "`--allow-empty` accepts that"
+_COMMAND_LINE, _MAX_AGE = "command-line", "max-age"
+_SECOND = 1_000_000_000
+_INCONCLUSIVE = 5
+"""What a command ends with that can say neither yes nor no."""
+_Choice = TypeVar("_Choice", bound=str)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """On what terms manifests are checked.
+
+    Attributes:
+        chosen: the scheduler configuration.
+        fail_on: from which severity on violations fail.
+        on_inconclusive: what inconclusive results do.
+        max_age: how old the state may be, None for any age.
+        inline: whether annotations of objects accept findings.
+        baseline: the violations that are accepted, None for none.
+        way: how new pods take the place of old ones.
+        disabled: admission plugins that are switched off.
+        allow_empty: whether it is fine that nothing is judged.
+        now: Unix seconds.
+    """
+
+    chosen: Chosen
+    fail_on: FailOn = "error"
+    on_inconclusive: OnInconclusive = "fail"
+    max_age: Duration | None = None
+    inline: bool = True
+    baseline: Baseline | None = None
+    way: Way = "replace"
+    disabled: Sequence[str] = ()
+    allow_empty: bool = False
+    now: float = 0.0
+
+
+def checked(
+    policies: Sequence[CheckPolicy],
+    wanted: Manifests,
+    state: State,
+    terms: Terms,
+    *,
+    inputs: Sequence[Input] = (),
+    advance: Advance | None = None,
+) -> CheckReport:
+    """Return the report about manifests on a state; the state is as before.
+
+    Args:
+        policies: what must hold.
+        wanted: what is judged.
+        state: what it is judged on.
+        terms: how.
+        inputs: everything that was read, for the report.
+        advance: told how far the work is.
+
+    Raises:
+        ConfigError: a policy that demands it matches nothing.
+        InputError: there is no pod or workload in the manifests, or no check is about any of them.
+    """
+    if not (terms.allow_empty or wanted.problems or any(_makes_pods(one.object) for one in wanted.objects)):
+        message = "there is nothing to check: no pod and no workload in the manifests"
+        raise InputError([Problem(message, hint=_ALLOW_EMPTY)])
+    today = datetime.fromtimestamp(terms.now, UTC).date()
+    conditions = Conditions(
+        metadata=Metadata(configuration=terms.chosen.origin, state_taken=state.taken, inputs=list(inputs)),
+        fail_on=terms.fail_on,
+        on_inconclusive=terms.on_inconclusive,
+        way=terms.way,
+        disabled=terms.disabled,
+        profile=terms.chosen.profile,
+        now=lambda: terms.now,
+    )
+    chosen = terms.chosen
+    scheduler = Scheduler(state.assembled.cluster, chosen.configuration, chosen.registry, extenders=chosen.extenders)
+    with gathering(scheduler.cluster) as gathered:
+        report = evaluate(
+            policies,
+            scheduler,
+            wanted,
+            conditions=conditions,
+            accepting=Acceptances(today, policies, inline=terms.inline, baseline=terms.baseline),
+            advance=advance,
+        )
+    if not (report.results or terms.allow_empty):
+        names = ", ".join(policy.name for policy in policies)
+        message = f"nothing was checked: no check of {names} is about anything in the manifests"
+        raise InputError([Problem(message, hint=f"`match` and `matchConditions` say what is checked; {_ALLOW_EMPTY}")])
+    if terms.inline:
+        ignores = misnamed(policies, (one.object for one in wanted.objects))
+        report = msgspec.structs.replace(report, notes=[*report.notes, *ignores])
+    gathered.admission(state.assembled.unknown)
+    report = _guessed(report, gathered.told(), terms)
+    return report if terms.max_age is None else _aged(report, terms, terms.max_age)
+
+
+def accepted(report: CheckReport, note: str) -> CheckReport:
+    """Return a report that ends well, since a baseline was made of what it found, and says so.
+
+    Objects that took no part are in no baseline, and fail the run still.
+    """
+    refused = any(result.refused for result in report.results)
+    summary = msgspec.structs.replace(report.summary, exit_code=report.summary.exit_code if refused else 0)
+    return msgspec.structs.replace(report, summary=summary, notes=[*report.notes, note])
+
+
+def refused(report: CheckReport, note: str) -> CheckReport:
+    """Return a report that ends as inconclusive whatever is said of that, since no baseline was made, and says why."""
+    summary = msgspec.structs.replace(report.summary, exit_code=_INCONCLUSIVE)
+    return msgspec.structs.replace(report, summary=summary, notes=[*report.notes, note])
+
+
+def chosen_word(flag: str, given: str, words: Sequence[_Choice]) -> _Choice:
+    """Return the one of a few words that an option was given.
+
+    Raises:
+        UsageError: it is none of them.
+    """
+    for word in words:
+        if word == given:
+            return word
+    close = nearest(given, words)
+    raise UsageError(
+        f'{flag} cannot be "{given}"', f"did you mean {close}?" if close else f"it takes {', '.join(words)}"
+    )
+
+
+def max_age(text: str) -> Duration | None:
+    """Return what ``--max-age`` stands for, None for "".
+
+    Raises:
+        UsageError: it is no time.
+    """
+    try:
+        age = Duration.parse(text) if text else None
+    except ValueError:
+        age = Duration(-1)
+    if age is not None and age <= 0:
+        raise UsageError(f'--max-age takes a time, not "{text}"', "e.g. --max-age 24h")
+    return age
+
+
+def _guessed(report: CheckReport, guesses: Sequence[Guessed], terms: Terms) -> CheckReport:
+    """Return a report without verdicts where the run rests on what is not known: one guess may decide them all.
+
+    Each result that loses its verdict says why; where none does, a note says it.
+    """
+    if not guesses:
+        return report
+    texts = [guess.text for guess in guesses]
+    results = [
+        msgspec.structs.replace(result, outcome=Outcome.INCONCLUSIVE, reasons=[*texts, *result.reasons])
+        if result.outcome in (Outcome.PASSED, Outcome.VIOLATED)
+        else result
+        for result in report.results
+    ]
+    return msgspec.structs.replace(
+        report,
+        results=results,
+        notes=report.notes if results != report.results else [*report.notes, *texts],
+        summary=summarised(results, terms.fail_on, terms.on_inconclusive),
+    )
+
+
+def _aged(report: CheckReport, terms: Terms, most: Duration) -> CheckReport:
+    """Return a report with what the age of the state says about it: a stale one proves nothing."""
+    taken = report.metadata.state_taken
+    outcome, message = Outcome.PASSED, f"the state is no older than {most}"
+    if not taken:
+        outcome, message = Outcome.INCONCLUSIVE, "nobody says how old the state is"
+    elif is_to_come((age := int(terms.now * _SECOND) - unix_nanoseconds(taken)) / _SECOND):
+        outcome, message = Outcome.INCONCLUSIVE, f"the state is of a time to come (taken {taken}); compare the clocks"
+    elif age > most:
+        shown = Duration(age - age % _SECOND)
+        outcome, message = Outcome.INCONCLUSIVE, f"the state is {shown} old (taken {taken}), and may be {most} old"
+    hint = "make a new one with `schedctl snapshot create`"
+    result = CheckResult(
+        policy=_COMMAND_LINE,
+        check=_MAX_AGE,
+        severity=Severity.ERROR,
+        outcome=outcome,
+        subject="the run",
+        message=message,
+        hints=[hint] if outcome is Outcome.INCONCLUSIVE else [],
+        fingerprint=fingerprint(
+            policy=_COMMAND_LINE, check=_MAX_AGE, scenario="baseline", group="", kind="", namespace="", name=""
+        ),
+    )
+    rule = CheckRule(name=_MAX_AGE, severity=Severity.ERROR, description=f"the state is no older than {most}")
+    results = [*report.results, result]
+    return msgspec.structs.replace(
+        report,
+        results=results,
+        policies=[*report.policies, PolicyRules(name=_COMMAND_LINE, checks=[rule])],
+        summary=summarised(results, terms.fail_on, terms.on_inconclusive),
+    )
+
+
+def _makes_pods(obj: object) -> bool:
+    return isinstance(obj, (*NAMES, CustomWorkload))

@@ -1,0 +1,160 @@
+"""``schedctl profiles convert`` and ``validate``: configurations of other times, and what is wrong with one."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from schedctl.cli import faults, options
+from schedctl.errors import ConfigError, Problem, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from schedctl.config.vintages.converting import Conversion
+    from schedctl.render.layout import Line
+
+EXAMPLES_OF_CONVERT = """\b
+Examples:
+  schedctl profiles convert kube-scheduler.yaml > kube-scheduler-v1.yaml
+  schedctl profiles convert policy.cfg -o text
+"""
+EXAMPLES_OF_VALIDATE = """\b
+Examples:
+  schedctl profiles validate kube-scheduler.yaml
+  schedctl profiles validate config/*.yaml
+"""
+SOMETHING_LOST = 1
+"""What `convert` ends with when pods may be placed differently for what could not be carried over."""
+
+
+def convert(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A configuration of any version; - for standard input.")],
+    output: Annotated[
+        str,
+        typer.Option(
+            "-o", "--output", metavar="FORMAT", help="yaml or json: the configuration; text: the report alone."
+        ),
+    ] = "yaml",
+) -> int:
+    """Write a configuration of another time as kube-scheduler reads it today.
+
+    Takes v1alpha1 to v1beta3 of kubescheduler.config.k8s.io and the Policy of predicates and priorities. The defaults
+    of the old version hold: what differs from today's is written out. The configuration goes to standard output; what
+    became of what, and why, goes to standard error. Ends with 1 if something is lost that may place pods differently.
+    """
+    from schedctl.cli import configurations
+    from schedctl.config import loading
+    from schedctl.config.decoding import Decoder
+    from schedctl.config.vintages import converting
+    from schedctl.config.vintages.changes import Outcome
+    from schedctl.plugins.in_tree import IN_TREE
+    from schedctl.render import layout, machine, terminals
+
+    if output not in ("text", "yaml", "json"):
+        raise UsageError(f'there is no output "{output}"', "-o takes yaml, json or text")
+    text, source = configurations.contents(file)
+    conversion = converting.convert(text, IN_TREE, source)
+    if conversion is None:
+        loading.load(text, source)
+        document = Decoder().free(loading.tree(text, source), "")
+        faults.say(f"{source} is {document['apiVersion']} already: nothing to convert")
+    else:
+        document = conversion.document
+    if output == "text":
+        lines = list(_report(conversion, source)) if conversion is not None else []
+        layout.write(lines, sys.stdout, terminals.of(sys.stdout, environ=os.environ))
+    else:
+        write = machine.json if output == "json" else machine.yaml
+        typer.echo(write(document), nl=False)
+        if conversion is not None:
+            for change in conversion.changes:
+                faults.report([change.problem(source)], str(change.outcome))
+            faults.say(_headline(conversion, source))
+    return SOMETHING_LOST if conversion is not None and conversion.count(Outcome.LOST) else 0
+
+
+def _headline(conversion: Conversion, source: str) -> str:
+    return f"{source} is {conversion.vintage}: {conversion.summary()}"
+
+
+def _report(conversion: Conversion, source: str) -> Iterator[Line]:
+    """Yield the lines of the report: the counts, then what changed, the worst first, the same in many places once."""
+    from schedctl.config.vintages.changes import Outcome
+    from schedctl.render.layout import line
+
+    yield line(_headline(conversion, source))
+    for outcome in reversed(Outcome):
+        places: dict[tuple[str, str], list[str]] = {}
+        for change in conversion.changes:
+            if change.outcome is outcome:
+                place = f"line {change.line}: {change.path}" if change.line else change.path
+                places.setdefault((change.text, change.hint), []).append(place)
+        if places:
+            yield line()
+            yield line(str(outcome))
+        for (text, hint), where in places.items():
+            yield line(text, indent=2)
+            if any(where):
+                yield line("; ".join(where), indent=4)
+            if hint:
+                yield line(f"hint: {hint}", indent=4)
+
+
+def validate(
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Configurations; - for standard input.")],
+    plugin: options.Plugins = None,
+) -> None:
+    """Say everything that is wrong with configurations, with file, line, column and field.
+
+    What kube-scheduler would refuse is refused, in its own words where it has any, and a version that it does not read
+    any more too. Ends with 2 if there is a problem.
+    """
+    from schedctl.cli import configurations
+    from schedctl.render import sanitise
+    from schedctl.scheduler import discovery
+
+    named = discovery.find(plugin or ())
+    problems: list[Problem] = []
+    for file in files:
+        try:
+            text, source = configurations.contents(file)
+            outdated = _outdated(text, source, file)
+            problems += outdated
+            configuration = configurations.parse(text, source, named)
+            if not outdated:
+                names = ", ".join(profile.scheduler_name for profile in configuration.profiles)
+                typer.echo(sanitise.text(f"{source} is valid: {names}"))
+        except ConfigError as wrong:
+            problems += wrong.problems
+    if problems:
+        raise ConfigError(problems)
+
+
+def _outdated(text: bytes, source: str, file: str) -> list[Problem]:
+    """Return that a configuration is of another time, [] if it is of today."""
+    from schedctl import KUBERNETES_VERSION
+    from schedctl.config import loading
+    from schedctl.config.vintages import converting
+
+    vintage = converting.vintage_in(text, source)
+    if vintage is None:
+        return []
+    head = loading.tree(text, source).value
+    line, column = next((value.line, value.column) for key, value in head if key.value == "apiVersion")
+    message = f"is {vintage}, which kube-scheduler {KUBERNETES_VERSION} refuses"
+    hint = f"`schedctl profiles convert {file}` writes it as it is read today"
+    return [Problem(message, source, line, column, path="apiVersion", hint=hint)]
+
+
+def add_to(parent: typer.Typer) -> None:
+    """Register the commands."""
+    parent.command("convert", short_help="Write an old configuration in today's version.", epilog=EXAMPLES_OF_CONVERT)(
+        convert
+    )
+    parent.command("validate", short_help="Say all that is wrong with configurations.", epilog=EXAMPLES_OF_VALIDATE)(
+        validate
+    )

@@ -1,0 +1,84 @@
+"""What schedulers have said of pods, read from the state and, of a live cluster, from its events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from schedctl.api.events import FAILED, PREEMPTED, SCHEDULED, Event
+from schedctl.api.pods import Pod
+from schedctl.errors import ClusterError
+from schedctl.explain import histories
+from schedctl.explain.reports import Explanation
+
+if TYPE_CHECKING:
+    from schedctl.cli.states import State
+
+
+def with_history(
+    results: Sequence[Explanation], objects: Sequence[Any], state: State, *, supposed: bool
+) -> list[Explanation]:
+    """Return explanations with what was recorded about their pods; a pod that is yet to be made has no history.
+
+    Args:
+        results: the explanations.
+        objects: what was asked about.
+        state: where that is from.
+        supposed: whether the cluster was changed by what-ifs.
+    """
+    pods = {(obj.key, obj.metadata.uid): obj for obj in objects if isinstance(obj, Pod)}
+    return [
+        _told(each, pods.get((f"{each.pod.namespace}/{each.pod.name}", each.pod.uid)), state, supposed)
+        for each in results
+    ]
+
+
+def decided(state: State) -> tuple[list[Event], list[Event], list[Event], list[str]]:
+    """Return the events that pods were scheduled, preempted and refused, and what is to be said if there are none."""
+    if state.connection is None:
+        return [], [], [], ["files hold no events: times are to the second, and pods that have gone leave no trace"]
+    from schedctl.live import events
+
+    try:
+        found = [events.recorded(state.connection, reason) for reason in (SCHEDULED, PREEMPTED, FAILED)]
+    except ClusterError as fault:
+        return [], [], [], [f"events could not be read, so times are to the second: {fault}"]
+    scheduled, preempted, failed = (each.events for each in found)
+    return scheduled, preempted, failed, [each.note for each in found if each.note]
+
+
+def _told(answer: Explanation, pod: Pod | None, state: State, supposed: bool) -> Explanation:
+    if pod is None:
+        return _noted(answer, "there is no history of a pod that is yet to be made")
+    events, fault, note = _events(pod, state)
+    told = histories.with_history(answer, pod, state.assembled.cluster, events, supposed=supposed)
+    if note:
+        told = _noted(told, note)
+    if fault:
+        told = _noted(told, f"its events could not be read: {fault}")
+    elif not told.history and state.connection is None:
+        told = _noted(told, "of its history files hold the condition only, and that says nothing of a refusal")
+    elif not told.history:
+        told = _noted(
+            told, "nothing is recorded of a refusal: its condition is silent, and events are kept for an hour"
+        )
+    return told
+
+
+def _events(pod: Pod, state: State) -> tuple[list[Event], str, str]:
+    """Return the pod's events, why they could not be read, if they could not, and what is to be said of them."""
+    if state.connection is None or not pod.metadata.uid:
+        return [], "", ""
+    from schedctl.live import events
+
+    try:
+        found = events.recorded(state.connection, FAILED, pod)
+    except ClusterError as fault:
+        return [], str(fault), ""
+    return found.events, "", found.note
+
+
+def _noted(answer: Explanation, note: str) -> Explanation:
+    return msgspec.structs.replace(answer, notes=[*answer.notes, note])

@@ -1,0 +1,333 @@
+"""``schedctl plugins new``: a plugin that works, with its tests, to be changed into the one that is wanted.
+
+Each extension point has a few lines of code that do something small and useful, and a test of them. The files belong to
+whoever asked for them from then on: nothing is ever overwritten.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import typer
+
+from schedctl.errors import UsageError
+
+EXAMPLES = """\b
+Examples:
+  schedctl plugins new TeamFence
+  schedctl plugins new TeamFence --point filter,score
+  schedctl plugins new TeamFence --package
+"""
+_NAME = re.compile(r"[A-Z][A-Za-z0-9]*")
+_ON_A_LINE = 4
+"""How many base classes are written on one line."""
+_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+class _Piece(NamedTuple):
+    """What one extension point adds.
+
+    Attributes:
+        base: the class it inherits.
+        imports: what else the plugin imports from `schedctl.framework`.
+        body: its methods.
+        test: its test.
+        testing: what that imports from `schedctl.framework`.
+    """
+
+    base: str
+    imports: tuple[str, ...]
+    body: str
+    test: str
+    testing: tuple[str, ...] = ("Cycle",)
+
+
+_PIECES = {
+    "preEnqueue": _Piece(
+        "PreEnqueuePlugin",
+        ("PodInfo", "SUCCESS", "Status", "unschedulable"),
+        '''    def pre_enqueue(self, pod: PodInfo) -> Status:
+        """Keep pods out of the queue that are on hold."""
+        return unschedulable("the pod is on hold") if pod.labels.get("hold") == "true" else SUCCESS
+''',
+        """@pytest.mark.parametrize(("labels", "enters"), [({}, True), ({"hold": "true"}, False)])
+def test_a_pod_on_hold_does_not_enter_the_queue(labels, enters):
+    plugin = plugin_on(NAME, cluster())
+    assert plugin.pre_enqueue(pod(labels=labels)).successful is enters
+""",
+        (),
+    ),
+    "queueSort": _Piece(
+        "QueueSortPlugin",
+        ("PodInfo",),
+        '''    def sort_key(self, pod: PodInfo, arrival: float) -> tuple[int, float]:
+        """Put pods of high priority first, and among equals who came first."""
+        return -pod.priority, arrival
+''',
+        """def test_higher_priority_comes_first_and_then_who_came_first():
+    plugin = plugin_on(NAME, cluster())
+    high, low = pod("high", priority=10), pod("low", priority=1)
+    assert plugin.sort_key(high, 2.0) < plugin.sort_key(low, 1.0) < plugin.sort_key(low, 2.0)
+""",
+        (),
+    ),
+    "preFilter": _Piece(
+        "PreFilterPlugin",
+        ("Cycle", "Nodes", "StateKey"),
+        '''    def pre_filter(self, cycle: Cycle, nodes: Nodes) -> None:
+        """Work out once what every node is asked about."""
+        cycle.state[STATE] = cycle.pod.labels.get("team", "")
+''',
+        """def test_the_team_of_the_pod_is_worked_out_once():
+    made = cluster(node("a"))
+    cycle = Cycle(pod(labels={"team": "red"}))
+    plugin_on(NAME, made).pre_filter(cycle, made.nodes)
+    assert cycle.state[STATE] == "red"
+""",
+    ),
+    "filter": _Piece(
+        "FilterPlugin",
+        ("Cycle", "NodeInfo", "Reason", "Verdict", "per_node"),
+        '''    foreign = Reason("node(s) belong to team {team}", unresolvable=True)
+
+    @per_node
+    def filter(self, cycle: Cycle, node: NodeInfo) -> Verdict | None:
+        """Refuse the nodes of other teams; nodes of nobody are everybody's."""
+        team = node.labels.get("team", "")
+        return self.foreign(team=team) if team and team != cycle.pod.labels.get("team") else None
+''',
+        """@pytest.mark.parametrize(
+    ("of_pod", "of_node", "fits"),
+    [
+        pytest.param({}, {}, True, id="a node of nobody takes every pod"),
+        pytest.param({"team": "red"}, {"team": "red"}, True, id="a node takes the pods of its team"),
+        pytest.param({"team": "red"}, {"team": "blue"}, False, id="a node refuses the pods of other teams"),
+        pytest.param({}, {"team": "blue"}, False, id="a node of a team refuses the pods of nobody"),
+    ],
+)
+def test_teams_keep_to_their_nodes(of_pod, of_node, fits):
+    scheduler = scheduler_with(NAME, cluster(node("a", labels=of_node)))
+    assert scheduler.judge(pod(labels=of_pod)).fits is fits
+""",
+        (),
+    ),
+    "postFilter": _Piece(
+        "PostFilterPlugin",
+        ("CodeColumn", "Cycle", "Nodes", "PostFilterResult", "unschedulable"),
+        '''    def post_filter(self, cycle: Cycle, nodes: Nodes, codes: CodeColumn) -> PostFilterResult:
+        """Say that nothing can be done to make room; `victims` and `nominated_node` are what could be."""
+        return PostFilterResult(unschedulable("no room can be made"))
+''',
+        """def test_no_room_is_made():
+    made = cluster(node("a"))
+    codes = np.full(1, Code.UNSCHEDULABLE, np.int8)
+    assert plugin_on(NAME, made).post_filter(Cycle(pod()), made.nodes, codes).status.rejected
+""",
+        ("Code", "Cycle"),
+    ),
+    "preScore": _Piece(
+        "PreScorePlugin",
+        ("Cycle", "Nodes", "SKIP", "Status"),
+        '''    def pre_score(self, cycle: Cycle, nodes: Nodes) -> Status | None:
+        """Leave pods without a team out of scoring."""
+        return None if "team" in cycle.pod.labels else SKIP
+''',
+        """def test_pods_without_a_team_are_not_scored():
+    made = cluster(node("a"))
+    plugin = plugin_on(NAME, made)
+    assert plugin.pre_score(Cycle(pod(labels={"team": "red"})), made.nodes) is None
+    assert plugin.pre_score(Cycle(pod()), made.nodes) is SKIP
+""",
+        ("Cycle", "SKIP"),
+    ),
+    "score": _Piece(
+        "ScorePlugin",
+        ("Cycle", "NodeInfo", "per_node"),
+        '''    @per_node
+    def score(self, cycle: Cycle, node: NodeInfo) -> int:
+        """Prefer the nodes of the pod's own team: 100 is the best score, 0 the least."""
+        team = cycle.pod.labels.get("team")
+        return 100 if team and node.labels.get("team") == team else 0
+''',
+        """def test_nodes_of_the_same_team_are_preferred():
+    made = cluster(node("a"), node("b", labels={"team": "red"}))
+    scores = plugin_on(NAME, made).score(Cycle(pod(labels={"team": "red"})), made.nodes)
+    assert scores.tolist() == [0, 100]
+""",
+    ),
+    "reserve": _Piece(
+        "ReservePlugin",
+        ("Cycle", "SUCCESS", "Status"),
+        '''    def reserve(self, cycle: Cycle, node_name: str) -> Status:
+        """Take what the pod needs; what is taken belongs into the cluster, as an object, so that others see it."""
+        return SUCCESS
+
+    def unreserve(self, cycle: Cycle, node_name: str) -> None:
+        """Give it back; called also where nothing was taken."""
+''',
+        """def test_what_is_reserved_can_be_given_back():
+    plugin = plugin_on(NAME, cluster(node("a")))
+    assert plugin.reserve(Cycle(pod()), "a").successful
+    plugin.unreserve(Cycle(pod()), "a")
+""",
+    ),
+    "permit": _Piece(
+        "PermitPlugin",
+        ("Cycle", "SUCCESS", "Status", "wait"),
+        '''    def permit(self, cycle: Cycle, node_name: str) -> Status:
+        """Hold pods back for at most a minute that are to wait."""
+        return wait(60.0) if cycle.pod.labels.get("wait") == "true" else SUCCESS
+''',
+        """@pytest.mark.parametrize(("labels", "code"), [({}, Code.SUCCESS), ({"wait": "true"}, Code.WAIT)])
+def test_a_pod_that_is_to_wait_is_held_back(labels, code):
+    plugin = plugin_on(NAME, cluster(node("a")))
+    assert plugin.permit(Cycle(pod(labels=labels)), "a").code is code
+""",
+        ("Code", "Cycle"),
+    ),
+    "preBind": _Piece(
+        "PreBindPlugin",
+        ("Cycle", "SUCCESS", "Status"),
+        '''    def pre_bind(self, cycle: Cycle, node_name: str) -> Status:
+        """Do what must be done before the bind."""
+        return SUCCESS
+''',
+        """def test_nothing_stands_in_the_way_of_the_bind():
+    assert plugin_on(NAME, cluster(node("a"))).pre_bind(Cycle(pod()), "a").successful
+""",
+    ),
+    "bind": _Piece(
+        "BindPlugin",
+        ("Cycle", "SKIP", "Status"),
+        '''    def bind(self, cycle: Cycle, node_name: str) -> Status:
+        """Leave the bind to the next plugin."""
+        return SKIP
+''',
+        """def test_the_bind_is_left_to_others():
+    assert plugin_on(NAME, cluster(node("a"))).bind(Cycle(pod()), "a") is SKIP
+""",
+        ("Cycle", "SKIP"),
+    ),
+    "postBind": _Piece(
+        "PostBindPlugin",
+        ("Cycle",),
+        '''    def post_bind(self, cycle: Cycle, node_name: str) -> None:
+        """Take note of a pod that is bound."""
+''',
+        """def test_a_bound_pod_is_taken_note_of():
+    plugin_on(NAME, cluster(node("a"))).post_bind(Cycle(pod()), "a")
+""",
+    ),
+}
+
+
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The plugin's name, e.g. TeamFence.")],
+    point: Annotated[
+        str, typer.Option("--point", metavar="POINT,...", help="The extension points it takes part in.")
+    ] = "filter,score",
+    folder: Annotated[str, typer.Option("--folder", metavar="DIR", help="Where to write it.")] = ".",
+    package: Annotated[
+        bool, typer.Option("--package", help="Write a package of its own, which offers the plugin once installed.")
+    ] = False,
+) -> None:
+    """Write a plugin that works, and its tests.
+
+    The points are those of a configuration: preEnqueue, queueSort, preFilter, filter, postFilter, preScore, score,
+    reserve, permit, preBind, bind and postBind. Nothing is overwritten.
+    """
+    if not _NAME.fullmatch(name):
+        raise UsageError(f'"{name}" cannot be the name of a plugin', "a word such as TeamFence")
+    points = [each.strip() for each in point.split(",") if each.strip()]
+    for unknown in (each for each in points if each not in _PIECES):
+        raise UsageError(f'there is no extension point "{unknown}"', f"there are {', '.join(_PIECES)}")
+    if not points:
+        raise UsageError("a plugin takes part in an extension point", f"there are {', '.join(_PIECES)}")
+    module = _WORDS.sub("_", name).lower()
+    home = Path(folder) / module.replace("_", "-") if package else Path(folder)
+    files = {home / f"{module}.py": _plugin(name, points), home / f"test_{module}.py": _tests(name, module, points)}
+    if package:
+        files[home / "pyproject.toml"] = _PROJECT.format(name=name, module=module, project=module.replace("_", "-"))
+    _write(files)
+    for path in files:
+        typer.echo(path)
+
+
+_PROJECT = """[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+
+[project]
+name = "{project}"
+version = "0.1.0"
+requires-python = ">=3.11"
+dependencies = ["schedctl"]
+
+[project.entry-points."schedctl.plugins"]
+{name} = "{module}:{name}"
+
+[tool.hatch.build.targets.wheel]
+include = ["{module}.py"]
+"""
+
+
+def _plugin(name: str, points: list[str]) -> str:
+    pieces = [_PIECES[point] for point in points]
+    imports = _sorted({each for piece in pieces for each in (piece.base, *piece.imports)})
+    bases = ", ".join(piece.base for piece in pieces)
+    if len(pieces) > _ON_A_LINE:
+        bases = "\n" + _lines([piece.base for piece in pieces])
+    state = f'STATE = StateKey[str]("{name}")\n\n\n' if "preFilter" in points else ""
+    said = '''"""A scheduler plugin for schedctl; `schedctl explain --plugin FILE` tries it on a cluster."""\n\n'''
+    body = "\n".join(piece.body for piece in pieces)
+    head = f"from __future__ import annotations\n\nfrom schedctl.framework import (\n{_lines(imports)})\n\n"
+    return f'{said}{head}{state or chr(10)}class {name}({bases}):\n    """What it is for, in a sentence."""\n\n{body}'
+
+
+def _tests(name: str, module: str, points: list[str]) -> str:
+    pieces = [_PIECES[point] for point in points]
+    tests = "\n\n".join(piece.test.replace("NAME", name) for piece in pieces)
+    needed = sorted({each for each in ("cluster", "node", "plugin_on", "pod", "scheduler_with") if f"{each}(" in tests})
+    framework = _sorted({each for piece in pieces for each in piece.testing})
+    own = f"STATE, {name}" if "STATE" in tests else name
+    lines = ["import numpy as np"] if "np." in tests else []
+    lines += ["import pytest"] if "pytest." in tests else []
+    lines += [f"from {module} import {own}", ""]
+    lines += [f"from schedctl.framework import {', '.join(framework)}"] if framework else []
+    lines += [f"from schedctl.testing import {', '.join(sorted({*needed, 'laws_of'}))}"]
+    head = '"""What the plugin decides, case by case, and the laws every plugin must satisfy."""\n\n'
+    return f"{head}{chr(10).join(lines)}\n\nTestLaws = laws_of({name})\n\n\n{tests}"
+
+
+def _sorted(names: set[str]) -> list[str]:
+    """Return names as sorters of imports have them: constants, then classes, then functions."""
+    return sorted(names, key=lambda name: (not name.isupper(), name[0].islower(), name))
+
+
+def _lines(names: list[str]) -> str:
+    return "".join(f"    {name},\n" for name in names)
+
+
+def _write(files: dict[Path, str]) -> None:
+    """Write new files, all or none.
+
+    Raises:
+        UsageError: one is there already, or cannot be written.
+    """
+    for path in files:
+        if path.exists():
+            raise UsageError(f"{path} is there already", "nothing is overwritten: another NAME, or another --folder")
+    try:
+        for path, text in files.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("x", encoding="utf-8") as file:
+                file.write(text)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}") from None
+
+
+def add_to(parent: typer.Typer) -> None:
+    """Register the command."""
+    parent.command("new", short_help="Write a plugin that works, and its tests.", epilog=EXAMPLES)(new)

@@ -1,0 +1,203 @@
+"""Finds the tests of policies, runs them, and rewrites what they expect where that is asked for."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from schedctl.api.custom_kinds import CustomKind
+from schedctl.api.defaults import DEFAULT_NAMESPACE
+from schedctl.cli import checking, configurations, faults, report_files, runs
+from schedctl.cli import manifests as given
+from schedctl.cli.states import State, Where
+from schedctl.errors import ConfigError, InputError, Problem, ProblemsError, SchedctlError
+from schedctl.policy import baselines, expectations, reading
+from schedctl.policy.documents import BUILT_IN_POLICY
+from schedctl.policy.expectations import (
+    CheckPolicyTestReport,
+    PolicyTest,
+    PolicyTestResult,
+    PolicyTestSummary,
+)
+from schedctl.policy.reports import CheckReport, Summary
+from schedctl.sources import files
+
+_MOST_BYTES = 4 << 20
+_MARK = re.compile(rb"schedctl\.dev/|" + reading.TEST_KIND.encode(), re.IGNORECASE)
+
+
+def find(paths: Sequence[str], *, allow_empty: bool) -> list[PolicyTest]:
+    """Return the tests in folders and files.
+
+    Raises:
+        ConfigError: a test cannot be understood.
+        InputError: there is nothing of a name, or there are no tests.
+    """
+    problems: list[Problem] = []
+    left_out: list[Problem] = []
+    sources = files.find(paths, recursive=True, stdin_filename="<stdin>", problems=problems, warnings=left_out)
+    faults.report(left_out, "warning")
+    if problems:
+        raise InputError(problems)
+    tests: list[PolicyTest] = []
+    for source in sources:
+        if source.path is None or source.size > _MOST_BYTES:
+            continue
+        try:
+            data = source.read(None)
+        except files.Unreadable:
+            continue  # whatever it is, it is no test
+        if _MARK.search(data):
+            found, wrong = expectations.tests_in(data, source.name)
+            tests += found
+            problems += wrong
+    if problems:
+        raise ConfigError(problems)
+    if not (tests or allow_empty):
+        hint = "a test is a document of `kind: CheckPolicyTest`; `--allow-empty` accepts that there is none"
+        raise InputError([Problem(f"there are no tests in {', '.join(paths)}", hint=hint)])
+    return tests
+
+
+def run(
+    tests: Sequence[PolicyTest],
+    *,
+    update: bool,
+    custom_kinds: tuple[CustomKind, ...],
+    advance: Callable[[int, int, str], None],
+) -> CheckPolicyTestReport:
+    """Return what came of tests.
+
+    Args:
+        tests: in the order in which they are run.
+        update: whether to rewrite what they expect; what is rewritten is shown on standard error.
+        custom_kinds: the custom kinds that are read.
+        advance: told how far the work is.
+    """
+    states: dict[tuple[str, ...], State] = {}
+    results, reports = [], []
+    for number, test in enumerate(tests):
+        advance(number, len(tests), test.name)
+        report, said = _checked(test, states, custom_kinds)
+        differences = [*expectations.differences(test, report, said)]
+        if differences:
+            differences += said
+        outcome: Literal["Passed", "Failed"] = "Failed" if differences else "Passed"
+        reports.append(report)
+        results.append(
+            PolicyTestResult(
+                test=test.name,
+                file=test.source,
+                line=test.line,
+                outcome=outcome,
+                differences=differences,
+                exit_code=report.summary.exit_code,
+            )
+        )
+    if update:
+        results = _updated(tests, results, reports)
+    outcomes = [result.outcome for result in results]
+    summary = PolicyTestSummary(
+        exit_code=1 if "Failed" in outcomes else 0,
+        tests=len(results),
+        passed=outcomes.count("Passed"),
+        failed=outcomes.count("Failed"),
+        updated=outcomes.count("Updated"),
+    )
+    return CheckPolicyTestReport(summary=summary, results=results)
+
+
+def _checked(
+    test: PolicyTest, states: dict[tuple[str, ...], State], custom_kinds: tuple[CustomKind, ...]
+) -> tuple[CheckReport, list[str]]:
+    """Return what checking says, and the lines of a fault that ended it, whose exit code may well be expected."""
+    try:
+        return _report(test, states, custom_kinds), []
+    except ProblemsError as fault:
+        said = [str(problem) + (f" ({problem.hint})" if problem.hint else "") for problem in fault.problems]
+        return CheckReport(summary=Summary(exit_code=fault.exit_code, results=0)), said
+    except SchedctlError as fault:
+        return CheckReport(summary=Summary(exit_code=fault.exit_code, results=0)), [str(fault)]
+
+
+def _report(
+    test: PolicyTest, states: dict[tuple[str, ...], State], custom_kinds: tuple[CustomKind, ...]
+) -> CheckReport:
+    options = test.options
+    now = _seconds(options.now) if options.now else time.time()
+    where = Where(test.state)
+    if test.state not in states:
+        states[test.state] = where.load(quiet=True, verbose=False, progress=False)
+    state = states[test.state]
+    chosen = configurations.choose(options.scheduler_config, options.profile, where)
+    terms = checking.Terms(
+        chosen=configurations.completed(chosen, state, quiet=True),
+        fail_on=checking.chosen_word("failOn", options.fail_on, checking.FAIL_ON),
+        on_inconclusive=checking.chosen_word("onInconclusive", options.on_inconclusive, checking.ON_INCONCLUSIVE),
+        max_age=checking.max_age(options.max_age),
+        inline=options.inline_ignores,
+        allow_empty=options.allow_empty,
+        baseline=baselines.read(options.baseline) if options.baseline else None,
+        way=runs.way(options.rollout),
+        now=now,
+    )
+    rules = reading.load(test.policies) if test.policies else reading.Read([BUILT_IN_POLICY])
+    faults.report(rules.warnings, "warning")
+    wanted = given.load(
+        test.manifests,
+        (),
+        recursive=False,
+        stdin_filename="",
+        namespace=options.namespace or DEFAULT_NAMESPACE,
+        allow_empty=options.allow_empty,
+        strict=False,
+        custom_kinds=custom_kinds,
+        progress=False,
+    )
+    return checking.checked(rules.policies, wanted, state, terms)
+
+
+def _seconds(time_of_day: str) -> float:
+    """Return a time in Unix seconds; one without a zone is UTC, wherever the test runs."""
+    moment = datetime.fromisoformat(time_of_day)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _updated(
+    tests: Sequence[PolicyTest], results: Sequence[PolicyTestResult], reports: Sequence[CheckReport]
+) -> list[PolicyTestResult]:
+    """Rewrite what failing tests expect, from the last in a file to the first, so that places stay right."""
+    told = list(results)
+    texts: dict[str, tuple[str, str]] = {}
+    order = sorted(range(len(tests)), key=lambda number: tests[number].expect[0], reverse=True)
+    for number in order:
+        test, result = tests[number], results[number]
+        if result.outcome != "Failed":
+            continue
+        if reports[number].summary.exit_code >= 2 and not reports[number].results:
+            continue  # nothing was checked, and what is broken is no expectation
+        before, now = texts.get(test.source) or (_text(test.source),) * 2
+        written = expectations.rewritten(now, test, reports[number])
+        if written is None:
+            hint = "it is not rewritten: write `expect:` on a line of its own below `spec:`, its fields below that"
+            told[number] = msgspec.structs.replace(result, differences=[*result.differences, hint])
+            continue
+        texts[test.source] = (before, written)
+        told[number] = msgspec.structs.replace(result, outcome="Updated")
+    for file, (before, now) in sorted(texts.items()):
+        lines = difflib.unified_diff(before.splitlines(), now.splitlines(), file, file, lineterm="", n=2)
+        for line in lines:
+            faults.say(line)
+        report_files.write(file, now, "--update")
+    return told
+
+
+def _text(file: str) -> str:
+    return Path(file).read_bytes().decode()

@@ -1,0 +1,148 @@
+"""``schedctl profiles diff``: what two configurations do differently once all is merged."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from schedctl.cli import options, suggestions
+from schedctl.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from schedctl.config.differences import Difference
+    from schedctl.scheduler.discovery import Found
+
+EXAMPLES = """\b
+Examples:
+  schedctl profiles diff default bin-packing
+  schedctl profiles diff before.yaml after.yaml --exit-code
+  schedctl profiles diff policy.cfg converted.yaml -o json
+"""
+_BESIDE = ("parallelism", "podInitialBackoffSeconds", "podMaxBackoffSeconds")
+"""What a configuration says beside profiles and extenders that can change when and where pods run."""
+
+Configuration = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME|FILE",
+        help="A profile that ships, or a configuration file of any version.",
+        autocompletion=suggestions.profiles,
+    ),
+]
+
+
+def diff(
+    left: Configuration,
+    right: Configuration,
+    plugin: options.Plugins = None,
+    output: Annotated[str, typer.Option("-o", "--output", metavar="FORMAT", help="text or json.")] = "text",
+    exit_code: Annotated[bool, typer.Option("--exit-code", help="End with 1 if there are differences.")] = False,
+) -> int:
+    """Show what two configurations do differently.
+
+    Compared is what is in effect, after defaults and merging: plugins, their order where it counts, weights, arguments,
+    how many nodes are scored, and extenders. Profiles of the same scheduler name are compared; if each side has only
+    one, these two.
+    """
+    from schedctl.cli.documents import ProfileDiff, ProfileDifference
+    from schedctl.config.differences import differences
+    from schedctl.render import layout, machine, terminals
+    from schedctl.scheduler import discovery
+
+    if output not in ("text", "json"):
+        raise UsageError(f'there is no output "{output}"', "-o takes text or json")
+    named = discovery.find(plugin or ())
+    found = differences(_in_effect(left, named), _in_effect(right, named))
+    if output == "json":
+        items = [
+            ProfileDifference(scheduler_name=one.scheduler_name, field=list(one.field), left=one.left, right=one.right)
+            for one in found
+        ]
+        typer.echo(machine.json(ProfileDiff(left=left, right=right, items=items)), nl=False)
+    else:
+        number = f"{len(found)} difference{'' if len(found) == 1 else 's'} in effect"
+        lines = [(0, f"{left} → {right}: {number}"), *_lines(found)]
+        shown = [layout.Line((layout.Span(text),), indent) for indent, text in lines]
+        layout.write(shown, sys.stdout, terminals.of(sys.stdout, environ=os.environ))
+    return 1 if found and exit_code else 0
+
+
+def _in_effect(name: str, plugins: Found) -> dict[str, Any]:
+    """Return a configuration that leaves nothing to defaults; of one that ships, the profile of that name."""
+    import msgspec
+
+    from schedctl.cli import configurations, profiles
+
+    shipped = configurations.shipped_files()
+    if name not in shipped and name != configurations.STDIN and not Path(name).is_file():
+        raise configurations.unknown(name)
+    chosen = configurations.given(str(shipped.get(name, name)), plugins)
+    configurations.warn(chosen)
+    document = profiles.spelled_out(chosen.configuration, chosen.registry)
+    if name in shipped:
+        named = [profile for profile in document["profiles"] if profile["schedulerName"] == name]
+        document["profiles"] = named or document["profiles"]
+    plain = msgspec.to_builtins(chosen.configuration, enc_hook=str)
+    document |= {field: plain[field] for field in _BESIDE}
+    document["extenders"] = {extender["urlPrefix"]: extender for extender in plain["extenders"]}
+    return document
+
+
+def _lines(found: Sequence[Difference]) -> Iterator[tuple[int, str]]:
+    """Yield the lines of the text, each with its indent."""
+    for name, group in groupby(found, key=lambda one: one.scheduler_name):
+        ones = list(group)
+        yield 0, f"profile {name}" if name else "beside the profiles"
+        for heading, part in groupby(ones, key=_heading):
+            if heading:
+                yield 2, heading
+            for one in part:
+                yield (4 if heading else 2), _line(one)
+
+
+def _heading(difference: Difference) -> str:
+    from schedctl.config.differences import PLUGIN_CONFIG, PLUGINS
+
+    field = difference.field
+    if field[:1] == (PLUGINS,):
+        return field[1]
+    return {PLUGIN_CONFIG: "arguments", "extenders": "extenders"}.get(field[0] if field else "", "")
+
+
+def _line(difference: Difference) -> str:
+    """Return one difference; a sign says whether a plugin, a profile or an extender comes or goes."""
+    from schedctl.config.differences import ORDER, PLUGIN_CONFIG, PLUGINS
+
+    field, left, right = difference.field, difference.left, difference.right
+    if not field:
+        return "only on the left" if right is None else "only on the right"
+    if field[0] == PLUGINS and field[2] == ORDER:
+        return f"order: {', '.join(left)} → {', '.join(right)}"
+    if field[0] == PLUGINS:
+        shown = [field[2] if value is True else f"{field[2]} x{value}" for value in (left, right)]
+        if left is not None and right is not None:
+            return f"~ {shown[0]} → x{right}"
+        return f"- {shown[0]}" if right is None else f"+ {shown[1]}"
+    if field[0] == "percentageOfNodesToScore":
+        return "nodes to score: " + " → ".join(f"{value} %" if value else "adaptive" for value in (left, right))
+    if field[0] == "extenders" and len(field) == 2:
+        return f"- {field[1]}" if right is None else f"+ {field[1]}"
+    name = ".".join(field[1:] if field[0] in (PLUGIN_CONFIG, "extenders") else field)
+    return f"{name}: {_shown(left)} → {_shown(right)}"
+
+
+def _shown(value: Any) -> str:
+    return "none" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def add_to(parent: typer.Typer) -> None:
+    """Register the command."""
+    parent.command("diff", short_help="Show what two configurations do differently.", epilog=EXAMPLES)(diff)

@@ -1,0 +1,61 @@
+"""Options that belong together, given to a command by one line.
+
+Typer reads a command's options off its signature. A decorator made here puts a group of options into the signature and
+hands the command what was given as one argument of a type of its own; see `schedctl.cli.what_ifs` and
+`schedctl.cli.states`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, get_type_hints
+
+import typer
+
+Command = Callable[..., Any]
+CONTEXT = "context_of_the_parser"
+"""The argument by which a command so extended is given the parser's context."""
+
+
+def extended(
+    command: Command,
+    argument: str,
+    options: Mapping[str, tuple[Any, Any]],
+    make: Callable[[Mapping[str, Any], typer.Context], Any],
+) -> Command:
+    """Return a command with further options in place of one argument.
+
+    Args:
+        command: the command; its own parameters keep their order, and the options come after them.
+        argument: the parameter that takes what `make` returns.
+        options: by the name of the parameter that Typer sees, its annotation and default.
+        make: makes the argument of what was given for the options, and of the parser's context.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    parameters = [
+        parameter.replace(annotation=hints.get(name, parameter.annotation), kind=inspect.Parameter.KEYWORD_ONLY)
+        for name, parameter in _parameters(command).items()
+        if name not in (argument, CONTEXT)
+    ]
+    parameters += [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        for name, (annotation, default) in options.items()
+    ]
+    passed_on = CONTEXT in _parameters(command)
+
+    @wraps(command)
+    def with_options(**given: Any) -> Any:
+        context = given[CONTEXT] if passed_on else given.pop(CONTEXT)
+        own = {name: given.pop(name) for name in options}
+        return command(**given, **{argument: make(own, context)})
+
+    parameters.append(inspect.Parameter(CONTEXT, inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context))
+    with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    with_options.__annotations__ = {each.name: each.annotation for each in parameters}
+    return with_options
+
+
+def _parameters(command: Command) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(command).parameters

@@ -1,0 +1,257 @@
+"""The same pods explained under several configurations, side by side: who moves, who breaks, and which plugin it is.
+
+A pod *moves* where the best nodes under one configuration and under the other have none in common; where they have
+some, kube-scheduler's choice among equals decides, and it *may move*. It *breaks* where it had a node and has none, and
+*mends* the other way round. Why it moves is told by the two nodes alone: who refuses one of them, or by how much, in
+which plugin's score, the one leads over the other. All of this reads explanations, and asks nobody anything.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from schedctl.explain import phrases
+from schedctl.explain.comparison_reports import (
+    Difference,
+    Effect,
+    ExplainComparison,
+    Outcome,
+    PodComparison,
+    Refusal,
+    Shift,
+    SideSummary,
+    Summary,
+    Tally,
+)
+from schedctl.explain.reports import Explanation, Metadata, Verdict
+from schedctl.scheduler.sides import Side
+
+_SHOWN = 3
+"""How many plugins a sentence names."""
+
+
+def compare(
+    sides: Sequence[Side],
+    answers: Sequence[Sequence[Explanation]],
+    *,
+    metadata: Metadata,
+    zones: Mapping[str, str],
+    fail: bool = False,
+) -> ExplainComparison:
+    """Return the comparison of explanations.
+
+    Args:
+        sides: the configurations; the others are compared with the first.
+        answers: the explanations under each, of the same pods in the same order.
+        metadata: under which conditions they were made.
+        zones: the zone of each node by name, "" for none.
+        fail: whether a pod that breaks makes the exit code 1 (``--exit-code``).
+    """
+    results = [_pod(sides, under_each) for under_each in zip(*answers, strict=True)]
+    tallies = []
+    for number, side in enumerate(sides[1:]):
+        counts = Counter(result.differences[number].effect for result in results)
+        tallies.append(
+            Tally(
+                side=side.name,
+                same=counts[Effect.SAME],
+                moves=counts[Effect.MOVES],
+                may_move=counts[Effect.MAY_MOVE],
+                breaks=counts[Effect.BREAKS],
+                mends=counts[Effect.MENDS],
+                otherwise=counts[Effect.OTHERWISE],
+                unclear=counts[Effect.UNCLEAR],
+            )
+        )
+    broken = fail and any(tally.breaks for tally in tallies)
+    unclear = any(tally.unclear for tally in tallies)
+    return ExplainComparison(
+        metadata=metadata,
+        summary=Summary(exit_code=1 if broken else 5 if unclear else 0, pods=len(results), tallies=tallies),
+        sides=[_side(side, explained, zones) for side, explained in zip(sides, answers, strict=True)],
+        results=results,
+    )
+
+
+def _side(side: Side, answers: Sequence[Explanation], zones: Mapping[str, str]) -> SideSummary:
+    nodes = Counter(answer.chosen for answer in answers if answer.verdict is Verdict.SCHEDULED)
+    by_zone: Counter[str] = Counter()
+    for node, number in nodes.items():
+        by_zone[zones.get(node, "")] += number
+    return SideSummary(
+        side=side,
+        scheduled=nodes.total(),
+        preempting=sum(bool(answer.preemption.nominated_node) for answer in answers),
+        nodes=len(nodes),
+        fullest=max(nodes.values(), default=0),
+        zones=dict(sorted(by_zone.items())),
+    )
+
+
+def _pod(sides: Sequence[Side], answers: Sequence[Explanation]) -> PodComparison:
+    return PodComparison(
+        pod=answers[0].pod,
+        outcomes=[_outcome(side, answer) for side, answer in zip(sides, answers, strict=True)],
+        differences=[
+            _difference(sides[0], answers[0], side, answer) for side, answer in zip(sides[1:], answers[1:], strict=True)
+        ],
+    )
+
+
+def _outcome(side: Side, answer: Explanation) -> Outcome:
+    scheduled = answer.verdict is Verdict.SCHEDULED
+    return Outcome(
+        side=side.name,
+        verdict=answer.verdict,
+        profile=answer.profile,
+        node=answer.chosen if scheduled else "",
+        ties=answer.ties if scheduled else [],
+        score=answer.score if scheduled else None,
+        plugins=answer.unschedulable_plugins,
+        message=answer.message,
+        error=answer.error,
+        nominated_node=answer.preemption.nominated_node,
+        victims=answer.preemption.victims,
+    )
+
+
+# -- one pod, two sides ------------------------------------------------------------
+
+
+def _difference(first: Side, before: Explanation, other: Side, after: Explanation) -> Difference:
+    effect = _effect(before, after)
+    text, shifts, refusals = "", list[Shift](), list[Refusal]()
+    match effect:
+        case Effect.MOVES | Effect.MAY_MOVE:
+            refusals = [
+                *_refusals(other, after, before.chosen),
+                *_refusals(first, before, after.chosen),
+            ]
+            shifts = _shifts(before, after)
+            text = _moving(effect, first, before, other, after, shifts, refusals)
+        case Effect.BREAKS:
+            refusals = _refusals(other, after, before.chosen)
+            text = _without(other, after, refusals)
+        case Effect.MENDS:
+            refusals = _refusals(first, before, after.chosen)
+            text = _without(first, before, refusals)
+        case Effect.OTHERWISE:
+            text = f"{_without(first, before, [])}; {_without(other, after, [])}"
+        case Effect.UNCLEAR:
+            text = _unclear(first, before) or _unclear(other, after)
+    return Difference(side=other.name, effect=effect, text=text, shifts=shifts, refusals=refusals)
+
+
+def _effect(before: Explanation, after: Explanation) -> Effect:
+    if Verdict.INCONCLUSIVE in (before.verdict, after.verdict):
+        return Effect.UNCLEAR
+    had, has = before.verdict is Verdict.SCHEDULED, after.verdict is Verdict.SCHEDULED
+    if had and has:
+        old, new = set(before.ties), set(after.ties)
+        return Effect.SAME if old == new else Effect.MAY_MOVE if old & new else Effect.MOVES
+    if had or has:
+        return Effect.BREAKS if had else Effect.MENDS
+    alike = before.verdict is after.verdict and _room(before) == _room(after)
+    return Effect.SAME if alike else Effect.OTHERWISE
+
+
+def _room(answer: Explanation) -> tuple[str, list[str]]:
+    return answer.preemption.nominated_node, answer.preemption.victims
+
+
+def _unclear(side: Side, answer: Explanation) -> str:
+    if answer.verdict is not Verdict.INCONCLUSIVE:
+        return ""
+    why = answer.error or next((guess.text for guess in answer.guesses if guess.decides), "")
+    return f"under {side.name} schedctl cannot tell: {why}" if why else f"under {side.name} schedctl cannot tell"
+
+
+def _moving(
+    effect: Effect,
+    first: Side,
+    before: Explanation,
+    other: Side,
+    after: Explanation,
+    shifts: Sequence[Shift],
+    refusals: Sequence[Refusal],
+) -> str:
+    told = [_refused(refusal) for refusal in refusals]
+    if effect is Effect.MAY_MOVE:
+        told.append(
+            f"kube-scheduler takes any of {phrases.few(before.ties)} under {first.name},"
+            f" of {phrases.few(after.ties)} under {other.name}"
+        )
+    if shifts:
+        told.append(f"lead of {before.chosen} over {after.chosen}: {_shifted(shifts)}")
+    return "; ".join(told)
+
+
+def _shifted(shifts: Sequence[Shift]) -> str:
+    named = [f"{shift.plugin} {_signed(shift.before)} → {_signed(shift.after)}" for shift in shifts[:_SHOWN]]
+    more = [f"+{len(shifts) - _SHOWN} more"] if len(shifts) > _SHOWN else []
+    return ", ".join([*named, *more])
+
+
+def _signed(lead: int | None) -> str:
+    return "no score" if lead is None else f"{lead:+}" if lead else "0"
+
+
+def _without(side: Side, answer: Explanation, refusals: Sequence[Refusal]) -> str:
+    """Say why a pod has no node under a side."""
+    match answer.verdict:
+        case Verdict.FOREIGN_SCHEDULER:
+            return f"no profile of {side.name} serves schedulerName {answer.pod.scheduler_name}"
+        case Verdict.GATED:
+            held = f": waits for {', '.join(answer.gates)}" if answer.gates else ""
+            return f"gated under {side.name}{held}"
+        case Verdict.DELETING:
+            return f"on its way out under {side.name}"
+        case Verdict.ERROR:
+            return f"under {side.name} the cycle fails: {answer.error}"
+    told = [_refused(refusal) for refusal in refusals] or [f"no node will do under {side.name}"]
+    if answer.reservation is not None and answer.reservation.text:
+        told = [f"under {side.name} {answer.reservation.text}"]
+    if answer.preemption.nominated_node:
+        victims = len(answer.preemption.victims)
+        pods = "1 pod" if victims == 1 else f"{victims} pods"
+        told.append(f"preemption makes room on {answer.preemption.nominated_node} by evicting {pods}")
+    return ", ".join(told)
+
+
+def _refused(refusal: Refusal) -> str:
+    by = f" [{refusal.plugin}]" if refusal.plugin else ""
+    return f"{refusal.node} is refused under {refusal.side}: {refusal.text}{by}"
+
+
+def _refusals(side: Side, answer: Explanation, node: str) -> list[Refusal]:
+    """Return why a node will not do under a side; nothing where it will, or where nobody was asked about it."""
+    return [
+        Refusal(side=side.name, node=node, plugin=reason.plugin, text=reason.text)
+        for reason in answer.reasons
+        if reason.whole_pod or any(node in group.nodes for group in reason.groups)
+    ]
+
+
+# -- scores ------------------------------------------------------------------------
+
+
+def _shifts(before: Explanation, after: Explanation) -> list[Shift]:
+    """Return the plugins in whose scores the lead of the one node over the other differs, the largest first."""
+    leads = _leads(before, before.chosen, after.chosen), _leads(after, before.chosen, after.chosen)
+    names = dict.fromkeys((*leads[0], *leads[1])) if all(leads) else ()
+    found = [Shift(plugin=name, before=leads[0].get(name), after=leads[1].get(name)) for name in names]
+    return sorted(filter(_swing, found), key=_swing, reverse=True)
+
+
+def _swing(shift: Shift) -> int:
+    return abs((shift.after or 0) - (shift.before or 0))
+
+
+def _leads(answer: Explanation, node: str, other: str) -> dict[str, int]:
+    """Return by plugin by how much a node leads over another in the weighted score; nothing where one has none."""
+    scores = {score.node: score.plugins for score in answer.scores if score.node in (node, other)}
+    if node not in scores or other not in scores:
+        return {}
+    ours, theirs = ({each.plugin: each.weighted for each in scores[name]} for name in (node, other))
+    return {plugin: score - theirs[plugin] for plugin, score in ours.items()}

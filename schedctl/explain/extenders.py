@@ -1,0 +1,33 @@
+"""What there is to tell of extenders beyond their verdicts and scores: failures, and who would bind the pod."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from schedctl.engine.attempts import Attempt
+from schedctl.plugins import default_preemption
+
+
+def notes(outcome: Attempt) -> Iterator[str]:
+    """Yield what came of asking the extenders of a profile, an entry a line."""
+    consultation = outcome.consultation
+    if consultation is None:
+        return
+    for failure in consultation.failures:
+        if failure.point == "score":
+            yield f"{failure.extender} gave no scores, which kube-scheduler does without: {failure.text}"
+        elif failure.ignored:
+            yield f"{failure.extender} failed and is ignorable, so it was passed over: {failure.text}"
+        else:
+            yield f"{failure.extender} failed and is not ignorable: {failure.text}"
+    result = outcome.post_filter
+    if result is not None and isinstance(result.findings, default_preemption.Preemption):
+        for extender, text in result.findings.passed_over:
+            yield f"{extender} failed over preemption and is ignorable, so it was passed over: {text}"
+    if consultation.described and outcome.scoring is not None and len(outcome.scoring.nodes) > 1:
+        yield (
+            "extenders sent nodes back whole, which kube-scheduler then scores as if no pod ran there and no image were"
+            " known (nodeCacheCapable extenders send names)"
+        )
+    if consultation.binder:
+        yield f"{consultation.binder} would bind the pod; it is not asked to, for this is a dry run"

@@ -1,0 +1,212 @@
+"""What kube-scheduler has said of a pod, next to our line: the pod's own condition, and events about it.
+
+The condition carries the whole line of the last attempt, and is in files and snapshots as well. Its time is that of the
+first refusal, since a condition that stays as it is keeps its time when its message changes; so where an event has the
+same words, the two are told as one, with the times of the event. An event carries the first
+1,024 bytes, and one that happened again has the words of its first time. So neither tells exactly when its words were
+true, and what has changed in the cluster since can only be named, not proved to be the cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from schedctl.api.events import FAILED, Event
+from schedctl.api.pods import Pod, PodCondition
+from schedctl.api.times import unix_nanoseconds
+from schedctl.cache.cluster import Cluster
+from schedctl.explain import refusal_lines
+from schedctl.explain.phrases import few
+from schedctl.explain.refusal_lines import Difference, Kind
+from schedctl.explain.reports import Agreement, Explanation, LineDifference, Recorded, Verdict
+
+GATED = "SchedulingGated"
+_replace = msgspec.structs.replace
+
+
+def with_history(
+    answer: Explanation, pod: Pod, cluster: Cluster, events: Sequence[Event] = (), *, supposed: bool = False
+) -> Explanation:
+    """Return an explanation with what was recorded about its pod.
+
+    Args:
+        answer: our answer.
+        pod: the pod as it is in the state.
+        cluster: the cluster it was asked on.
+        events: the FailedScheduling events about it.
+        supposed: whether the cluster was changed by what-ifs before it was asked.
+    """
+    condition = pod.scheduled
+    found: list[Recorded] = []
+    if condition is not None and condition.status != "True" and (condition.message or condition.reason == GATED):
+        same = next(
+            (event for event in reversed(events) if condition.message and event.message == condition.message), None
+        )
+        events = [event for event in events if event is not same]
+        found.append(_of_condition(condition, same, answer, cluster, supposed))
+    found += [_of_event(event, answer, cluster, supposed) for event in events]
+    return _replace(answer, history=found)
+
+
+def _of_condition(
+    condition: PodCondition, same: Event | None, answer: Explanation, cluster: Cluster, supposed: bool
+) -> Recorded:
+    """Return the record of a condition, with the times of the event that has the same words, if there is one."""
+    since = condition.last_transition_time or ""
+    said = Recorded(
+        source="Condition", message=condition.message, reason=condition.reason, first=since, text="its condition"
+    )
+    if same is not None:
+        said = _replace(said, count=same.times, first=same.first, last=same.last, reporter=same.reporter)
+    if condition.reason == GATED and answer.verdict is Verdict.GATED:
+        said = _replace(said, agreement=Agreement.AGREES)
+    else:
+        said = compared(said, answer, cluster, supposed)
+    refused = f", {'held' if said.reason == GATED else 'refused'} since {since}" if since else ""
+    event = f", and an event{_when(said)}" if same is not None else ""
+    return _replace(said, text=f"its condition{refused}{event}: {_told(said)}")
+
+
+def _of_event(event: Event, answer: Explanation, cluster: Cluster, supposed: bool) -> Recorded:
+    said = Recorded(
+        source="Event",
+        message=event.message,
+        reason=event.reason or FAILED,
+        count=event.times,
+        first=event.first,
+        last=event.last,
+        reporter=event.reporter,
+    )
+    said = compared(said, answer, cluster, supposed)
+    return _replace(said, text=f"event{_when(said)}: {_told(said)}")
+
+
+def _when(said: Recorded) -> str:
+    """Return how often, when and by whom something was said in an event."""
+    often = f" {said.count} times" if said.count > 1 else ""
+    when = (
+        f" from {said.first} to {said.last}" if said.first != said.last else f" at {said.first}" if said.first else ""
+    )
+    who = f" by {said.reporter}" if said.reporter else ""
+    return f"{often}{when}{who}"
+
+
+def compared(said: Recorded, answer: Explanation, cluster: Cluster, supposed: bool = False) -> Recorded:
+    """Return a record with whether our answer is the same, and what differs if it is not."""
+    ours = answer.message or answer.error
+    if ours and refusal_lines.agree(said.message, ours):
+        cut = refusal_lines.is_cut(said.message)
+        return _replace(said, agreement=Agreement.AGREES_AS_FAR if cut else Agreement.AGREES)
+    found = (
+        [in_words(each) for each in refusal_lines.differences(said.message, ours)]
+        if ours
+        else [LineDifference(kind="Verdict", theirs=said.message, ours=answer.verdict.value, text=_verdict(answer))]
+    )
+    if not found:
+        return _replace(said, agreement=Agreement.OTHER_WORDS)
+    return _replace(
+        said,
+        agreement=Agreement.DIFFERS,
+        differences=found,
+        circumstances=list(_circumstances(said, answer, cluster, supposed)),
+    )
+
+
+def _told(said: Recorded) -> str:
+    return {
+        Agreement.AGREES: "agrees",
+        Agreement.AGREES_AS_FAR: "agrees as far as it goes, which is 1,024 bytes",
+        Agreement.OTHER_WORDS: "agrees, in the words of another version",
+        Agreement.DIFFERS: "differs",
+    }[said.agreement]
+
+
+def _verdict(answer: Explanation) -> str:
+    match answer.verdict:
+        case Verdict.SCHEDULED if answer.pod.node_name:
+            return f"it is bound to {answer.pod.node_name} by now"
+        case Verdict.SCHEDULED:
+            return f"it would be placed on {answer.chosen} now"
+        case Verdict.GATED:
+            return "it is held by scheduling gates now"
+        case Verdict.DELETING:
+            return "it is on its way out now"
+        case Verdict.FOREIGN_SCHEDULER:
+            return f"it is for {answer.pod.scheduler_name}, which no profile serves"
+        case _:
+            return "schedctl has no line to put next to it"
+
+
+def in_words(each: Difference) -> LineDifference:
+    """Return a difference with its words."""
+    return LineDifference(
+        kind=each.kind.value,
+        reason=each.reason,
+        plugin=each.plugin,
+        theirs=each.theirs,
+        ours=each.ours,
+        text=_worded(each),
+    )
+
+
+def _worded(each: Difference) -> str:
+    by = f"  [{each.plugin}]" if each.plugin else ""
+    match each.kind:
+        case Kind.NODES:
+            return f"{each.theirs} nodes then, {each.ours} now"
+        case Kind.GAINED:
+            return f"{each.reason}: {_nodes(each.ours)} now, none then{by}"
+        case Kind.LOST:
+            return f"{each.reason}: {_nodes(each.theirs)} then, none now{by}"
+        case Kind.COUNT:
+            return f"{each.reason}: {_nodes(each.theirs)} then, {each.ours} now{by}"
+        case Kind.PREEMPTION if not each.theirs:
+            return f"preemption was not tried then{by}"
+        case Kind.PREEMPTION if not each.ours:
+            return f"preemption was not tried now{by}"
+        case Kind.PREEMPTION:
+            return f"preemption came to something else{by}"
+        case Kind.TEXT:
+            return f"now: {each.ours or 'nodes refuse it one by one'}{by}"
+
+
+def _nodes(count: int | str) -> str:
+    return f"{count} node{'' if count == 1 else 's'}"
+
+
+def _circumstances(said: Recorded, answer: Explanation, cluster: Cluster, supposed: bool) -> list[str]:
+    """Return what has changed since something was said, as far as objects carry the time at which they came."""
+    told = []
+    if supposed:
+        told.append("the cluster was changed by what-ifs before it was asked")
+    if said.reporter and answer.pod.scheduler_name and said.reporter != answer.pod.scheduler_name:
+        told.append(f"{said.reporter} said it, and the pod is for {answer.pod.scheduler_name}")
+    if not said.first:
+        return told
+    then = unix_nanoseconds(said.first)
+    nodes = cluster.nodes_by_name
+    added = [
+        name
+        for name, row in zip(nodes.names, nodes.rows.tolist(), strict=True)
+        if _later(cluster.node_table.objects[row].metadata.creation_timestamp, then)
+    ]
+    if added:
+        told.append(f"{_nodes(len(added))} created since: {few(added)}")
+    bound = [info.key for info in cluster.pod_table if _later(bound_at(info.pod), then)]
+    if bound:
+        told.append(f"{len(bound)} pod{'' if len(bound) == 1 else 's'} bound since: {few(sorted(bound))}")
+    if not told:
+        told.append("what has gone or been changed since leaves no trace in the state")
+    return told
+
+
+def bound_at(pod: Pod) -> str:
+    """Return when a pod was bound, to the second, "" where it does not say."""
+    condition = pod.scheduled
+    return (condition.last_transition_time or "") if condition is not None and condition.status == "True" else ""
+
+
+def _later(time: str | None, than: int) -> bool:
+    return bool(time) and unix_nanoseconds(time or "") > than

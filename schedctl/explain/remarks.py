@@ -1,0 +1,117 @@
+"""What plugins say of a pod beyond their verdicts, and what comes of a pod once it has a node: Reserve and Permit.
+
+An attempt ends with the choice of a node. Whether the pod may keep it is for Reserve and Permit to say, which in a run
+are asked right then; for an explanation they are asked in a fork, and what they did is undone. `Forked` is the trials
+that a plugin may make before it says something (`schedctl.framework.remarks`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from schedctl.cache.pod_info import PodInfo
+from schedctl.engine import answers, fit_error
+from schedctl.engine.attempts import Attempt
+from schedctl.engine.faults import told
+from schedctl.errors import NotModelled
+from schedctl.explain import evidence
+from schedctl.explain.reports import Remark, Reservation
+from schedctl.framework import remarks as framework
+from schedctl.framework.faults import ESCAPING
+from schedctl.framework.remarks import Tried
+from schedctl.framework.statuses import Code
+from schedctl.scheduler.schedulers import Scheduler
+
+
+class Forked:
+    """Trials on the scheduler's cluster, each in a fork of its own; see `schedctl.framework.remarks.Trials`."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self._scheduler = scheduler
+
+    def together(self, pods: Sequence[PodInfo]) -> list[Tried]:
+        """Return what would become of pods, each of which finds those before it placed."""
+        with _undone(self._scheduler):
+            return [self._placed(pod) for pod in pods]
+
+    def _placed(self, pod: PodInfo) -> Tried:
+        scheduler = self._scheduler
+        if scheduler.profile_of(pod) is None:
+            return Tried(pod, message=f"no profile serves schedulerName {pod.pod.spec.scheduler_name}")
+        try:
+            outcome = scheduler.attempt(pod, make_room=False)
+            if not outcome.chosen:
+                refused = outcome.unschedulable_plugins
+                if outcome.gated is not None:
+                    return Tried(pod, message=outcome.gated.message, plugins=(outcome.gated.plugin,))
+                return Tried(pod, message=outcome.error or fit_error.message(outcome), plugins=tuple(sorted(refused)))
+            placed = scheduler.place(outcome)
+        except NotModelled as missing:
+            return Tried(pod, message=str(missing))
+        if placed.status.successful or placed.waits:
+            return Tried(pod, node=outcome.chosen)
+        return Tried(pod, message=placed.status.message, plugins=(placed.status.plugin,))
+
+
+def of(scheduler: Scheduler, outcome: Attempt) -> list[Remark]:
+    """Return what the plugins of the pod's profile say of it, plugin by plugin; a fault of one is its remark."""
+    trials = Forked(scheduler)
+    found: list[Remark] = []
+    for plugin in outcome.profile.plugins.values():
+        try:
+            said = answers.remarks(plugin, plugin.remarks(outcome.cycle.scratch(), trials))
+            found += [_worded(plugin.name, remark) for remark in said]
+        except answers.AnswerError as fault:
+            found.append(Remark(plugin=plugin.name, text=f"failed: {fault.text}"))
+        except ESCAPING as fault:  # an explanation is worth more without what one plugin would have added
+            found.append(Remark(plugin=plugin.name, text=f"failed in remarks: {told(plugin, fault)}"))
+    return found
+
+
+def reservation(scheduler: Scheduler, outcome: Attempt) -> Reservation | None:
+    """Return what Reserve and Permit say of the chosen node, None where there is no node or nobody to ask."""
+    if not outcome.chosen or not (outcome.profile.reserve or outcome.profile.permit):
+        return None
+    with _undone(scheduler):
+        try:
+            placed = scheduler.place(outcome)
+        except NotModelled as missing:
+            return Reservation(code=Code.ERROR.label, message=str(missing), text=f"schedctl cannot tell yet: {missing}")
+        if placed.status.successful or placed.waits:
+            scheduler.release(outcome, outcome.chosen, placed.status)
+    status = placed.status
+    return Reservation(
+        code=status.code.label,
+        plugin=status.plugin,
+        message=status.message,
+        waits=dict(placed.waits),
+        text="" if status.successful else _told(outcome.chosen, status.plugin, status.message, placed.waits),
+    )
+
+
+def _told(node: str, plugin: str, message: str, waits: Mapping[str, float]) -> str:
+    if waits:
+        each = " and ".join(f"{plugin} for at most {seconds:g}s" for plugin, seconds in waits.items())
+        return f"Permit holds the pod back on {node}: {each}"
+    return f"{plugin} takes {node} back from the pod: {message}"
+
+
+def _worded(name: str, remark: framework.Remark) -> Remark:
+    return Remark(
+        plugin=name,
+        text=remark.text,
+        details=list(remark.details),
+        evidence={key: evidence.plain(value) for key, value in remark.evidence.items()},
+    )
+
+
+@contextmanager
+def _undone(scheduler: Scheduler) -> Iterator[None]:
+    """Undo what is done in a ``with`` block, pods that plugins wanted activated included."""
+    with scheduler.fork():
+        try:
+            yield
+        finally:
+            for handle in scheduler.handles.values():
+                handle.activated.clear()

@@ -1,0 +1,190 @@
+"""What would wake a refused pod up: the events that the plugins which refused it want to hear of (KEP-4247).
+
+A refused pod waits until something happens that could help it, and what could is what those plugins have registered,
+each kind of event perhaps with a hint that looks at the very object. This is the list of events that bring the pod back
+to the queue, not of changes that make it fit: that is what ``hints`` try.
+
+A hint cannot be put into words, but it can be asked: about every pod that runs as if it left, and about another node
+like each of those there are. How many of them would count is said with the event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.pod_info import PodInfo
+from schedctl.engine.attempts import Attempt
+from schedctl.engine.hinting import Hints, Strategy, registrations
+from schedctl.engine.queues import MAX_UNSCHEDULABLE
+from schedctl.engine.reporters import Reporter
+from schedctl.explain.reports import Waking
+from schedctl.framework.events import (
+    ASSIGNED_POD_DELETE,
+    EVERY_EVENT,
+    NODE_ADD,
+    POD_RESOURCES,
+    Action,
+    ClusterEvent,
+    Registration,
+    Resource,
+)
+from schedctl.framework.extenders import REJECTOR
+
+Count = Callable[[ClusterEvent], tuple[int, int] | None]
+"""Says of how many instances of an event how many would bring a pod back; None where none was tried."""
+_MOST_ASKED = 1000
+"""Of more pods or nodes than this nobody is asked, for it would take longer than the answer."""
+_replace = msgspec.structs.replace
+_KINDS = {
+    Resource.ASSIGNED_POD: "a pod on a node",
+    Resource.UNSCHEDULED_POD: "another pending pod",
+    Resource.TARGET_POD: "this pod",
+    Resource.NODE: "a node",
+}
+_MOVES = {
+    ClusterEvent(Resource.ASSIGNED_POD, Action.ADD): "a pod comes to a node",
+    ClusterEvent(Resource.ASSIGNED_POD, Action.DELETE): "a pod leaves its node",
+}
+_DONE = {
+    Action.ADD: "{} is added",
+    Action.DELETE: "{} is deleted",
+    Action.UPDATE_NODE_ALLOCATABLE: "what a node offers changes",
+    Action.UPDATE_NODE_LABEL: "labels of a node change",
+    Action.UPDATE_NODE_TAINT: "taints of a node change, or it is uncordoned",
+    Action.UPDATE_NODE_CONDITION: "conditions of a node change",
+    Action.UPDATE_NODE_ANNOTATION: "annotations of a node change",
+    Action.UPDATE_NODE_DECLARED_FEATURE: "the features that a node declares change",
+    Action.UPDATE_NODE_PREEMPTION_POLICY: "the preemption policy of a node changes",
+    Action.UPDATE_POD_LABEL: "labels of {} change",
+    Action.UPDATE_POD_SCALE_DOWN: "{} asks for less",
+    Action.UPDATE_POD_SCALE_UP: "{} asks for more",
+    Action.UPDATE_POD_TOLERATION: "{} gets a toleration",
+    Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED: "{} loses its last scheduling gate",
+    Action.UPDATE_POD_GENERATED_RESOURCE_CLAIM: "a ResourceClaim is generated for {}",
+    Action.UPDATE: "{} changes",
+}
+"""In words, what each action means; the one for any update comes last."""
+_OF_NODES, _OF_PODS = (
+    tuple(action for action in _DONE if (action.name or "").startswith(prefix))
+    for prefix in ("UPDATE_NODE_", "UPDATE_POD_")
+)
+_OF_EVERYTHING = (Action.ADD, Action.DELETE)
+
+
+def of(outcome: Attempt, rejector: str = "") -> list[Waking]:
+    """Return what brings the pod of an attempt back into the queue; nothing where it found a node or is on its way out.
+
+    A gated pod waits for the plugin that holds it, a refused one for those that kube-scheduler remembers with it.
+
+    Args:
+        outcome: the attempt.
+        rejector: the plugin that took the chosen node back from the pod, in Reserve or Permit; "" for none.
+    """
+    if rejector:
+        names = frozenset((rejector,))
+    elif outcome.gated is not None:
+        names = frozenset((outcome.gated.plugin,))
+    elif outcome.refused_everywhere and not outcome.error:
+        names = outcome.unschedulable_plugins | outcome.pending_plugins
+    else:
+        return []
+    refusing = {name: registrations(plugin) for name, plugin in outcome.profile.plugins.items() if name in names}
+    if REJECTOR in names:
+        refusing[REJECTOR] = EVERY_EVENT
+    hints = Hints((outcome.profile,), Reporter())
+
+    def count(event: ClusterEvent) -> tuple[int, int] | None:
+        instances = _instances(event, outcome.cluster)
+        waking = (hints.strategy(outcome.pod, names, frozenset(), event, *instance) for instance in instances)
+        return (sum(each is not Strategy.SKIP for each in waking), len(instances)) if instances else None
+
+    found = wakings(refusing, count)
+    return found if outcome.gated is None else found[:-1]
+
+
+def wakings(refusing: Mapping[str, Iterable[Registration]], count: Count = lambda event: None) -> list[Waking]:
+    """Return the events that bring a pod back, each once, with who asks for it.
+
+    The last is that nothing of the kind happens: kube-scheduler tries a pod again that has waited for long. One that
+    is gated stays gated then, so that `of` leaves it out.
+
+    Args:
+        refusing: what those have registered that refused it, by name.
+        count: tries those events that every one of them has a hint for.
+    """
+    asking: dict[ClusterEvent, list[tuple[str, bool]]] = {}
+    for name, registered in refusing.items():
+        for registration in registered:
+            for event in _single(registration):
+                asking.setdefault(event, []).append((name, registration.hint is not None))
+    minutes = int(MAX_UNSCHEDULABLE // 60)
+    return [
+        *(_waking(event, who, count) for event, who in asking.items()),
+        Waking(event="UnschedulableTimeout", text=f"{minutes} minutes pass without any of these"),
+    ]
+
+
+def _waking(event: ClusterEvent, who: list[tuple[str, bool]], count: Count) -> Waking:
+    hinted = all(hinted for _, hinted in who)
+    counted = count(event) if hinted else None
+    counting, asked = counted or (None, None)
+    return Waking(
+        event=event.label,
+        text=_text(event) + (_counted(event, *counted) if counted else ""),
+        plugins=list(dict.fromkeys(name for name, _ in who)),
+        hinted=hinted,
+        counting=counting,
+        asked=asked,
+    )
+
+
+def _instances(event: ClusterEvent, cluster: Cluster) -> list[tuple[Any, Any]]:
+    """Return what such an event could be in this cluster, as objects before and after; nothing where that is open."""
+    nodes, pods = cluster.node_table, cluster.pod_table
+    if event == NODE_ADD and len(nodes.row_of) <= _MOST_ASKED:
+        return [(None, nodes.objects[row]) for row in nodes.row_of.values()]
+    if event == ASSIGNED_POD_DELETE and len(pods.row_of) <= _MOST_ASKED:
+        return [(_standing(pods.infos[row], nodes.names[int(pods.node[row])]), None) for row in pods.row_of.values()]
+    return []
+
+
+def _standing(info: PodInfo | None, node: str) -> PodInfo:
+    """Return a pod of the cluster with its node, which it does not have in writing if a run has placed it."""
+    assert info is not None
+    if info.pod.spec.node_name:
+        return info
+    return info.as_now(_replace(info.pod, spec=_replace(info.pod.spec, node_name=node)))
+
+
+def _single(registration: Registration) -> Iterator[ClusterEvent]:
+    """Yield the events that a registration stands for, one resource and one action each."""
+    registered = registration.event
+    every = registered.resource is Resource.POD
+    for resource in POD_RESOURCES if every else (registered.resource,):
+        left = registered.action
+        specific = _OF_NODES if resource is Resource.NODE else _OF_PODS if resource in POD_RESOURCES else ()
+        for action in (*_OF_EVERYTHING, Action.UPDATE, *specific):
+            if action & left == action and not (resource is Resource.TARGET_POD and action in _OF_EVERYTHING):
+                left &= ~action
+                yield ClusterEvent(resource, action)
+
+
+def _text(event: ClusterEvent) -> str:
+    kind = event.resource.value.rpartition("/")[2]
+    article = "an" if kind[0] in "AEIOU" else "a"
+    return _MOVES.get(event) or _DONE[event.action].format(_KINDS.get(event.resource, f"{article} {kind}"))
+
+
+def _counted(event: ClusterEvent, counting: int, asked: int) -> str:
+    """Return in words which instances of an event would bring the pod back; nothing where any would."""
+    if counting == asked:
+        return ""
+    if event == NODE_ADD:
+        return f" like {counting} of the {asked} there" if counting else f" unlike the {asked} there"
+    if counting:
+        return f", as {counting} of the {asked} there could"
+    return f", but none of the {asked} there would count"

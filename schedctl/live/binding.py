@@ -1,0 +1,287 @@
+"""A decision carried out: the pod is bound to its node, if all that the decision was made on is as it was.
+
+Nothing in Kubernetes makes a bind depend on its node. The server holds a Binding to the pod's uid and resourceVersion
+and refuses a pod that is bound, gated or being deleted; but the node may be full, cordoned or gone, and the bind is
+done all the same. So everything is read again before anything is sent, what the server guards first and what it does
+not guard last: what PreBind writes, the pod, the pods on the node, those nominated to it, the node. What has moved is
+told, and nothing is sent.
+
+Between the last of these and the Binding there is a moment, one round trip long, in which a node can still move. It
+cannot be closed from outside (kube-scheduler has it too, and a longer one: its cache), so it is looked at afterwards:
+`Bound.moved` says what moved in it, and whoever asked has to hear of it.
+
+Where PreBind has work to do (`schedctl.live.prebinds`), all is looked at before it begins and, because volumes take
+their time, again when it is done; and the API server is asked first, with a dry run of every write, whether it would
+let us, so that a right that is missing does not show half-way. If the pod is not bound in the end, the work is taken
+back (`schedctl.live.journal`). From the moment the Binding is sent that takes a proof: a refusal, or a look at the pod
+that finds it gone or elsewhere. Whatever else goes wrong then, an interrupt included, leads to that look, and where it
+does not settle the matter the work stays.
+
+Claims that were bound before the decision, and their volumes, are not read again: nothing unbinds them. What happens on
+other nodes after the decision is not looked at: that another node would be better by now, or that a
+spread over zones has shifted, does not stop a bind, as it does not stop kube-scheduler's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from schedctl.api.pods import Pod
+from schedctl.errors import ClusterError
+from schedctl.live.codes import CONFLICT, NOT_FOUND
+from schedctl.live.connections import Connection
+from schedctl.live.faults import Refused
+from schedctl.live.journal import Journal, not_done, said
+from schedctl.live.paths import path_of
+from schedctl.live.prebinds import Plan, Refusal, Step, changes_since, settled, steps
+from schedctl.live.recording import record
+from schedctl.live.sightings import (
+    NODE,
+    POD,
+    Head,
+    Object,
+    Sightings,
+    current,
+    node_moved,
+    nominations_moved,
+    pod_moved,
+    pods_moved,
+    pods_now_nominated_to,
+    pods_now_on,
+    read,
+)
+
+AGAIN = "the decision is out of date; run it again"
+Settle = Callable[[Connection, Plan], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What came of a bind that was sent.
+
+    Attributes:
+        dry_run: whether the API server was asked to change nothing.
+        moved: what moved in the moment between the last look and the bind, in words; the bind may be wrong then.
+        warnings: what else went wrong.
+    """
+
+    dry_run: bool = False
+    moved: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+class _Look(NamedTuple):
+    """What was found when everything was read again."""
+
+    version: str
+    pods: dict[str, Pod]
+    node: bytes
+
+
+def binding(pod: Pod, node: str, resource_version: str = "") -> Object:
+    """Return the Binding of a pod to a node, held to the pod's uid and, where it is known, its resourceVersion."""
+    metadata = {"name": pod.metadata.name, "namespace": pod.metadata.namespace}
+    metadata |= {"uid": pod.metadata.uid} if pod.metadata.uid else {}
+    metadata |= {"resourceVersion": resource_version} if resource_version else {}
+    return {
+        "apiVersion": "v1",
+        "kind": "Binding",
+        "metadata": metadata,
+        "target": {"apiVersion": "v1", "kind": "Node", "name": node},
+    }
+
+
+def bind(
+    connection: Connection, plan: Plan, sightings: Sightings, *, dry_run: bool = False, settle: Settle = settled
+) -> Bound:
+    """Bind a pod as planned, or have the API server say whether it would.
+
+    Args:
+        connection: the cluster that the decision was made about.
+        plan: the decision.
+        sightings: what it was made on.
+        dry_run: whether the API server is to change nothing.
+        settle: waits for the controllers that bind volumes.
+
+    Raises:
+        Refusal: something has moved since the decision, or cannot be done from outside; nothing is left changed but
+            what the message names.
+        ClusterError: the API server refuses, or nobody knows whether the pod is bound.
+    """
+    written = steps(plan)
+    before = sightings.get(POD, plan.pod.key)
+    seen: Pod = read(before, Pod) if before is not None else plan.pod
+    words = changes_since(connection, sightings, plan, written)
+    look = _look(connection, plan, sightings, seen, words)
+    if written and not dry_run:
+        _rehearse(connection, plan, look, written)
+    journal = Journal(connection, dry_run=dry_run)
+    sent, unclear = False, ""
+    try:
+        for step in written:
+            step.write(connection, journal)
+        if written:
+            if not dry_run:
+                settle(connection, plan)
+            look = _look(connection, plan, sightings, seen, [], told=bool(plan.mappings))
+        try:
+            sent = not dry_run
+            _send(journal, plan, look.version)
+        except BaseException as fault:
+            if not sent or _is_proof(fault):
+                raise
+            unclear = _found_out(connection, plan, fault)
+    except BaseException as fault:
+        if sent and not _is_proof(fault):
+            raise
+        left = journal.take_back()
+        if left:
+            kind = Refusal if isinstance(fault, Refusal) else ClusterError
+            raise kind("; ".join((said(fault), *left)), getattr(fault, "hint", "")) from fault
+        raise
+    warnings = [*filter(None, (unclear,)), *_recorded(journal, plan)]
+    return Bound(dry_run, () if dry_run else tuple(_moved_since(connection, plan, look)), tuple(warnings))
+
+
+def _look(
+    connection: Connection, plan: Plan, sightings: Sightings, seen: Pod, words: list[str], *, told: bool = False
+) -> _Look:
+    """Read again what the decision was made on, what the API server does not guard last.
+
+    Args:
+        connection: the cluster.
+        plan: the decision.
+        sightings: what it was made on.
+        seen: the pod then.
+        words: what is known to have moved.
+        told: whether we have written into the pod's status where its extended resources come from.
+
+    Raises:
+        Refusal: something has moved.
+    """
+    words, name = list(words), plan.node
+    pod = current(connection, POD, plan.pod.key)
+    words += _of_pod(seen, pod, told)
+    pods = pods_now_on(connection, name)
+    words += pods_moved(sightings.pods_on(name), pods)
+    words += nominations_moved(seen, sightings.nominated_to(name), pods_now_nominated_to(connection, name))
+    before, node = sightings.get(NODE, name), current(connection, NODE, name)
+    if before is None or node is None:
+        words.append(f"node {name} is gone")
+    else:
+        one, other = read(before, Head).metadata.resource_version, read(node, Head).metadata.resource_version
+        same = f"node {name} was written again (resourceVersion {one}, now {other}), though scheduling reads the same"
+        words += [node_moved(name, before, node) or same] if one != other else []
+    if words or pod is None or node is None:
+        raise Refusal(f"pod {plan.pod.key} is not bound to {name}: {'; '.join(words)}", AGAIN)
+    return _Look(read(pod, Head).metadata.resource_version, pods, node)
+
+
+def _of_pod(seen: Pod, body: bytes | None, told: bool) -> list[str]:
+    """Return why a pod cannot be bound any more as it was decided."""
+    if body is None:
+        return ["it is gone"]
+    pod: Pod = read(body, Pod)
+    if pod.metadata.uid != seen.metadata.uid:
+        return [f"it is another pod of that name now (uid {pod.metadata.uid}, was {seen.metadata.uid})"]
+    if pod.spec.node_name:
+        return [f"it is bound to {pod.spec.node_name} already"]
+    if pod.metadata.deletion_timestamp is not None:
+        return ["it is being deleted"]
+    if pod.spec.scheduling_gates:
+        return [f"it has scheduling gates: {', '.join(gate.name for gate in pod.spec.scheduling_gates)}"]
+    if told:
+        was = seen.status.extended_resource_claim_status
+        pod = replace(pod, status=replace(pod.status, extended_resource_claim_status=was))
+    how = pod_moved(seen, pod)
+    return [f"it has changed: {how}"] if how else []
+
+
+def _rehearse(connection: Connection, plan: Plan, look: _Look, written: Sequence[Step]) -> None:
+    """Have the API server say whether it would take every write.
+
+    Raises:
+        ClusterError: it would not.
+    """
+    rehearsal = Journal(connection, dry_run=True)
+    for step in written:
+        step.write(connection, rehearsal)
+    _send(rehearsal, plan, look.version)
+
+
+class _Unknown(ClusterError):
+    """Nobody knows whether the pod is bound; what PreBind wrote stays, for the pod may need it."""
+
+
+def _send(journal: Journal, plan: Plan, version: str) -> None:
+    """Send the Binding.
+
+    Raises:
+        Refusal: the API server says that the pod has moved.
+        ClusterError: it refuses, or nobody knows whether the pod is bound.
+    """
+    try:
+        journal.send("POST", f"{path_of(POD, plan.pod.key)}/binding", binding(plan.pod, plan.node, version))
+    except Refused as fault:
+        if fault.code in (CONFLICT, NOT_FOUND):
+            raise Refusal(f"pod {plan.pod.key} is not bound to {plan.node}: {fault.text}", AGAIN) from None
+        raise
+
+
+def _is_proof(fault: BaseException) -> bool:
+    """Return whether it is certain, by what went wrong, that the pod was not bound to the node."""
+    return isinstance(fault, ClusterError) and not isinstance(fault, _Unknown) and not_done(fault)
+
+
+def _found_out(connection: Connection, plan: Plan, fault: BaseException) -> str:
+    """Find out whether a Binding was done that nobody answered, and return what was unclear about one that was.
+
+    Raises:
+        Refusal: the pod is bound elsewhere, or gone.
+        _Unknown: it is not bound, which may only be so yet, or it cannot be read.
+    """
+    hint, why = getattr(fault, "hint", "") or "look at the pod before you try again", said(fault)
+    try:
+        body = current(connection, POD, plan.pod.key)
+        pod: Pod | None = read(body, Pod) if body is not None else None
+    except BaseException:  # a second interrupt is no answer either
+        raise _Unknown(f"{why}; nobody knows whether pod {plan.pod.key} is bound", hint) from None
+    if pod is None or pod.metadata.uid != plan.pod.metadata.uid:
+        raise Refusal(f"{why}; pod {plan.pod.key} is gone", AGAIN)
+    if pod.spec.node_name == plan.node:
+        return f"{why}; but pod {plan.pod.key} is bound to {plan.node}"
+    if pod.spec.node_name:
+        raise Refusal(f"{why}; pod {plan.pod.key} is bound to {pod.spec.node_name}", AGAIN)
+    raise _Unknown(f"{why}; pod {plan.pod.key} is not bound, and may still come to be", "look again in a minute")
+
+
+def _recorded(journal: Journal, plan: Plan) -> list[str]:
+    try:
+        record(journal, plan.pod, plan.node)
+    except ClusterError as fault:
+        hint = f" ({fault.hint})" if fault.hint else ""
+        return [f"the event could not be recorded: {fault}{hint}"]
+    return []
+
+
+def _moved_since(connection: Connection, plan: Plan, look: _Look) -> list[str]:
+    """Return what moved between the last look and the bind, by looking once more."""
+    try:
+        body = current(connection, POD, plan.pod.key)
+        pod: Pod | None = read(body, Pod) if body is not None else None
+        node = current(connection, NODE, plan.node)
+        pods = pods_now_on(connection, plan.node)
+    except ClusterError as fault:
+        return [f"what became of it could not be read: {fault}"]
+    words = []
+    if pod is None or pod.metadata.uid != plan.pod.metadata.uid:
+        words.append(f"pod {plan.pod.key} is gone")
+    elif pod.spec.node_name != plan.node:
+        words.append(f"pod {plan.pod.key} is on {pod.spec.node_name or 'no node'}")
+    others = {uid: each for uid, each in pods.items() if uid != plan.pod.metadata.uid}
+    node_words = node_moved(plan.node, look.node, node)
+    return [*words, *([node_words] if node_words else []), *pods_moved(look.pods, others)]

@@ -1,0 +1,267 @@
+"""Every kind that scheduling reads, as the API server lists it.
+
+Kinds are listed side by side, each page by page at one resourceVersion, so that every list is consistent in itself, as
+those of kube-scheduler's informers are; two lists may be moments apart, as theirs may. Where a list cannot be gone on
+with, because the server no longer keeps that version or answers with another, it is begun anew.
+
+What cannot be listed is a `Gap`, not an error: all but nodes and pods, without which there is no answer. A kind that
+the server does not serve is none: it has no objects, and that cluster's kube-scheduler reads none either. So it is with
+DeviceTaintRule, which is only there where a gate is on, and with the devices of a cluster that is too old for them; to
+tell it from a kind that is served in a version we do not read, the server is asked which versions it has. Secrets and
+ConfigMaps are not among the kinds, and nothing here asks for any.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from queue import SimpleQueue
+from typing import Final, TypeVar
+
+import msgspec
+
+from schedctl.api.gaps import Gap
+from schedctl.api.kinds import KINDS, Kind
+from schedctl.errors import ClusterError
+from schedctl.live.codes import EXPIRED, FORBIDDEN, NOT_FOUND
+from schedctl.live.connections import Connection
+from schedctl.live.faults import Refused, Unanswered
+from schedctl.live.pages import pages
+from schedctl.live.paths import collection
+
+Progress = Callable[[str, int, int], None]
+"""Called with a kind, how many of its objects are there, and how many there are to be in all as far as is known."""
+
+NEEDED: Final = ("Node", "Pod")
+"""The kinds without which there is no answer."""
+SIDE_BY_SIDE: Final = 6
+BEGINNINGS: Final = 4
+"""How often one list is begun."""
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A part of the list of one kind.
+
+    Attributes:
+        kind: the kind.
+        body: the list as the server sent it, JSON.
+    """
+
+    kind: Kind
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a cluster holds.
+
+    Attributes:
+        pages: the lists, kind by kind in the order of `schedctl.api.kinds.KINDS`.
+        missing: the kinds that could not be listed.
+        versions: by name of a kind, the resourceVersion at which it was listed.
+        server_version: the API server's, e.g. ``v1.37.1``.
+        taken: when it was listed, by the server's clock, RFC 3339; "" where it has none.
+        unserved: the names of the kinds that the server does not have, and so no objects of.
+    """
+
+    pages: tuple[Page, ...]
+    missing: tuple[Gap, ...]
+    versions: dict[str, str]
+    server_version: str
+    taken: str
+    unserved: tuple[str, ...] = ()
+
+
+class _Version(msgspec.Struct, rename="camel"):
+    git_version: str = ""
+
+
+class _GroupVersion(msgspec.Struct, rename="camel"):
+    group_version: str = ""
+
+
+class _Group(msgspec.Struct):
+    versions: list[_GroupVersion] = []
+
+
+class _Resource(msgspec.Struct):
+    name: str = ""
+
+
+class _Resources(msgspec.Struct):
+    resources: list[_Resource] = []
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """The list of one kind, or why there is none."""
+
+    pages: tuple[Page, ...] = ()
+    version: str = ""
+    gap: Gap | None = None
+    served: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What a thread has to tell: how far it is, what it has in the end, or what went wrong."""
+
+    kind: Kind
+    done: int = 0
+    total: int = 0
+    listed: _Listed | None = None
+    fault: BaseException | None = None
+
+
+class _Anew(Exception):
+    """A list has to be begun anew; its argument says why."""
+
+
+def read(connection: Connection, kinds: Sequence[Kind] = KINDS, progress: Progress | None = None) -> Listing:
+    """List kinds side by side; each list is consistent in itself.
+
+    Raises:
+        ClusterError: the server cannot be reached or does not let us in, or nodes or pods cannot be listed.
+    """
+    server_version, taken = _server(connection)
+    found = _side_by_side(connection, kinds, progress or (lambda kind, done, total: None))
+    listed = [(kind, found[kind]) for kind in kinds]
+    return Listing(
+        pages=tuple(page for _, one in listed for page in one.pages),
+        missing=tuple(one.gap for _, one in listed if one.gap is not None),
+        versions={kind.name: one.version for kind, one in listed if one.version},
+        server_version=server_version,
+        taken=taken,
+        unserved=tuple(kind.name for kind, one in listed if not one.served),
+    )
+
+
+def _server(connection: Connection) -> tuple[str, str]:
+    """Return the version and the time of a server, "" where it does not say; whoever may do nothing may ask this."""
+    try:
+        answer = connection.get("/version")
+    except Refused as fault:
+        if fault.code not in (FORBIDDEN, NOT_FOUND):
+            raise
+        return "", ""
+    version = _decoded(connection, answer.body, _Version).git_version
+    try:
+        taken = parsedate_to_datetime(answer.headers.get("date", ""))
+    except ValueError:
+        return version, ""
+    return version, taken.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _side_by_side(connection: Connection, kinds: Sequence[Kind], progress: Progress) -> dict[Kind, _Listed]:
+    """List kinds in a few threads, which die with the process: an interrupt does not wait for a silent server."""
+    waiting, told = iter(kinds), SimpleQueue[_Told]()
+    taking, ended = threading.Lock(), threading.Event()
+
+    def work() -> None:
+        while not ended.is_set():
+            with taking:
+                kind = next(waiting, None)
+            if kind is None:
+                return
+            try:
+                told.put(_Told(kind, listed=_listed(connection, kind, told, ended)))
+            except BaseException as fault:  # whatever it is, it is raised where the answer is awaited
+                told.put(_Told(kind, fault=fault))
+
+    for _ in range(min(SIDE_BY_SIDE, len(kinds))):
+        threading.Thread(target=work, daemon=True).start()
+    found: dict[Kind, _Listed] = {}
+    try:
+        while len(found) < len(kinds):
+            news = told.get()
+            if news.fault is not None:
+                raise news.fault
+            if news.listed is not None:
+                found[news.kind] = news.listed
+            else:
+                progress(news.kind.name, news.done, news.total)
+    finally:
+        ended.set()
+    return found
+
+
+def _listed(connection: Connection, kind: Kind, told: SimpleQueue[_Told], ended: threading.Event) -> _Listed:
+    """List one kind, in the first version that is served."""
+    for version in kind.versions:
+        try:
+            return _anew_if_need_be(connection, kind, version, told, ended)
+        except Refused as fault:
+            if fault.code == FORBIDDEN and kind.name not in NEEDED:
+                return _Listed(gap=Gap(kind.name, "Forbidden", fault.text))
+            if fault.code != NOT_FOUND or kind.name in NEEDED:
+                raise
+    elsewhere = _elsewhere(connection, kind)
+    return _Listed(gap=Gap(kind.name, "Unread", elsewhere)) if elsewhere else _Listed(served=False)
+
+
+def _anew_if_need_be(
+    connection: Connection, kind: Kind, version: str, told: SimpleQueue[_Told], ended: threading.Event
+) -> _Listed:
+    path = collection(replace(kind, api_version=version))
+    for beginning in range(1, BEGINNINGS + 1):
+        kept: list[Page] = []
+        done, at = 0, ""
+        try:
+            for page in pages(connection, path):
+                if ended.is_set():
+                    break
+                if at and page.version != at:
+                    raise _Anew("the server answers with pages of several versions")
+                at, done = page.version, done + len(page.items)
+                kept.append(Page(kind, page.body))
+                told.put(_Told(kind, done, done + page.remaining))
+            return _Listed(tuple(kept), at)
+        except (_Anew, Refused) as anew:
+            if isinstance(anew, Refused) and not (anew.code == EXPIRED and kept):
+                raise
+            if beginning == BEGINNINGS:
+                why = anew.text or "it is no longer kept" if isinstance(anew, Refused) else anew
+                raise ClusterError(
+                    f"{connection.name}: {path} could not be listed to its end in {beginning} attempts: {why}",
+                    "the API server or its etcd is under strain; try again later",
+                ) from None
+    raise AssertionError("unreachable")
+
+
+def _elsewhere(connection: Connection, kind: Kind) -> str:
+    """Say in which version the server has a kind that it has in none that we read, "" where it has it in none."""
+    group, _, version = kind.api_version.rpartition("/")
+    if not group:
+        return f"the server does not serve {version}, which every API server does"
+    try:
+        served = _decoded(connection, connection.get(f"/apis/{group}").body, _Group).versions
+        for one in served:
+            if one.group_version in kind.versions:
+                continue
+            resources = _decoded(connection, connection.get(f"/apis/{one.group_version}").body, _Resources).resources
+            if any(resource.name == kind.resource for resource in resources):
+                return f"the server has it in {one.group_version}, which is not read"
+    except Refused as fault:
+        return "" if fault.code == NOT_FOUND else fault.text or "nor does it say what it serves"
+    return ""
+
+
+def _decoded(connection: Connection, body: bytes, type_: type[T]) -> T:
+    """Return an answer as a struct.
+
+    Raises:
+        Unanswered: it is not what an API server answers.
+    """
+    try:
+        return msgspec.json.decode(body, type=type_)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Unanswered(
+            f"{connection.name}: the answer cannot be understood: {error}",
+            "a proxy may stand between, or the server in the kubeconfig is no API server",
+            sent=False,
+        ) from None

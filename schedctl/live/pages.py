@@ -1,0 +1,83 @@
+"""Lists that come in pages, as far as going from one page to the next takes.
+
+Whoever lists something has its own use for the items and its own view of a list that cannot be gone on with; how pages
+hang together is the same for all. A server that hands out a token a second time would be listed for ever, and is
+refused instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from schedctl.live.connections import Connection
+from schedctl.live.faults import Unanswered
+
+LIMIT: Final = 500
+"""How many objects a page is asked to hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of a list.
+
+    Attributes:
+        body: as the server sent it, JSON.
+        items: its objects, JSON.
+        version: the resourceVersion of the list.
+        remaining: how many objects are on later pages, as far as the server says.
+    """
+
+    body: bytes
+    items: tuple[msgspec.Raw, ...]
+    version: str
+    remaining: int
+
+
+class _ListMeta(msgspec.Struct, rename="camel"):
+    resource_version: str = ""
+    continue_: str = msgspec.field(default="", name="continue")
+    remaining_item_count: int = 0
+
+
+class _List(msgspec.Struct):
+    metadata: _ListMeta
+    items: list[msgspec.Raw] | None = None
+
+
+def pages(connection: Connection, path: str, query: Mapping[str, str] | None = None) -> Iterator[Page]:
+    """Yield the pages of a list.
+
+    Args:
+        connection: the cluster.
+        path: of the collection.
+        query: what narrows it down, such as a ``fieldSelector``.
+
+    Raises:
+        Refused: the server says no: at once, or with 410 because it no longer keeps what it began.
+        Unanswered: nobody answers, or not with a list.
+    """
+    asked = {"limit": str(LIMIT), **(query or {})}
+    tokens: set[str] = set()
+    while True:
+        body = connection.get(path, asked).body
+        try:
+            found = msgspec.json.decode(body, type=_List)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise _odd(connection, f"the answer cannot be understood: {error}") from None
+        metadata = found.metadata
+        yield Page(body, tuple(found.items or ()), metadata.resource_version, metadata.remaining_item_count)
+        if not metadata.continue_:
+            return
+        if metadata.continue_ in tokens:
+            raise _odd(connection, f"the list of {path} goes in circles: a page names one as the next that was there")
+        tokens.add(metadata.continue_)
+        asked["continue"] = metadata.continue_
+
+
+def _odd(connection: Connection, what: str) -> Unanswered:
+    hint = "a proxy may stand between, or the server in the kubeconfig is no API server"
+    return Unanswered(f"{connection.name}: {what}", hint, sent=False)

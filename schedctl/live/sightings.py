@@ -1,0 +1,281 @@
+"""What a decision was made on, and whether it is still so.
+
+A decision is made on lists that are seconds old when it is carried out. `Sightings` finds in those lists what the
+decision hangs on, as the API server sent it (the structs that scheduling reads have no ``resourceVersion``, because no
+plugin may read one); `moved` and `pods_moved` compare it with what the server has now, and say what is different in
+words. Whether a pod is as it was is judged by what scheduling reads of it: its conditions and the status of its
+containers change all the time and decide nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any, TypeVar
+
+import msgspec
+
+from schedctl.api import defaults
+from schedctl.api.kinds import Kind, named
+from schedctl.api.meta import ObjectMeta, Struct
+from schedctl.api.nodes import Node
+from schedctl.api.pods import Pod
+from schedctl.cache.pod_info import PodInfo
+from schedctl.errors import ClusterError
+from schedctl.live.codes import NOT_FOUND
+from schedctl.live.connections import Connection
+from schedctl.live.faults import Refused
+from schedctl.live.listing import Listing
+from schedctl.live.pages import pages
+from schedctl.live.paths import collection, path_of
+
+POD, NODE = named("Pod"), named("Node")
+FINISHED = ("Succeeded", "Failed")
+_SHOWN = 3
+
+Object = dict[str, Any]
+"""An object as the API server writes it."""
+T = TypeVar("T", bound=Struct)
+
+
+class Metadata(msgspec.Struct, rename="camel"):
+    """What tells one state of an object from another."""
+
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+
+
+class Head(msgspec.Struct):
+    """The part of an object that every kind has."""
+
+    metadata: Metadata = msgspec.field(default_factory=Metadata)
+
+    @property
+    def key(self) -> str:
+        """``namespace/name``, or the name of an object that is in no namespace."""
+        metadata = self.metadata
+        return f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
+
+
+class _Spec(msgspec.Struct, rename="camel"):
+    node_name: str = ""
+
+
+class _Placed(msgspec.Struct):
+    """A pod as far as its place goes."""
+
+    spec: _Spec = msgspec.field(default_factory=_Spec)
+
+
+class _Page(msgspec.Struct):
+    items: list[msgspec.Raw] | None = None
+
+
+class Sightings:
+    """The objects of a listing, found when they are asked for."""
+
+    def __init__(self, listing: Listing) -> None:
+        self._listing = listing
+        self._by_kind: dict[str, dict[str, bytes]] = {}
+
+    def get(self, kind: Kind, key: str) -> bytes | None:
+        """Return an object as it was listed, JSON; None where it was not there."""
+        return self.every(kind).get(key)
+
+    def every(self, kind: Kind) -> Mapping[str, bytes]:
+        """Return all objects of a kind as they were listed, by key."""
+        if kind.name not in self._by_kind:
+            bodies = (page.body for page in self._listing.pages if page.kind.name == kind.name)
+            items = (bytes(item) for body in bodies for item in read(body, _Page).items or ())
+            self._by_kind[kind.name] = {read(item, Head).key: item for item in items}
+        return self._by_kind[kind.name]
+
+    def pods_on(self, node: str) -> dict[str, Pod]:
+        """Return the pods that stood on a node, by uid; those that have run to their end take part in nothing."""
+        return _standing(read(item, Pod) for item in self._on.get(node, ()))
+
+    def nominated_to(self, node: str) -> dict[str, Pod]:
+        """Return the pods that waited and for which room was being made on a node, by uid."""
+        return _nominated((read(item, Pod) for item in self.every(POD).values()), node)
+
+    @cached_property
+    def _on(self) -> dict[str, list[bytes]]:
+        found: dict[str, list[bytes]] = {}
+        for item in self.every(POD).values():
+            node = read(item, _Placed).spec.node_name
+            if node:
+                found.setdefault(node, []).append(item)
+        return found
+
+
+def read(body: bytes | msgspec.Raw, kind: type[Any]) -> Any:
+    """Return what a JSON text says, as far as a struct asks.
+
+    Raises:
+        ClusterError: it is something else.
+    """
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
+        raise ClusterError(f"the API server answers something else than was asked for: {fault}") from None
+
+
+def whole(body: bytes | msgspec.Raw) -> Object:
+    """Return an object as the API server writes it, whose metadata are in order.
+
+    Raises:
+        ClusterError: it is something else.
+    """
+    head: Head = read(body, Head)
+    found: Object = read(body, dict[str, Any])
+    if "metadata" not in found or not head.metadata.name:
+        raise ClusterError("the API server answers something else than was asked for: an object without a name")
+    return found
+
+
+def current(connection: Connection, kind: Kind, key: str) -> bytes | None:
+    """Return an object as it is now, None where there is none.
+
+    Raises:
+        ClusterError: it cannot be read.
+    """
+    try:
+        return connection.get(path_of(kind, key)).body
+    except Refused as fault:
+        if fault.code == NOT_FOUND:
+            return None
+        raise
+
+
+def all_current(connection: Connection, kind: Kind, query: Mapping[str, str] | None = None) -> list[bytes]:
+    """Return the objects of a kind as they are now, page by page.
+
+    Raises:
+        ClusterError: they cannot be read.
+    """
+    return [bytes(item) for page in pages(connection, collection(kind), query) for item in page.items]
+
+
+def pods_now_on(connection: Connection, node: str) -> dict[str, Pod]:
+    """Return the pods that stand on a node now, by uid.
+
+    Raises:
+        ClusterError: they cannot be read.
+    """
+    items = all_current(connection, POD, {"fieldSelector": f"spec.nodeName={node}"})
+    return _standing(read(item, Pod) for item in items)
+
+
+def pods_now_nominated_to(connection: Connection, node: str) -> dict[str, Pod]:
+    """Return the pods that wait and for which room is being made on a node now, by uid.
+
+    Raises:
+        ClusterError: they cannot be read.
+    """
+    items = all_current(connection, POD, {"fieldSelector": "spec.nodeName="})
+    return _nominated((read(item, Pod) for item in items), node)
+
+
+def moved(before: T, after: T) -> list[str]:
+    """Return the fields in which two states of an object differ, as ``spec.taints``, as far as scheduling reads it."""
+    fields = []
+    for top in before.__struct_fields__:
+        one, other = getattr(before, top), getattr(after, top)
+        if one == other:
+            continue
+        name = before.__struct_encode_fields__[before.__struct_fields__.index(top)]
+        if not (isinstance(one, Struct) and isinstance(other, Struct)):
+            fields.append(name)
+            continue
+        fields += [
+            f"{name}.{inner}"
+            for inner, attribute in zip(one.__struct_encode_fields__, one.__struct_fields__, strict=True)
+            if getattr(one, attribute) != getattr(other, attribute)
+        ]
+    return fields
+
+
+def node_moved(name: str, before: bytes, after: bytes | None) -> str:
+    """Return how a node differs from what was seen, "" where scheduling reads the same of it."""
+    if after is None:
+        return f"node {name} is gone"
+    if read(before, Head).metadata.uid != read(after, Head).metadata.uid:
+        return f"node {name} is another one of that name now"
+    fields = moved(_of_node(read(before, Node)), _of_node(read(after, Node)))
+    return f"node {name} has changed: {_some(fields)}" if fields else ""
+
+
+def pod_moved(before: Pod, after: Pod) -> str:
+    """Return how a pod differs from what was seen, "" where scheduling reads the same of it."""
+    fields = moved(of_pod(before), of_pod(after))
+    if not fields and PodInfo(before).demand.requests != PodInfo(after).demand.requests:
+        fields = ["what it takes"]
+    return _some(fields)
+
+
+def nominations_moved(pod: Pod, before: Mapping[str, Pod], after: Mapping[str, Pod]) -> list[str]:
+    """Return which pods the room on a node has been promised to that come before a pod or beside it, both by uid."""
+    come = [
+        other.key
+        for uid, other in after.items()
+        if uid not in before and uid != pod.metadata.uid and (other.spec.priority or 0) >= (pod.spec.priority or 0)
+    ]
+    return [f"{_some(sorted(come))} was nominated to the node"] if come else []
+
+
+def pods_moved(before: Mapping[str, Pod], after: Mapping[str, Pod]) -> list[str]:
+    """Return how the pods on a node differ from those that were seen, both by uid."""
+    come = [after[uid].key for uid in after.keys() - before.keys()]
+    gone = [before[uid].key for uid in before.keys() - after.keys()]
+    others = {before[uid].key: pod_moved(before[uid], after[uid]) for uid in before.keys() & after.keys()}
+    changed = [f"{key} ({how})" for key, how in sorted(others.items()) if how]
+    words = [f"{_some(sorted(come))} came onto the node"] if come else []
+    words += [f"{_some(sorted(gone))} left the node"] if gone else []
+    return words + ([f"{_some(changed)} on the node changed"] if changed else [])
+
+
+def of_pod(pod: Pod) -> Pod:
+    """Return a pod with nothing but what scheduling reads of it when it places another, or the pod itself."""
+    metadata, status, replace = pod.metadata, pod.status, msgspec.structs.replace
+    return replace(
+        pod,
+        metadata=ObjectMeta(
+            name=metadata.name,
+            namespace=metadata.namespace,
+            uid=metadata.uid,
+            labels=metadata.labels or None,
+            deletion_timestamp=metadata.deletion_timestamp,
+            owner_references=metadata.owner_references,
+        ),
+        status=replace(
+            status,
+            phase=status.phase if status.phase in FINISHED else "",
+            conditions=None,
+            start_time=None,
+            container_statuses=None,
+            init_container_statuses=None,
+        ),
+    )
+
+
+def _of_node(node: Node) -> Node:
+    """Return a node with nothing but what scheduling reads of it."""
+    metadata, filled, replace = node.metadata, defaults.node(node), msgspec.structs.replace
+    kept = ObjectMeta(name=metadata.name, uid=metadata.uid, labels=metadata.labels)
+    return replace(filled, metadata=kept, status=replace(filled.status, conditions=None))
+
+
+def _standing(pods: Iterable[Pod]) -> dict[str, Pod]:
+    return {pod.metadata.uid: pod for pod in pods if pod.status.phase not in FINISHED}
+
+
+def _nominated(pods: Iterable[Pod], node: str) -> dict[str, Pod]:
+    waiting = (pod for pod in pods if not pod.spec.node_name and pod.status.nominated_node_name == node)
+    return _standing(waiting)
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more

@@ -1,0 +1,104 @@
+"""``drain-safe``: each of the nodes can be drained, and what it runs finds room elsewhere.
+
+A drain is that of ``kubectl drain --ignore-daemonsets --delete-emptydir-data``, without ``--force``: a pod that nobody
+makes again stands in the way. Each node is drained by itself, with all others as they are. A pod that was placed a
+moment ago counts as running and ready for the disruption budgets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from schedctl.policy.documents import DrainSafe
+from schedctl.policy.findings import RUN, Finding, Judged, View, inconclusive, passed, violated
+from schedctl.simulation.budgets import Budgets
+from schedctl.simulation.drains import DrainedPod, Fate, Flags, drain
+from schedctl.simulation.runs import Options
+from schedctl.simulation.what_ifs import counted, few
+
+_FLAGS: Final = Flags(ignore_daemonsets=True, delete_emptydir_data=True)
+_UNCLEAR = (Fate.FOREIGN, Fate.UNANSWERED)
+_WRONG = (Fate.PENDING, Fate.BLOCKED, Fate.REFUSED, Fate.LOST)
+_SHOWN = 8
+
+
+def judge(view: View, arguments: DrainSafe, about: Judged) -> Iterable[Finding]:
+    """Judge a node: kubectl empties it, and every pod of it that comes back has a node again."""
+    if about == RUN:
+        yield _without_nodes(view, arguments)
+        return
+    scheduler = view.situation.scheduler
+    with scheduler.fork():
+        facts = drain(scheduler, [about.name], _FLAGS, budgets=_budgets(view), options=Options(trace=False))
+    if facts.interrupted:
+        raise KeyboardInterrupt
+    node = facts.nodes[0]
+    wrong = [pod for pod in node.pods if pod.fate in _WRONG]
+    unclear = [pod for pod in node.pods if pod.fate in _UNCLEAR]
+    moved = sum(pod.fate is Fate.MOVED for pod in node.pods)
+    if node.refusals:
+        refused = [pod for pod in node.pods if pod.fate is Fate.REFUSED]
+        names = few([pod.info.key for pod in refused if pod.refusal == refused[0].refusal])
+        first = f"cannot delete {refused[0].refusal}: {names}"
+        yield violated(f"kubectl drain refuses it: {first}", [line for line in node.refusals if line != first])
+    elif wrong or facts.displaced:
+        message = f"{counted(len(wrong), 'pod')} of {len(node.pods)} cannot leave it and run elsewhere"
+        if not wrong:
+            message = f"only {counted(len(facts.displaced), 'eviction')} on other nodes would make room"
+        lines = [_told(pod) for pod in wrong]
+        lines += [
+            f"{each.eviction.pod.key} (on {each.eviction.node}) would have to make room" for each in facts.displaced
+        ]
+        yield violated(message, lines[:_SHOWN] + ([f"and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []))
+    elif unclear:
+        yield inconclusive(
+            f"of {counted(len(unclear), 'pod')} schedctl cannot tell", [_told(pod) for pod in unclear[:_SHOWN]]
+        )
+    else:
+        yield passed(f"can be drained; {counted(moved, 'pod')} would move")
+
+
+def objects(view: View, arguments: DrainSafe) -> list[Judged]:
+    """Return what is judged: nodes by name; the run, too, where nobody can tell which nodes those are."""
+    if not arguments.node_selector:
+        names = {pod.node for judged in view.workloads for pod in judged.placed}
+        elsewhere = any(judged.unclear for judged in view.workloads)
+        return [*map(Judged.of_node, sorted(names)), *([RUN] if elsewhere else [])]
+    table = view.situation.cluster.node_table
+    names = {
+        name
+        for name, row in table.row_of.items()
+        if arguments.node_selector.items() <= (table.objects[row].metadata.labels or {}).items()
+    }
+    return [Judged.of_node(name) for name in sorted(names)] or [RUN]
+
+
+def _without_nodes(view: View, arguments: DrainSafe) -> Finding:
+    if arguments.node_selector:
+        labels = ", ".join(f"{key}={value}" for key, value in arguments.node_selector.items())
+        return inconclusive(f"no node has {labels}", hints=["compare `nodeSelector` with the labels of the nodes"])
+    unclear = [pod for judged in view.workloads for pod in judged.unclear]
+    message = f"schedctl cannot tell which nodes run {counted(len(unclear), 'pod')}"
+    return inconclusive(message).because(view.causes.pending(unclear))
+
+
+def _budgets(view: View) -> Budgets:
+    """Return the books of the disruption budgets, with the pods that were placed in a run as they will be then."""
+    budgets = Budgets.of(view.situation.cluster)
+    if budgets.books:
+        for info in view.situation.cluster.pod_table:
+            if not info.pod.spec.node_name:
+                budgets.runs(info)
+    return budgets
+
+
+def _told(pod: DrainedPod) -> str:
+    name = pod.info.key
+    if pod.blocked is not None:
+        cause = f" {pod.blocked.cause}." if pod.blocked.cause else ""
+        return f"{name} is not let go: {pod.blocked.message}{cause}"
+    if pod.fate is Fate.REFUSED:
+        return f"{name}: {pod.refusal}"
+    said = f": {pod.outcome.message}" if pod.outcome is not None and pod.outcome.message else ""
+    return f"{name}: {pod.fate.value}{said}"

@@ -1,0 +1,80 @@
+"""Groups of nodes, and what is offered, requested and free in each: for checks of amounts.
+
+Only nodes that take pods count: those that are not cordoned and have no taint of the effects NoSchedule and NoExecute,
+which leaves out the control plane, nodes that are not ready, and those kept for somebody. The latter count in a check
+that names their labels; it has the nodes with these labels, and their taints do not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from schedctl.api.resources import PODS
+from schedctl.cache.cluster import Cluster
+from schedctl.policy.facts import takes_pods, usage
+from schedctl.policy.findings import RUN, Judged, View
+from schedctl.simulation.node_choices import label_of
+from schedctl.simulation.utilisation import share
+
+
+@dataclass(slots=True)
+class Group:
+    """Some nodes.
+
+    Attributes:
+        about: what findings are about.
+        allocatable: what they offer of a resource.
+        requested: what is taken of it.
+        free: what is left.
+        closed: what those nodes offer that take no pods.
+    """
+
+    about: Judged
+    allocatable: int = 0
+    requested: int = 0
+    free: int = 0
+    closed: int = 0
+
+    def percent(self, value: int) -> float:
+        """Return a number in percent of what is offered."""
+        return share(value, self.allocatable)
+
+
+def groups(cluster: Cluster, resource: str, by: str, selector: Mapping[str, str]) -> list[Group]:
+    """Return the groups of nodes of a cluster, by the values of a label in their order; all in one for no label.
+
+    Args:
+        cluster: the cluster.
+        resource: of which the amounts are.
+        by: the label, "" for none.
+        selector: labels of the nodes that count; those that take pods, if empty.
+    """
+    key = label_of(cluster, by) if by else ""
+    taken, table = usage(cluster), cluster.node_table
+    found: dict[str, Group] = {}
+    offers = taken.allocatable.get(resource)
+    for name, row in table.row_of.items():
+        node = table.objects[row]
+        value = (node.metadata.labels or {}).get(key, "") if key else ""
+        if value not in found:
+            found[value] = Group(Judged.of_nodes(key, value) if key else RUN)
+        if offers is None or not selector.items() <= (node.metadata.labels or {}).items():
+            continue
+        group, place = found[value], taken.places[name]
+        offered, requested = offers[place], taken.requested[resource][place]
+        if node.spec.unschedulable or not (selector or takes_pods(node)):
+            group.closed += offered
+            continue
+        group.allocatable += offered
+        group.requested += requested
+        group.free += max(offered - requested, 0)
+    return [found[value] for value in sorted(found)] or [Group(RUN)]
+
+
+def unclear_demand(view: View, resource: str) -> int:
+    """Return what those pods of the manifests ask for of which nobody can tell where they go."""
+    pods = view.situation.unclear
+    if resource == PODS:
+        return len(pods)
+    return sum(pod.info.demand.pending.get(resource, 0) for pod in pods)

@@ -1,0 +1,156 @@
+"""``headroom``: something is left free: so much of a resource, or room for so many more pods of a workload.
+
+What counts is what is free on nodes that take pods (`schedctl.policy.builtins.grouping`); others have no room. Room
+for more replicas is found by placing them, one after another, as `schedctl.simulation.capacities` does it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from schedctl.api.defaults import namespaced
+from schedctl.api.pods import Pod
+from schedctl.api.quantities import parse
+from schedctl.api.resources import CPU
+from schedctl.api.workloads import DaemonSet, StatefulSet
+from schedctl.errors import UsageError
+from schedctl.explain import facts as read_off
+from schedctl.explain.amounts import amount
+from schedctl.explain.pod_changes import as_pending
+from schedctl.policy.builtins.grouping import Group, groups, unclear_demand
+from schedctl.policy.causes import lines
+from schedctl.policy.documents import Headroom
+from schedctl.policy.findings import Finding, Judged, View, inconclusive, passed, violated
+from schedctl.policy.reports import Outcome
+from schedctl.policy.situations import JudgedWorkload
+from schedctl.simulation.capacities import Copies, CopiesOf, StatefulCopies, fill
+from schedctl.simulation.utilisation import share
+from schedctl.simulation.what_if_words import subject_named
+from schedctl.simulation.what_ifs import Subject, counted
+from schedctl.workloads import admission, templates
+
+_replace = msgspec.structs.replace
+
+
+def judge(view: View, arguments: Headroom, about: Judged) -> Iterable[Finding]:
+    """Judge the cluster, or each group of its nodes: enough is left free."""
+    if arguments.replicas_of:
+        yield _more_replicas(view, arguments)
+        return
+    unknown = unclear_demand(view, arguments.resource)
+    found = groups(view.situation.cluster, arguments.resource, arguments.by, arguments.node_selector)
+    offered = any(group.allocatable or group.closed for group in found)
+    for group in found:
+        if offered and not (group.allocatable or group.closed):
+            yield Finding(Outcome.PASSED, f"offers no {arguments.resource}", about=group.about)
+        else:
+            yield _judged(group, arguments, unknown)
+
+
+def _judged(group: Group, arguments: Headroom, unknown: int) -> Finding:
+    resource = arguments.resource
+    left = f"{amount(resource, group.free)} of {amount(resource, group.allocatable)}"
+    if arguments.percent is not None:
+        percent = share(group.free, group.allocatable)
+        needed = arguments.percent * group.allocatable / 100
+        message = f"{percent:g} % of {resource} free, needs {arguments.percent:g} % ({left})"
+    else:
+        wanted = parse(arguments.absolute)
+        needed = wanted.milli_value if resource == CPU else wanted.value
+        message = f"{amount(resource, group.free)} of {resource} free, needs {amount(resource, int(needed))}"
+    if group.free < needed or not group.allocatable:
+        return Finding(Outcome.VIOLATED, message, about=group.about)
+    if group.free - unknown < needed:
+        more = f"pods of which schedctl cannot tell ask for {amount(resource, unknown)} more"
+        return Finding(Outcome.INCONCLUSIVE, message, (more,), about=group.about)
+    return Finding(Outcome.PASSED, message, about=group.about)
+
+
+def _more_replicas(view: View, arguments: Headroom) -> Finding:
+    wanted = parse(arguments.absolute).value
+    scheduler = view.situation.scheduler
+    with scheduler.fork():
+        try:
+            copies = _copies(view, arguments.replicas_of)
+        except UsageError as missing:
+            return inconclusive(str(missing), hints=(missing.hint,) if missing.hint else ())
+        facts = fill(scheduler, copies, most=wanted, ask=lambda outcome: lines(read_off.reasons(outcome)), sizes=False)
+    if facts.interrupted:
+        raise KeyboardInterrupt
+    subject, allowed = arguments.replicas_of, facts.within_quota
+    message = f"only {facts.fits} more of {subject} would fit, needs {wanted}"
+    if facts.not_modelled:
+        return inconclusive(message, (facts.not_modelled,))
+    if facts.quota and allowed is not None and allowed < wanted:
+        return violated(f"the quota allows {allowed} more of {subject}, needs {wanted}", (facts.quota,))
+    if facts.limited and view.situation.unclear:
+        unclear = view.situation.unclear
+        message = f"{counted(wanted, 'more replica')} of {subject} would fit, but for {counted(len(unclear), 'pod')}"
+        return inconclusive(f"{message} of which schedctl cannot tell").because(view.causes.pending(unclear))
+    if facts.limited:
+        return passed(f"{counted(wanted, 'more replica')} of {subject} would fit")
+    return violated(message, facts.reasons or ((facts.message,) if facts.message else ()))
+
+
+def _copies(view: View, written: str) -> Copies:
+    """Return pods that are like those of a workload of the manifests, or of the cluster.
+
+    Raises:
+        UsageError: there is no such workload, it has no pods to be like, or there is one for each node.
+    """
+    subject = subject_named(written, "")
+    cluster = view.situation.cluster
+    named = _named(view.workloads, subject) or _named(view.situation.workloads, subject)
+    if len(named) > 1:
+        spaces = [judged.workload.namespace for judged in named]
+        hint = f"write the namespace, too: {written.replace('/', f'/{spaces[0]}/', 1)}"
+        raise UsageError(f"{written} is in the namespaces {', '.join(spaces)}", hint)
+    for judged in named:
+        pods = [pod.info.pod for pod in judged.pods if not pod.unclear] or [pod.info.pod for pod in judged.pods]
+        if isinstance(judged.workload.object, StatefulSet) or pods:
+            return _like(judged.workload.object, pods[0] if pods else None, view, written)
+    found: Any = None
+    if subject.struct is Pod:
+        every = {info.key: info.pod for info in (*cluster.pending.values(), *cluster.pod_table)}
+        found = every.get(_key(subject))
+    else:
+        found = cluster.every(subject.struct).get(_key(subject))
+    if found is None:
+        raise UsageError(f"there is no {written}, neither in the manifests nor in the state")
+    return _like(found, found if isinstance(found, Pod) else None, view, written)
+
+
+def _named(workloads: Iterable[JudgedWorkload], subject: Subject) -> list[JudgedWorkload]:
+    """Return the workloads of a name, of every namespace where none is written."""
+    return [
+        judged
+        for judged in workloads
+        if type(judged.workload.object) is subject.struct
+        and judged.workload.name == subject.name
+        and subject.namespace in ("", judged.workload.namespace)
+    ]
+
+
+def _key(subject: Subject) -> str:
+    return f"{subject.namespace or 'default'}/{subject.name}"
+
+
+def _like(obj: Any, pod: Pod | None, view: View, written: str) -> Copies:
+    scheduler, cluster = view.situation.scheduler, view.situation.cluster
+    if isinstance(obj, DaemonSet):
+        raise UsageError(f"{written} has one pod for each node", "ask about another workload")
+    if isinstance(obj, StatefulSet) and obj.spec.volume_claim_templates:
+        return StatefulCopies(_replace(obj, metadata=namespaced(obj.metadata)))
+    if pod is None:
+        made = templates.pod_of(obj, cluster)
+        pod = admission.admit(made.pod, cluster).pod
+    elif not pod.metadata.uid:
+        pod = admission.admit(pod, cluster).pod
+    pod = as_pending(pod)
+    pod = _replace(pod, spec=_replace(pod.spec, scheduling_gates=None))
+    if pod.spec.scheduler_name not in scheduler.profiles:
+        raise UsageError(f'no profile serves schedulerName "{pod.spec.scheduler_name}" of {written}')
+    return CopiesOf(pod, cluster)

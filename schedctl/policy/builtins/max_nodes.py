@@ -1,0 +1,26 @@
+"""``max-nodes``: the pods of each workload keep to so many nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from schedctl.policy import fields
+from schedctl.policy.documents import MaxNodes
+from schedctl.policy.findings import Finding, Judged, View, inconclusive, passed, violated
+from schedctl.simulation.what_ifs import counted, few
+
+
+def judge(view: View, arguments: MaxNodes, about: Judged) -> Iterable[Finding]:
+    """Judge a workload: its pods are on no more nodes than it may use."""
+    judged = about.workload
+    assert judged is not None
+    nodes = sorted({pod.node for pod in judged.placed})
+    message = f"on {counted(len(nodes), 'node')}, may use {arguments.count}"
+    if len(nodes) > arguments.count:
+        path = fields.first(judged.pods[0].info.pod.spec, fields.SPREADING)
+        yield violated(message, [f"nodes: {few(nodes)}"], path=path)
+    elif len(nodes) + len(judged.unclear) > arguments.count:
+        unclear = counted(len(judged.unclear), "pod")
+        yield inconclusive(f"{message}; of {unclear} schedctl cannot tell").because(view.causes.pending(judged.unclear))
+    else:
+        yield passed(message)

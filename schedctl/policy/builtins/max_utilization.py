@@ -1,0 +1,41 @@
+"""``max-utilization``: no more than so much of a resource is requested."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from schedctl.explain.amounts import amount
+from schedctl.policy.builtins.grouping import Group, groups, unclear_demand
+from schedctl.policy.documents import MaxUtilization
+from schedctl.policy.findings import Finding, Judged, View, inconclusive
+from schedctl.policy.reports import Outcome
+
+
+def judge(view: View, arguments: MaxUtilization, about: Judged) -> Iterable[Finding]:
+    """Judge the cluster, or each group of its nodes: what is requested is no more than so much of a hundred."""
+    unknown = unclear_demand(view, arguments.resource)
+    found = groups(view.situation.cluster, arguments.resource, arguments.by, arguments.node_selector)
+    if not any(group.allocatable for group in found):
+        yield inconclusive(
+            f"no node that takes pods offers {arguments.resource}", hints=["compare its name with what nodes offer"]
+        )
+        return
+    for group in found:
+        yield _judged(group, arguments, unknown)
+
+
+def _judged(group: Group, arguments: MaxUtilization, unknown: int) -> Finding:
+    resource = arguments.resource
+    message = (
+        f"{group.percent(group.requested):g} % of {resource} requested, allows {arguments.percent:g} %"
+        f" ({amount(resource, group.requested)} of {amount(resource, group.allocatable)})"
+    )
+    if not group.allocatable:
+        return Finding(Outcome.PASSED, f"offers no {resource}", about=group.about)
+    most = arguments.percent * group.allocatable
+    if 100 * group.requested > most:
+        return Finding(Outcome.VIOLATED, message, about=group.about)
+    if 100 * (group.requested + unknown) > most:
+        more = f"pods of which schedctl cannot tell ask for {amount(resource, unknown)} more"
+        return Finding(Outcome.INCONCLUSIVE, message, (more,), about=group.about)
+    return Finding(Outcome.PASSED, message, about=group.about)

@@ -1,0 +1,54 @@
+"""``no-preemption``: nothing is evicted for the pods of a workload."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from schedctl.policy import fields
+from schedctl.policy.documents import NoPreemption
+from schedctl.policy.findings import Finding, Judged, View, inconclusive, passed, violated
+from schedctl.policy.situations import JudgedWorkload, Situation
+from schedctl.simulation.outcomes import Eviction
+from schedctl.simulation.what_ifs import counted
+
+_SHOWN = 5
+
+
+def judge(view: View, arguments: NoPreemption, about: Judged) -> Iterable[Finding]:
+    """Judge a workload: no more than so many pods have to go for its pods."""
+    judged = about.workload
+    assert judged is not None
+    floor = arguments.below_priority
+    victims = [
+        eviction
+        for eviction in view.situation.evicted_by(judged.keys)
+        if floor is None or eviction.pod.priority >= floor
+    ]
+    message = f"evicts {counted(len(victims), 'pod')}, may evict {arguments.max}"
+    if len(victims) > arguments.max:
+        yield violated(message, told(victims, view.situation), path=_priority(judged))
+    elif judged.unclear:
+        yield inconclusive(f"{message}; of {counted(len(judged.unclear), 'pod')} schedctl cannot tell").because(
+            view.causes.pending(judged.unclear)
+        )
+    else:
+        yield passed(message)
+
+
+def told(victims: list[Eviction], situation: Situation) -> list[str]:
+    """Return who had to go for whom, a line each."""
+    lines = []
+    for eviction in victims[:_SHOWN]:
+        after = situation.now(eviction.pod.key)
+        node = situation.node_of(after) if after else ""
+        then = f"comes back on {node}" if node else "stays pending" if after != eviction.pod.key else "is gone for good"
+        lines.append(
+            f"{eviction.pod.key} (priority {eviction.pod.priority}, on {eviction.node}) goes for {eviction.by}; {then}"
+        )
+    if len(victims) > _SHOWN:
+        lines.append(f"and {len(victims) - _SHOWN} more")
+    return lines
+
+
+def _priority(judged: JudgedWorkload) -> fields.Path:
+    return fields.first(judged.pods[0].info.pod.spec, fields.PRIORITY) if judged.pods else ()

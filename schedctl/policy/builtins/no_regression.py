@@ -1,0 +1,98 @@
+"""``no-regression``: nothing that ran before is pending or evicted.
+
+What ran before is every pod on a node in the state as it was given. One that a release replaces is not looked for by
+its name: of its workload as many pods have to run as before, or as are wanted now. Pods of DaemonSets belong to their
+node and are not missed once that is gone; nor are pods that were on their way out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from schedctl.policy.causes import Cause
+from schedctl.policy.documents import NoRegression
+from schedctl.policy.findings import Finding, Judged, View, inconclusive, passed, violated
+from schedctl.policy.situations import JudgedPod
+from schedctl.simulation import accounts
+from schedctl.simulation.reports import Fate
+from schedctl.simulation.what_ifs import counted, few, stays
+
+_SHOWN = 10
+_UNCLEAR = (Fate.INCONCLUSIVE, Fate.FOREIGN_SCHEDULER)
+
+
+def judge(view: View, arguments: NoRegression, about: Judged) -> Iterable[Finding]:
+    """Judge the run: all that ran before runs, and nobody had to make room."""
+    wrong = [*_evicted(view), *_missing(view), *_fewer(view), *_guests(view)]
+    unclear = [line for line, known in wrong if not known]
+    proved = [line for line, known in wrong if known]
+    message = f"{counted(len(proved), 'regression')} among {counted(len(view.before), 'pod')} that ran before"
+    if proved:
+        finding = violated(message, _few(proved))
+        yield finding.because(_why(view))
+    elif unclear:
+        yield inconclusive(f"{message}; of {len(unclear)} schedctl cannot tell", _few(unclear))
+    else:
+        yield passed(f"all {counted(len(view.before), 'pod')} that ran before run")
+
+
+def _evicted(view: View) -> Iterator[tuple[str, bool]]:
+    for eviction in view.situation.evictions:
+        if eviction.pod.key in view.before:
+            yield f"{eviction.pod.key} (on {eviction.node}) had to make room for {eviction.by}", True
+
+
+def _missing(view: View) -> Iterator[tuple[str, bool]]:
+    situation = view.situation
+    evicted = {eviction.pod.key for eviction in situation.evictions}
+    replaced = {info.key for judged in situation.workloads for info in judged.removed}
+    on_nodes = situation.cluster.pod_table.row_of
+    for key, info in view.before.items():
+        if key in on_nodes or key in evicted or key in replaced:
+            continue
+        now = situation.now(key)
+        if (now and now in on_nodes) or info.terminating or stays(info.pod):
+            continue
+        if not now or now == key:
+            yield f"{key} is gone for good", True
+            continue
+        outcome = situation.run.pods.get(now)
+        pending = situation.cluster.pending.get(now)
+        if pending is not None and situation.scheduler.profile_of(pending) is None:
+            yield f"{now}, which takes the place of {key}, waits for another scheduler", False
+        elif outcome is not None and accounts.fate_of(outcome) in _UNCLEAR:
+            yield f"{now}, which takes the place of {key}: {outcome.message}", False
+        else:
+            said = f": {outcome.message}" if outcome is not None and outcome.message else ""
+            yield f"{now}, which takes the place of {key}, is pending{said}", True
+
+
+def _fewer(view: View) -> Iterator[tuple[str, bool]]:
+    for judged in view.situation.workloads:
+        fresh = [pod for pod in judged.pods if not pod.keys or pod.keys[0] not in view.before]
+        ran = min(len(judged.removed), len(fresh))
+        run = sum(pod.placed for pod in fresh)
+        if run < ran:
+            unclear = sum(pod.unclear for pod in fresh)
+            text = f"{judged.workload.subject}: {len(judged.removed)} pods ran before, {run} of the new ones run"
+            yield text, run + unclear < ran
+
+
+def _guests(view: View) -> Iterator[tuple[str, bool]]:
+    for judged in view.situation.workloads:
+        if judged.unclear:
+            pods = few([pod.name for pod in judged.unclear])
+            yield f"{judged.workload.subject}: schedctl cannot tell where {pods} go, nor who has to make room", False
+
+
+def _why(view: View) -> Cause:
+    """Return why pods of the manifests are pending that took the place of others."""
+    pending: list[JudgedPod] = []
+    for judged in view.situation.workloads:
+        if judged.removed:
+            pending += judged.pending
+    return view.causes.pending(pending[:1]) if pending else Cause()
+
+
+def _few(lines: list[str]) -> list[str]:
+    return lines if len(lines) <= _SHOWN else [*lines[:_SHOWN], f"and {len(lines) - _SHOWN} more"]

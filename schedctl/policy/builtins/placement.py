@@ -1,0 +1,65 @@
+"""``placement``: the pods of each workload run on the nodes they may run on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from schedctl.api.nodes import Node
+from schedctl.policy import fields
+from schedctl.policy.documents import NodeDemand, Placement
+from schedctl.policy.findings import Finding, Judged, View, inconclusive, passed, violated
+from schedctl.simulation.what_ifs import counted
+
+_SHOWN = 5
+
+
+def judge(view: View, arguments: Placement, about: Judged) -> Iterable[Finding]:
+    """Judge a workload: every node with one of its pods has what it must have, and nothing that it must not."""
+    judged = about.workload
+    assert judged is not None
+    table = view.situation.cluster.node_table
+    wrong: dict[str, list[str]] = {}
+    for pod in judged.placed:
+        why = _objection(table.objects[table.row_of[pod.node]], arguments)
+        if why:
+            wrong.setdefault(f"{pod.node} {why}", []).append(pod.name)
+    outside = sum(map(len, wrong.values()))
+    message = f"{outside} of {counted(len(judged.placed), 'pod')} on a node where it may not be"
+    if wrong:
+        reasons = [f"{where}: {', '.join(names[:_SHOWN])}" for where, names in list(wrong.items())[:_SHOWN]]
+        if len(wrong) > _SHOWN:
+            reasons.append(f"and on {len(wrong) - _SHOWN} more nodes")
+        yield violated(message, reasons, path=fields.first(judged.pods[0].info.pod.spec, fields.PLACING))
+    elif judged.unclear:
+        unclear = counted(len(judged.unclear), "pod")
+        yield inconclusive(f"{message}; of {unclear} schedctl cannot tell").because(view.causes.pending(judged.unclear))
+    else:
+        yield passed(f"{counted(len(judged.placed), 'pod')} on nodes where they may be")
+
+
+def _objection(node: Node, arguments: Placement) -> str:
+    """Return what is wrong with a node, "" for nothing."""
+    if arguments.must is not None and not _has(node, arguments.must):
+        return f"lacks {_written(arguments.must)}"
+    if arguments.must_not is not None and _has(node, arguments.must_not):
+        return f"has {_written(arguments.must_not)}"
+    return ""
+
+
+def _has(node: Node, demand: NodeDemand) -> bool:
+    """Return whether a node has all that is said."""
+    labels = node.metadata.labels or {}
+    if any(labels.get(key) != value for key, value in demand.node_selector.items()):
+        return False
+    if not demand.taint:
+        return True
+    key, value, effect = demand.tainted
+    return any(
+        taint.key == key and value in (None, taint.value or "") and effect in ("", taint.effect)
+        for taint in node.spec.taints or ()
+    )
+
+
+def _written(demand: NodeDemand) -> str:
+    parts = [f"{key}={value}" for key, value in demand.node_selector.items()]
+    return " and ".join([*parts, *([f"taint {demand.taint}"] if demand.taint else [])])

@@ -1,0 +1,28 @@
+"""``schedulable``: the pods of each workload find a node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from schedctl.policy.documents import Schedulable
+from schedctl.policy.findings import Finding, Judged, View, inconclusive, passed, violated
+from schedctl.simulation.what_ifs import counted
+
+
+def judge(view: View, arguments: Schedulable, about: Judged) -> Iterable[Finding]:
+    """Judge a workload: so many of a hundred pods are on a node."""
+    judged = about.workload
+    assert judged is not None
+    wanted, placed, unclear = len(judged.pods), len(judged.placed), len(judged.unclear)
+    if not wanted:
+        yield passed(judged.wants_none)
+        return
+    needed = arguments.min_percent * wanted / 100
+    percent = f", needs {arguments.min_percent:g} %" if arguments.min_percent < 100 else ""
+    message = f"{placed} of {counted(wanted, 'pod')} on a node{percent}"
+    if placed >= needed:
+        yield passed(message)
+    elif placed + unclear < needed:
+        yield violated(message).because(view.causes.pending(judged.pending))
+    else:
+        yield inconclusive(f"{message}; of {unclear} schedctl cannot tell").because(view.causes.pending(judged.unclear))

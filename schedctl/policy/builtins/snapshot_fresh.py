@@ -1,0 +1,44 @@
+"""``snapshot-fresh``: the state is recent, as far as it says when it was as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from schedctl.policy.documents import SnapshotFresh
+from schedctl.policy.findings import Finding, Judged, View, inconclusive, passed, violated
+
+_TOLERANCE = 300.0
+"""By how many seconds clocks may disagree."""
+
+
+def judge(view: View, arguments: SnapshotFresh, about: Judged) -> Iterable[Finding]:
+    """Judge the state: it was taken no longer ago than it may be old."""
+    if view.state_taken is None:
+        yield inconclusive("the state does not say when it was taken", hints=["`schedctl snapshot create` notes it"])
+        return
+    age, most = view.now - view.state_taken, arguments.max_age.seconds
+    message = f"the state is {age_of(age)} old, may be {age_of(most)}"
+    if is_to_come(age):
+        yield inconclusive(f"the state is of a time to come, in {age_of(-age)}", hints=["compare the clocks"])
+    elif age > most:
+        yield violated(message, hints=["take another one"])
+    else:
+        yield passed(message)
+
+
+def is_to_come(age: float) -> bool:
+    """Return whether a state of this age, in seconds, is of a time to come, so that nobody knows its age."""
+    return age < -_TOLERANCE
+
+
+def age_of(seconds: float) -> str:
+    """Return a length of time in words, in its two largest units: ``3h5m``, ``2d``, ``40s``."""
+    rest = max(int(seconds), 0)
+    parts = []
+    for unit, length in (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)):
+        number, rest = divmod(rest, length)
+        if number:
+            parts.append(f"{number}{unit}")
+        if len(parts) == 2:
+            break
+    return "".join(parts) or "0s"

@@ -1,0 +1,136 @@
+"""``spread``: the pods of each workload spread over domains, such as zones."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from schedctl.api.node_selectors import required_node_affinity
+from schedctl.api.tolerations import first_untolerated
+from schedctl.cache.node_matching import meeting
+from schedctl.policy import fields
+from schedctl.policy.causes import Cause
+from schedctl.policy.documents import Spread
+from schedctl.policy.findings import Finding, Judged, View, inconclusive, passed, violated
+from schedctl.policy.situations import JudgedWorkload, Situation
+from schedctl.simulation.node_choices import label_of
+from schedctl.simulation.utilisation import ZONE_LABEL
+from schedctl.simulation.what_ifs import counted
+
+_NOUNS = {ZONE_LABEL: "zone", "topology.kubernetes.io/region": "region", "kubernetes.io/hostname": "node"}
+_EXPLAINED = 3
+_SHOWN = 12
+
+
+def judge(view: View, arguments: Spread, about: Judged) -> Iterable[Finding]:
+    """Judge a workload: its pods are in so many domains of all there are, and none has many more than another.
+
+    Pods on nodes without the label are in no domain. For the skew they count as a group, which may be the fullest; a
+    domain that the pods' own spread constraint leaves out cannot be the emptiest.
+    """
+    judged = about.workload
+    assert judged is not None
+    if not judged.pods:
+        yield passed(judged.wants_none)
+        return
+    key = label_of(view.situation.cluster, arguments.topology_key)
+    counts = _counts(view.situation, judged, key)
+    filled = sum(1 for domain, count in counts.items() if domain and count)
+    unclear, few_domains = len(judged.unclear), arguments.min_domains
+    demanded = _demanded(view.situation, judged, key)
+    skew = max(counts.values(), default=0) - min((counts[each] for each in counts if each in demanded), default=0)
+    message = _number(filled, key)
+    too_few, too_uneven = filled < few_domains, arguments.max_skew is not None and skew > arguments.max_skew
+    if too_few:
+        message += f", needs {few_domains}"
+    if too_uneven:
+        message += f", skew {skew}, allows {arguments.max_skew}"
+    message += _shown(counts)
+    if filled + unclear < few_domains or (too_uneven and not unclear):
+        yield _explained(
+            violated(message, hints=_impossible(counts, judged, few_domains, key)), view, judged, key, counts
+        )
+    elif unclear and (too_few or arguments.max_skew is not None):
+        yield inconclusive(f"{message}; of {counted(unclear, 'pod')} schedctl cannot tell").because(
+            view.causes.pending(judged.unclear)
+        )
+    else:
+        yield passed(message)
+
+
+def _counts(situation: Situation, judged: JudgedWorkload, key: str) -> dict[str, int]:
+    """Return how many pods are in each domain of the cluster; "" has those on nodes without the label."""
+    table = situation.cluster.node_table
+    domain_of = {name: (table.objects[row].metadata.labels or {}).get(key, "") for name, row in table.row_of.items()}
+    found = Counter(domain_of.get(pod.node, "") for pod in judged.placed)
+    return {domain: found[domain] for domain in sorted({*domain_of.values(), *found}) if domain or found[domain]}
+
+
+def _demanded(situation: Situation, judged: JudgedWorkload, key: str) -> set[str]:
+    """Return the domains in which pods are missed: those that the pods' own spread constraint lets in, if any does."""
+    table, info = situation.cluster.node_table, judged.pods[0].info
+    rows = dict(table.row_of)
+    for constraint in info.pod.spec.topology_spread_constraints or ():
+        if constraint.topology_key != key:
+            continue
+        if constraint.node_taints_policy == "Honor":
+            tolerations = info.pod.spec.tolerations or ()
+            rows = {
+                name: row
+                for name, row in rows.items()
+                if first_untolerated(table.objects[row].spec.taints or (), tolerations) is None
+            }
+        required = required_node_affinity(info.pod)
+        if constraint.node_affinity_policy != "Ignore" and not required.everywhere:
+            meets = meeting(table, required)
+            rows = {name: row for name, row in rows.items() if meets[row]}
+    return {(table.objects[row].metadata.labels or {}).get(key, "") for row in rows.values()} - {""}
+
+
+def _shown(counts: Mapping[str, int]) -> str:
+    if not counts:
+        return ""
+    ordered = list(counts.items())
+    if len(ordered) > _SHOWN:
+        ordered = sorted(ordered, key=lambda item: (-item[1], item[0]))[:_SHOWN]
+    told = [f"{domain or 'without the label'} {count}" for domain, count in ordered]
+    if len(counts) > _SHOWN:
+        told.append(f"and {len(counts) - _SHOWN} more")
+    return f" ({', '.join(told)})"
+
+
+def _number(number: int, key: str) -> str:
+    """Return how many domains of a label, e.g. ``2 zones``."""
+    if key in _NOUNS:
+        return counted(number, _NOUNS[key])
+    return f"{counted(number, 'value')} of {key}"
+
+
+def _impossible(counts: Mapping[str, int], judged: JudgedWorkload, wanted: int, key: str) -> list[str]:
+    """Return why no placement could do, a line each."""
+    domains = sum(1 for domain in counts if domain)
+    hints = []
+    if domains < wanted:
+        hints.append(f"the cluster has {_number(domains, key)}")
+    if len(judged.pods) < wanted:
+        hints.append(f"it has {counted(len(judged.pods), 'pod')}, and {_number(wanted, key)} need as many at least")
+    return hints
+
+
+def _explained(finding: Finding, view: View, judged: JudgedWorkload, key: str, counts: Mapping[str, int]) -> Finding:
+    """Return a finding with why the emptiest domains have no more pods, and why pods are pending."""
+    spec = judged.pods[0].info.pod.spec
+    model = next((pod for pod in judged.placed), None)
+    least = min((count for domain, count in counts.items() if domain), default=0)
+    empty = [domain for domain, count in counts.items() if domain and count == least]
+    causes = [view.causes.absent(model, key, domain) for domain in empty[:_EXPLAINED]] if model is not None else []
+    if judged.pending:
+        causes.append(view.causes.pending(judged.pending))
+    for cause in causes:
+        finding = finding.because(cause)
+    spreading = fields.first(spec, fields.SPREADING)
+    return finding.because(Cause(path=spreading)) if not spreading else _at(finding, spreading)
+
+
+def _at(finding: Finding, path: fields.Path) -> Finding:
+    return Finding(finding.outcome, finding.message, finding.reasons, finding.hints, path, finding.about)

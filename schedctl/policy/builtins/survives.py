@@ -1,0 +1,56 @@
+"""``survives``: in each case of a scenario the pods of each workload still find nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from schedctl.policy.builtins.no_preemption import told
+from schedctl.policy.documents import Survives
+from schedctl.policy.findings import Finding, Judged, View, inconclusive, passed, violated
+from schedctl.policy.situations import JudgedPod, JudgedWorkload
+from schedctl.simulation.what_ifs import counted, few
+
+_SHOWN_CHANGES = 1
+
+
+def judge(view: View, arguments: Survives, about: Judged) -> Iterable[Finding]:
+    """Judge a workload: of the pods that may not be pending no more are than may be, and nobody is evicted for them."""
+    judged = about.workload
+    assert judged is not None
+    counted_pods = [pod for pod in judged.pods if not may_be_pending(pod, arguments)]
+    pending = [pod for pod in counted_pods if pod.pending]
+    unclear = [pod for pod in counted_pods if pod.unclear]
+    allowed = arguments.most_pending
+    message = f"{counted(len(pending), 'pod')} of {len(counted_pods)} pending, allows {allowed}"
+    if not counted_pods:
+        message = "all of its pods may be pending" if judged.pods else judged.wants_none
+    keys, victims = judged.keys, []
+    if not arguments.allow_preemption:  # in the scenario; whom the release evicted before is no-preemption's concern
+        victims = [eviction for eviction in view.situation.run.evictions if eviction.by in keys]
+    if len(pending) > allowed:
+        yield violated(message, _changes(view)).because(view.causes.pending(pending))
+    elif victims:
+        text = f"survives only by evicting {counted(len(victims), 'pod')}"
+        yield violated(text, [*_changes(view), *told(victims, view.situation)])
+    elif len(pending) + len(unclear) > allowed:
+        names = few([pod.name for pod in unclear])
+        yield inconclusive(f"{message}; schedctl cannot tell of {names}").because(view.causes.pending(unclear))
+    else:
+        yield passed(message)
+
+
+def may_be_pending(pod: JudgedPod, arguments: Survives) -> bool:
+    """Return whether a pod may be pending for its priority."""
+    bound = arguments.pending_below
+    return bound is not None and pod.info.priority < bound
+
+
+def deciding(judged: JudgedWorkload, arguments: Survives) -> Iterable[str]:
+    """Yield the keys of the pods whose fates decide; the others need not be placed."""
+    for pod in judged.pods:
+        if pod.keys and not (arguments.allow_preemption and may_be_pending(pod, arguments)):
+            yield pod.keys[-1]
+
+
+def _changes(view: View) -> list[str]:
+    return view.situation.changes[:_SHOWN_CHANGES]

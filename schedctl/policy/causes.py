@@ -1,0 +1,241 @@
+"""Why pods are on no node, or not in some domain: asked of `explain`, in the situation at hand, of one of those alike.
+
+Only what is violated is asked about, and next steps are looked for only so often, because each of them is tried out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from schedctl.api.pods import (
+    Affinity,
+    NodeAffinity,
+    NodeSelector,
+    NodeSelectorRequirement,
+    NodeSelectorTerm,
+    Pod,
+    PodSpec,
+)
+from schedctl.cache.pod_info import PodInfo
+from schedctl.explain import explanations
+from schedctl.explain.reports import Explanation, Reason, Verdict
+from schedctl.policy import fields
+from schedctl.policy.fields import Path
+from schedctl.policy.situations import JudgedPod, Situation
+from schedctl.simulation.reports import Fate
+from schedctl.simulation.what_ifs import counted, few
+
+HINTED = 8
+"""For how many groups of pods of one check in one situation next steps are looked for."""
+_MOST_REASONS = 4
+_MOST_HINTS = 2
+_ASKED = frozenset((Fate.UNSCHEDULABLE, Fate.NOMINATED, Fate.QUEUED))
+_replace = msgspec.structs.replace
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why something is as it is.
+
+    Attributes:
+        reasons: in words, a line each.
+        hints: next steps, a line each.
+        path: the deciding field in the spec of the pods, () for none.
+    """
+
+    reasons: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+    path: Path = ()
+
+
+@dataclass(slots=True)
+class Causes:
+    """What was asked of one situation, so that it is asked once.
+
+    Attributes:
+        situation: the situation; the cluster has to be as it says.
+    """
+
+    situation: Situation
+    _known: dict[tuple[Any, bool], Explanation] = field(default_factory=dict)
+    _told: set[Any] = field(default_factory=set)
+
+    def pending(self, pods: Sequence[JudgedPod]) -> Cause:
+        """Return why pods are on no node: those refused in the same way in one line, with what their scheduler says."""
+        alike: dict[tuple[Fate, str, bool], list[JudgedPod]] = {}
+        for pod in pods:
+            message = pod.message.replace(f'"{pod.info.pod.metadata.name}"', "")
+            alike.setdefault((pod.fate, message, pod.lost), []).append(pod)
+        reasons: list[str] = []
+        hints: list[str] = []
+        path: Path = ()
+        for same in alike.values():
+            first, explanation = same[0], None
+            if first.fate in _ASKED:
+                explanation = self.explain(first.info)
+            elif first.fate is Fate.GATED and first.plugins == ("SchedulingGates",):
+                path = path or fields.first(first.info.pod.spec, (("schedulingGates",),))
+            elif first.fate is Fate.FOREIGN_SCHEDULER:
+                path = path or fields.first(first.info.pod.spec, fields.SCHEDULER)
+            names = few([pod.name for pod in same])
+            reasons.append(f"{names}: {_fate(first)}{_said(first, explanation)}")
+            if explanation is not None:
+                reasons += (f"    {line}" for line in lines(explanation.reasons))
+                hints += self.hints(explanation)
+                path = path or deciding(explanation.reasons, first.info.pod.spec)
+        return Cause(tuple(reasons), tuple(dict.fromkeys(hints)), path)
+
+    def absent(self, pod: JudgedPod, key: str, value: str) -> Cause:
+        """Return why a pod like this one is in no node of a domain, and what would let it in.
+
+        Args:
+            pod: the pod, which stays where it is; another like it is tried.
+            key: the label that makes the domains.
+            value: the domain.
+        """
+        name = value or f"no {key}"
+        nodes = nodes_with(self.situation, key, value)
+        explanation = self.explain(_within(pod.info.pod, key, value))
+        if explanation.verdict is Verdict.SCHEDULED:
+            why = "scores decided" if _spreads(pod.info.pod.spec, key) else f"nothing spreads its pods over {key}"
+            return Cause((f"{name}: {explanation.chosen} would take another pod; {why}",))
+        reasons = [each for each in explanation.reasons if each.whole_pod or _among(each, nodes)]
+        hints = tuple(
+            f"fits in {name} if {hint.text.partition(' if ')[2]}"
+            for hint in explanation.hints
+            if hint.tried and hint.fits and " if " in hint.text and hint.type != "drop-node-affinity"
+        )
+        refused = ", ".join(lines(reasons, nodes)) or explanation.message or explanation.error
+        line = f"{name}: {counted(len(nodes), 'node')} rejected: {refused}"
+        return Cause((line,), hints[:_MOST_HINTS], deciding(reasons, pod.info.pod.spec))
+
+    def begin(self) -> None:
+        """Begin with a check, which may have next steps looked for as often as any other."""
+        self._told.clear()
+
+    def explain(self, info: PodInfo | Pod, *, hints: bool = True) -> Explanation:
+        """Return the explanation of a pod, or of one that is refused for the same reasons."""
+        info = info if isinstance(info, PodInfo) else PodInfo(info)
+        scheduler = self.situation.scheduler
+        likeness = scheduler.likeness(info) if scheduler.profile_of(info) is not None else None
+        who = likeness if likeness is not None else info.key
+        wanted = hints and (who in self._told or len(self._told) < HINTED)
+        if wanted:
+            self._told.add(who)
+        if (who, wanted) not in self._known:
+            self._known[who, wanted] = explanations.explain(scheduler, info, hints=wanted)
+        return self._known[who, wanted]
+
+    def hints(self, explanation: Explanation) -> list[str]:
+        """Return the next steps that are told, those that were tried and help first."""
+        told = sorted(
+            (hint for hint in explanation.hints if hint.type != "nothing-helps"), key=lambda hint: not hint.fits
+        )
+        return [hint.text for hint in told[:_MOST_HINTS]]
+
+
+def lines(reasons: Sequence[Reason], nodes: Collection[str] | None = None) -> list[str]:
+    """Return reasons in words, the most frequent first: how many nodes, why, and the numbers behind it.
+
+    Args:
+        reasons: the reasons.
+        nodes: those of which is told, None for all; where they are given, the sentence around says that it is nodes.
+    """
+    told = []
+    for reason in reasons[:_MOST_REASONS]:
+        groups = reason.groups if nodes is None else [group for group in reason.groups if _any(group.nodes, nodes)]
+        numbers = (
+            reason.summary if nodes is None and reason.summary else next((g.detail for g in groups if g.detail), "")
+        )
+        text = f"{reason.text} ({numbers})" if numbers else reason.text
+        if nodes is not None and not reason.whole_pod:
+            text = f"{_among(reason, nodes)} {text}"
+        elif reason.count:
+            text = f"{counted(reason.count, 'node')}: {text}"
+        told.append(text)
+    if len(reasons) > _MOST_REASONS:
+        told.append(f"and {len(reasons) - _MOST_REASONS} more reasons")
+    return told
+
+
+def deciding(reasons: Iterable[Reason], spec: PodSpec) -> Path:
+    """Return the field of a pod's spec that the most frequent reason with one is about, () where none has one."""
+    return next((path for reason in reasons if (path := fields.deciding(reason, spec))), ())
+
+
+def _fate(pod: JudgedPod) -> str:
+    if pod.lost:
+        return "gone for good"
+    return {
+        Fate.UNSCHEDULABLE: "unschedulable",
+        Fate.NOMINATED: "promised a node, and not on it",
+        Fate.GATED: "gated",
+        Fate.WAITING: "held back by Permit",
+        Fate.QUEUED: "not tried to the end",
+        Fate.FAILED: "its attempt failed",
+        Fate.EVICTED: "evicted",
+        Fate.FOREIGN_SCHEDULER: "left to another scheduler",
+        Fate.INCONCLUSIVE: "not modelled",
+        Fate.REJECTED: "rejected by the API server",
+        Fate.NOT_CREATED: "not created",
+    }.get(pod.fate, pod.fate.value)
+
+
+def _said(pod: JudgedPod, explanation: Explanation | None) -> str:
+    if explanation is not None and explanation.nodes.total and explanation.reasons:
+        return f", {explanation.nodes.feasible}/{explanation.nodes.total} nodes will do"
+    return f": {pod.message}" if pod.message else ""
+
+
+def _within(pod: Pod, key: str, value: str) -> Pod:
+    """Return another pod like one, which may only go to nodes of a domain; it counts as one of its workload's."""
+    spec, affinity = pod.spec, pod.spec.affinity or Affinity()
+    only = NodeSelectorRequirement(key=key, operator="In", values=[value])
+    if not value:
+        only = NodeSelectorRequirement(key=key, operator="DoesNotExist")
+    near = affinity.node_affinity or NodeAffinity()
+    required = near.required_during_scheduling_ignored_during_execution
+    terms = (required.node_selector_terms if required is not None else None) or [NodeSelectorTerm()]
+    narrowed = [
+        _replace(term, match_expressions=[*(term.match_expressions or ()), only])
+        for term in terms
+        if required is None or term.match_expressions or term.match_fields
+    ]
+    near = _replace(near, required_during_scheduling_ignored_during_execution=NodeSelector(narrowed))
+    spec = _replace(spec, affinity=_replace(affinity, node_affinity=near), node_name="")
+    metadata = _replace(pod.metadata, name=f"{pod.metadata.name}-in-{value or 'none'}", uid="", deletion_timestamp=None)
+    status = _replace(pod.status, phase="Pending", nominated_node_name="")
+    return _replace(pod, metadata=metadata, spec=spec, status=status)
+
+
+def _among(reason: Reason, nodes: Collection[str]) -> int:
+    """Return how many of some nodes a reason refuses."""
+    return sum(name in nodes for group in reason.groups for name in group.nodes)
+
+
+def _any(names: Iterable[str], nodes: Collection[str]) -> bool:
+    return any(name in nodes for name in names)
+
+
+def _spreads(spec: PodSpec, key: str) -> bool:
+    """Return whether a pod's spec says anything about how its like spread over a domain."""
+    if any(constraint.topology_key == key for constraint in spec.topology_spread_constraints or ()):
+        return True
+    anti = spec.affinity.pod_anti_affinity if spec.affinity is not None else None
+    if anti is None:
+        return False
+    required = anti.required_during_scheduling_ignored_during_execution or ()
+    preferred = anti.preferred_during_scheduling_ignored_during_execution or ()
+    return any(term.topology_key == key for term in (*required, *(each.pod_affinity_term for each in preferred)))
+
+
+def nodes_with(situation: Situation, key: str, value: str) -> frozenset[str]:
+    """Return the nodes of a domain; "" is that of the nodes without the label."""
+    table = situation.cluster.node_table
+    return frozenset(
+        name for name, row in table.row_of.items() if (table.objects[row].metadata.labels or {}).get(key, "") == value
+    )

@@ -1,0 +1,489 @@
+"""What a `CheckPolicy` says, in types: what it is about, what is supposed to happen, and what must hold then.
+
+`schedctl.policy.reading` makes these from files and has refused everything that cannot be meant before anybody sees
+one. Expressions are kept as text with their place; `schedctl.policy.expressions` compiles them. The arguments of each
+built-in check are a struct of their own, and `BUILTINS` is the list of all there are.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import Annotated, Any, Final, NamedTuple
+
+import msgspec
+
+from schedctl.api.meta import Int32
+from schedctl.api.selectors import EVERYTHING, LabelQuery
+from schedctl.config.durations import Duration
+from schedctl.config.fields import ConfigStruct
+from schedctl.policy.reports import Location, Severity
+
+API_VERSION: Final = "schedctl.dev/v1alpha1"
+KIND: Final = "CheckPolicy"
+BASELINE: Final = "baseline"
+"""The scenario in which nothing is changed; it is always there."""
+VALUE: Final = "$value"
+"""Stands in the changes of a scenario for each value of its topology key in turn."""
+
+NOWHERE: Final = Location()
+"""The place of what is in no file."""
+
+NUMBERS_AS_TEXT: Final = frozenset({"absolute", "allowPending"})
+"""Arguments of built-ins that are text, and may be written as numbers."""
+_DAY: Final = "24h"
+_AGE: Final = msgspec.Meta(extra_json_schema={"type": "string", "default": _DAY, "examples": ["36h", "1h30m"]})
+
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
+"""How many of something."""
+
+
+class Scope(StrEnum):
+    """What one result of a check is about."""
+
+    POD = "pod"
+    WORKLOAD = "workload"
+    NODE = "node"
+    RUN = "run"
+
+
+# -- expressions -----------------------------------------------------------------
+
+
+class Run(NamedTuple):
+    """A stretch of an expression that stands in the file as it is: from `offset` on, beginning at line and column."""
+
+    offset: int
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A CEL expression, and where its text stands in the file.
+
+    Attributes:
+        text: what is written.
+        location: of the scalar that holds it.
+        runs: where its characters stand, in order; none if nobody knows.
+    """
+
+    text: str
+    location: Location = NOWHERE
+    runs: tuple[Run, ...] = ()
+
+    def place_of(self, offset: int) -> tuple[int, int]:
+        """Return line and column of a character in the file; of the scalar where that is not known."""
+        if not self.runs:
+            return self.location.line, self.location.column
+        run = self.runs[max(bisect_right(self.runs, offset, key=lambda each: each.offset) - 1, 0)]
+        return run.line, run.column + offset - run.offset
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A named expression, worked out at most once for each object, and only where it is used."""
+
+    name: str
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A named expression that must be true for a check to be about an object."""
+
+    name: str
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """An expression that must be true, and what to say where it is not.
+
+    Attributes:
+        expression: must be true.
+        message: what is said where it is false, "" for the text of the expression.
+        message_expression: makes the message; where it fails `message` stands.
+    """
+
+    expression: Expression
+    message: str = ""
+    message_expression: Expression | None = None
+
+
+# -- what a policy is about ------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Selects objects; what is not given selects all.
+
+    Attributes:
+        namespaces: of which they are one.
+        kinds: of which they are one, e.g. ``Deployment``.
+        names: globs, one of which takes the name.
+        labels: of the pods of a workload, or of a node.
+    """
+
+    namespaces: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    labels: LabelQuery = EVERYTHING
+
+    def selects(self, kind: str, namespace: str, name: str, labels: Mapping[str, str] | None) -> bool:
+        """Return whether it selects an object, ``labels`` being those of the pods of a workload."""
+        return (
+            (not self.namespaces or namespace in self.namespaces)
+            and (not self.kinds or kind in self.kinds)
+            and (not self.names or any(fnmatchcase(name, glob) for glob in self.names))
+            and self.labels.matches(labels)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """Named changes to the cluster.
+
+    Attributes:
+        name: its name.
+        topology_key: a label; the changes are made once for each value that a node has of it. "" for once at all.
+        changes: what `schedctl.simulation.what_if_words.from_mappings` takes, with `VALUE` in keys and values where
+            the value of the label belongs.
+        location: of its name.
+    """
+
+    name: str
+    topology_key: str = ""
+    changes: tuple[Mapping[str, Any], ...] = ()
+    location: Location = NOWHERE
+
+
+def filled(data: Any, value: str) -> Any:
+    """Return plain data, as changes are made of, with a value where `VALUE` stands, in keys as elsewhere."""
+    if isinstance(data, str):
+        return data.replace(VALUE, value)
+    if isinstance(data, Mapping):
+        return {filled(key, value): filled(each, value) for key, each in data.items()}
+    if isinstance(data, list | tuple):
+        return [filled(each, value) for each in data]
+    return data
+
+
+@dataclass(frozen=True, slots=True)
+class Exemption:
+    """Violations that somebody accepts.
+
+    Attributes:
+        checks: of which checks, all if none are named.
+        match: of which objects.
+        reason: why.
+        expires: the last day on which it holds, None for ever.
+        location: where it is written.
+    """
+
+    checks: tuple[str, ...]
+    match: Match
+    reason: str
+    expires: date | None = None
+    location: Location = NOWHERE
+
+
+# -- the arguments of built-in checks ----------------------------------------------
+
+
+class Schedulable(ConfigStruct, frozen=True):
+    """``schedulable``: pods of each workload find a node.
+
+    Attributes:
+        min_percent: how many of a hundred pods have to; above 0.
+    """
+
+    min_percent: float = 100.0
+
+
+class NoPreemption(ConfigStruct, frozen=True):
+    """``no-preemption``: nobody is evicted for the manifests' pods.
+
+    Attributes:
+        max: how many pods may be evicted.
+        below_priority: evictions of pods with a lower priority do not count; all count unless given.
+    """
+
+    max: Count = 0
+    below_priority: Int32 | None = None
+
+
+class Spread(ConfigStruct, frozen=True):
+    """``spread``: the pods of each workload spread over domains.
+
+    Attributes:
+        topology_key: the label whose values are the domains.
+        min_domains: how many have to have a pod; at least 1.
+        max_skew: by how many pods the fullest may exceed the emptiest, at least 1; any unless given.
+        per: whose pods are counted together; there is no other than ``workload``.
+    """
+
+    topology_key: str = "topology.kubernetes.io/zone"
+    min_domains: Count = 1
+    max_skew: Count | None = None
+    per: str = "workload"
+
+
+class Survives(ConfigStruct, frozen=True):
+    """``survives``: in each case of a scenario the workloads still find nodes.
+
+    Attributes:
+        scenario: its name; needed.
+        allow_pending: how many pods of a workload may stay pending, or ``priority < N`` for all pods below it.
+        allow_preemption: whether others may be evicted for them.
+    """
+
+    scenario: str = ""
+    allow_pending: str = "0"
+    allow_preemption: bool = False
+
+    @property
+    def most_pending(self) -> int:
+        """How many pods of a workload may stay pending."""
+        return int(self.allow_pending) if self.allow_pending.isdecimal() else 0
+
+    @property
+    def pending_below(self) -> int | None:
+        """The priority below which pods may stay pending, None where none may for their priority."""
+        found = PRIORITY_BELOW.fullmatch(self.allow_pending)
+        return int(found["bound"]) + (found["operator"] == "<=") if found else None
+
+
+PRIORITY_BELOW: Final = re.compile(r"\s*(?:pod\.)?priority\s*(?P<operator><=?)\s*(?P<bound>-?[0-9]{1,10})\s*")
+"""The one form of ``allowPending`` that is not a number."""
+
+
+class Headroom(ConfigStruct, frozen=True):
+    """``headroom``: something is left free.
+
+    Attributes:
+        resource: of what; needed, other than with ``replicasOf``.
+        percent: how much of a hundred of what nodes that take pods offer; this, or ``absolute``.
+        absolute: a quantity of the resource; with ``replicasOf``, how many more replicas have to fit.
+        replicas_of: a workload, e.g. ``deploy/web``, of which further replicas have to fit.
+        by: a label of nodes, for each of whose values it must hold; the cluster as a whole unless given.
+        node_selector: labels of the nodes that count, whatever their taints; unless given, nodes that are not cordoned
+            and have no taint of the effects NoSchedule and NoExecute.
+    """
+
+    resource: str = ""
+    percent: float | None = None
+    absolute: str = ""
+    replicas_of: str = ""
+    by: str = ""
+    node_selector: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+class NodeDemand(ConfigStruct, frozen=True):
+    """What is said of a node: all that is given.
+
+    Attributes:
+        node_selector: labels it has.
+        taint: a taint it has: ``KEY``, ``KEY=VALUE``, ``KEY:EFFECT`` or ``KEY=VALUE:EFFECT``.
+    """
+
+    node_selector: dict[str, str] = msgspec.field(default_factory=dict)
+    taint: str = ""
+
+    @property
+    def tainted(self) -> tuple[str, str | None, str]:
+        """Key, value (None for any) and effect ("" for any) of the taint."""
+        left, _, effect = self.taint.partition(":")
+        key, equals, value = left.partition("=")
+        return key, value if equals else None, effect
+
+
+class Placement(ConfigStruct, frozen=True):
+    """``placement``: pods run only on such nodes, or on no such node.
+
+    Attributes:
+        must: what every node has that runs one; this, or ``mustNot``, or both.
+        must_not: what no node has that runs one.
+    """
+
+    must: NodeDemand | None = None
+    must_not: NodeDemand | None = None
+
+
+class NoRegression(ConfigStruct, frozen=True):
+    """``no-regression``: nothing that ran before becomes pending or is evicted."""
+
+
+class DrainSafe(ConfigStruct, frozen=True):
+    """``drain-safe``: each of the nodes can be drained, and what it runs finds room elsewhere.
+
+    Attributes:
+        node_selector: labels of those nodes; unless given, it is all nodes that run a pod which the policy matches.
+    """
+
+    node_selector: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+class MaxNodes(ConfigStruct, frozen=True):
+    """``max-nodes``: the pods of each workload keep to so many nodes.
+
+    Attributes:
+        count: how many; at least 1, and needed.
+    """
+
+    count: Count = 0
+
+
+class MaxUtilization(ConfigStruct, frozen=True):
+    """``max-utilization``: no more than so much is requested.
+
+    Attributes:
+        resource: of what.
+        percent: how much of a hundred of what nodes offer may be requested; above 0.
+        by: a label of nodes, for each of whose values it must hold; the cluster as a whole unless given.
+        node_selector: as for ``headroom``.
+    """
+
+    resource: str = "cpu"
+    percent: float = 100.0
+    by: str = ""
+    node_selector: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+class SnapshotFresh(ConfigStruct, frozen=True):
+    """``snapshot-fresh``: the state is no older.
+
+    Attributes:
+        max_age: than this, e.g. ``36h``.
+    """
+
+    max_age: Annotated[Duration, _AGE] = msgspec.field(default_factory=lambda: Duration.parse(_DAY))
+
+
+Arguments = (
+    Schedulable
+    | NoPreemption
+    | Spread
+    | Survives
+    | Headroom
+    | Placement
+    | NoRegression
+    | DrainSafe
+    | MaxNodes
+    | MaxUtilization
+    | SnapshotFresh
+)
+
+
+class Builtin(NamedTuple):
+    """A built-in check: its arguments, what each of its results is about, and what it demands in words."""
+
+    arguments: type[Arguments]
+    scope: Scope
+    description: str
+
+
+BUILTINS: Final[Mapping[str, Builtin]] = {
+    "schedulable": Builtin(Schedulable, Scope.WORKLOAD, "the pods of each workload find a node"),
+    "no-preemption": Builtin(NoPreemption, Scope.WORKLOAD, "nothing is evicted for the pods of a workload"),
+    "spread": Builtin(Spread, Scope.WORKLOAD, "the pods of each workload spread over domains"),
+    "survives": Builtin(Survives, Scope.WORKLOAD, "the pods of each workload find nodes in a scenario, too"),
+    "headroom": Builtin(Headroom, Scope.RUN, "something is left free in the cluster"),
+    "placement": Builtin(Placement, Scope.WORKLOAD, "the pods of each workload run on the nodes they may run on"),
+    "no-regression": Builtin(NoRegression, Scope.RUN, "nothing that ran before is pending or evicted"),
+    "drain-safe": Builtin(DrainSafe, Scope.NODE, "each node can be drained"),
+    "max-nodes": Builtin(MaxNodes, Scope.WORKLOAD, "the pods of each workload keep to so many nodes"),
+    "max-utilization": Builtin(MaxUtilization, Scope.RUN, "no more than so much of a resource is requested"),
+    "snapshot-fresh": Builtin(SnapshotFresh, Scope.RUN, "the state is recent"),
+}
+"""Every built-in check by its name in policies."""
+
+
+# -- a policy --------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One rule: a built-in one, or expressions.
+
+    Attributes:
+        name: its stable name.
+        severity: of its violations.
+        scope: what each of its results is about; of a built-in, the built-in's own.
+        builtin: the name of a built-in, "" for expressions.
+        arguments: of the built-in.
+        scenarios: in which it is judged, by name; `BASELINE` among them or alone.
+        conditions: which objects it is about: all must be true.
+        validations: what must be true; none for a built-in.
+        description: what it demands, in words.
+        location: of its name.
+    """
+
+    name: str
+    severity: Severity = Severity.ERROR
+    scope: Scope = Scope.WORKLOAD
+    builtin: str = ""
+    arguments: Arguments | None = None
+    scenarios: tuple[str, ...] = (BASELINE,)
+    conditions: tuple[Condition, ...] = ()
+    validations: tuple[Validation, ...] = ()
+    description: str = ""
+    location: Location = NOWHERE
+
+    @property
+    def expressions(self) -> Iterable[Expression]:
+        """All expressions, in the order in which they stand."""
+        for condition in self.conditions:
+            yield condition.expression
+        for validation in self.validations:
+            yield validation.expression
+            if validation.message_expression is not None:
+                yield validation.message_expression
+
+
+@dataclass(frozen=True, slots=True)
+class CheckPolicy:
+    """A policy.
+
+    Attributes:
+        name: its name.
+        source: the file, "" for the one that is built in.
+        match: the workloads and pods it is about.
+        require_match: whether it is an error that there is none.
+        scenarios: what is supposed to happen.
+        variables: expressions with a name.
+        checks: what must hold.
+        exemptions: violations that are accepted.
+        params: plain values, which expressions see as ``params``.
+        location: of its name.
+    """
+
+    name: str
+    checks: tuple[Check, ...]
+    source: str = ""
+    match: Match = Match()
+    require_match: bool = False
+    scenarios: tuple[Scenario, ...] = ()
+    variables: tuple[Variable, ...] = ()
+    exemptions: tuple[Exemption, ...] = ()
+    params: Mapping[str, Any] = field(default_factory=dict)
+    location: Location = NOWHERE
+
+
+BUILT_IN_POLICY: Final = CheckPolicy(
+    name="built-in",
+    checks=(
+        Check(
+            name="schedulable",
+            builtin="schedulable",
+            arguments=Schedulable(),
+            description=BUILTINS["schedulable"].description,
+        ),
+    ),
+)
+"""What is checked where no policy is given: every pod finds a node."""

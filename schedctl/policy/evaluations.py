@@ -1,0 +1,562 @@
+"""From policies, manifests and a state to the `CheckReport`.
+
+The manifests are placed on the state once, as ``schedctl simulate`` does it: expanded, admitted, and taken through the
+queue. That is the situation called ``baseline``. Each case of a scenario that a check asks about is played on top of it
+(`schedctl.policy.scenarios`), and judged while it lasts. Everything happens in forks: in the end the cluster is as it
+was.
+
+A check is asked about each object in its scope: about those of the manifests that the policy matches, about nodes, or
+about the run as a whole. Conditions come first; an object that they leave out has no result. What an expression cannot
+answer is inconclusive. Then the finding gets its place in the files and its fingerprint, and whoever may accept it is
+asked (`Accepting`).
+
+Objects of the manifests that cannot be read, or that the API server refuses, take no part in the run. They are
+violations of every ``schedulable`` check that could be about them; where there is none, of the one that is built in,
+because a gate must not pass what nobody looked at.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import msgspec
+
+from schedctl.api.pods import Pod
+from schedctl.api.selectors import EVERYTHING
+from schedctl.api.times import unix_nanoseconds
+from schedctl.cache.pod_info import PodInfo
+from schedctl.errors import ConfigError, Problem, UsageError
+from schedctl.policy import facts as data
+from schedctl.policy import scenarios, situations
+from schedctl.policy.builtins import JUDGES, drain_safe, survives
+from schedctl.policy.causes import Causes
+from schedctl.policy.documents import (
+    BASELINE,
+    BUILT_IN_POLICY,
+    BUILTINS,
+    Check,
+    CheckPolicy,
+    DrainSafe,
+    Scenario,
+    Scope,
+    Survives,
+)
+from schedctl.policy.expressions import Failed, Programs, Verdict
+from schedctl.policy.facts import Facts
+from schedctl.policy.fields import Path, in_object
+from schedctl.policy.findings import RUN, Finding, Judged, View
+from schedctl.policy.fingerprints import fingerprint
+from schedctl.policy.locations import Locator
+from schedctl.policy.reports import (
+    Acceptance,
+    CheckReport,
+    CheckResult,
+    CheckRule,
+    Location,
+    Metadata,
+    Outcome,
+    PolicyRules,
+    Severity,
+)
+from schedctl.policy.situations import Situation
+from schedctl.policy.summaries import FailOn, OnInconclusive, summarised
+from schedctl.scheduler import Scheduler
+from schedctl.simulation.outcomes import End
+from schedctl.simulation.releases import Simulated, simulate
+from schedctl.simulation.runs import Options
+from schedctl.simulation.what_ifs import few
+from schedctl.sources import Manifests
+from schedctl.sources.manifests import Sourced
+from schedctl.workloads.expansion import Workload
+from schedctl.workloads.rollouts import Way
+
+Advance = Callable[[int, int, str], None]
+
+_SCHEDULABLE = "schedulable"
+_STDIN = "<stdin>"
+_replace = msgspec.structs.replace
+
+_Field = tuple[Sourced, Path]
+"""An object of the manifests, and the field of it that decides."""
+
+
+class Accepting(Protocol):
+    """Who says that a finding does not count: exemptions, annotations of the objects, a baseline."""
+
+    def acceptance(self, policy: CheckPolicy, result: CheckResult, objects: Sequence[Any]) -> Acceptance | None:
+        """Return why a violated or inconclusive result does not count, None where it does.
+
+        Args:
+            policy: whose check it is.
+            result: the result as it would be reported, with its fingerprint.
+            objects: the API objects whose annotations may accept it: the object itself; for a pod its workload too.
+        """
+
+    def notes(self) -> list[str]:
+        """Return what a reader must know once all has been asked, e.g. of exemptions that have expired."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """Under which conditions manifests are placed and judged.
+
+    Attributes:
+        metadata: goes into the report; its `state_taken` is the time that ``snapshot-fresh`` looks at.
+        fail_on, on_inconclusive: as in the summary of the report. Inconclusive results of checks whose violations
+            would not fail do not fail either.
+        way: how new pods take the place of old ones.
+        disabled: admission plugins that are switched off.
+        profile: the scheduler name of all pods that are created, "" for their own.
+        now: Unix seconds, for ages.
+    """
+
+    metadata: Metadata = field(default_factory=Metadata)
+    fail_on: FailOn = "error"
+    on_inconclusive: OnInconclusive = "fail"
+    way: Way = "replace"
+    disabled: Sequence[str] = ()
+    profile: str = ""
+    now: Callable[[], float] = field(default=time.time)
+
+
+def evaluate(
+    policies: Sequence[CheckPolicy],
+    scheduler: Scheduler,
+    manifests: Manifests,
+    *,
+    conditions: Conditions | None = None,
+    accepting: Accepting | None = None,
+    advance: Advance | None = None,
+) -> CheckReport:
+    """Place the manifests on the scheduler's cluster, judge every check, and return the report.
+
+    The cluster is as before. `manifests` are as ``sources.load`` returns them on the terms of creating; their
+    `problems` become violations.
+
+    Args:
+        policies: in the order given.
+        scheduler: profiles and the state.
+        manifests: what is judged.
+        conditions: how it is placed and judged.
+        accepting: what does not count; everything counts if None.
+        advance: told how far the work is: so many of so many, and what is done now.
+
+    Raises:
+        ConfigError: a policy that demands it matches nothing.
+        KeyboardInterrupt: the work was interrupted.
+    """
+    going = _Evaluation(policies, scheduler, manifests, conditions or Conditions(), accepting, advance)
+    with scheduler.fork():
+        going.place()
+        going.judge()
+    return going.report()
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A scenario that checks ask about, and in which they are judged."""
+
+    scenario: Scenario
+    checks: list[tuple[int, int]] = field(default_factory=list)
+
+
+class _Evaluation:
+    """One evaluation while it goes on."""
+
+    def __init__(
+        self,
+        policies: Sequence[CheckPolicy],
+        scheduler: Scheduler,
+        manifests: Manifests,
+        conditions: Conditions,
+        accepting: Accepting | None,
+        advance: Advance | None,
+    ) -> None:
+        self._policies = list(policies)
+        self._scheduler = scheduler
+        self._manifests = manifests
+        self._conditions = conditions
+        self._accepting = accepting
+        self._advance = advance or (lambda done, total, what: None)
+        self._programs = [Programs(policy) for policy in self._policies]
+        self._results: dict[tuple[int, int], list[tuple[CheckResult, _Field | None]]] = {}
+        self._notes: list[str] = []
+        self._now = conditions.now()
+        self._taken = _seconds(conditions.metadata.state_taken)
+        self._unmatched: set[int] = set()
+        self._before: dict[str, PodInfo] = {}
+        self._state: data.Data = {}
+        self._placed: Situation
+        self._facts: Simulated
+
+    # -- the situations ----------------------------------------------------------
+
+    def place(self) -> None:
+        """Place the manifests."""
+        cluster, conditions = self._scheduler.cluster, self._conditions
+        self._before = {info.key: info for info in cluster.pod_table}
+        if any("baseline" in programs.uses(scope) for programs in self._programs for scope in Scope):
+            self._state = data.before(cluster)
+        self._advance(0, 1, "placing the manifests")
+        self._facts = simulate(
+            self._scheduler,
+            self._manifests.objects,
+            passed=self._manifests.ignored,
+            way=conditions.way,
+            disabled=conditions.disabled,
+            name=conditions.profile,
+            options=Options(trace=False),
+        )
+        if self._facts.run.end is End.INTERRUPTED:
+            raise KeyboardInterrupt
+        sourced = {
+            (str(one.kind), one.object.metadata.namespace or "default", one.object.metadata.name): one
+            for one in self._manifests.objects
+        }
+        self._placed = situations.released(self._facts, self._scheduler, sourced)
+
+    def judge(self) -> None:
+        """Judge every check in every situation that it asks about."""
+        asked: dict[str, _Asked] = {}
+        plain: list[tuple[int, int]] = []
+        for number, policy in enumerate(self._policies):
+            self._look_at_match(number, policy)
+            by_name = {scenario.name: scenario for scenario in policy.scenarios}
+            for place, check in enumerate(policy.checks):
+                for name in _scenarios_of(check):
+                    if name == BASELINE:
+                        plain.append((number, place))
+                    else:
+                        scenario = by_name[name]
+                        asked.setdefault(_identity(scenario), _Asked(scenario)).checks.append((number, place))
+        self._judge_all(self._placed, plain)
+        total = len(asked)
+        for done, each in enumerate(asked.values()):
+            self._play(each, done, total)
+
+    def _play(self, asked: _Asked, done: int, total: int) -> None:
+        """Play a scenario, and judge the checks that ask about it in each of its cases."""
+        scenario = asked.scenario
+        deciding = self._deciding(asked)
+        try:
+            cases = scenarios.cases(scenario, self._scheduler.cluster)
+        except UsageError as error:
+            self._unplayable(asked, scenario.name, error)
+            return
+        for number, case in enumerate(cases):
+            self._advance(done * len(cases) + number, total * len(cases), f"playing {case.name}")
+            try:
+                with scenarios.played(case, self._placed, deciding) as situation:
+                    self._judge_all(situation, asked.checks)
+            except UsageError as error:
+                self._unplayable(asked, case.name, error)
+
+    def _deciding(self, asked: _Asked) -> set[str] | None:
+        """Return the keys of the pods on which the answers depend, None where that is all of them."""
+        keys: set[str] = set()
+        for number, place in asked.checks:
+            policy = self._policies[number]
+            arguments = policy.checks[place].arguments
+            if not isinstance(arguments, Survives) or policy.checks[place].conditions:
+                return None
+            for judged in situations.selected(self._placed.workloads, policy.match):
+                keys.update(survives.deciding(judged, arguments))
+        return keys
+
+    def _unplayable(self, asked: _Asked, name: str, error: UsageError) -> None:
+        hints = [error.hint] if error.hint else []
+        finding = Finding(Outcome.INCONCLUSIVE, f"{name} cannot be played: {error}", hints=tuple(hints))
+        for number, place in asked.checks:
+            self._keep(number, place, finding, RUN, name)
+
+    def _look_at_match(self, number: int, policy: CheckPolicy) -> None:
+        none = not self._placed.workloads
+        if situations.selected(self._placed.workloads, policy.match) or (none and self._manifests.problems):
+            return
+        self._unmatched.add(number)
+        message = f"policy {policy.name} matches nothing in the manifests"
+        if policy.require_match:
+            place = policy.location
+            hint = "`requireMatch: true` makes this a mistake"
+            raise ConfigError([Problem(message, policy.source, place.line, place.column, "spec.match", hint=hint)])
+        if not none:
+            self._notes.append(message)
+
+    # -- the checks --------------------------------------------------------------
+
+    def _judge_all(self, situation: Situation, checks: Iterable[tuple[int, int]]) -> None:
+        causes = Causes(situation)
+        facts = Facts(situation, causes)
+        views: dict[int, View] = {}
+        for number, place in checks:
+            policy = self._policies[number]
+            if number not in views:
+                matched = situations.selected(situation.workloads, policy.match)
+                views[number] = View(situation, facts, causes, matched, self._before, self._taken, self._now)
+            check = policy.checks[place]
+            causes.begin()
+            for about in _objects(check, views[number]):
+                for finding in self._findings(number, check, about, views[number]):
+                    self._keep(number, place, finding, finding.about or about, situation.name)
+
+    def _findings(self, number: int, check: Check, about: Judged, view: View) -> Iterator[Finding]:
+        judgement = None
+        if check.conditions or check.validations:
+            values = self._values(number, check.scope, about, view)
+            judgement = self._programs[number].over(check.scope, values, _unclear(about, view))
+        if not check.builtin:
+            verdict = judgement.judge(check) if judgement is not None else None
+            if verdict is not None:
+                yield _of_verdict(verdict)
+            return
+        try:
+            if judgement is not None and not judgement.concerns(check):
+                return
+        except Failed as failed:
+            yield _of_verdict(failed.verdict)
+            return
+        yield from JUDGES[check.builtin](view, check.arguments, about)
+
+    def _values(self, number: int, scope: Scope, about: Judged, view: View) -> dict[str, Any]:
+        """Return what the expressions of a policy read of an object."""
+        made: dict[str, Callable[[], Any]] = {"result": view.facts.result, "baseline": lambda: self._state}
+        if about.workload is not None:
+            judged = about.workload
+            made["workload"] = lambda: view.facts.workload(judged, self._programs[number].words(scope))
+            if about.pod is not None:
+                pod = about.pod
+                made["pod"] = lambda: view.facts.pod(pod, judged)
+        elif about.kind == "Node":
+            made["node"] = lambda: view.facts.node(about.name)
+        uses = self._programs[number].uses(scope)
+        return {name: make() for name, make in made.items() if name in uses}
+
+    # -- the results -------------------------------------------------------------
+
+    def _keep(self, number: int, place: int, finding: Finding, about: Judged, scenario: str) -> None:
+        judged = about.workload
+        where: _Field | Location = Location()
+        if judged is not None and judged.sourced is not None:
+            where = judged.sourced, in_object(judged, finding.path)
+        self._add(number, place, finding, about, scenario, where, self._annotated(about))
+
+    def _add(
+        self,
+        number: int,
+        place: int,
+        finding: Finding,
+        about: Judged,
+        scenario: str,
+        where: _Field | Location,
+        objects: Sequence[Any],
+        refused: Problem | None = None,
+    ) -> None:
+        """Add a result; that of an object that took no part, because of a problem, is nobody's to accept."""
+        policy = self._policies[number]
+        check = policy.checks[place]
+        owner = about.workload.workload if about.workload is not None else None
+        group_of_owner = owner.api_version.rpartition("/")[0] if owner is not None else ""
+        group, more = (group_of_owner, ()) if about.pod is None else ("", _apart(owner, group_of_owner))
+        if refused is not None:
+            more = (refused.source, refused.path, "" if refused.subject else refused.message)
+        known_by = fingerprint(
+            policy=policy.name,
+            check=check.name,
+            scenario=scenario,
+            group=group,
+            kind=about.kind,
+            namespace=about.namespace,
+            name=about.name,
+            more=more,
+        )
+        result = CheckResult(
+            policy=policy.name,
+            check=check.name,
+            scenario=scenario,
+            severity=check.severity if refused is None else Severity.ERROR,
+            outcome=finding.outcome,
+            refused=refused is not None,
+            group=group,
+            kind=about.kind,
+            namespace=about.namespace,
+            name=about.name,
+            subject=about.subject,
+            message=finding.message,
+            reasons=list(finding.reasons),
+            hints=list(finding.hints),
+            location=where if isinstance(where, Location) else Location(),
+            fingerprint=known_by,
+        )
+        deciding = None if isinstance(where, Location) else where
+        self._results.setdefault((number, place), []).append((self._accepted(policy, result, objects), deciding))
+
+    def _accepted(self, policy: CheckPolicy, result: CheckResult, objects: Sequence[Any]) -> CheckResult:
+        if result.outcome is Outcome.PASSED or result.refused or self._accepting is None:
+            return result
+        acceptance = self._accepting.acceptance(policy, result, objects)
+        if acceptance is None:
+            return result
+        outcome = Outcome.BASELINED if acceptance.by == "baseline" else Outcome.EXEMPTED
+        return _replace(result, outcome=outcome, acceptance=acceptance)
+
+    def _annotated(self, about: Judged) -> list[Any]:
+        """Return the objects whose annotations may accept a finding."""
+        objects: list[Any] = [about.pod.info.pod] if about.pod is not None else []
+        if about.workload is not None:
+            objects.append(about.workload.workload.object)
+        elif about.kind == "Node":
+            table = self._scheduler.cluster.node_table
+            if about.name in table.row_of:
+                objects.append(table.objects[table.row_of[about.name]])
+        return objects
+
+    # -- objects that took no part -----------------------------------------------
+
+    def _refuse(self) -> None:
+        """Report the objects that cannot be read or are refused."""
+        for problem in self._problems():
+            kind, namespace, name = _named(problem.subject)
+            about = Judged(kind, namespace, name, problem.subject or problem.source or "the manifests")
+            takers = [
+                (number, place)
+                for number, policy in enumerate(self._policies)
+                for place, check in enumerate(policy.checks)
+                if check.builtin == _SCHEDULABLE
+                and (not kind or replace(policy.match, labels=EVERYTHING).selects(kind, namespace, name, {}))
+            ]
+            if not takers:
+                if self._policies[-1] is not BUILT_IN_POLICY:
+                    self._policies.append(BUILT_IN_POLICY)
+                    self._programs.append(Programs(BUILT_IN_POLICY))
+                takers = [(len(self._policies) - 1, 0)]
+            said = f"{problem.path}: {problem.message}" if problem.path else problem.message
+            finding = Finding(Outcome.VIOLATED, f"takes no part: {said}", hints=(problem.hint,) if problem.hint else ())
+            for number, place in takers:
+                self._add(number, place, finding, about, BASELINE, _place_of(problem), (), problem)
+
+    def _problems(self) -> Iterator[Problem]:
+        yield from self._manifests.problems
+        yield from self._facts.expansion.refused
+        for rejected in self._facts.release.admission.rejected:
+            if not isinstance(rejected.object, Pod):
+                metadata = rejected.object.metadata
+                name = f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
+                yield Problem(rejected.message, subject=f"{type(rejected.object).__name__} {name}")
+
+    def _idle(self) -> Iterator[str]:
+        """Yield a note for each check that has judged nothing, other than those of policies that match nothing."""
+        for number, policy in enumerate(self._policies):
+            for place, check in enumerate(policy.checks):
+                if (number, place) not in self._results and number not in self._unmatched:
+                    yield f"check {check.name} of policy {policy.name} has judged nothing"
+
+    # -- the report --------------------------------------------------------------
+
+    def report(self) -> CheckReport:
+        """Return the report."""
+        self._refuse()
+        conditions = self._conditions
+        results = _located(
+            [
+                result
+                for number, policy in enumerate(self._policies)
+                for place in range(len(policy.checks))
+                for result in self._results.get((number, place), ())
+            ]
+        )
+        notes = [*self._notes, *self._idle(), *(self._accepting.notes() if self._accepting is not None else ())]
+        return CheckReport(
+            metadata=conditions.metadata,
+            summary=summarised(results, conditions.fail_on, conditions.on_inconclusive),
+            policies=[
+                PolicyRules(name=policy.name, source=policy.source, checks=[_rule(check) for check in policy.checks])
+                for policy in self._policies
+            ],
+            results=results,
+            notes=list(dict.fromkeys(notes)),
+        )
+
+
+def _located(results: Sequence[tuple[CheckResult, _Field | None]]) -> list[CheckResult]:
+    """Return results with the places of the fields that decided them."""
+    fields = {(id(of[0]), of[1]): of for _, of in results if of is not None}
+    places = dict(zip(fields, Locator().locate(fields.values()), strict=True))
+    return [result if of is None else _replace(result, location=places[id(of[0]), of[1]]) for result, of in results]
+
+
+def _objects(check: Check, view: View) -> Iterator[Judged]:
+    """Yield the objects that a check is asked about, in order."""
+    if check.scope is Scope.RUN:
+        yield RUN
+    elif check.scope is Scope.NODE:
+        arguments = check.arguments
+        if isinstance(arguments, DrainSafe):
+            yield from drain_safe.objects(view, arguments)
+        else:
+            yield from map(Judged.of_node, sorted(view.situation.cluster.node_table.row_of))
+    else:
+        for judged in view.workloads:
+            if check.scope is Scope.WORKLOAD:
+                yield Judged.of_workload(judged)
+            else:
+                yield from (Judged.of_pod(pod, judged) for pod in judged.pods)
+
+
+def _unclear(about: Judged, view: View) -> dict[str, str]:
+    """Return by variable the pods that it speaks of and of which nobody can tell where they go, in words."""
+    unclear = {"result": view.situation.unclear, "node": view.situation.unclear}
+    if about.workload is not None:
+        unclear["workload"] = about.workload.unclear
+    if about.pod is not None:
+        unclear["pod"] = [about.pod] if about.pod.unclear else []
+    return {root: few([pod.name for pod in pods]) for root, pods in unclear.items() if pods}
+
+
+def _apart(owner: Workload | None, group: str) -> tuple[str, ...]:
+    """Return what tells a pod from one of the same name that another owner makes."""
+    return () if owner is None or owner.kind == "Pod" else (group, owner.kind)
+
+
+def _scenarios_of(check: Check) -> Sequence[str]:
+    """Return in which situations a check is judged, by the name of the scenario."""
+    return (check.arguments.scenario,) if isinstance(check.arguments, Survives) else check.scenarios
+
+
+def _identity(scenario: Scenario) -> str:
+    """Return what is equal for scenarios that have one name and change the same."""
+    return json.dumps([scenario.name, scenario.topology_key, list(scenario.changes)], default=str, sort_keys=True)
+
+
+def _of_verdict(verdict: Verdict) -> Finding:
+    return Finding(verdict.outcome, verdict.message or "holds", verdict.reasons, verdict.hints)
+
+
+def _rule(check: Check) -> CheckRule:
+    described = check.description or (BUILTINS[check.builtin].description if check.builtin else "")
+    return CheckRule(name=check.name, severity=check.severity, builtin=check.builtin, description=described)
+
+
+def _place_of(problem: Problem) -> Location:
+    file = "" if problem.source == _STDIN else problem.source
+    return Location(
+        file=file, line=problem.line if file else 0, column=problem.column if file else 0, path=problem.path
+    )
+
+
+def _named(subject: str) -> tuple[str, str, str]:
+    """Return kind, namespace and name of an object as messages name it."""
+    kind, _, rest = subject.partition(" ")
+    namespace, slash, name = rest.partition("/")
+    return (kind, namespace, name) if slash else (kind, "", rest)
+
+
+def _seconds(written: str) -> float | None:
+    """Return a time in Unix seconds, None where it is none."""
+    try:
+        return unix_nanoseconds(written) / 1e9 if written else None
+    except ValueError:
+        return None

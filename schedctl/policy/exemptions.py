@@ -1,0 +1,147 @@
+"""Who says that a finding does not count: exemptions of the policy, annotations of the object, a baseline.
+
+They are asked in that order. None of them drops anything: the finding stays in the report, and beside it who accepted
+it and why. What was meant to accept and does not, an exemption of yesterday or an annotation without a reason, is told
+in a note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from schedctl.api.custom_kinds import CustomWorkload
+from schedctl.api.pods import PodTemplate
+from schedctl.api.workloads import CronJob
+from schedctl.config.decoding import nearest
+from schedctl.policy.baselines import Baseline
+from schedctl.policy.documents import CheckPolicy, Exemption
+from schedctl.policy.reports import Acceptance, CheckResult
+
+PREFIX = "schedctl.dev/ignore."
+"""What the annotation begins with that accepts a finding; the name of the check follows."""
+
+
+@dataclass(slots=True)
+class Acceptances:
+    """Accepts findings.
+
+    Attributes:
+        today: what expiry dates are compared with.
+        policies: whose expired exemptions are told.
+        inline: whether annotations of objects accept anything.
+        baseline: what is old, None for nothing.
+    """
+
+    today: date
+    policies: Sequence[CheckPolicy] = ()
+    inline: bool = True
+    baseline: Baseline | None = None
+    _notes: dict[str, None] = field(default_factory=dict)
+
+    def acceptance(self, policy: CheckPolicy, result: CheckResult, objects: Sequence[Any]) -> Acceptance | None:
+        """Return why a violated or inconclusive result does not count, None where it does.
+
+        Args:
+            policy: whose check it is.
+            result: the result, with its fingerprint.
+            objects: the API objects whose annotations may accept it: the object itself; for a pod its workload too.
+        """
+        for exemption in policy.exemptions:
+            if result.check in exemption.checks and self._holds(exemption) and _selects(exemption, result, objects):
+                expires = exemption.expires.isoformat() if exemption.expires else ""
+                return Acceptance(by="policy", reason=exemption.reason, expires=expires)
+        if self.inline and (reason := self._ignored(result, objects)):
+            return Acceptance(by="object", reason=reason)
+        if self.baseline is not None and self.baseline.accepts(result):
+            return Acceptance(by="baseline")
+        return None
+
+    def notes(self) -> list[str]:
+        """Return what a reader must know once all has been asked."""
+        expired = [
+            _expired(policy, exemption)
+            for policy in self.policies
+            for exemption in policy.exemptions
+            if not self._holds(exemption)
+        ]
+        return [*expired, *self._notes, *(self.baseline.notes() if self.baseline is not None else ())]
+
+    def _holds(self, exemption: Exemption) -> bool:
+        return exemption.expires is None or self.today <= exemption.expires
+
+    def _ignored(self, result: CheckResult, objects: Sequence[Any]) -> str:
+        """Return the reason in an annotation of an object or of its pod template, "" where there is none."""
+        key = f"{PREFIX}{result.check}"
+        for written in (each for obj in objects for each in _annotations(obj)):
+            if key in written:
+                if reason := written[key].strip():
+                    return reason
+                self._notes.setdefault(f"the annotation {key} of {result.subject} has no reason and accepts nothing")
+        return ""
+
+
+def misnamed(policies: Iterable[CheckPolicy], objects: Iterable[Any]) -> Iterator[str]:
+    """Yield a note for each annotation of objects that is meant to accept the findings of a check, and names none."""
+    names = sorted({check.name for policy in policies for check in policy.checks})
+    known = {f"{PREFIX}{name}" for name in names}
+    seen: set[str] = set()
+    for obj in objects:
+        for key in (key for written in _annotations(obj) for key in written):
+            if key.startswith(PREFIX) and key not in known and key not in seen:
+                seen.add(key)
+                close = nearest(key.removeprefix(PREFIX), names)
+                meant = f"; did you mean {PREFIX}{close}?" if close else ""
+                metadata = obj.metadata
+                name = f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
+                yield f"the annotation {key} of {_kind(obj)} {name} names no check of this run{meant}"
+
+
+def _expired(policy: CheckPolicy, exemption: Exemption) -> str:
+    place = exemption.location
+    where = f" ({place.file}:{place.line})" if place.file else ""
+    return (
+        f"the exemption of {', '.join(exemption.checks)} in policy {policy.name}{where} expired on {exemption.expires}"
+        f" and is void: {exemption.reason}"
+    )
+
+
+def templates(obj: Any) -> Iterator[Any]:
+    """Yield the pod templates of an object; none for a pod or a node."""
+    match obj:
+        case CronJob():
+            yield obj.spec.job_template.spec.template
+        case PodTemplate():
+            yield obj.template
+        case CustomWorkload():
+            yield from (group.template for group in obj.replicas)
+        case _:
+            template = getattr(getattr(obj, "spec", None), "template", None)
+            if template is not None:
+                yield template
+
+
+def _annotations(obj: Any) -> Iterator[Mapping[str, str]]:
+    yield obj.metadata.annotations or {}
+    yield from (template.metadata.annotations or {} for template in templates(obj))
+
+
+def _selects(exemption: Exemption, result: CheckResult, objects: Iterable[Any]) -> bool:
+    """Return whether an exemption is of an object: the one of the result, or for a pod its workload."""
+    match, named = exemption.match, list(objects)
+    labels = [each for obj in named for each in _labels(obj)] or [{}]
+    names = [(result.kind, result.namespace, result.name)]
+    names += [(_kind(obj), obj.metadata.namespace or result.namespace, obj.metadata.name) for obj in named]
+    return any(match.selects(*name, each) for name in names for each in labels)
+
+
+def _labels(obj: Any) -> Iterator[Mapping[str, str]]:
+    """Yield the labels of the pods of a workload, or those of the object itself."""
+    found = [template.metadata.labels or {} for template in templates(obj)]
+    yield from found or [obj.metadata.labels or {}]
+
+
+def _kind(obj: Any) -> str:
+    return obj.kind if isinstance(obj, CustomWorkload) else type(obj).__name__

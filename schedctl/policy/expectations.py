@@ -1,0 +1,512 @@
+"""Tests of policies: `CheckPolicyTest`, what it expects of a report, and in what a report differs from that.
+
+A test expects an exit code and, if it says so, results. Every result that is expected has to be there, and every
+result that is there and did not pass has to be expected, so that a policy that begins to complain about something else
+does not go unnoticed. What is expected and cannot be found is told with what was looked for and what comes nearest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final, Literal, get_args
+
+import msgspec
+
+from schedctl.config.decoding import nearest
+from schedctl.config.loading import HEAD, opened, placed
+from schedctl.config.own import CHOICES, is_age
+from schedctl.errors import ConfigError, Problem
+from schedctl.policy.documents import API_VERSION, BASELINE
+from schedctl.policy.forms import Form, Metadata
+from schedctl.policy.reading import TEST_KIND, documents, kind_in
+from schedctl.policy.reports import CheckReport, CheckResult, Outcome
+from schedctl.simulation.reports import Record
+from schedctl.workloads.rollouts import Way
+
+_OUTCOMES: Final = tuple(outcome.value for outcome in Outcome)
+_NEAR: Final = 3
+_EXIT_CODES: Final = (0, 1, 2, 3, 4, 5)
+_FAULTS: Final = (2, 3, 4)
+
+
+class Expected(Form, frozen=True):
+    """A result that is expected; what is not given may be anything.
+
+    Attributes:
+        policy, check, scenario: which rule.
+        subject: how messages name the object, e.g. ``Deployment shop/web``.
+        kind, namespace, name: the object.
+        outcome: what came of it.
+        message: a part of the message, or all of it.
+    """
+
+    policy: str = ""
+    check: str = ""
+    scenario: str = ""
+    subject: str = ""
+    kind: str = ""
+    namespace: str = ""
+    name: str = ""
+    outcome: str = ""
+    message: str = ""
+
+    def about(self, result: CheckResult) -> bool:
+        """Return whether a result is the one that is meant, whatever came of it."""
+        return self.of_check(result) and all(
+            not wanted or wanted == got
+            for wanted, got in (
+                (self.subject, result.subject),
+                (self.kind, result.kind),
+                (self.namespace, result.namespace),
+                (self.name, result.name),
+            )
+        )
+
+    def of_check(self, result: CheckResult) -> bool:
+        """Return whether a result is of the check that is meant."""
+        return (
+            self.check == result.check
+            and self.policy in ("", result.policy)
+            and (self.scenario or result.scenario) == result.scenario
+        )
+
+    def met_by(self, result: CheckResult) -> bool:
+        """Return whether it came as expected."""
+        return self.outcome == result.outcome.value and self.message in result.message
+
+    @property
+    def called(self) -> str:
+        """What it is about, in words."""
+        parts = (self.kind, "/".join(part for part in (self.namespace, self.name) if part))
+        about = self.subject or " ".join(part for part in parts if part)
+        scenario = f" in {self.scenario}" if self.scenario else ""
+        return f"{self.check}{scenario}{f' of {about}' if about else ''}"
+
+
+class Options(Form, frozen=True):
+    """What a test sets in place of the command line's options.
+
+    Attributes:
+        namespace: of objects that name none.
+        rollout: how new pods take the place of old ones.
+        profile: of the scheduler.
+        scheduler_config: the KubeSchedulerConfiguration to follow.
+        fail_on, on_inconclusive, max_age: as on the command line.
+        inline_ignores: whether annotations of objects accept findings.
+        allow_empty: whether it is fine that nothing is judged.
+        baseline: the file of the violations that are accepted.
+        now: the time it is, RFC 3339; the time of the test if it is not given.
+    """
+
+    namespace: str = ""
+    rollout: str = "replace"
+    profile: str = ""
+    scheduler_config: str = ""
+    fail_on: str = "error"
+    on_inconclusive: str = "fail"
+    max_age: str = ""
+    inline_ignores: bool = True
+    allow_empty: bool = False
+    baseline: str = ""
+    now: str = ""
+
+
+class Expectation(Form, frozen=True):
+    """What is expected.
+
+    Attributes:
+        exit_code: what the command should end with.
+        message: a part of what is said where nothing can be checked, that is with exit code 2, 3 or 4.
+        results: the results; where none are given only the exit code counts.
+    """
+
+    exit_code: Any = None
+    message: str = ""
+    results: tuple[Expected, ...] | None = None
+
+
+class Spec(Form, frozen=True):
+    """What a test says; every path is relative to its file.
+
+    Attributes:
+        state: files and folders of the state.
+        manifests: files and folders of what is judged.
+        policies: files and folders of policies; the built-in one if none are given.
+        options: what it sets in place of the command line's options.
+        expect: what is expected.
+    """
+
+    state: tuple[str, ...] = ()
+    manifests: tuple[str, ...] = ()
+    policies: tuple[str, ...] = ()
+    options: Options = Options()
+    expect: Expectation = Expectation()
+
+
+class Written(Form, frozen=True):
+    """A test without its head.
+
+    Attributes:
+        metadata: what it is called.
+        spec: what it says.
+    """
+
+    metadata: Metadata = Metadata()
+    spec: Spec = Spec()
+
+
+class CheckPolicyTest(Written, frozen=True, kw_only=True):
+    """A test of policies, as ``schedctl test`` reads it.
+
+    Attributes:
+        api_version, kind: what this is.
+    """
+
+    api_version: Literal["schedctl.dev/v1alpha1"]
+    kind: Literal["CheckPolicyTest"]
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyTest:
+    """A test.
+
+    Attributes:
+        name: its name.
+        source: the file.
+        line: where it begins to say something.
+        state, manifests, policies: files and folders, from where the user is.
+        options: what it sets.
+        exit_code: what the command should end with.
+        message: a part of what is said where nothing can be checked.
+        results: the results that are expected, None where only the exit code is.
+        expect: line and column of the key ``expect``, 0 where there is none.
+    """
+
+    name: str
+    source: str
+    line: int
+    state: tuple[str, ...]
+    manifests: tuple[str, ...]
+    policies: tuple[str, ...]
+    options: Options
+    exit_code: int = 0
+    message: str = ""
+    results: tuple[Expected, ...] | None = None
+    expect: tuple[int, int] = (0, 0)
+
+
+class PolicyTestResult(Record, frozen=True, kw_only=True):
+    """What came of one test.
+
+    Attributes:
+        test: its name.
+        file, line: where it stands.
+        outcome: whether what was expected came, or the expectation was rewritten.
+        differences: what did not, a line each.
+        exit_code: what checking ended with.
+    """
+
+    test: str
+    file: str
+    line: int
+    outcome: Literal["Passed", "Failed", "Updated"]
+    differences: list[str] = msgspec.field(default_factory=list)
+    exit_code: int
+
+
+class PolicyTestSummary(Record, frozen=True, kw_only=True):
+    """The answer in numbers.
+
+    Attributes:
+        exit_code: what the command ends with.
+        tests, passed, failed, updated: how many there were, and ended so.
+    """
+
+    exit_code: int
+    tests: int
+    passed: int
+    failed: int
+    updated: int
+
+
+class CheckPolicyTestReport(Record, frozen=True, kw_only=True):
+    """What ``schedctl test`` says, as data.
+
+    Attributes:
+        api_version, kind: what this is.
+        summary: the answer in numbers.
+        results: every test, in the order of files.
+    """
+
+    api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
+    kind: Literal["CheckPolicyTestReport"] = "CheckPolicyTestReport"
+    summary: PolicyTestSummary
+    results: list[PolicyTestResult]
+
+
+# -- reading -----------------------------------------------------------------------
+
+
+def tests_in(data: bytes, source: str) -> tuple[list[PolicyTest], list[Problem]]:
+    """Return the tests in a text, and everything that is wrong with them; other documents are passed over."""
+    tests: list[PolicyTest] = []
+    problems: list[Problem] = []
+    for text in documents(data, source, problems):
+        kind, wrong = kind_in(text, source)
+        problems += wrong
+        if wrong or kind != TEST_KIND:
+            continue
+        try:
+            test, wrong = _test(text, source)
+        except ConfigError as error:
+            problems += error.problems
+            continue
+        tests.append(test)
+        problems += wrong
+    return tests, problems
+
+
+def _test(text: str, source: str) -> tuple[PolicyTest, list[Problem]]:
+    node, decoder = opened(text, source, TEST_KIND, API_VERSION)
+    written = decoder.struct(node, Written, also=HEAD)
+    spec = written.spec
+
+    def wrong(path: str, message: str, hint: str = "") -> None:
+        if path not in decoder.spoilt:
+            decoder.problems.append(placed(Problem(message, path=path, hint=hint), decoder.places))
+
+    for name in ("state", "manifests"):
+        if not getattr(spec, name):
+            wrong(f"spec.{name}", f"a test needs {name}", f"as in {name}: [cluster.yaml], relative to this file")
+    exit_code = spec.expect.exit_code.value if spec.expect.exit_code is not None else None
+    if exit_code is not None and (isinstance(exit_code, bool) or exit_code not in _EXIT_CODES):
+        wrong("spec.expect.exitCode", f"{exit_code} is no exit code of a check", "0, 1, 2, 3 or 5")
+        exit_code = None
+    if spec.expect.message and exit_code not in _FAULTS:
+        hint = "it is of a fault; what results say is expected of each of them"
+        wrong("spec.expect.message", "a message goes with exitCode 2, 3 or 4", hint)
+    for name in ("state", "manifests", "policies"):
+        if "-" in getattr(spec, name):
+            at = getattr(spec, name).index("-")
+            wrong(f"spec.{name}[{at}]", "a test reads nothing from standard input", "name a file")
+    for path, what, given, words in _worded(spec.options):
+        if given not in words:
+            close = nearest(given, words)
+            wrong(path, f'{what} cannot be "{given}"', f'did you mean "{close}"?' if close else f"{', '.join(words)}")
+    if spec.options.max_age and not is_age(spec.options.max_age):
+        wrong("spec.options.maxAge", f'"{spec.options.max_age}" is no age', 'as in maxAge: "24h"')
+    for index, one in enumerate(spec.expect.results or ()):
+        path = f"spec.expect.results[{index}]"
+        if not one.check:
+            wrong(f"{path}.check", "a result needs the name of its check")
+        if one.outcome not in _OUTCOMES:
+            close = nearest(one.outcome, _OUTCOMES)
+            hint = f'did you mean "{close}"?' if close else f"there are {', '.join(_OUTCOMES)}"
+            wrong(f"{path}.outcome", f'there is no outcome "{one.outcome}"', hint)
+    if spec.options.now:
+        try:
+            datetime.fromisoformat(spec.options.now)
+        except ValueError:
+            wrong("spec.options.now", f'"{spec.options.now}" is no time', "as in 2026-11-20T12:00:00Z")
+    if exit_code is None:
+        failing = any(one.outcome == Outcome.VIOLATED.value for one in spec.expect.results or ())
+        exit_code = 1 if failing else 0
+    beside = Path(source).parent
+    line = next((key.line for key, _ in node.value), 1) if node.is_mapping else 1
+    problems = [replace(problem, source=source) for problem in decoder.problems]
+    return (
+        PolicyTest(
+            name=written.metadata.name or Path(source).name,
+            source=source,
+            line=line,
+            state=_beside(beside, spec.state),
+            manifests=_beside(beside, spec.manifests),
+            policies=_beside(beside, spec.policies),
+            options=_replaced(spec.options, beside),
+            exit_code=exit_code,
+            message=spec.expect.message,
+            results=spec.expect.results,
+            expect=_key_of_expect(node),
+        ),
+        problems,
+    )
+
+
+def _worded(options: Options) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
+    """Yield the options that take one of a few words: path, name, what is given, and the words."""
+    yield "spec.options.rollout", "rollout", options.rollout, get_args(Way)
+    yield "spec.options.failOn", "failOn", options.fail_on, CHOICES["failOn"]
+    yield "spec.options.onInconclusive", "onInconclusive", options.on_inconclusive, CHOICES["onInconclusive"]
+
+
+def _beside(folder: Path, paths: Sequence[str]) -> tuple[str, ...]:
+    return tuple(str(folder / path) for path in paths)
+
+
+def _replaced(options: Options, folder: Path) -> Options:
+    files = {
+        name: str(folder / value) for name in ("scheduler_config", "baseline") if (value := getattr(options, name))
+    }
+    return msgspec.structs.replace(options, **files) if files else options
+
+
+def _key_of_expect(node: Any) -> tuple[int, int]:
+    """Return where the key ``expect`` of ``spec`` stands."""
+    for outer in node.value if node.is_mapping else ():
+        if outer[0].value == "spec" and outer[1].is_mapping:
+            for key, _ in outer[1].value:
+                if key.value == "expect":
+                    return key.line, key.column
+    return 0, 0
+
+
+# -- comparing ---------------------------------------------------------------------
+
+
+def differences(test: PolicyTest, report: CheckReport, said: Sequence[str] = ()) -> list[str]:
+    """Return in what a report differs from what a test expects, a line each.
+
+    Args:
+        test: what is expected.
+        report: what came.
+        said: the lines of the fault because of which nothing was checked, if there was one.
+    """
+    found = []
+    if report.summary.exit_code != test.exit_code:
+        found.append(f"expected exit code {test.exit_code}, got {report.summary.exit_code}")
+    elif test.message and not any(test.message in line for line in said):
+        found.append(f'expected "{test.message}" in what is said')
+    if test.results is None:
+        return found
+    met: set[int] = set()
+    for expected in test.results:
+        fits = [number for number, result in enumerate(report.results) if expected.about(result)]
+        good = [number for number in fits if expected.met_by(report.results[number])]
+        met.update(good or fits)
+        if not good:
+            found += _missed(expected, [report.results[number] for number in fits], report)
+    for number, result in enumerate(report.results):
+        if number not in met and result.outcome is not Outcome.PASSED:
+            found.append(f"not expected: {_called(result)}: {result.outcome.value}: {result.message}")
+    return found
+
+
+def _missed(expected: Expected, fits: Sequence[CheckResult], report: CheckReport) -> Iterator[str]:
+    for result in fits:
+        got = f"{_called(result)}: expected {expected.outcome}"
+        if result.outcome.value != expected.outcome:
+            yield f"{got}, got {result.outcome.value}: {result.message}"
+        else:
+            yield f'{got} with "{expected.message}" in its message, got "{result.message}"'
+    if fits:
+        return
+    of_check = [result for result in report.results if expected.of_check(result)]
+    if of_check:
+        yield f"expected {expected.called}, and there is no such object; {_nearest(expected, of_check)}"
+        return
+    of_name = [result for result in report.results if result.check == expected.check]
+    if of_name and expected.scenario:
+        scenarios = dict.fromkeys(result.scenario for result in of_name)
+        yield f"expected {expected.called}, and there is no such scenario; {_near(expected.scenario, scenarios)}"
+        return
+    names = [check.name for policy in report.policies for check in policy.checks]
+    if expected.check in names:
+        yield f"expected {expected.called}, and the check was about nothing"
+    else:
+        yield f"expected {expected.called}, and there is no such check; {_near(expected.check, names)}"
+
+
+def _nearest(expected: Expected, results: Iterable[CheckResult]) -> str:
+    about = expected.called.partition(" of ")[2]
+    return _near(about, dict.fromkeys(result.subject for result in results))
+
+
+def _near(name: str, names: Iterable[str]) -> str:
+    known = list(names)
+    if not known:
+        return "there are none"
+    close = nearest(name, known)
+    if close:
+        return f"the nearest is {close}"
+    more = f" and {len(known) - _NEAR} more" if len(known) > _NEAR else ""
+    return f"there are {', '.join(known[:_NEAR])}{more}"
+
+
+def _called(result: CheckResult) -> str:
+    scenario = "" if result.scenario == BASELINE else f" in {result.scenario}"
+    return f"{result.check}{scenario} of {result.subject}"
+
+
+# -- rewriting ---------------------------------------------------------------------
+
+
+def rewritten(text: str, test: PolicyTest, report: CheckReport) -> str | None:
+    """Return a file with the expectation of a test as a report has it; None where it is not written as a block.
+
+    Nothing outside of the ``expect:`` block changes. Results that passed are expected if they were expected before,
+    and messages likewise. What was written is read again: None also where it would mean something else.
+    """
+    lines = text.splitlines(keepends=True)
+    line, column = test.expect
+    if not line or lines[line - 1][: column - 1].strip() or not _BLOCK.fullmatch(lines[line - 1].strip()):
+        return None
+    end = line
+    for number in range(line, len(lines)):
+        written = lines[number].strip()
+        indentation = len(lines[number]) - len(lines[number].lstrip(" "))
+        if written and indentation < column:
+            break
+        if written:
+            end = number + 1
+    block = _expect(test, report)
+    indented = "".join(f"{' ' * (column - 1)}{each}\n" for each in block)
+    made = "".join([*lines[: line - 1], indented, *lines[end:]])
+    before, after = (tests_in(each.encode(), test.source) for each in (text, made))
+    same = [_apart_from_expectation(one) for one in before[0]] == [_apart_from_expectation(one) for one in after[0]]
+    return made if same and not after[1] else None
+
+
+_BLOCK: Final = re.compile(r"""["']?expect["']?\s*:\s*(#.*)?""")
+"""How a line begins below which an expectation is written as a block."""
+
+
+def _apart_from_expectation(test: PolicyTest) -> PolicyTest:
+    return replace(test, line=0, exit_code=0, message="", results=None, expect=(0, 0))
+
+
+def _expect(test: PolicyTest, report: CheckReport) -> Iterator[str]:
+    before = test.results or ()
+    kept = [(result, next((one for one in before if one.about(result)), None)) for result in report.results]
+    kept = [(result, old) for result, old in kept if old is not None or result.outcome is not Outcome.PASSED]
+    yield "expect:"
+    yield f"  exitCode: {report.summary.exit_code}"
+    if not kept:
+        yield "  results: []"
+        return
+    yield "  results:"
+    for result, old in kept:
+        fields = {"check": result.check}
+        if sum(policy.name != result.policy for policy in report.policies):
+            fields["policy"] = result.policy
+        if result.scenario != BASELINE:
+            fields["scenario"] = result.scenario
+        fields |= {"subject": result.subject, "outcome": result.outcome.value}
+        if old is not None and old.message:
+            fields["message"] = old.message if old.message in result.message else result.message
+        first, *others = (f"{name}: {_scalar(value)}" for name, value in fields.items())
+        yield f"    - {first}"
+        yield from (f"      {other}" for other in others)
+
+
+def _scalar(text: str) -> str:
+    """Return a text as a scalar of YAML that means it."""
+    if re.fullmatch(r"[A-Za-z][A-Za-z0-9_./=-]*(?: [A-Za-z0-9_./=\[\]-]+)*", text) and text.lower() not in _WORDS:
+        return text
+    return msgspec.json.encode(text).decode()
+
+
+_WORDS: Final = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"))

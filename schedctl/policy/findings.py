@@ -1,0 +1,126 @@
+"""What a check finds of one object in one situation, before anybody has given it a place or accepted it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from schedctl.cache.pod_info import PodInfo
+from schedctl.policy.causes import Cause, Causes
+from schedctl.policy.facts import Facts
+from schedctl.policy.fields import Path
+from schedctl.policy.reports import Outcome
+from schedctl.policy.situations import JudgedPod, JudgedWorkload, Situation
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The object of one finding.
+
+    Attributes:
+        kind, namespace, name: which; kind is "" for the run as a whole.
+        subject: how messages name it.
+        workload: the object of the manifests it belongs to, None for a node or the run.
+        pod: the pod, None for others.
+    """
+
+    kind: str = ""
+    namespace: str = ""
+    name: str = ""
+    subject: str = "the run"
+    workload: JudgedWorkload | None = None
+    pod: JudgedPod | None = None
+
+    @classmethod
+    def of_workload(cls, judged: JudgedWorkload) -> Judged:
+        """Return a workload as an object of findings."""
+        return cls(*judged.key, judged.workload.subject, judged)
+
+    @classmethod
+    def of_pod(cls, pod: JudgedPod, judged: JudgedWorkload) -> Judged:
+        """Return a pod as an object of findings."""
+        namespace = judged.workload.namespace
+        return cls("Pod", namespace, pod.name, f"Pod {namespace}/{pod.name}", judged, pod)
+
+    @classmethod
+    def of_node(cls, name: str) -> Judged:
+        """Return a node as an object of findings."""
+        return cls("Node", "", name, f"Node {name}")
+
+    @classmethod
+    def of_nodes(cls, key: str, value: str) -> Judged:
+        """Return the nodes with one value of a label, or without it, as an object of findings."""
+        name = f"{key}={value}" if value else f"!{key}"
+        return cls("Nodes", "", name, f"nodes with {key}={value}" if value else f"nodes without {key}")
+
+
+RUN = Judged()
+"""The run as a whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check finds of one object.
+
+    Attributes:
+        outcome: passed, violated or inconclusive.
+        message: in one line, without the subject.
+        reasons: what stands behind it, a line each.
+        hints: next steps, a line each.
+        path: the deciding field in the spec of the pods, () where it is the object itself.
+        about: another object than the check was asked about, None for that one.
+    """
+
+    outcome: Outcome
+    message: str
+    reasons: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+    path: Path = ()
+    about: Judged | None = None
+
+    def because(self, cause: Cause) -> Finding:
+        """Return the finding with what stands behind it."""
+        return replace(
+            self,
+            reasons=(*self.reasons, *cause.reasons),
+            hints=(*self.hints, *cause.hints),
+            path=self.path or cause.path,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a built-in check may look at.
+
+    Attributes:
+        situation: the situation it is judged in.
+        facts: its objects as plain data.
+        causes: what answers why pods are pending.
+        workloads: those the policy is about.
+        before: the pods that were on a node in the state as it was given, by key.
+        state_taken: when the state was as it is, in Unix seconds, None where nobody said.
+        now: Unix seconds.
+    """
+
+    situation: Situation
+    facts: Facts
+    causes: Causes
+    workloads: Sequence[JudgedWorkload]
+    before: Mapping[str, PodInfo]
+    state_taken: float | None
+    now: float
+
+
+def passed(message: str) -> Finding:
+    """Return a finding that all is well."""
+    return Finding(Outcome.PASSED, message)
+
+
+def violated(message: str, reasons: Sequence[str] = (), hints: Sequence[str] = (), path: Path = ()) -> Finding:
+    """Return a finding that something is wrong."""
+    return Finding(Outcome.VIOLATED, message, tuple(reasons), tuple(hints), path)
+
+
+def inconclusive(message: str, reasons: Sequence[str] = (), hints: Sequence[str] = (), path: Path = ()) -> Finding:
+    """Return a finding that nobody can tell."""
+    return Finding(Outcome.INCONCLUSIVE, message, tuple(reasons), tuple(hints), path)

@@ -1,0 +1,258 @@
+"""Where in somebody's own files a finding belongs.
+
+The field that decides, where it is written, else the line that says ``kind:``. Nobody edits what was rendered, so there
+the place is what it was rendered from. For Helm that is the template, without a line, since the template's lines are
+others; Helm names it by the chart, in whose place its folder is put where standard input was called by that. For
+kustomize it is the resource: the file that the build names in an annotation (``buildMetadata: [originAnnotations]``),
+or the one file below the kustomization that has an object of that kind and name, prefixes and suffixes taken off; where
+neither is found, the kustomization itself. Standard input without a name is no file.
+"""
+
+from __future__ import annotations
+
+import os.path
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from schedctl import sources
+from schedctl.errors import InputError
+from schedctl.policy.reports import Location
+from schedctl.sources.documents import Document
+from schedctl.sources.findings import Path as FieldPath
+from schedctl.sources.findings import Wanted, dotted, printable
+from schedctl.sources.manifests import Sourced
+from schedctl.sources.terms import Terms
+
+ORIGIN: Final = "config.kubernetes.io/origin"
+_KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+_STDIN: Final = "<stdin>"
+_MOST_FILES: Final = 2_000
+_MOST_BYTES: Final = 16 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Resource:
+    """An object in a file below a kustomization.
+
+    Attributes:
+        sourced: the object.
+        name: what the kustomizations around it call it.
+    """
+
+    sourced: Sourced
+    name: str
+
+
+@dataclass(slots=True)
+class Locator:
+    """Finds places, and remembers what it has read on the way."""
+
+    _resources: dict[str, list[_Resource]] = field(default_factory=dict)
+    _files: dict[Path, list[Sourced]] = field(default_factory=dict)
+
+    def locate(self, fields: Iterable[tuple[Sourced, FieldPath]]) -> list[Location]:
+        """Return the place of each field of an object, or of the object where the field is not written.
+
+        All are asked for at once, so that a document is read once more however many objects it holds.
+
+        Args:
+            fields: objects as they were read, each with a field, () for the object as a whole.
+        """
+        found = [(self._in_file(sourced, path), path) for sourced, path in fields]
+        wanted: dict[int, tuple[Document, Wanted]] = {}
+        for where, path in found:
+            if isinstance(where, Sourced):
+                _, tree = wanted.setdefault(id(where.document), (where.document, Wanted()))
+                full, kind = _paths(where, path)
+                tree.add(full)
+                tree.add(kind)
+        for document, tree in wanted.values():
+            document.locate(tree)
+        return [
+            _written(where, path, wanted[id(where.document)][1]) if isinstance(where, Sourced) else where
+            for where, path in found
+        ]
+
+    def _in_file(self, sourced: Sourced, path: FieldPath) -> Sourced | Location:
+        """Return the object that stands in somebody's file, or the place where only the file or less is known."""
+        folder = sourced.document.text.folder
+        origin = _origin(sourced)
+        if folder or origin:
+            return self._built(sourced, path, folder, origin)
+        if sourced.origin and _is_below(sourced.origin):
+            return Location(file=_template(sourced), path=dotted(path))
+        if sourced.source == _STDIN:
+            return Location(path=dotted(path))
+        return sourced
+
+    def _built(self, sourced: Sourced, path: FieldPath, folder: str, origin: str) -> Sourced | Location:
+        """Return what kustomize built an object from."""
+        if origin:
+            file = Path(folder, origin)
+            found = [one for one in self._objects(file) if _ends(sourced, one)]
+            if len(found) == 1:
+                return found[0]
+            if file.is_file():
+                return Location(file=_shown(file), path=dotted(path))
+        if not folder:
+            return Location(file=printable(origin), path=dotted(path))
+        if folder not in self._resources:
+            self._resources[folder] = list(self._below(Path(folder), "", "", set()))
+        candidates = [
+            one
+            for one in self._resources[folder]
+            if one.sourced.kind.name == sourced.kind.name and one.name == sourced.object.metadata.name
+        ]
+        if len(candidates) > 1:
+            namespace = sourced.object.metadata.namespace
+            candidates = [one for one in candidates if one.sourced.object.metadata.namespace == namespace]
+        if len(candidates) == 1:
+            return candidates[0].sourced
+        return Location(file=_kustomization(Path(folder)), path=dotted(path))
+
+    def _below(self, folder: Path, prefix: str, suffix: str, seen: set[Path]) -> Iterator[_Resource]:
+        """Yield the objects in the files of a kustomization and of those it builds on."""
+        where = folder.resolve()
+        if where in seen or len(self._files) > _MOST_FILES:
+            return
+        seen.add(where)
+        written = _document(folder)
+        prefix, suffix = prefix + _text(written, "namePrefix"), _text(written, "nameSuffix") + suffix
+        listed = (written.get(name) or () for name in ("resources", "bases", "components"))
+        for entry in (each for names in listed if isinstance(names, list) for each in names):
+            path = folder / entry if isinstance(entry, str) else None
+            try:
+                if path is None or "://" in entry:
+                    continue
+                if path.is_dir():
+                    yield from self._below(path, prefix, suffix, seen)
+                    continue
+            except (OSError, ValueError):
+                continue
+            for sourced in self._objects(path):
+                yield _Resource(sourced, f"{prefix}{sourced.object.metadata.name}{suffix}")
+
+    def _objects(self, file: Path) -> list[Sourced]:
+        """Return the objects in a file, none where it cannot be read."""
+        if file not in self._files:
+            self._files[file] = []
+            data = _bytes(file)
+            if data is not None:
+                try:
+                    terms = Terms(creating=True)
+                    self._files[file] = sources.load_text(data, _shown(file), allow_empty=True, terms=terms).objects
+                except InputError:
+                    pass  # kustomize has understood it; here is only what can be pointed to
+        return self._files[file]
+
+
+def _paths(sourced: Sourced, path: FieldPath) -> tuple[FieldPath, FieldPath]:
+    """Return the paths in the document of a field of an object, and of its kind."""
+    above: FieldPath = ("items", sourced.index) if sourced.index >= 0 else ()
+    return (*above, *path), (*above, "kind")
+
+
+def _written(sourced: Sourced, path: FieldPath, wanted: Wanted) -> Location:
+    """Return the place of a field in the file that was read, once it was looked for."""
+    full, kind = _paths(sourced, path)
+    place = wanted.place(full, at_key=True) if path and _is_there(wanted, full) else wanted.place(kind, at_key=True)
+    line, column = place or (sourced.line, sourced.column)
+    return Location(file=sourced.source, line=line, column=column, path=dotted(path))
+
+
+def _is_there(wanted: Wanted, path: Iterable[str | int]) -> bool:
+    node = wanted
+    for step in path:
+        node = node.children[step]
+        if node.value is None:
+            return False
+    return True
+
+
+def _template(sourced: Sourced) -> str:
+    """Return the template that Helm names: in the chart's folder, where standard input was called by that."""
+    chart, slash, rest = sourced.origin.partition("/")
+    folder = Path(sourced.source)
+    if slash and not _is_file(folder) and (folder.name == chart or _is_file(folder / "Chart.yaml")):
+        return _shown(folder / rest)
+    return sourced.origin
+
+
+def _origin(sourced: Sourced) -> str:
+    """Return the file that kustomize says an object comes from, "" where it says nothing or names a remote one."""
+    said = (sourced.object.metadata.annotations or {}).get(ORIGIN, "")
+    found = re.search(r"^path: *['\"]?([^'\"\n]+)", said, re.MULTILINE)
+    if not found or re.search(r"^repo:", said, re.MULTILINE):
+        return ""
+    rendered = sourced.document.text.folder or not _is_file(Path(sourced.source))
+    file = found[1].strip()
+    return file if rendered and _is_below(sourced.document.text.folder, file) else ""
+
+
+def _is_below(*parts: str) -> bool:
+    """Return whether a path, which anybody may have written, stays below the folder it is relative to."""
+    *folders, file = parts
+    path = Path(file)
+    try:
+        if path.is_absolute() or ".." in path.parts:
+            return False
+        folder = Path(*folders).resolve()
+        return (folder / path).resolve().is_relative_to(folder)
+    except (OSError, ValueError, RuntimeError):
+        return False
+
+
+def _ends(built: Sourced, one: Sourced) -> bool:
+    """Return whether an object of a resource file may be what was built, whatever stands around its name now."""
+    return one.kind.name == built.kind.name and one.object.metadata.name in built.object.metadata.name
+
+
+def _document(folder: Path) -> dict[str, Any]:
+    """Return what a kustomization says, nothing where it cannot be read."""
+    from schedctl.sources import yaml_documents
+    from schedctl.sources.findings import Place
+
+    data = _bytes(Path(_kustomization(folder)))
+    if data is None:
+        return {}
+    try:
+        values = list(yaml_documents.read(data, Place(1, 1), lambda finding, place: None))
+    except (yaml_documents.YAMLProblem, UnicodeError):
+        return {}
+    document = values[-1].value if values else None
+    return document if isinstance(document, dict) else {}
+
+
+def _kustomization(folder: Path) -> str:
+    """Return the file of a kustomization; the first name it may have where there is none."""
+    files = [folder / name for name in _KUSTOMIZATIONS]
+    return _shown(next((file for file in files if _is_file(file)), files[0]))
+
+
+def _is_file(file: Path) -> bool:
+    try:
+        return file.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _bytes(file: Path) -> bytes | None:
+    try:
+        if file.is_file() and file.stat().st_size <= _MOST_BYTES:
+            return file.read_bytes()
+    except (OSError, ValueError):
+        pass
+    return None
+
+
+def _shown(file: Path) -> str:
+    """Return a file as the user would write it, ``over/../base`` being ``base``."""
+    return printable(os.path.normpath(file))
+
+
+def _text(document: dict[str, Any], name: str) -> str:
+    value = document.get(name)
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,225 @@
+"""Scenarios: what is supposed to happen once the manifests stand, and what becomes of the pods then.
+
+The manifests are placed on the state once. Each case of a scenario is a fork of the cluster on top of that: its changes
+are made, and the pods that lose their node by them, of the manifests and of all others alike, come back as their
+controllers make them and go through the queue like any other. So do pods that were pending before, which may find room
+now. All that happens at one time, and pods of higher priority come first. In which order pods of one priority come is
+a matter of chance in a real cluster; here those of the manifests come last, so that a pass does not depend on a race
+they might lose. The others come as they were pending before, and then workload by workload, since a controller makes
+all pods of one workload in one go.
+
+A scenario with a topology key has a case for each value that a node has of it, in the order of the values. A scenario
+that no check asks about is not played.
+
+Losing a zone displaces a third of a cluster, and most of it decides nothing. Where only some pods matter to the checks,
+as with ``survives``, the run is first made with those pods alone that come to their turn before the last of them. Its
+outcome is that of the whole run under conditions that are looked at afterwards and argued in `_is_settled`; where they
+do not hold, the whole run is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.pod_info import PodInfo
+from schedctl.errors import UsageError
+from schedctl.plugins.priority_sort import PrioritySort
+from schedctl.policy.documents import Scenario, filled
+from schedctl.policy.situations import Situation, changed, last
+from schedctl.scheduler import Scheduler
+from schedctl.simulation import what_if_words, what_ifs
+from schedctl.simulation.node_choices import SHORTHANDS, cluster_labels, label_of, one_of
+from schedctl.simulation.outcomes import End, Run, State
+from schedctl.simulation.replacements import controller_of
+from schedctl.simulation.returning import Returning
+from schedctl.simulation.runs import Options, run
+from schedctl.simulation.what_ifs import Change, Changed
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One thing that is supposed to happen.
+
+    Attributes:
+        name: ``lose-zone=eu-1a``, or the scenario's name where it has but one case.
+        changes: what is changed, in order.
+    """
+
+    name: str
+    changes: tuple[Change, ...]
+
+
+def cases(scenario: Scenario, cluster: Cluster) -> list[Case]:
+    """Return the cases of a scenario.
+
+    Args:
+        scenario: the scenario.
+        cluster: whose labels a topology key has its values from.
+
+    Raises:
+        UsageError: a change cannot be understood, or no node has the topology key.
+    """
+    if not scenario.topology_key:
+        return [Case(scenario.name, tuple(what_if_words.from_mappings(scenario.changes)))]
+    key = label_of(cluster, scenario.topology_key)
+    table = cluster.node_table
+    values = {(table.objects[row].metadata.labels or {}).get(key, "") for row in table.row_of.values()} - {""}
+    if not values:
+        known = [*sorted(cluster_labels(cluster)), *SHORTHANDS]
+        raise UsageError(f'no node has a label "{key}"', one_of(key, known, "labels"))
+    return [
+        Case(f"{scenario.name}={value}", tuple(what_if_words.from_mappings(filled(scenario.changes, value))))
+        for value in sorted(values)
+    ]
+
+
+@contextmanager
+def played(case: Case, before: Situation, deciding: Collection[str] | None = None) -> Iterator[Situation]:
+    """Yield the situation that a case leads to; it holds for the length of the ``with`` block.
+
+    Args:
+        case: the case.
+        before: the manifests placed.
+        deciding: the keys of the pods that have to be placed, None for all there are.
+
+    Raises:
+        UsageError: what a change is about is not in the cluster.
+        KeyboardInterrupt: the run was interrupted.
+    """
+    scheduler = before.scheduler
+    with scheduler.fork():
+        done = what_ifs.apply(case.changes, scheduler.cluster)
+        successors = _successors(done)
+        ours = {last(successors, key) for judged in before.workloads for key in judged.keys}
+        pods, foreign = _waiting(scheduler, done, ours, list(before.run.pods))
+        if deciding is not None:
+            wanted = {last(successors, key) for key in deciding}
+            bound = _lowest(wanted, scheduler.cluster)
+            first = _first(pods, wanted, bound, scheduler)
+            if first is not None:
+                with scheduler.fork():
+                    facts, controller = _run(scheduler, first)
+                    if bound is None or _is_settled(facts, first, wanted, bound):
+                        yield _situation(case, before, done, facts, controller, successors, foreign)
+                        return
+        facts, controller = _run(scheduler, pods)
+        yield _situation(case, before, done, facts, controller, successors, foreign)
+
+
+def _situation(
+    case: Case,
+    before: Situation,
+    done: Sequence[Changed],
+    facts: Run,
+    controller: Returning,
+    successors: Mapping[str, str],
+    foreign: set[str],
+) -> Situation:
+    return changed(
+        before,
+        case.name,
+        facts,
+        successors={**successors, **controller.successors},
+        foreign=foreign | controller.foreign,
+        changes=[each.text for each in done],
+    )
+
+
+def _run(scheduler: Scheduler, pods: Sequence[PodInfo]) -> tuple[Run, Returning]:
+    controller = Returning(scheduler)
+    facts = run(scheduler, pods, options=Options(trace=False), controller=controller)
+    if facts.end is End.INTERRUPTED:
+        raise KeyboardInterrupt
+    return facts, controller
+
+
+def _successors(done: Sequence[Changed]) -> dict[str, str]:
+    """Return by key of a pod that is gone the key of the pod in its place, "" for none."""
+    return {key: each.successors.get(key, "") for each in done for key in each.gone}
+
+
+def _waiting(
+    scheduler: Scheduler, done: Sequence[Changed], ours: Collection[str], arrived: Sequence[str]
+) -> tuple[list[PodInfo], set[str]]:
+    """Return the pods that want a node, in order of arrival, and the keys of those that no profile serves.
+
+    Args:
+        scheduler: with the cluster.
+        done: what was changed.
+        ours: the keys of the manifests' pods.
+        arrived: the keys of the pods that came before, in order; a cluster does not keep it when a fork is left.
+    """
+    pending = scheduler.cluster.pending
+    displaced = {key for each in done for key in each.waiting}
+    served = [info for info in pending.values() if scheduler.profile_of(info)]
+    foreign = {key for key, info in pending.items() if scheduler.profile_of(info) is None}
+    turn_of = {key: turn for turn, key in enumerate(arrived)}
+
+    def turn(info: PodInfo) -> tuple[bool, bool, tuple[str, str, str], int, str]:
+        returns = info.key in displaced
+        maker = _maker(info) if returns else ("", "", "")
+        return info.key in ours, returns, maker, turn_of.get(info.key, len(turn_of)), info.key
+
+    return sorted(served, key=turn), foreign
+
+
+def _maker(info: PodInfo) -> tuple[str, str, str]:
+    owner = controller_of(info.pod)
+    return (info.namespace, owner.kind, owner.name) if owner is not None else (info.namespace, "Pod", info.key)
+
+
+# -- pods that decide ------------------------------------------------------------
+
+
+def _first(
+    pods: Sequence[PodInfo], wanted: Collection[str], bound: int | None, scheduler: Scheduler
+) -> list[PodInfo] | None:
+    """Return the pods whose turn comes before some pods have had theirs, those pods included.
+
+    None where that cannot be told from the start, or where it is all of them.
+    """
+    cluster = scheduler.cluster
+    if any(type(each) is not PrioritySort for profile in scheduler.profiles.values() for each in profile.queue_sort):
+        return None
+    if bound is None:
+        return []
+    if any(info.terminating and info.priority > bound for info in cluster.pod_table):
+        return None
+    ordered = sorted(pods, key=lambda info: -info.priority)
+    end = max((n + 1 for n, info in enumerate(ordered) if info.priority > bound or info.key in wanted), default=0)
+    if end == len(pods):
+        return None
+    first = {info.key for info in ordered[:end]}
+    return [info for info in pods if info.key in first]
+
+
+def _lowest(wanted: Collection[str], cluster: Cluster) -> int | None:
+    """Return the lowest priority of some pods, None where none of them is in the cluster."""
+    table = cluster.pod_table
+    priorities = [table.infos[table.row_of[key]].priority for key in wanted if key in table.row_of]
+    priorities += [cluster.pending[key].priority for key in wanted if key in cluster.pending]
+    return min(priorities, default=None)
+
+
+def _is_settled(facts: Run, first: Sequence[PodInfo], wanted: Collection[str], bound: int) -> bool:
+    """Return whether what became of some pods in a run of the first alone is what becomes of them in the whole run.
+
+    All pods come at the same time, and the queue takes those of higher priority first, then those that came first. So
+    the whole run begins as this one did, up to the last pod of the first, provided that it placed the wanted pods on
+    its way: at their first attempt, before the clock moved. From there on they have a node, and only an eviction could
+    take it away. Nobody evicts a pod of his own or a higher priority, and every pod above the lowest of the wanted
+    ones was among the first. If all of those have their node as well, nobody is left who could.
+    """
+
+    def placed(key: str) -> bool:
+        outcome = facts.pods[key]
+        return outcome.state is State.BOUND and outcome.attempts == 1 and not outcome.settled
+
+    if any(eviction.pod.key in wanted or eviction.pod.priority >= bound for eviction in facts.evictions):
+        return False
+    return all(placed(info.key) for info in first if info.priority > bound or info.key in wanted) and all(
+        outcome.pod.priority <= bound or placed(key) for key, outcome in facts.pods.items()
+    )

@@ -1,0 +1,344 @@
+"""What there is to judge: the pods of the manifests, each with what became of it, in one picture of the cluster.
+
+A `Situation` is such a picture: the manifests placed on the state, or that and a case of a scenario on top. It holds as
+long as the cluster is as the runs have left it, so everything that asks the cluster again (why a pod is pending, how
+many more fit, whether a node can be drained) has to be asked before the next picture is made.
+
+A pod keeps its place among its workload's through all pictures, whatever name its successors have. Its own name does
+not stay the same: of Deployments and others it ends at random, and the end changes with the template. So findings name
+such pods by their place, ``web[3]``, as they would in the next run, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from schedctl.api.workloads import DaemonSet
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.pod_info import PodInfo
+from schedctl.policy.documents import BASELINE, Match
+from schedctl.scheduler import Scheduler
+from schedctl.simulation import accounts
+from schedctl.simulation.outcomes import Eviction, PodOutcome, Run
+from schedctl.simulation.releases import Simulated
+from schedctl.simulation.reports import Fate
+from schedctl.sources.manifests import Sourced
+from schedctl.workloads.expansion import Workload
+
+Key = tuple[str, str, str]
+"""Kind, namespace and name of an object."""
+
+UNCLEAR = frozenset((Fate.INCONCLUSIVE, Fate.FOREIGN_SCHEDULER))
+"""Nobody here can tell where such a pod goes."""
+REFUSED = frozenset((Fate.REJECTED, Fate.NOT_CREATED))
+"""Such a pod does not come to be."""
+_NAMED = ("Pod", "StatefulSet")
+"""Kinds whose pods have names that stay."""
+
+
+@dataclass(slots=True, eq=False)
+class JudgedPod:
+    """A pod of the manifests in one situation.
+
+    Attributes:
+        name: how findings name it.
+        info: the pod: as it is in the cluster, or as it would have been created.
+        fate: what became of it.
+        node: the node it is on, "" for none.
+        message: why it is on none.
+        plugins: who refused it.
+        keys: every key it has had: its own, and those of the pods that took its place.
+        lost: it had a node and nobody makes it again.
+    """
+
+    name: str
+    info: PodInfo
+    fate: Fate
+    node: str = ""
+    message: str = ""
+    plugins: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    lost: bool = False
+
+    @property
+    def placed(self) -> bool:
+        """Whether it is on a node."""
+        return self.fate is Fate.PLACED
+
+    @property
+    def unclear(self) -> bool:
+        """Whether nobody here can tell."""
+        return self.fate in UNCLEAR
+
+    @property
+    def pending(self) -> bool:
+        """Whether it is known to be on no node."""
+        return not (self.placed or self.unclear)
+
+
+@dataclass(slots=True, eq=False)
+class JudgedWorkload:
+    """An object of the manifests that makes pods, in one situation; a pod on its own is a workload of one.
+
+    Attributes:
+        workload: what it was expanded to.
+        sourced: the object with its place in the files, None where it comes from none.
+        pods: its pods: new ones in the order in which they are created, then old ones that stay.
+        removed: its pods of before that went, with the nodes they ran on.
+    """
+
+    workload: Workload
+    sourced: Sourced | None
+    pods: list[JudgedPod]
+    removed: tuple[PodInfo, ...] = ()
+
+    @property
+    def key(self) -> Key:
+        """Kind, namespace and name."""
+        return self.workload.kind, self.workload.namespace, self.workload.name
+
+    @property
+    def placed(self) -> list[JudgedPod]:
+        """Those on a node."""
+        return [pod for pod in self.pods if pod.placed]
+
+    @property
+    def pending(self) -> list[JudgedPod]:
+        """Those known to be on none."""
+        return [pod for pod in self.pods if pod.pending]
+
+    @property
+    def unclear(self) -> list[JudgedPod]:
+        """Those of which nobody here can tell."""
+        return [pod for pod in self.pods if pod.unclear]
+
+    @property
+    def keys(self) -> set[str]:
+        """Every key that one of its pods has had."""
+        return {key for pod in self.pods for key in pod.keys}
+
+    @property
+    def wants_none(self) -> str:
+        """Why it has no pods, in words."""
+        return "no node is one that it makes a pod for" if self.per_node() else "no pods are wanted"
+
+    def per_node(self) -> bool:
+        """Whether it makes one pod for each node."""
+        return isinstance(self.workload.object, DaemonSet)
+
+
+@dataclass(slots=True, eq=False)
+class Situation:
+    """A picture of the cluster with the manifests in it.
+
+    Attributes:
+        name: ``baseline``, or scenario and value as in ``lose-zone=eu-1a``.
+        scheduler: profiles, and the cluster as it is in this picture.
+        workloads: what is judged, in the order given.
+        run: what the run that led here found out.
+        evictions: who had to make room for others, in order; since the state was as it was given.
+        successors: by key of a pod that was there before, the key of the pod in its place, "" for none.
+        changes: what the scenario changed, in words.
+    """
+
+    name: str
+    scheduler: Scheduler
+    workloads: list[JudgedWorkload]
+    run: Run
+    evictions: list[Eviction] = field(default_factory=list)
+    successors: dict[str, str] = field(default_factory=dict)
+    changes: list[str] = field(default_factory=list)
+
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster."""
+        return self.scheduler.cluster
+
+    def now(self, key: str) -> str:
+        """Return the key of the pod that stands for one that was there before: its own, or of the last in its place."""
+        return last(self.successors, key)
+
+    def node_of(self, key: str) -> str:
+        """Return the node a pod is on, "" for none."""
+        return node_of(self.cluster, key)
+
+    @property
+    def unclear(self) -> list[JudgedPod]:
+        """The pods of the manifests of which nobody here can tell where they go."""
+        return [pod for judged in self.workloads for pod in judged.unclear]
+
+    def evicted_by(self, keys: Iterable[str]) -> list[Eviction]:
+        """Return who had to make room for some pods."""
+        wanted = set(keys)
+        return [eviction for eviction in self.evictions if eviction.by in wanted]
+
+
+def last(successors: Mapping[str, str], key: str) -> str:
+    """Return the end of a chain of successors, "" where somebody in it has none."""
+    seen = {key}
+    while key in successors:
+        key = successors[key]
+        if key in seen:
+            break
+        seen.add(key)
+    return key
+
+
+def node_of(cluster: Cluster, key: str) -> str:
+    """Return the node a pod is on, "" for none."""
+    row = cluster.pod_table.row_of.get(key)
+    return "" if row is None else cluster.node_table.names[int(cluster.pod_table.node[row])]
+
+
+def released(facts: Simulated, scheduler: Scheduler, sourced: Mapping[Key, Sourced]) -> Situation:
+    """Return the situation that a release has led to.
+
+    Args:
+        facts: of the release.
+        scheduler: whose cluster it was placed on, as the run left it.
+        sourced: the objects of the manifests with their places, by kind, namespace and name.
+    """
+    release, cluster = facts.release, scheduler.cluster
+    workloads = []
+    for turn in release.turns:
+        update, workload = turn.update, turn.update.workload
+        if workload.standing:  # of the cluster, and stays as it is; only new nodes want pods of it
+            continue
+        pods = [_created(facts, key, PodInfo(replica.pod)) for key, replica in update.created.items()]
+        pods += [
+            JudgedPod("", PodInfo(replica.pod), Fate.NOT_CREATED, message="its controller waits for other pods")
+            for replica in update.unsent
+        ]
+        going = {id(info) for info in (*turn.removed, *update.leaving)}
+        for info in update.old:
+            if id(info) not in going:
+                pods.append(_kept(release.now(info.key), info, facts, cluster))
+        for number, pod in enumerate(pods):
+            pod.name = _name(workload, pod, number)
+        removed = tuple(info for info in turn.removed if info.pod.spec.node_name)
+        judged = JudgedWorkload(workload, None, pods, removed)
+        judged.sourced = sourced.get(judged.key)
+        workloads.append(judged)
+    evictions = [eviction for eviction in facts.run.evictions if eviction.by]
+    return Situation(BASELINE, scheduler, workloads, facts.run, evictions, dict(release.successors))
+
+
+def changed(
+    before: Situation,
+    name: str,
+    facts: Run,
+    *,
+    successors: Mapping[str, str],
+    foreign: set[str],
+    changes: Sequence[str],
+) -> Situation:
+    """Return the situation that a scenario has led to.
+
+    Args:
+        before: the manifests placed.
+        name: of the scenario.
+        facts: of the run that placed what had lost its node.
+        successors: by key of a pod that had to go, the key of the pod in its place, "" for none.
+        foreign: pods that no profile serves, by key.
+        changes: what was changed, in words.
+    """
+    scheduler = before.scheduler
+    workloads = []
+    for judged in before.workloads:
+        pods = [_after(pod, scheduler.cluster, facts, successors, foreign) for pod in judged.pods]
+        if judged.per_node():  # a node that is gone wants no daemon any more
+            pods = [pod for pod in pods if not pod.lost]
+        workloads.append(JudgedWorkload(judged.workload, judged.sourced, pods, judged.removed))
+    evictions = [*before.evictions, *(eviction for eviction in facts.evictions if eviction.by)]
+    together = {**before.successors, **successors}
+    return Situation(name, scheduler, workloads, facts, evictions, together, list(changes))
+
+
+def selected(workloads: Iterable[JudgedWorkload], match: Match) -> list[JudgedWorkload]:
+    """Return the workloads a policy is about, each with the pods it is about."""
+    found = []
+    for judged in workloads:
+        pods = [pod for pod in judged.pods if match.selects(*judged.key, pod.info.labels)]
+        template = judged.workload.template
+        if pods and len(pods) < len(judged.pods):
+            found.append(replace(judged, pods=pods))
+        elif pods or (not judged.pods and match.selects(*judged.key, template.metadata.labels if template else None)):
+            found.append(judged)
+    return found
+
+
+def _waits(outcome: PodOutcome) -> tuple[Fate, str, tuple[str, ...]]:
+    """Return what became of a pod that took part in a run, why it is on no node, and who says so."""
+    return accounts.fate_of(outcome), outcome.message, outcome.plugins
+
+
+def _created(facts: Simulated, key: str, info: PodInfo) -> JudgedPod:
+    """Return a pod that the release made."""
+    release = facts.release
+    now = release.now(key)
+    keys = _chain(release.successors, key)
+    outcome = facts.run.pods.get(now)
+    if now in release.rejected:
+        rejected = release.rejected[now]
+        return JudgedPod("", info, Fate.REJECTED, message=rejected.message, plugins=(rejected.plugin,), keys=keys)
+    if now in release.foreign:
+        info = release.foreign[now]
+        message = f"no profile serves schedulerName {info.pod.spec.scheduler_name}"
+        return JudgedPod("", info, Fate.FOREIGN_SCHEDULER, message=message, keys=keys)
+    if outcome is None:
+        return JudgedPod("", info, Fate.QUEUED, message="it has not come to the queue", keys=keys)
+    fate, message, plugins = _waits(outcome)
+    node = outcome.node if fate is Fate.PLACED else ""
+    return JudgedPod("", outcome.pod, fate, node, message, plugins, keys, lost=fate is Fate.EVICTED)
+
+
+def _kept(now: str, info: PodInfo, facts: Simulated, cluster: Cluster) -> JudgedPod:
+    """Return a pod that was there before and belongs to the workload still."""
+    keys: tuple[str, ...] = (info.key,) if now == info.key else (info.key, now)
+    node, outcome = node_of(cluster, now), facts.run.pods.get(now)
+    if node:
+        return JudgedPod("", cluster.pod_table.infos[cluster.pod_table.row_of[now]], Fate.PLACED, node, keys=keys)
+    if outcome is None:
+        return JudgedPod("", info, Fate.QUEUED, message="it is on no node", keys=keys)
+    fate, message, plugins = _waits(outcome)
+    return JudgedPod("", outcome.pod, fate, message=message, plugins=plugins, keys=keys, lost=fate is Fate.EVICTED)
+
+
+def _after(pod: JudgedPod, cluster: Cluster, facts: Run, successors: Mapping[str, str], foreign: set[str]) -> JudgedPod:
+    """Return a pod as a scenario has left it."""
+    if pod.fate in REFUSED or pod.unclear or not pod.keys:
+        return pod
+    chain = _chain(successors, pod.keys[-1])
+    now, keys = chain[-1], (*pod.keys, *chain[1:])
+    row = cluster.pod_table.row_of.get(now)
+    outcome = facts.pods.get(now)
+    if row is not None and (outcome is None or outcome.node):
+        table = cluster.pod_table
+        node = cluster.node_table.names[int(table.node[row])]
+        return replace(pod, info=table.infos[row], fate=Fate.PLACED, node=node, message="", plugins=(), keys=keys)
+    if now in foreign:
+        return replace(pod, fate=Fate.FOREIGN_SCHEDULER, node="", message="another scheduler places it", keys=keys)
+    if outcome is not None:
+        fate, message, plugins = _waits(outcome)
+        lost = fate is Fate.EVICTED
+        return replace(
+            pod, info=outcome.pod, fate=fate, node="", message=message, plugins=plugins, keys=keys, lost=lost
+        )
+    if now in cluster.pending:
+        return replace(pod, info=cluster.pending[now], fate=Fate.QUEUED, node="", keys=keys)
+    return replace(pod, fate=Fate.EVICTED, node="", message="nobody makes it again", keys=keys, lost=True)
+
+
+def _chain(successors: Mapping[str, str], key: str) -> tuple[str, ...]:
+    """Return a key and those of the pods that took its place one after another."""
+    chain = [key]
+    while (after := successors.get(chain[-1], "")) and after not in chain:
+        chain.append(after)
+    return tuple(chain)
+
+
+def _name(workload: Workload, pod: JudgedPod, number: int) -> str:
+    if workload.kind in _NAMED:
+        return pod.info.pod.metadata.name
+    return f"{workload.name}[{number}]"

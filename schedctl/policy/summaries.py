@@ -1,0 +1,59 @@
+"""What a run ends with: which results fail it, and all of them in numbers.
+
+What is proved wrong wins over what cannot be told. An object that took no part fails the run whatever it was told to
+fail on, since nobody has looked at it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal
+
+from schedctl.policy.reports import CheckResult, Outcome, Severity, Summary
+
+FailOn = Literal["error", "warning", "info", "never"]
+OnInconclusive = Literal["fail", "warn", "ignore"]
+_RANK: Final[Mapping[str, int]] = {"info": 0, "warning": 1, "error": 2, "never": 3}
+_VIOLATED, _INCONCLUSIVE = 1, 5
+
+
+def fails(result: CheckResult, fail_on: FailOn, on_inconclusive: OnInconclusive) -> bool:
+    """Return whether a result keeps the run from passing.
+
+    Args:
+        result: the result.
+        fail_on: from which severity on violations fail; inconclusive results of lesser checks do not fail either.
+        on_inconclusive: what inconclusive results do.
+    """
+    if result.refused:
+        return True
+    if result.outcome is Outcome.INCONCLUSIVE and on_inconclusive != "fail":
+        return False
+    found = result.outcome in (Outcome.VIOLATED, Outcome.INCONCLUSIVE)
+    return found and _RANK[result.severity] >= _RANK[fail_on]
+
+
+def summarised(results: Sequence[CheckResult], fail_on: FailOn, on_inconclusive: OnInconclusive) -> Summary:
+    """Return the answer in numbers."""
+    outcomes = Counter(result.outcome for result in results)
+    violations = Counter(result.severity for result in results if result.outcome is Outcome.VIOLATED)
+    failing = [result for result in results if fails(result, fail_on, on_inconclusive)]
+    exit_code = 0
+    if any(result.refused or result.outcome is Outcome.VIOLATED for result in failing):
+        exit_code = _VIOLATED
+    elif failing:
+        exit_code = _INCONCLUSIVE
+    return Summary(
+        exit_code=exit_code,
+        results=len(results),
+        passed=outcomes[Outcome.PASSED],
+        errors=violations[Severity.ERROR],
+        warnings=violations[Severity.WARNING],
+        infos=violations[Severity.INFO],
+        exempted=outcomes[Outcome.EXEMPTED],
+        baselined=outcomes[Outcome.BASELINED],
+        inconclusive=outcomes[Outcome.INCONCLUSIVE],
+        fail_on=fail_on,
+        on_inconclusive=on_inconclusive,
+    )

@@ -1,0 +1,108 @@
+"""A bind for people: where the pod goes and why, what is written before, the Binding itself, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from schedctl.explain.bind_reports import BindOutcome, BindReport
+from schedctl.explain.reports import ExplainReport, Explanation, Summary, Verdict
+from schedctl.render import counts, machine, texts
+from schedctl.render.layout import Block, Line, Span, line
+
+_BLANK = line()
+
+
+def lines(report: BindReport, *, wide: bool = False, limit: int = 0, asking: bool = False) -> Iterator[Block]:
+    """Yield the report as lines and tables.
+
+    Args:
+        report: what to tell.
+        wide: show every entry of a list, where the pod is not scheduled.
+        limit: show so many entries of a list, 0 for what suits.
+        asking: whether a question follows, so that the next step need not be named.
+    """
+    summary, outcome = report.summary, report.summary.outcome
+    if outcome in (BindOutcome.PLANNED, BindOutcome.ACCEPTED, BindOutcome.BOUND):
+        yield _answer(report)
+        yield from _account(report.decision, summary.node)
+        yield from _writes(report)
+        yield from texts.what_if(report.metadata.what_if)
+        if outcome is BindOutcome.PLANNED and report.binding is not None:
+            yield _BLANK
+            yield from (Line((Span(each),), whole=True) for each in machine.yaml(report.binding).splitlines())
+        yield from _last(report, asking)
+        return
+    if summary.text:
+        word = "INCONCLUSIVE" if outcome is BindOutcome.INCONCLUSIVE else "NOT BOUND"
+        pod, why = Span(f"pod {summary.pod}: ", "strong"), Span(f" ({summary.text})")
+        yield Line((pod, Span(word, "bad"), why))
+        if outcome is BindOutcome.REFUSED and report.decision.node is None:
+            return
+        yield _BLANK
+    told = texts.lines(_explained(report), wide=wide, limit=limit)
+    if outcome is BindOutcome.REFUSED and report.decision.verdict is Verdict.SCHEDULED:
+        yield Line((Span("without `--node`: ", "faint"), *texts.headline(report.decision)))
+        next(told)
+    yield from told
+    yield from _last(report)
+    if outcome is BindOutcome.INCONCLUSIVE:
+        yield _BLANK
+        yield line("nothing was sent: a pod is not bound on a guess", "faint")
+
+
+def _answer(report: BindReport) -> Line:
+    summary, decision = report.summary, report.decision
+    pod, node = Span(f"pod {summary.pod}", "strong"), Span(summary.node, "good")
+    match summary.outcome:
+        case BindOutcome.BOUND:
+            said = Span(" is bound to ")
+        case BindOutcome.ACCEPTED:
+            said = Span(" would be bound by the API server to ")
+        case _:
+            said = Span(" → ")
+    score = next((each.total for each in decision.scores if each.node == summary.node), None)
+    return Line((pod, said, node, Span(f" (score {score})" if score is not None else "")))
+
+
+def _account(decision: Explanation, node: str) -> Iterator[Block]:
+    """Say in a few lines why this node."""
+    feasible = f"{decision.nodes.feasible} of {counts.nodes(decision.nodes.total)} will do"
+    if node != decision.chosen:
+        yield line(f"{feasible}; kube-scheduler would take {decision.chosen} (score {decision.score})", indent=2)
+    elif len(decision.ties) > 1:
+        tied = ", ".join(decision.ties[:5]) + (", ..." if len(decision.ties) > 5 else "")
+        first = f"{len(decision.ties)} are the best ({tied}), of which this is the first by name"
+        yield line(f"{feasible}; {first}", indent=2)
+    else:
+        yield line(f"{feasible}, and this is the best" if decision.nodes.feasible > 1 else feasible, indent=2)
+        if decision.comparison is not None:
+            yield line(decision.comparison.text, indent=2)
+
+
+def _writes(report: BindReport) -> Iterator[Block]:
+    done = report.summary.outcome is BindOutcome.BOUND
+    for number, write in enumerate(report.writes, 1):
+        yield Line((Span("written: " if done else f"before, {number}: ", "faint"), Span(write.text)), 2, hang=4)
+
+
+def _last(report: BindReport, asking: bool = False) -> Iterator[Block]:
+    if report.moved:
+        yield _BLANK
+        yield line("SOMETHING MOVED WHILE THE POD WAS BEING BOUND, so that the bind may be wrong:", "bad")
+        yield from (line(each, indent=2) for each in report.moved)
+    if report.warnings and report.summary.outcome is BindOutcome.PLANNED:
+        yield _BLANK
+    for warning in report.warnings:
+        yield Line((Span("warning: ", "bad"), Span(warning)), hang=9)
+    if report.summary.outcome is BindOutcome.PLANNED and not asking:
+        yield _BLANK
+        live = "`--execute` binds the pod, `--dry-run=server` asks the API server"
+        how = live if report.cluster else "in a live cluster, `--execute` binds the pod"
+        yield line(f"nothing was sent; {how}", "faint")
+    elif report.summary.outcome is BindOutcome.ACCEPTED:
+        yield line("nothing was changed", "faint", indent=2)
+
+
+def _explained(report: BindReport) -> ExplainReport:
+    summary = Summary(exit_code=report.summary.exit_code, pods=1)
+    return ExplainReport(metadata=report.metadata, summary=summary, results=[report.decision])

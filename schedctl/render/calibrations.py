@@ -1,0 +1,142 @@
+"""A calibration for people: how many decisions come out as they were, each plugin's part, and what comes out otherwise.
+
+What agrees is counted, what does not is told, each with what may be the cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from schedctl.calibration.reports import CalibrationReport, Decision, Outcome, PluginAgreement, Summary
+from schedctl.explain.phrases import few
+from schedctl.render import counts
+from schedctl.render.layout import Block, Cell, Line, Span, Table, line
+
+_FEW = 10
+_ALL = 1 << 62
+_BLANK = line()
+_HEADS = ("PLUGIN", "ACCEPTS THE NODE", "TELLS NODES APART", "FOR ANOTHER NODE", "REASONS ALIKE")
+
+
+def lines(report: CalibrationReport, *, wide: bool = False, limit: int = 0) -> Iterator[Block]:
+    """Yield the report as lines and tables.
+
+    Args:
+        report: what to tell.
+        wide: show every decision that comes out otherwise, and every cause.
+        limit: show so many of them, 0 for what suits.
+    """
+    entries = limit or (_ALL if wide else _FEW)
+    for section in (
+        _answer(report.summary),
+        _plugins(report.plugins),
+        _decisions(report.decisions, entries),
+        _refusals(report, entries),
+    ):
+        blocks = list(section)
+        yield from blocks
+        if blocks:
+            yield _BLANK
+    yield from _last(report)
+
+
+def _answer(summary: Summary) -> Iterator[Block]:
+    if summary.agreement is None and not summary.refusals:
+        yield line("there is no decision to make again", "bad")
+        return
+    if summary.agreement is not None:
+        answered = summary.decisions - summary.inconclusive
+        style = "good" if summary.agrees == answered else "strong"
+        agree = "agrees" if summary.agrees == 1 else "agree"
+        yield Line(
+            (Span(f"{summary.agrees} of {counts.of(answered, 'decision')} {agree}: {summary.agreement} %", style),)
+        )
+        ways = (
+            (summary.alone, "the only best node"),
+            (summary.tied, "one of several equally good"),
+            (summary.only, "the only node that would do"),
+        )
+        agreeing = ", ".join(f"{count} {way}" for count, way in ways if count)
+        if agreeing:
+            yield line(agreeing, indent=2)
+        others = (
+            (summary.lower, "scored lower than another node"),
+            (summary.refused, "refused"),
+            (summary.unexplained, "of these without a trace of why"),
+            (summary.generic, "with only such traces as almost any decision bears"),
+            (summary.inconclusive, "inconclusive"),
+        )
+        told = ", ".join(f"{count} {way}" for count, way in others if count)
+        if told:
+            yield line(told, indent=2)
+    elif summary.decisions:
+        yield line(f"{counts.of(summary.decisions, 'decision')}, all inconclusive", "bad")
+    if summary.refusals:
+        style = "good" if summary.refusals_agree == summary.refusals else "strong"
+        pods = counts.of(summary.refusals, "pending pod")
+        told = f"{summary.refusals_agree} of {pods} would be told what it was told"
+        yield Line((Span(told, style),))
+
+
+def _plugins(plugins: Sequence[PluginAgreement]) -> Iterator[Block]:
+    rows: list[Sequence[Cell]] = [
+        (
+            (Span(each.plugin),),
+            _share(each.accepts, each.asked),
+            (Span(str(each.tells) if each.tells else "-"),),
+            (Span(str(each.outvotes) if each.tells else "-", "bad" if each.outvotes else ""),),
+            _share(each.same, each.reasons),
+        )
+        for each in plugins
+    ]
+    if rows:
+        yield Table(rows, 0, _HEADS, frozenset(range(1, len(_HEADS))))
+
+
+def _share(agreeing: int, all_: int) -> Cell:
+    return (Span(f"{agreeing} of {all_}" if all_ else "-", "bad" if agreeing < all_ else ""),)
+
+
+def _decisions(decisions: Sequence[Decision], entries: int) -> Iterator[Block]:
+    differing = [each for each in decisions if each.outcome is not Outcome.AGREES]
+    if not differing:
+        return
+    yield line("decisions that come out otherwise, the newest first:", "faint")
+    for each in differing[:entries]:
+        word = "inconclusive: " if each.outcome is Outcome.INCONCLUSIVE else ""
+        yield Line((Span(each.pod, "strong"), Span(f" on {each.node}: {word}{each.text}")))
+        for cause in each.causes:
+            yield Line((Span("perhaps: ", "faint"), Span(cause.text)), 2, hang=9)
+        if not each.causes and each.outcome is not Outcome.INCONCLUSIVE:
+            yield line("no trace of why", "bad", indent=2)
+    if len(differing) > entries:
+        yield line(f"+{len(differing) - entries} more", "faint")
+
+
+def _refusals(report: CalibrationReport, entries: int) -> Iterator[Block]:
+    told = [each for each in report.refusals if each.text]
+    if not told:
+        return
+    yield line("pending pods that were told something else, or earlier:", "faint")
+    for each in told[:entries]:
+        yield Line((Span(each.pod, "strong"), Span(f": {each.text}")))
+        if not each.agrees:
+            yield Line((Span("then: ", "faint"), Span(each.theirs)), 2, whole=True)
+            if each.ours:
+                yield Line((Span("now:  ", "faint"), Span(each.ours)), 2, whole=True)
+    if len(told) > entries:
+        yield line(f"+{len(told) - entries} more", "faint")
+
+
+def _last(report: CalibrationReport) -> Iterator[Block]:
+    for each in report.not_replayed:
+        yield _note(f"{counts.of(len(each.pods), 'pod')} left out, {each.text}: {few(each.pods)}")
+    yield from map(_note, report.notes)
+    metadata = report.metadata
+    yield _note(
+        f"by the rules of kube-scheduler {metadata.kubernetes_version} ({metadata.configuration}), every node judged"
+    )
+
+
+def _note(text: str) -> Line:
+    return Line((Span("note: ", "faint"), Span(text)), hang=6)

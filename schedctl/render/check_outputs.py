@@ -1,0 +1,111 @@
+"""The outputs of ``schedctl check`` and who writes them, for ``-o`` and for each ``--report FORMAT=FILE``.
+
+What the command line calls::
+
+    form = check_outputs.parse(args.output)                      # raises UsageError before any work is done
+    targets = [check_outputs.target(text) for text in args.report]
+    check_outputs.write(report, form, sys.stdout, terminal, limit=args.limit)
+
+One report goes through any number of them; none changes it, nor the exit code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import NamedTuple, TextIO
+
+from schedctl.errors import UsageError
+from schedctl.policy.reports import CheckReport
+from schedctl.render import sanitise
+from schedctl.render.terminals import PLAIN, Terminal
+
+FORMATS = ("text", "json", "yaml", "junit", "sarif", "github", "gitlab", "tap", "markdown")
+"""What ``-o`` takes."""
+
+
+class Target(NamedTuple):
+    """A parsed ``--report``: the form and the file it goes to."""
+
+    form: str
+    file: str
+
+
+def parse(text: str) -> str:
+    """Return the form a value of ``-o`` stands for; "" is the text for people.
+
+    Raises:
+        UsageError: there is no such form.
+    """
+    if text and text not in FORMATS:
+        raise UsageError(f'there is no output "{sanitise.text(text)}"', f"the outputs are: {', '.join(FORMATS)}")
+    return text or "text"
+
+
+def target(text: str) -> Target:
+    """Return what a value of ``--report`` stands for.
+
+    Raises:
+        UsageError: it is no form and file, or there is no such form.
+    """
+    form, equals, file = text.partition("=")
+    if not (form and equals and file):
+        raise UsageError(
+            f'--report takes FORMAT=FILE, not "{sanitise.text(text)}"', "e.g. `--report sarif=check.sarif`"
+        )
+    return Target(parse(form), file)
+
+
+def write(
+    report: CheckReport,
+    form: str,
+    stream: TextIO,
+    terminal: Terminal = PLAIN,
+    *,
+    limit: int = 0,
+    suppressed: bool = False,
+    now: datetime | None = None,
+) -> None:
+    """Write a report to a stream; all but the text for people is to be encoded as UTF-8.
+
+    Args:
+        report: what to write.
+        form: one of `FORMATS`.
+        stream: where to.
+        terminal: what the stream can show; only the text for people cares.
+        limit: how many findings the text for people shows, 0 for what suits.
+        suppressed: whether SARIF has what was accepted, too.
+        now: by which the text for people tells the age of the state; it tells the time of the state if None.
+    """
+    if form == "text":
+        from schedctl.render import layout
+        from schedctl.render.checks import texts
+
+        layout.write(texts.lines(report, limit=limit, now=now), stream, terminal)
+    else:
+        stream.writelines(_machine(report, form, suppressed))
+
+
+def _machine(report: CheckReport, form: str, suppressed: bool) -> Iterable[str]:
+    from schedctl.render import machine
+    from schedctl.render.checks import github, gitlab, junit, markdown, sarif, tap
+
+    match form:
+        case "json":
+            return [machine.json(report)]
+        case "yaml":
+            return [machine.yaml(report)]
+        case "junit":
+            return [junit.document(report)]
+        case "sarif":
+            return [sarif.document(report, suppressed=suppressed)]
+        case "gitlab":
+            return [gitlab.document(report)]
+        case "github":
+            return github.lines(report)
+        case "tap":
+            return tap.lines(report)
+        case "markdown":
+            return markdown.lines(report)
+        case _:
+            raise ValueError(form)

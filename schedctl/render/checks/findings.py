@@ -1,0 +1,155 @@
+"""What is said of a check in every form: which results are findings, the worst first, and how they are called.
+
+The words are plain text of one line; each form escapes them in its own way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import posixpath
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from schedctl.policy import summaries
+from schedctl.policy.reports import CheckReport, CheckResult, CheckRule, Location, Outcome, PolicyRules, Severity
+
+BASELINE = "baseline"
+"""The scenario in which nothing is changed, which is not mentioned."""
+STDIN = "<stdin>"
+"""The name of what came without one; it is no file that somebody could open."""
+_INCONCLUSIVE = {"fail": Severity.ERROR, "warn": Severity.WARNING, "ignore": Severity.INFO}
+_ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A check and the policy it stands in.
+
+    Attributes:
+        policy: the policy.
+        check: the check.
+        id: how the check is called where all checks of a run have one list: by its name, with the policy's before it
+            if two policies have a check of that name.
+    """
+
+    policy: PolicyRules
+    check: CheckRule
+    id: str
+
+
+def found(report: CheckReport) -> list[CheckResult]:
+    """Return what is violated or inconclusive and not accepted, the worst first, else in the order of the report."""
+    results = [each for each in report.results if each.outcome in (Outcome.VIOLATED, Outcome.INCONCLUSIVE)]
+    return sorted(results, key=lambda each: (_ORDER[level(report, each)], each.outcome is Outcome.INCONCLUSIVE))
+
+
+def accepted(report: CheckReport) -> list[CheckResult]:
+    """Return what would be a finding if nobody had accepted it."""
+    return [each for each in report.results if each.outcome in (Outcome.EXEMPTED, Outcome.BASELINED)]
+
+
+def level(report: CheckReport, result: CheckResult) -> Severity:
+    """Return how bad a finding is: the severity of its check, or less where the run makes less of inconclusive ones."""
+    severities = [result.severity, *([_INCONCLUSIVE[report.summary.on_inconclusive]] if inconclusive(result) else [])]
+    return max(severities, key=_ORDER.__getitem__)
+
+
+def fails(report: CheckReport, result: CheckResult) -> bool:
+    """Return whether a finding keeps the run from passing."""
+    return summaries.fails(result, report.summary.fail_on, report.summary.on_inconclusive)
+
+
+def inconclusive(result: CheckResult) -> bool:
+    """Return whether nobody can tell."""
+    return result.outcome is Outcome.INCONCLUSIVE
+
+
+def rules(report: CheckReport) -> list[Rule]:
+    """Return all checks; those of results whose policy is not listed are made up from the results."""
+    listed = {(policy.name, check.name): (policy, check) for policy in report.policies for check in policy.checks}
+    for each in report.results:
+        if (each.policy, each.check) not in listed:
+            check = CheckRule(name=each.check, severity=each.severity)
+            listed[each.policy, each.check] = (PolicyRules(name=each.policy, checks=[check]), check)
+    names = [check for _, check in listed]
+    return [
+        Rule(policy, check, check.name if names.count(check.name) == 1 else f"{policy.name}/{check.name}")
+        for policy, check in listed.values()
+    ]
+
+
+def called(result: CheckResult) -> str:
+    """Return whom a result is about, ``Deployment shop/web (lose-zone=eu-1a)``."""
+    return result.subject if result.scenario == BASELINE else f"{result.subject} ({result.scenario})"
+
+
+def sentence(result: CheckResult) -> str:
+    """Return what was found, in one line."""
+    return f"{called(result)}: {'inconclusive: ' if inconclusive(result) else ''}{result.message}"
+
+
+def details(result: CheckResult) -> Iterator[str]:
+    """Yield what stands behind a finding and what could be done, a line each."""
+    yield from result.reasons
+    yield from (f"hint: {hint}" for hint in result.hints)
+
+
+def file_of(location: Location) -> str:
+    """Return the file that a location is in, from where we are, as code hosts name it; "" where there is none."""
+    if location.file in ("", STDIN):
+        return ""
+    path = PurePath(location.file)
+    with contextlib.suppress(ValueError):
+        path = path.relative_to(Path.cwd())
+    return posixpath.normpath(path.as_posix())
+
+
+def place(location: Location) -> str:
+    """Return ``file:line:column`` as far as it is known."""
+    if not location.file or not location.line:
+        return location.file
+    return (
+        f"{location.file}:{location.line}:{location.column}" if location.column else f"{location.file}:{location.line}"
+    )
+
+
+def located(report: CheckReport, result: CheckResult) -> Location:
+    """Return where to show a result: at its object, else at the policy that states the check.
+
+    Code hosts leave out what has no file, or refuse the whole upload.
+    """
+    if file_of(result.location):
+        return result.location
+    return Location(file=next((each.source for each in report.policies if each.name == result.policy), ""))
+
+
+def acceptance(result: CheckResult) -> str:
+    """Return why an accepted result does not count."""
+    why = result.acceptance
+    if why is None or why.by == "baseline":
+        return "in the baseline" if result.outcome is Outcome.BASELINED else "exempted"
+    until = f", until {why.expires}" if why.expires else ""
+    return f"exempted by the {why.by}{until}: {why.reason}"
+
+
+def tally(report: CheckReport) -> str:
+    """Return the numbers, in words; what most runs do not have is mentioned only where there is some."""
+    summary = report.summary
+    parts = [
+        f"{summary.results} {'result' if summary.results == 1 else 'results'}",
+        f"{summary.passed} passed",
+        f"{summary.errors} {'error' if summary.errors == 1 else 'errors'}",
+        f"{summary.warnings} {'warning' if summary.warnings == 1 else 'warnings'}",
+        *([f"{summary.infos} info"] if summary.infos else []),
+        f"{summary.exempted} exempted",
+        *([f"{summary.baselined} in the baseline"] if summary.baselined else []),
+        f"{summary.inconclusive} inconclusive",
+    ]
+    return ", ".join(parts)
+
+
+def policies(report: CheckReport) -> str:
+    """Return the names of the policies, in words."""
+    names = [policy.name for policy in report.policies]
+    return f"{'policy' if len(names) == 1 else 'policies'} {', '.join(names)}" if names else "no policy"

@@ -1,0 +1,62 @@
+"""Workflow commands of GitHub Actions: each finding becomes an annotation in the pull request.
+
+GitHub shows ten annotations of a level for a step and drops the others without a word, so the worst come first and the
+tenth says how many more there are. In a command ``%`` and line breaks are escaped, in its properties ``:`` and ``,``
+as well. A runner looks for commands anywhere in a line that has ``##[``, so that does not get out either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from schedctl.policy.reports import CheckReport, CheckResult, Severity
+from schedctl.render import sanitise
+from schedctl.render.checks import findings
+
+MOST = 10
+"""Annotations of a level that GitHub shows."""
+_DETAILS = 8
+_LONG = 4000
+"""How many signs of an annotation are shown; GitHub refuses those over 64 KiB."""
+_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
+
+
+def lines(report: CheckReport) -> Iterator[str]:
+    """Yield a command for each finding, and one for what there is no room for."""
+    found = findings.found(report)
+    for level, command in _COMMANDS.items():
+        results = [each for each in found if findings.level(report, each) is level]
+        shown = results if len(results) <= MOST else results[: MOST - 1]
+        yield from (_annotation(report, result, command) for result in shown)
+        if len(shown) < len(results):
+            more = f"{len(results) - len(shown)} more findings of this level are not shown here"
+            yield f"::{command} title=schedctl::{_data(more)}\n"
+
+
+def _annotation(report: CheckReport, result: CheckResult, command: str) -> str:
+    location = findings.located(report, result)
+    properties = {}
+    if file := findings.file_of(location):
+        properties["file"] = file
+        if location.line:
+            properties["line"] = str(location.line)
+            if location.column:
+                properties["col"] = str(location.column)
+    properties["title"] = f"schedctl {result.check}"
+    told = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    details = [*findings.details(result)]
+    more = [f"+{len(details) - _DETAILS} more lines"] if len(details) > _DETAILS else []
+    text = "\n".join(map(_clean, (findings.sentence(result), *details[:_DETAILS], *more)))
+    return f"::{command} {told}::{_data(text if len(text) <= _LONG else text[: _LONG - 1] + '…')}\n"
+
+
+def _clean(text: str) -> str:
+    return sanitise.text(text).replace("##[", "#\\x23[")
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(_clean(text)).replace(":", "%3A").replace(",", "%2C")

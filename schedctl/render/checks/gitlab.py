@@ -1,0 +1,40 @@
+"""A code quality report of GitLab: a list of findings, for the widget of a merge request.
+
+GitLab wants a path and a line for each, and a fingerprint that no other has; where the file or the line is unknown
+``-`` and 1 stand in. It compares fingerprints to tell new findings from old ones, so ours do not change with numbers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from schedctl.policy.reports import CheckReport, CheckResult, Severity
+from schedctl.render import machine, sanitise
+from schedctl.render.checks import findings
+
+_SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
+"""GitLab also has critical and blocker, which a policy cannot say."""
+_NOWHERE = "-"
+
+
+def document(report: CheckReport) -> str:
+    """Return the list as JSON, the worst first."""
+    seen: Counter[str] = Counter()
+    return machine.json([_entry(report, result, seen) for result in findings.found(report)])
+
+
+def _entry(report: CheckReport, result: CheckResult, seen: Counter[str]) -> dict[str, Any]:
+    location = findings.located(report, result)
+    seen[result.fingerprint] += 1
+    again = seen[result.fingerprint]
+    return {
+        "description": sanitise.text(findings.sentence(result)),
+        "check_name": sanitise.text(result.check),
+        "fingerprint": sanitise.text(result.fingerprint) + (f"-{again}" if again > 1 else ""),
+        "severity": _SEVERITIES[findings.level(report, result)],
+        "location": {
+            "path": sanitise.text(findings.file_of(location)) or _NOWHERE,
+            "lines": {"begin": max(location.line, 1)},
+        },
+    }

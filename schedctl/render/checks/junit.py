@@ -1,0 +1,89 @@
+"""A test report in the XML of JUnit, as Jenkins' schema has it: a suite for each policy, a case for each result.
+
+Cases are named after the check and the object and contain neither numbers nor messages, so that a test report can
+follow them from run to run. A violation is a failure whose type is its severity, an inconclusive result an error, an
+accepted one is skipped. The schema has no place for files and lines, so they begin the text of a failure. There are no
+times: the same input makes the same bytes. What XML cannot hold is among what `sanitise` writes out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from xml.etree import ElementTree as ET
+
+from schedctl.policy.reports import CheckReport, CheckResult, Outcome
+from schedctl.render import sanitise
+from schedctl.render.checks import findings
+
+_ELEMENTS = {
+    Outcome.VIOLATED: "failure",
+    Outcome.INCONCLUSIVE: "error",
+    Outcome.EXEMPTED: "skipped",
+    Outcome.BASELINED: "skipped",
+}
+
+
+def document(report: CheckReport) -> str:
+    """Return the report as XML."""
+    root = ET.Element("testsuites", {"name": "schedctl check", **_counts(report.results)})
+    for policy in dict.fromkeys([*(each.name for each in report.policies), *(each.policy for each in report.results)]):
+        results = [each for each in report.results if each.policy == policy]
+        skipped = sum(_tag(each) == "skipped" for each in results)
+        suite = added(root, "testsuite", name=policy, skipped=str(skipped), **_counts(results))
+        properties = added(suite, "properties")
+        for name, value in _facts(report, policy):
+            added(properties, "property", name=name, value=value)
+        for each in results:
+            _case(suite, each)
+    return printed(root)
+
+
+def _case(suite: ET.Element, result: CheckResult) -> None:
+    case = added(suite, "testcase", classname=f"{result.policy}.{result.check}", name=findings.called(result))
+    tag = _tag(result)
+    if tag == "skipped":
+        added(case, tag, result.message, message=findings.acceptance(result))
+    elif tag:
+        kind = "inconclusive" if findings.inconclusive(result) else result.severity.value
+        place = findings.place(result.location)
+        first = f"{place}: {result.message}" if place else result.message
+        added(case, tag, first, *findings.details(result), type=kind, message=result.message)
+
+
+def added(parent: ET.Element, tag: str, /, *lines: str, **attributes: str) -> ET.Element:
+    """Add an element with lines of text, in which nothing is left that XML cannot hold, and return it."""
+    element = ET.SubElement(parent, tag, {name: sanitise.text(value) for name, value in attributes.items()})
+    element.text = "\n".join(map(sanitise.text, lines)) or None
+    return element
+
+
+def printed(root: ET.Element) -> str:
+    """Return a document as text."""
+    ET.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+
+
+def _counts(results: Iterable[CheckResult]) -> dict[str, str]:
+    counted = Counter(map(_tag, results))
+    return {"tests": str(counted.total()), "failures": str(counted["failure"]), "errors": str(counted["error"])}
+
+
+def _tag(result: CheckResult) -> str:
+    """Return the element that says what came of a case, "" for one that passed."""
+    return _ELEMENTS.get(result.outcome, "")
+
+
+def _facts(report: CheckReport, policy: str) -> Iterable[tuple[str, str]]:
+    metadata, summary = report.metadata, report.summary
+    yield "toolVersion", metadata.tool_version
+    yield "kubernetesVersion", metadata.kubernetes_version
+    yield "configuration", metadata.configuration
+    if metadata.state_taken:
+        yield "stateTaken", metadata.state_taken
+    yield "failOn", summary.fail_on
+    yield "onInconclusive", summary.on_inconclusive
+    yield "exitCode", str(summary.exit_code)
+    yield from (("source", each.source) for each in report.policies if each.name == policy and each.source)
+    yield from ((f"{each.role.lower()}:{each.source}", each.digest) for each in metadata.inputs)
+    yield from (("note", note) for note in report.notes)

@@ -1,0 +1,111 @@
+"""The findings as a table of GitHub's Markdown, for the summary of a job or a comment.
+
+Whatever others wrote is escaped sign by sign, as character references that no parser takes for markup; an ``@`` or a
+``#`` is kept apart from the word after it by an empty comment, as mentions and references are found in what comes out.
+A job summary takes 1 MiB, so rows are written as long as there is room, and a line says how many are missing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from schedctl.policy.reports import CheckReport, CheckResult, Outcome
+from schedctl.render import sanitise
+from schedctl.render.checks import findings
+
+MOST_BYTES = 1 << 20
+_RESERVED = 4096
+"""Bytes kept for the lines that say what is missing."""
+_LONG = 1000
+"""How many signs of a text are shown."""
+_MANY = 100
+"""How many entries of a list are shown."""
+_MARKUP = re.compile(r"""^(?:[-+=]|\d+[.)])|(?<=[wW])\.|[!"#$&*:<>?@\[\\\]^_`{|}~]""")
+"""What could be taken for markup: what begins a list or underlines, the dot of ``www.``, and most signs anywhere."""
+_SIGNS = {"error": "❌", "warning": "⚠️", "info": "ℹ️", "inconclusive": "❔"}
+
+
+def lines(report: CheckReport) -> Iterator[str]:
+    """Yield the report, line by line."""
+    room = MOST_BYTES - _RESERVED
+    for part in (_head(report), _table(report), _details(report), _accepted(report), _notes(report)):
+        left = 0
+        for row in part:
+            size = len(row.encode())
+            if left or size > room:
+                left += 1
+            else:
+                room -= size
+                yield row
+        if left:
+            yield f"\n{left} more are left out: a summary takes 1 MiB.\n"
+
+
+def _head(report: CheckReport) -> Iterator[str]:
+    word = {0: "passed", 1: "failed", 5: "inconclusive"}.get(report.summary.exit_code, "ended early")
+    taken = report.metadata.state_taken
+    state = f", state of {escaped(taken)}" if taken else ""
+    yield f"### schedctl check: {word}\n\n"
+    yield f"{findings.tally(report)} ({escaped(findings.policies(report))}{state})\n"
+
+
+def _table(report: CheckReport) -> Iterator[str]:
+    found = findings.found(report)
+    if not found:
+        return
+    yield "\n| | Check | Object | Finding | Where |\n| --- | --- | --- | --- | --- |\n"
+    for result in found:
+        place = findings.place(findings.located(report, result))
+        cells = map(escaped, (result.check, findings.called(result), result.message, place))
+        yield f"| {_sign(result)} | {' | '.join(cells)} |\n"
+
+
+def _details(report: CheckReport) -> Iterator[str]:
+    for result in findings.found(report):
+        details = [*findings.details(result)]
+        if details:
+            summary = f"{escaped(result.check)}: {escaped(findings.called(result))}"
+            yield _folded(summary, [escaped(detail) for detail in details])
+
+
+def _accepted(report: CheckReport) -> Iterator[str]:
+    accepted = findings.accepted(report)
+    if not accepted:
+        return
+    items = [
+        f"{escaped(each.check)}: {escaped(findings.called(each))}: {escaped(findings.acceptance(each))}"
+        for each in accepted
+    ]
+    yield _folded(f"{len(accepted)} accepted", items)
+
+
+def _folded(summary: str, items: list[str]) -> str:
+    """Return a list that opens when it is asked to."""
+    more = [f"and {len(items) - _MANY} more"] if len(items) > _MANY else []
+    told = "".join(f"- {item}\n" for item in items[:_MANY] + more)
+    return f"\n<details><summary>{summary}</summary>\n\n{told}\n</details>\n"
+
+
+def _notes(report: CheckReport) -> Iterator[str]:
+    if report.notes:
+        yield "\n"
+    yield from (f"- note: {escaped(note)}\n" for note in report.notes)
+
+
+def _sign(result: CheckResult) -> str:
+    word = "inconclusive" if result.outcome is Outcome.INCONCLUSIVE else result.severity.value
+    return f"{_SIGNS[word]} {word}"
+
+
+def escaped(text: str) -> str:
+    """Return a text that means itself wherever in a line of Markdown it stands."""
+    clean = sanitise.text(text).strip()
+    clean = clean if len(clean) <= _LONG else f"{clean[: _LONG - 1]}…"
+    return _MARKUP.sub(_references, clean)
+
+
+def _references(match: re.Match[str]) -> str:
+    return "".join(
+        sign if sign.isdecimal() else f"&#{ord(sign)};{'<!-- -->' if sign in '@#' else ''}" for sign in match[0]
+    )

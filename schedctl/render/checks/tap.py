@@ -1,0 +1,60 @@
+"""The Test Anything Protocol, version 14: a line for each result, and a block of YAML below those that are not ok.
+
+Accepted results are skipped. A finding that does not fail the run, such as a warning, is a TODO: not ok, and no reason
+to fail. A ``#`` in a name would begin such a directive, and older readers know no escape for it, so it is written out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from schedctl.policy.reports import CheckReport, CheckResult, Outcome
+from schedctl.render import machine, sanitise
+from schedctl.render.checks import findings
+
+
+def lines(report: CheckReport) -> Iterator[str]:
+    """Yield the report, line by line."""
+    yield "TAP version 14\n"
+    yield f"1..{len(report.results)}\n"
+    for number, result in enumerate(report.results, 1):
+        yield from _result(report, result, number)
+    yield f"# {described(findings.tally(report))} ({described(findings.policies(report))})\n"
+    yield from (f"# note: {described(note)}\n" for note in report.notes)
+
+
+def _result(report: CheckReport, result: CheckResult, number: int) -> Iterator[str]:
+    name = f"{number} - {described(f'{result.policy} {result.check}: {findings.called(result)}')}"
+    match result.outcome:
+        case Outcome.PASSED:
+            yield f"ok {name}\n"
+        case Outcome.EXEMPTED | Outcome.BASELINED:
+            yield f"ok {name} # SKIP {described(findings.acceptance(result))}\n"
+        case _:
+            word = "inconclusive" if findings.inconclusive(result) else result.severity.value
+            yield f"not ok {name}\n" if findings.fails(report, result) else f"not ok {name} # TODO {word}\n"
+            yield "  ---\n"
+            block = machine.yaml(_diagnostics(report, result)).splitlines()
+            yield from (f"  {line}\n" for line in block)
+            yield "  ...\n"
+
+
+def _diagnostics(report: CheckReport, result: CheckResult) -> dict[str, Any]:
+    location = findings.located(report, result)
+    found: dict[str, Any] = {
+        "message": result.message,
+        "severity": findings.level(report, result).value,
+        "outcome": result.outcome.value,
+        "scenario": result.scenario,
+    }
+    if file := findings.file_of(location):
+        found["at"] = {"file": file, **({"line": location.line} if location.line else {})}
+        if location.line and location.column:
+            found["at"]["column"] = location.column
+    return found | {name: texts for name, texts in (("reasons", result.reasons), ("hints", result.hints)) if texts}
+
+
+def described(text: str) -> str:
+    """Return a text for a line of TAP in which nothing begins a directive."""
+    return sanitise.text(text).replace("#", "\\x23").replace("\\", "\\\\")

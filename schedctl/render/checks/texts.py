@@ -1,0 +1,95 @@
+"""The findings for people, one after another as a compiler prints its own, and the tally in the last line.
+
+A line begins with the place, so that editors and terminals open it. Reasons and hints stand below, indented. What was
+accepted follows shortly: an exemption is listed, never dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+from schedctl.policy.reports import CheckReport, CheckResult, Outcome, Severity
+from schedctl.render.checks import findings
+from schedctl.render.layout import Block, Line, Span, line
+
+_MANY = 100
+"""How many findings are shown."""
+_FEW = 10
+"""How many accepted results are shown, and how many reasons of a finding."""
+_STYLES = {Severity.ERROR: "bad", Severity.WARNING: "warn", Severity.INFO: "strong"}
+_UNITS = ((86400, "d"), (3600, "h"), (60, "m"), (1, "s"))
+
+
+def lines(report: CheckReport, *, limit: int = 0, now: datetime | None = None) -> Iterator[Block]:
+    """Yield the report as lines.
+
+    Args:
+        report: what to tell.
+        limit: show so many findings, and so many accepted ones, 0 for what suits.
+        now: the time by which the age of the state is told; the time it was taken is told if None.
+    """
+    found = findings.found(report)
+    for result in found[: limit or _MANY]:
+        yield from _finding(report, result)
+    yield from _rest(found[limit or _MANY :], "findings")
+    accepted = findings.accepted(report)
+    for result in accepted[: limit or _FEW]:
+        yield _accepted(result)
+    yield from _rest(accepted[limit or _FEW :], "that are accepted")
+    yield from (Line((Span("note: ", "faint"), Span(note)), hang=6) for note in report.notes)
+    yield _last(report, now)
+
+
+def _finding(report: CheckReport, result: CheckResult) -> Iterator[Block]:
+    level = findings.level(report, result)
+    word = "inconclusive" if findings.inconclusive(result) else level.value
+    place = findings.place(result.location)
+    yield Line(
+        (
+            Span(f"{place}: " if place else ""),
+            Span(word, _STYLES[level]),
+            Span(f" [{result.check}] ", "strong"),
+            Span(f"{findings.called(result)}: {result.message}"),
+        ),
+        hang=4,
+    )
+    yield from (line(reason, indent=4) for reason in result.reasons[:_FEW])
+    if len(result.reasons) > _FEW:
+        yield line(f"+{len(result.reasons) - _FEW} more reasons", "faint", indent=4)
+    yield from (Line((Span("hint: ", "hint"), Span(hint)), 4, hang=6) for hint in result.hints)
+
+
+def _accepted(result: CheckResult) -> Line:
+    word = "baselined" if result.outcome is Outcome.BASELINED else "exempted"
+    why = "" if result.outcome is Outcome.BASELINED else f" ({findings.acceptance(result)})"
+    return Line(
+        (Span(word, "faint"), Span(f" [{result.check}] {findings.called(result)}: {result.message}{why}")), hang=4
+    )
+
+
+def _rest(results: Sequence[CheckResult], what: str) -> Iterator[Block]:
+    if results:
+        yield line(f"+{len(results)} more {what}; `--limit` shows more", "faint")
+
+
+def _last(report: CheckReport, now: datetime | None) -> Line:
+    summary = report.summary
+    style = "good" if summary.exit_code == 0 else "bad"
+    state = f", {_age(report.metadata.state_taken, now)}" if report.metadata.state_taken else ""
+    return Line(
+        (Span("check: ", "strong"), Span(findings.tally(report), style), Span(f" ({findings.policies(report)}{state})"))
+    )
+
+
+def _age(taken: str, now: datetime | None) -> str:
+    """Return how old the state is, as far as that can be told."""
+    try:
+        at = datetime.fromisoformat(taken)
+    except ValueError:
+        return f"state of {taken}"
+    seconds = int((now - (at if at.tzinfo else at.replace(tzinfo=UTC))).total_seconds()) if now else -1
+    if seconds < 0:
+        return f"state of {taken}"
+    size, unit = next(((size, unit) for size, unit in _UNITS if seconds >= 2 * size), (1, "s"))
+    return f"state {seconds // size}{unit} old"

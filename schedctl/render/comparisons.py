@@ -1,0 +1,42 @@
+"""What comparisons of pods and of whole runs have in common: the sides, their numbers, and words for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from schedctl.render.layout import Block, Line, Span, Table
+from schedctl.scheduler.sides import Side
+
+FEW = 10
+"""How many pods, nodes or workloads are shown before the rest is counted."""
+ALL = 1 << 62
+
+
+def sides(compared: Sequence[Side]) -> Iterator[Block]:
+    """Yield which configuration is which letter."""
+    yield Table([((Span(side.name, "strong"),), (Span(side.configuration),)) for side in compared])
+
+
+def against(side: str, first: str) -> Span:
+    """Return what a line about a side begins with."""
+    return Span(f"{side} against {first}: ", "strong")
+
+
+def told(parts: Sequence[tuple[int, str, str]]) -> list[Span]:
+    """Return numbers with what they are of, those that are 0 left out."""
+    spans: list[Span] = []
+    for number, text, style in parts:
+        if number:
+            spans += [Span(", ")] if spans else []
+            spans.append(Span(text, style))
+    return spans or [Span("no pods")]
+
+
+def plural(number: int, one: str, several: str) -> str:
+    """Return a number with the verb for one or for several."""
+    return f"{number} {one if number == 1 else several}"
+
+
+def note(text: str) -> Line:
+    """Return a line of what a reader must know."""
+    return Line((Span("note: ", "faint"), Span(text)), hang=6)

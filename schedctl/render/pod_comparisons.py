@@ -1,0 +1,141 @@
+"""Pods under several configurations for people: how many move and break, which, and what makes the difference.
+
+What is the same under all sides is counted and not shown, unless everything is asked for. The sides stand next to each
+other in columns; why something differs is said below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from schedctl.explain.comparison_reports import (
+    Difference,
+    Effect,
+    ExplainComparison,
+    Outcome,
+    PodComparison,
+    SideSummary,
+    Tally,
+)
+from schedctl.explain.reports import Verdict
+from schedctl.render import comparisons, counts
+from schedctl.render.layout import Block, Cell, Line, Span, Table, line
+from schedctl.render.texts import not_known, what_if
+
+_BLANK = line()
+_WORDS = {
+    Effect.SAME: ("same", ""),
+    Effect.MOVES: ("moves", "strong"),
+    Effect.MAY_MOVE: ("may move", "strong"),
+    Effect.BREAKS: ("breaks", "bad"),
+    Effect.MENDS: ("mends", "good"),
+    Effect.OTHERWISE: ("otherwise pending", "strong"),
+    Effect.UNCLEAR: ("unclear", "bad"),
+}
+_VERDICTS = {
+    Verdict.UNSCHEDULABLE: "no node",
+    Verdict.GATED: "gated",
+    Verdict.DELETING: "on its way out",
+    Verdict.FOREIGN_SCHEDULER: "not ours",
+    Verdict.ERROR: "error",
+    Verdict.INCONCLUSIVE: "inconclusive",
+}
+
+
+def lines(report: ExplainComparison, *, wide: bool = False, limit: int = 0) -> Iterator[Block]:
+    """Yield the comparison of explanations as lines and tables.
+
+    Args:
+        report: what to tell.
+        wide: show every pod, also those that are the same.
+        limit: show so many pods, 0 for what suits.
+    """
+    entries = limit or (comparisons.ALL if wide else comparisons.FEW)
+    yield from comparisons.sides([each.side for each in report.sides])
+    yield from what_if(report.metadata.what_if)
+    yield _BLANK
+    for tally in report.summary.tallies:
+        yield _tally(tally, report.sides[0].side.name, report.summary.pods)
+    telling = [pod for pod in report.results if wide or any(each.effect is not Effect.SAME for each in pod.differences)]
+    if telling:
+        yield _BLANK
+        yield from _pods(telling[:entries], report.sides)
+        if len(telling) > entries:
+            yield line(f"+{len(telling) - entries} more", "faint", indent=2)
+    yield _BLANK
+    if report.summary.pods > 1:
+        if any(each.scheduled for each in report.sides):
+            yield from _spread(report.sides)
+            yield _BLANK
+        yield comparisons.note(
+            "each pod is judged alone, on the cluster as it is; `schedctl simulate` places one after another"
+        )
+    yield from not_known(report.metadata.missing)
+    judged = "nodes sampled" if report.metadata.sampling else "every node judged"
+    yield comparisons.note(f"by the rules of kube-scheduler {report.metadata.kubernetes_version}, {judged}")
+
+
+def _tally(tally: Tally, first: str, pods: int) -> Line:
+    if tally.same == pods:
+        return Line(
+            (
+                comparisons.against(tally.side, first),
+                Span("nothing moves", "good"),
+                Span(f" ({counts.of(pods, 'pod')})"),
+            )
+        )
+    parts = (
+        (tally.same, f"{tally.same} the same", ""),
+        (tally.moves, comparisons.plural(tally.moves, "moves", "move"), "strong"),
+        (tally.may_move, f"{tally.may_move} may move", "strong"),
+        (tally.breaks, comparisons.plural(tally.breaks, "breaks", "break"), "bad"),
+        (tally.mends, comparisons.plural(tally.mends, "mends", "mend"), "good"),
+        (tally.otherwise, f"{tally.otherwise} otherwise pending", ""),
+        (tally.unclear, f"{tally.unclear} unclear", "bad"),
+    )
+    return Line((comparisons.against(tally.side, first), *comparisons.told(parts)))
+
+
+def _pods(pods: Sequence[PodComparison], sides: Sequence[SideSummary]) -> Iterator[Block]:
+    heads = ("POD", *(each.side.name for each in sides), *(f"EFFECT OF {each.side.name}" for each in sides[1:]))
+    rows: list[Sequence[Cell]] = []
+    for pod in pods:
+        places = [(Span(_place(outcome)),) for outcome in pod.outcomes]
+        effects = [(Span(*_WORDS[each.effect]),) for each in pod.differences]
+        rows.append(((Span(f"{pod.pod.namespace}/{pod.pod.name}"),), *places, *effects))
+    yield Table(rows, 0, heads)
+    why = [(pod, each) for pod in pods for each in pod.differences if each.text]
+    if why:
+        yield _BLANK
+    for pod, difference in why:
+        yield _why(pod, difference)
+
+
+def _place(outcome: Outcome) -> str:
+    if outcome.verdict is Verdict.SCHEDULED:
+        tied = f" ({len(outcome.ties)} tied)" if len(outcome.ties) > 1 else ""
+        return f"{outcome.node}{tied}"
+    return _VERDICTS[outcome.verdict]
+
+
+def _why(pod: PodComparison, difference: Difference) -> Line:
+    word, style = _WORDS[difference.effect]
+    before = pod.outcomes[0].node
+    after = next(outcome.node for outcome in pod.outcomes if outcome.side == difference.side)
+    way = f" {before} → {after}" if difference.effect in (Effect.MOVES, Effect.MAY_MOVE) and before != after else ""
+    name = Span(f"{pod.pod.namespace}/{pod.pod.name} ", "strong")
+    return Line((name, Span(f"{word}{way}", style), Span(f": {difference.text}")), hang=2)
+
+
+def _spread(sides: Sequence[SideSummary]) -> Iterator[Block]:
+    heads = ("SIDE", "SCHEDULED", "BY PREEMPTION", "NODES", "MOST ON ONE", "ZONES")
+    rows: list[Sequence[Cell]] = []
+    for each in sides:
+        numbers = (each.scheduled, each.preempting, each.nodes, each.fullest)
+        cells = [(Span(str(number)),) for number in numbers]
+        rows.append(((Span(each.side.name),), *cells, (Span(_zones(each.zones)),)))
+    yield Table(rows, 0, heads, frozenset(range(1, 5)))
+
+
+def _zones(zones: Mapping[str, int]) -> str:
+    return counts.by_zone(zones) if any(zones) else "-"

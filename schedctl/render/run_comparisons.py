@@ -1,0 +1,220 @@
+"""Runs under several configurations for people: how many pods of which workload move and break, and the balance.
+
+Where a workload has as many pods on each node under all sides, it is left out, unless everything is asked for. The
+cluster comes last: who had to make room, and how full and even the nodes are under each side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from schedctl.render import comparisons, counts
+from schedctl.render.layout import Block, Cell, Line, Span, Table, line
+from schedctl.render.texts import not_known, what_if
+from schedctl.scheduler.sides import Side
+from schedctl.simulation.comparison_reports import (
+    Difference,
+    Effect,
+    OtherComparison,
+    SideResult,
+    SimulationComparison,
+    Whereabouts,
+    WorkloadComparison,
+)
+from schedctl.simulation.reports import EndReason, Fate, Use
+
+_BLANK = line()
+_WORDS = {
+    Effect.SAME: ("same", ""),
+    Effect.MOVES: ("moves", "strong"),
+    Effect.BREAKS: ("breaks", "bad"),
+    Effect.MENDS: ("mends", "good"),
+}
+_RESOURCES = ("cpu", "memory")
+
+
+def lines(report: SimulationComparison, *, wide: bool = False, limit: int = 0) -> Iterator[Block]:
+    """Yield the comparison of simulations as lines and tables.
+
+    Args:
+        report: what to tell.
+        wide: show every workload and its nodes, also where nothing differs.
+        limit: show so many entries of a list, 0 for what suits.
+    """
+    entries = limit or (comparisons.ALL if wide else comparisons.FEW)
+    sides = [each.side for each in report.sides]
+    yield from comparisons.sides(sides)
+    yield from what_if(report.metadata.what_if)
+    yield _BLANK
+    for difference, others in zip(report.summary.workload_pods, report.summary.other_pods, strict=True):
+        yield _summary(difference, others, sides[0].name, report.summary.pods)
+    sections = (
+        _workloads(report, wide, entries),
+        *(_workload(result, entries) for result in report.results if wide or _differs(result)),
+        _others(report.others, sides, entries),
+        _preemptions(report.sides),
+        _balance(report.sides),
+        _utilisation(report.sides),
+    )
+    for section in sections:
+        blocks = list(section)
+        if blocks:
+            yield _BLANK
+            yield from blocks
+    yield _BLANK
+    yield from not_known(report.metadata.missing)
+    for each in report.sides:
+        if each.ending.reason not in (EndReason.SETTLED, EndReason.STUCK):
+            yield comparisons.note(f"the run under {each.side.name} ended because {each.ending.text}")
+    judged = "nodes sampled" if report.metadata.sampling else "every node judged"
+    yield comparisons.note(
+        "replicas are interchangeable: those of a workload are compared by how many are on which node"
+    )
+    yield comparisons.note(f"by the rules of kube-scheduler {report.metadata.kubernetes_version}, {judged}")
+
+
+def _summary(difference: Difference, others: Difference, first: str, pods: int) -> Line:
+    if not any((difference.moves, difference.breaks, difference.mends, others.moves, others.breaks, others.mends)):
+        told = (Span("nothing moves", "good"), Span(f" ({counts.of(pods, 'pod')})"))
+        return Line((comparisons.against(difference.side, first), *told))
+    zones = f" ({difference.between_zones} to another zone)" if difference.between_zones else ""
+    nowhere = pods - difference.same - difference.moves - difference.breaks - difference.mends
+    parts = (
+        (difference.same, f"{difference.same} of {counts.of(pods, 'pod')} the same", ""),
+        (difference.moves, f"{comparisons.plural(difference.moves, 'moves', 'move')}{zones}", "strong"),
+        (difference.breaks, comparisons.plural(difference.breaks, "breaks", "break"), "bad"),
+        (difference.mends, comparisons.plural(difference.mends, "mends", "mend"), "good"),
+        (nowhere, f"{nowhere} without a node under both", ""),
+    )
+    more = (
+        (others.moves, comparisons.plural(others.moves, "moves", "move"), "strong"),
+        (others.breaks, comparisons.plural(others.breaks, "breaks", "break"), "bad"),
+        (others.mends, comparisons.plural(others.mends, "mends", "mend"), "good"),
+    )
+    other = (Span("; of the other pods "), *comparisons.told(more)) if any(number for number, *_ in more) else ()
+    return Line((comparisons.against(difference.side, first), *comparisons.told(parts), *other))
+
+
+def _differs(result: WorkloadComparison) -> bool:
+    return any(each.moves or each.breaks or each.mends for each in result.differences)
+
+
+def _workloads(report: SimulationComparison, wide: bool, entries: int) -> Iterator[Block]:
+    telling = [result for result in report.results if wide or _differs(result)]
+    if not telling:
+        return
+    sides = [each.side.name for each in report.sides]
+    heads = ("WORKLOAD", *sides, *(f"EFFECT OF {side}" for side in sides[1:]))
+    rows: list[Sequence[Cell]] = []
+    for result in telling[:entries]:
+        places: list[Cell] = []
+        for outcome in result.outcomes:
+            skew = f", zone skew {outcome.zone_skew}" if outcome.zone_skew is not None else ""
+            style = "" if outcome.placed == result.wanted else "bad"
+            places.append((Span(f"{outcome.placed} of {result.wanted}{skew}", style),))
+        effects = [_effect(difference) for difference in result.differences]
+        rows.append(((Span(f"{result.kind} {result.namespace}/{result.name}"),), *places, *effects))
+    yield Table(rows, 0, heads)
+    if len(telling) > entries:
+        yield line(f"+{len(telling) - entries} more", "faint", indent=2)
+
+
+def _effect(difference: Difference) -> Cell:
+    zones = f" ({difference.between_zones} to another zone)" if difference.between_zones else ""
+    parts = (
+        (difference.moves, f"{comparisons.plural(difference.moves, 'moves', 'move')}{zones}", "strong"),
+        (difference.breaks, comparisons.plural(difference.breaks, "breaks", "break"), "bad"),
+        (difference.mends, comparisons.plural(difference.mends, "mends", "mend"), "good"),
+    )
+    return comparisons.told(parts) if any(number for number, *_ in parts) else (Span("same"),)
+
+
+def _workload(result: WorkloadComparison, entries: int) -> Iterator[Block]:
+    """The nodes of one workload, those with as many pods under all sides left out, and why pods are pending."""
+    yield line(f"{result.kind} {result.namespace}/{result.name}", "strong")
+    names = sorted(set().union(*(outcome.nodes for outcome in result.outcomes)))
+    pods = {name: [outcome.nodes.get(name, 0) for outcome in result.outcomes] for name in names}
+    telling = {name: numbers for name, numbers in pods.items() if len(set(numbers)) > 1}
+    rows = [
+        ((Span(name),), *((Span(str(number)),) for number in numbers))
+        for name, numbers in list(telling.items())[:entries]
+    ]
+    if rows:
+        yield Table(
+            rows, 2, ("NODE", *(outcome.side for outcome in result.outcomes)), frozenset(range(1, len(rows[0])))
+        )
+    if len(telling) > entries:
+        yield line(f"+{counts.nodes(len(telling) - entries, 'more ')}", "faint", indent=2)
+    messages = [outcome.messages for outcome in result.outcomes]
+    for outcome in result.outcomes if any(each != messages[0] for each in messages) else ():
+        for message in outcome.messages:
+            yield Line((Span(f"{outcome.side}: ", "strong"), Span(message)), 2, whole=True)
+
+
+def _others(others: Sequence[OtherComparison], sides: Sequence[Side], entries: int) -> Iterator[Block]:
+    if not others:
+        return
+    heads = ("OTHER POD", *(side.name for side in sides), *(f"EFFECT OF {side.name}" for side in sides[1:]))
+    rows: list[Sequence[Cell]] = []
+    for other in others[:entries]:
+        places = [(Span(_whereabouts(each)),) for each in other.whereabouts]
+        effects = [(Span(*_WORDS[effect]),) for effect in other.effects]
+        rows.append(((Span(other.pod),), *places, *effects))
+    yield Table(rows, 0, heads)
+    if len(others) > entries:
+        yield line(f"+{len(others) - entries} more", "faint", indent=2)
+
+
+def _whereabouts(each: Whereabouts) -> str:
+    gone = "gone" if each.fate is Fate.EVICTED else "pending"
+    place = each.node or ("left to another scheduler" if each.fate is Fate.FOREIGN_SCHEDULER else gone)
+    return f"{place}, preempted" if each.preempted_by else place
+
+
+def _preemptions(sides: Sequence[SideResult]) -> Iterator[Block]:
+    if not any(each.preemptions for each in sides):
+        return
+    told = "; ".join(
+        f"{each.side.name} {each.summary.preempted}"
+        + (f" ({each.summary.not_returned} of them not placed again)" if each.summary.not_returned else "")
+        for each in sides
+    )
+    yield Line((Span("preempted pods: ", "strong"), Span(told)))
+
+
+def _balance(sides: Sequence[SideResult]) -> Iterator[Block]:
+    heads = ("BALANCE OF NODES", "", "AVERAGE", "DEVIATION", "LOWEST", "HIGHEST")
+    rows: list[Sequence[Cell]] = []
+    for number, each in enumerate(sides[0].balance):
+        known = [("before", each.before), *((side.side.name, side.balance[number].after) for side in sides)]
+        for name, even in known:
+            shares = (even.mean, even.deviation, even.lowest, even.highest)
+            label = each.resource if name == "before" else ""
+            rows.append(((Span(label),), (Span(name),), *((Span(f"{share:.1f}%"),) for share in shares)))
+    yield Table(rows, 0, heads, frozenset(range(2, 6)))
+
+
+def _utilisation(sides: Sequence[SideResult]) -> Iterator[Block]:
+    """How full each group of nodes is before and under each side, of cpu and memory."""
+    first = sides[0].utilisation
+    label = first.label.rpartition("/")[2] or "group"
+    columns = ("before", *(each.side.name for each in sides))
+    heads = [label.upper(), "NODES", *(f"{resource.upper()} {name}" for resource in _RESOURCES for name in columns)]
+    rows: list[Sequence[Cell]] = []
+    for number, group in enumerate(first.groups):
+        cells: list[Cell] = []
+        for resource in _RESOURCES:
+            uses = [_use(each.utilisation.groups[number].uses, resource) for each in sides]
+            before = uses[0]
+            cells.append((Span(_percent(before.before, before.allocatable_before) if before else "-"),))
+            cells += [(Span(_percent(use.after, use.allocatable) if use else "-"),) for use in uses]
+        rows.append(((Span(group.name or "none"),), (Span(str(group.nodes)),), *cells))
+    yield Table(rows, 0, heads, frozenset(range(1, len(heads))))
+
+
+def _use(uses: Sequence[Use], resource: str) -> Use | None:
+    return next((use for use in uses if use.resource == resource), None)
+
+
+def _percent(taken: int, offered: int) -> str:
+    return f"{(200 * taken + offered) // (2 * offered)}%" if offered > 0 else "-"

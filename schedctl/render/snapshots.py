@@ -1,0 +1,213 @@
+"""Snapshots for people: what one holds, what differs between two, and what was just written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+import msgspec
+
+from schedctl.api import times
+from schedctl.render import counts
+from schedctl.render.layout import Block, Cell, Line, Span, Table, line
+from schedctl.snapshots.headers import Header
+from schedctl.snapshots.reports import Change, FieldChange, ObjectChange, SnapshotDiff, SnapshotReport
+
+_FEW = 10
+_ALL = 1 << 62
+_NAMED = 3
+_LONGEST = 60
+_BLANK = line()
+_SIGNS = {Change.ADDED: "+", Change.REMOVED: "-", Change.CHANGED: "~", Change.REPLACED: "±"}
+_STYLES = {Change.ADDED: "good", Change.REMOVED: "bad", Change.CHANGED: "strong", Change.REPLACED: "strong"}
+_UNITS = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
+
+
+def written(file: str, size: int, header: Header, key_file: str) -> Iterator[str]:
+    """Yield what to say of a snapshot that was just written.
+
+    Args:
+        file: where it is.
+        size: its bytes there.
+        header: what it says of itself.
+        key_file: the key of its hashes, "" for one that nobody has kept.
+    """
+    total = sum(header.counts.values())
+    told = ", ".join(f"{count} {kind}" for kind, count in header.counts.items())
+    yield f"wrote {file}: {counts.of(total, 'object')} in {_bytes(size)}{f' ({told})' if told else ''}"
+    match header.redaction:
+        case "none":
+            yield "nothing is redacted: environment variables, commands and all annotations are in it"
+        case "strict":
+            kept = f"the key in {key_file} ({header.key})" if key_file else "a key that is not kept"
+            yield f"names and values are hashed with {kept}; keys of labels and names of resources and drivers are not"
+        case _:
+            yield "only what scheduling reads is in it; `--redact strict` hashes names as well"
+    if header.missing:
+        gaps = ", ".join(f"{gap.kind} ({_reason(gap.reason)})" for gap in header.missing)
+        yield f"could not list: {gaps}; answers that need them are inconclusive"
+    if header.configuration_left_out:
+        yield "the scheduler configuration is left out; give it with --scheduler-config where the snapshot is read"
+
+
+# --- inspect ----------------------------------------------------------------------------------------------------------
+
+
+def inspected(report: SnapshotReport) -> Iterator[Block]:
+    """Yield what a snapshot holds."""
+    header = report.snapshot
+    total = sum(report.objects.values())
+    yield Line((Span(f"{report.file}: ", "strong"), Span(f"{counts.of(total, 'object')}, {_bytes(report.size)}")))
+    yield Table([((Span(name, "faint"),), (Span(value, style),)) for name, value, style in _facts(report)], 2)
+    if report.objects:
+        yield _BLANK
+        rows: list[Sequence[Cell]] = [
+            ((Span(kind),), (Span(str(count)),)) for kind, count in report.objects.items() if count
+        ]
+        yield Table(rows, 2, ("KIND", "OBJECTS"), frozenset((1,)))
+    if report.missing:
+        yield _BLANK
+        yield line("could not be listed", "strong")
+        gaps: list[Sequence[Cell]] = [
+            ((Span(gap.kind),), (Span(_reason(gap.reason)),), (Span(", ".join(gap.plugins)),)) for gap in report.missing
+        ]
+        yield Table(gaps, 2, ("KIND", "WHY", "A GUESS WITHOUT IT"))
+    yield _BLANK
+    if report.in_clear:
+        yield line("can be read in it", "strong")
+        clear: list[Sequence[Cell]] = [((Span(one.sort),), (Span(str(one.count)),)) for one in report.in_clear]
+        yield Table(clear, 2, (), frozenset((1,)))
+    if header.redaction == "none":
+        yield line("and whatever else the objects hold: environment variables, commands, annotations", "bad", indent=2)
+
+
+def _facts(report: SnapshotReport) -> Iterator[tuple[str, str, str]]:
+    header = report.snapshot
+    yield "taken", _taken(header, report.age), ""
+    if header.source:
+        yield "from", header.source, ""
+    if header.server_version:
+        yield "Kubernetes", header.server_version, ""
+    yield "written by", f"schedctl {header.tool_version}" if header.tool_version else "unknown", ""
+    key = f", key {header.key}" if header.key else ""
+    yield "redaction", f"{header.redaction}{key}", "bad" if header.redaction == "none" else ""
+    if header.configuration_left_out:
+        yield "scheduler", "its configuration is left out", ""
+    else:
+        configured = "with its configuration" if header.scheduler_configuration else "without a configuration"
+        yield "scheduler", configured, ""
+    if report.intact:
+        yield "digest", f"{header.digest}, as it was written", ""
+    else:
+        yield "digest", "another: the objects were changed after they were written", "bad"
+
+
+def _taken(header: Header, age: int | None) -> str:
+    if not header.taken or age is None:
+        return "nobody knows when"
+    if age < 0:
+        return f"{header.taken}, which is in the future"
+    unit, seconds = next(((unit, each) for unit, each in _UNITS if age >= each), _UNITS[-1])
+    return f"{header.taken}, {age // seconds} {unit} ago"
+
+
+# --- diff -------------------------------------------------------------------------------------------------------------
+
+
+def compared(report: SnapshotDiff, *, wide: bool = False, limit: int = 0) -> Iterator[Block]:
+    """Yield what differs between two snapshots.
+
+    Args:
+        report: what to tell.
+        wide: show everything.
+        limit: show so many entries of a kind, 0 for a few.
+    """
+    entries = limit or (_ALL if wide else _FEW)
+    summary = report.summary
+    same = not (report.results or report.header)
+    told = "no difference" if same else f"{summary.added} added, {summary.removed} removed, {summary.changed} changed"
+    yield Line((Span(f"{report.before.file} → {report.after.file}: ", "strong"), Span(told, "good" if same else "bad")))
+    if report.before.taken and report.after.taken:
+        yield Line((Span("taken: ", "faint"), Span(f"{report.before.taken} → {report.after.taken}")), 2)
+        if times.unix_nanoseconds(report.after.taken) < times.unix_nanoseconds(report.before.taken):
+            yield line("note: the second was taken before the first, so what is told as added was removed", indent=2)
+    for field in report.header:
+        yield _field(field, 2)
+    if report.not_compared:
+        yield line(f"not compared, as one of them could not list them: {', '.join(report.not_compared)}", indent=2)
+    if report.kinds:
+        yield _BLANK
+        rows: list[Sequence[Cell]] = [
+            tuple(
+                (Span(str(value)),) for value in (one.kind, one.before, one.after, one.added, one.removed, one.changed)
+            )
+            for one in report.kinds
+        ]
+        yield Table(rows, 2, ("KIND", "BEFORE", "AFTER", "ADDED", "REMOVED", "CHANGED"), frozenset(range(1, 6)))
+    for kind, found in groupby(report.results, key=lambda one: one.kind):
+        groups = _grouped([*found])
+        yield _BLANK
+        yield line(kind, "strong")
+        for group in groups[:entries]:
+            yield from _group(group, entries)
+        if len(groups) > entries:
+            rest = sum(map(len, groups[entries:]))
+            yield line(f"+{rest} more; `--limit` shows them", "faint", indent=2)
+
+
+def _grouped(changes: list[ObjectChange]) -> list[list[ObjectChange]]:
+    """Return the changes that read alike together: of one workload, or of the same fields to the same values."""
+    groups: dict[tuple[Any, ...], list[ObjectChange]] = {}
+    for number, one in enumerate(changes):
+        namespace = one.name.rpartition("/")[0]
+        if one.change is Change.CHANGED:
+            alike: tuple[Any, ...] = (one.change, msgspec.json.encode(one.fields))
+        else:
+            alike = (one.change, namespace, one.owner) if one.owner else (number,)
+        groups.setdefault(alike, []).append(one)
+    order = list(Change)
+    return sorted(groups.values(), key=lambda group: order.index(group[0].change))
+
+
+def _group(group: list[ObjectChange], entries: int) -> Iterator[Block]:
+    first = group[0]
+    names = ", ".join(one.name for one in group[:_NAMED])
+    more = f", +{len(group) - _NAMED} more" if len(group) > _NAMED else ""
+    owner = f"  {first.owner}" if first.owner and first.change is not Change.CHANGED else ""
+    yield Line(
+        (
+            Span(f"{_SIGNS[first.change]} ", _STYLES[first.change]),
+            Span(names),
+            Span(more, "faint"),
+            Span(owner, "faint"),
+        ),
+        2,
+    )
+    if first.change is Change.REPLACED:
+        yield line("another object of the same name", "faint", indent=6)
+        return
+    for field in first.fields[:entries]:
+        yield _field(field, 6)
+    if len(first.fields) > entries:
+        yield line(f"+{len(first.fields) - entries} more fields", "faint", indent=6)
+
+
+def _field(field: FieldChange, indent: int) -> Line:
+    return Line((Span(f"{field.path}: ", "faint"), Span(f"{_value(field.before)} → {_value(field.after)}")), indent)
+
+
+def _value(value: Any) -> str:
+    """Return a value on one line, not too long."""
+    if value is None:
+        return "none"
+    text = msgspec.json.encode(value).decode()
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _reason(reason: str) -> str:
+    return {"Forbidden": "forbidden", "Unread": "in no version that is read", "LeftOut": "left out"}.get(reason, reason)
+
+
+def _bytes(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.1f} kB"

@@ -1,0 +1,22 @@
+"""News about a pod that is watched, for people: when, what the answer is now, and kube-scheduler's line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from schedctl.explain.watch_reports import Event, WatchLine
+from schedctl.render.layout import Block, Line, Span
+from schedctl.render.texts import answer
+
+
+def lines(news: WatchLine) -> Iterator[Block]:
+    """Yield one piece of news."""
+    time = Span(f"{news.time} ", "faint")
+    if news.result is None:
+        yield Line((time, Span(news.text, "good" if news.event is Event.BOUND else "strong")))
+        return
+    first, *rest = answer(news.result)
+    yield Line((time, *first.spans))
+    yield from rest
+    if news.result.message:
+        yield Line((Span(news.result.message),), 2, whole=True)

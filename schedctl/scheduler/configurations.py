@@ -1,0 +1,116 @@
+"""Configurations that meet plugins which are not Kubernetes' own.
+
+A configuration may name plugins that come with an installed package, and is read once more with them if it does. Where
+there is no configuration, plugins that somebody named take part in Kubernetes' defaults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TypeVar
+
+from schedctl.config import loading
+from schedctl.config.defaults import complete
+from schedctl.config.expansion import expand_all
+from schedctl.config.types import Plugin as Enabled
+from schedctl.config.types import Plugins, PluginSet, ProfileConfig, SchedulerConfiguration
+from schedctl.errors import ConfigError, Problem, UsageError
+from schedctl.framework.points import Plugin
+from schedctl.framework.registries import Registry
+from schedctl.scheduler import discovery
+
+T = TypeVar("T")
+
+
+def makeable(configuration: SchedulerConfiguration, registry: Registry) -> list[Problem]:
+    """Return why the profiles of a configuration cannot be made of some plugins."""
+    return expand_all(configuration, registry)[1]
+
+
+def with_plugins(named: discovery.Found) -> SchedulerConfiguration:
+    """Return Kubernetes' defaults, in which the plugins that somebody named take part.
+
+    They stand behind Kubernetes' own, but for those that would never be asked there: the one that sorts the queue
+    takes the place of Kubernetes', and one that binds comes first.
+
+    Raises:
+        ConfigError: they cannot take part together.
+    """
+    if not named.named:
+        return loading.default()
+    own = tuple(Enabled(name=name) for name in named.named)
+    sorting, binding = (
+        tuple(plugin for plugin in own if named.registry.implements(plugin.name, point))
+        for point in ("queueSort", "bind")
+    )
+    plugins = Plugins(
+        multi_point=PluginSet(enabled=own),
+        queue_sort=PluginSet(enabled=sorting, disabled=(Enabled(name="*"),) if sorting else ()),
+        bind=PluginSet(enabled=binding),
+    )
+    configuration = complete(SchedulerConfiguration(profiles=(ProfileConfig(plugins=plugins),)))
+    problems = makeable(configuration, named.registry)
+    if problems:
+        raise ConfigError(problems)
+    return configuration
+
+
+def read(plugins: discovery.Found, load: Callable[[Registry, loading.Check], T]) -> tuple[T, discovery.Found]:
+    """Return what is loaded, and the plugins there are, among them those of installed packages that it needs.
+
+    Args:
+        plugins: the plugins there are.
+        load: loads a configuration with the plugins there are and a check, once or twice.
+
+    Raises:
+        ConfigError: it cannot be loaded.
+        UsageError: an installed plugin that it names is broken.
+    """
+    lacking: set[str] = set()
+
+    def check(configuration: SchedulerConfiguration) -> list[Problem]:
+        names = {name for profile in configuration.profiles for name in profile.plugins.enabled_names()}
+        lacking.update(plugins.lacking(names))
+        return makeable(configuration, plugins.registry)
+
+    try:
+        return load(plugins.registry, check), plugins
+    except ConfigError:
+        more = discovery.with_installed(plugins, lacking) if lacking else plugins
+        broken = sorted(name for name in lacking if name in more.broken)
+        if broken:
+            raise UsageError(more.broken[broken[0]], "mend or remove the package") from None
+        if len(more.registry) == len(plugins.registry):
+            raise
+    return read(more, load)
+
+
+def configured(
+    configuration: str | bytes | Path, plugins: Iterable[type[Plugin] | str]
+) -> tuple[SchedulerConfiguration, Registry]:
+    """Return a configuration and the plugins there are; see `schedctl.scheduler.Scheduler.configured`.
+
+    Raises:
+        ConfigError: the configuration cannot be read or followed.
+        UsageError: a plugin cannot be loaded, is none, or has the name of another.
+    """
+    named = discovery.find(plugins)
+    text, source = _text(configuration)
+    if not text:
+        return with_plugins(named), named.registry
+    chosen, found = read(named, lambda registry, check: loading.load(text, source, check, registry.args_types))
+    return chosen, found.registry
+
+
+def _text(configuration: str | bytes | Path) -> tuple[str | bytes, str]:
+    """Return the text of a configuration and where it is from; a text of one line is taken for a path."""
+    if isinstance(configuration, bytes) or (isinstance(configuration, str) and "\n" in configuration):
+        return configuration, ""
+    if not configuration:
+        return "", ""
+    try:
+        return Path(configuration).read_bytes(), str(configuration)
+    except OSError as error:
+        problem = Problem(f"cannot be read: {(error.strerror or str(error)).lower()}", source=str(configuration))
+        raise ConfigError([problem]) from None

@@ -1,0 +1,252 @@
+"""Where plugins come from that are not Kubernetes' own: packages that are installed, modules and files that are named.
+
+Installed packages offer plugins under the entry point ``schedctl.plugins``, each by its name; whoever installed them
+has decided to trust them, and none is imported before somebody asks for that name. A module or a file runs only because
+somebody named it on the command line, never because a configuration in a repository does: cloned code must not run by
+itself. So what lies in the current folder, or beside a plugin that is named, is never taken for an installed package,
+even if it has a package's metadata, and a package's module is not looked for there. Each plugin is checked before it is
+registered (`schedctl.framework.contracts`), and one that cannot be loaded says where in its code the reason lies.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from importlib import metadata
+from pathlib import Path
+from types import ModuleType
+
+from schedctl.errors import UsageError
+from schedctl.framework import contracts, faults
+from schedctl.framework.points import Plugin
+from schedctl.framework.registries import Registry
+from schedctl.plugins.in_tree import IN_TREE
+
+GROUP = "schedctl.plugins"
+"""The entry point under which packages offer plugins."""
+
+
+def _is_here(path: str) -> bool:
+    """Return whether a path is the current folder, which may be gone."""
+    try:
+        return Path(path).samefile(Path())
+    except OSError:
+        return False
+
+
+_INSTALLED = tuple(path for path in sys.path if Path(path).is_absolute() and not _is_here(path))
+"""Where installed packages lie: what Python looked in before a plugin was named, without the current folder."""
+_HOW = "a plugin is named as file.py, file.py:Class, module or module:Class"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The plugins there are.
+
+    Attributes:
+        registry: all of them.
+        origins: by name, where a plugin that is not Kubernetes' own comes from, in words.
+        named: the names of those that somebody named.
+        broken: by the name of an entry point, why what it offers could not be loaded.
+    """
+
+    registry: Registry = field(default_factory=lambda: IN_TREE)
+    origins: Mapping[str, str] = field(default_factory=dict)
+    named: tuple[str, ...] = ()
+    broken: Mapping[str, str] = field(default_factory=dict)
+
+    def lacking(self, names: Collection[str]) -> list[str]:
+        """Return those of some names that no plugin has and no entry point was asked for."""
+        return [name for name in names if name not in self.registry and name not in self.broken]
+
+
+def find(named: Iterable[type[Plugin] | str] = ()) -> Found:
+    """Return Kubernetes' own plugins and those that are named.
+
+    Args:
+        named: ``module:Class``, ``module``, ``file.py:Class`` or ``file.py``, without a class all defined there; or
+            classes.
+
+    Raises:
+        UsageError: what is named cannot be loaded, is no plugin, or has the name of another.
+    """
+    plugins: dict[str, type[Plugin]] = dict(IN_TREE)
+    origins: dict[str, str] = {}
+    files: dict[Path, ModuleType] = {}
+    for each in named:
+        text = each if isinstance(each, str) else each.__module__
+        for plugin in load(each, files) if isinstance(each, str) else _checked([each], each.__name__):
+            if plugin.name in plugins and plugins[plugin.name] is not plugin:
+                whose = f"that of {origins[plugin.name]}" if plugin.name in origins else "Kubernetes' own"
+                raise UsageError(f"{text}: there is a plugin {plugin.name} already, {whose}", "give it another `name`")
+            plugins[plugin.name] = plugin
+            origins.setdefault(plugin.name, text)
+    return Found(Registry(plugins.values()), origins, tuple(origins)) if origins else Found()
+
+
+def with_installed(found: Found, wanted: Collection[str] | None = None) -> Found:
+    """Return the plugins found and those that installed packages offer.
+
+    Args:
+        found: what there is.
+        wanted: the names to look for, None for all; nothing else is imported.
+    """
+    plugins: dict[str, type[Plugin]] = dict(found.registry)
+    origins, broken = dict(found.origins), dict(found.broken)
+    for point in _offered():
+        if wanted is not None and point.name not in wanted:
+            continue
+        whose = f"{point.dist.name} {point.dist.version}" if point.dist else "an unknown package"
+        try:
+            offered = _of_package(point.value)
+        except UsageError as fault:
+            broken[point.name] = f"{fault} (of {whose})"
+            continue
+        names = [plugin.name for plugin in offered]
+        if names != [point.name]:
+            broken[point.name] = f"{point.value} of {whose} is {' and '.join(names)}, not {point.name}"
+        elif point.name not in plugins:
+            plugins[point.name] = offered[0]
+            origins[point.name] = whose
+        elif plugins[point.name] is not offered[0]:
+            broken[point.name] = f"{point.value} of {whose}: there is a plugin {point.name} already"
+    return Found(Registry(plugins.values()), origins, found.named, broken)
+
+
+def load(text: str, files: dict[Path, ModuleType] | None = None) -> list[type[Plugin]]:
+    """Return the plugins that a text names; see `find`.
+
+    Args:
+        text: the text.
+        files: the files that have run already, which do not run twice.
+
+    Raises:
+        UsageError: they cannot be loaded, or are no plugins.
+    """
+    place, _, name = text.rpartition(":") if ":" in text else (text, "", "")
+    if not place:
+        raise UsageError(f'"{text}" names no module', _HOW)
+    module = _file(Path(place), {} if files is None else files) if place.endswith(".py") else _module(place)
+    return _in(module, name, text)
+
+
+def _offered() -> Iterator[metadata.EntryPoint]:
+    for package in metadata.distributions(path=list(_INSTALLED)):
+        yield from package.entry_points.select(group=GROUP)
+
+
+def _of_package(text: str) -> list[type[Plugin]]:
+    """Return the plugins that an entry point names, whose module is imported from where packages are installed.
+
+    Raises:
+        UsageError: they cannot be loaded, or are no plugins.
+    """
+    place, _, name = text.partition(":")
+    before = list(sys.path)
+    sys.path[:] = _INSTALLED
+    try:
+        with _running(place):
+            module = importlib.import_module(place)
+    finally:
+        sys.path[:] = dict.fromkeys([*before, *sys.path])
+    return _in(module, name, text)
+
+
+def _in(module: ModuleType, name: str, text: str) -> list[type[Plugin]]:
+    """Return the plugin of a name, or all that a module defines.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if name:
+        candidates: list[object] = [_attribute(module, name, text)]
+    else:
+        candidates = [each for each in vars(module).values() if _defined_in(each, module)]
+        if not candidates:
+            raise UsageError(f"{text} defines no plugin", "a plugin inherits a class such as FilterPlugin")
+    return _checked(candidates, text)
+
+
+def _checked(candidates: Sequence[object], text: str) -> list[type[Plugin]]:
+    """Return what keeps the contract of plugins.
+
+    Raises:
+        UsageError: something does not.
+    """
+    for candidate in candidates:
+        wrong = contracts.broken(candidate)
+        if wrong:
+            raise UsageError(f"{text}: " + "; ".join(wrong))
+    return [each for each in candidates if isinstance(each, type) and issubclass(each, Plugin)]
+
+
+def _file(path: Path, files: dict[Path, ModuleType]) -> ModuleType:
+    if not path.is_file():
+        raise UsageError(f"there is no file {path}", _HOW)
+    whole = path.resolve()
+    if whole in files:
+        return files[whole]
+    spec = importlib.util.spec_from_file_location(f"schedctl_plugin_{path.stem}_{len(files)}", whole)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{path} is no Python file", _HOW)
+    module = importlib.util.module_from_spec(spec)
+    _look_also_in(whole.parent)
+    sys.modules[spec.name] = module
+    try:
+        with _running(str(path), str(whole)):
+            spec.loader.exec_module(module)
+    except UsageError:
+        del sys.modules[spec.name]
+        raise
+    files[whole] = module
+    return module
+
+
+def _module(name: str) -> ModuleType:
+    _look_also_in(Path.cwd())
+    with _running(name):
+        return importlib.import_module(name)
+
+
+def _look_also_in(folder: Path) -> None:
+    """Let a plugin import what lies beside it, behind everything that is installed."""
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
+
+
+@contextmanager
+def _running(text: str, file: str = "") -> Iterator[None]:
+    """Turn whatever somebody's code raises while it is imported into words; what it prints is talk, not output.
+
+    Raises:
+        UsageError: it raised something.
+    """
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    except ModuleNotFoundError as fault:
+        itself = fault.name is not None and f"{text}.".startswith(f"{fault.name}.")
+        hint = "is the module's folder the current one?" if itself else "install what it needs beside schedctl"
+        raise UsageError(f"{text} cannot be imported: there is no module {fault.name}", hint) from fault
+    except faults.ESCAPING as fault:
+        said = faults.worded(fault) if not file else faults.worded_in(fault, file)
+        raise UsageError(f"{text} cannot be imported: {said}") from fault
+
+
+def _attribute(module: ModuleType, name: str, text: str) -> object:
+    if not hasattr(module, name):
+        close = get_close_matches(name, vars(module), 1)
+        raise UsageError(f"{text}: there is no {name} in it", f"did you mean {close[0]}?" if close else "")
+    found: object = getattr(module, name)
+    return found
+
+
+def _defined_in(candidate: object, module: ModuleType) -> bool:
+    if not (isinstance(candidate, type) and issubclass(candidate, Plugin)):
+        return False
+    return candidate.__module__ == module.__name__ and not candidate.__name__.startswith("_")

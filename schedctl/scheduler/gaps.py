@@ -1,0 +1,207 @@
+"""What is not known of a cluster, for reports: which kinds are missing, whom that weakens, which answers are guesses.
+
+Which guesses matter is decided in ``engine.guesses``; here they get their words, and whatever else reads the cluster
+than the plugins of the scheduler is heard: admission and controllers, when pods are made. `gathering` hears all that a
+command does::
+
+    with gathering(cluster) as gathered:
+        facts = simulate(scheduler, ...)
+    report(facts, guesses=gathered.told())
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+
+import msgspec
+
+from schedctl.api.devices import ResourceClaimTemplate
+from schedctl.api.gaps import Gap
+from schedctl.api.kinds import KINDS, plural
+from schedctl.api.meta import Namespace
+from schedctl.api.nodes import Node
+from schedctl.api.pods import Pod
+from schedctl.api.policies import LimitRange, PodDisruptionBudget, PriorityClass, ResourceQuota, RuntimeClass
+from schedctl.api.storage import PersistentVolumeClaim, StorageClass
+from schedctl.api.workloads import (
+    CronJob,
+    DaemonSet,
+    Deployment,
+    HorizontalPodAutoscaler,
+    Job,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+)
+from schedctl.cache.cluster import Cluster
+from schedctl.engine.attempts import Attempt
+from schedctl.engine.guesses import ADMISSION, FILTERING, Guess, decisive
+from schedctl.framework.extenders import REJECTOR, Unanswered
+from schedctl.framework.registries import Registry
+from schedctl.plugins.in_tree import IN_TREE
+
+_ADMISSION: dict[type, str] = {
+    LimitRange: "LimitRanger",
+    Namespace: "NamespaceLifecycle",
+    PriorityClass: "Priority",
+    ResourceQuota: "ResourceQuota",
+    RuntimeClass: "RuntimeClass",
+    StorageClass: "DefaultStorageClass",
+}
+"""The admission plugins, by kube-apiserver's names, that read a kind."""
+_CONTROLLERS = frozenset(
+    (
+        CronJob,
+        DaemonSet,
+        Deployment,
+        HorizontalPodAutoscaler,
+        Job,
+        PersistentVolumeClaim,
+        PodDisruptionBudget,
+        ReplicaSet,
+        ReplicationController,
+        ResourceClaimTemplate,
+        StatefulSet,
+    )
+)
+"""The kinds that are read when controllers make or replace pods, and when pods are evicted."""
+_WHY = {
+    "Forbidden": "which may not be listed",
+    "Unread": "which the API server has in no version that is read",
+    "LeftOut": "which were not asked for",
+    "Unwatched": "whose changes are not seen",
+}
+_ORDER = {point: place for place, point in enumerate((ADMISSION, "preEnqueue", *sorted(FILTERING), "postFilter"))}
+
+
+class MissingKind(msgspec.Struct, frozen=True, rename="camel"):
+    """A kind that could not be listed.
+
+    Attributes:
+        kind: its name.
+        reason: ``Forbidden``, ``Unread`` where the API server has it in no version that is read, or ``LeftOut``.
+        plugins: the plugins that read it, of the scheduler and of admission: their answers may be guesses.
+        text: the API server's words, "" where it was not asked.
+    """
+
+    kind: str
+    reason: str
+    plugins: list[str]
+    text: str = ""
+
+
+class Guessed(msgspec.Struct, frozen=True, rename="camel"):
+    """Something that an answer rests on and that is not known.
+
+    Attributes:
+        plugin: who would have looked, "" where it is not one plugin; or the extender that gave no answer.
+        kind: at objects of which kind; ``Extender`` where it is one that gave no answer.
+        decides: whether the answer may be another one; else only the reasons that are given for it.
+        text: the same in words.
+    """
+
+    plugin: str
+    kind: str
+    decides: bool
+    text: str
+
+
+class Gathering:
+    """Hears what the answers of a whole command rest on: what attempts guess, and what makes their pods reads.
+
+    Attributes:
+        guesses: what decides about some answer.
+    """
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.guesses: set[Guess] = set()
+        self._cluster = cluster
+
+    def read(self, kind: type) -> None:
+        """Take down what admission and controllers read; what else is read outside of attempts decides nothing."""
+        if kind in _ADMISSION or kind in _CONTROLLERS:
+            self.guesses.add(Guess(ADMISSION, _ADMISSION.get(kind, ""), kind))
+
+    def rests_on(self, guesses: Iterable[Guess]) -> None:
+        """Take down what an attempt rests on; see `schedctl.engine.attempts.Gatherer`."""
+        self.guesses.update(guesses)
+
+    def admission(self, unknown: Mapping[str, Iterable[type]]) -> None:
+        """Take down what admission would have looked at for pods that were there before, by their keys."""
+        if unknown:
+            for kind in set[type]().union(*unknown.values()):
+                self.read(kind)
+
+    def told(self) -> list[Guessed]:
+        """Return what was heard, in words."""
+        return _told(self.guesses, self.guesses, self._cluster.missing, "the answer is a guess")
+
+
+@contextmanager
+def gathering(cluster: Cluster) -> Iterator[Gathering]:
+    """Hear what is read of missing kinds for the length of a ``with`` block."""
+    gathered = Gathering(cluster)
+    with cluster.watched_by(gathered):
+        yield gathered
+
+
+def missing_kinds(cluster: Cluster, registry: Registry = IN_TREE) -> list[MissingKind]:
+    """Return what could not be listed, in the order in which outputs list kinds."""
+    return [
+        MissingKind(kind.name, gap.reason, list(weakened(kind.struct, registry)), gap.text)
+        for kind in (*KINDS, *registry.kinds)
+        if (gap := cluster.missing.get(kind.struct)) is not None
+    ]
+
+
+def weakened(kind: type, registry: Registry = IN_TREE) -> tuple[str, ...]:
+    """Return the plugins whose answers may be guesses without a kind: the scheduler's, then those of admission."""
+    everybody = tuple(registry) if kind in (Node, Pod) else registry.reading(kind)
+    return (*everybody, *((_ADMISSION[kind],) if kind in _ADMISSION else ()))
+
+
+def guesses_of(outcome: Attempt, before: Collection[Guess] = ()) -> list[Guessed]:
+    """Return what the answer of an attempt rests on, what decides first.
+
+    Args:
+        outcome: the attempt.
+        before: what was guessed when the pod was made.
+    """
+    deciding = decisive(outcome) | frozenset(before)
+    if outcome.error:
+        consequence = "the fault is a guess"
+    elif outcome.chosen:
+        filtered = any(guess.point in (ADMISSION, *FILTERING) for guess in deciding)
+        consequence = "that it fits, and where, is a guess" if filtered else "the chosen node is a guess"
+    elif all(guess.point == "postFilter" for guess in deciding):
+        consequence = "what preemption would come to is a guess"
+    else:
+        consequence = "that no node will do is a guess" if outcome.refused_everywhere else "the answer is a guess"
+    return _told((*before, *_telling(outcome)), deciding, outcome.cluster.missing, consequence)
+
+
+def _telling(outcome: Attempt) -> Collection[Guess]:
+    """The guesses that can have changed anything: where one node is left, nobody asks for scores."""
+    scored = outcome.scoring is not None and len(outcome.scoring.nodes) > 1
+    return [each for each in outcome.guesses if scored or each.point not in ("preScore", "score")]
+
+
+def _told(
+    guesses: Iterable[Guess], deciding: Collection[Guess], missing: dict[type, Gap], consequence: str
+) -> list[Guessed]:
+    """Return guesses in words, one for each plugin and kind."""
+    decides: dict[tuple[str, type], bool] = {}
+    for guess in sorted(guesses, key=lambda each: (_ORDER.get(each.point, 9), each.plugin, each.kind.__name__)):
+        key = guess.plugin, guess.kind
+        decides[key] = decides.get(key, False) or guess in deciding
+    found = []
+    for (plugin, kind), is_decisive in decides.items():
+        if issubclass(kind, Unanswered):
+            named, text = REJECTOR, f"{plugin} {kind.text}"
+        else:
+            named, what = kind.__name__, plural(kind.__name__)
+            text = f"{plugin or 'kube-scheduler'} would also look at {what}, {_WHY[missing[kind].reason]}"
+        then = consequence if is_decisive else "it might give other reasons, which would change nothing"
+        found.append(Guessed(plugin, named, is_decisive, f"{text}: {then}"))
+    return sorted(found, key=lambda each: not each.decides)

@@ -1,0 +1,33 @@
+"""The sides of a comparison: the same question under several configurations, each called by a letter.
+
+The first side is what the others are compared with. ``explain`` and ``simulation`` both compare, and do not know each
+other; what a side is called is the same for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from string import ascii_uppercase
+
+import msgspec
+
+
+class Side(msgspec.Struct, frozen=True, rename="camel"):
+    """One configuration of a comparison.
+
+    Attributes:
+        name: what it is called in the rest of the report: ``A``, ``B``, and so on.
+        configuration: where it came from: a file, or ``built-in defaults``.
+    """
+
+    name: str
+    configuration: str
+
+
+def sides(configurations: Iterable[str]) -> list[Side]:
+    """Return the sides of configurations, of which each is where it came from."""
+    letters = len(ascii_uppercase)
+    return [
+        Side(ascii_uppercase[number % letters] * (number // letters + 1), configuration)
+        for number, configuration in enumerate(configurations)
+    ]

@@ -1,0 +1,238 @@
+"""The same manifests placed under several configurations, side by side: how many pods move, break and mend.
+
+Replicas of a workload are interchangeable, so nobody asks which of them is where: of each node as many stay as it has
+under both sides, and of the pods that are placed under both and do not stay, all move. Zones are compared in the same
+way. What one side places and the other does not breaks or mends. Other pods of the cluster are compared one by one:
+such as were pending before, and such as are preempted under some side, which else would still run where they ran.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from schedctl.scheduler.sides import Side
+from schedctl.simulation.comparison_reports import (
+    ComparisonSummary,
+    Difference,
+    Effect,
+    OtherComparison,
+    Outcome,
+    SideResult,
+    SimulationComparison,
+    Whereabouts,
+    WorkloadComparison,
+)
+from schedctl.simulation.releases import Simulated
+from schedctl.simulation.reports import Fate, Metadata, Preempted, SimulationReport, WorkloadResult
+
+_CONCLUSIVE = (0, 1)
+"""Exit codes of reports that are a verdict."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A run under one configuration.
+
+    Attributes:
+        side: the configuration.
+        report: what it came to.
+        own: the keys of pods of the workloads that were there before.
+    """
+
+    side: Side
+    report: SimulationReport
+    own: frozenset[str]
+
+    @classmethod
+    def of(cls, side: Side, report: SimulationReport, facts: Simulated) -> Ran:
+        """Return a run by its report and the facts behind it."""
+        return cls(side, report, frozenset(info.key for turn in facts.release.turns for info in turn.update.old))
+
+
+def compare(
+    runs: Sequence[Ran], *, metadata: Metadata, zones: Mapping[str, str], fail: bool = False
+) -> SimulationComparison:
+    """Return the comparison of runs of the same manifests on the same cluster.
+
+    Args:
+        runs: under each configuration; the others are compared with the first.
+        metadata: under which conditions.
+        zones: the zone of each node by name, "" for none.
+        fail: whether a pod that breaks makes the exit code 1 (``--exit-code``).
+    """
+    reports = [run.report for run in runs]
+    results = [_workload(runs, under_each, zones) for under_each in zip(*(r.results for r in reports), strict=True)]
+    others = _others(runs)
+    workload_pods = [_sum(run.side, [result.differences[n] for result in results]) for n, run in _against(runs)]
+    other_pods = [_sum(run.side, [_one(other, n, zones) for other in others]) for n, run in _against(runs)]
+    broken = any(difference.breaks for difference in (*workload_pods, *other_pods))
+    return SimulationComparison(
+        metadata=metadata,
+        summary=ComparisonSummary(
+            exit_code=_exit_code(reports, fail and broken),
+            workloads=len(results),
+            pods=reports[0].summary.pods,
+            workload_pods=workload_pods,
+            other_pods=other_pods,
+        ),
+        sides=[_side(run) for run in runs],
+        results=results,
+        others=[other for other in others if any(effect is not Effect.SAME for effect in other.effects)],
+    )
+
+
+def _against(runs: Sequence[Ran]) -> Sequence[tuple[int, Ran]]:
+    return list(enumerate(runs[1:]))
+
+
+def _exit_code(reports: Sequence[SimulationReport], broken: bool) -> int:
+    """Return what the command ends with: what stands in the way of a verdict comes first, as in one report."""
+    codes = {report.summary.exit_code for report in reports}
+    inconclusive = any(report.guesses for report in reports)
+    for code in sorted(codes.difference(_CONCLUSIVE), reverse=True):
+        if code != 5 or inconclusive or not broken:
+            return code
+    return int(broken)
+
+
+def _side(run: Ran) -> SideResult:
+    report = run.report
+    return SideResult(
+        side=run.side,
+        summary=report.summary,
+        preemptions=report.preemptions,
+        utilisation=report.utilisation,
+        balance=report.balance,
+        ending=report.ending,
+    )
+
+
+# -- workloads ---------------------------------------------------------------------
+
+
+def _workload(runs: Sequence[Ran], results: Sequence[WorkloadResult], zones: Mapping[str, str]) -> WorkloadComparison:
+    outcomes = [_outcome(run.side, result) for run, result in zip(runs, results, strict=True)]
+    first = results[0]
+    return WorkloadComparison(
+        api_version=first.api_version,
+        kind=first.kind,
+        namespace=first.namespace,
+        name=first.name,
+        source=first.source,
+        wanted=first.wanted,
+        outcomes=outcomes,
+        differences=[difference(each.side, outcomes[0].nodes, each.nodes, zones) for each in outcomes[1:]],
+    )
+
+
+def _outcome(side: Side, result: WorkloadResult) -> Outcome:
+    messages = [*(group.message for group in result.pending), *(group.message for group in result.rejected)]
+    return Outcome(
+        side=side.name,
+        placed=result.placed,
+        zones=result.zones,
+        nodes={node.name: node.pods for node in result.nodes},
+        zone_skew=result.zone_skew,
+        messages=list(dict.fromkeys(filter(None, messages))),
+    )
+
+
+def difference(side: str, before: Mapping[str, int], after: Mapping[str, int], zones: Mapping[str, str]) -> Difference:
+    """Return what becomes of interchangeable pods, by how many are on which node under one side and the other."""
+    old, new = Counter(before), Counter(after)
+    placed, same = min(old.total(), new.total()), (old & new).total()
+    within = (_by_zone(old, zones) & _by_zone(new, zones)).total()
+    return Difference(
+        side=side,
+        same=same,
+        moves=placed - same,
+        between_zones=max(placed - within, 0),
+        breaks=old.total() - placed,
+        mends=new.total() - placed,
+    )
+
+
+def _by_zone(nodes: Mapping[str, int], zones: Mapping[str, str]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for node, number in nodes.items():
+        found[zones.get(node, "")] += number
+    return found
+
+
+def _sum(side: Side, differences: Sequence[Difference]) -> Difference:
+    return Difference(
+        side=side.name,
+        same=sum(each.same for each in differences),
+        moves=sum(each.moves for each in differences),
+        between_zones=sum(each.between_zones for each in differences),
+        breaks=sum(each.breaks for each in differences),
+        mends=sum(each.mends for each in differences),
+    )
+
+
+# -- other pods --------------------------------------------------------------------
+
+
+def _others(runs: Sequence[Ran]) -> list[OtherComparison]:
+    """Return the pods of the cluster that had a part in some run and are not of the workloads."""
+    preempted = [_preempted(run) for run in runs]
+    pending = [{other.pod: other for other in run.report.others} for run in runs]
+    waited = set[str]().union(*pending)
+    ran = {key: eviction.node for evictions in preempted for key, eviction in evictions.items() if key not in waited}
+    found = []
+    for key in dict.fromkeys([*chain(*pending), *chain(*preempted)]):
+        whereabouts = []
+        for run, waiting, evictions in zip(runs, pending, preempted, strict=True):
+            name = run.side.name
+            if key in evictions:
+                whereabouts.append(_evicted(name, evictions[key]))
+            elif key in waiting:
+                other = waiting[key]
+                node = other.node if other.fate is Fate.PLACED else ""
+                whereabouts.append(Whereabouts(side=name, node=node, fate=other.fate, message=other.message))
+            elif key in ran:
+                whereabouts.append(Whereabouts(side=name, node=ran[key]))
+            else:
+                whereabouts.append(Whereabouts(side=name, fate=Fate.FOREIGN_SCHEDULER))
+        effects = [_effect(whereabouts[0].node, each.node) for each in whereabouts[1:]]
+        found.append(OtherComparison(pod=key, whereabouts=whereabouts, effects=effects))
+    return found
+
+
+def _preempted(run: Ran) -> dict[str, Preempted]:
+    """Return who had to make room and is not of the workloads, by key; of a pod and its successors the first."""
+    own = set(run.own)
+    for result in run.report.results:
+        own |= {f"{result.namespace}/{name}" for pod in result.pods for name in (pod.name, pod.evicted) if name}
+    found: dict[str, Preempted] = {}
+    successors: set[str] = set()
+    for eviction in run.report.preemptions:
+        if eviction.pod in own or eviction.successor in own or eviction.successor in successors:
+            continue
+        successors.update(filter(None, (eviction.successor,)))
+        found.setdefault(eviction.pod, eviction)
+    return found
+
+
+def _evicted(side: str, eviction: Preempted) -> Whereabouts:
+    fate = eviction.fate or Fate.EVICTED
+    node = eviction.successor_node if fate is Fate.PLACED else ""
+    return Whereabouts(side=side, node=node, fate=fate, preempted_by=eviction.by, message=eviction.message)
+
+
+def _effect(before: str, after: str) -> Effect:
+    if before == after:
+        return Effect.SAME
+    if before and after:
+        return Effect.MOVES
+    return Effect.BREAKS if before else Effect.MENDS
+
+
+def _one(other: OtherComparison, number: int, zones: Mapping[str, str]) -> Difference:
+    """Return what becomes of one pod; one that is on no node under either side counts nowhere."""
+    nodes = (other.whereabouts[0].node, other.whereabouts[number + 1].node)
+    before, after = ({node: 1} if node else {} for node in nodes)
+    return difference(other.whereabouts[number + 1].side, before, after, zones)

@@ -1,0 +1,20 @@
+"""Snapshots: what scheduling reads of a cluster in one file, to be kept, compared, and shown to others.
+
+A snapshot holds an allow-list: the fields of the structs in `schedctl.api`, and of those no text that nobody reads, so
+that what scheduling has no use for (environment variables, commands, most annotations) cannot slip in. ``-f`` reads it
+like any other file; `schedctl.sources.snapshots` finds it there::
+
+    headers        what a snapshot says of itself
+    documents      to bytes and back
+    pods           pods, whose equal parts are decoded once
+    files          on disk: mode 0600, in one go; keys
+    allowing       what is kept of an object
+    redacting      strictly: tokens for every name, by rules of what may stay
+    tokens         the tokens: equal for equal names, in the same order
+    rewriting      rules for fields, as a function of objects
+    inspecting     what one holds
+    comparing      what differs between two
+    reports        what the last two say
+"""
+
+from __future__ import annotations

@@ -1,0 +1,104 @@
+"""What a snapshot keeps of an object: what scheduling reads, and no more.
+
+The structs of `schedctl.api` are most of the allow-list, since a field that they do not have is gone once an object is
+decoded. What is left out here are texts that some structs hold for other reasons: annotations that nobody reads, the
+messages of conditions (PodScheduled's is kept, which is what kube-scheduler said of the pod), finalizers, where a
+volume is to be found by those who mount it, and volumes of pods of which nothing but the name would be left, such as
+those for tokens, whose names are all different.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from schedctl.api import annotation_keys, devices, nodes, storage
+from schedctl.api.meta import ObjectMeta
+from schedctl.api.pods import (
+    Container,
+    EphemeralContainer,
+    Pod,
+    PodCondition,
+    PodSpec,
+    PodTemplateSpec,
+    Volume,
+    VolumeMount,
+)
+from schedctl.snapshots.rewriting import Change, Rewriting
+
+_replace = msgspec.structs.replace
+SCHEDULED = "PodScheduled"
+"""The condition whose message kube-scheduler writes."""
+
+_UNREAD: Final[tuple[tuple[type[msgspec.Struct], str], ...]] = (
+    (ObjectMeta, "finalizers"),
+    (devices.DeviceCondition, "message"),
+    (nodes.NodeSpec, "provider_id"),
+    (storage.CSINodeDriver, "node_id"),
+    (storage.LocalVolumeSource, "path"),
+    (storage.PersistentVolumeAzureDisk, "disk_name"),
+    (storage.PersistentVolumeAzureFile, "secret_name"),
+    (storage.PersistentVolumeAzureFile, "secret_namespace"),
+    (storage.PersistentVolumeAzureFile, "share_name"),
+    (storage.PersistentVolumeVsphere, "volume_path"),
+    (storage.StorageClass, "parameters"),
+)
+
+
+def _dropped(struct: type[msgspec.Struct], name: str) -> Change:
+    default = next(field.default for field in msgspec.structs.fields(struct) if field.name == name)
+    return lambda value: value if value == default else default
+
+
+def _annotations(value: dict[str, str]) -> dict[str, str] | None:
+    read = annotation_keys.read(value)
+    return value if read == value else read
+
+
+def _condition(condition: PodCondition) -> PodCondition:
+    if condition.type == SCHEDULED or not condition.message:
+        return condition
+    return _replace(condition, message="")
+
+
+_UNCONDITIONAL = {(struct, name): _dropped(struct, name) for struct, name in _UNREAD}
+_OF_TEMPLATES = Rewriting(_UNCONDITIONAL, {PodCondition: _condition})
+
+
+def _template(template: PodTemplateSpec) -> PodTemplateSpec:
+    """Return a template that still compares with others: what is left out of its annotations leaves a digest."""
+    kept = annotation_keys.compared(template.metadata.annotations)
+    metadata = _replace(_OF_TEMPLATES(template.metadata), annotations=kept)
+    return _replace(template, metadata=metadata, spec=allowed(template.spec))
+
+
+def _volumes(volumes: list[Volume]) -> list[Volume] | None:
+    kept = [volume for volume in volumes if volume != Volume(name=volume.name)]
+    return kept or None if len(kept) < len(volumes) else volumes
+
+
+def _mounts(mounts: list[VolumeMount]) -> list[VolumeMount] | None:
+    kept = [mount for mount in mounts if mount.bind_mount_options]
+    return kept or None if len(kept) < len(mounts) else mounts
+
+
+_REWRITING = Rewriting(
+    {**_UNCONDITIONAL, (ObjectMeta, "annotations"): _annotations},
+    {PodCondition: _condition, PodTemplateSpec: _template},
+)
+_OF_PODS = Rewriting(
+    {
+        **_UNCONDITIONAL,
+        (ObjectMeta, "annotations"): _annotations,
+        (PodSpec, "volumes"): _volumes,
+        (Container, "volume_mounts"): _mounts,
+        (EphemeralContainer, "volume_mounts"): _mounts,
+    },
+    {PodCondition: _condition},
+)
+
+
+def allowed(obj: Any) -> Any:
+    """Return what a snapshot keeps of an object; what is allowed once is allowed again."""
+    return _OF_PODS(obj) if isinstance(obj, Pod) else _REWRITING(obj)

@@ -1,0 +1,218 @@
+"""Snapshots as bytes: written with one object a line, read kind by kind.
+
+A snapshot is one JSON document::
+
+    {"apiVersion": "schedctl.dev/v1alpha1", "kind": "Snapshot", "metadata": {...}, "objects": {"Pod": [...], ...}}
+
+The kinds come in the order of `schedctl.api.kinds.KINDS`, and the objects of a kind in the order in which they arrived,
+which for lists of an API server is that of their keys. Arrival is part of the state: it decides which nodes
+kube-scheduler looks at when it samples (one of each zone in turn, in order of arrival), which of two pods of the same
+priority waits longer, and in which order the pods of a node are asked. So the same state gives the same bytes, but for
+the time in the header.
+
+The digest is of the bytes of ``objects`` as they are in the file, so that it can be checked without understanding them.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, Literal
+
+import msgspec
+
+from schedctl.api.kinds import KINDS, Kind
+from schedctl.snapshots import pods
+from schedctl.snapshots.headers import API_VERSION, KIND, Header
+
+_STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]")
+_GROUP = API_VERSION.partition("/")[0] + "/"
+PACKED = ".gz"
+"""The end of the name of a file that is packed."""
+
+Objects = msgspec.defstruct(
+    "Objects",
+    [(kind.name, list[kind.struct], msgspec.field(default_factory=list)) for kind in KINDS],  # type: ignore[name-defined]
+    namespace={"__doc__": "What the cluster holds: the fields that scheduling reads, by kind."},
+    frozen=True,
+    kw_only=True,
+)
+
+
+class Snapshot(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """A cluster as scheduling reads it, in one file.
+
+    Attributes:
+        metadata: what it says of itself.
+        objects: the objects, by kind.
+    """
+
+    api_version: Literal["schedctl.dev/v1alpha1"]
+    kind: Literal["Snapshot"]
+    metadata: Header = Header()
+    objects: Objects  # type: ignore[valid-type]
+
+
+class _Envelope(msgspec.Struct, frozen=True, rename="camel"):
+    """A snapshot of which nothing is decoded yet."""
+
+    api_version: str = ""
+    metadata: msgspec.Raw = msgspec.Raw(b"{}")
+    objects: msgspec.Raw = msgspec.Raw()
+
+
+class _Headed(msgspec.Struct, frozen=True):
+    """What of a snapshot is small."""
+
+    metadata: Header = Header()
+
+
+class Damaged(ValueError):
+    """A document is no snapshot that can be read.
+
+    Attributes:
+        message: what is wrong.
+        path: the field, as far as it is known.
+        hint: a next step, or "".
+    """
+
+    def __init__(self, message: str, path: tuple[str | int, ...] = (), hint: str = "") -> None:
+        super().__init__(message)
+        self.message, self.path, self.hint = message, path, hint
+
+
+class Read(msgspec.Struct, frozen=True):
+    """What a document holds.
+
+    Attributes:
+        header: what it says of itself.
+        objects: the objects, kind by kind.
+        intact: whether the objects are those that the digest was made of.
+        unknown: how many objects there are of kinds that are not read.
+    """
+
+    header: Header
+    objects: list[tuple[Kind, list[Any]]]
+    intact: bool
+    unknown: dict[str, int]
+
+
+def is_snapshot(api_version: Any, kind: Any) -> bool:
+    """Return whether an object that says this of itself is a snapshot, of whatever version."""
+    return kind == KIND and isinstance(api_version, str) and api_version.startswith(_GROUP)
+
+
+def encode(header: Header, objects: Mapping[str, Sequence[Any]]) -> bytes:
+    """Return a snapshot as JSON.
+
+    Args:
+        header: what it says of itself; counts and digest are filled in.
+        objects: by name of a kind, structs or plain values.
+    """
+    present = [(kind.name, objects[kind.name]) for kind in KINDS if objects.get(kind.name)]
+    lists = (b'"%s":[\n%s\n]' % (name.encode(), b",\n".join(map(_encoded, found))) for name, found in present)
+    body = b"{\n%s\n}" % b",\n".join(lists) if present else b"{}"
+    counts = {name: len(found) for name, found in present}
+    header = msgspec.structs.replace(header, counts=counts, digest=_digest(body))
+    opening = msgspec.json.encode({"apiVersion": API_VERSION, "kind": KIND, "metadata": header})
+    return opening[:-1] + b',"objects":' + body + b"}\n"
+
+
+def packed(data: bytes) -> bytes:
+    """Return gzip of data: the same for the same."""
+    stream = io.BytesIO()
+    with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0, compresslevel=6) as file:
+        file.write(data)
+    return stream.getvalue()
+
+
+def decode(data: bytes | memoryview) -> Read:
+    """Return what a snapshot holds.
+
+    Raises:
+        Damaged: it is of another version, or something in it is of the wrong type.
+        msgspec.DecodeError: it is not JSON.
+    """
+    envelope = _decoded(data, _Envelope)
+    version = envelope.api_version
+    if version != API_VERSION:
+        message = f"this snapshot is written as {version}, and this schedctl reads {API_VERSION}"
+        raise Damaged(message, ("apiVersion",), "upgrade schedctl, or take the snapshot with this one")
+    header: Header = _decoded(envelope.metadata, Header, "metadata")
+    if not len(envelope.objects):
+        hint = "the file may have been cut short; take the snapshot again"
+        raise Damaged("the field is required", ("objects",), hint)
+    found: list[tuple[Kind, list[Any]]] = []
+    unknown = {}
+    decoders = _decoders()
+    for name, text in _decoded(envelope.objects, dict[str, msgspec.Raw], "objects").items():
+        if name not in decoders:
+            unknown[name] = header.counts.get(name, 0)
+            continue
+        kind, decode_list = decoders[name]
+        try:
+            found.append((kind, decode_list(text)))
+        except msgspec.ValidationError as error:
+            raise _damage(error, "objects", name) from None
+    known = [gap for gap in header.missing if gap.kind in decoders]  # a newer schedctl may read more kinds
+    return Read(
+        msgspec.structs.replace(header, missing=known),
+        found,
+        intact=_digest(envelope.objects) == header.digest,
+        unknown=unknown,
+    )
+
+
+def header(data: bytes) -> Header:
+    """Return what a snapshot that was just written says of itself."""
+    return msgspec.json.decode(data, type=_Headed).metadata
+
+
+def by_kind(objects: Iterable[tuple[Kind, Any]]) -> dict[str, list[Any]]:
+    """Return objects as `encode` takes them."""
+    found: dict[str, list[Any]] = {}
+    for kind, obj in objects:
+        found.setdefault(kind.name, []).append(obj)
+    return found
+
+
+def _encoded(obj: Any) -> bytes:
+    try:
+        return msgspec.json.encode(obj)
+    except OverflowError:  # an integer beyond 64 bits, which some quantities are
+        return json.dumps(msgspec.to_builtins(obj), separators=(",", ":")).encode()
+
+
+def _digest(body: bytes | msgspec.Raw) -> str:
+    return f"sha256:{hashlib.sha256(body).hexdigest()}"
+
+
+def _decoded(text: bytes | memoryview | msgspec.Raw, what: Any, *where: str) -> Any:
+    """Return a part of a snapshot.
+
+    Raises:
+        Damaged: something in it is of the wrong type.
+    """
+    try:
+        return msgspec.json.decode(text, type=what)
+    except msgspec.ValidationError as error:
+        raise _damage(error, *where) from None
+
+
+@cache
+def _decoders() -> dict[str, tuple[Kind, Callable[[msgspec.Raw], list[Any]]]]:
+    plain = {kind.name: (kind, msgspec.json.Decoder(list[kind.struct]).decode) for kind in KINDS}  # type: ignore[name-defined]
+    return plain | {"Pod": (plain["Pod"][0], pods.decode)}
+
+
+def _damage(error: msgspec.ValidationError, *where: str) -> Damaged:
+    """Return what msgspec says of a value of the wrong type, with the field as far as it names it."""
+    message, _, place = str(error).partition(" - at `$")
+    place = place.removesuffix("`").partition("[...]")[0]
+    steps = (int(index) if index else name for name, index in _STEP.findall(place))
+    return Damaged(f"{message[:1].lower()}{message[1:]}", (*where, *steps))

@@ -1,0 +1,432 @@
+"""Strict redaction: every text of an object is replaced by a token, unless its field is known to hold no name.
+
+It fails closed: what is listed here is what *stays*. A field that is added to a struct is replaced until somebody lists
+it. These stay, because the scheduler compares them with names of its own, because they count, or because a token would
+change what they mean:
+
+- kinds, API versions, enums, phases, policies, and the reasons of conditions;
+- quantities, numbers and times;
+- keys: of labels, taints and topologies, and resource names (the class in ``deviceclass.resource.kubernetes.io/…`` and
+  in ``….storageclass.storage.k8s.io/…`` is a name and goes);
+- names of drivers, provisioners, schedulers, features and operating systems;
+- attributes and capacities of devices, and CEL expressions, which compare the former with constants of their own;
+- label values that are integers, where some selector compares them as such, and ordinals.
+
+Texts that are made of several (images, disks, zones of a volume, claims) are taken apart, so that what takes them apart
+later finds the same parts equal.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Self
+
+import msgspec
+
+from schedctl.api import annotation_keys, devices, nodes, policies, storage, urls, workloads
+from schedctl.api import pods as api
+from schedctl.api.kinds import KINDS
+from schedctl.api.meta import (
+    LabelSelector,
+    LabelSelectorRequirement,
+    Namespace,
+    ObjectMeta,
+    ObjectReference,
+    OwnerReference,
+    controller_of,
+)
+from schedctl.api.selectors import parse_int64
+from schedctl.snapshots.rewriting import Change, Rewriting, fields_of, holds_text, structs_in
+from schedctl.snapshots.tokens import Tokens
+
+_replace = msgspec.structs.replace
+
+KEPT: Final[Mapping[type[msgspec.Struct], str]] = {
+    OwnerReference: "api_version kind",
+    ObjectReference: "api_version kind",
+    workloads.CrossVersionObjectReference: "api_version kind",
+    devices.ResourceClaimConsumerReference: "api_group resource",
+    api.PodSpec: "preemption_policy restart_policy scheduler_name",
+    api.Container: "restart_policy",
+    api.ContainerPort: "protocol",
+    api.ContainerRestartRule: "action",
+    api.VolumeMount: "bind_mount_options",
+    api.PodAffinityTerm: "topology_key match_label_keys mismatch_label_keys",
+    api.TopologySpreadConstraint: (
+        "topology_key when_unsatisfiable node_affinity_policy node_taints_policy match_label_keys"
+    ),
+    api.PersistentVolumeClaimSpec: "access_modes volume_mode",
+    api.AzureDiskVolumeSource: "kind",
+    api.CSIVolumeSource: "driver",
+    api.PodOS: "name",
+    api.PodStatus: "phase resize",
+    api.PodCondition: "type status reason",
+    nodes.NodeStatus: "declared_features",
+    nodes.NodeCondition: "type status reason",
+    policies.LimitRangeItem: "type",
+    policies.ResourceQuotaSpec: "scopes",
+    policies.ScopedResourceSelectorRequirement: "scope_name operator",
+    policies.PodDisruptionBudgetSpec: "min_available max_unavailable unhealthy_pod_eviction_policy",
+    policies.PriorityClass: "preemption_policy",
+    workloads.UpdateStrategy: "type",
+    workloads.RollingUpdate: "max_surge max_unavailable",
+    workloads.StatefulSetSpec: "pod_management_policy",
+    workloads.JobSpec: "completion_mode",
+    workloads.CronJobSpec: "schedule",
+    storage.PersistentVolumeSpec: "access_modes volume_mode",
+    storage.PersistentVolumeAzureDisk: "kind",
+    storage.CSIPersistentVolumeSource: "driver",
+    storage.PersistentVolumeStatus: "phase",
+    storage.PersistentVolumeClaimStatus: "phase access_modes",
+    storage.StorageClass: "provisioner volume_binding_mode",
+    storage.CSINodeDriver: "name topology_keys",
+    storage.VolumeAttachmentSpec: "attacher",
+    devices.ResourceSliceSpec: "driver",
+    devices.Device: "attributes capacity binding_conditions binding_failure_conditions",
+    devices.DeviceAttribute: "string_value version_value string_values version_values",
+    devices.DeviceCounterConsumption: "counters",
+    devices.CounterSet: "counters",
+    devices.NodeAllocatableMapping: "capacity_key",
+    devices.DeviceTaint: "time_added",
+    devices.DeviceTaintSelector: "driver",
+    devices.ExactDeviceRequest: "allocation_mode",
+    devices.DeviceSubRequest: "allocation_mode",
+    devices.CapacityRequirements: "requests",
+    devices.CELDeviceSelector: "expression",
+    devices.DeviceDerivedAttribute: "name expression",
+    devices.DeviceConstraint: "match_attribute distinct_attribute",
+    devices.AllocationResult: "allocation_timestamp",
+    devices.DeviceRequestAllocationResult: (
+        "driver binding_conditions binding_failure_conditions consumed_capacity skip_node_operations"
+    ),
+    devices.AllocatedDeviceStatus: "driver",
+    devices.DeviceCondition: "type status reason",
+}
+"""The fields that stay, by struct."""
+
+NAME_LABEL = "kubernetes.io/metadata.name"
+"""The label of a namespace that holds its name."""
+_PLACES = frozenset(
+    (
+        "failure-domain.beta.kubernetes.io/region",
+        "failure-domain.beta.kubernetes.io/zone",
+        "topology.kubernetes.io/region",
+        "topology.kubernetes.io/zone",
+    )
+)
+_ORDINALS = frozenset(
+    (
+        "apps.kubernetes.io/pod-index",
+        "batch.kubernetes.io/job-completion-index",
+        "controller.kubernetes.io/pod-deletion-cost",
+        "deployment.kubernetes.io/revision",
+    )
+)
+_UIDS = frozenset(("batch.kubernetes.io/controller-uid", "controller-uid"))
+_IN_TREE = re.compile(r"kubernetes\.io/[a-z-]+")
+_CLASS_IN_RESOURCE = re.compile(
+    r"(?P<before>(?:requests\.)?deviceclass\.resource\.kubernetes\.io/)(?P<device>.+)"
+    r"|(?P<storage>.+)(?P<after>\.storageclass\.storage\.k8s\.io/.+)"
+    r"|(?P<owned>.+)(?P<end>\.deviceclass\.resource\.k8s\.io/.+)"
+)
+_GCE_HANDLE = re.compile(r"projects/([^/]+)/(zones|regions)/([^/]+)/disks/([^/]+)")
+_EBS_ID = re.compile(r"vol-[^/]*")
+_GENERATED_REQUEST = re.compile(r"container-\d+-request-\d+")
+_ORDINAL_END = re.compile(r"(.+)-(\d+)")
+_tolerations = msgspec.json.Decoder(list[api.Toleration])
+
+_RESOURCE_LIST = fields_of(policies.ResourceQuotaSpec)["hard"]
+
+Objects = Mapping[str, Sequence[Any]]
+"""Objects by name of a kind."""
+
+
+def redacted(objects: Objects, key: bytes) -> dict[str, list[Any]]:
+    """Return objects in which tokens stand for every name and value.
+
+    Args:
+        objects: what a snapshot keeps of them, see `schedctl.snapshots.allowing`.
+        key: of the hashes.
+    """
+    redaction = Redaction.of(objects, key)
+    return {kind: [redaction(obj) for obj in found] for kind, found in objects.items()}
+
+
+class Redaction:
+    """The rules, as a function of objects.
+
+    Attributes:
+        tokens: what stands for what.
+
+    Args:
+        tokens: what stands for what.
+        compared: the label keys whose values are compared as integers.
+    """
+
+    def __init__(self, tokens: Tokens, compared: frozenset[str]) -> None:
+        self.tokens, self._compared = tokens, compared
+        self._rewriting = Rewriting(self._fields(), self._structs())
+
+    @classmethod
+    def of(cls, objects: Objects, key: bytes) -> Self:
+        """Return the rules for the objects of a snapshot, all of whose names have tokens."""
+        redaction = cls(Tokens(key, _made(objects), _regional_zones(objects)), _compared_keys(objects))
+        for found in objects.values():
+            for obj in found:
+                redaction(obj)
+        redaction.tokens.settle()
+        return redaction
+
+    def __call__(self, obj: Any) -> Any:
+        """Return an object with every text replaced that is not known to be fit to be seen."""
+        return self._rewriting(obj)
+
+    # -- rules -------------------------------------------------------------------
+
+    def _fields(self) -> dict[tuple[type[msgspec.Struct], str], Change]:
+        name = self.tokens.name
+        particular: dict[tuple[type[msgspec.Struct], str], Change] = {
+            (ObjectMeta, "namespace"): self.tokens.namespace,
+            (ObjectMeta, "generate_name"): self._prefix,
+            (ObjectMeta, "uid"): self.tokens.uid,
+            (ObjectMeta, "labels"): self._labels,
+            (ObjectMeta, "annotations"): self._annotations,
+            (OwnerReference, "uid"): self.tokens.uid,
+            (ObjectReference, "uid"): self.tokens.uid,
+            (ObjectReference, "namespace"): self.tokens.namespace,
+            (devices.ResourceClaimConsumerReference, "uid"): self.tokens.uid,
+            (LabelSelector, "match_labels"): self._labels,
+            (api.PodSpec, "node_selector"): self._labels,
+            (workloads.ServiceSpec, "selector"): self._labels,
+            (workloads.ReplicationControllerSpec, "selector"): self._labels,
+            (policies.RuntimeClassScheduling, "node_selector"): self._labels,
+            (api.PodAffinityTerm, "namespaces"): lambda texts: [*map(self.tokens.namespace, texts)],
+            (api.Container, "image"): self._image,
+            (api.ImageVolumeSource, "reference"): self._image,
+            (nodes.ContainerImage, "names"): lambda texts: [*map(self._image, texts)],
+            (api.ContainerPort, "host_ip"): self._address,
+            (api.Volume, "name"): self._volume,
+            (api.VolumeMount, "name"): self._volume,
+            (api.PodCondition, "message"): lambda text: "",
+            (api.AWSElasticBlockStoreVolumeSource, "volume_id"): self._handle,
+            (storage.PersistentVolumeDisk, "volume_id"): self._handle,
+            (storage.CSIPersistentVolumeSource, "volume_handle"): self._handle,
+            (api.ContainerResourceClaim, "request"): self._request,
+            (api.ContainerExtendedResourceRequest, "request_name"): self._request,
+            (api.ContainerExtendedResourceRequest, "resource_name"): self._resource,
+            (devices.DeviceClassSpec, "extended_resource_name"): self._resource,
+            (devices.DeviceRequest, "name"): self._request,
+            (devices.DeviceSubRequest, "name"): self._request,
+            (devices.DeviceConstraint, "requests"): lambda texts: [*map(self._request, texts)],
+            (devices.DeviceRequestAllocationResult, "request"): self._request,
+            (devices.Device, "node_allocatable_resources"): self._by_resource,
+            (policies.PodDisruptionBudgetStatus, "disrupted_pods"): lambda pods: dict.fromkeys(map(name, pods)),
+        }
+        kept = {(struct, field) for struct, fields in KEPT.items() for field in fields.split()}
+        rules: dict[tuple[type[msgspec.Struct], str], Change] = {}
+        for struct in structs_in(*(kind.struct for kind in KINDS)):
+            for field, hint in fields_of(struct).items():
+                if (struct, field) in particular:
+                    rules[struct, field] = particular[struct, field]
+                elif (struct, field) in kept:
+                    continue
+                elif hint == _RESOURCE_LIST:
+                    rules[struct, field] = self._by_resource
+                elif holds_text(hint):
+                    rules[struct, field] = self._anything
+        return rules
+
+    def _structs(self) -> dict[type[msgspec.Struct], Change]:
+        requirements = (
+            LabelSelectorRequirement,
+            api.NodeSelectorRequirement,
+            storage.TopologySelectorLabelRequirement,
+        )
+        whole: dict[type[msgspec.Struct], Change] = dict.fromkeys(requirements, self._requirement)
+        whole |= {
+            each: lambda one: _replace(one, value=self._value(one.key, one.value))
+            for each in (nodes.Taint, api.Toleration, devices.DeviceTaint, devices.DeviceToleration)
+        }
+        whole[Namespace] = self._named(Namespace, self.tokens.namespace)
+        whole[storage.CSIDriver] = self._named(storage.CSIDriver, lambda text: text)
+        return whole
+
+    def _named(self, struct: type[msgspec.Struct], name: Callable[[str], str]) -> Change:
+        """Return the rule of a kind whose names are not like others: those of namespaces, or of drivers, which stay."""
+
+        def rewritten(obj: Any) -> Any:
+            bare = _replace(obj, metadata=_replace(obj.metadata, name=""))
+            change = self._rewriting.within(struct)
+            after = change(bare) if change is not None else bare
+            return _replace(after, metadata=_replace(after.metadata, name=name(obj.metadata.name)))
+
+        return rewritten
+
+    # -- texts -------------------------------------------------------------------
+
+    def _anything(self, value: Any) -> Any:
+        """Replace every text in a value of whatever shape."""
+        if isinstance(value, str):
+            return self.tokens.name(value)
+        if isinstance(value, list):
+            return [self._anything(each) for each in value]
+        if isinstance(value, dict):
+            return {self._anything(key): self._anything(each) for key, each in value.items()}
+        return self._rewriting(value) if isinstance(value, msgspec.Struct) else value
+
+    def _labels(self, labels: dict[str, str]) -> dict[str, str]:
+        return {key: self._value(key, value) for key, value in labels.items()}
+
+    def _value(self, key: str, value: str) -> str:
+        """Return what stands for the value of a label or taint, which depends on what the key is for."""
+        if key == NAME_LABEL:
+            return self.tokens.namespace(value)
+        if (key in self._compared and parse_int64(value) is not None) or (key in _ORDINALS and _is_integer(value)):
+            return value
+        if key in _UIDS:
+            return self.tokens.uid(value)
+        if key in _PLACES:
+            return storage.ZONE_SEPARATOR.join(map(self.tokens.name, value.split(storage.ZONE_SEPARATOR)))
+        return self.tokens.name(value)
+
+    def _requirement(self, one: Any) -> Any:
+        return one if one.values is None else _replace(one, values=[self._value(one.key, each) for each in one.values])
+
+    def _annotations(self, values: dict[str, str]) -> dict[str, str]:
+        return {key: self._annotation(key, value) for key, value in values.items()}
+
+    def _annotation(self, key: str, value: str) -> str:
+        if key == annotation_keys.NODE_SELECTOR:
+            pairs = (each.partition("=") for each in value.split(","))
+            return ",".join(f"{label}{equals}{self._value(label.strip(), text)}" for label, equals, text in pairs)
+        if key in (annotation_keys.TOLERATIONS, annotation_keys.ALLOWED_TOLERATIONS):
+            try:
+                found = _tolerations.decode(value or "[]")
+            except msgspec.DecodeError:
+                return self.tokens.name(value)
+            return msgspec.json.encode([self._rewriting(each) for each in found]).decode()
+        if key == annotation_keys.MIGRATED_PLUGINS:
+            listed = value.split(",")
+            return ",".join(each if _IN_TREE.fullmatch(each) else self.tokens.name(each) for each in listed)
+        return value if key == annotation_keys.PROVISIONED_BY else self._value(key, value)
+
+    def _prefix(self, text: str) -> str:
+        return f"{self.tokens.name(text[:-1])}-" if text.endswith("-") else self.tokens.name(text)
+
+    def _image(self, text: str) -> str:
+        """Return what stands for an image: with a tag where there is one, as ``:latest`` is what one without means."""
+        if text.rfind(":") <= text.rfind("/"):
+            return self.tokens.name(text)
+        name, latest = text.removesuffix(":latest"), text.endswith(":latest")
+        return f"{self.tokens.name(name)}:latest" if latest else f"{self.tokens.name(text)}:tag"
+
+    def _volume(self, text: str) -> str:
+        """Return what stands for the name of a volume: in that of a claim, numbers stay."""
+        return text if text.isdecimal() else self.tokens.name(text)
+
+    def _address(self, text: str) -> str:
+        """Return what stands for an address: another one, unless it is that of every host or of the host itself."""
+        try:
+            address = ipaddress.ip_address(text)
+        except ValueError:
+            return self.tokens.name(text)
+        if address.is_unspecified or address.is_loopback:
+            return text
+        digits = self.tokens.uid(text).removeprefix("u-")
+        return str(ipaddress.IPv6Address(int(digits, 16) | 0xFD << 120)) if digits != text else text
+
+    def _handle(self, text: str) -> str:
+        """Return what stands for a disk: the parts of it by which CSI migration finds it again are kept apart."""
+        name = self.tokens.name
+        if found := _GCE_HANDLE.fullmatch(text):
+            project, level, place, disk = found.groups()
+            return f"projects/{name(project)}/{level}/{name(place)}/disks/{name(disk)}"
+        if not text.startswith("aws://"):
+            return f"vol-{name(text)}" if _EBS_ID.fullmatch(text) else name(text)
+        zone, _, _ = text.removeprefix("aws://").partition("/")
+        try:
+            handle = urls.path_of(text).strip("/")
+        except ValueError:
+            handle = text
+        return f"aws://{name(zone)}/{self._handle(handle) if handle != text else name(text)}"
+
+    def _request(self, text: str) -> str:
+        """Return what stands for a request, or for an alternative in one; those the scheduler writes are numbered."""
+        parts = text.split("/")
+        return "/".join(each if _GENERATED_REQUEST.fullmatch(each) else self.tokens.name(each) for each in parts)
+
+    def _resource(self, text: str) -> str:
+        """Return a resource name without the name of a class that some have in them."""
+        found = _CLASS_IN_RESOURCE.fullmatch(text)
+        if found is None:
+            return text
+        if found["device"] is not None:
+            return found["before"] + self.tokens.name(found["device"])
+        if found["storage"] is not None:
+            return self.tokens.name(found["storage"]) + found["after"]
+        return self.tokens.name(found["owned"]) + found["end"]
+
+    def _by_resource(self, amounts: dict[str, Any]) -> dict[str, Any]:
+        return {self._resource(name): amount for name, amount in amounts.items()}
+
+
+# --- What names are made of -------------------------------------------------------------------------------------------
+
+
+def _made(objects: Objects) -> set[tuple[str, ...]]:
+    """Return what names are made of: those of StatefulSets' pods and claims, and of claims of ephemeral volumes."""
+    made: set[tuple[str, ...]] = set()
+    for pod in objects.get("Pod", ()):
+        owner, ordinal = controller_of(pod), _ORDINAL_END.fullmatch(pod.metadata.name)
+        if owner is not None and owner.kind == "StatefulSet" and ordinal and ordinal[1] == owner.name:
+            made.add((owner.name, ordinal[2]))
+        made |= {(pod.metadata.name, volume.name) for volume in pod.spec.volumes or () if volume.ephemeral is not None}
+    templates = {
+        (each.metadata.namespace, f"{template.metadata.name}-{each.metadata.name}"): (
+            template.metadata.name,
+            each.metadata.name,
+        )
+        for each in objects.get("StatefulSet", ())
+        for template in each.spec.volume_claim_templates or ()
+    }
+    for claim in objects.get("PersistentVolumeClaim", ()):
+        ordinal = _ORDINAL_END.fullmatch(claim.metadata.name)
+        parts = templates.get((claim.metadata.namespace, ordinal[1])) if ordinal else None
+        if ordinal and parts:
+            made.add((*parts, ordinal[2]))
+    return made
+
+
+def _regional_zones(objects: Objects) -> set[str]:
+    """Return the zones of GCE disks that are in several, from which the scheduler makes a region."""
+    return {
+        zone
+        for volume in objects.get("PersistentVolume", ())
+        if volume.spec.gce_persistent_disk is not None
+        for key, value in (volume.metadata.labels or {}).items()
+        if key in _PLACES and storage.ZONE_SEPARATOR in value
+        for zone in value.split(storage.ZONE_SEPARATOR)
+        if zone.count("-") == 2
+    }
+
+
+def _compared_keys(objects: Objects) -> frozenset[str]:
+    """Return the label keys whose values some selector compares as integers."""
+    keys: set[str] = set()
+
+    def note(one: api.NodeSelectorRequirement) -> api.NodeSelectorRequirement:
+        if one.operator in ("Gt", "Lt"):
+            keys.add(one.key)
+        return one
+
+    noting = Rewriting({}, {api.NodeSelectorRequirement: note})
+    for found in objects.values():
+        for obj in found:
+            noting(obj)
+    return frozenset(keys)
+
+
+def _is_integer(text: str) -> bool:
+    return text.removeprefix("-").isdecimal()

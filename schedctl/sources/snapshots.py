@@ -1,0 +1,125 @@
+"""Snapshots among the texts that ``-f`` names, and a snapshot on its own.
+
+What is in a snapshot was read, and found fault with, when it was written; so its objects are taken as they are, each
+kind in one go, which is what makes it fast to load. Of what could have been done to the file since, wrong types and
+names that are none end the reading; anything else is told by the digest.
+"""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from schedctl.api.kinds import Kind
+from schedctl.errors import InputError, Problem
+from schedctl.snapshots import documents
+from schedctl.snapshots.documents import Damaged, Read
+from schedctl.snapshots.headers import Header
+from schedctl.sources import files, json_documents
+from schedctl.sources.documents import place_in
+from schedctl.sources.findings import Finding, dotted, printable, quoted
+
+CHANGED = "was changed after it was written: its digest is another"
+
+
+class File(NamedTuple):
+    """A snapshot on its own.
+
+    Attributes:
+        name: the file, as the user knows it.
+        size: bytes on disk.
+        data: the snapshot, unpacked.
+        read: what it holds.
+    """
+
+    name: str
+    size: int
+    data: bytes
+    read: Read
+
+
+def load(name: str) -> File:
+    """Return the snapshot in a file; the place of what is wrong with it is told as well as can be.
+
+    Raises:
+        InputError: it cannot be read, or is no snapshot.
+    """
+    enabled = gc.isenabled()
+    gc.disable()  # nothing that is made here can be let go of yet
+    try:
+        return _load(name)
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _load(name: str) -> File:
+    path = Path(name)
+    try:
+        size = path.stat().st_size
+        data = files.Source(name, path, size).read(None)
+    except files.Unreadable as error:
+        raise InputError([error.problem]) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError([Problem(f"cannot be read: {printable(reason.lower())}", name)]) from None
+    try:
+        if not data.isascii():
+            data.decode()
+        found = list(json_documents.cut(data, 0, len(data))) if data.lstrip()[:1] == b"{" else []
+    except json_documents.JSONProblem as problem:
+        raise InputError([Problem(problem.message, name, *place_in(data, problem.offset))]) from None
+    except UnicodeDecodeError as error:
+        raise InputError([Problem("this is not UTF-8 text", name, *place_in(data, error.start))]) from None
+    head = found[0].head if len(found) == 1 else None
+    said = (json_documents.plain(head.api_version), json_documents.plain(head.kind)) if head else (None, None)
+    if not documents.is_snapshot(*said):
+        hint = "`schedctl snapshot create` makes one, `--from` of other files"
+        raise InputError([Problem("is no snapshot", name, hint=hint)])
+    content, findings = read(data)
+    if content is None:
+        raise InputError([Problem(one.message, name, path=dotted(one.path), hint=one.hint) for one in findings])
+    return File(name, size, data, content)
+
+
+def read(data: bytes | memoryview) -> tuple[Read | None, list[Finding]]:
+    """Return what a snapshot holds, None where it cannot be read, and what is wrong with it."""
+    try:
+        content = documents.decode(data)
+    except Damaged as damage:
+        return None, [Finding(damage.path, damage.message, damage.hint)]
+    except RecursionError:
+        return None, [Finding(("objects",), "nested too deeply")]
+    except msgspec.DecodeError as error:
+        return None, [Finding(("objects",), f"cannot be read: {printable(str(error), 100)}")]
+    wrong = [finding for kind, objects in content.objects for finding in _misnamed(kind, objects)]
+    return (None, wrong) if wrong else (content, [])
+
+
+def together(first: Header, other: Header) -> tuple[str, str]:
+    """Return what keeps two snapshots from being one state, "" for nothing, and what to know of it otherwise."""
+    if "strict" in (first.redaction, other.redaction):
+        return "names are hashed in one of the snapshots: what has one name in both cannot be told", ""
+    if first.redaction != other.redaction:
+        return f"the snapshots are not redacted alike: {first.redaction} and {other.redaction}", ""
+    if first.source != other.source:
+        return f"the snapshots are of different clusters: {first.source or 'unknown'}, {other.source or 'unknown'}", ""
+    times = f"{first.taken or 'nobody knows when'} and {other.taken or 'nobody knows when'}"
+    return "", f"is laid over another snapshot (taken {times}): the cluster never looked like the two together"
+
+
+def _misnamed(kind: Kind, objects: list[Any]) -> list[Finding]:
+    """Return what is wrong with names: an object has one, in a namespace or in none, and it fits into a line."""
+    wrong, namespaced = [], kind.namespaced
+    for index, obj in enumerate(objects):
+        metadata = obj.metadata
+        name, namespace = metadata.name or metadata.generate_name, metadata.namespace
+        if not name or "/" in name or not name.isprintable():
+            wrong.append((index, "name", f"{quoted(name)} is not a name"))
+        if namespaced != bool(namespace) or "/" in namespace or not namespace.isprintable():
+            no_name = f"{quoted(namespace)} is not a namespace"
+            wrong.append((index, "namespace", no_name if namespaced else f"{kind} objects are in no namespace"))
+    return [Finding(("objects", kind.name, index, "metadata", field), text) for index, field, text in wrong]

@@ -1,0 +1,122 @@
+"""Ready tests of a plugin: the laws over dozens of drawn clusters, as a class that pytest collects.
+
+``TestLaws = laws_of(TeamFence)`` in a module of tests is all it takes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.pod_info import PodInfo
+from schedctl.config.types import API_VERSION, KIND
+from schedctl.engine.faults import CycleError
+from schedctl.errors import PluginError
+from schedctl.framework.points import Plugin, QueueSortPlugin
+from schedctl.scheduler import Scheduler
+from schedctl.testing import laws
+from schedctl.testing.examples import drawn
+
+SEEDS = range(50)
+"""The clusters that are asked about unless others are wanted."""
+
+
+def scheduler_with(plugin: type[Plugin], cluster: Cluster, args: Mapping[str, Any] | None = None) -> Scheduler:
+    """Return a scheduler over a cluster, in whose default profile a plugin takes part.
+
+    Args:
+        plugin: the plugin.
+        cluster: what pods are placed on.
+        args: its arguments, as a configuration has them; its defaults if None.
+
+    Raises:
+        ConfigError: the arguments are refused, or the plugin cannot be made.
+        UsageError: it is no plugin.
+    """
+    if args is None:
+        return Scheduler.configured(cluster, plugins=[plugin])
+    enabled = [{"name": plugin.name}]
+    plugins: dict[str, Any] = {"multiPoint": {"enabled": enabled}}
+    if issubclass(plugin, QueueSortPlugin):
+        plugins["queueSort"] = {"enabled": enabled, "disabled": [{"name": "*"}]}
+    profile = {"plugins": plugins, "pluginConfig": [{"name": plugin.name, "args": dict(args)}]}
+    text = json.dumps({"apiVersion": API_VERSION, "kind": KIND, "profiles": [profile]})
+    return Scheduler.configured(cluster, text.encode(), [plugin])
+
+
+def plugin_on(plugin: type[Plugin], cluster: Cluster, args: Mapping[str, Any] | None = None) -> Any:
+    """Return a plugin as a scheduler over a cluster has made it, to ask it directly; see `scheduler_with`."""
+    (profile,) = scheduler_with(plugin, cluster, args).profiles.values()
+    return profile.plugins[plugin.name]
+
+
+def broken_laws(
+    plugin: type[Plugin],
+    args: Mapping[str, Any] | None = None,
+    wanted: Iterable[str] = laws.LAWS,
+    seeds: Iterable[int] = SEEDS,
+) -> dict[str, str]:
+    """Return the laws that a plugin breaks, each with the first cluster that shows it, in words."""
+    found: dict[str, str] = {}
+    wanted = tuple(wanted)
+    for seed in seeds:
+        for law in wanted:
+            if law not in found:
+                text = _broken(plugin, args, law, seed)
+                if text:
+                    found[law] = f"{text} (in the cluster of seed {seed})"
+    return found
+
+
+def laws_of(plugin: type[Plugin], args: Mapping[str, Any] | None = None, seeds: Iterable[int] = SEEDS) -> type[Any]:
+    """Return a class of tests, one for each law, to be collected by pytest under a name that begins with ``Test``.
+
+    Args:
+        plugin: the plugin.
+        args: its arguments, as a configuration has them; its defaults if None.
+        seeds: the clusters, as `schedctl.testing.examples.drawn` draws them.
+    """
+    kept = tuple(seeds)
+
+    def holds(law: str) -> None:
+        told = broken_laws(plugin, args, (law,), kept)
+        assert not told, told[law]
+
+    class Laws:
+        """The laws every plugin must satisfy."""
+
+        def test_a_row_is_judged_by_itself(self) -> None:
+            """Under one state, a row's verdict and raw score depend on that row alone."""
+            holds("slice")
+
+        def test_the_order_of_nodes_does_not_matter(self) -> None:
+            """Permuting the nodes permutes the answers."""
+            holds("order")
+
+        def test_asking_changes_nothing(self) -> None:
+            """The cluster is as before."""
+            holds("purity")
+
+        def test_normalised_scores_lie_between_0_and_100(self) -> None:
+            """As the framework wants them."""
+            holds("range")
+
+    Laws.__qualname__ = Laws.__name__ = f"LawsOf{plugin.__name__}"
+    return Laws
+
+
+def _broken(plugin: type[Plugin], args: Mapping[str, Any] | None, law: str, seed: int) -> str:
+    cluster, pods = drawn(seed)
+    return broken_on(plugin_on(plugin, cluster, args), cluster, pods, law)
+
+
+def broken_on(plugin: Plugin, cluster: Cluster, pods: Iterable[PodInfo], law: str) -> str:
+    """Return how a plugin breaks a law, or fails, over one of some pods of a cluster, "" where it does not."""
+    for pod in pods:
+        try:
+            laws.check(plugin, cluster, pod, (law,))
+        except (laws.LawBroken, CycleError, PluginError) as broken:
+            return f"{broken}; pod {pod.key}"
+    return ""

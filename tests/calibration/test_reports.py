@@ -1,0 +1,94 @@
+"""The report of a calibration: what it counts, that its schema holds, and that equal input has equal bytes."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from schedctl.calibration import reports
+from schedctl.calibration.replays import Replay, Replayed, Result
+from schedctl.calibration.timelines import Arrival, Timeline
+from schedctl.calibration.traces import Known
+from schedctl.cli.documents import SCHEMAS
+from schedctl.cli.running import run
+from schedctl.explain.reports import Metadata
+from schedctl.render import calibrations
+from schedctl.render.layout import Line
+from schedctl.testing.builders import pod
+
+STATE = str(Path(__file__).parents[1] / "cli/decided.yaml")
+
+
+@pytest.fixture
+def report(capsys):
+    def ask(*arguments):
+        capsys.readouterr()
+        assert run(["calibrate", "-f", STATE, "-q", "-o", "json", *arguments]) == 0
+        return capsys.readouterr().out
+
+    return ask
+
+
+def test_what_is_written_is_what_the_schema_says(report):
+    jsonschema.Draft202012Validator(SCHEMAS["CalibrationReport"]()).validate(json.loads(report()))
+
+
+def test_the_same_input_has_the_same_bytes(report):
+    assert report() == report()
+
+
+def test_the_numbers_add_up(report):
+    said = json.loads(report())
+    summary = said["summary"]
+    assert summary["decisions"] == len(said["decisions"]) == 3
+    assert summary["agrees"] == summary["alone"] + summary["tied"] + summary["only"]
+    assert summary["decisions"] == sum(summary[each] for each in ("agrees", "lower", "refused", "inconclusive"))
+    for plugin in said["plugins"]:
+        assert plugin["accepts"] <= plugin["asked"] <= 3
+        assert plugin["outvotes"] <= plugin["tells"] <= 3
+        assert plugin["same"] <= plugin["reasons"]
+
+
+def test_fewer_decisions_are_told_with_how_many_are_passed_over(report):
+    said = json.loads(report("--last", "1"))
+    assert [each["pod"] for each in said["decisions"]] == ["shop/odd"]
+    assert said["summary"]["passedOver"] == 2
+    assert any("2 older decisions" in note for note in said["notes"])
+
+
+def summed(*results, timeless=(), not_retried=0):
+    """The report of decisions that came out like this."""
+    timeline = Timeline(timeless=[*timeless])
+    arrival = Arrival(0, pod("x"), "a", True)
+    made = Replayed(timeline, [Replay(arrival, result) for result in results], not_retried=not_retried)
+    return reports.report(made, Known(timeline), metadata=Metadata(configuration="built-in defaults", inputs=[]))
+
+
+@pytest.mark.parametrize(
+    ("agreeing", "all_", "rate"),
+    [(3999, 4000, 99.9), (4000, 4000, 100.0), (2, 3, 66.6), (1, 1001, 0.0), (999, 1000, 99.9)],
+)
+def test_the_rate_is_rounded_down_so_that_100_is_all(agreeing, all_, rate):
+    results = [Result.AGREES] * agreeing + [Result.REFUSED] * (all_ - agreeing)
+    assert summed(*results).summary.agreement == rate
+
+
+def test_what_almost_any_decision_bears_is_counted_apart():
+    bare, generic = summed(Result.REFUSED).summary, summed(Result.REFUSED, timeless=["default/y"]).summary
+    assert (bare.unexplained, bare.generic, generic.unexplained, generic.generic) == (1, 0, 0, 1)
+
+
+def test_no_line_is_empty_where_nothing_agrees():
+    told = [
+        block for block in calibrations.lines(summed(Result.REFUSED, timeless=["default/y"])) if isinstance(block, Line)
+    ]
+    texts = ["".join(span.text for span in each.spans) for each in told]
+    assert texts[:2] == [
+        "0 of 1 decision agree: 0.0 %",
+        "1 refused, 1 with only such traces as almost any decision bears",
+    ]
+
+
+def test_pending_pods_that_are_not_asked_again_are_noted():
+    assert any("3 more pending pods count as told something else" in each for each in summed(not_retried=3).notes)

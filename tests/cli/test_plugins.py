@@ -1,0 +1,234 @@
+"""``--plugin`` and ``schedctl plugins new|check``: other people's plugins in every command that schedules."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from schedctl.cli.plugin_skeletons import _PIECES
+
+CLUSTER = """
+apiVersion: v1
+kind: Node
+metadata: {name: red-1, labels: {team: red}}
+status: {allocatable: {cpu: "4", memory: 8Gi, pods: "110"}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: blue-1, labels: {team: blue}}
+status: {allocatable: {cpu: "4", memory: 8Gi, pods: "110"}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: web, labels: {team: red}}
+spec: {containers: [{name: web, image: web}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: nobodys}
+spec: {containers: [{name: web, image: web}]}
+"""
+CONFIGURATION = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- plugins: {multiPoint: {enabled: [{name: TeamFence, weight: 3}]}}
+"""
+
+
+@pytest.fixture
+def fenced(schedctl, tmp_path, monkeypatch):
+    """A folder with a cluster and a plugin that keeps teams apart; run commands there."""
+    monkeypatch.chdir(tmp_path)
+    Path("cluster.yaml").write_text(CLUSTER)
+    assert schedctl("plugins", "new", "TeamFence").code == 0
+    return schedctl
+
+
+def test_a_plugin_takes_part_in_the_defaults_and_the_origin_says_so(fenced):
+    report = json.loads(
+        fenced("explain", "pod", "web", "-f", "cluster.yaml", "--plugin", "team_fence.py", "--matrix", "-o", "json").out
+    )
+    assert report["metadata"]["configuration"] == "built-in defaults with TeamFence of team_fence.py"
+    (answer,) = report["results"]
+    assert answer["chosen"] == "red-1"
+    told = json.dumps(answer)
+    assert "team-fence/foreign" in told
+    assert "node(s) belong to team blue" in told
+
+
+def test_a_refused_pod_is_told_in_the_words_of_the_plugin(fenced):
+    ran = fenced("explain", "pod", "nobodys", "-f", "cluster.yaml", "--plugin", "team_fence.py")
+    assert "1 node(s) belong to team blue, 1 node(s) belong to team red" in ran.out
+    assert "TeamFence" in ran.out
+
+
+def test_the_scores_of_a_plugin_count_with_its_weight(fenced):
+    Path("config.yaml").write_text(CONFIGURATION)
+    ran = fenced(
+        "explain", "pod", "web", "-f", "cluster.yaml", "--plugin", "team_fence.py",
+        "--scheduler-config", "config.yaml", "-o", "json",
+    )  # fmt: skip
+    assert '"TeamFence"' in ran.out
+    assert '"weight":3' in ran.out.replace(" ", "")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("simulate", "pod.yaml", "-f", "cluster.yaml"),
+        ("drain", "red-1", "-f", "cluster.yaml", "--force"),
+        ("capacity", "--like", "pod/web", "-f", "cluster.yaml"),
+    ],
+)
+def test_every_command_that_schedules_takes_plugins(arguments, fenced):
+    Path("pod.yaml").write_text(CLUSTER.rpartition("---")[2].replace("nobodys", "more"))
+    ran = fenced(*arguments, "--plugin", "team_fence.py")
+    assert ran.code == 0, ran.err
+    assert "TeamFence of team_fence.py" in ran.out
+
+
+def test_a_plugin_that_no_profile_enables_is_told(fenced):
+    ran = fenced("explain", "pod", "web", "-f", "cluster.yaml", "--plugin", "team_fence.py", "--profile", "bin-packing")
+    assert "no profile of bin-packing.yaml of schedctl enables TeamFence, which --plugin names" in ran.err
+    assert "under plugins.multiPoint.enabled of a profile" in ran.err
+
+
+def test_a_configuration_that_names_an_unknown_plugin_is_refused_without_it(fenced):
+    Path("config.yaml").write_text(CONFIGURATION)
+    ran = fenced("explain", "pod", "web", "-f", "cluster.yaml", "--scheduler-config", "config.yaml")
+    assert ran.code == 2
+    assert '"TeamFence" does not exist' in ran.err
+
+
+def test_a_plugin_that_fails_is_an_error_with_its_line_and_no_crash(fenced):
+    Path("odd.py").write_text(
+        "from schedctl.framework import *\nclass Odd(FilterPlugin):\n"
+        "    def filter(self, cycle, nodes):\n        return {}['team']\n"
+    )
+    ran = fenced("explain", "pod", "web", "-f", "cluster.yaml", "--plugin", "odd.py")
+    assert ran.code == 0
+    assert "plugin \"Odd\" failed: KeyError: 'team' (odd.py:4)" in ran.out
+    Path("pod.yaml").write_text(CLUSTER.rpartition("---")[2].replace("nobodys", "more"))
+    ran = fenced("simulate", "pod.yaml", "-f", "cluster.yaml", "--plugin", "odd.py")
+    assert ran.code != 70
+    assert "plugin \"Odd\" failed: KeyError: 'team' (odd.py:4)" in ran.out
+
+
+def test_what_fails_beside_the_answers_is_told_on_standard_error(fenced):
+    Path("odd.py").write_text(
+        "from schedctl.framework import *\nclass Odd(PostBindPlugin):\n"
+        "    def post_bind(self, cycle, node_name):\n        return {}['team']\n"
+    )
+    Path("pod.yaml").write_text(CLUSTER.rpartition("---")[2].replace("nobodys", "more"))
+    ran = fenced("simulate", "pod.yaml", "-f", "cluster.yaml", "--plugin", "odd.py")
+    assert ran.code == 0
+    assert ran.err.count("warning: plugin \"Odd\" failed: KeyError: 'team' (odd.py:4)") == 1
+
+
+def test_plugins_are_listed_with_where_they_come_from(fenced):
+    listed = fenced("plugins", "list", "--plugin", "team_fence.py")
+    assert listed.out.splitlines()[-1].split() == ["TeamFence", "team_fence.py", "-", "yours", "-"]
+    items = json.loads(fenced("plugins", "list", "--plugin", "team_fence.py", "-o", "json").out)["items"]
+    assert {item["origin"] for item in items[:-1]} == {"Kubernetes"}
+    assert items[-1]["origin"] == "team_fence.py"
+    assert items[-1]["extensionPoints"] == ["filter", "score"]
+
+
+def test_a_profile_shows_them(fenced):
+    Path("config.yaml").write_text(CONFIGURATION)
+    shown = fenced("profiles", "show", "config.yaml", "--plugin", "team_fence.py").out
+    assert "TeamFence x3" in shown
+
+
+# -- new ---------------------------------------------------------------------------------
+
+
+def test_every_extension_point_has_a_skeleton_whose_tests_pass(schedctl, tmp_path):
+    for point in _PIECES:
+        assert schedctl("plugins", "new", f"One{point}", "--point", point, "--folder", str(tmp_path)).code == 0
+    every = ",".join(_PIECES)
+    assert schedctl("plugins", "new", "Every", "--point", every, "--folder", str(tmp_path), "--package").code == 0
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error", "."],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert ran.returncode == 0, ran.stdout
+    lint = subprocess.run(
+        [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "E,F,W", "--line-length", "120", "."],
+        cwd=tmp_path, capture_output=True, text=True,
+    )  # fmt: skip
+    assert lint.returncode == 0, lint.stdout
+
+
+def test_nothing_is_ever_overwritten(fenced):
+    before = Path("team_fence.py").read_text()
+    Path("test_team_fence.py").unlink()
+    ran = fenced("plugins", "new", "TeamFence", "--point", "permit")
+    assert (ran.code, ran.out) == (2, "")
+    assert "team_fence.py is there already" in ran.err
+    assert Path("team_fence.py").read_text() == before
+    assert not Path("test_team_fence.py").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["team-fence"], '"team-fence" cannot be the name of a plugin'),
+        (["A", "--point", "filtre"], 'there is no extension point "filtre"'),
+        (["A", "--point", ","], "a plugin takes part in an extension point"),
+    ],
+)
+def test_what_cannot_be_written_is_refused(arguments, told, schedctl, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ran = schedctl("plugins", "new", *arguments)
+    assert ran.code == 2
+    assert told in ran.err
+    assert not list(tmp_path.iterdir())
+
+
+# -- check -------------------------------------------------------------------------------
+
+
+def test_a_plugin_that_keeps_the_laws_is_checked_with_0(fenced):
+    ran = fenced("plugins", "check", "team_fence.py", "-f", "cluster.yaml", "--clusters", "5")
+    assert ran.code == 0
+    assert ran.out.splitlines() == [
+        "TeamFence of team_fence.py: filter, score",
+        "  slice: holds",
+        "  order: holds",
+        "  purity: holds",
+        "  range: holds",
+    ]
+
+
+def test_a_plugin_that_breaks_a_law_is_checked_with_1(fenced):
+    Path("odd.py").write_text(
+        "from schedctl.framework import *\nclass Odd(ScorePlugin):\n"
+        "    def score(self, cycle, nodes):\n        return nodes.pod_count + 101\n"
+    )
+    ran = fenced("plugins", "check", "odd.py", "-f", "cluster.yaml", "--clusters", "0")
+    assert ran.code == 1
+    assert "  range: range: Odd normalises to [101, 101]; pod default/web (in cluster.yaml)" in ran.out
+
+
+def test_what_is_no_plugin_is_checked_with_2(fenced):
+    assert fenced("plugins", "check", "json:loads").code == 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("validate", "config.yaml"), ("show", "config.yaml"), ("diff", "config.yaml", "default")],
+    ids=" ".join,
+)
+def test_configurations_that_name_a_plugin_are_looked_at_with_it(arguments, fenced):
+    Path("config.yaml").write_text(CONFIGURATION)
+    assert fenced("profiles", *arguments).code == 2
+    ran = fenced("profiles", *arguments, "--plugin", "team_fence.py")
+    assert (ran.code, ran.err) == (0, "")

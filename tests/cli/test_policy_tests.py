@@ -1,0 +1,256 @@
+"""``schedctl test`` as a command: what it finds, how it ends, and what it rewrites."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from junitparser import JUnitXml
+
+NODE = """\
+apiVersion: v1
+kind: Node
+metadata: {name: node-a}
+status: {allocatable: {cpu: "4", memory: 8Gi, pods: "20"}}
+"""
+BIG = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: big, namespace: shop}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers: [{name: a, image: a, resources: {requests: {cpu: "3"}}}]
+"""
+POLICY = """\
+apiVersion: schedctl.dev/v1alpha1
+kind: CheckPolicy
+metadata: {name: mine}
+spec:
+  checks: [{name: fits, builtin: schedulable}]
+"""
+TEST = """\
+apiVersion: schedctl.dev/v1alpha1
+kind: CheckPolicyTest
+metadata: {name: too big}
+spec:
+  state: [../node.yaml]
+  manifests: [big.yaml]
+  policies: [policy.yaml]
+  expect:
+    exitCode: 1
+    results:
+      - {check: fits, subject: Deployment shop/big, outcome: Violated, message: 1 of 2 pods}
+"""
+WRONG = TEST.replace("shop/big", "shop/bog").replace("too big", "wrong")
+
+
+@pytest.fixture
+def tested(schedctl, tmp_path, monkeypatch):
+    """``schedctl test`` in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "policies").mkdir()
+    (tmp_path / "node.yaml").write_text(NODE)
+    for name, text in {"big.yaml": BIG, "policy.yaml": POLICY, "a.test.yaml": TEST}.items():
+        (tmp_path / "policies" / name).write_text(text)
+
+    def tested(*arguments):
+        return schedctl("test", *arguments)
+
+    return tested
+
+
+def write(name, text):
+    Path("policies", name).write_text(text)
+
+
+def test_a_test_that_passes(tested):
+    for arguments in ((), ("policies",), ("policies/a.test.yaml",)):
+        ended = tested(*arguments)
+        assert ended == (0, "ok   policies/a.test.yaml:1: too big\ntest: 1 test, 1 passed, 0 failed\n", "")
+
+
+def test_a_test_that_fails_says_in_what(tested):
+    write("b.test.yaml", f"---\n{WRONG}")
+    ended = tested()
+    assert (ended.code, ended.err) == (1, "")
+    assert ended.out.splitlines() == [
+        "ok   policies/a.test.yaml:1: too big",
+        "FAIL policies/b.test.yaml:2: wrong",
+        "     expected fits of Deployment shop/bog, and there is no such object; the nearest is Deployment shop/big",
+        "     not expected: fits of Deployment shop/big: Violated: 1 of 2 pods on a node",
+        "test: 2 tests, 1 passed, 1 failed",
+    ]
+
+
+def test_every_form_says_the_same(tested):
+    write("b.test.yaml", WRONG)
+    document = json.loads(tested("-o", "json").out)
+    assert [result["outcome"] for result in document["results"]] == ["Passed", "Failed"]
+    assert document["summary"] == {"exitCode": 1, "tests": 2, "passed": 1, "failed": 1, "updated": 0}
+    ended = tested("-o", "junit")
+    assert ended.code == 1
+    suites = JUnitXml.fromstring(ended.out.encode())
+    assert (suites.tests, suites.failures) == (2, 1)
+    ended = tested("-o", "tap")
+    assert ended.out.splitlines()[1:4:2] == ["1..2", "not ok 2 - policies/b.test.yaml:1: wrong"]
+    assert tested("-o", "sarif").code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        pytest.param(("empty",), 3, id="no tests are no pass"),
+        pytest.param(("empty", "--allow-empty"), 0, id="unless that is fine"),
+        pytest.param(("none",), 3, id="no such folder"),
+    ],
+)
+def test_a_folder_without_tests(tested, arguments, code):
+    Path("empty").mkdir()
+    Path("empty/policy.yaml").write_text(POLICY)
+    assert tested(*arguments).code == code
+
+
+def test_a_test_that_cannot_be_read_ends_everything(tested):
+    write("b.test.yaml", TEST.replace("outcome: Violated", "outcome: Violeted"))
+    ended = tested()
+    assert (ended.code, ended.out) == (2, "")
+    assert 'b.test.yaml:11:62: spec.expect.results[0].outcome: there is no outcome "Violeted"' in ended.err
+
+
+def test_a_fault_is_a_difference_and_may_be_expected(tested):
+    write("policy.yaml", POLICY.replace("schedulable", "schedulabel"))
+    ended = tested()
+    assert ended.code == 1
+    assert "     expected exit code 1, got 2\n" in ended.out
+    assert 'there is no built-in check "schedulabel" (did you mean "schedulable"?)' in ended.out
+    write("a.test.yaml", TEST.partition("  expect:")[0] + "  expect: {exitCode: 2}\n")
+    assert tested().code == 0
+    write("a.test.yaml", TEST.replace("exitCode: 1", "exitCode: 2"))
+    assert tested("--update").code == 1, "what is broken is no expectation"
+    assert "exitCode: 2" in Path("policies/a.test.yaml").read_text()
+
+
+def test_update_shows_what_it_rewrites(tested):
+    text = f"{TEST}---\n# two in one file\n{WRONG}  # behind\n"
+    write("a.test.yaml", text)
+    ended = tested("--update")
+    assert ended.code == 0
+    assert "test: 2 tests, 1 passed, 0 failed, 1 updated" in ended.out
+    assert "-      - {check: fits, subject: Deployment shop/bog" in ended.err
+    assert "+        subject: Deployment shop/big" in ended.err
+    now = Path("policies/a.test.yaml").read_text()
+    assert now.startswith(f"{TEST}---\n# two in one file\n")
+    assert now.endswith("        outcome: Violated\n  # behind\n")
+    assert tested() == (
+        0,
+        "ok   policies/a.test.yaml:1: too big\nok   policies/a.test.yaml:14: wrong\n"
+        "test: 2 tests, 2 passed, 0 failed\n",
+        "",
+    )
+
+
+def test_update_leaves_alone_what_is_as_expected(tested):
+    before = Path("policies/a.test.yaml").stat().st_mtime_ns
+    assert tested("--update").code == 0
+    assert Path("policies/a.test.yaml").stat().st_mtime_ns == before
+
+
+def test_the_time_may_be_set(tested):
+    exempting = "  exemptions: [{checks: [fits], match: {}, reason: later, expires: 2026-11-20}]\n"
+    write("policy.yaml", POLICY + exempting)
+    for day, outcome, code in (("20", "Exempted", 0), ("21", "Violated", 1)):
+        results = f"{{check: fits, outcome: {outcome}}}"
+        write(
+            "a.test.yaml",
+            TEST.partition("  expect:")[0]
+            + f"  options: {{now: '2026-11-{day}T12:00:00Z'}}\n"
+            + f"  expect: {{exitCode: {code}, results: [{results}]}}\n",
+        )
+        ended = tested()
+        assert ended.code == 0, ended.out
+
+
+def test_a_fault_that_is_expected_may_be_told_from_others(tested):
+    write("policy.yaml", POLICY.replace("schedulable", "schedulabel"))
+    head = TEST.partition("  expect:")[0]
+    write("a.test.yaml", f"{head}  expect: {{exitCode: 2, message: no built-in check}}\n")
+    assert tested().code == 0
+    write("a.test.yaml", f"{head}  expect: {{exitCode: 2, message: no scenario}}\n")
+    ended = tested()
+    assert (ended.code, 'expected "no scenario" in what is said' in ended.out) == (1, True)
+    write("a.test.yaml", f"{head}  expect: {{exitCode: 1, message: x}}\n")
+    assert "a message goes with exitCode 2, 3 or 4" in tested().err
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        pytest.param("options: {rollout: bogus}", 'spec.options.rollout: rollout cannot be "bogus"', id="rollout"),
+        pytest.param("options: {failOn: eror}", 'spec.options.failOn: failOn cannot be "eror"', id="failOn"),
+        pytest.param("options: {onInconclusive: x}", "spec.options.onInconclusive", id="onInconclusive"),
+        pytest.param("options: {maxAge: old}", 'spec.options.maxAge: "old" is no age', id="maxAge"),
+    ],
+)
+def test_a_mistake_of_the_test_is_no_fault_that_it_may_expect(tested, written, said):
+    write("a.test.yaml", f"{TEST.partition('  expect:')[0]}  {written}\n  expect: {{exitCode: 2}}\n")
+    ended = tested()
+    assert (ended.code, said in ended.err) == (2, True), ended
+
+
+def test_no_test_reads_standard_input(tested):
+    write("a.test.yaml", TEST.replace("manifests: [big.yaml]", 'manifests: ["-"]'))
+    assert "spec.manifests[0]: a test reads nothing from standard input" in tested().err
+
+
+def test_a_time_without_a_zone_is_utc_wherever_the_test_runs(tested, monkeypatch):
+    exempting = "  exemptions: [{checks: [fits], match: {}, reason: later, expires: 2026-11-20}]\n"
+    write("policy.yaml", POLICY + exempting)
+    expected = "expect: {exitCode: 0, results: [{check: fits, outcome: Exempted}]}"
+    head = TEST.partition("  expect:")[0]
+    write("a.test.yaml", f"{head}  options: {{now: '2026-11-20T23:30:00'}}\n  {expected}\n")
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        assert tested().code == 0
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+@pytest.mark.parametrize(
+    "flow",
+    [
+        pytest.param("expect: {exitCode: 0}\n", id="on one line"),
+        pytest.param("expect: {\n    exitCode: 0\n  }\n", id="on several"),
+        pytest.param("expect:\n    {exitCode: 0\n}\n", id="with the brace in the first column"),
+    ],
+)
+def test_what_is_in_braces_is_not_rewritten_into_what_cannot_be_read(tested, flow):
+    text = TEST.partition("  expect:")[0] + f"  {flow}"
+    write("a.test.yaml", text)
+    ended = tested("--update")
+    assert (ended.code, "it is not rewritten" in ended.out) == (1, True), ended
+    assert Path("policies/a.test.yaml").read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        pytest.param("# c\n" + "".join(f"  {line}\n" for line in TEST.splitlines()), 0, id="indented"),
+        pytest.param(TEST.replace("kind: ", "kind: !!str "), 0, id="with a tag"),
+        pytest.param(TEST.replace("CheckPolicyTest", "CheckpolicyTest"), 2, id="misspelt"),
+        pytest.param(TEST.replace("CheckPolicyTest", "CheckTest"), 2, id="no kind of ours"),
+    ],
+)
+def test_no_test_is_passed_over_for_how_it_is_written(tested, text, code):
+    write("a.test.yaml", TEST)
+    write("b.test.yaml", text)
+    ended = tested()
+    assert ended.code == code, ended
+    assert code or "2 passed" in ended.out

@@ -1,0 +1,164 @@
+"""What plugins say beyond their verdicts, what they may try first, and what Reserve and Permit make of a choice."""
+
+from __future__ import annotations
+
+import pytest
+
+from schedctl.config import loading
+from schedctl.explain.explanations import explain
+from schedctl.explain.reports import Verdict
+from schedctl.framework import contracts
+from schedctl.framework.points import PermitPlugin, PostBindPlugin, ReservePlugin
+from schedctl.framework.registries import Registry
+from schedctl.framework.remarks import Remark
+from schedctl.framework.statuses import SUCCESS, error, unschedulable, wait
+from schedctl.plugins.in_tree import IN_TREE
+from schedctl.scheduler import Scheduler
+from schedctl.testing.builders import cluster, node, pod
+
+
+def asked(made, *plugins):
+    """A scheduler of the default profile and these plugins."""
+    named = ", ".join(f"{{name: {plugin.name}}}" for plugin in plugins)
+    text = f"""
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles: [{{plugins: {{multiPoint: {{enabled: [{named}]}}}}}}]
+"""
+    return Scheduler(made, loading.load(text), Registry((*IN_TREE.values(), *plugins)))
+
+
+class Silent(PostBindPlugin):
+    def post_bind(self, cycle, node_name):
+        pass
+
+
+class Counts(Silent):
+    """Says how many pods like this one find room together."""
+
+    def remarks(self, cycle, trials):
+        tried = trials.together([pod(f"more-{i}", cpu="1") for i in range(4)])
+        room = [each.node for each in tried if each.node]
+        return (Remark(f"{len(room)} more", (tried[-1].message,), {"plugins": tried[-1].plugins, "pod": cycle.pod}),)
+
+
+class Fails(Silent):
+    def remarks(self, cycle, trials):
+        raise KeyError("team")
+
+
+def test_a_remark_stands_in_the_explanation_in_the_name_of_its_plugin():
+    made = cluster(node("a", cpu="3"))
+    (remark,) = explain(asked(made, Silent, Counts), pod()).remarks
+    assert (remark.plugin, remark.text) == ("Counts", "3 more")
+    assert remark.details == ["0/1 nodes are available: 1 Insufficient cpu."]
+    assert remark.evidence == {"plugins": ["NodeResourcesFit"], "pod": "default/web"}
+
+
+def test_what_was_tried_is_undone():
+    made = cluster(node("a", cpu="3"))
+    explain(asked(made, Counts), pod())
+    assert not made.pod_table.row_of
+    assert not made.pending
+
+
+def test_a_fault_in_a_remark_is_told_and_spoils_nothing_else():
+    (remark,) = explain(asked(cluster(node("a")), Fails), pod()).remarks
+    assert remark.text.startswith("failed in remarks: KeyError: 'team'")
+
+
+def test_the_end_of_the_process_is_not_for_a_remark_to_decide():
+    class Quits(Silent):
+        def remarks(self, cycle, trials):
+            raise SystemExit(0)
+
+    (remark,) = explain(asked(cluster(node("a")), Quits), pod()).remarks
+    assert remark.text.startswith("failed in remarks: SystemExit: 0 (test_remarks.py:")
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ([1, None], "remarks returned 1, expected a sequence of Remark"),
+        (None, "remarks returned None, expected a sequence of Remark"),
+        ("full", "remarks returned 'full', expected a sequence of Remark"),
+        ([Remark(3)], "remarks gave 3 for the text, expected a text"),
+        ([Remark("full", details=(1,))], "remarks gave a tuple for details, expected a tuple of texts"),
+        ([Remark("full", evidence=3)], "remarks gave 3 for evidence, expected values by name"),
+    ],
+)
+def test_an_answer_that_is_no_remark_is_the_fault_of_its_plugin(answer, told):
+    class Odd(Silent):
+        def remarks(self, cycle, trials):
+            return answer
+
+    (remark,) = explain(asked(cluster(node("a")), Odd), pod()).remarks
+    assert remark.plugin == "Odd"
+    assert remark.text.startswith(f"failed: {told}")
+
+
+class Answers(ReservePlugin, PermitPlugin):
+    """Answers what a test sets."""
+
+    at_reserve = at_permit = SUCCESS
+
+    def reserve(self, cycle, node_name):
+        return self.at_reserve
+
+    def unreserve(self, cycle, node_name):
+        pass
+
+    def permit(self, cycle, node_name):
+        return self.at_permit
+
+
+@pytest.mark.parametrize(
+    ("point", "answer", "verdict", "text"),
+    [
+        pytest.param("at_permit", SUCCESS, Verdict.SCHEDULED, "", id="nobody minds"),
+        pytest.param(
+            "at_permit",
+            wait(90),
+            Verdict.SCHEDULED,
+            "Permit holds the pod back on a: Answers for at most 90s",
+            id="a pod that waits has its node",
+        ),
+        pytest.param(
+            "at_permit",
+            unschedulable("no"),
+            Verdict.UNSCHEDULABLE,
+            "Answers takes a back from the pod: no",
+            id="what Permit refuses is unschedulable",
+        ),
+        pytest.param(
+            "at_reserve",
+            unschedulable("no"),
+            Verdict.UNSCHEDULABLE,
+            "Answers takes a back from the pod: no",
+            id="and so is what Reserve refuses",
+        ),
+        pytest.param(
+            "at_reserve",
+            error("broken"),
+            Verdict.ERROR,
+            'Answers takes a back from the pod: running Reserve plugin "Answers": broken',
+            id="a fault is a fault",
+        ),
+    ],
+)
+def test_the_choice_of_a_node_is_not_the_last_word(monkeypatch, point, answer, verdict, text):
+    monkeypatch.setattr(Answers, point, answer)
+    made = cluster(node("a"), pod("x"))
+    found = explain(asked(made, Answers), made.pending["default/x"])
+    assert (found.verdict, found.chosen, found.reservation.text) == (verdict, "a", text)
+    if verdict is Verdict.UNSCHEDULABLE:
+        assert found.message == "0/1 nodes are available: 1 no."
+        assert found.unschedulable_plugins == ["Answers"]
+    assert list(made.pending) == ["default/x"]
+
+
+def test_kinds_of_a_plugin_are_checked_when_it_is_registered():
+    class Wrong(Silent):
+        kinds = ("PodGroup",)
+
+    assert contracts.broken(Wrong) == ["Wrong.kinds is ('PodGroup',): expected a tuple of Kind"]

@@ -1,0 +1,47 @@
+"""News of a pod that is watched: where it has gone, against the last answer; and the schema of a line."""
+
+import json
+
+import jsonschema
+import msgspec
+import pytest
+
+from schedctl.cli.documents import SCHEMAS
+from schedctl.explain.watch_reports import Event, WatchLine, bound
+from schedctl.testing.builders import cluster, node, pod
+
+
+def sizes():
+    return cluster(node("a"), node("b"), node("large", cpu="16"), node("small", cpu="500m"))
+
+
+@pytest.mark.parametrize(
+    ("where", "text"),
+    [
+        ("large", "is bound to large, as answered"),
+        ("a", "is bound to a, where it scored {} when large scored {}"),
+        ("small", "is bound to small, which would not do when the last answer was given"),
+    ],
+)
+def test_where_a_pod_has_gone_is_held_against_the_last_answer(ask, where, text):
+    answer = ask(sizes(), pod("web", cpu="1"))
+    scores = {score.node: score.total for score in answer.scores}
+    assert bound("default/web", where, answer) == f"pod default/web {text.format(scores.get(where), answer.score)}"
+
+
+def test_ties_are_told_as_such_and_no_answer_is_none(ask):
+    tied = ask(cluster(node("a"), node("b")), pod("web", cpu="1"))
+    assert bound("default/web", "b", tied) == "pod default/web is bound to b, one of the 2 that were equally good"
+    nowhere = ask(cluster(node("a")), pod("web", cpu="9"))
+    assert bound("x/y", "a", nowhere) == "pod x/y is bound to a, where the last answer had no node for it"
+    assert bound("x/y", "a", None) == "pod x/y is bound to a"
+
+
+def test_a_line_is_what_its_schema_says(ask):
+    answer = ask(cluster(node("a")), pod("web", cpu="9"))
+    validator = jsonschema.Draft202012Validator(SCHEMAS["WatchLine"]())
+    for line in (
+        WatchLine(time="2026-11-20T09:00:00Z", event=Event.ANSWER, pod="x/y", result=answer),
+        WatchLine(time="2026-11-20T09:00:00Z", event=Event.BOUND, pod="x/y", node="a", text="there"),
+    ):
+        validator.validate(json.loads(msgspec.json.encode(line)))

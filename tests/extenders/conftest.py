@@ -1,0 +1,47 @@
+"""Extenders on loopback, and what they are asked with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from schedctl.config import types as config
+from schedctl.config.durations import Duration
+from schedctl.extenders import webhooks
+from tests.cli.conftest import schedctl  # noqa: F401  the command line, as a fixture
+from tests.live.conftest import authority, serve  # noqa: F401  servers that pretend, as fixtures
+from tests.live.servers import FakeServer, Reply, Request
+
+SECOND = 1_000_000_000
+
+
+def settings(url: str, **given: Any) -> config.Extender:
+    """The configuration of an extender that does everything, under the address."""
+    verbs = {"filter_verb": "filter", "prioritize_verb": "prioritize", "preempt_verb": "preempt", "weight": 1}
+    timeout = Duration(given.pop("seconds", 5) * SECOND)
+    return config.Extender(url_prefix=url, http_timeout=timeout, **{**verbs, **given})
+
+
+def connected(url: str, **given: Any):
+    """An extender that is asked over the network."""
+    (extender,) = webhooks.connect([settings(url, **given)], "config.yaml")
+    return extender
+
+
+def asked(request: Request) -> Any:
+    """What an extender was asked."""
+    return json.loads(request.body)
+
+
+@pytest.fixture
+def answering(serve) -> Callable[..., FakeServer]:  # noqa: F811
+    """Start an extender that gives one answer: ``answering({"Nodes": ...})``, or a `Reply`."""
+
+    def start(answer: Any, **options: Any) -> FakeServer:
+        reply = answer if isinstance(answer, Reply) else Reply(answer)
+        return serve(lambda request: reply, **options)
+
+    return start

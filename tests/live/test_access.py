@@ -1,0 +1,505 @@
+"""Whatever kubectl accepts as a way into a cluster is accepted, and means what it means there."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from base64 import b64encode
+from pathlib import Path
+
+import pytest
+from kubernetes.config import incluster_config
+
+from schedctl.errors import ClusterError, UsageError
+from schedctl.live.access import Access
+from schedctl.live.connections import Connection
+from tests.live.servers import Cluster, Reply, proxying, status
+
+
+def asked(server, access):
+    """The last of the requests that a server gets when its version is read."""
+    Connection.open(access).get("/version")
+    return server.requests[-1]
+
+
+def plugin(tmp_path, status, *, version="client.authentication.k8s.io/v1", code=0, said="", **fields):
+    """The exec entry of a user, whose plugin prints these credentials and counts its runs."""
+    script = tmp_path / "plugin"
+    answer = json.dumps({"apiVersion": version, "kind": "ExecCredential", "status": status})
+    script.write_text(
+        f"#!{sys.executable}\nimport os, sys\n"
+        f"open({str(tmp_path / 'runs')!r}, 'a').write(os.environ['KUBERNETES_EXEC_INFO'] + '\\n')\n"
+        f"print({said!r}, file=sys.stderr)\n"
+        f"print({answer!r}.replace('RUN', str(len(open({str(tmp_path / 'runs')!r}).readlines()))))\nsys.exit({code})\n"
+    )
+    script.chmod(0o755)
+    return {"exec": {"apiVersion": version, "command": str(script), "interactiveMode": "Never", **fields}}
+
+
+def runs(tmp_path):
+    return [json.loads(line) for line in (tmp_path / "runs").read_text().splitlines()]
+
+
+def test_a_token(serve, kubeconfig):
+    server = serve(Cluster())
+    request = asked(server, Access(kubeconfig=kubeconfig(server.url, user={"token": "t0k"})))
+    assert request.header("Authorization") == "Bearer t0k"
+    assert request.header("Accept") == "application/json"
+    assert request.header("User-Agent").startswith("schedctl/")
+
+
+def test_a_token_file_is_relative_to_the_kubeconfig_and_wins_over_a_token(serve, kubeconfig, tmp_path):
+    server = serve(Cluster())
+    (tmp_path / "token").write_text("from-a-file\n")
+    path = kubeconfig(server.url, user={"tokenFile": "token", "token": "written"})
+    assert asked(server, Access(kubeconfig=path)).header("Authorization") == "Bearer from-a-file"
+
+
+def test_a_token_file_is_read_anew_when_the_token_is_no_longer_accepted(serve, kubeconfig, tmp_path):
+    def answer(request):
+        if request.header("Authorization") == "Bearer new":
+            return Reply({})
+        (tmp_path / "token").write_text("new")
+        return status(401, "Unauthorized")
+
+    server = serve(answer)
+    (tmp_path / "token").write_text("old")
+    asked(server, Access(kubeconfig=kubeconfig(server.url, user={"tokenFile": "token"})))
+    assert [request.header("Authorization") for request in server.requests] == ["Bearer old", "Bearer new"]
+
+
+def test_a_name_and_a_password(serve, kubeconfig):
+    server = serve(Cluster())
+    path = kubeconfig(server.url, user={"username": "me", "password": "pass"})
+    assert asked(server, Access(kubeconfig=path)).header("Authorization") == f"Basic {b64encode(b'me:pass').decode()}"
+
+
+@pytest.mark.parametrize("where", ["data", "files"])
+def test_a_client_certificate(serve, kubeconfig, authority, tmp_path, where):
+    server = serve(Cluster(), tls=True)
+    mine = authority.issue_cert("me@example.com", common_name="me")
+    certificate = b"".join(blob.bytes() for blob in mine.cert_chain_pems)
+    parts = {
+        "certificate-authority": authority.cert_pem.bytes(),
+        "client-certificate": certificate,
+        "client-key": mine.private_key_pem.bytes(),
+    }
+    if where == "data":
+        fields = {f"{key}-data": b64encode(value).decode() for key, value in parts.items()}
+    else:
+        (tmp_path / "certs").mkdir()
+        for key, value in parts.items():
+            (tmp_path / "certs" / key).write_bytes(value)
+        fields = {key: f"certs/{key}" for key in parts}
+    user = {key: value for key, value in fields.items() if key.startswith("client")}
+    cluster = {key: value for key, value in fields.items() if key.startswith("certificate")}
+    assert asked(server, Access(kubeconfig=kubeconfig(server.url, user=user, **cluster))).certificate == "me"
+
+
+def test_a_certificate_for_another_name_is_taken_by_tls_server_name(serve, kubeconfig, authority):
+    server = serve(Cluster(), tls=True, names=("kubernetes.default",))
+    trust = {"certificate_authority_data": b64encode(authority.cert_pem.bytes()).decode()}
+    with pytest.raises(ClusterError, match="is for another name"):
+        asked(server, Access(kubeconfig=kubeconfig(server.url, **trust)))
+    path = kubeconfig(server.url, **trust, tls_server_name="kubernetes.default")
+    assert asked(server, Access(kubeconfig=path)).path == "/version"
+
+
+def test_an_unknown_authority_is_not_trusted_unless_the_kubeconfig_says_so(serve, kubeconfig):
+    server = serve(Cluster(), tls=True)
+    with pytest.raises(ClusterError, match="signed by somebody we do not know"):
+        asked(server, Access(kubeconfig=kubeconfig(server.url)))
+    assert server.requests == []
+    path = kubeconfig(server.url, insecure_skip_tls_verify=True)
+    assert asked(server, Access(kubeconfig=path)).path == "/version"
+
+
+def test_impersonation_by_flags_sends_a_header_for_each_group(serve, kubeconfig):
+    server = serve(Cluster())
+    path = kubeconfig(server.url, user={"as": "somebody", "as-groups": ["x"]})
+    request = asked(server, Access(kubeconfig=path, user="jane", groups=("dev", "ops, all")))
+    assert request.header("Impersonate-User") == "jane"
+    assert request.all("Impersonate-Group") == ["dev", "ops, all"]
+
+
+def test_impersonation_by_the_kubeconfig(serve, kubeconfig):
+    server = serve(Cluster())
+    user = {"as": "jürgen", "as-groups": ["dev"], "as-uid": "7", "as-user-extra": {"Reason/x": ["a", "b"]}}
+    request = asked(server, Access(kubeconfig=kubeconfig(server.url, user=user)))
+    assert request.header("Impersonate-User").encode("latin-1").decode() == "jürgen"
+    assert request.all("Impersonate-Group") == ["dev"]
+    assert request.header("Impersonate-Uid") == "7"
+    assert request.all("Impersonate-Extra-reason%2fx") == ["a", "b"]
+
+
+def test_groups_are_not_impersonated_without_a_user(kubeconfig):
+    with pytest.raises(UsageError, match="together with a user"):
+        Connection.open(Access(kubeconfig=kubeconfig("http://x"), groups=("dev",)))
+
+
+def test_a_plugin_gives_a_token(serve, kubeconfig, tmp_path):
+    server = serve(Cluster())
+    user = plugin(tmp_path, {"token": "t-RUN"}, env=[{"name": "A", "value": "b"}])
+    assert asked(server, Access(kubeconfig=kubeconfig(server.url, user=user))).header("Authorization") == "Bearer t-1"
+    assert runs(tmp_path)[0]["spec"] == {"interactive": False}
+
+
+def test_a_plugin_is_asked_again_when_its_token_is_no_longer_accepted(serve, kubeconfig, tmp_path):
+    server = serve(lambda r: Reply({}) if r.header("Authorization") == "Bearer t-2" else status(401, "Unauthorized"))
+    asked(server, Access(kubeconfig=kubeconfig(server.url, user=plugin(tmp_path, {"token": "t-RUN"}))))
+    assert len(runs(tmp_path)) == 2
+
+
+def test_a_plugin_is_asked_again_once_and_not_for_ever(serve, kubeconfig, tmp_path):
+    server = serve(lambda request: status(401, "Unauthorized"))
+    with pytest.raises(ClusterError, match=r"credentials are not accepted \(401\)"):
+        asked(server, Access(kubeconfig=kubeconfig(server.url, user=plugin(tmp_path, {"token": "t"}))))
+    assert len(server.requests) == 2
+
+
+def test_a_plugin_is_asked_again_when_its_token_has_expired(serve, kubeconfig, tmp_path):
+    server = serve(Cluster())
+    user = plugin(tmp_path, {"token": "t-RUN", "expirationTimestamp": "2020-01-01T00:00:00Z"})
+    assert asked(server, Access(kubeconfig=kubeconfig(server.url, user=user))).header("Authorization") == "Bearer t-2"
+
+
+def test_a_plugin_gives_a_certificate_and_may_know_the_cluster(serve, kubeconfig, authority, tmp_path):
+    server = serve(Cluster(), tls=True)
+    mine = authority.issue_cert("me@example.com", common_name="me")
+    credentials = {
+        "token": "t",
+        "clientCertificateData": mine.cert_chain_pems[0].bytes().decode(),
+        "clientKeyData": mine.private_key_pem.bytes().decode(),
+    }
+    trust = b64encode(authority.cert_pem.bytes()).decode()
+    extension = {"name": "client.authentication.k8s.io/exec", "extension": {"audience": "x"}}
+    user = plugin(tmp_path, credentials, provideClusterInfo=True)
+    path = kubeconfig(server.url, user=user, certificate_authority_data=trust, extensions=[extension])
+    request = asked(server, Access(kubeconfig=path))
+    assert (request.certificate, request.header("Authorization")) == ("me", "Bearer t")
+    told = runs(tmp_path)[0]["spec"]["cluster"]
+    assert told == {"server": server.url, "certificate-authority-data": trust, "config": {"audience": "x"}}
+
+
+@pytest.mark.parametrize(
+    ("status", "fields", "message", "hint"),
+    [
+        pytest.param({}, {"code": 3, "said": "a\nlog in first"}, "exit status 3: log in first", "", id="fails"),
+        pytest.param({}, {}, "neither a token nor a certificate", "log in", id="gives nothing"),
+        pytest.param({"clientCertificateData": "x"}, {}, "neither a token nor", "", id="a certificate without a key"),
+        pytest.param({"token": "t"}, {"interactiveMode": "Always"}, "no terminal", "log in", id="wants to ask"),
+        pytest.param({"token": "t"}, {"interactiveMode": ""}, "interactiveMode", "has to say", id="says nothing of it"),
+        pytest.param(
+            {"token": "t"},
+            {"command": "no-such-plugin", "installHint": "brew install\n  no-such-plugin"},
+            "no-such-plugin is not installed",
+            "brew install no-such-plugin",
+            id="is not there",
+        ),
+        pytest.param(
+            {"token": "t"},
+            {"version": "client.authentication.k8s.io/v1alpha1"},
+            "apiVersion",
+            "update",
+            id="is too old",
+        ),
+        pytest.param(
+            {"token": "t", "expirationTimestamp": "soon"}, {}, "no time of expiry", "update", id="expires some day"
+        ),
+    ],
+)
+def test_a_plugin_that(kubeconfig, tmp_path, status, fields, message, hint):
+    with pytest.raises(ClusterError) as raised:
+        Connection.open(Access(kubeconfig=kubeconfig("http://x", user=plugin(tmp_path, status, **fields))))
+    assert message in str(raised.value)
+    assert hint in raised.value.hint
+
+
+def test_a_plugin_that_fails_is_run_once_for_all_that_wait_for_it(serve, kubeconfig, tmp_path):
+    server = serve(lambda request: status(401, "Unauthorized"))
+    user = plugin(tmp_path, {"token": "t"})
+    connection = Connection.open(Access(kubeconfig=kubeconfig(server.url, user=user)))
+    script = Path(user["exec"]["command"])
+    script.write_text(script.read_text().replace("sys.exit(0)", "sys.exit(3)"))
+    faults = []
+
+    def ask():
+        with pytest.raises(ClusterError) as raised:
+            connection.get("/x")
+        faults.append(str(raised.value))
+
+    threads = [threading.Thread(target=ask) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    ask()
+    assert len(runs(tmp_path)) == 2
+    assert len(faults) == 7
+    assert all("failed with exit status 3" in fault for fault in faults)
+
+
+@pytest.mark.parametrize(
+    ("fields", "at"),
+    [
+        ({"as": "a", "as-groups": "text"}, "as-groups: expected a list"),
+        ({"as": "a", "as-groups": [["dev"]]}, "as-groups: expected a list of text"),
+        ({"as": "a", "as-user-extra": ["x"]}, "as-user-extra: expected a mapping"),
+        ({"as": "a", "as-user-extra": {"x": "text"}}, "as-user-extra.x: expected a list of text"),
+        ({"as": 7}, "as: expected text"),
+        ({"token": True}, "token: expected text"),
+        ({"token": "two\nlines"}, "the token is none"),
+        ({"token": "\ud800"}, "token: this is no text"),
+        ({"exec": True}, "exec: expected a mapping"),
+    ],
+    ids=str,
+)
+def test_a_field_of_a_user_that_holds_something_else_is_named(kubeconfig, fields, at):
+    with pytest.raises(ClusterError) as raised:
+        Connection.open(Access(kubeconfig=kubeconfig("http://x", user=fields)))
+    assert at in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("env", "at"),
+    [
+        ([{"name": "A", "value": "\ud800"}], "env[0]: value: this is no text"),
+        ([{"name": "A", "value": "a\0b"}], "env[0]: value: this is no text"),
+        ([{"name": "A", "value": 7}], "env[0]: expected a name and a value"),
+        (["A=b"], "env[0]: expected a name and a value"),
+    ],
+    ids=str,
+)
+def test_a_variable_of_a_plugin_that_holds_something_else_is_named(kubeconfig, tmp_path, env, at):
+    user = plugin(tmp_path, {"token": "t"}, env=env)
+    with pytest.raises(ClusterError) as raised:
+        Connection.open(Access(kubeconfig=kubeconfig("http://x", user=user)))
+    assert at in str(raised.value)
+
+
+@pytest.mark.parametrize("fields", [{"extensions": True}, {"disable_compression": "yes"}, {"proxy_url": True}], ids=str)
+def test_a_field_of_a_cluster_that_holds_something_else_is_named(kubeconfig, fields):
+    (key,) = (each.replace("_", "-") for each in fields)
+    with pytest.raises(ClusterError, match=f'cluster "here": {key}: expected'):
+        Connection.open(Access(kubeconfig=kubeconfig("http://x", **fields)))
+
+
+def test_a_plugin_that_answers_with_brackets_only(kubeconfig, tmp_path):
+    user = plugin(tmp_path, {"token": "t"})
+    script = Path(user["exec"]["command"])
+    script.write_text(f"#!{sys.executable}\nprint('[' * 100_000)\n")
+    with pytest.raises(ClusterError, match="printed no ExecCredential"):
+        Connection.open(Access(kubeconfig=kubeconfig("http://x", user=user)))
+
+
+def test_what_a_plugin_prints_is_never_shown(kubeconfig, tmp_path):
+    user = plugin(tmp_path, {"token": "s3cret", "expirationTimestamp": "soon"})
+    script = Path(user["exec"]["command"])
+    script.write_text(script.read_text().replace('"kind"', '"sort"'))
+    with pytest.raises(ClusterError) as raised:
+        Connection.open(Access(kubeconfig=kubeconfig("http://x", user=user)))
+    assert "s3cret" not in f"{raised.value} {raised.value.hint}"
+
+
+@pytest.mark.parametrize("scheme", ["http", "socks5", "socks5h"])
+def test_a_proxy_of_the_kubeconfig_is_used_for_every_host(serve, kubeconfig, authority, monkeypatch, scheme):
+    monkeypatch.setenv("NO_PROXY", "*")
+    server = serve(Cluster(), tls=True, names=("api.example",))
+    trust = b64encode(authority.cert_pem.bytes()).decode()
+    with proxying() as proxy:
+        url = f"https://api.example:{server.port}"
+        named = f"{scheme}://127.0.0.1:{proxy.port}"
+        asked(server, Access(kubeconfig=kubeconfig(url, certificate_authority_data=trust, proxy_url=named)))
+    assert proxy.hosts == ["api.example"]
+
+
+def test_a_proxy_may_want_a_name_and_a_password(serve, kubeconfig, authority):
+    server = serve(Cluster(), tls=True, names=("api.example",))
+    trust = b64encode(authority.cert_pem.bytes()).decode()
+    with proxying() as proxy:
+        named = f"http://me:p%40ss@127.0.0.1:{proxy.port}"
+        path = kubeconfig(f"https://api.example:{server.port}", certificate_authority_data=trust, proxy_url=named)
+        asked(server, Access(kubeconfig=path))
+    basic = b64encode(b"me:p@ss").decode()
+    assert f"proxy-authorization: basic {basic}".lower() in [line.lower() for line in proxy.heads[0]]
+
+
+def test_a_proxy_of_the_environment_is_used_but_for_this_machine_and_what_no_proxy_says(
+    serve, kubeconfig, authority, monkeypatch
+):
+    server = serve(Cluster(), tls=True, names=("api.example", "127.0.0.1"))
+    trust = b64encode(authority.cert_pem.bytes()).decode()
+    with proxying() as proxy:
+        monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{proxy.port}")
+        url = f"https://api.example:{server.port}"
+        asked(server, Access(kubeconfig=kubeconfig(url, certificate_authority_data=trust)))
+        asked(server, Access(kubeconfig=kubeconfig(server.url, certificate_authority_data=trust)))
+        monkeypatch.setenv("NO_PROXY", ".example")
+        with pytest.raises(ClusterError, match=r"api\.example"):
+            asked(server, Access(kubeconfig=kubeconfig(url, certificate_authority_data=trust)))
+    assert proxy.hosts == ["api.example"]
+
+
+def test_no_gzip_where_the_kubeconfig_does_not_want_any(serve, kubeconfig):
+    server = serve(Cluster())
+    path = kubeconfig(server.url, disable_compression=True)
+    assert asked(server, Access(kubeconfig=path)).header("Accept-Encoding") in ("", "identity")
+
+
+def test_a_server_may_have_a_path_and_no_scheme(serve, kubeconfig):
+    server = serve(lambda request: Reply({}))
+    address = server.url.removeprefix("http://")
+    assert asked(server, Access(kubeconfig=kubeconfig(f"{address}/clusters/c-1/"))).path == "/clusters/c-1/version"
+
+
+def test_the_first_of_several_kubeconfigs_decides(serve, kubeconfig, tmp_path, monkeypatch):
+    near, far = serve(Cluster()), serve(Cluster())
+    first = kubeconfig(near.url, name="one/config", user={"tokenFile": "token"})
+    second = kubeconfig(far.url, name="two/config", user={"token": "second"})
+    (tmp_path / "one/token").write_text("first")
+    tree = json.loads(Path(second).read_text())
+    tree["contexts"].append({"name": "other", "context": {"cluster": "there", "user": "me", "namespace": "shop"}})
+    tree["clusters"].append({"name": "there", "cluster": {"server": far.url}})
+    tree["current-context"] = "other"
+    Path(second).write_text(json.dumps(tree))
+    missing, empty = tmp_path / "missing", tmp_path / "empty"
+    empty.write_text("# nothing\n")
+    monkeypatch.setenv("KUBECONFIG", f"{missing}:{empty}:{first}:{second}")
+
+    connection = Connection.open(Access())
+    assert (connection.name, connection.namespace) == ("context test", "default")
+    assert asked(near, Access()).header("Authorization") == "Bearer first"
+    other = Connection.open(Access(context="other"))
+    assert (other.name, other.namespace) == ("context other", "shop")
+    assert asked(far, Access(context="other")).header("Authorization") == "Bearer first"
+
+
+def test_the_usual_kubeconfig_is_found_in_the_home_folder(serve, kubeconfig):
+    server = serve(Cluster())
+    kubeconfig(server.url, name="home/.kube/config")
+    assert asked(server, Access()).path == "/version"
+
+
+def test_a_pod_uses_its_account(serve, authority, tmp_path, monkeypatch):
+    server = serve(Cluster(), tls=True)
+    account = tmp_path / "serviceaccount"
+    account.mkdir()
+    (account / "token").write_text("of-the-pod\n")
+    (account / "ca.crt").write_bytes(authority.cert_pem.bytes())
+    (account / "namespace").write_text("jobs\n")
+    monkeypatch.setattr(incluster_config, "SERVICE_TOKEN_FILENAME", str(account / "token"))
+    monkeypatch.setattr(incluster_config, "SERVICE_CERT_FILENAME", str(account / "ca.crt"))
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "127.0.0.1")
+    monkeypatch.setenv("KUBERNETES_SERVICE_PORT", str(server.port))
+    connection = Connection.open(Access())
+    assert (connection.name, connection.namespace) == ("in-cluster", "jobs")
+    connection.get("/version")
+    assert server.requests[-1].header("Authorization").lower() == "bearer of-the-pod"
+
+
+@pytest.mark.parametrize(
+    ("text", "access", "message", "hint"),
+    [
+        pytest.param("a: [b\n", {}, ":2: the kubeconfig is not YAML", "kubectl config view", id="no YAML"),
+        pytest.param("[]", {}, "expected a mapping", "", id="no mapping"),
+        pytest.param("contexts: 3", {}, "contexts: expected a list", "", id="no list"),
+        pytest.param("contexts: [3]", {}, "contexts[0]: expected a mapping", "", id="no entry"),
+        pytest.param(
+            "contexts: [{name: 3}]", {}, "contexts[0]: name: expected text", "quotes", id="a number for a name"
+        ),
+        pytest.param("kind: Config", {}, "there is no context in", "--kubeconfig FILE", id="no contexts"),
+        pytest.param(
+            "contexts: [{name: prod}]", {}, "no current context", "`--context NAME`: prod", id="no current context"
+        ),
+        pytest.param(
+            "{contexts: [{name: production}], current-context: x}",
+            {"context": "prodution"},
+            'there is no context "prodution"',
+            "did you mean production?",
+            id="no such context",
+        ),
+        pytest.param(
+            "{contexts: [{name: a}], current-context: b}", {}, "which calls it current", "there are a", id="a stale one"
+        ),
+        pytest.param("{contexts: [{name: a}], current-context: a}", {}, "names no cluster", "", id="no cluster"),
+        pytest.param(
+            "{contexts: [{name: a, context: {cluster: b}}], clusters: [{name: bb}], current-context: a}",
+            {},
+            'names the cluster "b", and there is none',
+            "did you mean bb?",
+            id="no such cluster",
+        ),
+        pytest.param(
+            "{contexts: [{name: a, context: {cluster: b, user: u}}], clusters: [{name: b}], current-context: a}",
+            {},
+            'names the user "u"',
+            "there are none",
+            id="no such user",
+        ),
+        pytest.param(
+            "{contexts: [{name: a, context: {cluster: b}}], clusters: [{name: b}], current-context: a}",
+            {},
+            "names no server",
+            "",
+            id="no server",
+        ),
+        pytest.param(
+            "{contexts: [{name: a, context: {cluster: b, user: u}}], clusters: [{name: b, cluster: {server: 'http://x'}}],"
+            " users: [{name: u, user: {token: 123}}], current-context: a}",
+            {},
+            'user "u": token: expected text',
+            "quotes",
+            id="a number for a token",
+        ),
+        pytest.param(
+            "{contexts: [{name: a, context: {cluster: b, user: u}}], clusters: [{name: b, cluster: {server: 'http://x'}}],"
+            " users: [{name: u, user: {auth-provider: {name: gcp}}}], current-context: a}",
+            {},
+            'no auth provider "gcp"',
+            "credential plugin",
+            id="an auth provider of old",
+        ),
+        pytest.param(
+            "{contexts: [{name: a, context: {cluster: b, user: u}}], clusters: [{name: b, cluster: {server: 'https://x'}}],"
+            " users: [{name: u, user: {client-certificate: nowhere.crt}}], current-context: a}",
+            {},
+            "nowhere.crt",
+            "has to write the file",
+            id="a certificate that is not there",
+        ),
+        pytest.param(
+            "{contexts: [{name: a, context: {cluster: b, user: u}}], clusters: [{name: b, cluster: {server: 'https://x'}}],"
+            " users: [{name: u, user: {tokenFile: nowhere}}], current-context: a}",
+            {},
+            "the token file",
+            "",
+            id="a token file that is not there",
+        ),
+    ],
+)
+def test_a_kubeconfig_with(tmp_path, text, access, message, hint):
+    path = tmp_path / "config"
+    path.write_text(text)
+    with pytest.raises(ClusterError) as raised:
+        Connection.open(Access(kubeconfig=str(path), **access))
+    assert message in str(raised.value)
+    assert hint in raised.value.hint
+
+
+def test_without_a_kubeconfig_it_is_said_where_it_was_looked_for(tmp_path, monkeypatch):
+    with pytest.raises(ClusterError, match=r"there is no kubeconfig in .*home/\.kube/config") as raised:
+        Connection.open(Access())
+    assert "`-f FILE`" in raised.value.hint
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "nowhere"))
+    with pytest.raises(ClusterError, match=r"there is no kubeconfig in .*nowhere"):
+        Connection.open(Access())
+    with pytest.raises(ClusterError, match="cannot be read: no such file"):
+        Connection.open(Access(kubeconfig="nowhere"))
+
+
+@pytest.mark.parametrize("key", ["client-certificate", "client-key"])
+def test_a_file_that_is_not_there_is_named(kubeconfig, tmp_path, key):
+    path = kubeconfig("https://127.0.0.1:1", user={key: "lost.pem"})
+    with pytest.raises(ClusterError, match=f"lost.pem, its {key}, cannot be read: no such file or directory"):
+        Connection.open(Access(kubeconfig=path))

@@ -1,0 +1,356 @@
+"""A bind is sent if everything is as the decision found it, and otherwise says what has moved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from schedctl.api.pods import Pod
+from schedctl.errors import ClusterError
+from schedctl.live.binding import bind, binding
+from schedctl.live.connections import Answer
+from schedctl.live.faults import Refused, Unanswered
+from schedctl.live.journal import not_done
+from schedctl.live.ownership import not_ours
+from schedctl.live.prebinds import Plan, Refusal
+from schedctl.live.sightings import POD, Sightings, read
+from tests.live.pretend_servers import Object, PretendServer
+
+WEB, NODE = "/api/v1/namespaces/shop/pods/web", "/api/v1/nodes/node-1"
+BINDING = f"{WEB}/binding"
+
+
+def pod(name: str, node: str = "", **spec: Any) -> Object:
+    containers = [{"name": "app", "image": "app", "resources": {"requests": {"cpu": "1"}}}]
+    placed = {"nodeName": node} if node else {}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"namespace": "shop", "name": name, "labels": {"app": name}},
+        "spec": {"schedulerName": "ours", "containers": containers, **placed, **spec},
+        "status": {"phase": "Pending"},
+    }
+
+
+def node(name: str) -> Object:
+    status = {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110"}}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "spec": {}, "status": status}
+
+
+@pytest.fixture
+def server() -> PretendServer:
+    return PretendServer(node("node-1"), node("node-2"), pod("web"), pod("db", "node-1"))
+
+
+def plan_of(server: PretendServer) -> tuple[Plan, Sightings]:
+    sightings = Sightings(server.listing())
+    body = sightings.get(POD, "shop/web")
+    assert body is not None
+    found: Pod = read(body, Pod)
+    return Plan(found, "node-1"), sightings
+
+
+def test_an_unchanged_pod_is_bound_and_an_event_says_so(server):
+    plan, sightings = plan_of(server)
+    bound = bind(server, plan, sightings)
+    assert (bound.moved, bound.warnings) == ((), ())
+    assert server.objects[WEB]["spec"]["nodeName"] == "node-1"
+    (event,) = server.events
+    assert event["note"] == "Successfully assigned shop/web to node-1"
+    assert (event["reason"], event["action"], event["reportingController"]) == ("Scheduled", "Binding", "schedctl")
+    assert event["regarding"]["uid"] == plan.pod.metadata.uid
+
+
+def test_the_pod_is_read_again_first_and_the_node_last_right_before_the_binding(server):
+    bind(server, *plan_of(server))
+    assert [path for _, path, _ in server.asked[:5]] == [WEB, "/api/v1/pods", "/api/v1/pods", NODE, BINDING]
+
+
+def test_a_dry_run_of_the_server_changes_nothing(server):
+    before = dict(server.objects)
+    bound = bind(server, *plan_of(server), dry_run=True)
+    assert bound.dry_run
+    assert server.writes() == []
+    assert server.objects == before
+    assert (BINDING, True) in [(path, dry) for _, path, dry in server.asked]
+
+
+def _another(server: PretendServer) -> None:
+    server.delete(WEB)
+    server.put(pod("web"))
+
+
+def _on_pod(**changes: Any):
+    return lambda server: server.change(WEB, lambda obj: obj["spec"].update(changes))
+
+
+def _on_node(part: str, **changes: Any):
+    return lambda server: server.change(NODE, lambda obj: obj[part].update(changes))
+
+
+def _of_pods(server: PretendServer) -> None:
+    server.change("/api/v1/namespaces/shop/pods/db", lambda obj: obj["metadata"].update(labels={"app": "other"}))
+
+
+MOVES = {
+    "the pod is bound by somebody else": (_on_pod(nodeName="node-2"), "it is bound to node-2 already"),
+    "the pod is deleted": (lambda server: server.delete(WEB), "it is gone"),
+    "the pod is made again": (_another, "another pod of that name"),
+    "the pod is being deleted": (
+        lambda server: server.change(WEB, lambda obj: obj["metadata"].update(deletionTimestamp="2026-01-01T00:00:00Z")),
+        "it is being deleted",
+    ),
+    "the pod is gated": (_on_pod(schedulingGates=[{"name": "wait"}]), "it has scheduling gates: wait"),
+    "the pod is relabelled": (
+        lambda server: server.change(WEB, lambda obj: obj["metadata"].update(labels={"app": "other"})),
+        "it has changed: metadata.labels",
+    ),
+    "the pod asks for other nodes": (_on_pod(nodeSelector={"disk": "ssd"}), "it has changed: spec.nodeSelector"),
+    "the node is cordoned": (_on_node("spec", unschedulable=True), "node node-1 has changed: spec.unschedulable"),
+    "the node is tainted": (
+        _on_node("spec", taints=[{"key": "k", "effect": "NoSchedule"}]),
+        "node node-1 has changed: spec.taints",
+    ),
+    "the node shrinks": (_on_node("status", allocatable={"cpu": "1"}), "has changed: status.allocatable"),
+    "the node is written again": (_on_node("status", phase=""), "was written again (resourceVersion"),
+    "the node is deleted": (lambda server: server.delete(NODE), "node node-1 is gone"),
+    "the node is made again": (
+        lambda server: (server.delete(NODE), server.put(node("node-1"))),
+        "node node-1 is another one of that name now",
+    ),
+    "a pod comes onto the node": (lambda server: server.put(pod("new", "node-1")), "shop/new came onto the node"),
+    "a pod leaves the node": (
+        lambda server: server.delete("/api/v1/namespaces/shop/pods/db"),
+        "shop/db left the node",
+    ),
+    "a pod on the node is relabelled": (_of_pods, "shop/db (metadata.labels) on the node changed"),
+    "a pod on the node grows": (
+        lambda server: server.change(
+            "/api/v1/namespaces/shop/pods/db",
+            lambda obj: obj["spec"].update(
+                containers=[{"name": "app", "image": "app", "resources": {"requests": {"cpu": "3"}}}]
+            ),
+        ),
+        "shop/db (spec.containers) on the node changed",
+    ),
+}
+
+
+@pytest.mark.parametrize("move", MOVES)
+def test_a_bind_is_refused_when(server, move):
+    plan, sightings = plan_of(server)
+    change, words = MOVES[move]
+    change(server)
+    with pytest.raises(Refusal) as refused:
+        bind(server, plan, sightings)
+    assert words in str(refused.value)
+    assert "shop/web is not bound to node-1" in str(refused.value)
+    assert refused.value.exit_code == 4
+    assert server.writes() == []
+
+
+def _status(path: str, **status: Any):
+    return lambda server: server.change(path, lambda obj: obj["status"].update(status))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(
+            _status(WEB, conditions=[{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]),
+            id="kube-scheduler writes that the pod is unschedulable",
+        ),
+        pytest.param(
+            _status("/api/v1/namespaces/shop/pods/db", phase="Running", containerStatuses=[{"name": "app"}]),
+            id="a pod on the node starts",
+        ),
+        pytest.param(
+            lambda server: server.change("/api/v1/nodes/node-2", lambda obj: obj["spec"].update(unschedulable=True)),
+            id="another node changes",
+        ),
+    ],
+)
+def test_a_bind_is_sent_although(server, change):
+    plan, sightings = plan_of(server)
+    change(server)
+    bind(server, plan, sightings)
+    assert server.objects[WEB]["spec"]["nodeName"] == "node-1"
+
+
+@pytest.mark.parametrize(
+    ("move", "moved"),
+    [
+        ("the node is cordoned", "node node-1 has changed: spec.unschedulable"),
+        ("the node is deleted", "node node-1 is gone"),
+        ("a pod comes onto the node", "shop/new came onto the node"),
+    ],
+)
+def test_what_moves_in_the_last_moment_is_told(server, move, moved):
+    plan, sightings = plan_of(server)
+
+    def before(method: str, path: str) -> None:
+        if path == BINDING:
+            MOVES[move][0](server)
+
+    server.before = before
+    bound = bind(server, plan, sightings)
+    assert bound.moved == (moved,)
+
+
+@pytest.mark.parametrize(
+    "move",
+    [
+        "the pod is bound by somebody else",
+        "the pod is deleted",
+        "the pod is made again",
+        "the pod is gated",
+        "the pod is relabelled",
+    ],
+)
+def test_the_api_server_itself_refuses_what_happens_to_the_pod_in_the_last_moment(server, move):
+    plan, sightings = plan_of(server)
+
+    def before(method: str, path: str) -> None:
+        if path == BINDING:
+            MOVES[move][0](server)
+
+    server.before = before
+    with pytest.raises(Refusal, match="is not bound to node-1"):
+        bind(server, plan, sightings)
+
+
+def test_an_event_that_cannot_be_recorded_is_a_warning(server):
+    plan, sightings = plan_of(server)
+
+    def before(method: str, path: str) -> None:
+        if path.endswith("/events"):
+            raise server.forbid(method, path)
+
+    server.before = before
+    bound = bind(server, plan, sightings)
+    assert "the event could not be recorded" in bound.warnings[0]
+    assert server.objects[WEB]["spec"]["nodeName"] == "node-1"
+
+
+def _silent(server: PretendServer, *, done: bool) -> None:
+    """Have nobody answer the Binding, whether it was done or not."""
+
+    def before(method: str, path: str) -> None:
+        if path == BINDING:
+            if done:
+                server.change(WEB, lambda obj: obj["spec"].update(nodeName="node-1"))
+            raise Unanswered("the server fell silent", "", sent=True)
+
+    server.before = before
+
+
+def test_a_bind_that_nobody_answered_is_looked_after(server):
+    plan, sightings = plan_of(server)
+    _silent(server, done=True)
+    assert bind(server, plan, sightings).warnings == ("the server fell silent; but pod shop/web is bound to node-1",)
+
+
+def test_a_bind_that_may_still_come_is_told_as_such(server):
+    plan, sightings = plan_of(server)
+    _silent(server, done=False)
+    with pytest.raises(ClusterError, match="is not bound, and may still come to be"):
+        bind(server, plan, sightings)
+
+
+def _bound_and(server: PretendServer, after) -> None:
+    """Have the Binding done, and something else come of it than an answer."""
+    real = server.send
+
+    def send(method: str, path: str, body: Any, query: Any = None, kind: str = "application/json") -> Answer:
+        answer = real(method, path, body, query, kind)
+        return after() if path == BINDING and not query else answer
+
+    server.send = send
+
+
+def _interrupted() -> Answer:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("body", [b"", b"{nope", b"[1]", b"\xff"], ids=["nothing", "no JSON", "a list", "no text"])
+def test_what_is_answered_to_a_binding_and_to_an_event_is_not_read(server, body):
+    real = server.send
+    server.send = lambda *arguments: (real(*arguments), Answer(body, {}))[1]
+    bound = bind(server, *plan_of(server))
+    assert (bound.moved, bound.warnings) == ((), ())
+    assert server.objects[WEB]["spec"]["nodeName"] == "node-1"
+    assert len(server.events) == 1
+
+
+def test_an_interrupt_while_the_binding_is_out_leads_to_a_look_at_the_pod(server):
+    _bound_and(server, _interrupted)
+    assert bind(server, *plan_of(server)).warnings == ("interrupted; but pod shop/web is bound to node-1",)
+
+
+def test_a_second_interrupt_leaves_it_open_whether_the_pod_is_bound(server):
+    def interrupted() -> Answer:
+        server.before = lambda method, path: _interrupted()
+        return _interrupted()
+
+    _bound_and(server, interrupted)
+    with pytest.raises(ClusterError, match="interrupted; nobody knows whether pod shop/web is bound"):
+        bind(server, *plan_of(server))
+
+
+def test_a_dry_run_that_nobody_answers_leaves_nothing_open(server):
+    plan, sightings = plan_of(server)
+    _silent(server, done=False)
+    with pytest.raises(Unanswered) as raised:
+        bind(server, plan, sightings, dry_run=True)
+    assert str(raised.value) == "the server fell silent"
+
+
+@pytest.mark.parametrize(
+    ("priority", "refused"), [(10, False), (20, True), (30, True)], ids=["lower", "the same", "higher"]
+)
+def test_a_pod_of_a_priority_that_is_nominated_to_the_node_meanwhile_comes_first(server, priority, refused):
+    server.change(WEB, lambda obj: obj["spec"].update(priority=20))
+    plan, sightings = plan_of(server)
+    promised = pod("promised", priority=priority)
+    server.put({**promised, "status": {"phase": "Pending", "nominatedNodeName": "node-1"}})
+    if refused:
+        with pytest.raises(Refusal, match="shop/promised was nominated to the node"):
+            bind(server, plan, sightings)
+    else:
+        bind(server, plan, sightings)
+    assert bool(server.writes()) == (not refused)
+
+
+def test_a_pod_that_was_nominated_before_the_decision_was_reckoned_with(server):
+    server.put({**pod("promised"), "status": {"phase": "Pending", "nominatedNodeName": "node-1"}})
+    bind(server, *plan_of(server))
+    assert server.objects[WEB]["spec"]["nodeName"] == "node-1"
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "proof"),
+    [(403, "Forbidden", True), (403, "", False), (408, "", False), (429, "", True), (500, "InternalError", False)],
+)
+def test_only_an_api_server_proves_that_a_change_was_not_made(code, reason, proof):
+    assert not_done(Refused(code, reason, "", "", "")) == proof
+
+
+def test_a_binding_is_held_to_the_uid_and_the_version_of_the_pod(server):
+    plan, _ = plan_of(server)
+    metadata = binding(plan.pod, "node-1", "17")["metadata"]
+    assert metadata == {"name": "web", "namespace": "shop", "uid": plan.pod.metadata.uid, "resourceVersion": "17"}
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "profiles", "why"),
+    [
+        ("default-scheduler", ["default-scheduler"], "the cluster's own kube-scheduler"),
+        ("default-scheduler", [], "the cluster's own kube-scheduler"),
+        ("volcano", ["default-scheduler"], "left to scheduler volcano"),
+        ("ours", ["default-scheduler", "ours"], ""),
+    ],
+)
+def test_whose_pods_are_ours(scheduler, profiles, why):
+    assert why in not_ours(scheduler, profiles)
+    assert bool(why) == bool(not_ours(scheduler, profiles))

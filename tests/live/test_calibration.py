@@ -1,0 +1,77 @@
+"""``schedctl calibrate`` beside the real kube-scheduler: its decisions come out the same, or bear a trace."""
+
+import json
+import shutil
+
+import pytest
+
+from schedctl.cli.running import run
+from tests.cluster.scenarios import Deed, furniture, steps
+from tests.cluster.test_real_scheduler import change, key_of
+from tests.live import control_planes
+
+pytestmark = pytest.mark.cluster
+
+
+@pytest.fixture
+def control_plane():
+    """A control plane for each test: claims of devices that were allocated outlive what a test clears away."""
+    if shutil.which("go") is None:
+        pytest.skip("the control plane is built with Go and Go is not here")
+    with control_planes.running() as started:
+        yield started
+
+
+@pytest.fixture
+def calibrated(control_plane, capsys):
+    """Run ``schedctl calibrate -o json`` and return the report."""
+
+    def ask(*arguments):
+        capsys.readouterr()
+        code = run(["calibrate", "-o", "json", "--kubeconfig", str(control_plane.kubeconfig), *arguments])
+        printed = capsys.readouterr()
+        assert code == 0, printed.err
+        return json.loads(printed.out)
+
+    return ask
+
+
+def played(api, told):
+    """Let the real kube-scheduler play a story, one step after the other."""
+    for obj in furniture():
+        api.create(obj)
+    with api.watched() as watch, api.scheduling() as scheduler:
+        for step in told:
+            change(api, step)
+            scheduler.settle(watch, [key_of(step.subject)] if step.deed is Deed.CREATE else ())
+
+
+def where_nothing_goes_or_changes():
+    """The pods of the story that are created and stay; nobody is evicted, cordoned or relabelled."""
+    return [step for step in steps() if step.deed is Deed.CREATE and not step.subject["spec"].get("priorityClassName")]
+
+
+def test_where_nothing_goes_or_changes_every_decision_comes_out_the_same(control_plane, calibrated):
+    played(control_plane.api, where_nothing_goes_or_changes())
+    report = calibrated("--last", "1000")
+    differing = [each for each in report["decisions"] if each["outcome"] != "Agrees"]
+    assert [(each["pod"], each["text"]) for each in differing] == []
+    summary = report["summary"]
+    assert (summary["agreement"], summary["inconclusive"], report["notReplayed"]) == (100.0, 0, [])
+    assert summary["decisions"] >= 100
+    assert summary["alone"] >= 50
+    assert summary["refusals"] == summary["refusalsAgree"] >= 10
+    plugins = {each["plugin"]: each for each in report["plugins"]}
+    assert len(plugins) >= 12
+    assert all(each["accepts"] == each["asked"] and each["same"] == each["reasons"] for each in report["plugins"])
+    assert all(each["outvotes"] == 0 for each in report["plugins"])
+
+
+def test_where_much_goes_and_changes_every_difference_bears_a_trace(control_plane, calibrated):
+    played(control_plane.api, steps())
+    report = calibrated()
+    summary = report["summary"]
+    assert summary["decisions"] >= 100
+    assert summary["lower"] + summary["refused"] >= 1
+    assert summary["unexplained"] == 0
+    assert summary["refusals"] == summary["refusalsAgree"] >= 10

@@ -1,0 +1,28 @@
+"""Events that nobody can make sense of are left out and counted, and the others are told."""
+
+from __future__ import annotations
+
+from schedctl.live import events
+from schedctl.live.access import Access
+from schedctl.live.connections import Connection
+from tests.live.servers import Cluster
+
+EVENTS = "/api/v1/events"
+
+
+def event(name: str, **fields: object) -> dict[str, object]:
+    about = {"kind": "Pod", "namespace": "shop", "name": "web", "uid": "u"}
+    return {"metadata": {"name": name}, "involvedObject": about, "reason": "FailedScheduling", **fields}
+
+
+def test_an_event_with_an_odd_field_is_left_out_and_counted(serve, kubeconfig):
+    found = [
+        event("b", firstTimestamp="2026-11-01T00:00:02Z"),
+        event("odd", count="often"),
+        event("a", firstTimestamp="2026-11-01T00:00:01Z"),
+    ]
+    server = serve(Cluster({EVENTS: found}))
+    recorded = events.recorded(Connection.open(Access(kubeconfig=kubeconfig(server.url))), "FailedScheduling")
+    assert [each.metadata.name for each in recorded.events] == ["a", "b"]
+    assert recorded.note == "1 of the events cannot be understood, and are left out"
+    assert recorded._replace(odd=0).note == ""

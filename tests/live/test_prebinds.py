@@ -1,0 +1,442 @@
+"""What PreBind writes is what kube-scheduler writes, and it is taken back if the pod is not bound after all."""
+
+from __future__ import annotations
+
+import copy
+from functools import partial
+from typing import Any
+
+import pytest
+
+from schedctl import sources
+from schedctl.config import loading
+from schedctl.errors import ClusterError
+from schedctl.explain.decisions import decide
+from schedctl.live.binding import bind
+from schedctl.live.connections import Answer
+from schedctl.live.prebinds import Changed, Plan, Refusal, settled, steps
+from schedctl.live.sightings import Sightings
+from schedctl.scheduler import Scheduler
+from schedctl.workloads.clusters import assemble
+from tests.live.pretend_servers import Object, PretendServer
+from tests.live.test_binding import BINDING, WEB, node, pod
+
+VOLUME, CLAIM = "/api/v1/persistentvolumes/disk", "/api/v1/namespaces/shop/persistentvolumeclaims/data"
+DEVICES = "/apis/resource.k8s.io/v1"
+GPUS = f"{DEVICES}/namespaces/shop/resourceclaims/gpus"
+CONFIGURATION = b"""
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles: [{schedulerName: ours}]
+"""
+
+
+def storage(provisioner: str = "kubernetes.io/no-provisioner", *, volume: bool = True) -> list[Object]:
+    """A pod with a claim that waits for it, and perhaps a volume."""
+    made = [
+        {
+            "apiVersion": "storage.k8s.io/v1",
+            "kind": "StorageClass",
+            "metadata": {"name": "slow"},
+            "provisioner": provisioner,
+            "volumeBindingMode": "WaitForFirstConsumer",
+        },
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": {"namespace": "shop", "name": "data"},
+            "spec": {
+                "storageClassName": "slow",
+                "accessModes": ["ReadWriteOnce"],
+                "resources": {"requests": {"storage": "1Gi"}},
+            },
+            "status": {"phase": "Pending"},
+        },
+        pod("web", volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]),
+    ]
+    disk = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": "disk"},
+        "spec": {
+            "storageClassName": "slow",
+            "accessModes": ["ReadWriteOnce"],
+            "capacity": {"storage": "1Gi"},
+            "csi": {"driver": "d", "volumeHandle": "h", "unknown": "kept"},
+        },
+        "status": {"phase": "Available"},
+    }
+    return [*made, disk] if volume else made
+
+
+def devices(**of_device: Any) -> list[Object]:
+    """A pod with a claim for a device, and one that has it."""
+    parameters = {"opaque": {"driver": "d", "parameters": {"mode": "fast"}}}
+    return [
+        {
+            "apiVersion": "resource.k8s.io/v1",
+            "kind": "DeviceClass",
+            "metadata": {"name": "gpu"},
+            "spec": {"config": [parameters], "extendedResourceName": "example.com/gpu"},
+        },
+        {
+            "apiVersion": "resource.k8s.io/v1",
+            "kind": "ResourceSlice",
+            "metadata": {"name": "slice"},
+            "spec": {
+                "driver": "d",
+                "nodeName": "node-1",
+                "pool": {"name": "node-1", "generation": 1, "resourceSliceCount": 1},
+                "devices": [{"name": "gpu-0", **of_device}],
+            },
+        },
+        {
+            "apiVersion": "resource.k8s.io/v1",
+            "kind": "ResourceClaim",
+            "metadata": {"namespace": "shop", "name": "gpus"},
+            "spec": {
+                "devices": {
+                    "requests": [
+                        {
+                            "name": "one",
+                            "exactly": {"deviceClassName": "gpu", "allocationMode": "ExactCount", "count": 1},
+                        }
+                    ]
+                }
+            },
+            "status": {},
+        },
+        pod("web", resourceClaims=[{"name": "gpus", "resourceClaimName": "gpus"}]),
+    ]
+
+
+def extended() -> list[Object]:
+    """A pod that asks for an extended resource for which a device stands in."""
+    amounts = {"cpu": "1", "example.com/gpu": "1"}
+    containers = [{"name": "app", "image": "app", "resources": {"requests": amounts, "limits": amounts}}]
+    return [
+        *(each for each in devices() if each["kind"] not in ("Pod", "ResourceClaim")),
+        pod("web", containers=containers),
+    ]
+
+
+def decided(*objects: Object) -> tuple[PretendServer, Plan, Sightings]:
+    """A decision about the pod ``web`` on a cluster of two nodes and these objects."""
+    server = PretendServer(node("node-1"), node("node-2"), *objects)
+    listing = server.listing()
+    manifests = sources.load_listed(server.name, (page.body for page in listing.pages))
+    cluster = assemble(one.object for one in manifests.objects).cluster
+    scheduler = Scheduler(cluster, loading.load(CONFIGURATION, "test"))
+    info = cluster.pending["shop/web"]
+    decision = decide(scheduler, info, scheduler.attempt(info).chosen)
+    assert not decision.refusal
+    changed = tuple(Changed(before, after) for before, after in decision.changed)
+    return server, Plan(info.pod, decision.node, changed, decision.mappings, 5.0), Sightings(listing)
+
+
+class Controllers:
+    """Does what the volume controller and a provisioner do, once somebody waits for them."""
+
+    def __init__(self, server: PretendServer) -> None:
+        self.server = server
+
+    def work(self, seconds: float) -> None:
+        server = self.server
+        if VOLUME not in server.objects:
+            made = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "disk"}, "spec": {}}
+            server.put({**made, "status": {"phase": "Bound"}})
+        else:
+            server.change(VOLUME, lambda obj: obj["status"].update(phase="Bound"))
+
+        def bound(claim: Object) -> None:
+            claim["spec"]["volumeName"] = "disk"
+            claim["metadata"].setdefault("annotations", {})["pv.kubernetes.io/bind-completed"] = "yes"
+
+        server.change(CLAIM, bound)
+
+
+def patient(server: PretendServer):
+    return partial(settled, sleep=Controllers(server).work)
+
+
+def impatient(moves=lambda seconds: None):
+    ticks = iter(range(100))
+    return partial(settled, now=lambda: float(next(ticks)), sleep=moves)
+
+
+def test_a_volume_is_kept_for_its_claim_before_the_pod_is_bound():
+    server, plan, sightings = decided(*storage())
+    before = copy.deepcopy(server.objects)
+    bind(server, plan, sightings, settle=patient(server))
+    volume, claim = server.objects[VOLUME], before[CLAIM]
+    assert volume["spec"]["claimRef"] == {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "namespace": "shop",
+        "name": "data",
+        "uid": claim["metadata"]["uid"],
+        "resourceVersion": claim["metadata"]["resourceVersion"],
+    }
+    assert volume["metadata"]["annotations"] == {"pv.kubernetes.io/bound-by-controller": "yes"}
+    assert volume["spec"]["csi"] == before[VOLUME]["spec"]["csi"]
+    assert server.writes()[:2] == [f"PUT {VOLUME}", f"POST {BINDING}"]
+
+
+def test_a_claim_whose_volume_is_made_says_for_which_node():
+    server, plan, sightings = decided(*storage("disks.example.com", volume=False))
+    bind(server, plan, sightings, settle=patient(server))
+    assert server.objects[CLAIM]["metadata"]["annotations"]["volume.kubernetes.io/selected-node"] == plan.node
+    assert server.writes()[:2] == [f"PUT {CLAIM}", f"POST {BINDING}"]
+
+
+def test_a_claim_gets_its_devices_with_their_configuration_and_is_reserved():
+    server, plan, sightings = decided(*devices())
+    bind(server, plan, sightings)
+    claim = server.objects[GPUS]
+    assert claim["metadata"]["finalizers"] == ["resource.kubernetes.io/delete-protection"]
+    allocation = claim["status"]["allocation"]
+    assert allocation["devices"] == {
+        "results": [{"request": "one", "driver": "d", "pool": "node-1", "device": "gpu-0"}],
+        "config": [{"source": "FromClass", "opaque": {"driver": "d", "parameters": {"mode": "fast"}}}],
+    }
+    assert allocation["allocationTimestamp"].endswith("Z")
+    assert claim["status"]["reservedFor"] == [{"resource": "pods", "name": "web", "uid": plan.pod.metadata.uid}]
+    assert server.writes()[:3] == [f"PUT {GPUS}", f"PUT {GPUS}/status", f"POST {BINDING}"]
+
+
+def test_a_claim_is_made_for_extended_resources_and_the_pod_says_which():
+    server, plan, sightings = decided(*extended())
+    bind(server, plan, sightings)
+    told = server.objects[WEB]["status"]["extendedResourceClaimStatus"]
+    assert told["requestMappings"] == [
+        {"containerName": "app", "resourceName": "example.com/gpu", "requestName": "container-0-request-1"}
+    ]
+    claim = server.objects[f"{DEVICES}/namespaces/shop/resourceclaims/{told['resourceClaimName']}"]
+    assert claim["metadata"]["ownerReferences"][0]["uid"] == plan.pod.metadata.uid
+    assert claim["status"]["allocation"]["devices"]["results"][0]["device"] == "gpu-0"
+
+
+EVERYTHING = {"volume": storage, "devices": devices, "extended resources": extended}
+
+
+def _bound_elsewhere(server: PretendServer) -> None:
+    server.change(WEB, lambda obj: obj["spec"].update(nodeName="node-2"))
+
+
+def _plain(objects: dict[str, Object]) -> dict[str, Object]:
+    """Objects without what every write changes, and without the pod."""
+    plain = copy.deepcopy({path: obj for path, obj in objects.items() if path != WEB})
+    for obj in plain.values():
+        obj["metadata"].pop("resourceVersion")
+    return plain
+
+
+@pytest.mark.parametrize("what", EVERYTHING)
+def test_everything_is_as_before_if_the_pod_cannot_be_bound_in_the_end(what):
+    server, plan, sightings = decided(*EVERYTHING[what]())
+    before = _plain(server.objects)
+
+    def hook(method: str, path: str) -> None:
+        if (method, path) == ("POST", BINDING):
+            _bound_elsewhere(server)
+
+    server.before = hook
+    with pytest.raises(Refusal, match="is not bound to node-1") as refused:
+        bind(server, plan, sightings, settle=lambda connection, plan: None)
+    assert server.objects[WEB]["spec"]["nodeName"] == "node-2"
+    lasting = "extendedResourceClaimStatus" in server.objects[WEB]["status"]
+    assert lasting == ("the API server lets nobody clear it" in str(refused.value)) == (what == "extended resources")
+    assert _plain(server.objects) == before
+
+
+@pytest.mark.parametrize("what", EVERYTHING)
+def test_nothing_is_written_if_the_pod_has_moved_already(what):
+    server, plan, sightings = decided(*EVERYTHING[what]())
+    _bound_elsewhere(server)
+    with pytest.raises(Refusal):
+        bind(server, plan, sightings)
+    assert server.writes() == []
+
+
+@pytest.mark.parametrize("what", EVERYTHING)
+def test_nothing_is_written_if_a_right_is_missing_at_the_end(what):
+    server, plan, sightings = decided(*EVERYTHING[what]())
+
+    def hook(method: str, path: str) -> None:
+        if path == BINDING:
+            raise server.forbid("POST", path)
+
+    server.before = hook
+    with pytest.raises(ClusterError, match="403"):
+        bind(server, plan, sightings, settle=lambda connection, plan: None)
+    assert server.writes() == []
+
+
+@pytest.mark.parametrize("what", EVERYTHING)
+def test_a_dry_run_writes_nothing(what):
+    server, plan, sightings = decided(*EVERYTHING[what]())
+    before = copy.deepcopy(server.objects)
+    bind(server, plan, sightings, dry_run=True)
+    assert server.objects == before
+    assert server.writes() == []
+
+
+def test_volumes_that_are_not_bound_in_time_are_taken_back():
+    server, plan, sightings = decided(*storage())
+    before = _plain(server.objects)
+    with pytest.raises(Refusal, match=r"the volumes of shop/data are not bound after 5 s"):
+        bind(server, plan, sightings, settle=impatient())
+    assert _plain(server.objects) == before
+
+
+def test_an_interrupt_takes_back_what_was_written():
+    server, plan, sightings = decided(*storage())
+    before = _plain(server.objects)
+
+    def interrupted(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        bind(server, plan, sightings, settle=impatient(interrupted))
+    assert _plain(server.objects) == before
+
+
+@pytest.mark.parametrize("what", EVERYTHING)
+@pytest.mark.parametrize("body", [b"", None], ids=["an empty answer", "an interrupt"])
+def test_nothing_is_taken_back_from_a_pod_that_is_bound(what, body):
+    server, plan, sightings = decided(*EVERYTHING[what]())
+    real = server.send
+
+    def send(method: str, path: str, *rest: Any) -> Answer:
+        answer = real(method, path, *rest)
+        if (path, *rest[1:2]) != (BINDING, None):
+            return answer
+        if body is None:
+            raise KeyboardInterrupt
+        return Answer(body, {})
+
+    server.send = send
+    bind(server, plan, sightings, settle=lambda connection, plan: None)
+    assert server.objects[WEB]["spec"]["nodeName"] == "node-1"
+    assert server.writes()[-2:] == [
+        f"POST {BINDING}",
+        "POST /apis/events.k8s.io/v1/namespaces/shop/events",
+    ]
+
+
+@pytest.mark.parametrize("fault", [KeyboardInterrupt(), b"", b"[]", ValueError("odd")], ids=repr)
+def test_what_goes_wrong_with_one_undo_is_told_and_the_others_are_done(fault):
+    server, plan, sightings = decided(*devices())
+    real, undone = server.send, []
+
+    def send(method: str, path: str, *rest: Any) -> Answer:
+        if path == BINDING and rest[1] is None:
+            raise server.forbid(method, path)
+        undoing = any(asked[:2] == ("PUT", f"{GPUS}/status") and not asked[2] for asked in server.asked)
+        if undoing and method == "PUT" and rest[1] is None:
+            undone.append(path)
+            if len(undone) == 1 and isinstance(fault, BaseException):
+                raise fault
+        answer = real(method, path, *rest)
+        return Answer(fault, {}) if len(undone) == 1 and isinstance(fault, bytes) else answer
+
+    server.send = send
+    with pytest.raises(ClusterError, match="resource claim shop/gpus stays as it is") as raised:
+        bind(server, plan, sightings)
+    assert "403" in str(raised.value)
+    assert undone[:2] == [f"{GPUS}/status", GPUS]
+
+
+def test_a_claim_of_which_nobody_knows_whether_it_was_made_is_told():
+    server, plan, sightings = decided(*extended())
+    real = server.send
+
+    def send(method: str, path: str, *rest: Any) -> Answer:
+        answer = real(method, path, *rest)
+        return Answer(b"", {}) if path.endswith("/resourceclaims") and rest[1] is None else answer
+
+    server.send = send
+    with pytest.raises(ClusterError, match="stays as it is: nobody knows whether it was made"):
+        bind(server, plan, sightings)
+
+
+def test_a_volume_that_the_controller_has_bound_by_then_stays_and_is_told():
+    server, plan, sightings = decided(*storage())
+
+    def bound_and_gone(seconds: float) -> None:
+        Controllers(server).work(seconds)
+        server.delete(WEB)
+
+    with pytest.raises(ClusterError, match=r"volume disk stays as it is: it has changed since"):
+        bind(server, plan, sightings, settle=impatient(bound_and_gone))
+    assert server.objects[VOLUME]["spec"]["claimRef"]["name"] == "data"
+
+
+def test_a_claim_that_somebody_else_uses_by_then_keeps_its_devices_and_loses_the_pod():
+    server, plan, sightings = decided(*devices())
+    other = {"resource": "pods", "name": "other", "uid": "other"}
+
+    def hook(method: str, path: str) -> None:
+        if (method, path) == ("POST", BINDING):
+            server.change(GPUS, lambda obj: obj["status"]["reservedFor"].append(other))
+            _bound_elsewhere(server)
+
+    server.before = hook
+    with pytest.raises(Refusal):
+        bind(server, plan, sightings)
+    claim = server.objects[GPUS]
+    assert claim["status"]["reservedFor"] == [other]
+    assert claim["status"]["allocation"]["devices"]["results"][0]["device"] == "gpu-0"
+    assert claim["metadata"]["finalizers"] == ["resource.kubernetes.io/delete-protection"]
+
+
+@pytest.mark.parametrize(
+    ("move", "why"),
+    [
+        (
+            lambda server: server.change(CLAIM, lambda obj: obj["metadata"].update(annotations={})),
+            "no volume could be made for claim shop/data",
+        ),
+        (lambda server: server.delete(WEB), "pod shop/web is gone"),
+        (lambda server: server.delete("/api/v1/nodes/node-1"), "node node-1 is gone"),
+    ],
+)
+def test_waiting_ends_where_it_is_in_vain(move, why):
+    server, plan, sightings = decided(*storage("disks.example.com", volume=False))
+    with pytest.raises(ClusterError, match=why):
+        bind(server, plan, sightings, settle=impatient(lambda seconds: move(server)))
+
+
+@pytest.mark.parametrize(
+    ("objects", "path", "words"),
+    [
+        (storage, VOLUME, "volume disk has changed"),
+        (storage, CLAIM, "claim shop/data has changed"),
+        (devices, GPUS, "resource claim shop/gpus has changed"),
+        (devices, f"{DEVICES}/resourceslices/slice", "the devices of pool d/node-1 have changed"),
+        (extended, f"{DEVICES}/resourceslices/slice", "the devices of pool d/node-1 have changed"),
+    ],
+)
+def test_nothing_is_written_if_what_is_to_be_written_has_moved(objects, path, words):
+    server, plan, sightings = decided(*objects())
+    server.change(path, lambda obj: obj["metadata"].update(labels={"a": "b"}))
+    with pytest.raises(Refusal, match=words):
+        bind(server, plan, sightings)
+    assert server.writes() == []
+
+
+def test_nothing_is_written_if_a_device_of_the_pool_was_taken():
+    server, plan, sightings = decided(*devices())
+    taken = {"devices": {"results": [{"request": "r", "driver": "d", "pool": "node-1", "device": "gpu-0"}]}}
+    other = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "spec": {}, "status": {"allocation": taken}}
+    server.put({**other, "metadata": {"namespace": "lab", "name": "theirs"}})
+    with pytest.raises(Refusal, match="of pool d/node-1 other devices are allocated now"):
+        bind(server, plan, sightings)
+    assert server.writes() == []
+
+
+def test_a_device_that_its_driver_prepares_first_is_left_to_kube_scheduler():
+    conditions = {"bindsToNode": True, "bindingConditions": ["Ready"], "bindingFailureConditions": ["Failed"]}
+    _, plan, _ = decided(*devices(**conditions))
+    with pytest.raises(Refusal, match="ready only after its driver has prepared it"):
+        steps(plan)

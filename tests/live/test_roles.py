@@ -1,0 +1,66 @@
+"""The roles that ship allow what the code asks for, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from schedctl.api.kinds import KINDS
+from schedctl.live.scheduler_configurations import CONFIG_MAPS
+
+DEPLOY = Path(__file__).parents[2] / "deploy"
+ROLES = [role for file in sorted(DEPLOY.glob("*.yaml")) for role in yaml.safe_load_all(file.read_text())]
+
+
+def rights(name):
+    """Every group, resource and verb that a role of this name allows."""
+    return [
+        (group, resource, verb)
+        for role in ROLES
+        if role["metadata"]["name"] == name
+        for rule in role["rules"]
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    ]
+
+
+def test_the_reader_may_read_the_kinds_that_scheduling_reads_and_no_others():
+    groups = {kind: kind.api_version.rpartition("/")[0] for kind in KINDS}
+    wanted = [(groups[kind], kind.resource, verb) for kind in KINDS for verb in ("get", "list", "watch")]
+    assert sorted(rights("schedctl-reader")) == sorted(wanted)
+
+
+def test_the_config_maps_are_those_that_are_asked_for():
+    allowed = [
+        (role["metadata"]["namespace"], name)
+        for role in ROLES
+        if role["kind"] == "Role"
+        for rule in role["rules"]
+        for name in rule["resourceNames"]
+    ]
+    assert sorted(allowed) == sorted(CONFIG_MAPS)
+    assert set(rights("schedctl-scheduler-config")) == {("", "configmaps", "get")}
+
+
+def test_the_roles_of_every_cluster_are_in_no_namespace_that_some_lack():
+    roles = yaml.safe_load_all((DEPLOY / "clusterrole.yaml").read_text())
+    assert {role["metadata"].get("namespace", "kube-system") for role in roles} == {"kube-system"}
+
+
+@pytest.mark.parametrize("role", ROLES, ids=lambda role: "{kind} {metadata[name]}".format(**role))
+def test_no_role_is_about_secrets_or_about_everything(role):
+    said = {one for rule in role["rules"] for field in rule.values() for one in field}
+    assert not said & {"*", "secrets"}
+
+
+def test_only_the_binder_changes_anything():
+    changing = {
+        role["metadata"]["name"]
+        for role in ROLES
+        for rule in role["rules"]
+        if set(rule["verbs"]) - {"get", "list", "watch"}
+    }
+    assert changing == {"schedctl-binder"}

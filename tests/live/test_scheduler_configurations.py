@@ -1,0 +1,94 @@
+"""The configuration that a cluster keeps is followed on request, and every answer says whose it follows."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.live.servers import Cluster, Reply, status
+
+MAPS = "/api/v1/namespaces/{}/configmaps/{}"
+TEXT = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nparallelism: 4\n"
+IN_JSON = json.dumps({"kind": "KubeSchedulerConfiguration", "apiVersion": "kubescheduler.config.k8s.io/v1"})
+
+
+@pytest.fixture
+def explain(serve, kubeconfig, schedctl):
+    """Explain with these ConfigMaps in the cluster: data by path, or what else is answered."""
+
+    def run(maps, *options):
+        def before(request):
+            if "configmaps" not in request.path:
+                return None
+            found = maps.get(request.path)
+            return found if isinstance(found, Reply) else Reply({"data": found}) if found else status(404, "NotFound")
+
+        cluster = Cluster()
+        cluster.before = before
+        run.server = serve(cluster)
+        return schedctl("explain", "--all-pending", "-o", "json", "--kubeconfig", kubeconfig(run.server.url), *options)
+
+    return run
+
+
+def configuration(ended):
+    return json.loads(ended.out)["metadata"]["configuration"]
+
+
+def test_without_being_asked_for_no_config_map_is_read(explain):
+    assert configuration(explain({})) == "built-in defaults"
+    assert not any("configmaps" in path for path in explain.server.paths())
+
+
+@pytest.mark.parametrize(
+    ("namespace", "name", "text"),
+    [
+        pytest.param("kube-system", "scheduler-config", TEXT, id="YAML"),
+        pytest.param("openshift-kube-scheduler", "config", IN_JSON, id="OpenShift's, in JSON"),
+        pytest.param("kube-system", "my-scheduler-config", f"# mine\n{TEXT}", id="that of the documentation"),
+    ],
+)
+def test_the_one_in_a_config_map_is_followed(explain, namespace, name, text):
+    ended = explain({MAPS.format(namespace, name): {"a": "x: y", "b.yaml": text}}, "--scheduler-config-from-cluster")
+    assert configuration(ended) == f"ConfigMap {namespace}/{name}, b.yaml, of context test"
+    assert ended.err == "no pending pods\n"
+
+
+def test_where_there_is_none_it_is_said_what_was_looked_for(explain):
+    ended = explain({MAPS.format("kube-system", "kube-scheduler"): {"a": "b"}}, "--scheduler-config-from-cluster")
+    assert configuration(ended) == "built-in defaults"
+    assert "looked for kube-system/scheduler-config, kube-system/kube-scheduler-config, " in ended.err
+
+
+def test_where_there_is_none_a_file_is_followed(explain, tmp_path):
+    (tmp_path / "mine.yaml").write_text(TEXT)
+    ended = explain({}, "--scheduler-config-from-cluster", "--scheduler-config", str(tmp_path / "mine.yaml"))
+    assert configuration(ended) == str(tmp_path / "mine.yaml")
+
+
+def test_one_that_may_not_be_read_is_no_guess(explain):
+    forbidden = status(403, "Forbidden", "configmaps is forbidden")
+    ended = explain({MAPS.format("kube-system", "scheduler-config"): forbidden}, "--scheduler-config-from-cluster")
+    assert (ended.code, ended.out) == (4, "")
+    assert "deploy/clusterrole.yaml and openshift.yaml beside it have Roles for" in ended.err
+
+
+def test_one_that_kube_scheduler_would_refuse_is_refused(explain):
+    maps = {MAPS.format("kube-system", "scheduler-config"): {"a": TEXT + "parallelisms: 3\n"}}
+    ended = explain(maps, "--scheduler-config-from-cluster")
+    assert (ended.code, ended.out) == (2, "")
+    assert "ConfigMap kube-system/scheduler-config, a, of context test:4:" in ended.err
+
+
+def test_a_profile_is_one_of_the_cluster_s(explain):
+    maps = {MAPS.format("kube-system", "scheduler-config"): {"a": TEXT}}
+    ended = explain(maps, "--scheduler-config-from-cluster", "--profile", "bin-packing")
+    assert ended.code == 2
+    assert 'there is no profile "bin-packing" in ConfigMap' in ended.err
+
+
+def test_files_have_no_config_maps(schedctl):
+    ended = schedctl("explain", "--all-pending", "-f", "fixtures/clusters/shop", "--scheduler-config-from-cluster")
+    assert ended.code == 2
+    assert "--scheduler-config-from-cluster is about a live cluster" in ended.err

@@ -1,0 +1,87 @@
+"""``schedctl snapshot create`` of a live cluster: what is asked for, what is written, what is missing."""
+
+from __future__ import annotations
+
+import json
+import stat
+
+import pytest
+
+from schedctl.cli.running import run
+from tests.live.servers import Cluster, status
+
+pytestmark = pytest.mark.usefixtures("impatient")
+SECRET = "hunter2"
+POD = {
+    "metadata": {
+        "name": "web",
+        "namespace": "shop",
+        "uid": "1",
+        "managedFields": [{"manager": "kubectl"}],
+        "annotations": {"note": SECRET},
+        "creationTimestamp": None,
+    },
+    "spec": {"containers": [{"name": "web", "image": "web:1", "env": [{"name": "P", "value": SECRET}]}]},
+    "status": {"phase": "Pending"},
+}
+
+
+@pytest.fixture
+def server(serve):
+    cluster = Cluster({"/api/v1/pods": [POD], "/api/v1/nodes": [{"metadata": {"name": "n", "uid": "2"}}]})
+
+    def answer(request):
+        if request.path == "/api/v1/services":
+            return status(403, "Forbidden", 'services is forbidden: User "reader" cannot list resource "services"')
+        return cluster(request)
+
+    return serve(answer)
+
+
+@pytest.fixture
+def created(server, kubeconfig, tmp_path, capsys):
+    """Take a snapshot and return it with what was said."""
+
+    def create(*flags):
+        path = tmp_path / "s.json"
+        code = run(("snapshot", "create", str(path), "--kubeconfig", kubeconfig(server.url), *flags))
+        said = capsys.readouterr().err
+        assert code == 0, said
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        return json.loads(path.read_text()), path.read_text(), said
+
+    return create
+
+
+def test_a_snapshot_says_where_and_when_it_is_from_and_what_is_missing(created):
+    snapshot, text, said = created()
+    header = snapshot["metadata"]
+    assert header["source"].startswith("context ")
+    assert header["taken"]
+    assert [(gap["kind"], gap["reason"]) for gap in header["missing"]] == [("Service", "Forbidden")]
+    assert "could not list: Service (forbidden)" in said
+    assert SECRET not in text
+
+
+def test_what_is_redacted_strictly_does_not_say_where_it_is_from(created):
+    snapshot, text, _ = created("--redact", "strict")
+    header = snapshot["metadata"]
+    assert header["source"] == ""
+    assert header["missing"] == [{"kind": "Service", "reason": "Forbidden", "text": ""}]
+    assert "reader" not in text
+    assert "web" not in text
+
+
+def test_what_is_not_redacted_is_as_the_server_sent_it(created):
+    snapshot, _, said = created("--redact", "none", "--yes")
+    (pod,) = snapshot["objects"]["Pod"]
+    sent = {key: value for key, value in POD["metadata"].items() if key not in ("managedFields", "creationTimestamp")}
+    assert pod == {**POD, "metadata": sent}
+    assert snapshot["metadata"]["redaction"] == "none"
+    assert "environment variables, commands and all annotations are in it" in said
+
+
+def test_neither_secrets_nor_config_maps_are_asked_for(created, server):
+    created()
+    assert server.paths()
+    assert not [path for path in server.paths() if "secrets" in path or "configmaps" in path]

@@ -1,0 +1,146 @@
+"""A watch whatever the server does: it goes on where it was, begins anew where it must, and says what it cannot."""
+
+import json
+import threading
+
+import pytest
+
+from schedctl.api.kinds import named
+from schedctl.errors import ClusterError
+from schedctl.live import watching
+from schedctl.live.connections import Answer
+from schedctl.live.faults import Refused, Unanswered
+from schedctl.live.listing import Listing, Page
+from schedctl.live.watching import Listed, Put, Removed, Trouble, Watch
+
+POD, SERVICE = named("Pod"), named("Service")
+
+
+def line(event, name="web", version="5"):
+    return json.dumps({"type": event, "object": {"metadata": {"name": name, "resourceVersion": version}}}).encode()
+
+
+GONE = json.dumps({"type": "ERROR", "object": {"kind": "Status", "code": 410, "message": "too old"}}).encode()
+
+
+def refused(code):
+    return Refused(code, "", "no", f"the server said {code}", "")
+
+
+class Server:
+    """A connection on which each watch is answered by the next of some answers, the last of which never ends."""
+
+    name = "test"
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+        self.asked = []
+        self.closed = threading.Event()
+
+    def stream(self, path, query):
+        self.asked.append((path, query["resourceVersion"]))
+        answer = self.answers.pop(0) if self.answers else None
+        if isinstance(answer, Exception):
+            raise answer
+        return self.lines(answer)
+
+    def lines(self, answer):
+        if answer is None:
+            self.closed.wait()
+            return
+        yield from answer
+
+    def get(self, path, query=None):
+        if path == "/version":
+            return Answer(b'{"gitVersion": "v1.37.1"}', {})
+        return Answer(b'{"apiVersion": "v1", "metadata": {"resourceVersion": "90"}, "items": []}', {})
+
+
+@pytest.fixture(autouse=True)
+def _no_pauses(monkeypatch):
+    monkeypatch.setattr(watching, "FIRST_PAUSE", 0.0)
+    monkeypatch.setattr(watching, "QUIET", 0.01)
+
+
+@pytest.fixture
+def watch():
+    """Watch one kind on a server; what it has told by the time it waits in vain, and what it asked for."""
+
+    def heard(server, kind=POD):
+        page = Page(kind, json.dumps({"apiVersion": kind.api_version}).encode())
+        listed = Listing((page,), (), {kind.name: "1"}, "", "")
+        news = []
+        try:
+            with Watch(server, listed) as watched:
+                while fresh := watched.news(0.2):
+                    news += fresh
+        finally:
+            server.closed.set()
+        return news
+
+    return heard
+
+
+def test_what_is_put_and_removed_is_told_in_order(watch):
+    news = watch(Server([line("ADDED"), line("MODIFIED"), line("DELETED")]))
+    assert [type(each) for each in news] == [Put, Put, Removed]
+    assert json.loads(news[0].body)["metadata"]["name"] == "web"
+
+
+def test_a_watch_that_ends_goes_on_from_the_last_version_and_bookmarks_count(watch):
+    server = Server([line("ADDED", version="7")], [line("BOOKMARK", version="40")], [])
+    assert len(watch(server)) == 1
+    assert [version for _, version in server.asked[:4]] == ["1", "7", "40", "40"]
+    assert {path for path, _ in server.asked} == {"/api/v1/pods"}
+
+
+@pytest.mark.parametrize("gone", [[GONE], refused(410)], ids=["in the stream", "before it begins"])
+def test_a_version_that_is_no_longer_known_means_a_new_list(watch, gone):
+    server = Server(gone)
+    (news,) = watch(server)
+    assert isinstance(news, Listed)
+    assert [version for _, version in server.asked] == ["1", "90"]
+
+
+def test_a_line_that_broke_off_is_no_news(watch):
+    server = Server([line("ADDED", version="7"), line("ADDED", version="8")[:30]])
+    assert len(watch(server)) == 1
+    assert server.asked[1][1] == "7"
+
+
+@pytest.mark.parametrize("fault", [Unanswered("nobody there", "", sent=False), refused(503)], ids=["silence", "503"])
+def test_trouble_that_passes_is_told_and_tried_again(watch, fault):
+    server = Server(fault, [line("ADDED")])
+    trouble, news = watch(server)
+    assert (trouble, type(news)) == (Trouble(POD, str(fault), lasting=False), Put)
+
+
+def test_a_kind_that_may_not_be_watched_is_told_once_and_left_alone(watch):
+    server = Server(refused(403))
+    assert watch(server, SERVICE) == [Trouble(SERVICE, "the server said 403", lasting=True)]
+    assert len(server.asked) == 1
+
+
+def test_pods_that_may_not_be_watched_are_an_end(watch):
+    with pytest.raises(ClusterError, match="the server said 403"):
+        watch(Server(refused(403)))
+
+
+def test_a_line_in_the_middle_that_cannot_be_understood_is_trouble(watch):
+    first, *_ = watch(Server([b'{"type": ', line("ADDED")]))
+    assert isinstance(first, Trouble)
+    assert not first.lasting
+    assert "cannot be understood" in first.text
+
+
+@pytest.mark.parametrize("code", [401, 429])
+def test_what_passes_does_not_end_the_watch(watch, code):
+    trouble, put = watch(Server(refused(code), [line("ADDED")]))
+    assert not trouble.lasting
+    assert isinstance(put, Put)
+
+
+def test_a_fault_that_nobody_expected_is_told(watch):
+    (trouble,) = watch(Server([b'{"type": "ADDED", "object": ' + b"[" * 5000]), SERVICE)
+    assert trouble.lasting
+    assert "RecursionError" in trouble.text

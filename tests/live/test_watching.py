@@ -1,0 +1,187 @@
+"""``schedctl watch`` on a real control plane: it tells what changes, and ends when the pod is bound."""
+
+import json
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.cluster
+PATIENCE = 30.0
+
+
+class Watching:
+    """A running ``schedctl watch``; its lines are read by a thread, so that one that never comes fails the test."""
+
+    def __init__(self, process):
+        self.process = process
+        self._lines = queue.SimpleQueue()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            self._lines.put(line.rstrip("\n"))
+        self._lines.put(None)
+
+    def line(self):
+        """The next line, None where there are no more."""
+        return self._lines.get(timeout=PATIENCE)
+
+    def news(self):
+        return json.loads(self.line())
+
+    def ended(self):
+        """The exit code and what was said on standard error."""
+        return self.process.wait(PATIENCE), self.process.stderr.read()
+
+
+def _heed_interrupts():
+    """Have Ctrl-C end the program although the tests run in the background of a shell, where it is ignored."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def watching(control_plane):
+    """Run ``schedctl watch`` beside the test."""
+
+    @contextmanager
+    def run(*arguments, kubeconfig=control_plane.kubeconfig):
+        command = [sys.executable, "-m", "schedctl", "watch", *arguments, "--kubeconfig", str(kubeconfig)]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        with subprocess.Popen(command, **pipes, preexec_fn=_heed_interrupts) as process:
+            try:
+                yield Watching(process)
+            finally:
+                process.kill()
+
+    return run
+
+
+def node(name, cpu="4", **spec):
+    status = {"capacity": {"cpu": cpu, "memory": "8Gi", "pods": "110"}}
+    made = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "spec": spec}
+    return {**made, "status": {**status, "allocatable": status["capacity"]}}
+
+
+def pod(name, namespace, cpu="2", **spec):
+    container = {"name": "main", "image": "web", "resources": {"requests": {"cpu": cpu}}}
+    metadata = {"name": name, "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [container], **spec}}
+
+
+def bind(api, name, namespace, target):
+    body = {
+        "apiVersion": "v1",
+        "kind": "Binding",
+        "metadata": {"name": name},
+        "target": {"kind": "Node", "name": target},
+    }
+    api.request("POST", f"/api/v1/namespaces/{namespace}/pods/{name}/binding", body)
+
+
+def test_each_change_of_the_answer_is_told_until_the_pod_is_bound(control_plane, namespace, watching):
+    api = control_plane.api
+    small = api.create(node("small", cpu="1"))
+    api.create(pod("web", namespace))
+    with watching("pod", f"{namespace}/web", "-o", "json") as watch:
+        first = watch.news()
+        assert (first["event"], first["result"]["verdict"]) == ("Answer", "Unschedulable")
+        assert first["result"]["message"].startswith("0/1 nodes are available: 1 Insufficient cpu.")
+
+        api.create(node("large"))
+        assert watch.news()["result"]["chosen"] == "large"
+
+        api.create(pod("hog", namespace, cpu="3", nodeName="large"))
+        again = watch.news()["result"]
+        assert again["message"].startswith("0/2 nodes are available: 2 Insufficient cpu.")
+
+        small["status"]["capacity"]["cpu"] = small["status"]["allocatable"]["cpu"] = "8"
+        api.request("PUT", "/api/v1/nodes/small/status", small)
+        assert watch.news()["result"]["chosen"] == "small"
+
+        bind(api, "web", namespace, "small")
+        last = watch.news()
+        assert (last["event"], last["node"]) == ("Bound", "small")
+        assert last["text"] == f"pod {namespace}/web is bound to small, as answered"
+        assert watch.line() is None
+        assert watch.ended() == (0, "")
+
+
+def test_what_changes_nothing_about_the_pod_is_not_told(control_plane, namespace, watching):
+    api = control_plane.api
+    there = api.create(node("only", cpu="1"))
+    api.create(pod("web", namespace))
+    with watching("pod", "web", "-n", namespace) as watch:
+        assert watch.line().endswith(f"pod {namespace}/web: UNSCHEDULABLE (0/1 nodes)")
+        assert watch.line().startswith("  0/1 nodes are available: 1 Insufficient cpu.")
+        there["status"]["conditions"] = [
+            {"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-11-20T10:00:00Z"}
+        ]
+        api.request("PUT", "/api/v1/nodes/only/status", there)
+        api.create(pod("other", namespace, cpu="1m", nodeName="only"))
+        api.create(
+            {"kind": "Service", "metadata": {"name": "web", "namespace": namespace}, "spec": {"ports": [{"port": 80}]}}
+        )
+        api.delete(pod("web", namespace))
+        assert watch.line().endswith(f"pod {namespace}/web is gone")
+        assert watch.ended() == (1, "")
+
+
+def test_a_restart_of_the_api_server_is_survived(control_plane, namespace, watching):
+    api = control_plane.api
+    api.create(node("small", cpu="1"))
+    api.create(pod("web", namespace))
+    with watching("pod", "web", "-n", namespace, "-o", "json") as watch:
+        assert watch.news()["result"]["verdict"] == "Unschedulable"
+        control_plane.start_api_server(control_plane.stop_api_server())
+        api.reconnect()
+        api.create(node("large"))
+        assert watch.news()["result"]["chosen"] == "large"
+        bind(api, "web", namespace, "large")
+        assert watch.news()["event"] == "Bound"
+        code, said = watch.ended()
+        assert code == 0
+        assert "Traceback" not in said
+
+
+def test_the_end_of_patience_and_an_interrupt(control_plane, namespace, watching):
+    api = control_plane.api
+    api.create(node("small", cpu="1"))
+    api.create(pod("web", namespace))
+    with watching("pod", "web", "-n", namespace, "--timeout", "3s", "-o", "json") as watch:
+        assert watch.news()["event"] == "Answer"
+        last = watch.news()
+        assert (last["event"], last["text"]) == ("Pending", f"pod {namespace}/web is still pending")
+        assert watch.ended() == (1, "")
+    with watching("pod", "web", "-n", namespace) as watch:
+        watch.line()
+        watch.process.send_signal(signal.SIGINT)
+        assert watch.ended() == (130, "interrupted\n")
+
+
+def test_a_pod_that_is_bound_already_is_no_news_for_long(control_plane, namespace, watching):
+    api = control_plane.api
+    api.create(node("a"))
+    api.create(pod("web", namespace, nodeName="a"))
+    with watching("pod", "web", "-n", namespace) as watch:
+        assert watch.line().endswith(f"pod {namespace}/web is bound to a")
+        assert watch.ended() == (0, "")
+
+
+def test_whoever_may_list_but_not_watch_is_told_so(control_plane, namespace, watching):
+    control_plane.api.create(node("a"))
+    control_plane.api.create(pod("web", namespace, cpu="9"))
+    rule = {"apiGroups": [""], "resources": ["nodes", "pods"], "verbs": ["list"]}
+    role = {"kind": "ClusterRole", "metadata": {"name": "lists-only"}, "rules": [rule]}
+    with (
+        control_plane.granted({"apiVersion": "rbac.authorization.k8s.io/v1", **role}),
+        watching("pod", "web", "-n", namespace, "-q", kubeconfig=Path(control_plane.nobody)) as watch,
+    ):
+        code, said = watch.ended()
+    assert code == 4
+    assert "watch" in said

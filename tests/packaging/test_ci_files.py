@@ -1,0 +1,301 @@
+"""What is shipped for CI is what its readers accept, and what its shell does with names it must not trust."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib import resources
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+from pre_commit.clientlib import load_manifest
+
+import schedctl
+
+ROOT = Path(__file__).parents[2]
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
+STEPS = {step["name"]: step for step in ACTION["runs"]["steps"]}
+GITLAB = yaml.safe_load((ROOT / "ci/gitlab/schedctl.gitlab-ci.yml").read_text())
+RECIPE = (ROOT / "Containerfile").read_text()
+BASH = shutil.which("bash")
+
+
+def vendored(name: str) -> jsonschema.protocols.Validator:
+    """A validator of a schema that check-jsonschema brings."""
+    folder = resources.files("check_jsonschema") / "builtin_schemas/vendor"
+    return jsonschema.Draft7Validator(json.loads((folder / f"{name}.json").read_text(encoding="utf-8")))
+
+
+# -- GitHub ------------------------------------------------------------------------
+
+
+def test_the_action_is_one_by_the_schema_of_actions():
+    vendored("github-actions").validate(ACTION)
+
+
+def test_no_script_of_the_action_has_text_of_others_in_it():
+    for step in STEPS.values():
+        assert "${{" not in step["run"], "inputs come through the environment"
+        assert step["run"].startswith("set -euo pipefail\n")
+
+
+def test_every_input_reaches_a_step_and_is_described():
+    used = re.findall(r"\$\{\{ inputs\.([\w-]+) \}\}", json.dumps(ACTION["runs"]))
+    assert sorted(used) == sorted(ACTION["inputs"])
+    assert all(each["description"] for each in ACTION["inputs"].values())
+
+
+@pytest.mark.skipif(BASH is None, reason="no bash here")
+@pytest.mark.parametrize(
+    "script",
+    [*(step["run"] for step in STEPS.values()), *GITLAB["schedctl-check"]["script"]],
+    ids=[*STEPS, "GitLab"],
+)
+def test_shell_can_be_read(script):
+    assert subprocess.run([BASH, "-n"], input=script, text=True, capture_output=True).stderr == ""
+
+
+class Runner:
+    """A folder and an environment as a runner makes them for a step."""
+
+    def __init__(self, folder: Path, program: str) -> None:
+        self.folder = folder
+        programs = folder / "temp/schedctl/bin"
+        programs.mkdir(parents=True)
+        (programs / "python").symlink_to(sys.executable)
+        (programs / "schedctl").write_text(program)
+        (programs / "schedctl").chmod(0o755)
+
+    def check(self, **inputs: str) -> subprocess.CompletedProcess[str]:
+        """Run the step that checks; inputs that are not given have their default."""
+        given = {name: inputs.get(name, each.get("default", "")) for name, each in ACTION["inputs"].items()}
+        step = STEPS["Check"]
+        environment = {
+            name: re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda found: given[found[1]], text)
+            for name, text in step["env"].items()
+        }
+        environment |= {
+            "PATH": os.environ["PATH"],
+            "RUNNER_TEMP": str(self.folder / "temp"),
+            "GITHUB_OUTPUT": str(self.folder / "output"),
+            "GITHUB_STEP_SUMMARY": str(self.folder / "summary"),
+        }
+        arguments = [BASH, "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", step["run"]]
+        return subprocess.run(arguments, cwd=self.folder, env=environment, text=True, capture_output=True)
+
+    def outputs(self) -> dict[str, str]:
+        return dict(line.split("=", 1) for line in (self.folder / "output").read_text().splitlines())
+
+
+TOLD = """#!/usr/bin/env python3
+import json, sys
+json.dump(sys.argv[1:], open("arguments", "w"))
+for argument in sys.argv[1:]:
+    form, _, file = argument.partition("=")
+    if form in ("sarif", "markdown", "github"):
+        open(file, "w").write(f"::error::{form}\\n")
+print("::error::of others")
+sys.exit(CODE)
+"""
+
+
+@pytest.fixture
+def runner(tmp_path):
+    if BASH is None:
+        pytest.skip("no bash here")
+    return lambda code=0: Runner(tmp_path, TOLD.replace("CODE", str(code)))
+
+
+def test_inputs_are_arguments_whatever_they_hold(runner, tmp_path):
+    nasty = 'a b.yaml\n$(touch owned)\n"; touch owned #\n\n  --live  \n*'
+    ended = runner().check(
+        files=nasty, snapshot="c 1.json\nc2.json", policy="p.yaml", args="--max-age=1h\n--allow-empty"
+    )
+    assert ended.returncode == 0, ended.stderr
+    arguments = json.loads((tmp_path / "arguments").read_text())
+    reports = [arguments[at + 1].partition("=")[0] for at, each in enumerate(arguments) if each == "--report"]
+    assert reports == ["sarif", "markdown", "github"]
+    assert arguments[:4] == ["check", "--fail-on", "error", "--no-config"]
+    assert arguments[10:] == [
+        *("-f", "c 1.json", "-f", "c2.json", "-p", "p.yaml", "--max-age=1h", "--allow-empty"),
+        *("--", "a b.yaml", "$(touch owned)", '"; touch owned #', "--live", "*"),
+    ]
+    assert not (tmp_path / "owned").exists()
+
+
+@pytest.mark.parametrize("code", [0, 1, 5])
+def test_the_step_ends_as_the_check_does_and_leaves_its_reports(runner, tmp_path, code):
+    made = runner(code)
+    ended = made.check(files="deploy", snapshot="cluster.json")
+    assert ended.returncode == code
+    assert made.outputs()["exit-code"] == str(code)
+    assert Path(made.outputs()["sarif"]).read_text() == "::error::sarif\n"
+    assert (tmp_path / "summary").read_text() == "::error::markdown\n"
+
+
+def test_what_the_check_prints_is_no_command_and_its_annotations_are(runner):
+    before, of_others, after, annotation = runner(1).check(files="a", snapshot="b").stdout.splitlines()
+    assert of_others == "::error::of others"
+    assert before == f"::stop-commands::{after.strip(':')}"
+    assert annotation == "::error::github"
+
+
+def test_a_check_that_could_not_be_made_leaves_no_sarif(tmp_path):
+    if BASH is None:
+        pytest.skip("no bash here")
+    made = Runner(tmp_path, "#!/bin/sh\nexit 3\n")
+    assert made.check(files="a", snapshot="b").returncode == 3
+    assert made.outputs() == {"sarif": "", "exit-code": "3"}
+
+
+def test_a_check_that_could_not_be_made_is_an_error_that_is_seen(tmp_path):
+    if BASH is None:
+        pytest.skip("no bash here")
+    ended = Runner(tmp_path, "#!/bin/sh\nexit 3\n").check(files="a", snapshot="b")
+    said = "::error title=schedctl::the check could not be made (exit code 3); why is said above"
+    assert ended.stdout.splitlines()[-1] == said
+
+
+@pytest.mark.parametrize("line", ["--max-age 24h", "-p policies", "--fail-on=never\n  --max-age 24h"])
+def test_an_option_and_its_value_on_one_line_are_an_error_that_is_seen(runner, tmp_path, line):
+    ended = runner().check(files="a", snapshot="b", args=line)
+    assert ended.returncode == 2
+    assert ended.stdout.startswith("::error title=schedctl::the input args has an option and its value on one line")
+    assert not (tmp_path / "arguments").exists()
+
+
+def test_values_of_arguments_may_have_spaces(runner, tmp_path):
+    assert runner().check(files="a", snapshot="b", args="--report=json=my report\n--baseline\na b.yaml").returncode == 0
+    arguments = json.loads((tmp_path / "arguments").read_text())
+    assert arguments[-5:-2] == ["--report=json=my report", "--baseline", "a b.yaml"]
+
+
+def test_a_configuration_of_the_pull_request_is_read_only_if_it_is_named(runner, tmp_path):
+    runner().check(files="a", snapshot="b", config=".schedctl.yaml")
+    arguments = json.loads((tmp_path / "arguments").read_text())
+    assert "--config=.schedctl.yaml" in arguments
+    assert "--no-config" not in arguments
+
+
+HOSTILE = "import pathlib; pathlib.Path(__file__).with_name('owned').touch()\n"
+
+
+def test_no_step_runs_python_of_the_folder_it_is_in(tmp_path):
+    if BASH is None:
+        pytest.skip("no bash here")
+    for name in ("venv", "pip", "secrets", "random", "ensurepip", "encodings", "sitecustomize", "runpy"):
+        (tmp_path / f"{name}.py").write_text(HOSTILE)
+    programs, temp = tmp_path / "bin", tmp_path / "temp"
+    programs.mkdir()
+    temp.mkdir()
+    (programs / "python3").symlink_to(sys.executable)
+    environment = {
+        "PATH": f"{programs}:{os.environ['PATH']}",
+        "RUNNER_TEMP": str(temp),
+        "GITHUB_OUTPUT": str(temp / "output"),
+        "GITHUB_STEP_SUMMARY": str(temp / "summary"),
+        "VERSION": "",
+        "ACTION_PATH": str(tmp_path / "no-such-folder"),
+        "FILES": "a",
+        "SNAPSHOT": "b",
+        "POLICY": "",
+        "FAIL_ON": "error",
+        "CONFIG": "",
+        "ARGS": "",
+    }
+    for step in STEPS.values():
+        arguments = [BASH, "--noprofile", "--norc", "-c", step["run"]]
+        subprocess.run(arguments, cwd=tmp_path, env=environment, text=True, capture_output=True, check=False)
+    assert (temp / "schedctl/bin/python").exists(), "the first step came as far as to pip"
+    assert not (tmp_path / "owned").exists()
+
+
+@pytest.mark.parametrize(
+    "script", [*(step["run"] for step in STEPS.values()), *GITLAB["schedctl-check"]["before_script"]]
+)
+def test_python_is_isolated_wherever_it_is_started(script):
+    assert not re.findall(r"python3?\"? (?!-I )-", script)
+
+
+# -- GitLab ------------------------------------------------------------------------
+
+
+def test_the_template_is_one_by_the_schema_of_gitlab():
+    vendored("gitlab-ci").validate(GITLAB)
+
+
+def test_the_template_reports_tests_and_code_quality_also_of_failures():
+    job = GITLAB["schedctl-check"]
+    assert job["artifacts"]["when"] == "always"
+    (script,) = job["script"]
+    for report, form in (("junit", "junit"), ("codequality", "gitlab")):
+        assert f"--report {form}={job['artifacts']['reports'][report]}" in script
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash"])
+def test_the_template_takes_a_path_on_each_line_and_nothing_for_code(tmp_path, shell):
+    if shutil.which(shell) is None:
+        pytest.skip(f"no {shell} here")
+    (tmp_path / "schedctl").write_text(TOLD.replace("CODE", "0"))
+    (tmp_path / "schedctl").chmod(0o755)
+    given = {
+        "SCHEDCTL_FILES": "a b.yaml\n$(touch owned)\n\n*",
+        "SCHEDCTL_SNAPSHOT": "c 1.json\nc2.json",
+        "SCHEDCTL_POLICY": "`touch owned`\nEND",
+    }
+    environment = {**GITLAB["schedctl-check"]["variables"], **given, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    (script,) = GITLAB["schedctl-check"]["script"]
+    ended = subprocess.run([shell, "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    arguments = json.loads((tmp_path / "arguments").read_text())
+    assert arguments[:4] == ["check", "--fail-on", "error", "--no-config"]
+    assert arguments[8:] == [
+        *("-f", "c 1.json", "-f", "c2.json", "-p", "`touch owned`", "-p", "END"),
+        *("--", "a b.yaml", "$(touch owned)", "*"),
+    ]
+    assert not (tmp_path / "owned").exists()
+
+
+# -- pre-commit, the container -----------------------------------------------------
+
+
+def test_the_hook_is_one_by_pre_commit_and_sees_the_whole_set():
+    (hook,) = load_manifest(ROOT / ".pre-commit-hooks.yaml")
+    assert (hook["id"], hook["pass_filenames"], hook["language"]) == ("schedctl-check", False, "python")
+
+
+def test_the_container_runs_without_a_shell_and_without_rights():
+    instructions = [line.split(None, 1) for line in RECIPE.splitlines() if re.match("[A-Z]+ ", line)]
+    last = {name: text for name, text in instructions}  # noqa: C416
+    assert last["USER"] == "65532:65532"
+    for name, text in instructions:
+        if name in ("RUN", "ENTRYPOINT", "CMD"):
+            assert isinstance(json.loads(text), list), f"{name} starts a shell"
+    assert json.loads(last["ENTRYPOINT"]) == ["schedctl"]
+
+
+def test_the_builder_gets_what_the_wheel_is_made_of():
+    kept = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    assert kept >= {
+        "schedctl",
+        "profiles",
+        "deploy",
+        "fixtures",
+        "conformance/proof.json",
+        "LICENSE",
+        "README.md",
+        "pyproject.toml",
+    }
+    assert all((ROOT / each).exists() for each in kept)
+
+
+@pytest.mark.parametrize("file", ["Containerfile", "ci/gitlab/schedctl.gitlab-ci.yml", "docs/ci.md"])
+def test_versions_are_the_one_that_is_released(file):
+    named = re.findall(r"(?<![\d.])v?(\d+\.\d+\.\d+)(?![\d.])", (ROOT / file).read_text())
+    assert set(named) == {schedctl.__version__}

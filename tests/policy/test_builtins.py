@@ -1,0 +1,667 @@
+"""Every built-in check, sentence by sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import pytest
+
+from schedctl.config.durations import Duration
+from schedctl.policy.builtins import JUDGES
+from schedctl.policy.documents import (
+    BUILTINS,
+    Arguments,
+    DrainSafe,
+    Headroom,
+    MaxNodes,
+    MaxUtilization,
+    NodeDemand,
+    NoPreemption,
+    NoRegression,
+    Placement,
+    Schedulable,
+    SnapshotFresh,
+    Spread,
+    Survives,
+)
+from schedctl.policy.evaluations import Conditions
+from schedctl.policy.reports import CheckResult, Metadata
+from schedctl.testing.builders import ZONE, cluster, node, pod
+from tests.policy.evaluating import (
+    LOSE_ZONE,
+    bare,
+    check,
+    deployment,
+    given,
+    policy,
+    priority_class,
+    report,
+    running,
+    zoned,
+)
+
+GPU = {"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}
+ELSEWHERE: dict[str, Any] = {"schedulerName": "volcano"}
+HIGH = priority_class("high", 1000)
+QUOTA = {
+    "apiVersion": "v1",
+    "kind": "ResourceQuota",
+    "metadata": {"name": "few", "namespace": "shop"},
+    "spec": {"hard": {"pods": "2"}},
+}
+
+
+def budget(least: int) -> dict[str, Any]:
+    """A disruption budget of the pods of web."""
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {"minAvailable": least, "selector": {"matchLabels": {"app": "web"}}},
+    }
+
+
+class Case(NamedTuple):
+    """What is there, what comes, what is demanded, and what is said."""
+
+    sentence: str
+    state: Sequence[Any]
+    manifests: Sequence[dict[str, Any]]
+    builtin: str
+    arguments: Arguments
+    outcomes: Sequence[str]
+    message: str
+
+
+SURVIVES = Survives(scenario="lose-zone")
+CASES = (
+    # -- schedulable
+    Case(
+        "every pod on a node passes",
+        zoned(1, 1),
+        [deployment(replicas=2)],
+        "schedulable",
+        Schedulable(),
+        ["Passed"],
+        "2 of 2 pods on a node",
+    ),
+    Case(
+        "a pod without a node is a violation",
+        zoned(1),
+        [deployment(replicas=3, cpu="2")],
+        "schedulable",
+        Schedulable(),
+        ["Violated"],
+        "2 of 3 pods on a node",
+    ),
+    Case(
+        "a percentage lets some pods be pending",
+        zoned(1),
+        [deployment(replicas=3, cpu="2")],
+        "schedulable",
+        Schedulable(min_percent=60),
+        ["Passed"],
+        "2 of 3 pods on a node, needs 60 %",
+    ),
+    Case(
+        "a pod that the API server rejects is a violation",
+        zoned(1),
+        [deployment(replicas=1, priorityClassName="nobody-knows")],
+        "schedulable",
+        Schedulable(),
+        ["Violated"],
+        "0 of 1 pod on a node",
+    ),
+    Case(
+        "a pod of another scheduler is inconclusive",
+        zoned(1),
+        [deployment(replicas=1, **ELSEWHERE)],
+        "schedulable",
+        Schedulable(),
+        ["Inconclusive"],
+        "0 of 1 pod on a node; of 1 schedctl cannot tell",
+    ),
+    Case(
+        "a gated pod is a violation",
+        zoned(1),
+        [deployment(replicas=1, schedulingGates=[{"name": "example.com/wait"}])],
+        "schedulable",
+        Schedulable(),
+        ["Violated"],
+        "0 of 1 pod on a node",
+    ),
+    Case(
+        "a workload without pods passes",
+        zoned(1),
+        [deployment(replicas=0)],
+        "schedulable",
+        Schedulable(),
+        ["Passed"],
+        "no pods are wanted",
+    ),
+    # -- no-preemption
+    Case(
+        "nobody evicted passes",
+        zoned(1),
+        [deployment(replicas=1)],
+        "no-preemption",
+        NoPreemption(),
+        ["Passed"],
+        "evicts 0 pods, may evict 0",
+    ),
+    Case(
+        "an eviction is a violation",
+        [node("a"), running("old-0", "a", cpu="4")],
+        [HIGH, deployment(replicas=1, cpu="4", priorityClassName="high")],
+        "no-preemption",
+        NoPreemption(),
+        ["Violated"],
+        "evicts 1 pod, may evict 0",
+    ),
+    Case(
+        "evictions up to a number pass",
+        [node("a"), running("old-0", "a", cpu="4")],
+        [HIGH, deployment(replicas=1, cpu="4", priorityClassName="high")],
+        "no-preemption",
+        NoPreemption(max=1),
+        ["Passed"],
+        "evicts 1 pod, may evict 1",
+    ),
+    Case(
+        "evictions of pods with a low priority do not count",
+        [node("a"), running("old-0", "a", cpu="4", priority=-5)],
+        [HIGH, deployment(replicas=1, cpu="4", priorityClassName="high")],
+        "no-preemption",
+        NoPreemption(below_priority=0),
+        ["Passed"],
+        "evicts 0 pods, may evict 0",
+    ),
+    # -- spread
+    Case(
+        "pods in enough zones pass",
+        zoned(1, 1, 1),
+        [deployment(replicas=3)],
+        "spread",
+        Spread(min_domains=3, max_skew=1),
+        ["Passed"],
+        "3 zones (eu-1a 1, eu-1b 1, eu-1c 1)",
+    ),
+    Case(
+        "pods in too few zones are a violation",
+        [*zoned(1, 1), node("c0", zone="eu-1c", taints=[GPU])],
+        [deployment(replicas=4)],
+        "spread",
+        Spread(min_domains=3),
+        ["Violated"],
+        "2 zones, needs 3 (eu-1a 2, eu-1b 2, eu-1c 0)",
+    ),
+    Case(
+        "pods in uneven zones are a violation",
+        [node("a0", zone="eu-1a", cpu="8"), node("b0", zone="eu-1b", cpu="1")],
+        [deployment(replicas=4, cpu="900m")],
+        "spread",
+        Spread(max_skew=1),
+        ["Violated"],
+        "2 zones, skew 2, allows 1 (eu-1a 3, eu-1b 1)",
+    ),
+    Case(
+        "pods of which nobody can tell are inconclusive where they could make the difference",
+        zoned(1, 1, 1),
+        [deployment(replicas=3, **ELSEWHERE)],
+        "spread",
+        Spread(min_domains=3),
+        ["Inconclusive"],
+        "0 zones, needs 3 (eu-1a 0, eu-1b 0, eu-1c 0); of 3 pods schedctl cannot tell",
+    ),
+    Case(
+        "too few of them to make it are a violation",
+        zoned(1, 1, 1),
+        [deployment(replicas=2, **ELSEWHERE)],
+        "spread",
+        Spread(min_domains=3),
+        ["Violated"],
+        "0 zones, needs 3 (eu-1a 0, eu-1b 0, eu-1c 0)",
+    ),
+    # -- survives
+    Case(
+        "room in the zones that are left passes in each case",
+        zoned(1, 1, 1),
+        [deployment(replicas=3)],
+        "survives",
+        SURVIVES,
+        ["Passed", "Passed", "Passed"],
+        "0 pods of 3 pending, allows 0",
+    ),
+    Case(
+        "no room in the zones that are left is a violation",
+        zoned(1, 1),
+        [deployment(replicas=2, cpu="3")],
+        "survives",
+        SURVIVES,
+        ["Violated", "Violated"],
+        "1 pod of 2 pending, allows 0",
+    ),
+    Case(
+        "pending pods up to a number pass",
+        zoned(1, 1),
+        [deployment(replicas=2, cpu="3")],
+        "survives",
+        Survives(scenario="lose-zone", allow_pending="1"),
+        ["Passed", "Passed"],
+        "1 pod of 2 pending, allows 1",
+    ),
+    Case(
+        "pods below a priority may be pending",
+        zoned(1, 1),
+        [deployment(replicas=2, cpu="3")],
+        "survives",
+        Survives(scenario="lose-zone", allow_pending="priority < 1000"),
+        ["Passed", "Passed"],
+        "all of its pods may be pending",
+    ),
+    Case(
+        "others of the same priority come first, so room for only one of both is a violation",
+        [*zoned(1, 1), running("old-0", "a0", cpu="3")],
+        [deployment(replicas=1, cpu="3", nodeSelector={ZONE: "eu-1b"}), deployment("app", 1, cpu="3")],
+        "survives",
+        Survives(scenario="lose-zone"),
+        ["Passed", "Violated", "Violated", "Violated"],
+        "0 pods of 1 pending, allows 0",
+    ),
+    Case(
+        "room made by evictions is a violation unless they are allowed",
+        [*zoned(1, 1), running("old-0", "b0", cpu="4")],
+        [HIGH, deployment(replicas=1, cpu="4", priorityClassName="high")],
+        "survives",
+        SURVIVES,
+        ["Violated", "Passed"],
+        "survives only by evicting 1 pod",
+    ),
+    Case(
+        "allowed evictions pass",
+        [*zoned(1, 1), running("old-0", "b0", cpu="4")],
+        [HIGH, deployment(replicas=1, cpu="4", priorityClassName="high")],
+        "survives",
+        Survives(scenario="lose-zone", allow_preemption=True),
+        ["Passed", "Passed"],
+        "0 pods of 1 pending, allows 0",
+    ),
+    Case(
+        "a pod that nobody makes again does not survive",
+        zoned(1, 1),
+        [bare("one", nodeSelector={ZONE: "eu-1a"})],
+        "survives",
+        SURVIVES,
+        ["Violated", "Passed"],
+        "1 pod of 1 pending, allows 0",
+    ),
+    Case(
+        "a daemon is not missed where its node is gone",
+        zoned(1, 1),
+        [deployment(kind="DaemonSet")],
+        "survives",
+        SURVIVES,
+        ["Passed", "Passed"],
+        "0 pods of 1 pending, allows 0",
+    ),
+    Case(
+        "a scenario that cannot be played is inconclusive",
+        [node("a")],
+        [deployment(replicas=1)],
+        "survives",
+        SURVIVES,
+        ["Inconclusive"],
+        f'lose-zone cannot be played: no node has a label "{ZONE}"',
+    ),
+    # -- headroom
+    Case(
+        "enough left in every zone passes for each",
+        zoned(1, 1),
+        [deployment(replicas=2, cpu="1")],
+        "headroom",
+        Headroom(resource="cpu", percent=20, by=ZONE),
+        ["Passed", "Passed"],
+        "75 % of cpu free, needs 20 % (3 of 4)",
+    ),
+    Case(
+        "too little left in one zone is a violation there",
+        [node("a0", zone="eu-1a", cpu="1"), node("b0", zone="eu-1b")],
+        [deployment(replicas=1, cpu="900m", nodeSelector={ZONE: "eu-1a"})],
+        "headroom",
+        Headroom(resource="cpu", percent=20, by="zone"),
+        ["Violated", "Passed"],
+        "10 % of cpu free, needs 20 % (100m of 1)",
+    ),
+    Case(
+        "a cordoned node has no room",
+        [node("a"), node("b", unschedulable=True)],
+        [deployment(replicas=1, cpu="3")],
+        "headroom",
+        Headroom(resource="cpu", absolute="2"),
+        ["Violated"],
+        "1 of cpu free, needs 2",
+    ),
+    Case(
+        "what no node offers is not left either",
+        [node("a")],
+        [deployment(replicas=1)],
+        "headroom",
+        Headroom(resource="nvidia.com/gpu", percent=10),
+        ["Violated"],
+        "0 % of nvidia.com/gpu free, needs 10 % (0 of 0)",
+    ),
+    Case(
+        "pods of which nobody can tell are inconclusive where what they ask for could be missing",
+        [node("a")],
+        [deployment(replicas=2, cpu="1500m", **ELSEWHERE)],
+        "headroom",
+        Headroom(resource="cpu", percent=50),
+        ["Inconclusive"],
+        "100 % of cpu free, needs 50 % (4 of 4)",
+    ),
+    Case(
+        "room for more replicas passes",
+        [node("a")],
+        [deployment(replicas=1, cpu="1")],
+        "headroom",
+        Headroom(replicas_of="deploy/web", absolute="3"),
+        ["Passed"],
+        "3 more replicas of deploy/web would fit",
+    ),
+    Case(
+        "room for fewer replicas is a violation",
+        [node("a")],
+        [deployment(replicas=1, cpu="1")],
+        "headroom",
+        Headroom(replicas_of="deploy/web", absolute="5"),
+        ["Violated"],
+        "only 3 more of deploy/web would fit, needs 5",
+    ),
+    Case(
+        "more of a pod of the state can be asked about",
+        [node("a"), pod("alone", on="a", cpu="1")],
+        [deployment(replicas=1, cpu="1")],
+        "headroom",
+        Headroom(replicas_of="pod/alone", absolute="2"),
+        ["Passed"],
+        "2 more replicas of pod/alone would fit",
+    ),
+    Case(
+        "more of what is not there is inconclusive",
+        [node("a")],
+        [deployment(replicas=1)],
+        "headroom",
+        Headroom(replicas_of="deploy/wbe", absolute="1"),
+        ["Inconclusive"],
+        "there is no deploy/wbe, neither in the manifests nor in the state",
+    ),
+    Case(
+        "where nobody offers a resource nothing can be said of its use",
+        [node("a")],
+        [deployment(replicas=1)],
+        "max-utilization",
+        MaxUtilization(resource="nvidia.com/gppu", percent=50),
+        ["Inconclusive"],
+        "no node that takes pods offers nvidia.com/gppu",
+    ),
+    Case(
+        "more replicas than a quota allows are a violation",
+        [node("a")],
+        [QUOTA, deployment(replicas=1, cpu="100m")],
+        "headroom",
+        Headroom(replicas_of="deploy/web", absolute="2"),
+        ["Violated"],
+        "the quota allows 1 more of deploy/web, needs 2",
+    ),
+    # -- placement
+    Case(
+        "pods on nodes with what they must have pass",
+        [node("a", labels={"pool": "web"})],
+        [deployment(replicas=1)],
+        "placement",
+        Placement(must=NodeDemand(node_selector={"pool": "web"})),
+        ["Passed"],
+        "1 pod on nodes where they may be",
+    ),
+    Case(
+        "a pod on a node without it is a violation",
+        [node("a", labels={"pool": "spot"})],
+        [deployment(replicas=1)],
+        "placement",
+        Placement(must=NodeDemand(node_selector={"pool": "web"})),
+        ["Violated"],
+        "1 of 1 pod on a node where it may not be",
+    ),
+    Case(
+        "a pod on a node with a taint that it must not have is a violation",
+        [node("a", taints=[GPU])],
+        [deployment(replicas=1, tolerations=[{"operator": "Exists"}])],
+        "placement",
+        Placement(must_not=NodeDemand(taint="dedicated=gpu")),
+        ["Violated"],
+        "1 of 1 pod on a node where it may not be",
+    ),
+    Case(
+        "a pending pod is nowhere it may not be",
+        [node("a", taints=[GPU])],
+        [deployment(replicas=1)],
+        "placement",
+        Placement(must_not=NodeDemand(taint="dedicated")),
+        ["Passed"],
+        "0 pods on nodes where they may be",
+    ),
+    # -- no-regression
+    Case(
+        "nothing that ran is missing",
+        [node("a"), running("old-0", "a")],
+        [deployment(replicas=1)],
+        "no-regression",
+        NoRegression(),
+        ["Passed"],
+        "all 1 pod that ran before run",
+    ),
+    Case(
+        "an eviction is a regression",
+        [node("a"), running("old-0", "a", cpu="4")],
+        [HIGH, deployment(replicas=1, cpu="4", priorityClassName="high")],
+        "no-regression",
+        NoRegression(),
+        ["Violated"],
+        "1 regression among 1 pod that ran before",
+    ),
+    # -- drain-safe
+    Case(
+        "a node whose pods find room elsewhere can be drained",
+        zoned(1, 1),
+        [deployment(replicas=1)],
+        "drain-safe",
+        DrainSafe(node_selector={ZONE: "eu-1a"}),
+        ["Passed"],
+        "can be drained; 1 pod would move",
+    ),
+    Case(
+        "a node whose pods find no room elsewhere cannot",
+        [node("a")],
+        [deployment(replicas=1)],
+        "drain-safe",
+        DrainSafe(),
+        ["Violated"],
+        "1 pod of 1 cannot leave it and run elsewhere",
+    ),
+    Case(
+        "a pod that nobody makes again keeps a node from being drained",
+        zoned(1, 1),
+        [bare("one")],
+        "drain-safe",
+        DrainSafe(),
+        ["Violated"],
+        "kubectl drain refuses it: cannot delete Pods that declare no controller (use --force to override): shop/one",
+    ),
+    Case(
+        "a pod that another scheduler would place makes it inconclusive",
+        [*zoned(1, 1), running("old-0", "a0", **ELSEWHERE)],
+        [deployment(replicas=1, nodeSelector={ZONE: "eu-1b"})],
+        "drain-safe",
+        DrainSafe(node_selector={ZONE: "eu-1a"}),
+        ["Inconclusive"],
+        "of 1 pod schedctl cannot tell",
+    ),
+    Case(
+        "a disruption budget lets go of a pod that was placed a moment ago",
+        zoned(1, 1),
+        [budget(1), deployment(replicas=2)],
+        "drain-safe",
+        DrainSafe(node_selector={ZONE: "eu-1a"}),
+        ["Passed"],
+        "can be drained; 1 pod would move",
+    ),
+    Case(
+        "a disruption budget that needs all pods does not",
+        zoned(1, 1),
+        [budget(2), deployment(replicas=2)],
+        "drain-safe",
+        DrainSafe(node_selector={ZONE: "eu-1a"}),
+        ["Violated"],
+        "1 pod of 1 cannot leave it and run elsewhere",
+    ),
+    # -- max-nodes
+    Case(
+        "few nodes pass",
+        zoned(2),
+        [deployment(replicas=2)],
+        "max-nodes",
+        MaxNodes(count=2),
+        ["Passed"],
+        "on 2 nodes, may use 2",
+    ),
+    Case(
+        "more nodes are a violation",
+        zoned(3),
+        [deployment(replicas=3)],
+        "max-nodes",
+        MaxNodes(count=2),
+        ["Violated"],
+        "on 3 nodes, may use 2",
+    ),
+    # -- max-utilization
+    Case(
+        "little requested passes",
+        [node("a")],
+        [deployment(replicas=1, cpu="2")],
+        "max-utilization",
+        MaxUtilization(resource="cpu", percent=50),
+        ["Passed"],
+        "50 % of cpu requested, allows 50 % (2 of 4)",
+    ),
+    Case(
+        "much requested is a violation",
+        [node("a")],
+        [deployment(replicas=1, cpu="3")],
+        "max-utilization",
+        MaxUtilization(resource="cpu", percent=50),
+        ["Violated"],
+        "75 % of cpu requested, allows 50 % (3 of 4)",
+    ),
+)
+
+
+def outcome(case: Case) -> list[CheckResult]:
+    """What a case comes to."""
+    judged = policy(check(case.builtin, case.arguments), scenarios=[LOSE_ZONE])
+    return report(cluster(*case.state), given(*case.manifests), judged).results
+
+
+@pytest.mark.parametrize("case", CASES, ids=[f"{case.builtin}: {case.sentence}" for case in CASES])
+def test_a_built_in_says_of_a_workload(case: Case) -> None:
+    results = outcome(case)
+    assert [result.outcome.value for result in results] == list(case.outcomes)
+    assert results[0].message == case.message
+
+
+def test_there_is_a_judge_for_every_built_in_that_policies_know() -> None:
+    assert list(JUDGES) == list(BUILTINS)
+
+
+def test_every_built_in_has_cases() -> None:
+    assert {case.builtin for case in CASES} | {"snapshot-fresh"} == set(BUILTINS)
+
+
+def test_a_missing_zone_is_explained_by_its_nodes_with_a_hint_that_was_tried() -> None:
+    state = [*zoned(1, 1, memory="8Gi"), node("c0", zone="eu-1c", memory="1Gi"), node("c1", zone="eu-1c", taints=[GPU])]
+    judged = policy(check("spread", Spread(min_domains=3)))
+    (result,) = report(cluster(*state), given(deployment(replicas=4, memory="2Gi")), judged).results
+    assert result.reasons == [
+        "eu-1c: 2 nodes rejected: 1 Insufficient memory (1Gi free of 1Gi (0 used), 1Gi missing),"
+        " 1 node(s) had untolerated taint(s) (taint dedicated=gpu:NoSchedule)"
+    ]
+    assert "fits in eu-1c if memory <= 1Gi" in result.hints
+    assert result.location.path == "spec.template.spec.containers[0].resources.requests.memory"
+
+
+def test_a_zone_that_would_do_is_told_with_what_keeps_the_pods_out_of_it() -> None:
+    judged = policy(check("spread", Spread(min_domains=2)))
+    (result,) = report(cluster(*zoned(1, 1)), given(deployment(replicas=1)), judged).results
+    assert result.reasons == ["eu-1b: b0 would take another pod; nothing spreads its pods over " + ZONE]
+    assert result.hints == ["it has 1 pod, and 2 zones need as many at least"]
+
+
+def test_pending_pods_are_explained_with_the_field_that_decides() -> None:
+    judged = policy(check("schedulable", Schedulable()))
+    (result,) = report(cluster(*zoned(2)), given(deployment(replicas=2, cpu="5")), judged).results
+    assert result.reasons[0] == "web[0], web[1]: unschedulable, 0/2 nodes will do"
+    assert result.reasons[1].strip().startswith("2 nodes: Insufficient cpu")
+    assert result.location.path == "spec.template.spec.containers[0].resources.requests.cpu"
+    assert any("cpu" in hint for hint in result.hints)
+
+
+def test_a_field_that_admission_filled_in_is_no_place() -> None:
+    judged = policy(check("schedulable", Schedulable()))
+    (result,) = report(cluster(node("a", taints=[GPU])), given(deployment(replicas=1)), judged).results
+    assert result.reasons[1].strip().startswith("1 node: node(s) had untolerated taint(s)")
+    assert result.location.path == ""
+
+
+@pytest.mark.parametrize(
+    ("taken", "outcome"),
+    [
+        pytest.param("2026-03-01T10:00:00Z", "Passed", id="a state of two hours ago passes"),
+        pytest.param("2026-02-27T10:00:00Z", "Violated", id="a state of two days ago does not"),
+        pytest.param("", "Inconclusive", id="a state of no date is inconclusive"),
+        pytest.param("2026-03-01T14:00:00Z", "Inconclusive", id="a state of a time to come is inconclusive"),
+    ],
+)
+def test_a_snapshot_is_fresh(taken: str, outcome: str) -> None:
+    noon = 1772366400.0
+    conditions = Conditions(metadata=Metadata(state_taken=taken), now=lambda: noon)
+    judged = policy(check("snapshot-fresh", SnapshotFresh(max_age=Duration.parse("24h"))))
+    (result,) = report(cluster(node("a")), given(deployment()), judged, conditions=conditions).results
+    assert result.outcome.value == outcome
+
+
+def test_a_release_that_replaces_more_pods_than_come_up_again_is_a_regression() -> None:
+    owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "u", "controller": True}
+    labels = {"app": "web"}
+    objects = given(deployment(replicas=2, cpu="1", namespace="default")).objects
+    existing = objects[0].object
+    old = [
+        pod(
+            f"web-abc-{number}",
+            on="a",
+            cpu="1",
+            labels=labels,
+            metadata={"ownerReferences": [{**owner, "kind": "ReplicaSet", "name": "web-abc", "uid": "rs"}]},
+        )
+        for number in range(2)
+    ]
+    replica_set = given(
+        {
+            **deployment("web", 2, namespace="default", kind="ReplicaSet"),
+            "metadata": {"name": "web-abc", "namespace": "default", "uid": "rs", "ownerReferences": [owner]},
+        }
+    )
+    state = cluster(node("a", cpu="4"), existing, replica_set.objects[0].object, *old)
+    judged = policy(check("no-regression", NoRegression()))
+    (result,) = report(state, given(deployment(replicas=2, cpu="3", namespace="default")), judged).results
+    assert result.outcome.value == "Violated"
+    assert result.reasons[0] == "Deployment default/web: 2 pods ran before, 1 of the new ones run"

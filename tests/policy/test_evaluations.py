@@ -1,0 +1,413 @@
+"""Whole evaluations: results in order, exit codes, acceptance, what takes no part, and no trace in the cluster."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given as drawn
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from schedctl.cache.cluster import Cluster
+from schedctl.errors import ConfigError
+from schedctl.policy.documents import (
+    Check,
+    CheckPolicy,
+    Condition,
+    Expression,
+    Headroom,
+    Match,
+    MaxUtilization,
+    NoPreemption,
+    NoRegression,
+    Schedulable,
+    Scope,
+    Spread,
+    Survives,
+    Validation,
+    Variable,
+)
+from schedctl.policy.evaluations import Conditions, evaluate
+from schedctl.policy.reports import Acceptance, CheckResult, Outcome, Severity
+from schedctl.scheduler import Scheduler
+from schedctl.sources import Terms, load_text
+from schedctl.testing.builders import ZONE, cluster, node, pod
+from tests.policy.evaluating import (
+    LOSE_ZONE,
+    check,
+    deployment,
+    given,
+    policy,
+    priority_class,
+    report,
+    running,
+    told,
+    zoned,
+)
+
+GPU = "nvidia.com/gpu"
+BIG = (Condition("big", Expression("workload.replicas >= 3")),)
+
+
+def expression(name: str, text: str, scope: Scope = Scope.POD, **more: Any) -> Check:
+    """A check by an expression."""
+    message = more.pop("message", "")
+    made = Expression(more.pop("made")) if "made" in more else None
+    return Check(name=name, scope=scope, validations=(Validation(Expression(text), message, made),), **more)
+
+
+SIX = policy(
+    check("schedulable", Schedulable(), "all-fit"),
+    check("no-preemption", NoPreemption(), "no-preemption"),
+    check("spread", Spread(min_domains=3, max_skew=1), "three-zones", conditions=BIG),
+    check(
+        "survives",
+        Survives(scenario="lose-zone", allow_pending="priority < 1000", allow_preemption=True),
+        "zone-loss",
+    ),
+    check("headroom", Headroom(resource="cpu", percent=20, by=ZONE), "cpu-headroom", severity=Severity.WARNING),
+    check("headroom", Headroom(replicas_of="deploy/web", absolute="5"), "web-room", severity=Severity.WARNING),
+    expression(
+        "gpu-nodes-for-gpu-pods",
+        f"!pod.scheduled || !('{GPU}' in pod.node.allocatable) || pod.requests[?'{GPU}'].orValue(0) > 0",
+        made="'no GPU asked, but lands on GPU node ' + pod.node.name",
+    ),
+    expression(
+        "no-new-pending",
+        "result.pods.pending <= baseline.pods.pending",
+        Scope.RUN,
+        message="rollout leaves more pods pending than before",
+    ),
+    scenarios=[LOSE_ZONE],
+)
+"""The six policies of the design, as one."""
+
+
+def worst(results: Sequence[CheckResult]) -> dict[str, str]:
+    """The worst outcome of each check."""
+    order = [Outcome.PASSED, Outcome.INCONCLUSIVE, Outcome.VIOLATED]
+    found: dict[str, Outcome] = {}
+    for result in results:
+        found[result.check] = max(found.get(result.check, Outcome.PASSED), result.outcome, key=order.index)
+    return {name: outcome.value for name, outcome in found.items()}
+
+
+def image(state: Cluster) -> tuple[Any, ...]:
+    """All of a cluster that a check could change."""
+    pods = sorted((info.key, info.pod.spec.node_name, info.priority) for info in state.pod_table)
+    column = state.nodes_by_name
+    nodes = list(zip(column.names, column.requested("cpu").tolist(), column.pod_count.tolist(), strict=True))
+    return pods, nodes, sorted(state.pending), sorted(state.strays)
+
+
+# -- the six policies --------------------------------------------------------------
+
+
+def test_the_six_policies_pass_on_a_cluster_with_room() -> None:
+    found = report(cluster(*zoned(2, 2, 2)), given(deployment(replicas=3)), SIX)
+    assert set(worst(found.results).values()) == {"Passed"}
+    assert found.summary.exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("violated", "state", "manifests"),
+    [
+        pytest.param("all-fit", zoned(2, 2, 2), [deployment(replicas=1, cpu="9")], id="a pod that is too large"),
+        pytest.param(
+            "no-preemption",
+            [*zoned(1, 1, 1), *(running(f"old-{zone}", f"{zone}0", cpu="4") for zone in "abc")],
+            [priority_class("high", 1000), deployment(replicas=1, cpu="4", priorityClassName="high")],
+            id="an eviction",
+        ),
+        pytest.param("three-zones", zoned(2, 2), [deployment(replicas=3)], id="two zones"),
+        pytest.param(
+            "zone-loss",
+            zoned(1, 1, 1),
+            [priority_class("high", 1000), deployment(replicas=3, cpu="3", priorityClassName="high")],
+            id="no room for critical pods with a zone less",
+        ),
+        pytest.param("cpu-headroom", zoned(1, 1, 1), [deployment(replicas=3, cpu="3500m")], id="full zones"),
+        pytest.param("web-room", zoned(1, 1, 1), [deployment(replicas=3, cpu="2")], id="no room for five more"),
+        pytest.param(
+            "gpu-nodes-for-gpu-pods",
+            zoned(1, 1, 1, **{GPU: "8"}),
+            [deployment(replicas=3)],
+            id="only nodes with GPUs",
+        ),
+        pytest.param("no-new-pending", zoned(1, 1, 1), [deployment(replicas=5, cpu="3")], id="more pending pods"),
+    ],
+)
+def test_each_of_the_six_policies_is_violated_where_it_should_be(
+    violated: str, state: list[Any], manifests: list[dict[str, Any]]
+) -> None:
+    assert worst(report(cluster(*state), given(*manifests), SIX).results)[violated] == "Violated"
+
+
+def test_an_expression_makes_its_message() -> None:
+    state = cluster(*zoned(1, **{GPU: "8"}))
+    checked = policy(SIX.checks[6])
+    assert told(report(state, given(deployment(replicas=1)), checked).results) == [
+        ("Pod shop/web[0]", "Violated", "no GPU asked, but lands on GPU node a0")
+    ]
+
+
+def test_what_an_expression_cannot_answer_is_inconclusive() -> None:
+    checked = policy(expression("tier", "pod.labels['tier'] == 'web'"))
+    (result,) = report(cluster(node("a")), given(deployment(replicas=1)), checked).results
+    assert result.outcome is Outcome.INCONCLUSIVE
+    assert "tier" in result.message
+
+
+def test_conditions_leave_objects_out() -> None:
+    checked = policy(check("spread", Spread(), conditions=BIG))
+    found = report(cluster(node("a")), given(deployment("small", 2), deployment("large", 3)), checked)
+    assert [result.name for result in found.results] == ["large"]
+
+
+def test_variables_are_seen_by_conditions_of_built_ins_too() -> None:
+    large = Variable("large", Expression("workload.replicas >= 3"))
+    checked = policy(
+        check("spread", Spread(), conditions=(Condition("large", Expression("variables.large")),)), variables=(large,)
+    )
+    found = report(cluster(node("a")), given(deployment("small", 2), deployment("big", 3)), checked)
+    assert [result.name for result in found.results] == ["big"]
+
+
+def test_expressions_are_judged_in_scenarios_with_what_is_true_there() -> None:
+    checked = policy(
+        expression("fits", "result.pods.pending == 0", Scope.RUN, scenarios=("baseline", "lose-zone")),
+        scenarios=[LOSE_ZONE],
+    )
+    found = report(cluster(*zoned(1, 1)), given(deployment(replicas=2, cpu="3")), checked)
+    assert [(result.scenario, result.outcome.value) for result in found.results] == [
+        ("baseline", "Passed"),
+        ("lose-zone=eu-1a", "Violated"),
+        ("lose-zone=eu-1b", "Violated"),
+    ]
+
+
+def test_nodes_are_judged_by_name() -> None:
+    checked = policy(expression("small", "node.requested['cpu'] <= 1000", Scope.NODE))
+    found = report(cluster(node("b"), node("a")), given(deployment(replicas=1, cpu="2", nodeName="b")), checked)
+    assert told(found.results) == [
+        ("Node a", "Passed", "holds"),
+        ("Node b", "Violated", "does not hold: node.requested['cpu'] <= 1000"),
+    ]
+
+
+# -- what is matched -----------------------------------------------------------------
+
+
+def test_a_policy_is_about_what_it_matches() -> None:
+    checked = policy(check("schedulable", Schedulable()), match=Match(namespaces=("shop",), names=("w*",)))
+    found = report(
+        cluster(node("a")),
+        given(deployment("web"), deployment("api"), deployment("web", namespace="other")),
+        checked,
+    )
+    assert [result.subject for result in found.results] == ["Deployment shop/web"]
+
+
+def test_a_policy_that_matches_nothing_is_worth_a_note() -> None:
+    checked = policy(check("schedulable", Schedulable()), match=Match(namespaces=("nowhere",)))
+    found = report(cluster(node("a")), given(deployment()), checked)
+    assert found.results == []
+    assert found.notes == ["policy policy matches nothing in the manifests"]
+
+
+def test_and_a_mistake_where_it_demands_a_match() -> None:
+    checked = policy(check("schedulable", Schedulable()), match=Match(namespaces=("nowhere",)), require_match=True)
+    with pytest.raises(ConfigError, match="matches nothing"):
+        report(cluster(node("a")), given(deployment()), checked)
+
+
+# -- objects that take no part -------------------------------------------------------
+
+
+BROKEN = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "broken", "namespace": "shop"}, "spec": {}}
+
+
+def test_an_object_that_cannot_be_read_violates_schedulable_at_its_place() -> None:
+    found = report(
+        cluster(node("a")), given(deployment(replicas=1), BROKEN), policy(check("schedulable", Schedulable()))
+    )
+    assert [result.subject for result in found.results] == ["Deployment shop/web", "Pod shop/broken"]
+    result = found.results[1]
+    assert (result.outcome, result.kind, result.namespace, result.name) == (
+        Outcome.VIOLATED,
+        "Pod",
+        "shop",
+        "broken",
+    )
+    assert result.message.startswith("takes no part: spec.containers")
+    assert result.location.file == "release.json"
+    assert found.summary.exit_code == 1
+
+
+def test_it_violates_the_built_in_policy_where_no_check_could_be_about_it() -> None:
+    found = report(
+        cluster(node("a")), given(deployment(replicas=1), BROKEN), policy(check("no-preemption", NoPreemption()))
+    )
+    assert [(result.policy, result.subject) for result in found.results] == [
+        ("policy", "Deployment shop/web"),
+        ("built-in", "Pod shop/broken"),
+    ]
+    assert [rules.name for rules in found.policies] == ["policy", "built-in"]
+    assert found.summary.exit_code == 1
+
+
+# -- exit codes ----------------------------------------------------------------------
+
+
+TOO_LARGE, UNCLEAR = deployment("large", 1, cpu="9"), deployment("unclear", 1, schedulerName="volcano")
+
+
+@pytest.mark.parametrize(
+    ("manifests", "severity", "conditions", "code"),
+    [
+        pytest.param([deployment()], Severity.ERROR, Conditions(), 0, id="all is well"),
+        pytest.param([TOO_LARGE], Severity.ERROR, Conditions(), 1, id="an error fails"),
+        pytest.param([TOO_LARGE], Severity.WARNING, Conditions(), 0, id="a warning does not"),
+        pytest.param([TOO_LARGE], Severity.WARNING, Conditions(fail_on="warning"), 1, id="unless it shall"),
+        pytest.param([TOO_LARGE], Severity.ERROR, Conditions(fail_on="never"), 0, id="nothing fails if nothing shall"),
+        pytest.param([UNCLEAR], Severity.ERROR, Conditions(), 5, id="what cannot be told fails with its own code"),
+        pytest.param([UNCLEAR], Severity.WARNING, Conditions(), 0, id="but not of a check that would not fail"),
+        pytest.param([UNCLEAR], Severity.ERROR, Conditions(on_inconclusive="warn"), 0, id="nor where it shall warn"),
+        pytest.param([UNCLEAR, TOO_LARGE], Severity.ERROR, Conditions(), 1, id="what is proved wins"),
+    ],
+)
+def test_the_exit_code_follows_from_the_results(
+    manifests: list[dict[str, Any]], severity: Severity, conditions: Conditions, code: int
+) -> None:
+    checked = policy(check("schedulable", Schedulable(), severity=severity))
+    found = report(cluster(node("a")), given(*manifests), checked, conditions=conditions)
+    assert found.summary.exit_code == code
+
+
+class Accepted:
+    """Accepts what a check finds, and keeps what it was asked."""
+
+    def __init__(self, name: str, by: str) -> None:
+        self.name, self.by = name, by
+        self.asked: list[tuple[str, list[str]]] = []
+
+    def acceptance(self, policy: CheckPolicy, result: CheckResult, objects: Sequence[Any]) -> Acceptance | None:
+        self.asked.append((result.subject, [type(obj).__name__ for obj in objects]))
+        return Acceptance(by=self.by, reason="known") if result.check == self.name else None  # type: ignore[arg-type]
+
+    def notes(self) -> list[str]:
+        return ["an exemption has expired"]
+
+
+def test_accepted_findings_stay_and_do_not_fail() -> None:
+    accepting = Accepted("schedulable", "policy")
+    checked = policy(check("schedulable", Schedulable()), check("no-preemption", NoPreemption()))
+    found = report(cluster(node("a")), given(TOO_LARGE), checked, accepting=accepting)
+    assert [result.outcome for result in found.results] == [Outcome.EXEMPTED, Outcome.PASSED]
+    assert (found.summary.exit_code, found.summary.exempted) == (0, 1)
+    assert accepting.asked == [("Deployment shop/large", ["Deployment"])]
+    assert found.notes == ["an exemption has expired"]
+
+
+def test_a_finding_about_a_pod_may_be_accepted_by_the_pod_or_its_workload() -> None:
+    accepting = Accepted("never", "baseline")
+    checked = policy(expression("never", "false"))
+    found = report(cluster(node("a")), given(deployment(replicas=1)), checked, accepting=accepting)
+    assert accepting.asked == [("Pod shop/web[0]", ["Pod", "Deployment"])]
+    assert found.results[0].outcome is Outcome.BASELINED
+
+
+# -- places and fingerprints -----------------------------------------------------------
+
+
+WEB = b"""\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+        - name: main
+          image: registry.example/web:v1
+          resources:
+            requests:
+              cpu: 3
+"""
+
+
+def test_a_finding_points_to_the_field_that_decides() -> None:
+    manifests = load_text(WEB, "deploy/web.yaml", terms=Terms(creating=True))
+    checked = policy(check("schedulable", Schedulable()))
+    (result,) = evaluate([checked], Scheduler(cluster(node("a"))), manifests).results
+    assert (result.location.file, result.location.line) == ("deploy/web.yaml", 15)
+    assert result.location.path == "spec.template.spec.containers[0].resources.requests.cpu"
+
+
+def test_a_fingerprint_stays_while_numbers_change() -> None:
+    def once(size: int) -> str:
+        checked = policy(check("schedulable", Schedulable()))
+        return report(cluster(node("a")), given(deployment(replicas=size, cpu="3")), checked).results[0].fingerprint
+
+    assert once(2) == once(4)
+
+
+def test_a_pod_is_known_by_its_place_whatever_its_template() -> None:
+    def once(cpu: str) -> list[str]:
+        checked = policy(expression("never", "false"))
+        found = report(cluster(node("a")), given(deployment(replicas=2, cpu=cpu)), checked)
+        return [result.fingerprint for result in found.results]
+
+    assert once("100m") == once("200m")
+    assert len(set(once("100m"))) == 2
+
+
+# -- purity and order ------------------------------------------------------------------
+
+
+def test_the_cluster_is_as_before() -> None:
+    state = cluster(*zoned(1, 1, 1), running("old-0", "a0", cpu="3"), pod("stuck", cpu="9"))
+    before = image(state)
+    report(state, given(priority_class("high", 1000), deployment(cpu="3", priorityClassName="high")), SIX)
+    assert image(state) == before
+
+
+def test_the_same_input_makes_the_same_bytes() -> None:
+    def once() -> bytes:
+        return msgspec.json.encode(report(cluster(*zoned(1, 1)), given(deployment(replicas=5, cpu="1")), SIX))
+
+    assert once() == once()
+
+
+CHECKS = (
+    *SIX.checks,
+    check("survives", Survives(scenario="lose-zone"), "all-survive"),
+    check("schedulable", Schedulable(), "schedulable-without-a-zone", scenarios=("lose-zone",)),
+    check("no-regression", NoRegression()),
+    check("max-utilization", MaxUtilization(resource="cpu", percent=60)),
+)
+
+
+@settings(max_examples=15, deadline=None)
+@drawn(
+    st.permutations(range(len(CHECKS))),
+    st.integers(1, 4),
+    st.sampled_from(("500m", "2", "3")),
+    st.booleans(),
+)
+def test_the_order_of_checks_changes_no_result(order: list[int], replicas: int, cpu: str, high: bool) -> None:
+    def found(places: Sequence[int]) -> dict[str, list[CheckResult]]:
+        state = cluster(*zoned(1, 1, 2), running("old-0", "a0", cpu="2"), running("old-1", "b0", cpu="2"))
+        more = {"priorityClassName": "high"} if high else {}
+        manifests = given(priority_class("high", 1000), deployment(replicas=replicas, cpu=cpu, **more))
+        results = report(state, manifests, policy(*(CHECKS[n] for n in places), scenarios=[LOSE_ZONE])).results
+        return {name: list(each) for name, each in itertools.groupby(results, key=lambda result: result.check)}
+
+    assert found(order) == found(range(len(CHECKS)))

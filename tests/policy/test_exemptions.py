@@ -1,0 +1,179 @@
+"""What makes a finding not count: exemptions, annotations, baselines; and what only looks as if it did."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import msgspec
+import pytest
+
+from schedctl import sources
+from schedctl.api.selectors import compile_labels
+from schedctl.errors import ConfigError
+from schedctl.policy import baselines
+from schedctl.policy.documents import BUILT_IN_POLICY, CheckPolicy, Exemption, Match
+from schedctl.policy.exemptions import Acceptances
+from schedctl.policy.fingerprints import fingerprint
+from schedctl.policy.reports import Acceptance, CheckResult, Location, Outcome, Severity
+from schedctl.render import machine
+
+TODAY = date(2026, 11, 20)
+WEB = b"""
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop, labels: {of: object}, annotations: {ANNOTATION}}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}, annotations: {TEMPLATE}}
+    spec: {containers: [{name: a, image: a}]}
+"""
+
+
+def deployment(annotation="", template=""):
+    text = WEB.replace(b"{ANNOTATION}", f"{{{annotation}}}".encode()).replace(b"{TEMPLATE}", f"{{{template}}}".encode())
+    return sources.load_text(text).objects[0].object
+
+
+def result(check="fits", outcome=Outcome.VIOLATED, scenario="baseline", name="web", **more):
+    known_by = {"policy": "p", "check": check, "scenario": scenario, "kind": "Deployment", "namespace": "shop"}
+    return CheckResult(
+        **known_by,
+        name=name,
+        severity=Severity.ERROR,
+        outcome=outcome,
+        subject=f"Deployment shop/{name}",
+        message="2 of 3 pods on a node",
+        fingerprint=fingerprint(**known_by, group="apps", name=name),
+        **more,
+    )
+
+
+def policy(**exemption):
+    given = {"checks": ("fits",), "match": Match(), "reason": "why", **exemption}
+    return CheckPolicy("p", BUILT_IN_POLICY.checks, exemptions=(Exemption(**given),))
+
+
+@pytest.mark.parametrize(
+    ("match", "accepted"),
+    [
+        pytest.param(Match(), True, id="everything"),
+        pytest.param(Match(kinds=("Deployment",), names=("w*",), namespaces=("shop",)), True, id="by kind and name"),
+        pytest.param(Match(labels=compile_labels({"app": "web"})), True, id="by the labels of its pods"),
+        pytest.param(Match(labels=compile_labels({"of": "object"})), False, id="not by its own labels"),
+        pytest.param(Match(kinds=("Job",)), False, id="another kind"),
+        pytest.param(Match(names=("api",)), False, id="another name"),
+        pytest.param(Match(namespaces=("default",)), False, id="another namespace"),
+    ],
+)
+def test_an_exemption_is_of_what_it_selects(match, accepted):
+    found = Acceptances(TODAY).acceptance(policy(match=match), result(), [deployment()])
+    assert found == (Acceptance(by="policy", reason="why") if accepted else None)
+
+
+def test_an_exemption_is_of_the_checks_it_names():
+    assert Acceptances(TODAY).acceptance(policy(), result("other"), [deployment()]) is None
+
+
+def test_an_exemption_of_a_workload_is_of_its_pods():
+    pod = msgspec.structs.replace(result(), kind="Pod", name="web-0", subject="Pod shop/web-0")
+    found = Acceptances(TODAY).acceptance(
+        policy(match=Match(kinds=("Deployment",), names=("web",))), pod, [deployment()]
+    )
+    assert found is not None
+
+
+def test_an_exemption_holds_on_its_last_day_and_is_void_and_told_thereafter():
+    dated = policy(expires=date(2026, 11, 20), location=Location(file="p.yaml", line=9, column=7))
+    asked = Acceptances(TODAY, [dated])
+    assert asked.acceptance(dated, result(), []) == Acceptance(by="policy", reason="why", expires="2026-11-20")
+    assert asked.notes() == []
+    asked = Acceptances(date(2026, 11, 21), [dated])
+    assert asked.acceptance(dated, result(), []) is None
+    assert asked.notes() == [
+        "the exemption of fits in policy p (p.yaml:9) expired on 2026-11-20 and is void: why",
+    ]
+
+
+@pytest.mark.parametrize("where", ["annotation", "template"])
+def test_an_annotation_with_a_reason_accepts(where):
+    obj = deployment(**{where: "schedctl.dev/ignore.fits: it is a test"})
+    assert Acceptances(TODAY).acceptance(BUILT_IN_POLICY, result(), [obj]) == Acceptance(
+        by="object", reason="it is a test"
+    )
+    assert Acceptances(TODAY).acceptance(BUILT_IN_POLICY, result("other"), [obj]) is None
+    assert Acceptances(TODAY, inline=False).acceptance(BUILT_IN_POLICY, result(), [obj]) is None
+
+
+def test_an_annotation_without_a_reason_accepts_nothing_and_is_told():
+    asked = Acceptances(TODAY)
+    assert asked.acceptance(BUILT_IN_POLICY, result(), [deployment("schedctl.dev/ignore.fits: ' '")]) is None
+    assert asked.notes() == [
+        "the annotation schedctl.dev/ignore.fits of Deployment shop/web has no reason and accepts nothing"
+    ]
+
+
+# -- baselines -----------------------------------------------------------------------
+
+
+def test_a_fingerprint_is_of_the_rule_and_the_object_alone():
+    known_by = dict.fromkeys(("policy", "check", "scenario", "group", "kind", "namespace", "name"), "a")
+    same = fingerprint(**known_by)
+    assert len(same) == 32
+    assert {fingerprint(**{**known_by, part: "b"}) for part in known_by}.isdisjoint({same})
+    assert len({fingerprint(**{**known_by, part: "b"}) for part in known_by}) == len(known_by)
+    assert fingerprint(**{**known_by, "kind": "ab", "name": ""}) != fingerprint(
+        **{**known_by, "kind": "a", "name": "b"}
+    )
+
+
+@pytest.mark.parametrize("name", ["b.yaml", "b.json"])
+def test_a_baseline_accepts_what_was_violated_when_it_was_written(tmp_path, name):
+    old = [result(name="web"), result(name="api"), result(name="fine", outcome=Outcome.PASSED)]
+    old.append(result(name="unclear", outcome=Outcome.INCONCLUSIVE))
+    document = baselines.written(old)
+    assert [entry.subject for entry in document.entries] == ["Deployment shop/api", "Deployment shop/web"]
+    file = tmp_path / name
+    file.write_text((machine.json if name.endswith("json") else machine.yaml)(document))
+    asked = Acceptances(TODAY, baseline=baselines.read(str(file)))
+    changed = msgspec.structs.replace(result(name="web"), message="1 of 3 pods on a node", location=Location(line=99))
+    assert asked.acceptance(BUILT_IN_POLICY, changed, []) == Acceptance(by="baseline")
+    assert asked.acceptance(BUILT_IN_POLICY, result(name="new"), []) is None
+    assert asked.acceptance(BUILT_IN_POLICY, result(name="api", outcome=Outcome.INCONCLUSIVE), []) is None
+    assert asked.notes() == [
+        "1 entry of the baseline occurs no longer: Deployment shop/api [fits];"
+        " write it again with --write-baseline to keep it from coming back"
+    ]
+
+
+def test_a_new_baseline_has_what_an_old_one_accepts():
+    document = baselines.written([result(outcome=Outcome.BASELINED), result(name="api")])
+    assert len(document.entries) == 2
+
+
+def test_a_baseline_may_be_long(tmp_path):
+    document = baselines.written([result(name=f"web-{number}") for number in range(6000)])
+    (tmp_path / "b.yaml").write_text(machine.yaml(document))
+    assert len(baselines.read(str(tmp_path / "b.yaml")).entries) == 6000
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        pytest.param(None, "b.yaml: cannot be read: no such file or directory", id="no file"),
+        pytest.param("", "expected `object`, got `null`", id="nothing"),
+        pytest.param("a: [", "b.yaml:2:1: did not find", id="no YAML"),
+        pytest.param("{", "is not JSON", id="no JSON"),
+        pytest.param("kind: CheckBaseline\nentris: []\n", "unknown field `entris`", id="a misspelt field"),
+        pytest.param("kind: CheckReport\n", "invalid enum value 'CheckReport'", id="another document"),
+        pytest.param("entries: [{policy: a}]\n", "missing required field", id="half an entry"),
+        pytest.param(b"\xff", "b.yaml", id="no text"),
+    ],
+)
+def test_what_is_no_baseline_is_a_fault(tmp_path, monkeypatch, text, said):
+    monkeypatch.chdir(tmp_path)
+    if text is not None:
+        (tmp_path / "b.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(ConfigError) as fault:
+        baselines.read("b.yaml")
+    assert said in str(fault.value)

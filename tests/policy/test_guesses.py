@@ -1,0 +1,280 @@
+"""What nobody can tell, or nobody has looked at, is never a pass."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from schedctl.errors import ConfigError, Problem
+from schedctl.policy import reading
+from schedctl.policy.documents import (
+    Check,
+    DrainSafe,
+    Expression,
+    Headroom,
+    Match,
+    MaxUtilization,
+    NoRegression,
+    Schedulable,
+    Scope,
+    Severity,
+    Spread,
+    Validation,
+    Variable,
+)
+from schedctl.policy.evaluations import Conditions
+from schedctl.policy.reports import Acceptance, CheckReport
+from schedctl.policy.summaries import fails
+from schedctl.sources import Manifests
+from schedctl.testing.builders import ZONE, cluster, node
+from tests.policy.evaluating import (
+    LOSE_ZONE,
+    check,
+    deployment,
+    given,
+    policy,
+    priority_class,
+    report,
+    running,
+    told,
+    zoned,
+)
+
+
+def asking(text: str, scope: Scope) -> Check:
+    return Check(name="asks", scope=scope, validations=(Validation(Expression(text)),))
+
+
+def outcomes(found: CheckReport) -> list[str]:
+    return [result.outcome.value for result in found.results]
+
+
+def left(**more: Any) -> dict[str, Any]:
+    """A Deployment of one pod, left to another scheduler."""
+    return deployment("web", 1, schedulerName="volcano", **more)
+
+
+@pytest.mark.parametrize(
+    ("text", "scope"),
+    [
+        ("!pod.scheduled || pod.node.zone != 'eu-1a'", Scope.POD),
+        ("!has(pod.node)", Scope.POD),
+        ("workload.zones.all(zone, workload.zones[zone] < 2)", Scope.POD),
+        ("workload.pods.all(p, !p.scheduled)", Scope.WORKLOAD),
+        ("workload.zones.all(zone, workload.zones[zone] < 2)", Scope.WORKLOAD),
+        ("result.preemptions == 0", Scope.RUN),
+        ("result.pods.pending <= baseline.pods.pending + 1", Scope.RUN),
+        ("node.free['cpu'] > 0", Scope.NODE),
+        ("variables.where == 0", Scope.WORKLOAD),
+    ],
+)
+def test_an_expression_about_where_pods_go_of_which_nobody_can_tell_is_inconclusive(text: str, scope: Scope) -> None:
+    where = Variable("where", Expression("workload.ready"))
+    found = report(cluster(node("a")), given(left()), policy(asking(text, scope), variables=(where,)))
+    assert set(outcomes(found)) == {"Inconclusive"}
+    assert found.results[0].message == "the expression cannot be worked out: schedctl cannot tell where web[0] goes"
+
+
+@pytest.mark.parametrize(
+    ("text", "scope", "outcome"),
+    [
+        ("pod.labels['app'] == 'web'", Scope.POD, "Passed"),
+        ("pod.labels['app'] == 'api'", Scope.POD, "Violated"),
+        ("pod.inconclusive || pod.scheduled", Scope.POD, "Passed"),
+        ("workload.pods.all(p, p.inconclusive)", Scope.WORKLOAD, "Passed"),
+        ("node.unschedulable == false", Scope.NODE, "Passed"),
+        ("baseline.pods.total == 0", Scope.RUN, "Passed"),
+    ],
+)
+def test_and_one_about_something_else_or_that_knows_of_them_is_worked_out(
+    text: str, scope: Scope, outcome: str
+) -> None:
+    assert outcomes(report(cluster(node("a")), given(left()), policy(asking(text, scope)))) == [outcome]
+
+
+def test_a_pod_whose_like_are_clear_is_judged() -> None:
+    found = report(cluster(node("a")), given(left(), deployment("api", 1)), policy(asking("pod.scheduled", Scope.POD)))
+    assert outcomes(found) == ["Inconclusive", "Passed"]
+
+
+@pytest.mark.parametrize(
+    "text", ["variables.?x.orValue(true)", "!has(variables.x)", "cel.bind(v, variables, !has(v.x))"]
+)
+def test_a_variable_that_fails_is_not_one_that_is_missing(text: str) -> None:
+    failing = Variable("x", Expression("pod.labels['none'] == 'x'"))
+    found = report(
+        cluster(node("a")), given(deployment(replicas=1)), policy(asking(text, Scope.POD), variables=(failing,))
+    )
+    assert outcomes(found) == ["Inconclusive"]
+
+
+def test_a_pending_pod_has_no_node() -> None:
+    found = report(
+        cluster(node("a")), given(deployment(replicas=1, cpu="9")), policy(asking("has(pod.node)", Scope.POD))
+    )
+    assert outcomes(found) == ["Violated"]
+
+
+@pytest.mark.parametrize(
+    ("builtin", "arguments"),
+    [
+        ("no-regression", NoRegression()),
+        ("drain-safe", DrainSafe()),
+        ("headroom", Headroom(replicas_of="deploy/api", absolute="1")),
+    ],
+)
+def test_a_built_in_of_the_cluster_is_inconclusive_where_nobody_can_tell_of_a_pod(builtin: str, arguments: Any) -> None:
+    found = report(
+        cluster(*zoned(2)),
+        given(left(), deployment("api", 1)),
+        policy(check(builtin, arguments)),
+    )
+    assert outcomes(found)[-1] == "Inconclusive"
+
+
+def test_a_selector_of_nodes_that_selects_none_judges_nothing() -> None:
+    drained = check("drain-safe", DrainSafe(node_selector={"pool": "gpu"}))
+    found = report(cluster(node("a")), given(deployment(replicas=1)), policy(drained))
+    assert told(found.results) == [("the run", "Inconclusive", "no node has pool=gpu")]
+
+
+def test_a_check_without_results_is_worth_a_note() -> None:
+    never = Check(name="never", scope=Scope.POD, validations=(Validation(Expression("true")),))
+    only = {"kind": "DaemonSet", "nodeSelector": {"pool": "none"}}
+    found = report(
+        cluster(node("a")), given(deployment("agent", **only)), policy(never, check("schedulable", Schedulable()))
+    )
+    assert found.notes == ["check never of policy policy has judged nothing"]
+    assert told(found.results) == [("DaemonSet shop/agent", "Passed", "no node is one that it makes a pod for")]
+
+
+def test_a_policy_that_demands_a_match_demands_it_of_nothing_too() -> None:
+    with pytest.raises(ConfigError, match="matches nothing"):
+        report(
+            cluster(node("a")), Manifests(objects=[]), policy(check("schedulable", Schedulable()), require_match=True)
+        )
+
+
+def unread(*problems: Problem) -> Manifests:
+    """Manifests with a Deployment, and with what cannot be read."""
+    return replace(given(deployment("api", 1)), problems=list(problems))
+
+
+class Everything:
+    """Accepts whatever it is asked about."""
+
+    def acceptance(self, *asked: Any) -> Acceptance:
+        return Acceptance(by="policy", reason="all of it")
+
+    def notes(self) -> list[str]:
+        return []
+
+
+def test_what_cannot_be_read_fails_whatever_is_accepted() -> None:
+    lenient = check("schedulable", Schedulable(), severity=Severity.INFO)
+    found = report(
+        cluster(node("a")),
+        unread(Problem("this is not JSON", "a.json", 1, 1)),
+        policy(lenient),
+        conditions=Conditions(fail_on="never", on_inconclusive="ignore"),
+        accepting=Everything(),
+    )
+    refused = [result for result in found.results if result.refused]
+    assert [(result.outcome.value, result.severity.value) for result in refused] == [("Violated", "error")]
+    assert found.summary.exit_code == 1
+    assert fails(refused[0], "never", "ignore")
+
+
+def test_no_two_findings_share_a_fingerprint() -> None:
+    broken = unread(Problem("this is not JSON", "a.json", 1, 1), Problem("this is not JSON", "b.json", 1, 1))
+    found = report(cluster(node("a")), broken, policy(check("schedulable", Schedulable())))
+    assert len({result.fingerprint for result in found.results}) == len(found.results) == 3
+
+
+def test_pods_of_owners_of_one_name_are_told_apart() -> None:
+    both = given(deployment(replicas=1), deployment(replicas=1, kind="ReplicaSet"))
+    found = report(cluster(node("a")), both, policy(asking("true", Scope.POD)))
+    assert [result.name for result in found.results] == ["web[0]", "web[0]"]
+    assert len({result.fingerprint for result in found.results}) == 2
+
+
+def test_a_workload_whose_namespace_is_not_written_has_to_be_the_only_one() -> None:
+    more = check("headroom", Headroom(replicas_of="deploy/web", absolute="1"))
+    both = given(deployment(replicas=1), deployment(replicas=1, namespace="other"))
+    found = report(cluster(node("a")), both, policy(more))
+    assert told(found.results) == [
+        ("the run", "Inconclusive", "deploy/web is in the namespaces shop, other"),
+    ]
+    assert found.results[0].hints == ["write the namespace, too: deploy/shop/web"]
+    assert outcomes(report(cluster(node("a")), both, policy(more, match=Match(namespaces=("other",))))) == ["Passed"]
+
+
+TAINT = {"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}
+
+
+def test_nodes_that_keep_pods_away_have_no_room_unless_they_are_named() -> None:
+    state = cluster(node("a", cpu="4"), node("cp", cpu="4", labels={"pool": "cp"}, taints=[TAINT]))
+    named = {"pool": "cp"}
+    checks = (
+        check("headroom", Headroom(resource="cpu", absolute="5"), "free"),
+        check("headroom", Headroom(resource="cpu", absolute="4", node_selector=named), "named"),
+        check("max-utilization", MaxUtilization(percent=60), "used"),
+    )
+    found = report(state, given(deployment(replicas=1, cpu="3")), policy(*checks))
+    assert outcomes(found) == ["Violated", "Passed", "Violated"]
+
+
+def test_pods_outside_every_domain_are_a_group_of_their_own() -> None:
+    state = cluster(*zoned(1, 1, cpu="1"), node("x", cpu="8"))
+    spread = check("spread", Spread(min_domains=2, max_skew=1))
+    found = report(state, given(deployment(replicas=8, cpu="800m")), policy(spread))
+    assert outcomes(found) == ["Violated"]
+    assert "without the label 6" in found.results[0].message
+
+
+def test_a_domain_that_the_pods_leave_out_themselves_is_not_missed() -> None:
+    rule = {
+        "maxSkew": 1,
+        "topologyKey": ZONE,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "nodeTaintsPolicy": "Honor",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    state = cluster(*zoned(1, 1), node("c0", zone="eu-1c", taints=[TAINT]))
+    web = given(deployment(replicas=4, topologySpreadConstraints=[rule]))
+    spread = check("spread", Spread(min_domains=2, max_skew=1))
+    assert outcomes(report(state, web, policy(spread))) == ["Passed"]
+
+
+def test_whom_a_release_has_evicted_is_known_in_a_scenario() -> None:
+    state = cluster(*zoned(1, 1, cpu="2"), *(running(f"old-{at}", at, cpu="2") for at in ("a0", "b0")))
+    high = [priority_class("high", 1000), deployment(replicas=1, cpu="2", priorityClassName="high")]
+    counts = Check(
+        name="asks",
+        scope=Scope.RUN,
+        scenarios=("baseline", "lose-zone"),
+        validations=(Validation(Expression("result.preemptions >= 1")),),
+    )
+    found = report(state, given(*high), policy(counts, scenarios=[LOSE_ZONE]))
+    assert set(outcomes(found)) == {"Passed"}
+
+
+@pytest.mark.parametrize(
+    ("check_of_it", "said"),
+    [
+        ("{name: c, builtin: survives, scenarios: [s], with: {scenario: s}}", "survives takes no `scenarios`"),
+        ("{name: c, builtin: schedulable, scenarios: [s, s]}", '"s" is there twice'),
+    ],
+)
+def test_scenarios_that_would_be_ignored_are_refused(check_of_it: str, said: str) -> None:
+    text = f"""apiVersion: schedctl.dev/v1alpha1
+kind: CheckPolicy
+metadata: {{name: p}}
+spec:
+  scenarios: [{{name: s, changes: [{{cordon: a}}]}}]
+  checks: [{check_of_it}]
+"""
+    _, wrong = reading.policies_in(text.encode(), "p.yaml")
+    assert [problem.message for problem in wrong] == [said]

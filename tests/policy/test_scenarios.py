@@ -1,0 +1,225 @@
+"""Scenarios: which cases there are, what they do on top of the manifests, and what may be left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given as drawn
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from schedctl.cache.cluster import Cluster
+from schedctl.errors import UsageError
+from schedctl.policy import scenarios, situations
+from schedctl.policy.documents import Scenario
+from schedctl.policy.situations import Situation
+from schedctl.scheduler import Scheduler
+from schedctl.simulation.releases import simulate
+from schedctl.simulation.runs import Options
+from schedctl.simulation.standing import leaving_at
+from schedctl.testing.builders import ZONE, cluster, node
+from tests.policy.evaluating import LOSE_ZONE, bare, deployment, given, priority_class, running, zoned
+
+
+def placed(state: Cluster, *manifests: dict[str, Any]) -> Situation:
+    """The manifests placed on a state."""
+    scheduler = Scheduler(state)
+    facts = simulate(scheduler, given(*manifests).objects, options=Options(trace=False))
+    return situations.released(facts, scheduler, {})
+
+
+def fates(situation: Situation) -> Mapping[str, str]:
+    """The node of each pod of the manifests, or what became of it instead."""
+    return {pod.name: pod.node or pod.fate.value for judged in situation.workloads for pod in judged.pods}
+
+
+def play(scenario: Scenario, before: Situation) -> dict[str, Mapping[str, str]]:
+    """What becomes of the manifests' pods in each case."""
+    told = {}
+    for case in scenarios.cases(scenario, before.cluster):
+        with scenarios.played(case, before) as situation:
+            told[situation.name] = fates(situation)
+    return told
+
+
+# -- cases -----------------------------------------------------------------------
+
+
+def test_a_scenario_with_a_topology_key_has_a_case_for_each_value() -> None:
+    assert [case.name for case in scenarios.cases(LOSE_ZONE, cluster(*zoned(1, 2, 1)))] == [
+        "lose-zone=eu-1a",
+        "lose-zone=eu-1b",
+        "lose-zone=eu-1c",
+    ]
+
+
+def test_a_scenario_without_one_has_one_case() -> None:
+    scenario = Scenario("grow", changes=({"addNode": {"like:a0": 2}},))
+    assert [case.name for case in scenarios.cases(scenario, cluster(*zoned(1)))] == ["grow"]
+
+
+def test_the_value_stands_in_keys_and_values_of_changes() -> None:
+    scenario = Scenario("taint-zone", ZONE, ({"taint": {f"{ZONE}=$value": "lost=$value:NoSchedule"}},))
+    before = placed(cluster(*zoned(1, 1)), deployment(replicas=1))
+    with scenarios.played(scenarios.cases(scenario, before.cluster)[1], before) as situation:
+        assert situation.changes == ["tainted b0 with lost=eu-1b:NoSchedule"]
+
+
+def test_a_shorthand_will_do_for_a_topology_key() -> None:
+    scenario = Scenario("lose", "zone", ({"lose": {"zone": "$value"}},))
+    assert [case.name for case in scenarios.cases(scenario, cluster(*zoned(1, 1)))] == ["lose=eu-1a", "lose=eu-1b"]
+
+
+def test_nodes_are_selected_by_all_labels_given() -> None:
+    state = cluster(node("a", labels={"pool": "spot", "tier": "web"}), node("b", labels={"pool": "spot"}), node("c"))
+    scenario = Scenario("no-spot-web", changes=({"remove": {"nodeSelector": {"pool": "spot", "tier": "web"}}},))
+    before = placed(state, deployment(replicas=3))
+    (case,) = scenarios.cases(scenario, before.cluster)
+    with scenarios.played(case, before) as situation:
+        assert sorted(situation.cluster.node_table.row_of) == ["b", "c"]
+
+
+def test_a_topology_key_that_no_node_has_cannot_be_played() -> None:
+    with pytest.raises(UsageError, match="no node has a label"):
+        scenarios.cases(LOSE_ZONE, cluster(node("a")))
+
+
+# -- what happens ----------------------------------------------------------------
+
+
+def test_pods_that_lose_their_node_come_back_where_there_is_room() -> None:
+    before = placed(cluster(*zoned(1, 1)), deployment(replicas=2, cpu="1"))
+    assert fates(before) == {"web[0]": "a0", "web[1]": "b0"}
+    assert play(LOSE_ZONE, before) == {
+        "lose-zone=eu-1a": {"web[0]": "b0", "web[1]": "b0"},
+        "lose-zone=eu-1b": {"web[0]": "a0", "web[1]": "a0"},
+    }
+
+
+def test_pods_of_others_come_back_too_and_before_those_of_the_manifests() -> None:
+    before = placed(cluster(*zoned(1, 1, 1), running("zz-0", "a0", cpu="3")), deployment(replicas=1, cpu="3"))
+    assert fates(before) == {"web[0]": "b0"}
+    assert play(Scenario("lose-two", changes=({"removeNode": ["a0", "b0"]},)), before) == {
+        "lose-two": {"web[0]": "Unschedulable"}
+    }
+
+
+def test_a_pod_of_a_higher_priority_comes_first_whosever_it_is() -> None:
+    state = cluster(*zoned(1, 1), running("old-0", "a0", cpu="3"))
+    before = placed(state, priority_class("high", 1000), deployment(replicas=1, cpu="3", priorityClassName="high"))
+    with scenarios.played(scenarios.cases(LOSE_ZONE, state)[1], before) as situation:
+        assert fates(situation) == {"web[0]": "a0"}
+        assert [eviction.pod.key for eviction in situation.evictions] == ["default/old-0"]
+
+
+def test_pods_pending_before_find_the_room_that_a_scenario_makes() -> None:
+    before = placed(cluster(*zoned(1)), deployment(replicas=2, cpu="3"))
+    assert fates(before) == {"web[0]": "a0", "web[1]": "Unschedulable"}
+    assert play(Scenario("grow", changes=({"addNode": "like:a0"},)), before) == {
+        "grow": {"web[0]": "a0", "web[1]": "a0-new-1"}
+    }
+
+
+def test_a_pod_that_nobody_makes_again_is_lost() -> None:
+    before = placed(cluster(*zoned(1, 1)), bare("one", nodeSelector={ZONE: "eu-1a"}))
+    with scenarios.played(scenarios.cases(LOSE_ZONE, before.cluster)[0], before) as situation:
+        (pod,) = situation.workloads[0].pods
+        assert pod.lost
+        assert pod.pending
+
+
+def test_a_case_leaves_no_trace() -> None:
+    before = placed(cluster(*zoned(2, 2), running("old-0", "a0")), deployment(replicas=3))
+    pods = {info.key: before.node_of(info.key) for info in before.cluster.pod_table}
+    play(LOSE_ZONE, before)
+    assert {info.key: before.node_of(info.key) for info in before.cluster.pod_table} == pods
+    assert sorted(before.cluster.node_table.row_of) == ["a0", "a1", "b0", "b1"]
+    assert not before.cluster.pending
+
+
+# -- what may be left out ----------------------------------------------------------
+
+
+def test_pods_of_a_lower_priority_are_left_out_where_only_others_decide() -> None:
+    state = cluster(*zoned(2, 2), *(running(f"old-{n}", "a0", owner=f"old-{n}", cpu="100m") for n in range(5)))
+    before = placed(state, priority_class("high", 1000), deployment(replicas=4, priorityClassName="high"))
+    wanted = {pod.keys[-1] for judged in before.workloads for pod in judged.pods}
+    with scenarios.played(scenarios.cases(LOSE_ZONE, state)[0], before, wanted) as situation:
+        assert len(situation.cluster.pending) == 5
+        assert not any(pod.pending for judged in situation.workloads for pod in judged.pods)
+
+
+def test_all_pods_are_placed_where_one_that_decides_finds_no_room() -> None:
+    state = cluster(*zoned(1, 1), running("old-0", "a0", cpu="1", priority=-1))
+    before = placed(state, deployment(replicas=2, cpu="3"))
+    wanted = {pod.keys[-1] for judged in before.workloads for pod in judged.pods}
+    with scenarios.played(scenarios.cases(LOSE_ZONE, state)[0], before, wanted) as situation:
+        assert len(situation.run.pods) == 2
+
+
+PRIORITIES = (0, 500, 1000)
+CPUS = st.sampled_from(("500m", "1", "2", "3"))
+
+
+@st.composite
+def losses(draw: st.DrawFn) -> tuple[list[Any], list[dict[str, Any]], int]:
+    """A state with running pods of several priorities, manifests with as many, and the priority that decides."""
+    sizes = draw(st.lists(st.integers(1, 2), min_size=2, max_size=3))
+    nodes = zoned(*sizes, cpu=draw(st.sampled_from(("4", "8"))))
+    pods = []
+    for number in range(draw(st.integers(2, 10))):
+        on, owner = draw(st.sampled_from(nodes)).metadata.name, f"old-{draw(st.integers(0, 2))}"
+        priority = draw(st.sampled_from(PRIORITIES))
+        made = running(f"old-{number}", on, owner=owner, cpu=draw(CPUS), priority=priority)
+        pods.append(made if draw(st.integers(0, 19)) else leaving_at(made, 5.0, 5.0, preempted=False))
+    chosen = draw(st.lists(st.sampled_from(PRIORITIES), min_size=1, max_size=3))
+    workloads = []
+    for number, value in enumerate(chosen):
+        spec: dict[str, Any] = {"priorityClassName": f"p{value}"}
+        if draw(st.booleans()):
+            rule = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule"}
+            spec["topologySpreadConstraints"] = [{**rule, "labelSelector": {"matchLabels": {"app": f"new-{number}"}}}]
+        kind = draw(st.sampled_from(("Deployment", "StatefulSet")))
+        workloads.append(deployment(f"new-{number}", draw(st.integers(1, 3)), cpu=draw(CPUS), kind=kind, **spec))
+    classes = [priority_class(f"p{value}", value) for value in PRIORITIES]
+    return [*nodes, *pods], [*classes, *workloads], draw(st.sampled_from(chosen))
+
+
+def test_a_pod_that_decides_may_be_evicted_though_it_kept_its_node() -> None:
+    state = cluster(
+        *zoned(1, 1, 1),
+        running("high-0", "b0", owner="high", cpu="3", priority=500),
+        running("low-0", "b0", owner="low", cpu="1"),
+        running("full-0", "c0", owner="full", cpu="3500m", priority=500),
+    )
+    before = placed(state, deployment(replicas=1, cpu="3", nodeSelector={ZONE: "eu-1a"}))
+    wanted = {pod.keys[-1] for pod in before.workloads[0].pods}
+    case = scenarios.cases(LOSE_ZONE, state)[1]
+    with scenarios.played(case, before, wanted) as part:
+        assert fates(part) == {"web[0]": "Unschedulable"}
+
+
+@settings(max_examples=80, deadline=None)
+@drawn(losses())
+def test_leaving_pods_out_changes_nothing_for_those_that_decide(told: tuple[list[Any], list[Any], int]) -> None:
+    state, manifests, bound = told
+    before = placed(cluster(*state), *manifests)
+    wanted = {
+        pod.keys[-1] for judged in before.workloads for pod in judged.pods if pod.keys and pod.info.priority >= bound
+    }
+
+    def outcomes(situation: Situation) -> list[tuple[str, str]]:
+        return [
+            (pod.name, pod.node or pod.fate.value)
+            for judged in situation.workloads
+            for pod in judged.pods
+            if pod.info.priority >= bound
+        ]
+
+    for case in scenarios.cases(LOSE_ZONE, before.cluster):
+        with scenarios.played(case, before) as whole:
+            expected = outcomes(whole)
+        with scenarios.played(case, before, wanted) as part:
+            assert outcomes(part) == expected

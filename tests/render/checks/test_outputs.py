@@ -1,0 +1,397 @@
+"""What each output of a check says, where, and how much of it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from datetime import UTC, datetime
+from xml.etree import ElementTree as ET
+
+import pytest
+from msgspec.structs import replace
+
+from schedctl.errors import UsageError
+from schedctl.policy.reports import Acceptance, Location, Metadata, Outcome, Severity
+from schedctl.render import check_outputs
+from schedctl.render.checks import markdown, sarif
+from schedctl.render.terminals import Terminal
+from tests.render.checks.builders import exempted, of_the_run, report, result, written
+
+NOW = datetime(2026, 11, 20, 13, 0, tzinfo=UTC)
+TAKEN = Metadata(state_taken="2026-11-20T10:00:00Z")
+ZONES = "2 zones, needs 3 (eu-1a 4, eu-1b 2, eu-1c 0)"
+PASSED = Outcome.PASSED
+
+
+def names(count, **more):
+    return [result(name=f"web-{number:05}", **more) for number in range(count)]
+
+
+# -- the front door ----------------------------------------------------------------
+
+
+def test_without_a_form_it_is_the_text_for_people():
+    assert check_outputs.parse("") == "text"
+
+
+@pytest.mark.parametrize("text", ["", "sarif", "sarif=", "=a", "pdf=a"])
+def test_a_report_is_a_form_and_a_file(text):
+    with pytest.raises(UsageError):
+        check_outputs.target(text)
+
+
+def test_the_file_of_a_report_may_have_an_equals_sign():
+    assert check_outputs.target("junit=a=b.xml") == ("junit", "a=b.xml")
+
+
+def test_what_is_no_form_is_refused_with_those_there_are():
+    with pytest.raises(UsageError) as refused:
+        check_outputs.parse("wide")
+    assert "markdown" in refused.value.hint
+
+
+# -- text --------------------------------------------------------------------------
+
+
+def test_a_violation_is_told_as_a_compiler_tells_an_error():
+    told = result(
+        message=ZONES,
+        reasons=["eu-1c: 4 nodes rejected: 3 insufficient memory, 1 taint dedicated=gpu:NoSchedule"],
+        hints=["fits in eu-1c if memory request <= 1638Mi"],
+    )
+    document = report(told, result(PASSED, name="api"), exempted(name="nightly", check="fits"), metadata=TAKEN)
+    assert written(document, "text", now=NOW) == (
+        f"deploy/web.yaml:14:7: error [three-zones] Deployment shop/web: {ZONES}\n"
+        "    eu-1c: 4 nodes rejected: 3 insufficient memory, 1 taint dedicated=gpu:NoSchedule\n"
+        "    hint: fits in eu-1c if memory request <= 1638Mi\n"
+        "exempted [fits] Deployment shop/nightly: 2 zones, needs 3"
+        " (exempted by the policy, until 2027-03-31: runs on a pool added at night)\n"
+        "check: 3 results, 1 passed, 1 error, 0 warnings, 1 exempted, 0 inconclusive"
+        " (policy payments-placement, state 3h old)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        pytest.param({"location": Location(file="a.yaml")}, "a.yaml: error", id="a template, without a line"),
+        pytest.param({"location": Location(file="a.yaml", line=3)}, "a.yaml:3: error", id="no column"),
+        pytest.param({"location": Location()}, "error", id="no file"),
+        pytest.param({"severity": Severity.WARNING}, "deploy/web.yaml:14:7: warning", id="a warning"),
+        pytest.param({"outcome": Outcome.INCONCLUSIVE}, "deploy/web.yaml:14:7: inconclusive", id="nobody can tell"),
+    ],
+)
+def test_a_line_begins_with_the_place_and_how_bad_it_is(more, told):
+    assert written(report(result(**more)), "text").startswith(f"{told} [three-zones] Deployment shop/web: ")
+
+
+def test_a_scenario_is_named_unless_nothing_is_changed():
+    assert "Deployment shop/web (lose-zone=eu-1a): " in written(report(result(scenario="lose-zone=eu-1a")), "text")
+
+
+def test_the_worst_come_first_and_errors_before_what_nobody_can_tell():
+    mixed = [
+        result(severity=Severity.INFO, check="c"),
+        result(severity=Severity.WARNING, check="b"),
+        result(Outcome.INCONCLUSIVE, check="a2"),
+        result(check="a1"),
+    ]
+    lines = written(report(*mixed), "text").splitlines()
+    assert [line.partition("[")[2].partition("]")[0] for line in lines[:4]] == ["a1", "a2", "b", "c"]
+
+
+def test_a_limit_shortens_the_list_and_not_the_numbers():
+    text = written(report(*names(7)), "text", limit=2)
+    assert text.count("error [") == 2
+    assert "+5 more findings; `--limit` shows more\n" in text
+    assert "7 errors" in text
+
+
+@pytest.mark.parametrize(
+    ("taken", "now", "told"),
+    [
+        pytest.param("2026-11-20T10:00:00Z", NOW, "state 3h old", id="hours"),
+        pytest.param("2026-11-20T12:59:30Z", NOW, "state 30s old", id="seconds"),
+        pytest.param("2026-11-10T10:00:00Z", NOW, "state 10d old", id="days"),
+        pytest.param("2026-11-20T12:00:00+01:00", NOW, "state 2h old", id="another time zone"),
+        pytest.param("2026-11-20T10:00:00Z", None, "state of 2026-11-20T10:00:00Z", id="nobody says what time it is"),
+        pytest.param("2027-01-01T00:00:00Z", NOW, "state of 2027-01-01T00:00:00Z", id="of the future"),
+        pytest.param("yesterday", NOW, "state of yesterday", id="no time"),
+    ],
+)
+def test_how_old_the_state_is(taken, now, told):
+    assert written(report(metadata=Metadata(state_taken=taken)), "text", now=now).endswith(f" (no policy, {told})\n")
+
+
+def test_colour_is_added_and_changes_no_word():
+    document = report(result(hints=["h"]), exempted())
+    colored = written(document, "text", terminal=Terminal(color=True))
+    assert "\x1b[" in colored
+    plain = colored
+    for code in {part.partition("m")[0] for part in colored.split("\x1b[")[1:]}:
+        plain = plain.replace(f"\x1b[{code}m", "")
+    assert plain == written(document, "text")
+
+
+# -- GitHub ------------------------------------------------------------------------
+
+
+def test_an_annotation():
+    assert written(report(result(message=ZONES)), "github") == (
+        "::error file=deploy/web.yaml,line=14,col=7,title=schedctl three-zones::Deployment shop/web: " + ZONES + "\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("location", "told"),
+    [
+        pytest.param(Location(file="charts/a.yaml"), "file=charts/a.yaml,title", id="a template, without a line"),
+        pytest.param(Location(file="./a/../b.yaml", line=2), "file=b.yaml,line=2,title", id="as git names it"),
+        pytest.param(Location(file="a,b:c%.yaml", line=2), "file=a%2Cb%3Ac%25.yaml,line=2,title", id="escaped"),
+        pytest.param(Location(file="<stdin>", line=2), "file=policies/payments-placement.yaml,title", id="stdin"),
+        pytest.param(Location(), "file=policies/payments-placement.yaml,title", id="the run: where it is demanded"),
+    ],
+)
+def test_the_file_of_an_annotation(location, told):
+    assert written(report(result(location=location)), "github").startswith(f"::error {told}=schedctl three-zones::")
+
+
+def test_an_annotation_without_any_file_has_none():
+    assert written(report(of_the_run(), policies=[]), "github").startswith("::error title=schedctl no-new-pending::")
+
+
+@pytest.mark.parametrize(("count", "shown", "more"), [(10, 10, ""), (11, 9, "2 more"), (40, 9, "31 more")])
+def test_the_tenth_annotation_of_a_level_says_how_many_more_there_are(count, shown, more):
+    document = report(*names(count), *names(3, severity=Severity.WARNING, check="w"))
+    lines = written(document, "github").splitlines()
+    errors = [line for line in lines if line.startswith("::error ")]
+    assert len(errors) == 10
+    assert sum("title=schedctl three-zones" in line for line in errors) == shown
+    assert more in errors[-1]
+    assert len(lines) - len(errors) == 3
+
+
+def test_reasons_are_lines_of_the_annotation():
+    assert written(report(result(reasons=["100% full"])), "github").endswith("needs 3%0A100%25 full\n")
+
+
+@pytest.mark.parametrize(("on", "command"), [("fail", "error"), ("warn", "warning"), ("ignore", "notice")])
+def test_inconclusive_results_are_as_bad_as_the_run_makes_them(on, command):
+    document = report(result(Outcome.INCONCLUSIVE), summary={"on_inconclusive": on})
+    assert written(document, "github").startswith(f"::{command} ")
+
+
+# -- GitLab ------------------------------------------------------------------------
+
+
+def test_a_code_quality_entry():
+    (entry,) = json.loads(written(report(result(message=ZONES)), "gitlab"))
+    assert entry == {
+        "description": f"Deployment shop/web: {ZONES}",
+        "check_name": "three-zones",
+        "fingerprint": "sha256:three-zones-web",
+        "severity": "major",
+        "location": {"path": "deploy/web.yaml", "lines": {"begin": 14}},
+    }
+
+
+def test_where_line_or_file_is_unknown_gitlab_gets_what_it_takes():
+    document = report(result(location=Location(file="a.yaml")), of_the_run(), of_the_run(policy="built-in"))
+    stated, built_in = document.policies
+    document = replace(document, policies=[stated, replace(built_in, source="")])
+    entries = json.loads(written(document, "gitlab"))
+    assert [(each["location"]["path"], each["location"]["lines"]["begin"]) for each in entries] == [
+        ("a.yaml", 1),
+        ("policies/payments-placement.yaml", 1),
+        ("-", 1),
+    ]
+
+
+def test_an_absolute_path_below_here_is_told_from_here(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (entry,) = json.loads(written(report(result(location=Location(file=f"{tmp_path}/a.yaml"))), "gitlab"))
+    assert entry["location"]["path"] == "a.yaml"
+
+
+def test_nothing_found_is_an_empty_list():
+    assert written(report(result(PASSED), exempted()), "gitlab") == "[]\n"
+
+
+# -- SARIF -------------------------------------------------------------------------
+
+
+def run_of(text):
+    (run,) = json.loads(text)["runs"]
+    return run
+
+
+def test_a_sarif_result():
+    (found,) = run_of(written(report(result(message=ZONES)), "sarif"))["results"]
+    assert found == {
+        "ruleId": "three-zones",
+        "ruleIndex": 0,
+        "kind": "fail",
+        "level": "error",
+        "message": {"text": f"Deployment shop/web: {ZONES}"},
+        "locations": [
+            {
+                "physicalLocation": {
+                    "artifactLocation": {"uri": "deploy/web.yaml", "uriBaseId": "%SRCROOT%"},
+                    "region": {"startLine": 14, "startColumn": 7},
+                },
+                "logicalLocations": [{"fullyQualifiedName": "shop/Deployment/web"}],
+            }
+        ],
+        "partialFingerprints": {"schedctl/v1": "sha256:three-zones-web"},
+        "properties": {"policy": "payments-placement", "scenario": "baseline"},
+    }
+
+
+def test_a_clean_run_has_results_and_rules():
+    run = run_of(written(report(result(PASSED)), "sarif"))
+    assert run["results"] == []
+    (rule,) = run["tool"]["driver"]["rules"]
+    assert rule["help"]["text"] == (
+        "every workload covers 3 zones (policy payments-placement, policies/payments-placement.yaml)"
+    )
+
+
+def test_an_unknown_line_has_no_region():
+    (found,) = run_of(written(report(result(location=Location(file="a b.yaml"))), "sarif"))["results"]
+    assert found["locations"][0]["physicalLocation"] == {
+        "artifactLocation": {"uri": "a%20b.yaml", "uriBaseId": "%SRCROOT%"}
+    }
+
+
+def test_inconclusive_is_open():
+    (found,) = run_of(written(report(result(Outcome.INCONCLUSIVE)), "sarif"))["results"]
+    assert (found["kind"], found["level"]) == ("open", "none")
+    assert found["message"]["text"].startswith("Deployment shop/web: inconclusive: ")
+
+
+def test_what_is_accepted_is_left_out_unless_asked_for():
+    ignored = exempted(name="b", acceptance=Acceptance(by="object", reason="a canary"))
+    document = report(exempted(), ignored, result(Outcome.BASELINED, name="c"))
+    assert run_of(written(document, "sarif"))["results"] == []
+    results = run_of(written(document, "sarif", suppressed=True))["results"]
+    suppressions = [suppression for each in results for suppression in each["suppressions"]]
+    assert [each["kind"] for each in suppressions] == ["external", "inSource", "external"]
+    assert suppressions[1]["justification"] == "exempted by the object: a canary"
+
+
+def test_checks_of_one_name_in_two_policies_are_told_apart():
+    document = report(result(), result(policy="other"), result(check="fits"))
+    results = run_of(written(document, "sarif"))["results"]
+    assert [each["ruleId"] for each in results] == ["payments-placement/three-zones", "other/three-zones", "fits"]
+
+
+def test_code_scanning_gets_no_more_than_it_takes_and_is_told(monkeypatch):
+    monkeypatch.setattr(sarif, "MOST", 20)
+    monkeypatch.setattr(sarif, "KEPT", 10)
+    run = run_of(written(report(*names(30, severity=Severity.WARNING), result()), "sarif"))
+    assert len(run["results"]) == 20
+    assert run["results"][0]["level"] == "error", "the worst first"
+    assert [each["message"]["text"] for each in run["invocations"][0]["toolExecutionNotifications"]] == [
+        "11 of 31 results are left out, the least severe: code scanning takes no more",
+        "code scanning keeps 10 of these 20 results; the worst come first",
+    ]
+
+
+def test_code_scanning_gets_no_larger_a_file_than_it_takes(monkeypatch):
+    monkeypatch.setattr(sarif, "MOST_BYTES", 3000)
+    text = written(report(*names(300)), "sarif")
+    assert len(gzip.compress(text.encode())) <= 3000
+    assert 0 < len(run_of(text)["results"]) < 300
+
+
+# -- JUnit, TAP --------------------------------------------------------------------
+
+
+def test_a_suite_for_each_policy_and_a_case_for_each_result():
+    document = report(
+        result(message=ZONES, reasons=["r"]), exempted(name="b"), result(PASSED, name="c", policy="other")
+    )
+    root = ET.fromstring(written(document, "junit"))
+    assert [(suite.get("name"), suite.get("tests"), suite.get("skipped")) for suite in root] == [
+        ("payments-placement", "2", "1"),
+        ("other", "1", "0"),
+    ]
+    failed, skipped = root[0].iter("testcase")
+    assert (failed.get("classname"), failed.get("name")) == ("payments-placement.three-zones", "Deployment shop/web")
+    assert failed[0].attrib == {"type": "error", "message": ZONES}
+    assert failed[0].text == f"deploy/web.yaml:14:7: {ZONES}\nr"
+    assert "added at night" in skipped[0].get("message")
+    properties = {each.get("name"): each.get("value") for each in root[0].iter("property")}
+    assert properties["kubernetesVersion"] == "v1.37.1"
+
+
+def test_the_names_of_cases_do_not_change_with_the_numbers():
+    def cases(message):
+        root = ET.fromstring(written(report(result(message=message)), "junit"))
+        return [case.attrib for case in root.iter("testcase")]
+
+    assert cases("2 zones") == cases("1 zone")
+
+
+def test_tap_is_not_ok_only_where_the_run_is_not():
+    document = report(
+        result(),
+        result(PASSED, name="b"),
+        result(name="c", severity=Severity.WARNING),
+        exempted(name="d"),
+        result(Outcome.INCONCLUSIVE, name="e"),
+        summary={"on_inconclusive": "warn"},
+    )
+    lines = [line for line in written(document, "tap").splitlines() if "ok " in line]
+    assert lines == [
+        "not ok 1 - payments-placement three-zones: Deployment shop/web",
+        "ok 2 - payments-placement three-zones: Deployment shop/b",
+        "not ok 3 - payments-placement three-zones: Deployment shop/c # TODO warning",
+        "ok 4 - payments-placement three-zones: Deployment shop/d"
+        " # SKIP exempted by the policy, until 2027-03-31: runs on a pool added at night",
+        "not ok 5 - payments-placement three-zones: Deployment shop/e # TODO inconclusive",
+    ]
+
+
+# -- Markdown ----------------------------------------------------------------------
+
+
+def test_a_summary_for_a_job():
+    told = result(message=ZONES, reasons=["eu-1c: 4 nodes rejected"])
+    assert written(report(told, exempted(name="b")), "markdown") == (
+        "### schedctl check: failed\n\n"
+        "2 results, 0 passed, 1 error, 0 warnings, 1 exempted, 0 inconclusive (policy payments-placement)\n"
+        "\n| | Check | Object | Finding | Where |\n| --- | --- | --- | --- | --- |\n"
+        "| ❌ error | three-zones | Deployment shop/web | 2 zones, needs 3 (eu-1a 4, eu-1b 2, eu-1c 0)"
+        " | deploy/web.yaml&#58;14&#58;7 |\n"
+        "\n<details><summary>three-zones: Deployment shop/web</summary>\n\n"
+        "- eu-1c&#58; 4 nodes rejected\n\n</details>\n"
+        "\n<details><summary>1 accepted</summary>\n\n"
+        "- three-zones: Deployment shop/b:"
+        " exempted by the policy, until 2027-03-31&#58; runs on a pool added at night\n"
+        "\n</details>\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("1. one", "1&#46; one"),
+        ("12) one", "12&#41; one"),
+        ("2 zones, needs 3.", "2 zones, needs 3."),
+        ("- one", "&#45; one"),
+        ("@team #1", "&#64;<!-- -->team &#35;<!-- -->1"),
+        ("www.a.b https://a", "www&#46;a.b https&#58;//a"),
+        ("a|b `c` <d> [e](f)", "a&#124;b &#96;c&#96; &#60;d&#62; &#91;e&#93;(f)"),
+        ("a\nb\x1b", "a&#92;x0ab&#92;x1b"),
+    ],
+)
+def test_what_could_be_markup_is_a_reference(text, shown):
+    assert markdown.escaped(text) == shown
+
+
+def test_a_summary_keeps_to_the_size_that_github_takes():
+    text = written(report(*names(9000, reasons=["r" * 900])), "markdown")
+    assert len(text.encode()) <= markdown.MOST_BYTES
+    assert text.count("<details>") == text.count("</details>") > 0
+    assert "more are left out: a summary takes 1 MiB" in text

@@ -1,0 +1,361 @@
+"""Plugins of files, modules and packages: found by name, and precise about what is wrong with them."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from importlib import metadata
+from types import SimpleNamespace
+
+import pytest
+
+from schedctl.errors import ConfigError, UsageError
+from schedctl.plugins.in_tree import IN_TREE
+from schedctl.scheduler import Scheduler, discovery
+from schedctl.scheduler.configurations import configured
+from schedctl.testing import cluster, node, pod
+
+FENCE = """
+from schedctl.framework import FilterPlugin, PluginArgs, Reason, per_node
+
+class FenceArgs(PluginArgs, frozen=True):
+    label: str = "team"
+    depth: int = 0
+
+    def __post_init__(self):
+        if self.depth < 0:
+            raise ValueError("depth must not be negative")
+
+class TeamFence(FilterPlugin):
+    args_type = FenceArgs
+    foreign = Reason("node(s) belong to {team}")
+
+    @per_node
+    def filter(self, cycle, node):
+        team = node.labels.get(self.args.label)
+        return self.foreign(team=team) if team else None
+"""
+HEAD = "from schedctl.framework import *\n"
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    """Write a file beside others and return its path; what is imported and looked at is forgotten afterwards."""
+    modules, path = dict(sys.modules), list(sys.path)
+
+    def write(text, name="fence.py"):
+        file = tmp_path / name
+        file.write_text(text)
+        return str(file)
+
+    yield write
+    sys.path[:] = path
+    for name in set(sys.modules) - set(modules):
+        if not name.startswith("schedctl."):
+            del sys.modules[name]
+
+
+def refusal(text):
+    with pytest.raises(UsageError) as raised:
+        discovery.find([text])
+    return str(raised.value)
+
+
+def test_a_file_is_all_plugins_it_defines_and_a_class_is_one(written):
+    text = FENCE + "\nclass Other(TeamFence):\n    pass\n\nclass _Base(TeamFence):\n    pass\n"
+    file = written(text)
+    assert discovery.find([file]).named == ("TeamFence", "Other")
+    assert discovery.find([f"{file}:Other"]).named == ("Other",)
+    both = discovery.find([f"{file}:TeamFence", f"{file}:Other", file])
+    assert both.named == ("TeamFence", "Other")
+    assert list(both.registry) == [*IN_TREE, "TeamFence", "Other"]
+
+
+def test_a_module_is_found_in_the_current_folder(written, tmp_path, monkeypatch):
+    written(FENCE, "fence_of_this_test.py")
+    monkeypatch.chdir(tmp_path)
+    found = discovery.find(["fence_of_this_test:TeamFence"])
+    assert found.origins == {"TeamFence": "fence_of_this_test:TeamFence"}
+
+
+def test_a_file_may_import_what_lies_beside_it(written):
+    written("LABEL = 'team'", "beside_this_fence.py")
+    file = written("from beside_this_fence import LABEL\n" + FENCE)
+    assert discovery.find([file]).named == ("TeamFence",)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", r"fence\.py defines no plugin"),
+        ("class A(:\n", r"fence\.py cannot be imported: SyntaxError: invalid syntax \(fence\.py:1\)"),
+        ("x = 1\n{}['team']\n", r"fence\.py cannot be imported: KeyError: 'team' \(fence\.py:2\)"),
+        ("import sys\nsys.exit(3)\n", r"fence\.py cannot be imported: SystemExit: 3 \(fence\.py:2\)"),
+        ("import nowhere_to_be_found\n", r"fence\.py cannot be imported: there is no module nowhere_to_be_found"),
+        (HEAD + "class A(FilterPlugin):\n    pass", r"A lacks the method filter\(cycle, nodes\) of FilterPlugin"),
+        (
+            HEAD + "class A(FilterPlugin):\n    def filter(self, cycle): ...",
+            r"A\.filter\(self, cycle\) cannot be called as filter\(cycle, nodes\): too many positional arguments",
+        ),
+        (
+            HEAD + "class A(ScorePlugin):\n    @staticmethod\n    def score(cycle, nodes): ...",
+            r"A\.score is a staticmethod: expected the method score\(cycle, nodes\)",
+        ),
+        (
+            HEAD + "class A(PermitPlugin):\n    async def permit(self, cycle, node_name): ...",
+            r"A\.permit answers later or bit by bit",
+        ),
+        (
+            HEAD + "class A(BindPlugin):\n    def __init__(self): ...\n    def bind(self, cycle, node_name): ...",
+            r"A\.__init__\(self\) cannot be called with \(args, handle\)",
+        ),
+        (
+            HEAD + "class A(BindPlugin):\n    name = ' x'\n    def bind(self, cycle, node_name): ...",
+            r"the name of A is ' x': expected a word such as A",
+        ),
+        (HEAD + "class A(Plugin):\n    pass", r"A takes part in nothing: it inherits none of PreEnqueuePlugin, "),
+        (
+            HEAD + "class A(BindPlugin):\n    args_type = dict\n    def bind(self, cycle, node_name): ...",
+            r"A\.args_type is <class 'dict'>: expected a class derived from PluginArgs",
+        ),
+        (
+            "from __future__ import annotations\n"
+            + HEAD
+            + "class Args(PluginArgs, frozen=True):\n    x: Nonesuch = 1\n"
+            "class A(BindPlugin):\n    args_type = Args\n    def bind(self, cycle, node_name): ...",
+            r"the fields of A\.args_type cannot be understood: name 'Nonesuch' is not defined",
+        ),
+        (
+            HEAD + "class Args(PluginArgs, frozen=True):\n    x: set = frozenset()\n"
+            "class A(BindPlugin):\n    args_type = Args\n    def bind(self, cycle, node_name): ...",
+            r"Args\.x of A\.args_type cannot be read from a configuration: <class 'set'> is no number, text, truth",
+        ),
+        (
+            HEAD + "class NodeName(FilterPlugin):\n    def filter(self, cycle, nodes): ...",
+            r"there is a plugin NodeName already, Kubernetes' own",
+        ),
+    ],
+)
+def test_what_is_no_plugin_is_refused_with_the_reason(text, told, written):
+    assert re.search(told, refusal(written(text)))
+
+
+def test_two_plugins_of_one_name_are_refused(written):
+    first, second = written(FENCE, "one.py"), written(FENCE, "two.py")
+    with pytest.raises(UsageError, match=r"there is a plugin TeamFence already, that of .*one\.py"):
+        discovery.find([first, second])
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("nowhere.py", "there is no file nowhere.py"),
+        ("nowhere_at_all:X", "nowhere_at_all cannot be imported: there is no module nowhere_at_all"),
+        ("json:loads", "json:loads: loads is no plugin"),
+        ("json:load5", "json:load5: there is no load5 in it"),
+        (":X", '":X" names no module'),
+    ],
+)
+def test_what_is_not_there_is_said_to_be_not_there(text, told):
+    assert told in refusal(text)
+
+
+def test_what_a_file_prints_when_it_is_imported_is_talk(written, capsys):
+    discovery.find([written("print('hello')\n" + FENCE)])
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("", "hello\n")
+
+
+CONFIGURATION = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- plugins:
+    multiPoint:
+      enabled: [{name: TeamFence}]
+  pluginConfig:
+  - name: TeamFence
+    args: {%s}
+"""
+
+
+def test_arguments_are_typed(written):
+    file = written(FENCE)
+    configuration, registry = configured(CONFIGURATION % "label: owner", [file])
+    scheduler = Scheduler(cluster(node("a", labels={"owner": "red"})), configuration, registry)
+    assert scheduler.judge(pod())["a"].reasons == ("node(s) belong to red",)
+    assert scheduler.judge(pod())["a"].references == ("team-fence/foreign",)
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        ("lable: x", "profiles[0].pluginConfig[0].args.lable: unknown field"),
+        ("depth: much", "profiles[0].pluginConfig[0].args.depth: expected"),
+        ("depth: -1", "profiles[0].pluginConfig[0].args: depth must not be negative"),
+        ("kind: Other", 'profiles[0].pluginConfig[0].args.kind: expected "TeamFenceArgs"'),
+    ],
+)
+def test_wrong_arguments_are_refused_with_their_place(args, told, written):
+    file = written(FENCE)
+    with pytest.raises(ConfigError) as raised:
+        configured(CONFIGURATION % args, [file])
+    (problem,) = raised.value.problems
+    assert told in str(problem)
+    assert problem.line == 10
+    assert problem.column
+
+
+# -- packages ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def offered(tmp_path, monkeypatch):
+    """Have packages offer plugins, and count how often anybody asks."""
+    asked = []
+
+    def offer(**points):
+        def select(group):
+            asked.append(group)
+            dist = SimpleNamespace(name="fences", version="1.2")
+            return [SimpleNamespace(name=name, value=value, dist=dist) for name, value in points.items()]
+
+        package = SimpleNamespace(entry_points=SimpleNamespace(select=select))
+        monkeypatch.setattr(metadata, "distributions", lambda path: [package])
+        monkeypatch.setattr(discovery, "_INSTALLED", (str(tmp_path), *discovery._INSTALLED))
+        return asked
+
+    return offer
+
+
+def test_a_package_is_asked_for_a_plugin_that_a_configuration_names(written, offered):
+    written(FENCE, "offered_fence.py")
+    asked = offered(TeamFence="offered_fence:TeamFence", Other="nowhere_at_all:Other")
+    _, registry = configured(CONFIGURATION % "label: x", [])
+    assert "TeamFence" in registry
+    assert asked == ["schedctl.plugins"]
+    assert "nowhere_at_all" not in sys.modules
+
+
+def test_no_package_is_asked_where_nothing_is_missing(offered):
+    asked = offered(TeamFence="offered_fence:TeamFence")
+    configured(b"", [])
+    configured(CONFIGURATION.replace("TeamFence", "NodeName") % "", [])
+    assert asked == []
+
+
+def test_a_broken_package_is_the_fault_of_those_who_name_its_plugin(offered):
+    offered(TeamFence="nowhere_at_all:TeamFence")
+    with pytest.raises(UsageError, match=r"there is no module nowhere_at_all \(of fences 1\.2\)"):
+        configured(CONFIGURATION % "", [])
+    assert list(discovery.with_installed(discovery.Found()).broken) == ["TeamFence"]
+
+
+def test_an_entry_point_has_the_name_of_its_plugin(written, offered):
+    written(FENCE, "offered_fence.py")
+    offered(Fence="offered_fence:TeamFence")
+    broken = discovery.with_installed(discovery.Found()).broken
+    assert broken == {"Fence": "offered_fence:TeamFence of fences 1.2 is TeamFence, not Fence"}
+
+
+def test_a_plugin_nobody_offers_does_not_exist(offered):
+    offered()
+    with pytest.raises(ConfigError, match='"TeamFence" does not exist'):
+        configured(CONFIGURATION % "", [])
+
+
+def test_a_configuration_of_schedctls_own_names_no_plugins(tmp_path):
+    (tmp_path / "evil.py").write_text("raise SystemExit('ran')")
+    (tmp_path / ".schedctl.yaml").write_text(
+        "apiVersion: schedctl.dev/v1alpha1\nkind: Config\nplugins: [evil.py]\nplugin: evil.py\n"
+    )
+    (tmp_path / "pod.yaml").write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: []}\n")
+    ran = subprocess.run(
+        [sys.executable, "-m", "schedctl", "simulate", "pod.yaml", "-f", "pod.yaml"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert ran.returncode == 2
+    assert '"plugins" cannot be set in a file' in ran.stderr
+    assert "ran" not in ran.stderr.split()
+
+
+def test_an_installed_package_is_found_by_its_metadata(tmp_path):
+    (tmp_path / "fences-1.2.dist-info").mkdir()
+    (tmp_path / "fences-1.2.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: fences\nVersion: 1.2\n")
+    (tmp_path / "fences-1.2.dist-info/entry_points.txt").write_text(
+        "[schedctl.plugins]\nTeamFence = offered:TeamFence\n"
+    )
+    (tmp_path / "offered.py").write_text("import sys\nprint('imported', file=sys.stderr)\n" + FENCE)
+    (tmp_path / "config.yaml").write_text(CONFIGURATION % "label: owner")
+
+    def ran(*arguments):
+        command = [sys.executable, "-m", "schedctl", *arguments]
+        path = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), *sys.path))}
+        return subprocess.run(command, capture_output=True, text=True, env=path)
+
+    listed = ran("plugins", "list")
+    assert listed.stdout.splitlines()[-1].split() == ["TeamFence", "fences", "1.2", "-", "yours", "-"]
+    shown = ran("profiles", "show", str(tmp_path / "config.yaml"))
+    assert 'TeamFence: {"label": "owner", "depth": 0}' in shown.stdout
+    assert "imported" in shown.stderr
+    assert ran("profiles", "show", "default").stderr == ""
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """A clone in which a package seems to be installed, and the modules of a library beside it."""
+    folder = tmp_path / "clone"
+    (folder / "fences-1.2.dist-info").mkdir(parents=True)
+    (folder / "fences-1.2.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: fences\nVersion: 1.2\n")
+    (folder / "fences-1.2.dist-info/entry_points.txt").write_text("[schedctl.plugins]\nTeamFence = evil:TeamFence\n")
+    for name in ("evil.py", "yaml.py", "msgspec.py"):
+        (folder / name).write_text("import sys\nprint('ran evil', file=sys.stderr)\n" + FENCE)
+    (folder / "fine.py").write_text(FENCE.replace("TeamFence", "Fine"))
+    (folder / "config.yaml").write_text(CONFIGURATION % "label: owner")
+    (folder / "below").mkdir()
+    return folder
+
+
+@pytest.mark.parametrize("started", [("-m", "schedctl"), ("-c", "from schedctl.cli import main; main()")])
+@pytest.mark.parametrize(
+    ("folder", "arguments"),
+    [
+        (".", ("plugins", "list")),
+        (".", ("plugins", "list", "--plugin", "fine.py")),
+        (".", ("plugins", "list", "--plugin", "fine:Fine")),
+        (".", ("profiles", "show", "config.yaml")),
+        (".", ("profiles", "show", "config.yaml", "--plugin", "fine.py")),
+        ("below", ("plugins", "list", "--plugin", "../fine.py")),
+        ("below", ("profiles", "show", "../config.yaml", "--plugin", "../fine.py")),
+    ],
+)
+def test_what_a_clone_holds_is_no_installed_package(clone, started, folder, arguments):
+    if started[0] == "-c":
+        started = ("-P", *started)  # as the script that is installed, which does not look in the current folder
+    path = os.pathsep.join(each for each in sys.path if each)
+    ran = subprocess.run(
+        [sys.executable, *started, *arguments],
+        cwd=clone / folder,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    assert "evil" not in ran.stdout + ran.stderr
+    assert "fences" not in ran.stdout
+    assert ran.returncode == (0 if arguments[0] == "plugins" else 2), ran.stderr
+    if arguments[0] == "profiles":
+        assert '"TeamFence" does not exist' in ran.stderr
+        assert "name it with --plugin" in ran.stderr
+
+
+def test_the_module_of_a_package_is_not_looked_for_in_a_clone(clone, offered, written, monkeypatch):
+    monkeypatch.chdir(clone)
+    discovery.find([str(clone / "fine.py")])
+    offered(TeamFence="evil:TeamFence")
+    broken = discovery.with_installed(discovery.Found()).broken
+    assert "there is no module evil" in broken["TeamFence"]
+    assert "evil" not in sys.modules

@@ -1,0 +1,164 @@
+"""Plugins hear of cluster events in a run, as an informer would tell them, and a fault of theirs changes nothing."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from schedctl.engine.reporters import Reporter
+from schedctl.errors import ConfigError
+from schedctl.framework import Action, ClusterEvent, FilterPlugin, PermitPlugin, Resource, unschedulable
+from schedctl.framework.reasons import ACCEPT
+from schedctl.scheduler import Scheduler
+from schedctl.scheduler.configurations import configured
+from schedctl.simulation.happenings import Deed, Happening
+from schedctl.simulation.outcomes import State
+from schedctl.simulation.runs import run
+from schedctl.testing import cluster, node, pod
+
+EVERYTHING = [ClusterEvent(resource, Action.ALL) for resource in Resource if resource is not Resource.EVERY]
+
+
+class Listens(FilterPlugin):
+    """Writes down what it hears."""
+
+    events = EVERYTHING
+
+    def __init__(self, args, handle):
+        super().__init__(args, handle)
+        self.heard = []
+        handle.listen(self.events, self.hear)
+
+    def hear(self, event, before, after):
+        self.heard.append((event.label, named(before), named(after)))
+
+    def filter(self, cycle, nodes):
+        return ACCEPT
+
+
+def named(obj):
+    if obj is None:
+        return None
+    return (obj.pod if hasattr(obj, "pod") else obj).metadata.name
+
+
+class Failing(Listens):
+    """Cannot cope with what it hears."""
+
+    def hear(self, event, before, after):
+        raise KeyError("team")
+
+
+class OnlyNodes(Listens):
+    """Hears of nodes that come."""
+
+    events = ClusterEvent(Resource.NODE, Action.ADD)
+
+
+class Refusing(Listens, PermitPlugin):
+    """Lets no pod through."""
+
+    def permit(self, cycle, node_name):
+        return unschedulable("no")
+
+
+class Heard(Reporter):
+    def __init__(self):
+        self.told = []
+
+    def failing_plugin(self, plugin, message):
+        self.told.append(message)
+
+
+def made(kind, *objects):
+    configuration, registry = configured(b"", [kind])
+    reporter = Heard()
+    scheduler = Scheduler(cluster(*objects), configuration, registry, reporter)
+    return scheduler, scheduler.profiles["default-scheduler"].plugins[kind.name], reporter
+
+
+def test_a_plugin_hears_of_pods_and_nodes_each_once():
+    scheduler, plugin, _ = made(Listens, node("a"), pod("old", on="a"))
+    happenings = [
+        Happening(node("b"), at=1.0),
+        Happening(node("a", labels={"x": "y"}), at=2.0),
+        Happening(pod("old"), Deed.DELETE, at=3.0, grace=5.0),
+        Happening(node("b"), Deed.DELETE, at=20.0),
+    ]
+    run(scheduler, [pod("new")], happenings=happenings)
+    assert plugin.heard == [
+        ("UnscheduledPodAdd", None, "new"),
+        ("AssignedPodAdd", None, "new"),
+        ("NodeAdd", None, "b"),
+        ("NodeUpdateNodeLabel", "a", "a"),
+        ("AssignedPodUpdate", "old", "old"),
+        ("AssignedPodDelete", "old", None),
+        ("NodeDelete", "b", None),
+    ]
+
+
+def test_a_plugin_hears_only_of_what_it_asked_for():
+    scheduler, plugin, _ = made(OnlyNodes, node("a"))
+    run(scheduler, [pod("new")], happenings=[Happening(node("b"), at=1.0)])
+    assert plugin.heard == [("NodeAdd", None, "b")]
+
+
+def test_a_pod_that_is_taken_back_before_its_bind_was_never_there():
+    scheduler, plugin, _ = made(Refusing, node("a"))
+    run(scheduler, [pod("new")])
+    assert plugin.heard == [("UnscheduledPodAdd", None, "new")]
+
+
+def test_a_listener_that_fails_is_told_and_nothing_else_changes():
+    scheduler, _, reporter = made(Failing, node("a"))
+    assert run(scheduler, [pod("new")]).pods["default/new"].state is State.BOUND
+    expected = r"plugin \"Failing\" failed: KeyError: 'team' \(test_listening\.py:\d+\)"
+    assert [bool(re.fullmatch(expected, told)) for told in reporter.told] == [True, True]
+
+
+@pytest.mark.parametrize("kind", [Listens])
+def test_outside_of_a_run_nothing_is_heard(kind):
+    scheduler, plugin, _ = made(kind, node("a"))
+    scheduler.place(scheduler.attempt(pod("new")))
+    assert plugin.heard == []
+
+
+@pytest.mark.parametrize(
+    ("events", "callback", "told"),
+    [
+        ([3], print, "TypeError: listen takes events, not 3"),
+        (None, print, "TypeError: 'NoneType' object is not iterable"),
+        (EVERYTHING, None, "TypeError: listen calls back a function, not None"),
+    ],
+)
+def test_what_cannot_be_listened_to_is_the_fault_of_the_line_that_asks(events, callback, told):
+    class Odd(Listens):
+        def __init__(self, args, handle):
+            super().__init__(args, handle)
+            handle.listen(events, callback)
+
+    with pytest.raises(ConfigError, match=re.escape(told) + r" \(test_listening\.py:\d+\)"):
+        Scheduler(cluster(node("a")), *configured("", [Odd]))
+
+
+def test_what_cannot_be_activated_is_the_fault_of_the_line_that_asks():
+    class Odd(Listens):
+        def filter(self, cycle, nodes):
+            self.handle.activate([None])
+            return ACCEPT
+
+    outcome = Scheduler(cluster(node("a")), *configured("", [Odd])).attempt(pod())
+    assert re.search(r"TypeError: activate takes pods, not None \(test_listening\.py:\d+\)", outcome.error)
+
+
+def test_a_listener_does_not_end_the_process():
+    class Quits(Listens):
+        def hear(self, event, before, after):
+            raise SystemExit(0)
+
+    reporter = Heard()
+    scheduler = Scheduler(cluster(), *configured("", [Quits]), reporter=reporter)
+    for handle in scheduler.handles.values():
+        handle.tell(ClusterEvent(Resource.NODE, Action.ADD), None, node("a"))
+    assert "SystemExit: 0" in reporter.told[0]

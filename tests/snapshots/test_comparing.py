@@ -1,0 +1,138 @@
+"""What differs between two snapshots."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from schedctl.api.gaps import Gap
+from schedctl.api.meta import ObjectMeta, OwnerReference
+from schedctl.api.nodes import Node, NodeSpec, Taint
+from schedctl.api.pods import Container, Pod, PodSpec
+from schedctl.api.workloads import Service
+from schedctl.errors import UsageError
+from schedctl.snapshots import comparing, documents, levels
+from schedctl.snapshots.headers import Header
+from schedctl.snapshots.reports import Change
+
+KEY, OTHER = b"a key of sixteen bytes", b"another key of as many"
+
+
+def pod(name: str, *containers: str, node: str = "", uid: str = "", owner: str = "") -> Pod:
+    owners = [OwnerReference(kind="ReplicaSet", name=owner, uid=owner, controller=True)] if owner else None
+    return Pod(
+        metadata=ObjectMeta(name=name, namespace="shop", uid=uid or name, owner_references=owners),
+        spec=PodSpec(containers=[Container(name=each, image=f"{each}:1") for each in containers], node_name=node),
+    )
+
+
+def node(name: str, **spec) -> Node:
+    return Node(metadata=ObjectMeta(name=name, uid=name), spec=NodeSpec(**spec))
+
+
+def diff(before, after, *, level="default", keys=(KEY, KEY), missing=(), fail=False):
+    """What differs between two lists of objects."""
+    sides = []
+    for objects, key in zip((before, after), keys, strict=True):
+        found: dict[str, list] = {}
+        for obj in objects:
+            found.setdefault(type(obj).__name__, []).append(obj)
+        text = levels.snapshot(Header(missing=list(missing)), found, level, key)
+        sides.append(("s.json", documents.decode(text)))
+    return comparing.diff(*sides, fail=fail)
+
+
+def test_objects_come_and_go():
+    report = diff([node("a"), node("b")], [node("b"), node("c")])
+    assert [(one.name, one.change) for one in report.results] == [("a", Change.REMOVED), ("c", Change.ADDED)]
+    assert [(one.kind, one.before, one.after, one.added, one.removed, one.changed) for one in report.kinds] == [
+        ("Node", 2, 2, 1, 1, 0)
+    ]
+
+
+def test_a_change_is_told_by_its_field():
+    (one,) = diff([pod("web")], [pod("web", node="a")]).results
+    assert [(each.path, each.before, each.after) for each in one.fields] == [("spec.nodeName", None, "a")]
+
+
+def test_items_that_have_names_are_compared_by_name():
+    (one,) = diff([pod("web", "app")], [pod("web", "sidecar", "app")]).results
+    (field,) = one.fields
+    assert (field.path, field.before) == ("spec.containers[name=sidecar]", None)
+
+
+def test_items_that_have_names_and_are_in_another_order_are_told_by_name():
+    (one,) = diff([pod("web", "app", "old", "sidecar")], [pod("web", "sidecar", "app")]).results
+    told = [(each.path, each.before, each.after) for each in one.fields]
+    assert told[-1] == ("spec.containers", ["app", "sidecar"], ["sidecar", "app"])
+    assert [path for path, _, _ in told[:-1]] == ["spec.containers[name=old]"]
+
+
+def test_items_that_have_none_are_compared_in_order():
+    one, other = Taint(key="k", value="1", effect="NoSchedule"), Taint(key="k", value="2", effect="NoExecute")
+    (found,) = diff([node("a", taints=[one, one])], [node("a", taints=[one, other])]).results
+    assert [each.path for each in found.fields] == ["spec.taints[1].effect", "spec.taints[1].value"]
+
+
+def test_another_object_of_the_same_name_is_another():
+    (one,) = diff([pod("web", uid="1")], [pod("web", uid="2")]).results
+    assert one.change is Change.REPLACED
+
+
+def test_who_manages_a_pod_is_told():
+    (one,) = diff([], [pod("web-1", owner="web")]).results
+    assert one.owner == "ReplicaSet web"
+
+
+def test_order_is_no_difference():
+    assert diff([node("a"), node("b")], [node("b"), node("a")]).results == []
+
+
+def test_a_kind_that_could_not_be_listed_has_not_gone():
+    service = Service(metadata=ObjectMeta(name="web", namespace="shop"))
+    report = diff([service], [], missing=[Gap("Service", "Forbidden")])
+    assert report.results == []
+    assert report.not_compared == ["Service"]
+
+
+@pytest.mark.parametrize(
+    ("after", "fail", "code"), [([node("a")], True, 0), ([node("b")], True, 1), ([node("b")], False, 0)]
+)
+def test_the_exit_code_is_1_where_that_is_asked_for(after, fail, code):
+    assert diff([node("a")], after, fail=fail).summary.exit_code == code
+
+
+def test_snapshots_of_one_key_compare_though_every_rank_has_moved():
+    before = [pod("web", "app", node="n1"), pod("zoo")]
+    after = [pod("api"), pod("web", "app", node="n2"), pod("zoo")]
+    report = diff(before, after, level="strict")
+    assert [one.change for one in sorted(report.results, key=lambda one: one.change)] == [Change.ADDED, Change.CHANGED]
+    (changed,) = (one for one in report.results if one.change is Change.CHANGED)
+    assert [field.path for field in changed.fields] == ["spec.nodeName"]
+
+
+def test_snapshots_of_two_keys_do_not_compare():
+    with pytest.raises(UsageError, match="two keys"):
+        diff([pod("a")], [pod("a")], level="strict", keys=(KEY, OTHER))
+
+
+def test_names_and_hashes_do_not_compare():
+    plain = documents.decode(levels.snapshot(Header(), {"Node": [node("a")]}, "default"))
+    hashed = documents.decode(levels.snapshot(Header(), {"Node": [node("a")]}, "strict", KEY))
+    with pytest.raises(UsageError, match="redacted strictly"):
+        comparing.diff(("a", plain), ("b", hashed), fail=False)
+
+
+def test_what_is_not_redacted_compares_with_what_is():
+    sent = {"metadata": {"name": "a", "uid": "a", "annotations": {"note": "x"}}, "spec": {}, "status": {}}
+    raw = documents.decode(levels.snapshot(Header(), {"Node": [sent]}, "none"))
+    plain = documents.decode(levels.snapshot(Header(), {"Node": [node("a")]}, "default"))
+    report = comparing.diff(("a", raw), ("b", plain), fail=False)
+    assert report.results == []
+    assert [field.path for field in report.header] == ["metadata.redaction"]
+
+
+def test_nulls_and_managed_fields_are_not_kept_by_any_level():
+    sent = {"metadata": {"name": "a", "managedFields": [{}], "creationTimestamp": None}, "spec": {"x": [{"y": None}]}}
+    assert levels.as_sent(sent) == {"metadata": {"name": "a"}, "spec": {"x": [{}]}}
+    assert msgspec.convert(levels.as_sent(sent), Node).metadata.name == "a"

@@ -1,0 +1,146 @@
+"""Snapshots as bytes: the same for the same state, in an order that matters, and told from what was changed since."""
+
+from __future__ import annotations
+
+import gzip
+from contextlib import suppress
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schedctl.api.gaps import Gap
+from schedctl.api.meta import ObjectMeta
+from schedctl.api.nodes import Node
+from schedctl.api.pods import Container, Pod, PodSpec, ResourceRequirements
+from schedctl.snapshots import documents, pods
+from schedctl.snapshots.documents import Damaged
+from schedctl.snapshots.headers import Header
+from tests.snapshots.states import kept, objects_of, state
+
+NODES = [Node(metadata=ObjectMeta(name=name)) for name in ("c", "a", "b")]
+POD = Pod(metadata=ObjectMeta(name="web", namespace="shop"))
+SNAPSHOT = documents.encode(Header(tool_version="1"), {"Pod": [POD], "Node": NODES})
+
+
+def test_the_same_state_gives_the_same_bytes():
+    objects = documents.by_kind(kept(objects_of(state("fixtures/clusters/shop"))))
+    assert documents.encode(Header(), objects) == documents.encode(Header(), objects)
+    assert documents.packed(SNAPSHOT) == documents.packed(SNAPSHOT)
+
+
+def test_the_time_is_in_the_header_alone():
+    early = documents.encode(Header(taken="2026-11-20T08:00:00Z"), {"Node": NODES})
+    late = documents.encode(Header(taken="2026-11-20T09:00:00Z"), {"Node": NODES})
+    assert early != late
+    assert early.partition(b'"objects"')[2] == late.partition(b'"objects"')[2]
+    assert documents.header(early).digest == documents.header(late).digest
+
+
+def test_a_packed_snapshot_does_not_say_when_it_was_packed():
+    packed = documents.packed(SNAPSHOT)
+    assert packed[4:8] == bytes(4)
+    assert gzip.decompress(packed) == SNAPSHOT
+
+
+def test_objects_keep_the_order_of_their_arrival():
+    """Which nodes are looked at when kube-scheduler samples depends on it."""
+    ((_, pods), (_, nodes)) = documents.decode(SNAPSHOT).objects
+    assert [node.metadata.name for node in nodes] == ["c", "a", "b"]
+    assert pods == [POD]
+
+
+def test_counts_and_digest_are_those_of_the_objects():
+    header = documents.decode(SNAPSHOT).header
+    assert header.counts == {"Pod": 1, "Node": 3}
+    assert header.digest.startswith("sha256:")
+
+
+def test_every_object_has_a_line():
+    lines = SNAPSHOT.decode().splitlines()
+    assert [line.rstrip(",") for line in lines[2:3]] == [msgspec.json.encode(POD).decode()]
+    assert len(lines) == 1 + 3 + 5 + 1
+
+
+def test_a_change_shows():
+    assert documents.decode(SNAPSHOT).intact
+    assert not documents.decode(SNAPSHOT.replace(b'"name":"a"', b'"name":"d"')).intact
+
+
+def test_a_quantity_beyond_64_bits_is_kept():
+    pod = Pod(
+        metadata=ObjectMeta(name="a", namespace="b"),
+        spec=PodSpec(containers=[Container(resources=ResourceRequirements(requests={"cpu": 10**25}))]),
+    )
+    assert documents.decode(documents.encode(Header(), {"Pod": [pod]})).objects[0][1] == [pod]
+
+
+def test_gaps_of_kinds_that_a_newer_schedctl_reads_are_left_out():
+    header = Header(missing=[Gap("PodGroup", "Forbidden"), Gap("Service", "Forbidden")])
+    read = documents.decode(documents.encode(header, {"Node": NODES}))
+    assert [gap.kind for gap in read.header.missing] == ["Service"]
+
+
+def test_objects_of_kinds_that_a_newer_schedctl_reads_are_counted():
+    text = SNAPSHOT.replace(b'"objects":{', b'"objects":{"PodGroup":[{}],').replace(b'"Pod":1', b'"Pod":1,"PodGroup":1')
+    assert documents.decode(text).unknown == {"PodGroup": 1}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "path", "message"),
+    [
+        (b'"name":"a"', b'"name":5', ("objects", "Node", 1, "metadata", "name"), "expected `str`, got `int`"),
+        (b'"Pod":[', b'"Pod":7,"x":[', ("objects", "Pod"), "expected `array`, got `int`"),
+        (b'"redaction":"default"', b'"redaction":"some"', ("metadata", "redaction"), "invalid enum value 'some'"),
+        (b'"taken":""', b'"taken":"today"', ("metadata", "taken"), "expected `str` matching regex"),
+        (b'"metadata":{"tool', b'"metadata":4,"x":{"tool', ("metadata",), "expected `object`, got `int`"),
+    ],
+)
+def test_what_is_of_the_wrong_type_is_named(before, after, path, message):
+    assert before in SNAPSHOT
+    with pytest.raises(Damaged) as caught:
+        documents.decode(SNAPSHOT.replace(before, after, 1))
+    assert caught.value.path == path
+    assert caught.value.message.startswith(message)
+
+
+def test_a_newer_version_is_named_with_what_to_do():
+    with pytest.raises(Damaged) as caught:
+        documents.decode(SNAPSHOT.replace(b"schedctl.dev/v1alpha1", b"schedctl.dev/v1beta1", 1))
+    assert "schedctl.dev/v1beta1" in caught.value.message
+    assert "upgrade schedctl" in caught.value.hint
+
+
+@given(st.binary(max_size=40), st.integers(0, len(SNAPSHOT)), st.integers(0, 60))
+def test_damage_ends_in_an_error_that_is_expected(noise, at, gone):
+    damaged = SNAPSHOT[:at] + noise + SNAPSHOT[at + gone :]
+    with suppress(Damaged, msgspec.DecodeError, UnicodeDecodeError):
+        documents.decode(damaged)
+
+
+def test_every_field_of_metadata_is_known_to_the_decoder_of_pods():
+    fields = {field.name for field in msgspec.structs.fields(ObjectMeta)}
+    assert {field.name for field in msgspec.structs.fields(pods._Metadata)} == fields
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        pytest.param(['{"nodeName":"a"}', '{"nodeName":"b"}', "{}"], id="nodes"),
+        pytest.param(
+            ['{"nodeSelector":{"nodeName":"a"}}', '{"nodeSelector":{"nodeName":"b"}}'], id="a label of that name"
+        ),
+        pytest.param(
+            ['{"nodeSelector":{"nodeName":"a"},"nodeName":"a"}', '{"nodeSelector":{"nodeName":"b"},"nodeName":"a"}'],
+            id="a label of that name, and the field behind it",
+        ),
+        pytest.param(['{"nodeName":"a","nodeName":"b"}', '{"nodeName":"c","nodeName":"b"}'], id="twice"),
+        pytest.param(['{"nodeName":"\\u0061"}', '{"nodeName":"b"}', '{"nodeName":""}'], id="escapes"),
+        pytest.param(['{"volumes":[{"name":"\\"nodeName\\":\\"a"}]}'], id="a text that looks like the field"),
+    ],
+)
+def test_pods_are_decoded_as_they_would_be_one_by_one(written):
+    texts = [f'{{"metadata":{{"name":"p","namespace":"n"}},"spec":{one}}}' for one in [*written, *written]]
+    whole = f"[{','.join(texts)}]".encode()
+    assert pods.decode(msgspec.Raw(whole)) == msgspec.json.decode(whole, type=list[Pod])

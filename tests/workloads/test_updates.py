@@ -1,0 +1,174 @@
+"""A cluster kept up to date is the cluster that is assembled of what is there in the end."""
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schedctl.api.meta import Namespace, key_of
+from schedctl.api.nodes import Node
+from schedctl.api.pods import Pod
+from schedctl.api.storage import PersistentVolumeClaim
+from schedctl.api.workloads import Service
+from schedctl.explain.explanations import explain
+from schedctl.scheduler import Scheduler
+from schedctl.testing.builders import node, pod
+from schedctl.workloads import updates
+from schedctl.workloads.clusters import assemble
+
+NODES, PODS, CLAIMS = 4, 6, 2
+ZONE = "topology.kubernetes.io/zone"
+
+
+def claim(name: str, phase: str) -> PersistentVolumeClaim:
+    made = {"metadata": {"name": name, "namespace": "default", "uid": name}, "status": {"phase": phase}}
+    return msgspec.convert(made, PersistentVolumeClaim)
+
+
+def running(i: int, on: int | None, cpu: int, shape: int, phase: str) -> Pod:
+    """A pod of the API server: with a uid, in one of a few shapes that others have to do with."""
+    label = {"app": f"app-{i % 2}"}
+    term = {"labelSelector": {"matchLabels": label}, "topologyKey": ZONE}
+    anti = {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}
+    ports = {"ports": [{"containerPort": 80, "hostPort": 8080 + i % 2}]}
+    more = ({}, anti, ports, {"priority": 10 * i})[shape]
+    made = pod(
+        f"pod-{i}",
+        cpu=str(cpu),
+        labels=label,
+        on=None if on is None else f"node-{on}",
+        metadata={"uid": f"{i}"},
+        **more,
+    ).pod
+    return msgspec.structs.replace(made, status=msgspec.structs.replace(made.status, phase=phase))
+
+
+nodes = st.builds(
+    lambda i, cpu, zone, cordoned: node(f"node-{i}", cpu=str(cpu), zone=zone, unschedulable=cordoned),
+    st.integers(0, NODES - 1),
+    st.sampled_from([2, 4, 8]),
+    st.sampled_from([None, "a", "b"]),
+    st.booleans(),
+)
+pods = st.builds(
+    running,
+    st.integers(0, PODS - 1),
+    st.one_of(st.none(), st.integers(0, NODES - 1)),
+    st.integers(1, 3),
+    st.integers(0, 3),
+    st.sampled_from(["Pending", "Running", "Running", "Succeeded"]),
+)
+others = st.one_of(
+    st.builds(claim, st.sampled_from(["data-0", "data-1"]), st.sampled_from(["Pending", "Bound"])),
+    st.builds(
+        lambda name, app: msgspec.convert(
+            {"metadata": {"name": name, "namespace": "default"}, "spec": {"selector": {"app": app}}}, Service
+        ),
+        st.sampled_from(["one", "other"]),
+        st.sampled_from(["app-0", "app-1"]),
+    ),
+    st.builds(
+        lambda team: msgspec.convert({"metadata": {"name": "default", "labels": {"team": team}}}, Namespace),
+        st.sampled_from("xy"),
+    ),
+)
+objects = st.one_of(nodes, pods, pods, others)
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("put"), objects),
+        st.tuples(st.just("put"), objects),
+        st.tuples(st.just("remove"), objects),
+        st.tuples(st.just("replace all"), st.lists(st.one_of(nodes, nodes), max_size=3)),
+        st.tuples(st.just("replace all"), st.lists(pods, max_size=3)),
+    ),
+    max_size=25,
+)
+
+
+def asked(**more) -> Pod:
+    return pod("asked", cpu="2", labels={"app": "app-0"}, metadata={"uid": "asked"}, **more).pod
+
+
+def kept(start, happened):
+    """What is there in the end, in the order in which it came, and the cluster that was kept up to date."""
+    state, there = assemble(start), {(type(obj), key_of(obj)): obj for obj in start}
+    for deed, subject in happened:
+        if deed == "put":
+            updates.put(state, subject)
+            there[type(subject), key_of(subject)] = subject
+        elif deed == "remove":
+            updates.remove(state, subject)
+            there.pop((type(subject), key_of(subject)), None)
+        elif subject:
+            kind = type(subject[0])
+            updates.replace_all(state, kind, subject)
+            now = {(kind, key_of(obj)): obj for obj in subject}
+            there = {key: obj for key, obj in there.items() if key[0] is not kind or key in now} | now
+    return state, list(there.values())
+
+
+def picture(state):
+    """Which pods are where."""
+    cluster = state.cluster
+    names = cluster.node_table.names
+    on = {
+        info.key: names[int(cluster.pod_table.node[row])]
+        for info in cluster.pod_table
+        for row in [cluster.pod_table.row_of[info.key]]
+    }
+    return (
+        on,
+        sorted(cluster.pending),
+        sorted(cluster.strays),
+        sorted(state.finished),
+        sorted(cluster.node_table.row_of),
+    )
+
+
+volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": "data-0"}}]
+spread = [
+    {
+        "maxSkew": 1,
+        "topologyKey": ZONE,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "app-0"}},
+    }
+]
+
+
+@settings(max_examples=150)
+@given(st.lists(st.one_of(nodes, pods), max_size=8, unique_by=lambda obj: (type(obj), key_of(obj))), steps)
+def test_any_sequence_of_updates_ends_in_what_is_assembled_of_what_is_there(start, happened):
+    state, there = kept(start, happened)
+    fresh = assemble(there)
+    assert picture(state) == picture(fresh)
+    for subject in (asked(), asked(priority=100), asked(volumes=volumes), asked(topologySpreadConstraints=spread)):
+        ours, theirs = (explain(Scheduler(one.cluster), subject, hints=False) for one in (state, fresh))
+        assert ours == theirs
+
+
+@settings(max_examples=100)
+@given(st.lists(st.one_of(nodes, pods), max_size=8, unique_by=lambda obj: (type(obj), key_of(obj))), steps)
+def test_what_is_said_to_have_changed_nothing_has_changed_nothing(start, happened):
+    state = assemble(start)
+    for deed, subject in happened:
+        if deed not in ("put", "remove"):
+            continue
+        before, generation = picture(state)[:3], state.cluster.generation
+        if not (updates.put if deed == "put" else updates.remove)(state, subject):
+            assert (picture(state)[:3], state.cluster.generation) == (before, generation)
+
+
+@pytest.mark.parametrize(
+    "heartbeat",
+    [
+        {"conditions": [{"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-11-20T10:00:00Z"}]},
+        {"conditions": [{"type": "Ready", "status": "True"}], "nodeInfo": {"kernelVersion": "6.1"}},
+    ],
+)
+def test_the_heartbeat_of_a_node_changes_nothing(heartbeat):
+    def beating(status):
+        return msgspec.convert({"metadata": {"name": "a"}, "status": {"capacity": {"cpu": "4"}, **status}}, Node)
+
+    state = assemble([beating({"conditions": [{"type": "Ready", "status": "True"}]})])
+    assert updates.put(state, beating(heartbeat)) is False
