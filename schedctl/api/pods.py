@@ -400,6 +400,10 @@ class PodStatus(Struct, frozen=True):
     extended_resource_claim_status: PodExtendedResourceClaimStatus | None = None
 
 
+FINISHED = ("Succeeded", "Failed")
+"""The phases of pods that have run to their end; such pods take part in nothing."""
+
+
 class Pod(Struct, frozen=True):
     """``v1.Pod``."""
 

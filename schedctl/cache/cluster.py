@@ -20,7 +20,7 @@ from schedctl.api import defaults, kinds
 from schedctl.api.gaps import Gap
 from schedctl.api.meta import key_of
 from schedctl.api.nodes import Node
-from schedctl.api.pods import Pod
+from schedctl.api.pods import FINISHED, Pod
 from schedctl.cache.affinity_terms import AffinityTerms
 from schedctl.cache.arrays import IndexArray, Interner
 from schedctl.cache.node_order import zone_interleaved
@@ -275,7 +275,7 @@ class Cluster:
             ValueError: a pod of that key is there already.
         """
         spec = info.pod.spec
-        if info.pod.status.phase in ("Succeeded", "Failed"):
+        if info.pod.status.phase in FINISHED:
             return
         if self._known(info.key):
             raise ValueError(f"pod {info.key} is in the cluster already")
@@ -296,7 +296,7 @@ class Cluster:
         placed: dict[str, PodInfo] = {}
         for info in infos:
             spec, phase = info.pod.spec, info.pod.status.phase
-            plain = self._undo is None and spec.node_name in row_of and phase not in ("Succeeded", "Failed")
+            plain = self._undo is None and spec.node_name in row_of and phase not in FINISHED
             if not plain:
                 self.add_pod(info)
             elif info.key in placed or self._known(info.key):

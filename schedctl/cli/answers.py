@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from schedctl.api.pods import Pod
+from schedctl.api.pods import FINISHED, Pod
 from schedctl.api.workloads import DaemonSet
 from schedctl.cache.cluster import Cluster
 from schedctl.cli import faults
@@ -17,7 +17,6 @@ from schedctl.explain.reports import Explanation
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import gathering
 from schedctl.workloads import admission, daemon_sets, templates
-from schedctl.workloads.clusters import FINISHED
 from schedctl.workloads.daemon_sets import Complete
 
 _replace = msgspec.structs.replace

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from schedctl.api.pods import Pod
+from schedctl.api.pods import FINISHED, Pod
 from schedctl.cache.pod_info import PodInfo
 from schedctl.cli.configurations import Chosen
 from schedctl.cli.states import State
@@ -22,7 +22,6 @@ from schedctl.live.prebinds import Changed, Plan, Refusal, Step, steps
 from schedctl.live.sightings import POD, Head, Sightings, read
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import missing_kinds
-from schedctl.workloads.clusters import FINISHED
 
 _CODES = {BindOutcome.REFUSED: 4, BindOutcome.INCONCLUSIVE: 5}
 _replace = msgspec.structs.replace

@@ -124,10 +124,11 @@ def _until_bound(
     news_of: Callable[[Explanation], Any],
 ) -> int:
     """Tell each change of the answer until the pod is bound, gone, or watched for long enough; return the exit code."""
+    from schedctl.api.pods import FINISHED
     from schedctl.cli.following import applied
     from schedctl.explain import watch_reports
     from schedctl.explain.watch_reports import Event, WatchLine
-    from schedctl.workloads.clusters import FINISHED, every_pod
+    from schedctl.workloads.clusters import every_pod
 
     until = None if seconds is None else time.monotonic() + seconds
     last: Explanation | None = None

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]
 from typing import Any, Final
 
+from schedctl.api.texts import whole
 from schedctl.config.trees import MAX_DEPTH, MAX_SIZE, TOO_DEEP, TOO_LARGE, DocumentError, Node
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 _NUMBER: Final = re.compile(r"(-?(?:0|[1-9][0-9]*))((?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)")
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _LITERALS: Final = {"true": True, "false": False, "null": None}
 
 
@@ -106,4 +106,4 @@ class _Json:
         except JSONDecodeError as error:
             self.at = error.pos
             raise self.error(error.msg.removesuffix(" at").lower()) from None
-        return _SURROGATE.sub("\ufffd", text)
+        return whole(text)

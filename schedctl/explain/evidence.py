@@ -7,13 +7,13 @@ comes out here is what JSON knows, under camelCase names, so that wording, hints
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from typing import Any, NamedTuple
 
 import msgspec
 
+from schedctl.api.texts import whole
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.filtering import Filtering
@@ -21,7 +21,6 @@ from schedctl.framework.reasons import Part, Verdicts
 from schedctl.framework.statuses import Code
 
 Evidence = dict[str, Any]
-_SURROGATE = re.compile("[\ud800-\udfff]")
 """Half a pair is no character; JSON cannot hold it."""
 
 
@@ -102,7 +101,7 @@ def plain(value: Any) -> Any:
     """Return a value as JSON knows it: pods by key, sets sorted, records as maps with camelCase names."""
     match value:
         case str() if not isinstance(value, Enum):
-            return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value)
+            return whole(value)
         case None | bool() | int() | float() | str():
             return value.value if isinstance(value, Enum) else value
         case PodInfo():

@@ -16,7 +16,7 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
-from schedctl.api.pods import Pod
+from schedctl.api.pods import FINISHED, Pod
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine import fit_error
@@ -306,7 +306,7 @@ def _notes(outcome: Attempt) -> list[str]:
 
 
 def _history(pod: PodInfo) -> list[str]:
-    if pod.pod.status.phase in ("Succeeded", "Failed"):
+    if pod.pod.status.phase in FINISHED:
         return [f"the pod has ended ({pod.pod.status.phase}); this is about one like it"]
     if pod.pod.spec.node_name:
         return ["the pod is bound already; this is as if it were pending again, its own usage removed first"]

@@ -9,18 +9,17 @@ value is nobody's business.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
+from schedctl.api.texts import whole
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.extenders import NodeVictims
 
 _INT64 = range(-(1 << 63), 1 << 63)
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def arguments(pod: PodInfo, nodes: Nodes, *, names_only: bool) -> bytes:
@@ -168,7 +167,7 @@ def _value(answer: bytes) -> Any:
 def _encodable(value: Any) -> Any:
     """Return plain values of which every text and every name is Unicode; an escape may stand for half a pair."""
     if isinstance(value, str):
-        return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value)
+        return whole(value)
     if isinstance(value, list):
         return [_encodable(each) for each in value]
     if isinstance(value, dict):

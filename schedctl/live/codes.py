@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+UNAUTHORIZED: Final = 401
 FORBIDDEN: Final = 403
 NOT_FOUND: Final = 404
 CONFLICT: Final = 409

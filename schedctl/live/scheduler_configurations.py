@@ -15,6 +15,7 @@ import msgspec
 
 from schedctl import shipped
 from schedctl.errors import ClusterError
+from schedctl.live import codes
 from schedctl.live.connections import Connection
 from schedctl.live.faults import Refused
 
@@ -30,7 +31,6 @@ _SAID = sorted(CONFIG_MAPS, key=lambda each: each[0])
 """The same in the order in which a user is told: most clusters have no namespace of OpenShift's."""
 _KIND = re.compile(r"""^[ \t]*[{,]?[ \t]*["']?kind["']?[ \t]*:[ \t]*["']?KubeSchedulerConfiguration\b""", re.MULTILINE)
 _INLINE = re.compile(r"""[{,]\s*"kind"\s*:\s*"KubeSchedulerConfiguration\"""")
-_FORBIDDEN, _UNKNOWN = 403, 404
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +62,9 @@ def find(connection: Connection) -> Found | None:
             body = connection.get(f"/api/v1/namespaces/{namespace}/configmaps/{name}").body
             data = msgspec.json.decode(body, type=_ConfigMap).data
         except Refused as fault:
-            if fault.code == _FORBIDDEN:
+            if fault.code == codes.FORBIDDEN:
                 forbidden[namespace, name] = fault
-            elif fault.code != _UNKNOWN:
+            elif fault.code != codes.NOT_FOUND:
                 raise
             continue
         except msgspec.DecodeError:

@@ -19,7 +19,7 @@ from schedctl.api import defaults
 from schedctl.api.kinds import Kind, named
 from schedctl.api.meta import ObjectMeta, Struct
 from schedctl.api.nodes import Node
-from schedctl.api.pods import Pod
+from schedctl.api.pods import FINISHED, Pod
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import ClusterError
 from schedctl.live.codes import NOT_FOUND
@@ -30,7 +30,6 @@ from schedctl.live.pages import pages
 from schedctl.live.paths import collection, path_of
 
 POD, NODE = named("Pod"), named("Node")
-FINISHED = ("Succeeded", "Failed")
 _SHOWN = 3
 
 Object = dict[str, Any]

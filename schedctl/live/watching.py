@@ -21,7 +21,7 @@ import msgspec
 
 from schedctl.api.kinds import KINDS, Kind
 from schedctl.errors import ClusterError
-from schedctl.live import listing
+from schedctl.live import codes, listing
 from schedctl.live.connections import Connection
 from schedctl.live.faults import Refused
 from schedctl.live.listing import NEEDED, Listing
@@ -34,8 +34,7 @@ LONGEST_PAUSE: Final = 30.0
 QUIET: Final = 0.25
 """Seconds of silence after which a burst of changes is over, and how many it may last."""
 BURST: Final = 2.0
-_GONE = 410
-_PASSING = (401, 429)
+_PASSING = (codes.UNAUTHORIZED, codes.TOO_MANY_REQUESTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +160,9 @@ class Watch:
                     version = fresh
                     continue
             except Refused as fault:
-                if fault.code == _GONE:
+                if fault.code == codes.EXPIRED:
                     version = self._anew(kind) or version
-                elif fault.code < 500 and fault.code not in _PASSING:
+                elif fault.code < codes.INTERNAL_ERROR and fault.code not in _PASSING:
                     self._news.put(fault if kind.name in NEEDED else Trouble(kind, str(fault), lasting=True))
                     return
                 else:
@@ -199,7 +198,7 @@ class Watch:
                 line = msgspec.json.decode(text, type=_Line)
                 if line.type == "ERROR":
                     status = msgspec.json.decode(line.object, type=_Status)
-                    if status.code == _GONE:
+                    if status.code == codes.EXPIRED:
                         raise _Outdated
                     raise ClusterError(f"watching {path}: {status.message or status.code}")
                 reached = msgspec.json.decode(line.object, type=_Versioned).metadata.resource_version

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from schedctl.api.nodes import Node
-from schedctl.api.pods import Pod
+from schedctl.api.pods import FINISHED, Pod
 from schedctl.errors import Problem
 from schedctl.sources.findings import printable
 from schedctl.sources.manifests import Sourced
@@ -39,7 +39,7 @@ def strays(objects: Sequence[Sourced]) -> list[Problem]:
     missing: dict[str, list[Sourced]] = {}
     for one in objects:
         pod = one.object
-        if not isinstance(pod, Pod) or pod.status.phase in ("Succeeded", "Failed"):
+        if not isinstance(pod, Pod) or pod.status.phase in FINISHED:
             continue
         if pod.spec.node_name and pod.spec.node_name not in known:
             missing.setdefault(pod.spec.node_name, []).append(one)

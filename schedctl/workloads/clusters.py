@@ -19,7 +19,7 @@ from schedctl.api.gaps import Gap
 from schedctl.api.kinds import Kind
 from schedctl.api.meta import ELLIPSIS, Namespace
 from schedctl.api.nodes import Node
-from schedctl.api.pods import Pod
+from schedctl.api.pods import FINISHED, Pod
 from schedctl.api.sharing import Sharing
 from schedctl.api.storage import PersistentVolumeClaim, StorageClass
 from schedctl.cache.cluster import Cluster
@@ -27,7 +27,6 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.workloads import admission
 
 NAME_LABEL = "kubernetes.io/metadata.name"
-FINISHED = ("Succeeded", "Failed")
 
 
 @dataclass(slots=True)

@@ -18,7 +18,7 @@ from schedctl.api.devices import ResourceClaim
 from schedctl.api.kinds import KINDS
 from schedctl.api.meta import Namespace
 from schedctl.api.nodes import Node
-from schedctl.api.pods import Pod, PodSpec
+from schedctl.api.pods import FINISHED, Pod, PodSpec
 from schedctl.api.policies import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
 from schedctl.api.storage import PersistentVolumeClaim, StorageClass
 from schedctl.cache.cluster import Cluster
@@ -33,7 +33,7 @@ from schedctl.workloads.admission import (
     Refusal,
 )
 from schedctl.workloads.applying import applied
-from schedctl.workloads.clusters import FINISHED, every_pod, with_name_label
+from schedctl.workloads.clusters import every_pod, with_name_label
 from schedctl.workloads.expansion import Expansion, Replica, Workload
 from schedctl.workloads.quotas import Quotas
 

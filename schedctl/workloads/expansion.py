@@ -23,7 +23,7 @@ from schedctl.api.custom_kinds import CustomWorkload, Replicas
 from schedctl.api.defaults import namespaced
 from schedctl.api.meta import ObjectMeta
 from schedctl.api.nodes import Node
-from schedctl.api.pods import Pod, PodTemplate, PodTemplateSpec
+from schedctl.api.pods import FINISHED, Pod, PodTemplate, PodTemplateSpec
 from schedctl.api.storage import PersistentVolumeClaim
 from schedctl.api.workloads import (
     CronJob,
@@ -59,7 +59,6 @@ MAKERS: Mapping[type, tuple[str, str]] = {
 }
 """The kinds that make pods, with ``apiVersion`` and ``kind``; a bare Pod makes itself."""
 
-FINISHED = ("Succeeded", "Failed")
 REVISION_LABEL = "controller-revision-hash"
 MANY = 100_000
 """More pods than this of one workload are refused, because somebody's finger slipped."""

@@ -13,11 +13,11 @@ from typing import Any
 from schedctl.api import defaults
 from schedctl.api.meta import Namespace, key_of
 from schedctl.api.nodes import Node
-from schedctl.api.pods import Pod
+from schedctl.api.pods import FINISHED, Pod
 from schedctl.api.storage import StorageClass
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
-from schedctl.workloads.clusters import FINISHED, Assembled, every_pod, with_name_label
+from schedctl.workloads.clusters import Assembled, every_pod, with_name_label
 
 
 def put(state: Assembled, obj: Any) -> bool:
