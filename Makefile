@@ -3,11 +3,12 @@
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+BENCHED := $(VENV)/.bench
 # The first Python that is new enough; `make PYTHON=python3.13 …` chooses another.
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: help demo test lint types imports pytest test-oracle test-cluster test-live bench dist clean
+.PHONY: help demo test lint types imports pytest test-oracle test-cluster test-live bench bench-quick bench-results dist clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -43,15 +44,27 @@ test-live: $(INSTALLED)  ## read and change a real API server: the part of test-
 	conformance/cluster/build
 	$(BIN)/pytest -m cluster tests/live
 
-bench: $(INSTALLED)  ## ratios to kube-scheduler, to plain decoding and to a bare interpreter; benchmarks/README.md
+bench: bench-results  ## everything measured beside kube-scheduler and beside itself; needs Go; benchmarks/README.md
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.manifests
 	$(BIN)/python -m benchmarks.loading
 	$(BIN)/python -m benchmarks.cycle
 	$(BIN)/python -m benchmarks.preemption
-	$(BIN)/python -m benchmarks.claims
 	$(BIN)/python -m benchmarks.simulation
 	$(BIN)/python -m benchmarks.checks
+
+bench-quick: $(INSTALLED)  ## a first impression in about a minute: a few shapes, small; says so where there is no Go
+	$(BIN)/python -m benchmarks.shapes --quick
+	$(BIN)/python -m benchmarks.growth --quick
+
+RESULTS := benchmarks/results
+bench-results: $(BENCHED)  ## of that, what docs/performance.md shows, written into it with its charts; needs Go
+	conformance/oracle/build
+	$(BIN)/python -m benchmarks.shapes --published --json $(RESULTS)/shapes.json --markdown $(RESULTS)/shapes.md
+	$(BIN)/python -m benchmarks.growth --json $(RESULTS)/growth.json --markdown $(RESULTS)/growth.md
+	$(BIN)/python -m benchmarks.profile --json $(RESULTS)/profile.json --markdown $(RESULTS)/profile.md
+	$(BIN)/python -m benchmarks.charts
+	$(BIN)/python -m benchmarks.page
 
 dist: $(INSTALLED)  ## wheel and sdist, into dist/
 	$(BIN)/python -m build
@@ -59,10 +72,18 @@ dist: $(INSTALLED)  ## wheel and sdist, into dist/
 clean:  ## forget the environment and everything built
 	rm -rf $(VENV) dist build .cache .*_cache
 
-# pip before 25.1 knows no dependency groups, so the group is read here: nothing has to be upgraded first.
+# pip before 25.1 knows no dependency groups, so a group is read here: nothing has to be upgraded first.
+GROUP = $(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["$(1)"], sep="\n")'
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
 $(INSTALLED): pyproject.toml
 	@test -n "$(PYTHON)" || { echo "schedctl needs Python 3.11 or newer; none was found" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"], sep="\n")' > $(VENV)/dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement $(VENV)/dev.txt --editable .
+	$(call GROUP,dev) > $(VENV)/dev.txt
+	$(INSTALL) --requirement $(VENV)/dev.txt --editable .
+	@touch $@
+
+$(BENCHED): $(INSTALLED)
+	$(call GROUP,bench) > $(VENV)/bench.txt
+	$(INSTALL) --requirement $(VENV)/bench.txt
 	@touch $@

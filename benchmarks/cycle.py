@@ -8,18 +8,13 @@ placed, as the oracle places them, so the second pays for what the first one mov
 
 import argparse
 import gc
-import json
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
-from pathlib import Path
 
 import msgspec
 
-from benchmarks import workloads
-from schedctl import KUBERNETES_VERSION
+from benchmarks import oracles, snapshots, workloads
 from schedctl.conformance.cases import Case, cluster_of, configuration
 from schedctl.scheduler import Scheduler
 
@@ -30,11 +25,7 @@ def case(template: str, nodes: int, running: int, pairs: int) -> dict:
     """A cluster of mixed running pods, and pending pods of one template whose requests differ from pair to pair."""
     names = [f"node-{i:05d}" for i in range(nodes)]
     objects = [workloads.node(n, f"zone{i % 3}", cpu="32", memory="256Gi") for i, n in enumerate(names)]
-    for i in range(running):
-        kind = workloads.MIXED[i * len(workloads.MIXED) // running]
-        if kind == "anti":  # one to a node is all that anti-affinity to itself allows
-            kind = "default" if i % (running // len(workloads.MIXED)) >= nodes else kind
-        objects.append(workloads.pod(f"init-{i:05d}", "sched-0", kind, on=names[i % nodes]))
+    objects += snapshots.mixed(names, running)
     objects += [
         workloads.pod(f"pod-{i:03d}-{twin}", "sched-1", template, cpu=f"{100 + i}m", memory="500Mi")
         for i in range(pairs)
@@ -64,31 +55,20 @@ def ours(raw: dict) -> tuple[list[float], list[float]]:
 
 def theirs(oracle: str, raw: dict) -> float:
     """Seconds of one of the oracle's cycles."""
-    with tempfile.TemporaryFile() as lines:
-        lines.write(json.dumps(raw).encode())
-        lines.seek(0)
-        out = subprocess.run([oracle], stdin=lines, stdout=subprocess.PIPE, check=True).stdout
-    answer = json.loads(out)
+    with tempfile.TemporaryDirectory() as folder:
+        answer, _ = oracles.told(oracle, raw, folder)
     return answer["seconds"] / len(answer["placements"])
-
-
-def oracle_binary(named: str | None) -> str:
-    """The oracle's binary, as it was named or where its build script puts it."""
-    oracle = named or str(Path.home() / f".cache/schedctl-oracle/{KUBERNETES_VERSION[1:]}/oracle")
-    if not Path(oracle).exists():
-        sys.exit("the oracle is not built: run conformance/oracle/build (needs Go), or name one with --oracle")
-    return oracle
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--oracle", default=None, help="the oracle's binary; found in its cache when it is built")
+    oracles.option(parser)
     parser.add_argument("--nodes", type=int, default=5000)
     parser.add_argument("--running", type=int, default=50000)
     parser.add_argument("--pairs", type=int, default=20)
     parser.add_argument("--template", action="append", choices=TEMPLATES)
     args = parser.parse_args()
-    oracle = oracle_binary(args.oracle)
+    oracle = oracles.required(args.oracle)
     print(f"{args.nodes} nodes, {args.running} running pods; medians of {args.pairs} pods, milliseconds a cycle")
     print(f"{'template':<14}{'never seen':>12}{'its equal':>12}{'oracle':>12}{'ratio':>9}{'ratio':>9}")
     ratios: list[tuple[float, float]] = []

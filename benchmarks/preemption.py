@@ -7,16 +7,13 @@ cases with ``"timing": true``; what is compared is PostFilter alone, the medians
 """
 
 import argparse
-import json
 import statistics
-import subprocess
 import tempfile
 import time
 
 import msgspec
 
-from benchmarks import workloads
-from benchmarks.cycle import oracle_binary
+from benchmarks import oracles, workloads
 from schedctl.conformance.cases import Case, cluster_of, configuration
 from schedctl.engine.attempts import post_filter
 from schedctl.scheduler import Scheduler
@@ -92,22 +89,20 @@ def ours(raw: dict) -> tuple[float, list[str]]:
 
 def theirs(oracle: str, raw: dict) -> tuple[float, list[str]]:
     """The same of the oracle."""
-    with tempfile.TemporaryFile() as lines:
-        lines.write(json.dumps(raw).encode())
-        lines.seek(0)
-        out = subprocess.run([oracle], stdin=lines, stdout=subprocess.PIPE, check=True).stdout
-    found = [cycle["postFilter"] for cycle in json.loads(out)["cycles"]]
+    with tempfile.TemporaryDirectory() as folder:
+        answer, _ = oracles.told(oracle, raw, folder)
+    found = [cycle["postFilter"] for cycle in answer["cycles"]]
     return statistics.median(each["seconds"] for each in found), [each.get("nominatedNode", "") for each in found]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--oracle", default=None, help="the oracle's binary; found in its cache when it is built")
+    oracles.option(parser)
     parser.add_argument("--nodes", type=int, default=5000)
     parser.add_argument("--pods", type=int, default=5)
     parser.add_argument("--kind", action="append", choices=KINDS)
     args = parser.parse_args()
-    oracle = oracle_binary(args.oracle)
+    oracle = oracles.required(args.oracle)
     print(f"{args.nodes} nodes, {4 * args.nodes} running pods; medians of {args.pods} pods, milliseconds a PostFilter")
     print(f"{'pending pod':<16}{'candidates':>12}{'ours':>10}{'oracle':>10}{'ratio':>8}")
     for kind in args.kind or KINDS:

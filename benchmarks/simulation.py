@@ -13,17 +13,13 @@ cores at once, we on one. The oracle's processor time is that of its process les
 
 import argparse
 import json
-import os
-import resource
-import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
 from pathlib import Path
 
-from benchmarks import workloads
-from benchmarks.cycle import oracle_binary
+from benchmarks import oracles, processes, workloads
+from benchmarks.placing import assembled
 
 SHAPE = "Deployments"
 GOAL = 20
@@ -42,14 +38,12 @@ def case(nodes: int, init: int, pods: int) -> dict:
 
 def simulate(path: str) -> dict:
     """Seconds of reading and of the run, processor seconds of the run, what became of the pods, and bytes at most."""
-    from schedctl.cli import states
     from schedctl.config import loading
     from schedctl.scheduler import Scheduler
     from schedctl.simulation.runs import Options, run
 
     began = time.perf_counter()
-    state = states.load([path], recursive=False, stdin_filename="", quiet=True, verbose=False, progress=False)
-    scheduler = Scheduler(state.assembled.cluster, loading.default())
+    scheduler = Scheduler(assembled(path).cluster, loading.default())
     read, used = time.perf_counter(), time.process_time()
     facts = run(scheduler, options=Options(trace=False))
     ended, spent = time.perf_counter(), time.process_time()
@@ -58,7 +52,7 @@ def simulate(path: str) -> dict:
         "seconds": ended - read,
         "cpu": spent - used,
         "states": Counter(outcome.state.value for outcome in facts.pods.values()),
-        "bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024),
+        "bytes": processes.peak(),
     }
 
 
@@ -68,36 +62,25 @@ def ours(nodes: int, init: int, pods: int) -> dict:
         path = Path(folder, "cluster.json")
         items = list(workloads.objects(SHAPE, nodes, init, pods))
         path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
-        del items
-        command = [sys.executable, "-m", "benchmarks.simulation", "--simulate", str(path)]
-        return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+        return processes.called(simulate, str(path))
 
 
 def theirs(oracle: str, raw: dict) -> tuple[float, float]:
     """Seconds the oracle scheduled for, and processor seconds of its whole process."""
-    with tempfile.TemporaryFile() as lines:
-        lines.write(json.dumps(raw).encode())
-        lines.seek(0)
-        before = os.times()
-        out = subprocess.run([oracle], stdin=lines, stdout=subprocess.PIPE, check=True).stdout
-        after = os.times()
-    spent = after.children_user - before.children_user + after.children_system - before.children_system
-    return json.loads(out)["seconds"], spent
+    with tempfile.TemporaryDirectory() as folder:
+        answer, spent = oracles.told(oracle, raw, folder)
+    return answer["seconds"], spent
 
 
 def main() -> None:
     _, nodes, init, pods, *_ = workloads.SHAPES[SHAPE]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--oracle", default=None, help="the oracle's binary; found in its cache when it is built")
+    oracles.option(parser)
     parser.add_argument("--oracle-pods", type=int, default=500, help="how many pods the oracle schedules")
     for name, number in (("nodes", nodes), ("init", init), ("pods", pods)):
         parser.add_argument(f"--{name}", type=int, default=number)
-    parser.add_argument("--simulate", metavar="FILE", help=argparse.SUPPRESS)
     args = parser.parse_args()
-    if args.simulate:
-        json.dump(simulate(args.simulate), sys.stdout)
-        return
-    oracle = oracle_binary(args.oracle)
+    oracle = oracles.required(args.oracle)
     print(f"{SHAPE}: {args.nodes} nodes, {args.init} running pods, {args.pods} pods of 100 workloads", flush=True)
     mine = ours(args.nodes, args.init, args.pods)
     told = ", ".join(f"{number} {state}" for state, number in mine["states"].items())

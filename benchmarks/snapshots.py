@@ -1,27 +1,55 @@
 """Snapshots of a cluster as `kubectl get -A -o json` writes them, noise included."""
 
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
 from benchmarks import workloads
 
 
-def items(nodes: int, running: int, pending: int, *, noise: bool):
+def write(path: str, nodes: int, running: int, pending: int, noise: bool, indent: int | None = None) -> None:
+    """Write a snapshot of a cluster as one JSON list, item by item: a large one takes little memory.
+
+    ``kubectl get -o json`` indents by 4; without `indent`, there is no white space.
+    """
+    separators = (",", ":") if indent is None else (",", ": ")
+    with Path(path).open("w", encoding="utf-8") as file:
+        before = '{"apiVersion":"v1","kind":"List","items":['
+        for item in items(nodes, running, pending, noise=noise):
+            file.write(before + json.dumps(item, indent=indent, separators=separators))
+            before = ","
+        file.write("]}\n")
+
+
+def items(nodes: int, running: int, pending: int, *, noise: bool) -> Iterator[dict]:
     """Nodes, running pods of the mixed templates, and pending pods; with `noise`, everything kubectl would print."""
     names = [f"node-{i:05d}" for i in range(nodes)]
     for i, name in enumerate(names):
         node = workloads.node(name, f"zone{i % 3}", cpu="32", memory="256Gi")
         yield noisy_node(node, i) if noise else node
-    for i in range(running):
-        kind = workloads.MIXED[i * len(workloads.MIXED) // running]
-        if kind == "anti":
-            kind = "default" if i % (running // len(workloads.MIXED)) >= nodes else kind
-        pod = workloads.pod(f"init-{i:05d}", "sched-0", kind, on=names[i % nodes])
+    for i, pod in enumerate(mixed(names, running)):
         yield noisy_pod(pod, i) if noise else pod
     for i in range(pending):
         yield workloads.pod(f"pod-{i:05d}", "sched-1", "spread", cpu="40")
 
 
+def mixed(names: list[str], running: int) -> Iterator[dict]:
+    """Running pods of the templates of `MixedSchedulingBasePod`, evenly on these nodes."""
+    kinds = workloads.MIXED
+    for i in range(running):
+        kind = kinds[i * len(kinds) // running]
+        # One to a node is all that anti-affinity to itself allows, and half the nodes are left to pods yet to come.
+        if kind == "anti" and i - kinds.index(kind) * running // len(kinds) >= len(names) // 2:
+            kind = "default"
+        yield workloads.pod(f"init-{i:05d}", "sched-0", kind, on=names[i % len(names)])
+
+
 def noisy_pod(pod: dict, number: int) -> dict:
-    """The pod with what an API server, its controllers and a kubelet have added."""
+    """The pod with what an API server, its controllers and a kubelet have added; fifty are of one ReplicaSet."""
+    of = number // 50
+    labels = {**pod["metadata"].get("labels", {}), "app": f"app-{of}", "pod-template-hash": f"{of:010x}"}
     pod["metadata"] |= {
+        "labels": labels,
         "uid": f"00000000-0000-4000-8000-{number:012d}",
         "resourceVersion": str(1_000_000 + number),
         "creationTimestamp": "2026-03-01T10:00:00Z",
@@ -30,8 +58,8 @@ def noisy_pod(pod: dict, number: int) -> dict:
             {
                 "apiVersion": "apps/v1",
                 "kind": "ReplicaSet",
-                "name": f"rs-{number // 50}",
-                "uid": "u",
+                "name": f"rs-{of}",
+                "uid": f"00000000-0000-4000-9000-{of:012d}",
                 "controller": True,
             }
         ],

@@ -23,14 +23,19 @@ IMMEDIATE = "Immediate"
 def pod(obj: Pod) -> Pod:
     """Return the pod with its namespace, scheduler name, requests from limits and host-network ports filled in."""
     spec, replace = obj.spec, msgspec.structs.replace
+    if (
+        spec.scheduler_name
+        and obj.metadata.namespace
+        and _are_complete(spec.containers, spec.host_network)
+        and _are_complete(spec.init_containers, spec.host_network)
+    ):
+        return obj  # as one from a cluster is
     changes: dict[str, object] = {}
     if not spec.scheduler_name:
         changes["scheduler_name"] = DEFAULT_SCHEDULER
-    for field in ("containers", "init_containers"):
-        before: list[Container] | None = getattr(spec, field)
-        after = [_container(c, spec.host_network) for c in before or ()]
-        if before and any(a is not b for a, b in zip(after, before, strict=True)):
-            changes[field] = after
+    for field, before in (("containers", spec.containers), ("init_containers", spec.init_containers)):
+        if before and not _are_complete(before, spec.host_network):
+            changes[field] = [_container(container, spec.host_network) for container in before]
     if changes:
         obj = replace(obj, spec=replace(spec, **changes))
     if not obj.metadata.namespace:
@@ -56,18 +61,24 @@ def namespaced(metadata: ObjectMeta) -> ObjectMeta:
     return metadata if metadata.namespace else msgspec.structs.replace(metadata, namespace=DEFAULT_NAMESPACE)
 
 
+def _are_complete(containers: list[Container] | None, host_network: bool) -> bool:
+    for container in containers or ():
+        resources = container.resources
+        if resources and resources.limits and not resources.limits.keys() <= (resources.requests or {}).keys():
+            return False
+        if host_network and any(not port.host_port for port in container.ports or ()):
+            return False
+    return True
+
+
 def _container(container: Container, host_network: bool) -> Container:
     changes: dict[str, object] = {}
     resources = container.resources
     if resources is not None and resources.limits:
-        requests = resources.requests or {}
-        if any(name not in requests for name in resources.limits):
-            filled = {**resources.limits, **requests}
-            changes["resources"] = ResourceRequirements(
-                requests=filled, limits=resources.limits, claims=resources.claims
-            )
-    if host_network and any(not port.host_port for port in container.ports or ()):
-        changes["ports"] = [_host_port(port) for port in container.ports or ()]
+        filled = {**resources.limits, **(resources.requests or {})}
+        changes["resources"] = ResourceRequirements(requests=filled, limits=resources.limits, claims=resources.claims)
+    if host_network:
+        changes["ports"] = container.ports and [_host_port(port) for port in container.ports]
     return msgspec.structs.replace(container, **changes) if changes else container
 
 

@@ -18,7 +18,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from schedctl.api.meta import Quantity
-from schedctl.api.pods import Container, ContainerStatus, Pod, PodStatus, ResourceList
+from schedctl.api.pods import Container, ContainerStatus, Pod, PodSpec, PodStatus, ResourceList
 from schedctl.api.quantities import Amount, stored, wrap_int64
 
 CPU, MEMORY, EPHEMERAL_STORAGE, PODS = "cpu", "memory", "ephemeral-storage", "pods"
@@ -167,6 +167,32 @@ def needs_of(pod: Pod) -> Needs:
         actual=_reported_items(reported.requests) if reported else None,
         reported=reported is not None,
         infeasible=_resize_infeasible(status),
+    )
+
+
+def asked_alike(spec: PodSpec) -> tuple[int, ...]:
+    """Return what specs have in common that share the very parts in which they say what the pod asks for.
+
+    It is made of identities, and stands for these parts as long as a spec that has them is held.
+    """
+    return id(spec.containers), id(spec.init_containers), id(spec.overhead), id(spec.resources)
+
+
+def granted(status: PodStatus) -> tuple[object, ...]:
+    """Return what the kubelet says of what a pod has been granted, which is all that its demand reads of the status."""
+    infeasible = status.conditions is not None and _resize_infeasible(status)
+    statuses = status.container_statuses, status.init_container_statuses
+    return *statuses, status.allocated_resources, status.resources, infeasible
+
+
+def granted_alike(status: PodStatus) -> tuple[int | bool, ...]:
+    """Return the same of statuses, for the parts that say what the kubelet has granted."""
+    return (
+        id(status.container_statuses),
+        id(status.init_container_statuses),
+        id(status.allocated_resources),
+        id(status.resources),
+        status.conditions is not None and _resize_infeasible(status),
     )
 
 

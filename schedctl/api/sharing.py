@@ -1,21 +1,43 @@
-"""Equal parts of pods, kept once.
+"""Equal parts of pods and nodes, kept once, and parts that nobody reads, not kept at all.
 
-Pods of one template differ in their names and nodes and in little else, yet each is decoded on its own. `Sharing`
-replaces the parts that thousands of pods have in common by one object each, so that a cluster of 50,000 running pods
-takes hundreds of bytes a pod instead of thousands. API structs are immutable, which is what makes this safe.
+Pods of one template differ in their names, nodes and times and in little else, yet each is decoded on its own.
+`Sharing` replaces the parts that thousands of pods have in common by one object each, so that a cluster of 150,000
+running pods takes hundreds of bytes a pod instead of thousands. Specs are shared whole: those of pods on different
+nodes share all but the name of the node, and those of pods on none are one object, by which pods of one template can be
+told. Nodes of one machine type share what they can hold and the images on them, which are most of a node. API structs
+are immutable, which is what makes this safe.
+
+Of a pod that came out of a cluster, volumes and mounts of which nothing but a name would be left are dropped
+(`lightened`): every such pod mounts its token under a name of its own, for which its containers would be like no
+others.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import msgspec
 
-from schedctl.api.pods import Pod, PodSpec
+from schedctl.api.nodes import ContainerImage, Node, NodeStatus
+from schedctl.api.pods import (
+    Container,
+    EphemeralContainer,
+    Pod,
+    PodCondition,
+    PodSpec,
+    PodStatus,
+    Volume,
+    VolumeMount,
+)
 
 T = TypeVar("T")
+C = TypeVar("C", Container, EphemeralContainer)
+_STATUSES_KEPT = 4096
+"""How many statuses are remembered; then all are forgotten, as most pods have times of their own."""
 _encode = msgspec.json.Encoder().encode
+_replace = msgspec.structs.replace
 
 
 def content(part: Any) -> bytes | None:
@@ -29,38 +51,121 @@ def content(part: Any) -> bytes | None:
         return None
 
 
+def lightened(spec: PodSpec) -> PodSpec:
+    """Return the spec of a pod without volumes and mounts that say nothing but a name; itself if it has none."""
+    changes: dict[str, Any] = {}
+    if spec.volumes and (volumes := telling_volumes(spec.volumes)) is not spec.volumes:
+        changes["volumes"] = volumes
+    for name in ("containers", "init_containers", "ephemeral_containers"):
+        before = getattr(spec, name)
+        after = [_with_telling_mounts(container) for container in before or ()]
+        if any(a is not b for a, b in zip(after, before or (), strict=True)):
+            changes[name] = after
+    return _replace(spec, **changes) if changes else spec
+
+
+def telling_volumes(volumes: list[Volume]) -> list[Volume] | None:
+    """Return the volumes with a source that scheduling reads: the list itself if all have one, None if none has."""
+    kept = [volume for volume in volumes if volume != Volume(name=volume.name)]
+    return kept or None if len(kept) < len(volumes) else volumes
+
+
+def telling_mounts(mounts: list[VolumeMount]) -> list[VolumeMount] | None:
+    """Return the mounts with options that scheduling reads: the list itself if all have some, None if none has."""
+    kept = [mount for mount in mounts if mount.bind_mount_options]
+    return kept or None if len(kept) < len(mounts) else mounts
+
+
 class Sharing:
     """A store of parts by content; one serves a whole load and is dropped with it."""
 
-    __slots__ = ("_parts", "_texts")
+    __slots__ = ("_conditions", "_images", "_node_statuses", "_parts", "_statuses", "_texts")
 
     def __init__(self) -> None:
         self._parts: defaultdict[str, dict[bytes, Any]] = defaultdict(dict)
+        self._conditions: dict[tuple[str, ...], PodCondition] = {}
+        self._statuses: dict[bytes, PodStatus] = {}
+        self._images: dict[tuple[int, tuple[str, ...] | None], ContainerImage] = {}
+        self._node_statuses: dict[tuple[int, ...], tuple[NodeStatus, NodeStatus]] = {}
         self._texts: dict[str, str] = {}
 
     def pod(self, pod: Pod) -> Pod:
         """Return an equal pod that shares its parts with the pods before it."""
-        part, text, metadata, spec = self._part, self._text, pod.metadata, pod.spec
-        replace = msgspec.structs.replace
+        part, text, metadata = self.part, self.text, pod.metadata
         return Pod(
-            metadata=replace(
+            metadata=_replace(
                 metadata,
                 namespace=text(metadata.namespace),
                 labels=part("labels", metadata.labels),
                 annotations=part("annotations", metadata.annotations),
+                creation_timestamp=metadata.creation_timestamp and text(metadata.creation_timestamp),
                 owner_references=part("owner_references", metadata.owner_references),
             ),
-            spec=replace(
-                spec,
-                node_name=text(spec.node_name),
-                scheduler_name=text(spec.scheduler_name),
-                **{name: part(name, value) for name in _PARTS if (value := getattr(spec, name)) is not None},
-            ),
-            status=part("status", pod.status),
+            spec=self.spec(pod.spec),
+            status=self.status(pod.status),
         )
 
-    def _part(self, field: str, value: T) -> T:
-        """Parts are told apart by field, since parts of different types may have the same content."""
+    def node(self, node: Node) -> Node:
+        """Return an equal node that shares its status with the nodes before it, or at least the images in it."""
+        images = node.status.images
+        rest = self.part("node status", _replace(node.status, images=None))
+        if images is None:
+            return _replace(node, status=rest)
+        shared = [self._image(each) for each in images]
+        key = (id(rest), *map(id, shared))
+        known = self._node_statuses.get(key)
+        if known is None:
+            known = self._node_statuses[key] = rest, _replace(rest, images=shared)  # holds what the key names
+        return _replace(node, status=known[1])
+
+    def _image(self, image: ContainerImage) -> ContainerImage:
+        key = (image.size_bytes, None if image.names is None else tuple(image.names))
+        return self._images.setdefault(key, image)
+
+    def spec(self, spec: PodSpec) -> PodSpec:
+        """Return an equal spec, the same for equal ones on no node; on a node it shares all else with them."""
+        node = spec.node_name
+        rest = _replace(spec, node_name="") if node else spec
+        likeness = content(rest)
+        if likeness is None:
+            return spec
+        specs = self._parts["spec"]
+        shared: PodSpec | None = specs.get(likeness)
+        if shared is None:
+            parts = {name: self.part(name, value) for name in _PARTS if (value := getattr(rest, name)) is not None}
+            shared = specs[likeness] = _replace(rest, **parts)
+        return _replace(shared, node_name=self.text(node)) if node else shared
+
+    def status(self, status: PodStatus) -> PodStatus:
+        """Return an equal status, the same for equal ones that come near one another; most have times of their own."""
+        likeness = content(status)
+        if likeness is None:
+            return status
+        known = self._statuses.get(likeness)
+        if known is None:
+            if len(self._statuses) >= _STATUSES_KEPT:
+                self._statuses.clear()
+            known = self._statuses[likeness] = self._with_shared_parts(status)
+        return known
+
+    def _with_shared_parts(self, status: PodStatus) -> PodStatus:
+        changes: dict[str, Any] = {}
+        if status.start_time is not None:
+            changes["start_time"] = self.text(status.start_time)
+        if status.conditions is not None:
+            changes["conditions"] = [*map(self._condition, status.conditions)]
+        for name in _REPORTED:
+            if (reported := getattr(status, name)) is not None:
+                changes[name] = self.part(name, reported)
+        return _replace(status, **changes) if changes else status
+
+    def part(self, field: str, value: T) -> T:
+        """Return a value equal to one, the same for equal ones.
+
+        Args:
+            field: what it is; parts of different types may have the same content, so they are told apart by it.
+            value: the value.
+        """
         if value is None:
             return value
         likeness = content(value)
@@ -69,13 +174,35 @@ class Sharing:
         known: T = self._parts[field].setdefault(likeness, value)
         return known
 
-    def _text(self, value: str) -> str:
+    def text(self, value: str) -> str:
+        """Return a text equal to one, the same for equal ones."""
         return self._texts.setdefault(value, value)
 
+    def _condition(self, condition: PodCondition) -> PodCondition:
+        """Return an equal condition whose texts are those of others; most have a time that no other has."""
+        time = condition.last_transition_time
+        key = (condition.type, condition.status, condition.reason, condition.message)
+        known = self._conditions.get(key)
+        if known is None:
+            known = self._conditions[key] = _replace(condition, last_transition_time=None)
+        return _replace(known, last_transition_time=self._texts.setdefault(time, time)) if time else known
 
-_PARTS = tuple(
+
+def _with_telling_mounts(container: C) -> C:
+    mounts = container.volume_mounts
+    kept = telling_mounts(mounts) if mounts else mounts
+    return container if kept is mounts else _replace(container, volume_mounts=kept)
+
+
+_PARTS: Sequence[str] = tuple(
     field.name
     for field in msgspec.structs.fields(PodSpec)
     if field.name not in ("node_name", "scheduler_name") and field.default is None
 )
 """The fields of a spec that hold more than a word."""
+_REPORTED: Sequence[str] = tuple(
+    field.name
+    for field in msgspec.structs.fields(PodStatus)
+    if field.name not in ("conditions", "start_time") and field.default is None
+)
+"""The fields of a status that hold more than a word or a time."""

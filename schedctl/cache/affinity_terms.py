@@ -9,14 +9,14 @@ labels of the pod. The `Cluster` keeps the tables current as pods come and go.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from schedctl.api.pods import Affinity
 from schedctl.api.selectors import SelectorError
-from schedctl.cache.arrays import IndexArray, IntArray, grown
+from schedctl.cache.arrays import IndexArray, IntArray, grown, positions
 from schedctl.cache.pod_info import AffinityTerm, PodInfo, WeightedTerm
 
 T = TypeVar("T")
@@ -86,7 +86,7 @@ class Carriers:
 
     @property
     def counts(self) -> IntArray:
-        """How many pods carry the term on each of `nodes`, int64 (m,); 0 where the last has gone."""
+        """How many pods carry the term on each of `nodes`, int64 (m,)."""
         return self._counts[: len(self._slot_of)]
 
     @property
@@ -106,6 +106,32 @@ class Carriers:
         self.pods += sign
         self._counts[slot] += sign
         self._weights[slot] += sign * weight
+        if not self._counts[slot]:
+            self._vacate(slot)
+
+    def count_all(self, node_rows: IndexArray, weight: int) -> None:
+        """Count pods in, one on each of these nodes, of which some may come several times."""
+        nodes, many = np.unique(node_rows, return_counts=True)
+        slot_of = self._slot_of
+        for node_row in nodes.tolist():
+            slot_of.setdefault(node_row, len(slot_of))
+        for name in ("_nodes", "_counts", "_weights"):
+            setattr(self, name, grown(getattr(self, name), len(slot_of)))
+        slots = np.fromiter(map(slot_of.__getitem__, nodes.tolist()), np.intp, len(nodes))
+        self.pods += len(node_rows)
+        self._nodes[slots] = nodes
+        self._counts[slots] += many
+        self._weights[slots] += many * weight
+
+    def _vacate(self, slot: int) -> None:
+        """Give up the slot of a node that no carrier is left on, for the node may go; the last slot moves there."""
+        last = len(self._slot_of) - 1
+        del self._slot_of[int(self._nodes[slot])]
+        if slot != last:
+            for column in (self._nodes, self._counts, self._weights):
+                column[slot] = column[last]
+            self._slot_of[int(self._nodes[slot])] = slot
+        self._counts[last] = self._weights[last] = 0
 
 
 class TermTable:
@@ -122,16 +148,16 @@ class TermTable:
 
     def count(self, term: AffinityTerm, weight: int, node_row: int, sign: int) -> None:
         """Count a pod that carries the term in (``+1``) or out (``-1``)."""
-        carriers = self._carriers.get(term)
-        if carriers is None:
-            carriers = self._carriers[term] = Carriers(term)
-            for label in _demanded(term):
-                self._filed.setdefault(label, {})[term] = carriers
+        carriers = self._of(term)
         carriers.count(node_row, weight, sign)
         if not carriers.pods:
             del self._carriers[term]
             for label in _demanded(term):
                 del self._filed[label][term]
+
+    def count_all(self, term: AffinityTerm, weight: int, node_rows: IndexArray) -> None:
+        """Count pods in that carry the term, one on each of these nodes."""
+        self._of(term).count_all(node_rows, weight)
 
     def about(self, labels: Mapping[str, str], concerned: Callable[[AffinityTerm], bool]) -> list[Carriers]:
         """Return the carriers of the terms that are about a pod.
@@ -148,6 +174,15 @@ class TermTable:
             for term, carriers in self._filed.get(label, _NOTHING_FILED).items()
             if concerned(term)
         ]
+
+    def _of(self, term: AffinityTerm) -> Carriers:
+        """Return the carriers of a term, filing it if it is new."""
+        carriers = self._carriers.get(term)
+        if carriers is None:
+            carriers = self._carriers[term] = Carriers(term)
+            for label in _demanded(term):
+                self._filed.setdefault(label, {})[term] = carriers
+        return carriers
 
 
 class AffinityTerms:
@@ -182,6 +217,29 @@ class AffinityTerms:
             self.preferred.count(term, weight, node_row, sign)
         for term, weight in carried.preferred_anti:
             self.preferred_anti.count(term, weight, node_row, sign)
+
+    def count_all(self, first: Sequence[PodInfo], of: IndexArray, node_rows: IndexArray) -> None:
+        """Count the terms of many pods in at once.
+
+        Args:
+            first: a pod of each likeness.
+            of: which of them each pod is like.
+            node_rows: the node of each pod.
+        """
+        terms = [*map(carried_terms, first)]
+        distinct = {id(carried): carried for carried in terms}
+        code_of = {each: code for code, each in enumerate(distinct)}
+        codes = np.array([code_of[id(carried)] for carried in terms], np.intp)
+        for carried, at in zip(distinct.values(), positions(codes[of], len(distinct)), strict=True):
+            rows = node_rows[at]
+            for term in carried.required:
+                self.required.count_all(term, 1, rows)
+            for term in carried.required_anti:
+                self.required_anti.count_all(term, 1, rows)
+            for term, weight in carried.preferred:
+                self.preferred.count_all(term, weight, rows)
+            for term, weight in carried.preferred_anti:
+                self.preferred_anti.count_all(term, weight, rows)
 
 
 _NOTHING_FILED: dict[AffinityTerm, Carriers] = {}

@@ -38,6 +38,12 @@ def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return view
 
 
+def positions(codes: npt.NDArray[Any], many: int) -> list[IndexArray]:
+    """Return where each of the first so many codes stands in an array, in order."""
+    order = np.argsort(codes, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(codes, minlength=many)))[:many]
+
+
 class Interner(Generic[T]):
     """Gives each distinct value a small code, in order of first sight."""
 

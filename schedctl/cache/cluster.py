@@ -9,7 +9,8 @@ A pod on a node that is not there takes part in nothing, as in kube-scheduler; i
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -23,6 +24,7 @@ from schedctl.api.nodes import Node
 from schedctl.api.pods import FINISHED, Pod
 from schedctl.cache.affinity_terms import AffinityTerms
 from schedctl.cache.arrays import IndexArray, Interner
+from schedctl.cache.footprints import alike
 from schedctl.cache.node_order import zone_interleaved
 from schedctl.cache.node_table import NodeTable
 from schedctl.cache.nodes import Nodes
@@ -85,6 +87,7 @@ class Cluster:
         pending: pods not on a node yet, by key, in order of arrival.
         strays: pods on nodes that are not there, by key.
         generation: grows with every change.
+        nodes_since: the generation since which there have been the same nodes.
         next_start: where sampling begins its next round over the nodes.
         now: tells the time in Unix nanoseconds: the machine's, unless the cluster is of another moment.
         missing: the kinds that could not be listed; see `lack`.
@@ -99,6 +102,7 @@ class Cluster:
         self.pending: dict[str, PodInfo] = {}
         self.strays: dict[str, PodInfo] = {}
         self.generation = 0
+        self.nodes_since = 0
         self.next_start = 0
         self.now: Callable[[], int] = time.time_ns
         self.missing: dict[type, Gap] = {}
@@ -115,12 +119,12 @@ class Cluster:
     @classmethod
     def of(cls, objects: Iterable[Any]) -> Cluster:
         """Return a cluster of these API structs: nodes first, then the rest in order."""
-        cluster, rest = cls(), []
+        cluster = cls()
+        nodes: list[Node] = []
+        rest: list[Any] = []
         for obj in objects:
-            if isinstance(obj, Node):
-                cluster.add_node(obj)
-            else:
-                rest.append(obj)
+            (nodes if isinstance(obj, Node) else rest).append(obj)
+        cluster.add_nodes(nodes)
         cluster.add_pods(PodInfo(defaults.pod(obj)) for obj in rest if isinstance(obj, Pod))
         for obj in rest:
             if not isinstance(obj, Pod):
@@ -150,6 +154,11 @@ class Cluster:
     def name_rank(self) -> IndexArray:
         """The place of each live node row when nodes are ordered by name, intp (rows,)."""
         return self._order_by_name()[1]
+
+    @property
+    def in_name_order(self) -> bool:
+        """Whether the nodes arrived in the order of their names."""
+        return self._order_by_name()[0] is self.rows
 
     def _order_by_name(self) -> tuple[IndexArray, IndexArray]:
         if self._by_name is None:
@@ -185,7 +194,10 @@ class Cluster:
 
     def version(self, *kinds: type) -> int:
         """Return a number that grows whenever an object of one of these kinds changes; of pods those on nodes count."""
-        return sum(self._versions.get(kind, 0) for kind in kinds)
+        version, versions = 0, self._versions
+        for kind in kinds:
+            version += versions.get(kind, 0)
+        return version
 
     def derived(self, make: Callable[[Cluster], T], *kinds: type) -> T:
         """Return what `make` computes from the objects of these kinds, computed anew only after one has changed.
@@ -247,12 +259,28 @@ class Cluster:
             self._update_node(row, node)
             self._undoes(lambda: self._update_node(row, before))
             return
-        row = self.node_table.append(node)
+        row = int(self.node_table.append([node])[0])
         self._enliven(row)
         self._undoes(lambda: self._drop(row))
         for info in [info for info in self.strays.values() if info.pod.spec.node_name == name]:
             self.remove_pod(info)
             self.add_pod(info)
+
+    def add_nodes(self, nodes: Sequence[Node]) -> None:
+        """Add many nodes at once, which costs much less than one by one; see `add_node`."""
+        table = self.node_table
+        names = {node.metadata.name for node in nodes}
+        plain = self._undo is None and not self.strays
+        if not (plain and 1 < len(nodes) == len(names) and names.isdisjoint(table.row_of)):
+            for node in nodes:
+                self.add_node(node)
+            return
+        rows = table.append([*map(defaults.node, nodes)])
+        table.alive[rows] = True
+        table.row_of.update((node.metadata.name, row) for node, row in zip(nodes, rows.tolist(), strict=True))
+        self._rows = self._by_name = None
+        self._note_many(Node, len(nodes))
+        self.nodes_since = self.generation
 
     def remove_node(self, name: str) -> list[PodInfo]:
         """Remove a node and return the pods that stood on it, which are now nowhere.
@@ -292,27 +320,23 @@ class Cluster:
         Raises:
             ValueError: a pod of one of the keys is there already, or comes twice.
         """
-        row_of = self.node_table.row_of
-        placed: dict[str, PodInfo] = {}
+        row_of = self.node_table.row_of if self._undo is None else {}
+        running: list[PodInfo] = []
+        on: list[int] = []
         for info in infos:
-            spec, phase = info.pod.spec, info.pod.status.phase
-            plain = self._undo is None and spec.node_name in row_of and phase not in FINISHED
-            if not plain:
+            pod = info.pod
+            row = row_of.get(pod.spec.node_name)
+            if row is None or pod.status.phase in FINISHED:
                 self.add_pod(info)
-            elif info.key in placed or self._known(info.key):
-                raise ValueError(f"pod {info.key} is in the cluster already")
             else:
-                placed[info.key] = info
-        running = list(placed.values())
-        rows = np.fromiter((row_of[info.pod.spec.node_name] for info in running), np.intp, len(running))
-        self.pod_table.put_all(running, rows)
-        self.node_table.charge_all(rows, running)
-        for info, row in zip(running, rows.tolist(), strict=True):
-            self.affinity_terms.count(info, row, 1)
-        self.generation += len(running)
-        self._versions[Pod] = self._versions.get(Pod, 0) + 1
-        self._log.clear()
-        self._log_begins = self.generation
+                running.append(info)
+                on.append(row)
+        self._refuse_known([info.key for info in running])
+        rows, likenesses = np.array(on, np.intp), alike(running)
+        self.pod_table.put_all(running, rows, likenesses)
+        self.node_table.charge_all(rows, running, likenesses)
+        self.affinity_terms.count_all(likenesses.first, likenesses.of, rows)
+        self._note_many(Pod, len(running))
 
     def assume(self, info: PodInfo, node_name: str) -> None:
         """Count a pending pod as running on a node, as the scheduler does before the bind is through.
@@ -367,9 +391,9 @@ class Cluster:
         Raises:
             KeyError: it is not there.
         """
-        del self._objects[type(obj)][key_of(obj)]
-        self._note(Change(ChangeKind.OBJECT, subject=obj, before=obj))
-        self._undoes(lambda: self.put(obj))
+        before = self._objects[type(obj)].pop(key_of(obj))
+        self._note(Change(ChangeKind.OBJECT, subject=before, before=before))
+        self._undoes(lambda: self.put(before))
 
     def start_next_at(self, position: int) -> None:
         """Remember where sampling goes on in the next cycle."""
@@ -399,18 +423,39 @@ class Cluster:
     def _known(self, key: str) -> bool:
         return key in self.pod_table.row_of or key in self.pending or key in self.strays
 
+    def _refuse_known(self, keys: Sequence[str]) -> None:
+        """Refuse pods of which one is there already, or comes twice.
+
+        Raises:
+            ValueError: that is so.
+        """
+        distinct = set(keys)
+        holders = (self.pod_table.row_of, self.pending, self.strays)
+        if len(distinct) < len(keys) or not all(distinct.isdisjoint(held) for held in holders):
+            key = next(key for key, times in Counter(keys).items() if times > 1 or self._known(key))
+            raise ValueError(f"pod {key} is in the cluster already")
+
     def _undoes(self, undo: Callable[[], None]) -> None:
         if self._undo is not None:
             self._undo.append(undo)
 
     def _note(self, change: Change) -> None:
         self.generation += 1
+        if change.kind is ChangeKind.NODES:
+            self.nodes_since = self.generation
         kind = type(change.subject) if change.kind is ChangeKind.OBJECT else _TABLED[change.kind]
         self._versions[kind] = self._versions.get(kind, 0) + 1
         self._log.append(change)
         if len(self._log) > 2 * _CHANGES_KEPT:
             del self._log[:_CHANGES_KEPT]
             self._log_begins += _CHANGES_KEPT
+
+    def _note_many(self, kind: type, many: int) -> None:
+        """Count so many changes of a kind, too many to tell one by one."""
+        self.generation += many
+        self._versions[kind] = self._versions.get(kind, 0) + 1
+        self._log.clear()
+        self._log_begins = self.generation
 
     def _enliven(self, row: int) -> None:
         self.node_table.alive[row] = True

@@ -7,17 +7,22 @@ take of one resource is a gather from an array with an entry for each code.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from schedctl.api.resources import asked_alike, granted_alike
 from schedctl.cache.affinity_terms import carried_terms
-from schedctl.cache.arrays import BoolArray, IntArray, Interner
+from schedctl.cache.arrays import CodeArray, IndexArray, IntArray, Interner
 from schedctl.cache.pod_info import AffinityTerm, HostPort, PodInfo
 
 SCORED_CPU, SCORED_MEMORY, POD_COUNT = "scored cpu", "scored memory", "pod count"
 """Quantities beside the resources; no resource can have a name with a space in it."""
+
+
+_ALIKE_KEPT = 4096
+"""How many pods are remembered of which others may be the like; then all are forgotten."""
 
 
 class Footprint(NamedTuple):
@@ -47,17 +52,50 @@ class Footprint(NamedTuple):
         return dict(self.exact).get(quantity, 0)
 
 
+class Alike(NamedTuple):
+    """Pods by likeness: those of one are written alike, but for what their nodes do not ask.
+
+    Attributes:
+        first: the first pod of each likeness.
+        of: the likeness of each pod, intp (pods,).
+    """
+
+    first: list[PodInfo]
+    of: IndexArray
+
+
 class Footprints:
     """All footprints seen in a cluster, by code."""
 
-    __slots__ = ("_amounts", "_known")
+    __slots__ = ("_alike", "_amounts", "_known")
 
     def __init__(self) -> None:
         self._known: Interner[Footprint] = Interner()
+        self._alike: dict[tuple[object, ...], tuple[PodInfo, int]] = {}
         self._amounts: dict[str, IntArray] = {}
 
     def code(self, info: PodInfo) -> int:
-        """Return the code of a pod's footprint."""
+        """Return the code of a pod's footprint.
+
+        Pods of one template share the parts that it is read from, so it is worked out once for the very same parts.
+        """
+        spec = info.pod.spec
+        key = asked_alike(spec), granted_alike(info.pod.status), id(spec.affinity), info.namespace
+        known = self._alike.get(key)
+        if known is not None:
+            info.take_demand(known[0])
+            return known[1]
+        if len(self._alike) >= _ALIKE_KEPT:
+            self._alike.clear()
+        code = self._new_code(info)
+        self._alike[key] = info, code  # holding the pod keeps the ids of its parts from being used again
+        return code
+
+    def codes(self, alike: Alike) -> CodeArray:
+        """Return the codes of many pods' footprints, int32 (pods,)."""
+        return np.fromiter(map(self.code, alike.first), np.int32, len(alike.first))[alike.of]
+
+    def _new_code(self, info: PodInfo) -> int:
         exact, cpu, memory = info.requests
         repels = carried_terms(info).required_anti
         return self._known.code(Footprint(tuple(exact.items()), cpu, memory, info.host_ports, repels))
@@ -70,10 +108,13 @@ class Footprints:
             self._amounts[quantity] = amounts
         return amounts
 
-    def holding(self, protocol: str, port: int) -> BoolArray:
-        """Return which footprints hold a host port, whatever the address, bool (codes,)."""
-        ports = ([held[1:] for held in known.host_ports] for known in self._known.values)
-        return np.array([(protocol, port) in held for held in ports], np.bool_)
+    def addresses(self, protocol: str, port: int) -> dict[int, tuple[str, ...]]:
+        """Return the addresses under which each footprint holds a host port, by code; those that hold it alone."""
+        held = (
+            (code, tuple(each.ip for each in known.host_ports if each[1:] == (protocol, port)))
+            for code, known in enumerate(self._known.values)
+        )
+        return {code: addresses for code, addresses in held if addresses}
 
     def repelling(self, concerned: Callable[[AffinityTerm], bool]) -> dict[str, IntArray]:
         """Return how many terms each footprint repels with that are about somebody, by topology key, int64 (codes,).
@@ -87,3 +128,25 @@ class Footprints:
                 for key, number in Counter(term.topology_key for term in known.repels if concerned(term)).items():
                     found.setdefault(key, np.zeros(len(self._known), np.int64))[code] = number
         return found
+
+
+def alike(infos: Sequence[PodInfo]) -> Alike:
+    """Return the likenesses of pods, which share from now on what they ask for."""
+    kinds: dict[tuple[int | bool, ...], int] = {}
+    granted: dict[int, int] = {}  # most pods share their status with others
+    known: dict[tuple[object, ...], int] = {}
+    first: list[PodInfo] = []
+    of: list[int] = []
+    for info in infos:
+        pod = info.pod
+        spec, status = pod.spec, pod.status
+        if id(status) not in granted:
+            granted[id(status)] = kinds.setdefault(granted_alike(status), len(kinds))
+        key = (*asked_alike(spec), id(spec.affinity), granted[id(status)], info.namespace)
+        code = known.setdefault(key, len(first))
+        if code == len(first):
+            first.append(info)
+        else:
+            info.take_demand(first[code])
+        of.append(code)
+    return Alike(first, np.array(of, np.intp))

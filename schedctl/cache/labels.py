@@ -6,7 +6,7 @@ rows. Texts are interned once for the whole cluster, so that codes of nodes and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -27,9 +27,10 @@ class Domains:
         values: the value of each domain; None for domain 0.
     """
 
-    __slots__ = ("_codes", "_rows", "values")
+    __slots__ = ("_codes", "_rows", "_sizes", "values")
 
     def __init__(self) -> None:
+        self._sizes: IntArray | None = None
         self.values: Interner[str | None] = Interner()
         self.values.code(None)
         self._codes: IndexArray = np.zeros(16, np.intp)
@@ -43,10 +44,18 @@ class Domains:
         self._codes = grown(self._codes, row + 1)
         self._codes[row] = self.values.code(value)
         self._rows = max(self._rows, row + 1)
+        self._sizes = None
 
     def shorten(self, rows: int) -> None:
         """Forget all rows but the first few."""
         self._rows = min(self._rows, rows)
+        self._sizes = None
+
+    def alone(self, row: int) -> bool:
+        """Return whether no other row is in the domain of a row."""
+        if self._sizes is None:
+            self._sizes = np.bincount(self.codes)
+        return bool(self._sizes[self._codes[row]] == 1)
 
     @property
     def codes(self) -> IndexArray:
@@ -85,6 +94,15 @@ class LabelColumns:
         for key, domains in self._domains.items():
             domains.put(row, labels.get(key))
         self._numbers.clear()
+
+    def put_all(self, rows: Iterable[Mapping[str, str] | None]) -> None:
+        """Set the labels of the next new rows."""
+        if not (self._columns or self._domains):
+            self.maps.extend(labels or _NO_LABELS for labels in rows)
+            self._numbers.clear()
+            return
+        for labels in rows:
+            self.put(len(self.maps), labels)
 
     def drop_last(self) -> None:
         """Forget the last row."""

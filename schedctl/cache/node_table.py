@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from schedctl.api import resources
-from schedctl.api.nodes import Node, Taint
+from schedctl.api.nodes import Node, NodeSpec, NodeStatus, Taint
 from schedctl.cache.arrays import BoolArray, CodeArray, IndexArray, IntArray, Interner, grown
-from schedctl.cache.footprints import POD_COUNT, SCORED_CPU, SCORED_MEMORY
+from schedctl.cache.footprints import POD_COUNT, SCORED_CPU, SCORED_MEMORY, Alike
 from schedctl.cache.labels import LabelColumns
 from schedctl.cache.pod_info import PodInfo
 
@@ -78,17 +78,32 @@ class NodeTable:
         """The rows of live nodes in order of arrival, intp (live,)."""
         return np.flatnonzero(self.alive[: len(self.names)])
 
-    def append(self, node: Node) -> int:
-        """Add a row for a node and return it; the caller marks it alive."""
-        row = len(self.names)
-        self.names.append(node.metadata.name)
-        self.objects.append(node)
+    def append(self, nodes: Sequence[Node]) -> IndexArray:
+        """Add rows for nodes and return them, intp (nodes,); the caller marks them alive.
+
+        Of nodes that share their status, what it says is read once.
+        """
+        first, many = len(self.names), len(nodes)
+        rows = np.arange(first, first + many)
+        self.names += [node.metadata.name for node in nodes]
+        self.objects += nodes
+        self.labels.put_all(node.metadata.labels for node in nodes)
         for name in ("alive", "pod_count", "unschedulable", "taints", "images", "features"):
-            setattr(self, name, grown(getattr(self, name), row + 1))
+            setattr(self, name, grown(getattr(self, name), first + many))
         for name in ("allocatable", "requested", "scored"):
-            setattr(self, name, grown(getattr(self, name), row + 1))
-        self.describe(row, node)
-        return row
+            setattr(self, name, grown(getattr(self, name), first + many))
+        like: dict[int, int] = {}
+        images: dict[int, Image] = {}
+        for row, node in enumerate(nodes, first):
+            if like.setdefault(id(node.status), row) == row:
+                self._describe_status(row, node.status, images)
+            self._describe_spec(row, node.spec)
+        if len(like) < many:
+            described = np.fromiter((like[id(node.status)] for node in nodes), np.intp, many)
+            self.allocatable[:, rows] = self.allocatable[:, described]
+            self.images[rows] = self.images[described]
+            self.features[rows] = self.features[described]
+        return rows
 
     def drop_last(self) -> None:
         """Take back the last row, on which nothing stands, as if it had never been appended."""
@@ -100,17 +115,25 @@ class NodeTable:
         """Set what the row says about the node itself, leaving what pods have taken from it."""
         self.objects[row] = node
         self.labels.put(row, node.metadata.labels)
-        offered = resources.allocatable(node.status.allocatable)
+        self._describe_spec(row, node.spec)
+        self._describe_status(row, node.status, {})
+
+    def _describe_spec(self, row: int, spec: NodeSpec) -> None:
+        self.unschedulable[row] = spec.unschedulable
+        self.taints[row] = self.taint_sets.code(tuple(spec.taints or ()))
+
+    def _describe_status(self, row: int, status: NodeStatus, images: dict[int, Image]) -> None:
+        """Set what the row says of a status; `images` are those that were met, by identity, and are added to."""
+        offered = resources.allocatable(status.allocatable)
         codes = {self.resource_code(name): amount for name, amount in offered.items()}
         self.allocatable[:, row] = 0
         for code, amount in codes.items():
             self.allocatable[code, row] = amount
-        self.unschedulable[row] = node.spec.unschedulable
-        self.taints[row] = self.taint_sets.code(tuple(node.spec.taints or ()))
-        self.images[row] = self.image_sets.code(
-            tuple(Image(tuple(image.names or ()), image.size_bytes) for image in node.status.images or ())
-        )
-        self.features[row] = self.feature_sets.code(_in_order(node.status.declared_features or ()))
+        for image in status.images or ():
+            if id(image) not in images:
+                images[id(image)] = Image(tuple(image.names or ()), image.size_bytes)
+        self.images[row] = self.image_sets.code(tuple(images[id(image)] for image in status.images or ()))
+        self.features[row] = self.feature_sets.code(_in_order(status.declared_features or ()))
 
     def resource_code(self, name: str) -> int:
         """Return the matrix row of a resource, making one if it is new."""
@@ -148,21 +171,23 @@ class NodeTable:
         self.scored[1, row] = resources.wrapping_sum(int(self.scored[1, row]), sign * memory)
         self._charge_ports(row, info, sign)
 
-    def charge_all(self, rows: IndexArray, infos: Sequence[PodInfo]) -> None:
+    def charge_all(self, rows: IndexArray, infos: Sequence[PodInfo], alike: Alike) -> None:
         """Count many pods in at once; ``rows[i]`` is the node of ``infos[i]``."""
-        alike: dict[int, tuple[resources.Requests, list[int]]] = {}
-        for position, info in enumerate(infos):
-            requests = info.requests
-            alike.setdefault(id(requests), (requests, []))[1].append(position)
-            self._charge_ports(int(rows[position]), info, 1)
         np.add.at(self.pod_count, rows, 1)
-        for requests, positions in alike.values():
-            where = rows[positions]
-            for name, amount in requests.exact.items():
-                code = self.resource_code(name)
-                np.add.at(self.requested[code], where, amount)
-            np.add.at(self.scored[0], where, requests.scored_cpu)
-            np.add.at(self.scored[1], where, requests.scored_memory)
+        requests = [info.requests for info in alike.first]
+        for name in dict.fromkeys(name for each in requests for name in each.exact):
+            code = self.resource_code(name)
+            self._add(self.requested[code], rows, [each.exact.get(name, 0) for each in requests], alike)
+        self._add(self.scored[0], rows, [each.scored_cpu for each in requests], alike)
+        self._add(self.scored[1], rows, [each.scored_memory for each in requests], alike)
+        holding = np.array([bool(info.host_ports) for info in alike.first], np.bool_)
+        for position in np.flatnonzero(holding[alike.of]).tolist():
+            self._charge_ports(int(rows[position]), infos[position], 1)
+
+    @staticmethod
+    def _add(column: IntArray, rows: IndexArray, amounts: list[int], alike: Alike) -> None:
+        """Add to each row what each pod takes; the amounts are those of the pods' likenesses."""
+        np.add.at(column, rows, np.array(amounts, np.int64)[alike.of])
 
     def _charge_ports(self, row: int, info: PodInfo, sign: int) -> None:
         for ip, protocol, port in info.host_ports:

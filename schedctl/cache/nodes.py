@@ -122,6 +122,14 @@ class Nodes:
         names = self.cluster.node_table.names
         return [names[row] for row in self.rows.tolist()]
 
+    def positions(self, rows: IndexArray) -> IndexArray:
+        """Return where some node rows stand in a column of nodes in order of arrival, intp (rows,)."""
+        return rows if self._whole else np.searchsorted(self.rows, rows)
+
+    def position(self, row: int) -> int:
+        """Return where one node row stands; see `positions`."""
+        return row if self._whole else int(np.searchsorted(self.rows, row))
+
     def take(self, positions: npt.NDArray[Any] | Sequence[int]) -> Nodes:
         """Return the column of these positions (indices or a mask), changes included."""
         chosen = np.asarray(positions)
@@ -173,6 +181,22 @@ class Nodes:
             np.fromiter((table.footprints.code(info) for info in pods), np.int32, len(pods)),
             np.broadcast_to(np.asarray(signs, np.int64), where.shape),
             lambda: given,
+        )
+        return self._supposing(changes)
+
+    def supposing_alike(self, positions: IndexArray, pod: PodInfo) -> Nodes:
+        """Return the column with a pod like this one, which does not run, gained at each of the positions.
+
+        As `supposing`, but with nothing done for each position.
+        """
+        where = positions.shape
+        footprint = np.int32(self.cluster.pod_table.footprints.code(pod))
+        changes = PodChanges(
+            positions,
+            np.broadcast_to(np.intp(-1), where),
+            np.broadcast_to(footprint, where),
+            np.broadcast_to(np.int64(1), where),
+            lambda: np.full(where, pod, np.object_),
         )
         return self._supposing(changes)
 
@@ -286,16 +310,17 @@ class Nodes:
             position_of = self._positions_of(taken)
             return [(position, taken[row]) for row, position in position_of]
         held = {position: set(taken[row]) for row, position in self._positions_of(taken)}
-        changes = self.changes
-        holders = np.flatnonzero(self.cluster.pod_table.footprints.holding(protocol, port)[changes.footprints])
-        for position, info, sign in zip(
-            changes.positions[holders].tolist(), changes.pods[holders], changes.signs[holders].tolist(), strict=True
+        changes, addresses = self.changes, self.cluster.pod_table.footprints.addresses(protocol, port)
+        holders = np.flatnonzero(np.isin(changes.footprints, list(addresses)))
+        for position, footprint, sign in zip(
+            changes.positions[holders].tolist(),
+            changes.footprints[holders].tolist(),
+            changes.signs[holders].tolist(),
+            strict=True,
         ):
-            for wanted in info.host_ports:
-                if (wanted.protocol, wanted.port) == (protocol, port):
-                    addresses = held.setdefault(position, set())
-                    (addresses.add if sign > 0 else addresses.discard)(wanted.ip)
-        return [(position, tuple(sorted(addresses))) for position, addresses in held.items() if addresses]
+            here = held.setdefault(position, set())
+            (here.update if sign > 0 else here.difference_update)(addresses[footprint])
+        return [(position, tuple(sorted(here))) for position, here in held.items() if here]
 
     # -- inside ------------------------------------------------------------------
 

@@ -68,7 +68,7 @@ class PodInfo:
         priority: 0 where the pod states none.
     """
 
-    __slots__ = ("__dict__", "key", "labels", "namespace", "pod", "priority", "uid")
+    __slots__ = ("__dict__", "_demand", "key", "labels", "namespace", "pod", "priority", "uid")
 
     def __init__(self, pod: Pod) -> None:
         metadata = pod.metadata
@@ -78,6 +78,7 @@ class PodInfo:
         self.uid = metadata.uid or self.key
         self.labels = metadata.labels or _NO_LABELS
         self.priority = pod.spec.priority or 0
+        self._demand: Demand | None = None
 
     def __repr__(self) -> str:
         return f"PodInfo({self.key})"
@@ -85,7 +86,9 @@ class PodInfo:
     def as_now(self, pod: Pod) -> PodInfo:
         """Return the same pod after a change that leaves its labels, priority, requests and terms as they are."""
         now = PodInfo(pod)
-        now.__dict__.update(self.__dict__)
+        now._demand = self._demand
+        if self.__dict__:
+            now.__dict__.update(self.__dict__)
         return now
 
     @property
@@ -93,10 +96,20 @@ class PodInfo:
         """Whether the pod is on its way out."""
         return self.pod.metadata.deletion_timestamp is not None
 
-    @cached_property
+    @property
     def demand(self) -> Demand:
-        """What the pod asks for, in each of the ways the scheduler counts it; pods written alike share one."""
-        return resources.demand_of(self.pod)
+        """What the pod asks for, in each of the ways the scheduler counts it; pods written alike share one.
+
+        Every running pod is asked for it, so it has a slot: a dictionary each would take more than the pod.
+        """
+        known = self._demand
+        if known is None:
+            known = self._demand = resources.demand_of(self.pod)
+        return known
+
+    def take_demand(self, other: PodInfo) -> None:
+        """Take over what a pod that is written alike asks for."""
+        self._demand = other.demand
 
     @property
     def requests(self) -> Requests:
@@ -107,8 +120,12 @@ class PodInfo:
     def host_ports(self) -> tuple[HostPort, ...]:
         """The host ports of containers and sidecars, in the order of upstream: sidecars first."""
         spec = self.pod.spec
-        if not any(c.ports for c in spec.containers or ()) and not spec.init_containers:
-            return ()
+        if not spec.init_containers:
+            for container in spec.containers or ():
+                if container.ports:
+                    break
+            else:
+                return ()
         containers = [c for c in spec.init_containers or () if c.restart_policy == "Always"]
         containers += spec.containers or ()
         return tuple(

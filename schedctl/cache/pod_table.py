@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,7 @@ from schedctl.api.quantities import MAX_INT64
 from schedctl.api.selectors import LabelQuery
 from schedctl.api.times import unix_nanoseconds
 from schedctl.cache.arrays import BoolArray, CodeArray, IndexArray, IntArray, Interner, grown
-from schedctl.cache.footprints import Footprints
+from schedctl.cache.footprints import Alike, Footprints
 from schedctl.cache.labels import LabelColumns
 from schedctl.cache.pod_info import PodInfo
 
@@ -26,6 +27,8 @@ NOT_STARTED = MAX_INT64
 """The start time of a pod that has none: later than any other."""
 _FEW = 64
 """Up to how many pods it is cheaper to put in order one by one than to sort all anew."""
+_KEY, _LABELS, _PRIORITY = map(attrgetter, ("key", "labels", "priority"))
+_DELETED = attrgetter("pod.metadata.deletion_timestamp")
 
 
 class PodTable:
@@ -144,23 +147,22 @@ class PodTable:
             self._unordered.add(row)
         return row
 
-    def put_all(self, infos: Sequence[PodInfo], node_rows: IndexArray) -> None:
+    def put_all(self, infos: Sequence[PodInfo], node_rows: IndexArray, alike: Alike) -> None:
         """Add many running pods at once, in new rows."""
         first, many = self._rows, len(infos)
-        code, footprint = self.strings.code, self.footprints.code
+        namespaces = [self.strings.code(info.namespace) for info in alike.first]
         self._make_room(first + many)
         rows = slice(first, first + many)
         self._infos[rows] = np.fromiter(infos, np.object_, many)
         self._node[rows] = node_rows
-        self._namespace[rows] = np.fromiter((code(info.namespace) for info in infos), np.int32, many)
-        self._priority[rows] = np.fromiter((info.priority for info in infos), np.int64, many)
-        self._terminating[rows] = np.fromiter((info.terminating for info in infos), np.bool_, many)
-        self._footprint[rows] = np.fromiter((footprint(info) for info in infos), np.int32, many)
+        self._namespace[rows] = np.array(namespaces, np.int32)[alike.of]
+        self._priority[rows] = np.fromiter(map(_PRIORITY, infos), np.int64, many)
+        self._terminating[rows] = [at is not None for at in map(_DELETED, infos)]
+        self._footprint[rows] = self.footprints.codes(alike)
         if self._started is not None:
             self._started[rows] = np.fromiter((_started(info) for info in infos), np.int64, many)
-        for row, info in enumerate(infos, first):
-            self.labels.put(row, info.labels)
-            self.row_of[info.key] = row
+        self.labels.put_all(map(_LABELS, infos))
+        self.row_of.update(zip(map(_KEY, infos), range(first, first + many), strict=True))
         self._unordered = None
 
     def drop(self, info: PodInfo) -> int:
@@ -189,10 +191,11 @@ class PodTable:
 
     def _make_room(self, rows: int) -> None:
         self._rows = rows
-        self._infos = grown(self._infos, rows, None)
-        self._node = grown(self._node, rows, NO_NODE)
-        for name in ("_namespace", "_priority", "_terminating", "_footprint"):
-            setattr(self, name, grown(getattr(self, name), rows))
+        if rows > len(self._infos):  # the others have room for as many
+            self._infos = grown(self._infos, rows, None)
+            self._node = grown(self._node, rows, NO_NODE)
+            for name in ("_namespace", "_priority", "_terminating", "_footprint"):
+                setattr(self, name, grown(getattr(self, name), rows))
         if self._started is not None:
             self._started = grown(self._started, rows)
 

@@ -33,8 +33,14 @@ def check(
     """Check what a plugin must be, and that it keeps the laws every plugin must satisfy.
 
     Slice: a node's verdict and raw score depend on that node alone. Order: they do not depend on the order of nodes.
-    Purity: asking changes nothing. Range: normalised scores lie in 0 to 100. Each is asked over clusters drawn at
-    random, the same every time, and over the pods of the state of -f if there is one.
+    Purity: asking changes nothing. Range: normalised scores lie in 0 to 100.
+
+    The others are of what a plugin promises so as to be asked less often. Signature: pods of equal signatures get equal
+    answers. Following: what moved_by and follow do not name has not moved. Template: pods written alike are answered
+    alike. Extremes: a normalised score depends on the raw one, the least and the largest alone.
+
+    Each is asked over clusters drawn at random, the same every time, and over the pods of the state of -f if there is
+    one.
     """
     from schedctl import library
     from schedctl.framework.points import POINTS

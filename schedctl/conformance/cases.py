@@ -17,6 +17,7 @@ from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
 from schedctl.api.policies import PriorityClass
 from schedctl.api.priorities import resolve
+from schedctl.api.sharing import Sharing
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.config import loading
@@ -55,11 +56,11 @@ def cluster_of(case: Case) -> tuple[Cluster, list[PodInfo]]:
     """
     objects = [decoded for raw in case.objects or () if (decoded := _decode(raw)) is not None]
     classes = {o.metadata.name: o for o in objects if isinstance(o, PriorityClass)}
-    cluster = Cluster()
+    cluster, sharing = Cluster(), Sharing()
     pods = []
     for obj in objects:
         if isinstance(obj, Pod):
-            pods.append(PodInfo(resolve(defaults.pod(obj), classes)))
+            pods.append(PodInfo(sharing.pod(resolve(defaults.pod(obj), classes))))
         elif isinstance(obj, Node):
             cluster.add_node(obj)
         else:

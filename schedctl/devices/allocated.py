@@ -133,15 +133,18 @@ class AllocatedState:
 
     def hold(self, holder: Holder, claim: ResourceClaim | None) -> None:
         """Set what a holder takes to what a claim holds, nothing if there is no claim or no allocation."""
-        taken = _taken(claim)
+        taken = taken_by(claim)
         before = self._by_holder.pop(holder, ())
         if taken:
             self._by_holder[holder] = taken
         if taken == before:
             return
         self.version += 1
-        for device in {_device(result): None for result in (*before, *taken)}:
-            self._hold_device(device, holder, tuple(result for result in taken if _device(result) == device))
+        mine: dict[DeviceID, list[DeviceRequestAllocationResult]] = {_device(result): [] for result in before}
+        for result in taken:
+            mine.setdefault(_device(result), []).append(result)
+        for device, results in mine.items():
+            self._hold_device(device, holder, tuple(results))
 
     def every_holder(self) -> set[Holder]:
         """Return who holds something."""
@@ -223,8 +226,8 @@ def _pending_holder(pending: PendingAllocation) -> Holder:
     return Holder(key_of(pending.claim), pending.metadata.name)
 
 
-def _taken(claim: ResourceClaim | None) -> _Taken:
-    """What a claim holds but for admin access, which takes nothing."""
+def taken_by(claim: ResourceClaim | None) -> _Taken:
+    """Return what a claim holds but for admin access, which takes nothing."""
     allocation = claim.status.allocation if claim is not None else None
     results: Sequence[DeviceRequestAllocationResult] = (allocation and allocation.devices.results) or ()
     return tuple(result for result in results if not result.admin_access)

@@ -27,8 +27,8 @@ from schedctl.api.devices import (
 from schedctl.api.pods import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from schedctl.cache.arrays import BoolArray, IndexArray
 from schedctl.cache.cluster import Cluster
-from schedctl.devices.allocated import AllocatedState
-from schedctl.devices.groups import groups_of
+from schedctl.devices.allocated import AllocatedState, devices_in_use
+from schedctl.devices.groups import Groups, groups_of
 from schedctl.devices.pools import DevicePools, GatherError, Offer, PooledDevice, device_pools
 from schedctl.devices.search import AllocationError, BudgetExceeded, NodeAllocationError, Pick, Search
 from schedctl.devices.shortages import Explanation
@@ -38,6 +38,9 @@ BUDGET = 1_000_000
 
 _SHARES = uuid.UUID("6d0c2b0e-7f5e-5b0a-9a51-1d6f0a9f0c11")
 """The name space of the ids of shares."""
+
+_ONE = np.zeros(1, np.intp)
+"""Where a single row is among its kind."""
 
 Picks = tuple[tuple[Pick, ...], ...]
 """The devices chosen for each claim."""
@@ -63,6 +66,13 @@ class Allocator:
         self._budget = budget
         self._pools: DevicePools = device_pools(cluster)
         self._classes = cluster.every(DeviceClass)
+        self._made_at = state.version, cluster.version(DeviceClass)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether it would be made again just as it is."""
+        now = devices_in_use(self._cluster).version, self._cluster.version(DeviceClass)
+        return now == self._made_at and device_pools(self._cluster) is self._pools
 
     def allocate(self, row: int, claims: Sequence[ResourceClaim]) -> tuple[AllocationResult, ...] | None:
         """Return what each claim would be given on a node, None if they cannot all be satisfied there.
@@ -87,18 +97,25 @@ class Allocator:
 
         Faults are part of the findings, not raised.
         """
-        groups = groups_of(self._cluster, self._pools, self._state)
-        asked = tuple(msgspec.json.encode(claim.spec.devices) for claim in claims)
-        context = asked, self._cluster.version(DeviceClass), self._budget
-        numbers, first, inverse = np.unique(groups.of(rows), return_index=True, return_inverse=True)
-        outcomes: list[_Outcome] = []
-        for number, position in zip(numbers.tolist(), first.tolist(), strict=True):
-            key: Hashable = number, groups.depends(number), context
-            if key not in groups.outcomes:
-                groups.outcomes[key] = self._outcome(int(rows[position]), claims)
-            outcome: _Outcome = groups.outcomes[key]  # type: ignore[assignment]
-            outcomes.append(outcome)
+        context = self._context(claims)
+        if len(rows) == 1:
+            numbers, first, inverse = self._groups.of(rows), _ONE, _ONE
+        else:
+            numbers, first, inverse = np.unique(self._groups.of(rows), return_index=True, return_inverse=True)
+        outcomes = [
+            self._outcome_for(number, int(rows[position]), claims, context)
+            for number, position in zip(numbers.tolist(), first.tolist(), strict=True)
+        ]
         return Findings(self, rows, claims, inverse, outcomes)
+
+    def fits(self, row: int, claims: Sequence[ResourceClaim]) -> bool:
+        """Return whether claims can be allocated on a node, which is known where that was asked of one alike."""
+        return isinstance(self._outcome_on(row, claims), tuple)
+
+    def allocate_alike(self, row: int, claims: Sequence[ResourceClaim]) -> tuple[AllocationResult, ...] | None:
+        """Return what `allocate` returns, from what was found for a node that is alike; None in case of a fault."""
+        picks = self._outcome_on(row, claims)
+        return self.results(row, claims, picks) if isinstance(picks, tuple) else None
 
     def explain(self, row: int, claims: Sequence[ResourceClaim]) -> Explanation:
         """Return what comes of an attempt on a node and where it gets stuck, with every reason against every device.
@@ -135,6 +152,27 @@ class Allocator:
 
     def _search(self, offer: Offer, claims: Sequence[ResourceClaim], *, explain: bool = False) -> Search:
         return Search(offer, self._state, self._classes, claims, self._pools.matches, self._budget, explain=explain)
+
+    @property
+    def _groups(self) -> Groups:
+        return groups_of(self._cluster, self._pools, self._state)
+
+    def _context(self, claims: Sequence[ResourceClaim]) -> Hashable:
+        """Return all that an outcome depends on beside what the node sees."""
+        asked = tuple(msgspec.json.encode(claim.spec.devices) for claim in claims)
+        return asked, self._cluster.version(DeviceClass), self._budget
+
+    def _outcome_on(self, row: int, claims: Sequence[ResourceClaim]) -> _Outcome:
+        return self._outcome_for(self._groups.of_row(row), row, claims, self._context(claims))
+
+    def _outcome_for(self, number: int, row: int, claims: Sequence[ResourceClaim], context: Hashable) -> _Outcome:
+        """Return what comes of a search on the nodes of a group, of which one is given."""
+        groups = self._groups
+        key: Hashable = number, groups.depends(number), context
+        if key not in groups.outcomes:
+            groups.outcomes[key] = self._outcome(row, claims)
+        outcome: _Outcome = groups.outcomes[key]  # type: ignore[assignment]
+        return outcome
 
     def _outcome(self, row: int, claims: Sequence[ResourceClaim]) -> _Outcome:
         try:
@@ -182,6 +220,10 @@ class Findings:
             return None
         return self._allocator.results(int(self._rows[position]), self._claims, picks)
 
+    def group(self, position: int) -> int:
+        """Return a number that is equal for rows that are alike."""
+        return int(self._group[position])
+
     def fault(self, position: int) -> Fault | None:
         """Return the fault that a row ended in, None if it did not.
 
@@ -224,8 +266,7 @@ def _results(
 
 
 def _result(claim: ResourceClaim, index: int, pick: Pick, chosen: PooledDevice) -> DeviceRequestAllocationResult:
-    request, metadata = pick.request, claim.metadata
-    place = f"{metadata.namespace}/{metadata.name}/{metadata.uid}/{index}"
+    request = pick.request
     return DeviceRequestAllocationResult(
         request=request.full_name,
         driver=chosen.id.driver,
@@ -235,9 +276,14 @@ def _result(claim: ResourceClaim, index: int, pick: Pick, chosen: PooledDevice) 
         tolerations=list(request.tolerations) or None,
         binding_conditions=chosen.device.binding_conditions,
         binding_failure_conditions=chosen.device.binding_failure_conditions,
-        share_id=str(uuid.uuid5(_SHARES, place)) if pick.share else None,
+        share_id=_share_id(claim, index) if pick.share else None,
         consumed_capacity=dict(pick.consumed) or None,
     )
+
+
+def _share_id(claim: ResourceClaim, index: int) -> str:
+    metadata = claim.metadata
+    return str(uuid.uuid5(_SHARES, f"{metadata.namespace}/{metadata.name}/{metadata.uid}/{index}"))
 
 
 def _node_selector(claim: ResourceClaim, node_name: str, chosen: Sequence[PooledDevice]) -> NodeSelector | None:

@@ -8,14 +8,15 @@ takes devices on one node.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 
 import numpy as np
 
+from schedctl.api.devices import ResourceClaim
 from schedctl.cache.arrays import IndexArray, Interner
 from schedctl.cache.cluster import Cluster
-from schedctl.devices.allocated import AllocatedState
-from schedctl.devices.pools import DevicePools, GatherError, Offer
+from schedctl.devices.allocated import AllocatedState, PendingAllocation, PoolID, taken_by
+from schedctl.devices.pools import DevicePools, GatherError, Offer, device_pools
 
 _MOST_KEPT = 20_000
 
@@ -44,6 +45,11 @@ class Groups:
             self.outcomes.clear()
         numbers: IndexArray = (self._pools.look(rows) << 32) | self._pattern[rows]
         return numbers
+
+    def of_row(self, row: int) -> int:
+        """Return the number of one row."""
+        self._catch_up()
+        return self._pools.look_of(row) << 32 | int(self._pattern[row])
 
     def made_for(self, pools: DevicePools, state: AllocatedState) -> bool:
         """Return whether the grouping is of these."""
@@ -93,6 +99,21 @@ class _Kept:
 
     def __init__(self, _: Cluster) -> None:
         self.groups: Groups | None = None
+
+
+def rows_that_see(
+    cluster: Cluster, holders: Iterable[ResourceClaim | PendingAllocation | None]
+) -> frozenset[int] | None:
+    """Return the rows of the nodes that see devices which claims hold, None if they may be any."""
+    home, rows = device_pools(cluster).home, set()
+    for holder in holders:
+        claim = holder.claim if isinstance(holder, PendingAllocation) else holder
+        for result in taken_by(claim):
+            row = home.get(PoolID(result.driver, result.pool))
+            if row is None:
+                return None
+            rows.add(row)
+    return frozenset(rows)
 
 
 def groups_of(cluster: Cluster, pools: DevicePools, state: AllocatedState) -> Groups:

@@ -245,15 +245,21 @@ class DevicePools:
         """
         looks = self._look[rows]
         for row in dict.fromkeys(rows[looks < 0].tolist()):
-            self._look[row] = self._look_of(row)
+            self._look[row] = self._numbered(row)
         result: IndexArray = self._look[rows]
         return result
+
+    def look_of(self, row: int) -> int:
+        """Return the number of what one node sees."""
+        if self._look[row] < 0:
+            self._look[row] = self._numbered(row)
+        return int(self._look[row])
 
     def name(self, row: int) -> str:
         """Return a node's name."""
         return self._nodes.names[row]
 
-    def _look_of(self, row: int) -> int:
+    def _numbered(self, row: int) -> int:
         try:
             offer = self.offer(row)
         except GatherError:

@@ -172,14 +172,16 @@ def remarks(plugin: Plugin, answer: Any) -> tuple[Remark, ...]:
     return tuple(answer)
 
 
-def scope(plugin: Plugin, answer: Any) -> Scope:
+def scope(plugin: Plugin, answer: Any, method: str = "moved_by") -> Scope | frozenset[int]:
     """Return what a change spoils.
 
     Raises:
-        AnswerError: it is no scope.
+        AnswerError: it is neither a scope nor rows.
     """
+    if isinstance(answer, frozenset) and all(type(row) is int for row in answer):
+        return answer
     if not isinstance(answer, Scope):
-        raise _wrong(plugin, "moved_by", answer, "a Scope")
+        raise _wrong(plugin, method, answer, "a Scope, or a frozenset of node rows")
     return answer
 
 

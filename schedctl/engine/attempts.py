@@ -16,18 +16,21 @@ import numpy as np
 
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
-from schedctl.cache.arrays import IndexArray
+from schedctl.cache.arrays import BoolArray, IndexArray
 from schedctl.cache.cluster import Cluster, Witness
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
+from schedctl.cache.pod_table import NO_NODE
 from schedctl.engine import extenders, sampling
 from schedctl.engine.asking import DIRECTLY, Asking, Listening, asking_of
 from schedctl.engine.extenders import Consultation
 from schedctl.engine.faults import CycleError, failure
+from schedctl.engine.feasibility import Unfollowed
 from schedctl.engine.filtering import FilterError, Filtering, filter_nodes
 from schedctl.engine.guesses import Guess, decisive
 from schedctl.engine.nominators import Nominator
-from schedctl.engine.reuse import Templates
+from schedctl.engine.rankings import Ranking
+from schedctl.engine.reuse import Recollection, Templates
 from schedctl.engine.scoring import Scoring, score_nodes
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.extenders import REJECTOR
@@ -36,10 +39,25 @@ from schedctl.framework.profiles import Profile
 from schedctl.framework.reasons import CodeColumn, Reason, Verdicts
 from schedctl.framework.statuses import SUCCESS, Code, Status
 
+_NO_ROWS: IndexArray = np.empty(0, np.intp)
+_CHANGED = "the cluster has changed since this attempt: run it again"
+
+
+@dataclass(slots=True)
+class _Details:
+    """What Filter and Score found, see `Attempt`."""
+
+    judged: Nodes | None = None
+    filtering: Filtering | None = None
+    scoring: Scoring | None = None
+
 
 @dataclass(slots=True)
 class Attempt:
     """What happened in one pod's cycle. Fields after the step at which it ended keep their defaults.
+
+    Where the choice was known already (`schedctl.engine.rankings`), what Filter and Score say is worked out when it is
+    first read, by running the cycle in full; until then `cycle` has no findings.
 
     Attributes:
         cycle: the pod and the state its plugins left.
@@ -52,15 +70,13 @@ class Attempt:
         pre_filter: Success, or the refusal of the pod as a whole.
         pre_filter_nodes: the nodes PreFilter narrowed the search to, by name, or None.
         narrowing_plugins: who narrowed it.
-        judged: the column Filter was run on, None when it was not.
-        filtering: its outcome.
         nominated_first: the pod's nominated node fitted, so no other was looked at.
         sampled: how many feasible nodes were enough, None when every node was judged.
-        scoring: the outcome over the feasible nodes.
+        feasible: how many nodes are feasible.
         post_filter: what PostFilter achieved, None when it was not run.
         error: the fault the cycle was abandoned with, "" for none.
         failed_on: the node a filter failed on, "" for none; `filtering` then holds for the nodes before it by name.
-        tie_rows: the node rows with the best score, intp; empty when no node will do.
+        ranking: what the choice was read off, None where the cycle was run.
         guesses: which missing kinds were read, and which extenders gave no answer; see `schedctl.engine.guesses`.
         consultation: what came of asking extenders, None where the profile has none.
     """
@@ -75,22 +91,60 @@ class Attempt:
     pre_filter: Status = SUCCESS
     pre_filter_nodes: frozenset[str] | None = None
     narrowing_plugins: frozenset[str] = frozenset()
-    judged: Nodes | None = None
-    filtering: Filtering | None = None
     nominated_first: bool = False
     sampled: int | None = None
-    scoring: Scoring | None = None
+    feasible: int = 0
     post_filter: PostFilterResult | None = None
     error: str = ""
     failed_on: str = ""
-    tie_rows: IndexArray = field(default_factory=lambda: np.empty(0, np.intp))
     guesses: frozenset[Guess] = frozenset()
     consultation: Consultation | None = None
+    ranking: Ranking | None = None
+    _details: _Details = field(default_factory=_Details)
+    _best: BoolArray | None = None
+    _tie_rows: IndexArray = field(default_factory=lambda: _NO_ROWS)
+    _chosen: int = NO_NODE
 
     @property
     def pod(self) -> PodInfo:
         """The pod."""
         return self.cycle.pod
+
+    @property
+    def judged(self) -> Nodes | None:
+        """The column Filter was run on, None when it was not."""
+        return self._in_full().judged
+
+    @property
+    def filtering(self) -> Filtering | None:
+        """The outcome of Filter.
+
+        Raises:
+            ValueError: it was not worked out yet, and the cluster has changed since the attempt.
+        """
+        return self._in_full().filtering
+
+    @property
+    def scoring(self) -> Scoring | None:
+        """The outcome of Score over the feasible nodes, None when no node will do.
+
+        Raises:
+            ValueError: it was not worked out yet, and the cluster has changed since the attempt.
+        """
+        return self._in_full().scoring
+
+    @property
+    def fits(self) -> bool:
+        """Whether there is a node that will do."""
+        return self._chosen != NO_NODE
+
+    @property
+    def tie_rows(self) -> IndexArray:
+        """The node rows with the best score, intp; empty when no node will do."""
+        if self._best is not None:
+            assert self.ranking is not None
+            self._tie_rows, self._best = self.ranking.nodes.rows[self._best], None
+        return self._tie_rows
 
     @property
     def ties(self) -> list[str]:
@@ -101,15 +155,12 @@ class Attempt:
     @property
     def chosen(self) -> str:
         """The first by name of the nodes with the best score, "" when no node will do."""
-        if not len(self.tie_rows):
-            return ""
-        first = self.tie_rows[np.argmin(self.cluster.name_rank[self.tie_rows])]
-        return self.cluster.node_table.names[int(first)]
+        return self.cluster.node_table.names[self._chosen] if self.fits else ""
 
     @property
     def refused_everywhere(self) -> bool:
         """Whether the cycle was run and no node will do."""
-        return bool(self.total_nodes) and not self.deleted and self.gated is None and self.scoring is None
+        return bool(self.total_nodes) and not self.deleted and self.gated is None and not self.fits
 
     @property
     def unschedulable_plugins(self) -> frozenset[str]:
@@ -124,6 +175,24 @@ class Attempt:
             if self.consultation.rejected:
                 names.add(REJECTOR)
         return frozenset(names)
+
+    def _in_full(self) -> _Details:
+        """Return what Filter and Score say, run now if the choice alone is known."""
+        if self.ranking is not None and self._details.judged is None:
+            if self.cluster.generation != self.generation:
+                raise ValueError(_CHANGED)
+            again = Attempt(Cycle(self.pod), self.profile, self.cluster, self.generation, self.total_nodes)
+            _run(again, Nominator(), None, None)
+            self._details, ran = again._details, again.cycle
+            cycle = self.cycle
+            cycle.state, cycle.findings, cycle.skip_filter = ran.state, ran.findings, ran.skip_filter
+            cycle.skip_score = ran.skip_score
+        return self._details
+
+    def _choose(self, rows: IndexArray) -> None:
+        """Take the first by name of the rows with the best score."""
+        self._tie_rows = rows
+        self._chosen = int(rows[np.argmin(self.cluster.name_rank[rows])])
 
     @property
     def pending_plugins(self) -> frozenset[str]:
@@ -188,8 +257,9 @@ def filtered(profile: Profile, cluster: Cluster, pod: PodInfo, nominator: Nomina
     try:
         _pre_filter(outcome, cluster.nodes, asking)
         if outcome.pre_filter.successful:
-            outcome.judged = _narrowed(outcome, among)
-            outcome.filtering = filter_nodes(profile, outcome.cycle, outcome.judged, nominator, asking)
+            details = outcome._details
+            details.judged = _narrowed(outcome, among)
+            details.filtering = filter_nodes(profile, outcome.cycle, details.judged, nominator, asking)
     except CycleError as fault:
         outcome.error = str(fault)
         outcome.pre_filter = Status(Code.ERROR, (outcome.error,), fault.plugin)
@@ -209,7 +279,7 @@ def matrix(outcome: Attempt, nodes: Nodes | None = None) -> dict[str, Verdicts]:
     if outcome.judged is None:
         return {}
     if outcome.cluster.generation != outcome.generation:
-        raise ValueError("the cluster has changed since this attempt: run it again")
+        raise ValueError(_CHANGED)
     scratch = outcome.cycle.scratch()
     asked = (p for p in outcome.profile.filter if p.name not in scratch.skip_filter)
     column = outcome.judged if nodes is None else nodes
@@ -256,7 +326,7 @@ def _go_through(
     except CycleError as fault:
         outcome.error = str(fault)
         if isinstance(fault, FilterError):
-            outcome.filtering, outcome.failed_on = fault.filtering, fault.node
+            outcome._details.filtering, outcome.failed_on = fault.filtering, fault.node
 
 
 def _pre_enqueue(outcome: Attempt) -> None:
@@ -278,21 +348,51 @@ def _run(outcome: Attempt, nominator: Nominator, percentage: int | None, templat
         return
     if not outcome.total_nodes:
         return
-    asking = templates.recall(profile, outcome.cycle) if templates is not None else asking_of(cluster)
+    known = templates.recall(profile, outcome.cycle) if templates is not None else None
+    plain = percentage is None and not pod.pod.status.nominated_node_name and not nominator.rivals(pod)
+    if known is not None and plain and _read_off(outcome, known):
+        return
+    asking = known or asking_of(cluster)
     every = cluster.nodes if percentage is None else sampling.rotated(cluster.nodes_by_zone, cluster.next_start)
     _pre_filter(outcome, every, asking)
     if outcome.pre_filter.successful:
         feasible = _filter(outcome, every, nominator, percentage, asking)
         if len(feasible):
-            assert outcome.judged is not None
-            chosen_from = outcome.judged if len(feasible) == len(outcome.judged) else outcome.judged.take(feasible)
+            judged, filtering = outcome._details.judged, outcome._details.filtering
+            assert judged is not None
+            assert filtering is not None
+            chosen_from = judged if len(feasible) == len(judged) else judged.take(feasible)
             consultation = outcome.consultation
             if consultation is not None and consultation.described:
                 chosen_from = chosen_from.described()
-            outcome.scoring = score_nodes(profile, outcome.cycle, chosen_from, asking)
+            scoring = score_nodes(profile, outcome.cycle, chosen_from, asking)
             if consultation is not None:
-                outcome.scoring = extenders.score_on(profile, pod, outcome.scoring, asking, consultation)
-            outcome.tie_rows = chosen_from.rows[outcome.scoring.ties]
+                scoring = extenders.score_on(profile, pod, scoring, asking, consultation)
+            outcome._details.scoring, outcome.feasible = scoring, len(feasible)
+            outcome._choose(chosen_from.rows[scoring.ties])
+            if known is not None and plain:
+                known.remember(filtering, scoring, (outcome.pre_filter_nodes, outcome.narrowing_plugins))
+
+
+def _read_off(outcome: Attempt, known: Recollection) -> bool:
+    """Read the choice off the template's ranking, if it has one that can answer for this pod."""
+    ranking = known.ranking
+    if ranking is None:
+        return False
+    try:
+        outcome._best = ranking.answer(outcome.cycle)
+    except Unfollowed:
+        outcome.cycle = Cycle(outcome.pod)
+        return False
+    outcome.ranking = ranking
+    outcome.feasible = ranking.feasible_nodes
+    outcome.pre_filter_nodes, outcome.narrowing_plugins = ranking.pre_filter_nodes, ranking.narrowing_plugins
+    if outcome.cluster.in_name_order:
+        outcome._chosen = int(ranking.nodes.rows[outcome._best.argmax()])
+    else:
+        outcome._choose(ranking.nodes.rows[outcome._best])
+        outcome._best = None
+    return True
 
 
 def _pre_filter(outcome: Attempt, nodes: Nodes, asking: Asking) -> None:
@@ -340,9 +440,10 @@ def _filter(outcome: Attempt, every: Nodes, nominator: Nominator, percentage: in
         filtering = _extended(outcome, filter_nodes(profile, cycle, alone, nominator), asking, forgiving=True)
         cycle.findings = filtering.findings
         if filtering.feasible[0]:  # a fault is not the end yet: it is met again among all nodes
-            outcome.judged, outcome.filtering, outcome.nominated_first = alone, filtering, True
+            outcome._details.judged, outcome._details.filtering = alone, filtering
+            outcome.nominated_first = True
             return np.zeros(1, np.intp)
-    nodes = outcome.judged = _narrowed(outcome, every)
+    nodes = outcome._details.judged = _narrowed(outcome, every)
     filtering = filter_nodes(profile, cycle, nodes, nominator, asking)
     filtering.raise_faults()
     cycle.findings = filtering.findings
@@ -350,8 +451,8 @@ def _filter(outcome: Attempt, every: Nodes, nominator: Nominator, percentage: in
         choosy = profile.score or any(extender.filters or extender.prioritizes for extender in profile.extenders)
         outcome.sampled = sampling.nodes_to_find(percentage, len(nodes)) if choosy else 1
         filtering = sampling.cut(filtering, outcome.sampled)
-    outcome.filtering = filtering
-    outcome.filtering = filtering = _extended(outcome, filtering, asking)
+    outcome._details.filtering = filtering
+    outcome._details.filtering = filtering = _extended(outcome, filtering, asking)
     return np.flatnonzero(filtering.feasible)
 
 

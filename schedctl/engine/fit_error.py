@@ -15,7 +15,7 @@ def message(outcome: Attempt) -> str:
     pod = outcome.pod.pod.metadata
     if outcome.deleted:
         return f"skip schedule deleting pod: {pod.namespace}/{pod.name}"
-    if outcome.gated is not None or outcome.error or outcome.scoring is not None:
+    if outcome.gated is not None or outcome.error or outcome.fits:
         return ""
     if not outcome.total_nodes:
         return NO_NODES

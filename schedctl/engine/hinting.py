@@ -11,6 +11,10 @@ from collections.abc import Hashable, Iterable
 from enum import IntEnum
 from typing import Any, NamedTuple
 
+import msgspec
+
+from schedctl.api.devices import ResourceClaim
+from schedctl.api.storage import PersistentVolumeClaim
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine import answers
 from schedctl.engine.faults import PASSING, blamed
@@ -129,9 +133,9 @@ class Hints:
         for name in sorted(plugins):
             plugin: Plugin | None = profile.plugins.get(name)
             signature = _signature(plugin, pod) if plugin is not None else None
-            if signature is None:
+            if plugin is None or signature is None:
                 return pod.key
-            parts.append((name, signature))
+            parts.append((name, signature, _claims(plugin, pod)))
         return profile.scheduler_name, tuple(parts)
 
     def _ask(self, plugin: str, hint: QueueingHint, pod: PodInfo, before: Any, after: Any) -> Hint:
@@ -160,6 +164,20 @@ def registrations(plugin: Plugin) -> tuple[Registration, ...]:
         raise
     except faults.ESCAPING as fault:
         raise blamed(plugin, fault) from fault
+
+
+def _claims(plugin: Plugin, pod: PodInfo) -> Hashable:
+    """Return what a plugin that reads claims reads of a pod to know which are the pod's own.
+
+    Its signature may tell no more of them than what they ask for.
+    """
+    if ResourceClaim in plugin.reads and pod.pod.spec.resource_claims:
+        return pod.key
+    volumes = pod.pod.spec.volumes if PersistentVolumeClaim in plugin.reads else None
+    if not volumes:
+        return ()
+    generated = any(volume.ephemeral is not None for volume in volumes)
+    return pod.key if generated else (pod.namespace, msgspec.json.encode(volumes))
 
 
 def _signature(plugin: Plugin, pod: PodInfo) -> Hashable | None:

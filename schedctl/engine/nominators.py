@@ -60,6 +60,11 @@ class Nominator:
         """Return the pods nominated to a node."""
         return self._pods.get(node_name, ())
 
+    def rivals(self, pod: PodInfo) -> bool:
+        """Return whether a node is promised to another pod that outranks or equals this one."""
+        promised = (other for others in self._pods.values() for other in others)
+        return any(other.priority >= pod.priority and other.uid != pod.uid for other in promised)
+
     def node_of(self, info: PodInfo) -> str:
         """Return the node a pod is nominated to, "" for none."""
         return self._node_of.get(info.uid, "")

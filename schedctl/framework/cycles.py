@@ -54,6 +54,14 @@ class CycleState:
     def __contains__(self, key: StateKey[Any]) -> bool:
         return key in self._entries
 
+    def __delitem__(self, key: StateKey[Any]) -> None:
+        del self._entries[key]
+
+    def written_since(self, before: CycleState) -> list[StateKey[Any]]:
+        """Return the keys whose entries are not those of an earlier state."""
+        known = before._entries
+        return [key for key, value in self._entries.items() if key not in known or known[key] is not value]
+
     def copy(self) -> CycleState:
         """Return a state of its own with the same entries."""
         other = CycleState()

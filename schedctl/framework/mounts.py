@@ -17,7 +17,6 @@ from schedctl.cache.arrays import CodeArray, IndexArray, IntArray, Interner, gro
 from schedctl.cache.cluster import Change, ChangeKind, Cluster
 from schedctl.cache.nodes import PodChanges
 from schedctl.cache.pod_info import PodInfo
-from schedctl.cache.pod_table import NO_NODE
 
 T = TypeVar("T", bound=Hashable)
 NOTHING = -1
@@ -69,8 +68,17 @@ class Mounts(ABC, Generic[T]):
         """Return the keys of the pods of which another object's change may tell something new; None for all pods."""
         return ()
 
-    def moved(self, cluster: Cluster, nodes: Collection[int] | None) -> None:
-        """Take note that pods on these node rows have come, gone or changed; None for all rows."""
+    def started_over(self) -> None:
+        """Forget what was counted: all running pods are about to be written down anew."""
+
+    def gained(self, node: int, codes: Sequence[int]) -> None:
+        """Count things that a running pod mounts on a node, by row, a thing once for each time."""
+
+    def lost(self, node: int, codes: Sequence[int]) -> None:
+        """Take back what was counted for a pod when it was written down."""
+
+    def caught_up(self, cluster: Cluster) -> None:
+        """Take note that all that happened was taken in."""
 
     def catch_up(self, cluster: Cluster) -> None:
         """Take in what happened to the cluster since it was asked last."""
@@ -86,13 +94,17 @@ class Mounts(ABC, Generic[T]):
                 self.went(key)
             self._row_of.clear()
             self._codes[:] = NOTHING
+            self.started_over()
             for info in table:
                 self._enter(cluster, info)
-            self.moved(cluster, None)
-            return
-        left = [self._leave(key) for key in stale if key in self._row_of]
-        entered = [self._enter(cluster, table.infos[table.row_of[key]]) for key in stale if key in table.row_of]
-        self.moved(cluster, {*left, *entered} - {NO_NODE})
+        else:
+            for key in stale:
+                if key in self._row_of:
+                    self._leave(key)
+            for key in stale:
+                if key in table.row_of:
+                    self._enter(cluster, table.infos[table.row_of[key]])
+        self.caught_up(cluster)
 
     def codes_of(self, things: Iterable[T]) -> list[int]:
         """Return the codes of things, giving one to each that is new."""
@@ -117,26 +129,6 @@ class Mounts(ABC, Generic[T]):
             found = wanted[table]
         hits = np.flatnonzero(found)
         return hits if len(table) == 1 else hits % pods
-
-    def mounts_on(self, cluster: Cluster, nodes: Collection[int] | None) -> tuple[IndexArray, IndexArray]:
-        """Return (node row, thing) of each mount on some node rows, all if None; intp (m,) each."""
-        node = cluster.pod_table.node
-        codes = self._codes[:, : len(node)]
-        if nodes is not None:
-            here = np.zeros(len(cluster.node_table) + 1, np.bool_)  # the last is for pods that are no more
-            here[list(nodes)] = True
-            pods = np.flatnonzero(here[node])
-            node, codes = node[pods], codes[:, pods]
-        slots, pods = np.nonzero(codes >= 0)
-        return node[pods], codes[slots, pods].astype(np.intp)
-
-    def mounts_of(self, cluster: Cluster, things: IndexArray) -> tuple[IndexArray, IndexArray]:
-        """Return (node row, thing) of each mount of some things; intp (m,) each."""
-        codes = self._codes[:, : len(cluster.pod_table)]
-        wanted = np.zeros(len(self.things) + 1, np.bool_)
-        wanted[things] = True
-        slots, pods = np.nonzero(wanted[codes])
-        return cluster.pod_table.node[pods], codes[slots, pods].astype(np.intp)
 
     def changed(self, cluster: Cluster, changes: PodChanges) -> Changed:
         """Return what the pods supposed to come and go mount."""
@@ -169,10 +161,10 @@ class Mounts(ABC, Generic[T]):
             stale |= dict.fromkeys(affected)
         return stale
 
-    def _enter(self, cluster: Cluster, info: PodInfo) -> int:
-        """Write down what a running pod mounts, and return the row of its node, `NO_NODE` if it mounts nothing."""
+    def _enter(self, cluster: Cluster, info: PodInfo) -> None:
+        """Write down what a running pod mounts."""
         if not info.pod.spec.volumes:
-            return NO_NODE
+            return
         self.came(cluster, info)
         mounted = self.codes_of(self.read(cluster, info))
         row = cluster.pod_table.row_of[info.key]
@@ -182,11 +174,12 @@ class Mounts(ABC, Generic[T]):
             more = np.full((len(mounted) - len(self._codes), self._codes.shape[1]), NOTHING, np.int32)
             self._codes = np.concatenate((self._codes, more))
         self._codes[: len(mounted), row] = mounted
-        return node
+        self.gained(node, mounted)
 
-    def _leave(self, key: str) -> int:
-        """Forget what a pod mounts, and return the row of the node it stood on."""
+    def _leave(self, key: str) -> None:
+        """Forget what a pod mounts."""
         self.went(key)
         row = self._row_of.pop(key)
-        self._codes[:, row] = NOTHING
-        return int(self._node[row])
+        codes = self._codes[:, row]
+        self.lost(int(self._node[row]), codes[codes != NOTHING].tolist())
+        codes[:] = NOTHING

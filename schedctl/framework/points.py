@@ -41,6 +41,7 @@ class Scope(Enum):
 
     NOTHING = "nothing"
     ROW = "the changed row"
+    DOMAINS = "any row, by counts that the plugin brings up to date itself"
     EVERYTHING = "every row"
 
 
@@ -86,7 +87,15 @@ class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point
         reads: the kinds that it reads besides nodes and pods; where one is missing, its answers may be guesses.
         kinds: those among them that are not Kubernetes' own; they are read and listed for its sake, and their objects
             are in the cluster under their structs, as all others are. No event tells of their changes.
-        reads_feasible_set: whether raw scores depend on which nodes are feasible; True, the default, is always right.
+        reads_feasible_set: whether raw scores, or what PreScore says, depend on which nodes are feasible; True, the
+            default, is always right.
+        finds_again: whether Score, Reserve and PreBind find out themselves what Filter has found about a node, where it
+            was not asked about this pod, since its equal's answers are reused.
+        reads_template_only: whether all that `signature` and `moved_by` read of a pod is what a template writes
+            (namespace, labels, owner references, spec), what the kubelet has granted it, and whether it is on its way
+            out; and whether, but for what `follow` counts, a row's answer reads nothing of the pods there but their
+            footprints. False, the default, is always right. Such a plugin is asked about pods that are not there yet,
+            and about rows that others refuse; and whether its PreScore skips may not depend on the feasible nodes.
         args_type: the type of the arguments of a plugin that is not Kubernetes' own; None where it takes any, as they
             are written. (Those of Kubernetes' own are in `schedctl.config.args`.)
     """
@@ -97,6 +106,8 @@ class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point
     reads: ClassVar[tuple[type, ...]] = ()
     kinds: ClassVar[tuple[Kind, ...]] = ()
     reads_feasible_set: ClassVar[bool] = True
+    finds_again: ClassVar[bool] = False
+    reads_template_only: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -108,16 +119,35 @@ class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point
         self.handle = handle
 
     def signature(self, pod: PodInfo) -> Hashable | None:
-        """Return all this plugin reads of a pod, hashable; None, the default, forbids reuse between pods.
+        """Return all this plugin reads of a pod, hashable; None, the default, has it asked anew for every pod.
 
-        Two pods of equal signatures get equal answers on an equal cluster.
+        Two pods of equal signatures get equal answers on an equal cluster. What other plugins leave in the cycle's
+        state is not to be read by a plugin that has a signature.
         """
         return None
 
-    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
+    def moved_by(self, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
         """Return what a change of the cluster spoils of the answers this plugin gave in the cycle.
 
-        The default spoils everything, which is always right.
+        Rows of the node table may be named one by one. The default spoils everything, which is always right.
+        """
+        return Scope.EVERYTHING
+
+    def moves_by_template(self, pod: PodInfo) -> bool:
+        """Return whether pods written alike, wherever they stand, move the answers about this pod alike.
+
+        `moved_by` is then asked about one of them. That follows from `reads_template_only`, and is denied otherwise.
+        """
+        return self.reads_template_only
+
+    def follow(self, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
+        """Count a change into ``cycle.state``, so that the state is what PreFilter and PreScore would leave now.
+
+        Called for changes of which `moved_by` says DOMAINS, in order. Values of the state are replaced, not written to.
+
+        Returns:
+            What the change still spoils: rows, all columns (DOMAINS), or EVERYTHING, the default, where it could not be
+            counted.
         """
         return Scope.EVERYTHING
 
@@ -208,7 +238,14 @@ class PreScorePlugin(Plugin):
 
 
 class ScorePlugin(Plugin):
-    """Ranks feasible nodes."""
+    """Ranks feasible nodes.
+
+    Attributes:
+        normalizes_by_extremes: whether a normalised score depends on nothing but the raw one and the least and the
+            largest raw score of the feasible nodes; False, the default, is always right.
+    """
+
+    normalizes_by_extremes: ClassVar[bool] = False
 
     @abstractmethod
     def score(self, cycle: Cycle, nodes: Nodes) -> IntArray:

@@ -61,3 +61,8 @@ class Profile:
         for point in (self.pre_filter, self.filter, self.pre_score, self.score):
             plugins.update((plugin.name, plugin) for plugin in point)
         return tuple(plugins.values())
+
+    @cached_property
+    def own_deciding(self) -> tuple[tuple[int, Plugin], ...]:
+        """Those of the deciding plugins, with their place among them, whose signature may read what is a pod's own."""
+        return tuple((place, p) for place, p in enumerate(self.deciding) if not p.reads_template_only)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, NamedTuple
 
@@ -84,7 +84,7 @@ class Status:
 
     def by(self, plugin: str) -> Status:
         """Return the status in the name of a plugin."""
-        return replace(self, plugin=plugin)
+        return Status(self.code, self.reasons, plugin, self.timeout, self.causes)
 
 
 SUCCESS = Status(Code.SUCCESS)

@@ -15,24 +15,28 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from schedctl.api.devices import DeviceClass, DeviceRequest, DeviceTaintRule, ResourceClaim, ResourceSlice
 from schedctl.api.field_errors import quoted
 from schedctl.api.meta import key_of
 from schedctl.api.node_selectors import NodeQuery, compile_node_selector
+from schedctl.api.resources import Demand
 from schedctl.api.selectors import SelectorError
 from schedctl.cache.arrays import IndexArray, IntArray
 from schedctl.cache.cluster import Change, ChangeKind, Cluster
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
-from schedctl.devices.allocated import devices_in_use
+from schedctl.devices.allocated import PendingAllocation, devices_in_use, taken_by
 from schedctl.devices.allocator import Allocator
+from schedctl.devices.groups import rows_that_see
 from schedctl.errors import PluginError
 from schedctl.framework.arithmetic import default_normalize
 from schedctl.framework.cycles import Cycle, StateKey
-from schedctl.framework.device_classes import classes_by_resource
+from schedctl.framework.device_classes import can_be_devices, classes_by_resource
 from schedctl.framework.events import Registration
+from schedctl.framework.handles import Handle
 from schedctl.framework.points import (
     FilterPlugin,
     PostFilterPlugin,
@@ -49,7 +53,9 @@ from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status, error, unsc
 from schedctl.plugins import dynamic_resources_writing as writing
 from schedctl.plugins.dynamic_resources_claims import (
     Problem,
+    Resolved,
     Unready,
+    claim_keys,
     idle,
     reserved_for,
     resolve,
@@ -61,7 +67,12 @@ from schedctl.plugins.dynamic_resources_extended import asks_for_devices, in_mem
 from schedctl.plugins.dynamic_resources_search import ClaimSearch, Finding, Findings, Outcome
 
 STATE = StateKey[ClaimSearch | None]("DynamicResources")
-"""Written by PreFilter; None for a pod that needs no devices, or was refused as a whole."""
+"""Written by PreFilter; None for a pod that needs no devices, or was refused as a whole.
+
+It may be the search of an earlier pod with equal claims: `ClaimSearch.is_of` tells.
+"""
+_DEMANDS_KEPT = 256
+_NOT_FOUND = "claim allocation not found for node"
 BEST_ALTERNATIVE = 8
 """What the first alternative of a request is worth; each after it is worth one less."""
 
@@ -74,6 +85,8 @@ class DynamicResources(
     per_row_cost = True
     reads = (DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice)
     reads_feasible_set = False
+    normalizes_by_extremes = True
+    finds_again = True
 
     unread = Reason("not found", code=Code.ERROR)
     unnamed = Reason(
@@ -94,9 +107,15 @@ class DynamicResources(
     failed = Reason("{text}", code=Code.ERROR)
     unavailable = Reason("resourceclaim not available on the node", unresolvable=True)
 
+    def __init__(self, args: Any, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self._latest: ClaimSearch | None = None
+        self._last: tuple[PodInfo, int, Resolved] | None = None
+        self._asked: dict[int, tuple[Demand, frozenset[str], bool]] = {}
+
     def pre_enqueue(self, pod: PodInfo) -> Status:
         """Keep a pod out of the queue until all its claims exist."""
-        return self._resolved(pod, self.handle.cluster)[1] if pod.pod.spec.resource_claims else SUCCESS
+        return self._resolved(pod)[1] if pod.pod.spec.resource_claims else SUCCESS
 
     def events_to_register(self) -> tuple[Registration, ...]:
         """Nodes, classes and slices that bring devices, and claims that move."""
@@ -109,7 +128,7 @@ class DynamicResources(
         cycle.state[STATE] = None
         if not extended and not pod.pod.spec.resource_claims:
             return SKIP
-        user_claims, status = self._resolved(pod, cluster)
+        user_claims, status = self._resolved(pod)
         if not status.successful:
             return status
         special = special_claim(pod, cluster) if extended else None
@@ -134,8 +153,7 @@ class DynamicResources(
             why = unready(claim, self.args.binding_timeout, now)
             if why is not None:
                 unusable[index] = why
-        to_allocate = any(claim.status.allocation is None for claim in claims)
-        allocator = Allocator(cluster, devices_in_use(cluster)) if to_allocate else None
+        allocator = _allocator(claims, cluster)
         classes = classes_by_resource(cluster) if extended else {}
         cycle.state[STATE] = ClaimSearch(pod, cluster, claims, special, reached_from, unusable, allocator, classes)
         return None
@@ -147,6 +165,7 @@ class DynamicResources(
         search, rows = cycle.state[STATE], nodes.rows
         if search is None:
             return ACCEPT
+        search = self._as_of_now(search)
         outcomes = search.outcomes(rows)
         if not outcomes.any():
             return Verdicts((), Findings(search, rows))
@@ -199,10 +218,16 @@ class DynamicResources(
         search = cycle.state[STATE]
         if search is None or not any(map(_has_alternatives, search.claims)):
             return scores
+        search = self._as_of_now(search)
+        search.outcomes(nodes.rows)
+        worth: dict[Hashable, int] = {}
         for position, row in enumerate(nodes.rows.tolist()):
-            found = search.finding(row)
-            if found is not None and found.allocations is not None:
-                scores[position] = _worth(search.claims, found)
+            alike = search.alike(row)
+            if alike not in worth:
+                found = search.finding(row)
+                allocated = found if found is not None and found.allocations is not None else None
+                worth[alike] = _worth(search.claims, allocated) if allocated is not None else 0
+            scores[position] = worth[alike]
         return scores
 
     def normalize(self, cycle: Cycle, nodes: Nodes, scores: IntArray) -> IntArray:
@@ -216,10 +241,13 @@ class DynamicResources(
         search, cluster = cycle.state[STATE], self.handle.cluster
         if search is None or not search.to_allocate:
             return SUCCESS
-        found = search.finding(cluster.node_table.row_of[node_name])
+        row = cluster.node_table.row_of[node_name]
+        if search.shareable and not search.is_of(cycle.pod):
+            return self._reserve(self._resolve(cycle.pod).claims, row)
+        found = search.finding(row)
         if found is None or not found.allocations:
             device_plugin_has_it = all(claim is search.special for _, claim in search.to_allocate)
-            return SUCCESS if device_plugin_has_it else error("claim allocation not found for node")
+            return SUCCESS if device_plugin_has_it else error(_NOT_FOUND)
         for (_, claim), allocation in zip(search.to_allocate, found.allocations, strict=True):
             on_node = found.special.claim if found.special is not None and claim is search.special else claim
             writing.take(on_node, allocation, cluster)
@@ -230,10 +258,12 @@ class DynamicResources(
         search, cluster = _search_of(cycle), self.handle.cluster
         if search is None:
             return
-        for claim in search.claims:
+        claims = self._reserved(search, cycle.pod)
+        for claim in claims:
             writing.give_back(claim, cluster)
-        for claim in search.user_claims:
-            writing.release(claim, cycle.pod, cluster)
+        for claim in claims:
+            if claim is not search.special:
+                writing.release(claim, cycle.pod, cluster)
         if search.special is not None:
             left = special_claim(cycle.pod, cluster)
             if not in_memory(left):
@@ -250,10 +280,17 @@ class DynamicResources(
         search, cluster = cycle.state[STATE], self.handle.cluster
         if search is None:
             return SUCCESS
-        found = search.finding(cluster.node_table.row_of[node_name])
-        allocations = dict(zip((i for i, _ in search.to_allocate), (found and found.allocations) or (), strict=False))
-        written = list(search.claims)
-        for index, claim in enumerate(search.claims):
+        claims = self._reserved(search, cycle.pod)
+        found: Finding | None = None
+        if search.shareable:
+            notes = ((index, writing.pending(claim, cluster)) for index, claim in enumerate(claims))
+            allocations = {index: note.claim.status.allocation for index, note in notes if note is not None}
+        else:
+            found = search.finding(cluster.node_table.row_of[node_name])
+            given = (found and found.allocations) or ()
+            allocations = dict(zip((i for i, _ in search.to_allocate), given, strict=False))
+        written = list(claims)
+        for index, claim in enumerate(claims):
             if reserved_for(claim, cycle.pod):
                 continue
             current, allocation = claim, allocations.get(index)
@@ -271,31 +308,134 @@ class DynamicResources(
             written[index] = result
         status = self._ready(written)
         if status.successful:
-            for claim in search.claims:
+            for claim in claims:
                 writing.give_back(claim, cluster)
         return status
 
     def signature(self, pod: PodInfo) -> Hashable | None:
-        """The resources the pod asks for, any of which a DeviceClass may come to back; None if it needs devices."""
-        if pod.pod.spec.resource_claims or asks_for_devices(pod, self.handle.cluster):
-            return None
-        return frozenset(name for name, amount in pod.demand.pending.items() if amount)
+        """The resources the pod asks for, any of which a DeviceClass may come to back, and what its claims ask for.
 
-    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
-        """Only a DeviceClass can make devices of what a pod asks for that needs none."""
-        if _search_of(cycle) is not None:
+        None if the resources are devices, or a claim is not one that is only to be allocated.
+        """
+        demand = pod.demand
+        known = self._asked.get(id(demand))
+        if known is None:
+            if len(self._asked) >= _DEMANDS_KEPT:
+                self._asked.clear()
+            asked = frozenset(name for name, amount in demand.pending.items() if amount)
+            known = self._asked[id(demand)] = demand, asked, any(map(can_be_devices, asked))
+        _, asked, perhaps_devices = known
+        if perhaps_devices and asks_for_devices(pod, self.handle.cluster):
+            return None
+        if not pod.pod.spec.resource_claims:
+            return asked
+        claims = self._shareable(pod)
+        return None if claims is None else (asked, *(msgspec.json.encode(claim.spec.devices) for claim in claims))
+
+    def moves_by_template(self, pod: PodInfo) -> bool:
+        """Pods move nothing."""
+        return True
+
+    def moved_by(self, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
+        """Devices that are taken or given back move the nodes that see them; pods move nothing.
+
+        What becomes of the claims of the pod itself shows in its signature. Only a DeviceClass can make devices of what
+        a pod asks for that needs none.
+        """
+        search = _search_of(cycle)
+        if change.kind is ChangeKind.OBJECT and isinstance(change.subject, DeviceClass):
             return Scope.EVERYTHING
-        classes = change.kind is ChangeKind.OBJECT and isinstance(change.subject, DeviceClass)
-        return Scope.EVERYTHING if classes else Scope.NOTHING
+        if search is None:
+            return Scope.NOTHING
+        if not search.shareable:
+            return Scope.EVERYTHING
+        if change.kind is not ChangeKind.OBJECT:
+            return Scope.NOTHING if change.kind in (ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED) else Scope.ROW
+        if isinstance(change.subject, ResourceClaim | PendingAllocation):
+            return self._moved_by_claim(search, change)
+        return Scope.EVERYTHING if isinstance(change.subject, self.reads) else Scope.NOTHING
 
     # -- inside ------------------------------------------------------------------
 
+    def _moved_by_claim(self, search: ClaimSearch, change: Change) -> Scope | frozenset[int]:
+        """Return what a claim moves that holds other devices than before.
+
+        Where devices are only taken, and a node still has enough, it had enough before. The note of an allocation that
+        has been written moves nothing by its end.
+        """
+        cluster, given_back = self.handle.cluster, change.before
+        if isinstance(given_back, PendingAllocation) and given_back is change.subject:
+            written = cluster.get(ResourceClaim, key_of(given_back.claim))
+            taken = taken_by(written)
+            if taken and taken == taken_by(given_back.claim) and all(each.share_id is None for each in taken):
+                return Scope.NOTHING
+        rows = rows_that_see(cluster, (change.subject, change.before))
+        if not rows:
+            return Scope.EVERYTHING if rows is None else Scope.NOTHING
+        if given_back is not None and rows_that_see(cluster, (given_back,)) != frozenset():
+            return rows
+        if any(map(_has_alternatives, search.claims)):
+            return rows  # which still may do, but for another alternative, and so score otherwise
+        allocator = _allocator(search.claims, cluster)
+        assert allocator is not None
+        return frozenset(row for row in rows if not allocator.fits(row, search.claims))
+
+    def _as_of_now(self, search: ClaimSearch) -> ClaimSearch:
+        """Return the search with the devices as they are now; what shareable claims ask for stays what it was."""
+        if not search.shareable or search.is_current:
+            return search
+        latest = self._latest
+        if latest is None or latest.claims is not search.claims or not latest.is_current:
+            cluster, claims = self.handle.cluster, search.claims
+            latest = ClaimSearch(search.pod, cluster, claims, None, {}, {}, _allocator(claims, cluster), {})
+            self._latest = latest
+        return latest
+
+    def _reserve(self, claims: Sequence[ResourceClaim], row: int) -> Status:
+        """Take devices on a node for claims of which it is known that they can be allocated there."""
+        cluster = self.handle.cluster
+        allocator = _allocator(claims, cluster)
+        allocations = allocator.allocate_alike(row, claims) if allocator is not None else None
+        if not allocations:
+            return error(_NOT_FOUND)
+        for claim, allocation in zip(claims, allocations, strict=True):
+            writing.take(claim, allocation, cluster)
+        return SUCCESS
+
+    def _reserved(self, search: ClaimSearch, pod: PodInfo) -> Sequence[ResourceClaim]:
+        """Return the claims that a search took devices for in the name of a pod, be they deleted in the meantime."""
+        if search.pod is pod:
+            return search.claims
+        cluster = self.handle.cluster
+        found = (cluster.get(ResourceClaim, key) or writing.noted(key, cluster) for key in claim_keys(pod))
+        return [claim for claim in found if claim is not None]
+
+    def _shareable(self, pod: PodInfo) -> tuple[ResourceClaim, ...] | None:
+        """Return the claims of a pod if all of them are there and only to be allocated."""
+        cluster, resolved = self.handle.cluster, self._resolve(pod)
+        if resolved.problem is not None:
+            return None
+        for claim in resolved.claims:
+            if claim.status.allocation is not None or not self._allocatable(claim, cluster, check=True).successful:
+                return None
+        return resolved.claims
+
     def _claims_of(self, pod: PodInfo) -> tuple[ResourceClaim, ...] | None:
-        resolved = resolve(pod, self.handle.cluster)
+        resolved = self._resolve(pod)
         return resolved.claims if resolved.problem is None else None
 
-    def _resolved(self, pod: PodInfo, cluster: Cluster) -> tuple[tuple[ResourceClaim, ...], Status]:
+    def _resolve(self, pod: PodInfo) -> Resolved:
+        """Find the claims of a pod; the answer about the pod asked for last is kept while no claim changes."""
+        cluster = self.handle.cluster
+        now = cluster.version(ResourceClaim)
+        if self._last is not None and self._last[:2] == (pod, now) and not cluster.missing:
+            return self._last[2]
         resolved = resolve(pod, cluster)
+        self._last = pod, now, resolved
+        return resolved
+
+    def _resolved(self, pod: PodInfo) -> tuple[tuple[ResourceClaim, ...], Status]:
+        resolved = self._resolve(pod)
         if resolved.problem is None:
             return resolved.claims, SUCCESS
         name = resolved.claim.partition("/")[2]
@@ -361,6 +501,12 @@ class _OnRows:
 
     def at(self, row: int) -> Any:
         return self.ask(int(self.rows[row]))
+
+
+def _allocator(claims: Sequence[ResourceClaim], cluster: Cluster) -> Allocator | None:
+    """Return what allocates claims; None if all of them are."""
+    to_allocate = any(claim.status.allocation is None for claim in claims)
+    return Allocator(cluster, devices_in_use(cluster)) if to_allocate else None
 
 
 def _search_of(cycle: Cycle) -> ClaimSearch | None:

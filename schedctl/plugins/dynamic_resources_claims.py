@@ -6,6 +6,7 @@ here of a claim is what kube-scheduler reads off the object alone: no other pod 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
@@ -86,6 +87,14 @@ def resolve(pod: PodInfo, cluster: Cluster) -> Resolved:
             return Resolved((), Problem.FOREIGN, reference.name, key)
         claims.append(claim)
     return Resolved(tuple(claims))
+
+
+def claim_keys(pod: PodInfo) -> Iterator[str]:
+    """Yield the keys of the claims that a pod refers to, whether or not they can be had."""
+    for reference in pod.pod.spec.resource_claims or ():
+        name = _name(pod, reference)
+        if isinstance(name, str):
+            yield f"{pod.namespace}/{name}"
 
 
 def is_pod(owner: OwnerReference, pod: PodInfo) -> bool:

@@ -7,7 +7,7 @@ the passes with nominated pods and all of preemption cost nothing more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from types import MappingProxyType
@@ -195,12 +195,34 @@ class ClaimSearch:
         self._unready = unready
         self._devices = devices
         self._classes = classes
+        self._shareable = special is None and all(claim.status.allocation is None for claim in claims)
         rows = len(cluster.node_table)
         self._outcomes = np.full(rows, _UNASKED, np.int8)
         self._batch_of = np.full(rows, -1, np.int32)
         self._place = np.zeros(rows, np.intp)
         self._batches: list[Batch] = []
         self._found: dict[int, Finding | None] = {}
+
+    @property
+    def shareable(self) -> bool:
+        """Whether all that is to be done is to allocate the user's claims, which is the same for pods of equal ones."""
+        return self._shareable
+
+    def is_of(self, pod: PodInfo) -> bool:
+        """Return whether it is a pod's search, and of the devices and claims as they are now."""
+        claims = ((claim, self._cluster.get(ResourceClaim, key_of(claim))) for claim in self.claims)
+        return self.pod is pod and self.is_current and all(claim is now for claim, now in claims)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether it is of the devices as they are now."""
+        return self._devices is None or self._devices.is_current
+
+    def alike(self, row: int) -> Hashable:
+        """Return something that is equal for nodes, asked about before, on which claims get equal devices."""
+        number = int(self._batch_of[row])
+        fits = self._outcomes[row] == Outcome.FITS
+        return fits, number, self._batches[number].found.group(int(self._place[row])) if number >= 0 else 0
 
     @property
     def user_claims(self) -> tuple[ResourceClaim, ...]:
@@ -218,12 +240,16 @@ class ClaimSearch:
         Raises:
             Inconclusive: the search was given up on one of them.
         """
-        unasked = rows[self._outcomes[rows] == _UNASKED]
-        if len(unasked):
+        outcomes = self._outcomes[rows]
+        unasked = rows[outcomes == _UNASKED]
+        if len(unasked) > 1:
             once = np.zeros(len(self._outcomes), np.bool_)
             once[unasked] = True
-            self._ask(np.flatnonzero(once))
-        return self._outcomes[rows]
+            unasked = np.flatnonzero(once)
+        if len(unasked):
+            self._ask(unasked)
+            outcomes = self._outcomes[rows]
+        return outcomes
 
     def text(self, row: int) -> str:
         """Return what went wrong on a node whose search failed."""

@@ -34,6 +34,12 @@ def pending(claim: ResourceClaim, cluster: Cluster) -> PendingAllocation | None:
     return cluster.get(PendingAllocation, uid_of(claim))
 
 
+def noted(key: str, cluster: Cluster) -> ResourceClaim | None:
+    """Return the claim of a key, ``namespace/name``, as the note of its allocation has it, None if there is none."""
+    notes = cluster.every(PendingAllocation).values()
+    return next((note.claim for note in notes if key_of(note.claim) == key), None)
+
+
 def take(claim: ResourceClaim, allocation: AllocationResult, cluster: Cluster) -> None:
     """Note an allocation that is to be written; the first one counts when a pod refers to a claim twice."""
     if pending(claim, cluster) is None:

@@ -9,7 +9,7 @@ has the distinct terms of running pods, ``inter_pod_affinity_causes`` names the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from schedctl.api.field_errors import aggregated
 from schedctl.api.meta import Namespace
 from schedctl.api.nodes import Node
 from schedctl.api.selectors import SelectorError
-from schedctl.cache.affinity_terms import carried_terms
+from schedctl.cache.affinity_terms import CarriedTerms, carried_terms
 from schedctl.cache.arrays import BoolArray, IntArray
 from schedctl.cache.cluster import Change, ChangeKind, Cluster
 from schedctl.cache.nodes import Nodes
@@ -36,6 +36,7 @@ from schedctl.plugins.inter_pod_affinity_state import (
     NO_DOMAIN,
     AffinityState,
     DomainCounts,
+    ScoreState,
     concerning,
     domains_of,
     nodes_selected,
@@ -43,7 +44,7 @@ from schedctl.plugins.inter_pod_affinity_state import (
 )
 
 STATE = StateKey[AffinityState]("PreFilterInterPodAffinity")
-SCORES = StateKey[DomainCounts]("PreScoreInterPodAffinity")
+SCORES = StateKey[ScoreState]("PreScoreInterPodAffinity")
 
 
 class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
@@ -56,6 +57,8 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     reads = (Namespace,)
     reads_feasible_set = False
+    reads_template_only = True
+    normalizes_by_extremes = True
     args: InterPodAffinityArgs
 
     # -- filtering ---------------------------------------------------------------
@@ -116,13 +119,12 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         pod, cluster = cycle.pod, nodes.cluster
         if malformed := _malformed(pod):
             return error(f"failed to parse pod: {malformed}")
-        own = [(term, weight) for term, weight in pod.preferred_affinity]
-        own += [(term, -weight) for term, weight in pod.preferred_anti_affinity]
+        own = _preferences(pod, cluster)
         if self.args.ignore_preferred_terms_of_existing_pods and not own:
             return SKIP
         sums = DomainCounts(cluster.node_table.labels)
         for term, weight in own:
-            sums.add(term.topology_key, nodes_selected(cluster, resolved((term,), cluster)), factor=weight)
+            sums.add(term.topology_key, nodes_selected(cluster, (term,)), factor=weight)
         carried = cluster.affinity_terms
         concerned = concerning(pod, cluster)
         for table, factor in (
@@ -134,7 +136,7 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
                 sums.add(carriers.term.topology_key, carriers.nodes, carriers.counts, carriers.weights, factor)
         if not sums.pairs:
             return SKIP
-        cycle.state[SCORES] = sums
+        cycle.state[SCORES] = ScoreState(own, sums)
         return None
 
     def score(self, cycle: Cycle, nodes: Nodes) -> IntArray:
@@ -145,11 +147,11 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         """
         if SCORES not in cycle.state:
             raise PluginError('failed to read "PreScoreInterPodAffinity" from cycleState: not found')
-        sums = cycle.state[SCORES]
-        scores = np.zeros(len(nodes), np.int64)
-        for key in sums.keys:
-            scores += sums.at(key, domains_of(nodes, key))
-        return scores
+        sums = cycle.state[SCORES].sums
+        first, *others = (sums.at(key, domains_of(nodes, key)) for key in sums.keys)
+        for scores in others:
+            first += scores
+        return first
 
     def normalize(self, cycle: Cycle, nodes: Nodes, scores: IntArray) -> IntArray:
         """Stretch the scores so that the least becomes 0 and the largest 100; all 0 where they are equal."""
@@ -180,18 +182,77 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         return (pod.namespace, frozenset(pod.labels.items()), _terms_of(pod))
 
     def moved_by(self, cycle: Cycle, change: Change) -> Scope:
-        """A pod counts where a term of either side is about the other; nodes and namespaces, where there are terms.
-
-        Counts are kept in the state, so whatever changes them is asked again from PreFilter on.
-        """
+        """A pod counts where a term of either side is about the other; nodes and namespaces, where there are terms."""
         pod, cluster = cycle.pod, self.handle.cluster
         if change.kind is ChangeKind.OBJECT:
             moved = isinstance(change.subject, Namespace)
         elif change.kind in (ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED):
-            moved = _concern_each_other(cluster, pod, change.subject)
+            return Scope.DOMAINS if _concern_each_other(cluster, pod, change.subject) else Scope.NOTHING
         else:
-            moved = bool(cluster.affinity_terms or any(_terms_of(pod)))
+            counted = STATE in cycle.state or SCORES in cycle.state  # if only of pods that have gone since
+            moved = counted or bool(cluster.affinity_terms or any(_terms_of(pod)))
         return Scope.EVERYTHING if moved else Scope.NOTHING
+
+    def follow(self, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
+        """Count a pod in its node's domains, unless that begins or ends a Skip; a domain of one node is a row."""
+        other, node, sign = change.subject, change.row, 1 if change.kind is ChangeKind.POD_ADDED else -1
+        cluster = self.handle.cluster
+        concerned, carried = concerning(cycle.pod, cluster), carried_terms(other)
+        repelling = [term.topology_key for term in carried.required_anti if concerned(term)]
+        keys = {*repelling}
+        if STATE in cycle.state:
+            before = cycle.state[STATE]
+            attracting, unwanted = before.meeting(other)
+            keys.update(attracting, unwanted)
+            state = cycle.state[STATE] = before.counting(attracting, unwanted, repelling, node, sign)
+            if not (state.required or state.anti or state.repelling.pairs):
+                return Scope.EVERYTHING
+            first = bool(state.attracting.pairs) != bool(before.attracting.pairs)
+        else:
+            first = False
+            if DomainCounts(cluster.node_table.labels).moved(node, [(key, sign, sign) for key in repelling]).pairs:
+                return Scope.EVERYTHING
+        weights = list(self._weights(cycle, carried, concerned, other, sign))
+        keys.update(key for key, *_ in weights)
+        scored = (
+            cycle.state[SCORES] if SCORES in cycle.state else ScoreState((), DomainCounts(cluster.node_table.labels))
+        )
+        sums = scored.sums.moved(node, weights)
+        if bool(sums.pairs) != (SCORES in cycle.state):
+            return Scope.EVERYTHING
+        if SCORES in cycle.state:
+            cycle.state[SCORES] = ScoreState(scored.own, sums)
+        domains = [cluster.node_table.labels.domains(key) for key in keys]
+        wide = first or any(each.codes[node] != NO_DOMAIN and not each.alone(node) for each in domains)
+        return Scope.DOMAINS if wide else frozenset((node,))
+
+    def _weights(
+        self, cycle: Cycle, carried: CarriedTerms, concerned: Callable[[AffinityTerm], bool], other: PodInfo, sign: int
+    ) -> Iterator[tuple[str, int, int]]:
+        """Yield what a pod that came or went adds to which topology key, and how many pods that counts for."""
+        scored = SCORES in cycle.state
+        own = cycle.state[SCORES].own if scored else _preferences(cycle.pod, self.handle.cluster)
+        if self.args.ignore_preferred_terms_of_existing_pods and not own:
+            return
+        for term, weight in own:
+            if term.matches(other.namespace, None, other.labels):
+                yield term.topology_key, sign * weight, sign
+        hard = self.args.hard_pod_affinity_weight
+        theirs = (
+            *((term, hard) for term in (carried.required if hard else ())),
+            *carried.preferred,
+            *((term, -weight) for term, weight in carried.preferred_anti),
+        )
+        for term, weight in theirs:
+            if concerned(term):
+                yield term.topology_key, sign * weight, sign
+
+
+def _preferences(pod: PodInfo, cluster: Cluster) -> tuple[tuple[AffinityTerm, int], ...]:
+    """Return the preferred terms of an incoming pod, resolved, with their signed weights."""
+    weighted = (*pod.preferred_affinity, *((term, -weight) for term, weight in pod.preferred_anti_affinity))
+    terms = resolved((term for term, _ in weighted), cluster)
+    return tuple(zip(terms, (weight for _, weight in weighted), strict=True))
 
 
 def _lacks_company(state: AffinityState, nodes: Nodes) -> BoolArray:
@@ -199,6 +260,13 @@ def _lacks_company(state: AffinityState, nodes: Nodes) -> BoolArray:
 
     The first of a series of pods that want each other's company is let in wherever the node has all topology keys.
     """
+    if state.supposed is None:
+        first = state.attracts_itself and not state.attracting.pairs
+        lonely = np.zeros(len(nodes), np.bool_)
+        for key in state.required_keys:
+            domains = domains_of(nodes, key)
+            lonely |= domains == NO_DOMAIN if first else ~state.attracting.any_at(key, domains)
+        return lonely
     together = np.ones(len(nodes), np.bool_)
     everywhere = np.ones(len(nodes), np.bool_)
     pairs: IntArray | int = state.attracting.pairs
@@ -206,16 +274,9 @@ def _lacks_company(state: AffinityState, nodes: Nodes) -> BoolArray:
         domains = domains_of(nodes, key)
         present = domains != NO_DOMAIN
         everywhere &= present
-        found = state.attracting.at(key, domains)
-        if state.supposed is not None:
-            found = (found + state.supposed.attracting) * present
-            pairs = pairs + state.supposed.attracting * present
-        together &= found > 0
-    if not state.attracts_itself:
-        return ~together
-    if isinstance(pairs, int):
-        return ~(together if pairs else everywhere)
-    return ~np.where(pairs != 0, together, everywhere)
+        together &= (state.attracting.at(key, domains) + state.supposed.attracting) * present > 0
+        pairs = pairs + state.supposed.attracting * present
+    return ~(np.where(pairs != 0, together, everywhere) if state.attracts_itself else together)
 
 
 def _met(counts: DomainCounts, more: Mapping[str, IntArray], nodes: Nodes) -> BoolArray | None:
@@ -223,10 +284,12 @@ def _met(counts: DomainCounts, more: Mapping[str, IntArray], nodes: Nodes) -> Bo
     met: BoolArray | None = None
     for key in dict.fromkeys((*counts.keys, *more)):
         domains = domains_of(nodes, key)
-        found = counts.at(key, domains) if key in counts else np.zeros(len(nodes), np.int64)
         if key in more:
-            found = (found + more[key]) * (domains != NO_DOMAIN)
-        met = found > 0 if met is None else met | (found > 0)
+            found = counts.at(key, domains) if key in counts else np.zeros(len(nodes), np.int64)
+            here = (found + more[key]) * (domains != NO_DOMAIN) > 0
+        else:
+            here = counts.any_at(key, domains)
+        met = here if met is None else met | here
     return met
 
 

@@ -7,7 +7,7 @@ supposed column add to those counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -78,10 +78,42 @@ class DomainCounts:
             sums += self._sums[key]
         self._sums[key] = sums
 
+    def domain(self, key: str, node: int) -> int:
+        """Return the domain of a node row under a topology key."""
+        return int(self._labels.domains(key).codes[node])
+
+    def moved(self, node: int, amounts: Sequence[tuple[str, int, int]]) -> DomainCounts:
+        """Return the sums with pods come to a node, or gone from it, counted too.
+
+        Args:
+            node: the node row.
+            amounts: (topology key, what to add, how many pods that is), negative for pods that have gone.
+        """
+        if not amounts:
+            return self
+        moved = DomainCounts(self._labels)
+        moved.pairs, moved._sums = self.pairs, dict(self._sums)
+        for key, amount, pods in amounts:
+            domain = self.domain(key, node)
+            sums = moved._sums.get(key)
+            if sums is None:
+                sums = moved._sums[key] = np.zeros(len(self._labels.domains(key)), np.int64)
+            elif sums is self._sums.get(key):
+                sums = moved._sums[key] = sums.copy()
+            if domain != NO_DOMAIN:
+                sums[domain] += amount
+                moved.pairs += pods
+        return moved
+
     def at(self, key: str, domains: IndexArray) -> IntArray:
         """Return the sum in each of some domains, int64 (n,); 0 for `NO_DOMAIN`."""
         sums: IntArray = self._sums[key][domains]
         return sums
+
+    def any_at(self, key: str, domains: IndexArray) -> BoolArray:
+        """Return in which of some domains the sum is above 0, bool (n,)."""
+        above: BoolArray = (self._sums[key] > 0)[domains]
+        return above
 
     def __contains__(self, key: str) -> bool:
         return key in self._sums
@@ -100,6 +132,19 @@ class Supposed:
     attracting: IntArray
     unwanted: Mapping[str, IntArray]
     repelling: Mapping[str, IntArray]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreState:
+    """What PreScore found.
+
+    Attributes:
+        own: the pod's preferred terms, their namespace selectors resolved to names, with their signed weights.
+        sums: weights of the terms of either side that are about the other, by domain.
+    """
+
+    own: tuple[tuple[AffinityTerm, int], ...]
+    sums: DomainCounts
 
 
 @dataclass(frozen=True)
@@ -132,6 +177,22 @@ class AffinityState:
     def attracts_itself(self) -> bool:
         """Whether the pod matches all its own required terms."""
         return matches_all(self.required, self.pod)
+
+    def meeting(self, other: PodInfo) -> tuple[Sequence[str], Sequence[str]]:
+        """Return under which topology keys another pod counts as company, and under which as unwanted."""
+        attracting = self.required_keys if matches_all(self.required, other) else ()
+        return attracting, [t.topology_key for t in self.anti if t.matches(other.namespace, None, other.labels)]
+
+    def counting(
+        self, attracting: Sequence[str], unwanted: Sequence[str], repelling: Sequence[str], node: int, sign: int
+    ) -> AffinityState:
+        """Return the state with a pod counted that came to a node row (+1) or went (-1), under these topology keys."""
+        return replace(
+            self,
+            attracting=self.attracting.moved(node, [(key, sign, sign) for key in attracting]),
+            unwanted=self.unwanted.moved(node, [(key, sign, sign) for key in unwanted]),
+            repelling=self.repelling.moved(node, [(key, sign, sign) for key in repelling]),
+        )
 
     def supposing(self, nodes: Nodes, changes: PodChanges) -> AffinityState:
         """Return the state that fits a supposed column, whose changes these are."""

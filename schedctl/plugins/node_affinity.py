@@ -46,6 +46,8 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     """Rejects nodes the pod's selector or required affinity does not match, and ranks by the preferred terms."""
 
     reads_feasible_set = False
+    reads_template_only = True
+    normalizes_by_extremes = True
     unmatched = Reason("node(s) didn't match Pod's node affinity/selector", unresolvable=True)
     enforced = Reason("node(s) didn't match scheduler-enforced node affinity", unresolvable=True)
     conflict = Reason("pod affinity terms conflict", unresolvable=True)

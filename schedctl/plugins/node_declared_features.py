@@ -27,6 +27,8 @@ REQUIRED = StateKey[frozenset[str]]("PreFilterNodeDeclaredFeatures")
 class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
     """Rejects nodes that do not declare every feature the pod needs."""
 
+    reads_template_only = True
+
     unmatched = Reason("node(s) didn't match Pod's required features", unresolvable=True)
     unprepared = Reason(f'error reading "{REQUIRED.name}" from cycle-state: not found', code=Code.ERROR)
 

@@ -16,6 +16,8 @@ from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
 class NodeName(PreFilterPlugin, FilterPlugin):
     """Rejects all nodes but the one in ``spec.nodeName``."""
 
+    reads_template_only = True
+
     other = Reason("node(s) didn't match the requested node name", unresolvable=True)
 
     def signature(self, pod: PodInfo) -> Hashable:

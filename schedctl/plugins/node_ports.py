@@ -23,6 +23,8 @@ ANY_ADDRESS = "0.0.0.0"
 class NodePorts(PreFilterPlugin, FilterPlugin):
     """Rejects nodes on which another pod holds a host port the pod asks for."""
 
+    reads_template_only = True
+
     taken = Reason("node(s) didn't have free ports for the requested pod ports")
     unprepared = Reason(f'reading "{WANTED.name}" from cycleState: not found', code=Code.ERROR)
 

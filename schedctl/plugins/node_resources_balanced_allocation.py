@@ -15,7 +15,7 @@ from schedctl.cache.cluster import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle
-from schedctl.framework.device_classes import DEVICE_KINDS, devices_moved
+from schedctl.framework.device_classes import DEVICE_KINDS, can_be_devices, classes_by_resource, devices_moved
 from schedctl.framework.points import PreScorePlugin, Scope, ScorePlugin
 from schedctl.framework.resource_scoring import balance, resource_columns
 from schedctl.framework.statuses import SKIP, Status
@@ -26,6 +26,7 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
 
     reads = DEVICE_KINDS
     reads_feasible_set = False
+    reads_template_only = True
 
     def signature(self, pod: PodInfo) -> Hashable:
         """Its requests, as written."""
@@ -34,7 +35,11 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
     def moved_by(self, cycle: Cycle, change: Change) -> Scope:
         """Only what the node offers and what is taken there matter, and the devices that resources may be."""
         if change.kind is not ChangeKind.OBJECT:
-            return Scope.ROW
+            # whether kube-scheduler crashes over the selectors of a class depends on all the nodes it scores
+            asked = {spec.name for spec in self.args.resources if cycle.pod.demand.balanced.get(spec.name, 0)}
+            extended = set(filter(can_be_devices, asked))
+            as_devices = extended and not extended.isdisjoint(classes_by_resource(self.handle.cluster))
+            return Scope.EVERYTHING if as_devices else Scope.ROW
         return Scope.EVERYTHING if devices_moved(cycle.pod.demand.balanced, change) else Scope.NOTHING
 
     def pre_score(self, cycle: Cycle, nodes: Nodes) -> Status | None:

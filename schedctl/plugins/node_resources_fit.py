@@ -44,6 +44,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     reads = DEVICE_KINDS
     reads_feasible_set = False
+    reads_template_only = True
     too_many_pods = Reason("Too many pods")
     insufficient = Reason("Insufficient {resource}")
     unprepared = Reason(f'error reading "{REQUESTS.name}" from cycleState: not found', code=Code.ERROR)

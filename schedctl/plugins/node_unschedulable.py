@@ -21,6 +21,8 @@ CORDON = Taint(key="node.kubernetes.io/unschedulable", effect=NO_SCHEDULE)
 class NodeUnschedulable(PreFilterPlugin, FilterPlugin):
     """Rejects cordoned nodes, unless the pod tolerates the cordon."""
 
+    reads_template_only = True
+
     cordoned = Reason("node(s) were unschedulable", unresolvable=True)
 
     def signature(self, pod: PodInfo) -> Hashable:

@@ -19,13 +19,11 @@ from schedctl.api.storage import (
     PersistentVolumeClaim,
     StorageClass,
     VolumeAttachment,
-    claim_name,
 )
 from schedctl.cache.arrays import BoolArray
 from schedctl.cache.cluster import Change, ChangeKind, Cluster
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
-from schedctl.framework.csi_migration import migration_of
 from schedctl.framework.cycles import Cycle, StateKey
 from schedctl.framework.events import Registration
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, Scope
@@ -54,8 +52,15 @@ class Wanted:
     elsewhere: Attachments
     here: Attachments
 
+    @property
+    def nothing(self) -> bool:
+        """Whether there is nothing to attach, and nothing wrong with it."""
+        here, elsewhere = self.here, self.elsewhere
+        return not (here.volumes or here.fault is not None or elsewhere.volumes or elsewhere.fault is not None)
+
 
 WANTED = StateKey[Wanted]("NodeVolumeLimits")
+"""Written by PreFilter: what is wanted as far as it matters while no pods are supposed; see `_of_any_pod`."""
 
 
 class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
@@ -68,27 +73,49 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
     claimless = Reason('looking up PVC {claim}: persistentvolumeclaim "{name}" not found', unresolvable=True)
     unreadable = Reason("{fault}", code=Code.ERROR)
 
-    def signature(self, pod: PodInfo) -> Hashable | None:
-        """The volumes that may count; nothing is reused for a pod with ephemeral ones, which are its own."""
-        sources: list[Hashable] = []
-        for volume in pod.pod.spec.volumes or ():
-            if volume.ephemeral is not None and volume.persistent_volume_claim is None:
-                return None
-            if is_attached(volume):
-                migration = migration_of(volume)
-                claim = claim_name(pod.pod, volume)
-                sources.append((volume.name, claim, migration and getattr(volume, migration.source)))
-        return (pod.namespace, *sources) if sources else ()
+    def signature(self, pod: PodInfo) -> Hashable:
+        """The volumes to be attached, of those that no running pod mounts only the driver."""
+        if not any(map(is_attached, pod.pod.spec.volumes or ())):
+            return ()
+        wanted = _of_any_pod(self.handle.cluster, pod)
+        return () if wanted.nothing else (wanted.here.content, wanted.elsewhere.content)
 
-    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
-        """A pod with volumes changes its own node, for a pod that has some; so does everything about storage."""
-        if not any(map(is_attached, cycle.pod.pod.spec.volumes or ())):
+    def moves_by_template(self, pod: PodInfo) -> bool:
+        """For pods with volumes it matters on which node another stands."""
+        return not any(map(is_attached, pod.pod.spec.volumes or ()))
+
+    def moved_by(self, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
+        """A pod with volumes changes its own node, for a pod that has some; so do the objects of a node's storage.
+
+        A node that takes the volumes although a pod has come took them before. What becomes of the claims of the pod
+        itself shows in its signature.
+        """
+        if WANTED not in cycle.state or cycle.state[WANTED].nothing:
+            return Scope.NOTHING
+        cluster, subject = self.handle.cluster, change.subject
+        if change.kind is ChangeKind.NODES:
+            return Scope.ROW
+        if change.kind is ChangeKind.OBJECT and not isinstance(subject, self.reads):
+            return Scope.NOTHING
+        match subject:
+            case CSIDriver():
+                return Scope.EVERYTHING
+            case CSINode():
+                row = cluster.node_table.row_of.get(subject.metadata.name)
+                return Scope.NOTHING if row is None else frozenset((row,))
+        wanted = cycle.state[WANTED].here
+        drivers = cluster.derived(node_drivers, CSINode, Node)
+        if not wanted.volumes or wanted.fault is not None or not drivers.limited_somewhere:
             return Scope.NOTHING
         if change.kind is ChangeKind.OBJECT:
-            return Scope.EVERYTHING if isinstance(change.subject, self.reads) else Scope.NOTHING
-        if change.kind in (ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED):
-            return Scope.ROW if any(map(is_attached, change.subject.pod.spec.volumes or ())) else Scope.NOTHING
-        return Scope.ROW if change.kind is ChangeKind.NODES else Scope.NOTHING
+            rows = volumes_in_use(cluster).moved_by(cluster, change)
+            return Scope.EVERYTHING if rows is None else rows
+        if change.kind is ChangeKind.NODE_UPDATED or not drivers.limited[change.row]:
+            return Scope.NOTHING
+        if not any(map(is_attached, subject.pod.spec.volumes or ())):
+            return Scope.NOTHING
+        still = change.kind is ChangeKind.POD_ADDED and volumes_in_use(cluster).takes(change.row, wanted, drivers)
+        return Scope.NOTHING if still else Scope.ROW
 
     def events_to_register(self) -> tuple[Registration, ...]:
         """Attachments that end, and drivers and limits that change."""
@@ -98,21 +125,23 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         """Skip pods without volumes that may count."""
         if not any(map(is_attached, cycle.pod.pod.spec.volumes or ())):
             return SKIP
-        cycle.state[WANTED] = _wanted(nodes.cluster, cycle.pod)
+        cluster = nodes.cluster
+        cycle.state[WANTED] = (_wanted if cluster.missing else _of_any_pod)(cluster, cycle.pod)
         return None
 
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Refuse nodes that lack a driver, or where a driver would have more volumes than it can attach."""
         cluster = nodes.cluster
-        wanted = cycle.state[WANTED] if WANTED in cycle.state else _wanted(cluster, cycle.pod)
-        if not any(each.volumes or each.fault is not None for each in (wanted.here, wanted.elsewhere)):
+        kept = WANTED in cycle.state and nodes.changes is None
+        wanted = cycle.state[WANTED] if kept else _wanted(cluster, cycle.pod)
+        if wanted.nothing:
             return ACCEPT
         drivers = cluster.derived(node_drivers, CSINode, Node)
         known = nodes.gather(drivers.known)
         verdicts = self._unready(wanted.here, nodes, known, drivers)
         if not known.all():
             verdicts |= self._unready(wanted.elsewhere, nodes, ~known, drivers)
-        if wanted.here.volumes and wanted.here.fault is None and drivers.limited.any():
+        if wanted.here.volumes and wanted.here.fault is None and drivers.limited_somewhere:
             verdicts = verdicts.then(self._overfull(wanted.here, nodes, drivers))
         return verdicts
 
@@ -173,6 +202,30 @@ def _wanted(cluster: Cluster, pod: PodInfo) -> Wanted:
         attachments(cluster, pod, migrating=False, running=False),
         attachments(cluster, pod, migrating=True, running=False),
     )
+
+
+def _of_any_pod(cluster: Cluster, pod: PodInfo) -> Wanted:
+    """Return what a pod needs attached, so that it is the same for pods whose volumes are of nobody else.
+
+    Where it is limited what a driver attaches, a volume that a running pod mounts is told by its handle. What is wanted
+    elsewhere is left out where no node is without a CSINode.
+    """
+    drivers = cluster.derived(node_drivers, CSINode, Node)
+    wanted = attachments(cluster, pod, migrating=True, running=False)
+    limited = any(volume.driver in drivers.limits for volume in wanted.volumes)
+    in_use = volumes_in_use(cluster) if limited else None
+
+    def attached(found: Attachments) -> Attachments:
+        volumes = {
+            volume if in_use is not None and not in_use.is_fresh(volume) else CSIVolume(volume.driver, place): names
+            for place, (volume, names) in enumerate(found.volumes.items())
+        }
+        return Attachments(volumes, found.fault)
+
+    here = attached(wanted)
+    if drivers.known_everywhere:
+        return Wanted(here, here)
+    return Wanted(attached(attachments(cluster, pod, migrating=False, running=False)), here)
 
 
 @dataclass(frozen=True, slots=True)

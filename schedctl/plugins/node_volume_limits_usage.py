@@ -7,7 +7,7 @@ attached though no pod there mounts them. `VolumesInUse` keeps the counts by dri
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,11 +27,16 @@ from schedctl.cache.cluster import Change, ChangeKind, Cluster
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.mounts import Mounts
-from schedctl.plugins.node_volume_limits_volumes import CSIVolume, Fault, attachments
+from schedctl.plugins.node_volume_limits_volumes import Attachments, CSIVolume, Fault, attachments
 
 UNLIMITED = MAX_INT64
 NO_DRIVER = -1
 """The driver of a fault."""
+_FEW = 32
+"""Up to how many nodes are asked about one by one."""
+_SHIFT = 32
+"""A node row and the code of a volume make a number: ``row << 32 | code``."""
+_CODE = (1 << _SHIFT) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +45,17 @@ class NodeDrivers:
 
     Attributes:
         known: bool (rows,), nodes that have a CSINode.
+        known_everywhere: whether all nodes have one.
         limited: bool (rows,), nodes on which some driver has a limit.
+        limited_somewhere: whether there is such a node.
         limits: by driver, int64 (rows,), how many volumes it attaches, `UNLIMITED` where it does not say.
         installed: by driver, bool (rows,), where it is.
     """
 
     known: BoolArray
+    known_everywhere: bool
     limited: BoolArray
+    limited_somewhere: bool
     limits: dict[str, IntArray]
     installed: dict[str, BoolArray]
 
@@ -54,21 +63,23 @@ class NodeDrivers:
 def node_drivers(cluster: Cluster) -> NodeDrivers:
     """Return what the CSINodes of a cluster say; for `Cluster.derived`, from CSINode and Node."""
     rows, row_of = len(cluster.node_table), cluster.node_table.row_of
-    drivers = NodeDrivers(np.zeros(rows, np.bool_), np.zeros(rows, np.bool_), {}, {})
+    known, limited = np.zeros(rows, np.bool_), np.zeros(rows, np.bool_)
+    limits: dict[str, IntArray] = {}
+    installed: dict[str, BoolArray] = {}
     for name, csi_node in cluster.every(CSINode).items():
         row = row_of.get(name)
         if row is None:
             continue
-        drivers.known[row] = True
+        known[row] = True
         for driver in csi_node.spec.drivers or ():
-            if driver.name not in drivers.installed:
-                drivers.installed[driver.name] = np.zeros(rows, np.bool_)
-                drivers.limits[driver.name] = np.full(rows, UNLIMITED, np.int64)
-            drivers.installed[driver.name][row] = True
+            if driver.name not in installed:
+                installed[driver.name] = np.zeros(rows, np.bool_)
+                limits[driver.name] = np.full(rows, UNLIMITED, np.int64)
+            installed[driver.name][row] = True
             if driver.allocatable is not None and driver.allocatable.count is not None:
-                drivers.limits[driver.name][row] = driver.allocatable.count
-                drivers.limited[row] = True
-    return drivers
+                limits[driver.name][row] = driver.allocatable.count
+                limited[row] = True
+    return NodeDrivers(known, bool(known[cluster.rows].all()), limited, bool(limited.any()), limits, installed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +108,13 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
         self._faults: list[int] = []
         self._drivers: Interner[str] = Interner()
         self._driver_of: CodeArray = np.empty(0, np.int32)
-        self._counts: IntArray = np.zeros((0, 0), np.int64)
+        self._mounts: dict[int, int] = {}
+        self._mounted: dict[int, int] = {}
+        self._counts: list[IntArray] = []
+        self._rows = len(cluster.node_table)
         self._users: dict[tuple[type, str], set[str]] = {}
         self._used: dict[str, set[tuple[type, str]]] = {}
-        self._attached: tuple[IndexArray, IndexArray] = np.empty(0, np.intp), np.empty(0, np.intp)
+        self._attached: frozenset[int] = frozenset()
         self._attached_names: set[str] = set()
         self._attached_is_known = False
 
@@ -109,13 +123,27 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
     def used(self, nodes: Nodes, driver: str, supposed: Supposed | None) -> IntArray:
         """Return how many volumes of a driver each node of a column has attached, int64 (n,)."""
         code = self._drivers.known(driver)
-        counted = 0 <= code < len(self._counts)  # pods that do not run may bring drivers along
-        used = np.array(nodes.gather(self._counts[code])) if counted else np.zeros(len(nodes), np.int64)
+        used = np.array(nodes.gather(self._counts[code])) if code >= 0 else np.zeros(len(nodes), np.int64)
         if supposed is not None:
             ours = self._driver_of[supposed.things] == code
             gained = (supposed.after > 0).astype(np.int64) - (supposed.before > 0)
             np.add.at(used, supposed.positions, gained * (ours & ~supposed.attached))
         return used
+
+    def takes(self, row: int, wanted: Attachments, drivers: NodeDrivers) -> bool:
+        """Return whether a node is sure to take some more volumes, as if it had none of them yet."""
+        if self._faults:
+            return False
+        for driver in wanted.drivers:
+            limits, code = drivers.limits.get(driver), self._drivers.known(driver)
+            used = int(self._counts[code][row]) if code >= 0 else 0
+            if limits is not None and used + len(wanted.of(driver)) > limits[row]:
+                return False
+        return True
+
+    def is_fresh(self, volume: CSIVolume) -> bool:
+        """Return whether no running pod mounts a volume."""
+        return not self._mounts.get(self.things.known(volume))
 
     def mounted(self, nodes: Nodes, volumes: Sequence[CSIVolume], supposed: Supposed | None) -> IntArray | int:
         """Return how many of some volumes pods on each node mount already, int64 (n,); 0 where none does anywhere."""
@@ -125,9 +153,12 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
             thing = self.things.known(volume)
             if thing < 0:
                 continue
-            by_row = np.zeros(len(cluster.node_table), np.bool_)
-            by_row[cluster.pod_table.node[self.mounting(cluster, (thing,))]] = True
-            here = nodes.gather(by_row)
+            if len(nodes) <= _FEW:
+                here = np.array([row << _SHIFT | thing in self._mounted for row in nodes.rows.tolist()], np.bool_)
+            else:
+                by_row = np.zeros(len(cluster.node_table), np.bool_)
+                by_row[cluster.pod_table.node[self.mounting(cluster, (thing,))]] = True
+                here = nodes.gather(by_row)
             if supposed is not None:
                 here = here.copy()
                 ours = supposed.things == thing
@@ -159,10 +190,25 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
         positions, mounted = np.divmod(pairs, things)
         net = np.zeros(len(pairs), np.int64)
         np.add.at(net, which, changed.signs)
-        there = nodes.rows[positions] * things + mounted
-        before = _occurrences(there, *self.mounts_of(nodes.cluster, mounted), things)
-        attached = _occurrences(there, *self._attached, things) > 0
+        pairs_there = (nodes.rows[positions] << _SHIFT | mounted).tolist()
+        before = np.array([self._mounted.get(pair, 0) for pair in pairs_there], np.int64)
+        attached = np.array([pair in self._attached for pair in pairs_there], np.bool_)
         return Supposed(positions, mounted, before, before + net, attached)
+
+    def moved_by(self, cluster: Cluster, change: Change) -> frozenset[int] | None:
+        """Return the rows of the nodes that another object's change may have made have more or fewer; None for any."""
+        subject, row_of = change.subject, cluster.node_table.row_of
+        match subject:
+            case VolumeAttachment():
+                nodes = (each.spec.node_name for each in (subject, change.before) if each is not None)
+                return frozenset(row_of[name] for name in nodes if name in row_of)
+            case PersistentVolume() if subject.metadata.name in self._attached_names:
+                return None
+            case PersistentVolume() | PersistentVolumeClaim():
+                users = self._users.get((type(subject), key_of(subject)), ())
+                pods = cluster.pod_table
+                return frozenset(int(pods.node[pods.row_of[key]]) for key in users if key in pods.row_of)
+        return None
 
     # -- keeping current ---------------------------------------------------------
 
@@ -178,7 +224,9 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
             self._faults.append(code)
             self._driver_of[code] = NO_DRIVER
         else:
-            self._driver_of[code] = self._drivers.code(thing.driver)
+            self._driver_of[code] = driver = self._drivers.code(thing.driver)
+            if driver == len(self._counts):
+                self._counts.append(np.zeros(self._rows, np.int64))
 
     def came(self, cluster: Cluster, info: PodInfo) -> None:
         """Note the claims that a pod uses, and the volumes they are bound to."""
@@ -220,35 +268,56 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
             self._attached_is_known = False
         return ()
 
-    def moved(self, cluster: Cluster, nodes: Collection[int] | None) -> None:
-        """Count the volumes of these nodes anew, and of those where a VolumeAttachment may have changed."""
-        if nodes is None or not self._attached_is_known:
-            before = self._attached[0].tolist()
+    def started_over(self) -> None:
+        """Forget all counts."""
+        self._mounts.clear()
+        self._mounted.clear()
+        self._attached, self._attached_is_known = frozenset(), False
+        for counts in self._counts:
+            counts[:] = 0
+
+    def gained(self, node: int, codes: Sequence[int]) -> None:
+        """Count the volumes that the node did not have yet."""
+        for code in codes:
+            pair = node << _SHIFT | code
+            before = self._mounted.get(pair, 0)
+            self._mounted[pair] = before + 1
+            self._mounts[code] = self._mounts.get(code, 0) + 1
+            if not before and pair not in self._attached:
+                self._count(node, code, 1)
+
+    def lost(self, node: int, codes: Sequence[int]) -> None:
+        """Take back the volumes that nobody else has there."""
+        for code in codes:
+            pair = node << _SHIFT | code
+            self._mounts[code] -= 1
+            left = self._mounted[pair] - 1
+            if left:
+                self._mounted[pair] = left
+                continue
+            del self._mounted[pair]
+            if pair not in self._attached:
+                self._count(node, code, -1)
+
+    def caught_up(self, cluster: Cluster) -> None:
+        """Count what VolumeAttachments keep on nodes, where that may have changed."""
+        if not self._attached_is_known:
             self._attach(cluster)
-            nodes = None if nodes is None else {*nodes, *before, *self._attached[0].tolist()}
-        if missing := len(self._drivers) - len(self._counts):
-            self._counts = np.concatenate((self._counts, np.zeros((missing, self._counts.shape[1]), np.int64)))
-        self._counts = grown(self._counts, len(cluster.node_table))
-        if nodes is not None and not nodes:
-            return
-        self._counts[:, slice(None) if nodes is None else list(nodes)] = 0
-        node, thing = self.mounts_on(cluster, nodes)
-        if len(self._attached[0]):
-            here = slice(None) if nodes is None else np.isin(self._attached[0], list(nodes))
-            node = np.concatenate((node, self._attached[0][here]))
-            thing = np.concatenate((thing, self._attached[1][here]))
-        once = np.unique(node * len(self.things) + thing)
-        node, thing = np.divmod(once, max(len(self.things), 1))
-        driver = self._driver_of[thing]
-        counted = driver != NO_DRIVER
-        np.add.at(self._counts, (driver[counted], node[counted]), 1)
+        if len(cluster.node_table) > self._rows:
+            self._rows = len(cluster.node_table)
+            self._counts = [grown(counts, self._rows) for counts in self._counts]
+
+    def _count(self, node: int, code: int, by: int) -> None:
+        driver = int(self._driver_of[code])
+        if driver != NO_DRIVER:
+            self._counts[driver] = counts = grown(self._counts[driver], node + 1)
+            counts[node] += by
 
     def _attach(self, cluster: Cluster) -> None:
         """Take in the VolumeAttachments; only those of volumes that are written as CSI volumes count."""
         self._attached_is_known = True
         self._attached_names.clear()
-        nodes: list[int] = []
-        volumes: list[CSIVolume] = []
+        attached: set[int] = set()
         for attachment in cluster.every(VolumeAttachment).values():
             spec = attachment.spec
             name, row = spec.source.persistent_volume_name, cluster.node_table.row_of.get(spec.node_name)
@@ -257,9 +326,12 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
             self._attached_names.add(name)
             volume = cluster.get(PersistentVolume, name)
             if volume is not None and volume.spec.csi is not None:
-                nodes.append(row)
-                volumes.append(CSIVolume(spec.attacher, volume.spec.csi.volume_handle))
-        self._attached = np.array(nodes, np.intp), np.array(self.codes_of(volumes), np.intp)
+                (code,) = self.codes_of((CSIVolume(spec.attacher, volume.spec.csi.volume_handle),))
+                attached.add(row << _SHIFT | code)
+        for pair in attached ^ self._attached:
+            if pair not in self._mounted:
+                self._count(pair >> _SHIFT, pair & _CODE, 1 if pair in attached else -1)
+        self._attached = frozenset(attached)
 
 
 def volumes_in_use(cluster: Cluster) -> VolumesInUse:
@@ -268,9 +340,3 @@ def volumes_in_use(cluster: Cluster) -> VolumesInUse:
     cluster.rely_on(PersistentVolumeClaim, PersistentVolume, StorageClass, VolumeAttachment)
     volumes.catch_up(cluster)
     return volumes
-
-
-def _occurrences(wanted: IntArray, nodes: IndexArray, things: IndexArray, number: int) -> IntArray:
-    """Return how often each pair of node and thing, as ``node * number + thing``, is among some, int64 (m,)."""
-    pairs = np.sort(nodes * number + things)
-    return np.searchsorted(pairs, wanted, "right") - np.searchsorted(pairs, wanted)

@@ -8,6 +8,7 @@ annotation there that lists migrated plugins is not looked at.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -28,12 +29,13 @@ class CSIVolume(NamedTuple):
 
     Attributes:
         driver: the name of the CSI driver, or of whatever provisioner a class names.
-        handle: the driver's name for the volume, or ``namespace/name`` of a claim that is not bound yet.
+        handle: the driver's name for the volume, or ``namespace/name`` of a claim that is not bound yet; where it does
+            not matter which volume it is, its place among those of the pod.
         bound: whether it exists already.
     """
 
     driver: str
-    handle: str
+    handle: str | int
     bound: bool = True
 
 
@@ -58,8 +60,13 @@ class Attachments:
         fault: what is wrong with the first volume with which something is; those behind it are not looked at.
     """
 
-    volumes: dict[CSIVolume, tuple[str, ...]]
+    volumes: Mapping[CSIVolume, tuple[str, ...]]
     fault: Fault | None
+
+    @property
+    def content(self) -> Hashable:
+        """All of it, as a value."""
+        return tuple(self.volumes.items()), self.fault
 
     @property
     def drivers(self) -> list[str]:

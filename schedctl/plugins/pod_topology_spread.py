@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from schedctl.api.nodes import Node
-from schedctl.api.selectors import LabelQuery, SelectorError
+from schedctl.api.selectors import SelectorError
 from schedctl.cache.arrays import IntArray
 from schedctl.cache.cluster import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
@@ -42,6 +42,7 @@ from schedctl.plugins.pod_topology_spread_counts import (
     HardState,
     SoftState,
     hard_state,
+    is_counted,
     soft_state,
 )
 
@@ -53,6 +54,7 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
     """Rejects nodes whose domain holds too many of the pods a constraint counts, and prefers those with few."""
 
     reads = GROUPING_KINDS
+    reads_template_only = True
 
     missing = Reason("node(s) didn't match pod topology spread constraints (missing required label)", unresolvable=True)
     skewed = Reason("node(s) didn't match pod topology spread constraints")
@@ -89,8 +91,28 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
             other: PodInfo = change.subject
             if other.terminating or other.namespace != pod.namespace:
                 return Scope.NOTHING
-            constraints = tuple(c for c in constraints if _counts(c.selector, other))
+            return Scope.DOMAINS if any(is_counted(c.selector, other) for c in constraints) else Scope.NOTHING
         return Scope.EVERYTHING if constraints else Scope.NOTHING
+
+    def follow(self, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
+        """Count a pod in its node's domains; where those are of one node and no minimum moves, that is a row."""
+        row, sign = change.row, 1 if change.kind is ChangeKind.POD_ADDED else -1
+        wide = False
+        if HARD in cycle.state:
+            hard = cycle.state[HARD]
+            now = cycle.state[HARD] = hard.counting(self.handle.cluster, change.subject, row, sign)
+            wide = any(
+                after is not before and (after.floor != before.floor or not after.domains.alone(row))
+                for before, after in zip(hard.spreads, now.spreads, strict=True)
+            )
+        if SOFT in cycle.state:
+            soft = cycle.state[SOFT]
+            later = cycle.state[SOFT] = soft.counting(change.subject, row, sign)
+            wide = wide or any(
+                after is not before and not (after.by_node or after.domains.alone(row))
+                for before, after in zip(soft.spreads, later.spreads, strict=True)
+            )
+        return Scope.DOMAINS if wide else frozenset((row,))
 
     def events_to_register(self) -> tuple[Registration, ...]:
         """Counted pods that come, go or are relabelled, and nodes that change the domains or who is counted."""
@@ -227,8 +249,7 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
             if not crowded.any():
                 return verdicts
             refused = crowded[domains]
-            domains = domains.copy()
-            counts = Lookup(spread.counts, domains)
+            counts = Lookup(spread.counts, domains.copy())
         else:
             counts = here = spread.counts[domains] + spread.supposed
             floor = spread.floors(domains, here)
@@ -236,7 +257,7 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         return verdicts | self.skewed.where(
             refused,
             topology_key=key,
-            domain=Lookup(spread.domains.values.values, domains),
+            domain=Lookup(spread.domains.values.values, domains.copy()),
             count=counts,
             self_match=spread.self_match,
             minimum=floor,
@@ -269,11 +290,6 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
 
     def _uses_defaults(self, pod: PodInfo) -> bool:
         return bool(self._defaults) and not pod.pod.spec.topology_spread_constraints
-
-
-def _counts(selector: LabelQuery, other: PodInfo) -> bool:
-    """Return whether a running pod is counted: a selector of everything counts nothing."""
-    return not selector.everything and selector.matches(other.labels)
 
 
 def _involved(other: PodInfo, pod: PodInfo) -> bool:

@@ -33,6 +33,11 @@ TOLD = 10
 """How many domains are told of as evidence."""
 
 
+def is_counted(selector: LabelQuery, pod: PodInfo) -> bool:
+    """Return whether a running pod is counted: a selector of everything counts nothing."""
+    return not selector.everything and selector.matches(pod.labels)
+
+
 class Counted:
     """Finds the nodes of the pods a selector counts, each selector once."""
 
@@ -115,6 +120,18 @@ class HardSpread:
         emptiest = present[np.argsort(self.counts[present], kind="stable")][:TOLD]
         return {str(self.domains.values.values[domain]): int(self.counts[domain]) for domain in emptiest.tolist()}
 
+    def counting(self, row: int, sign: int) -> HardSpread:
+        """Return the spread with a counted pod that came to a node row (+1), or went (-1)."""
+        if self.eligible is not None and not self.eligible[row]:
+            return self
+        domain = int(self.domains.codes[row])
+        counts, before = self.counts.copy(), int(self.counts[domain])
+        counts[domain] += sign
+        minimum = self.minimum
+        if self.present[domain] and (before == minimum or before + sign < minimum):
+            minimum = int(counts[self.present].min())
+        return replace(self, counts=counts, minimum=minimum)
+
     @property
     def floor(self) -> int:
         """What counts are compared with: the minimum, or 0 while there are too few domains."""
@@ -141,6 +158,11 @@ class HardState:
     spreads: tuple[HardSpread, ...]
     counted: Counted
 
+    def counting(self, cluster: Cluster, pod: PodInfo, row: int, sign: int) -> HardState:
+        """Return the state with a pod of the namespace that came to a node row (+1), or went (-1)."""
+        spreads = tuple(s.counting(row, sign) if is_counted(s.constraint.selector, pod) else s for s in self.spreads)
+        return HardState(spreads, Counted(cluster, pod.namespace))
+
     def supposing(self, nodes: Nodes, changes: PodChanges) -> HardState:
         """Return the state that fits a supposed column, whose changes these are."""
         selectors = [spread.constraint.selector for spread in self.spreads]
@@ -157,14 +179,37 @@ class SoftSpread:
     Attributes:
         constraint: the constraint.
         domains: of its topology key.
-        worth: float64, what a node gets for it: by domain, or by node row where each node is its own domain.
-        by_node: whether `worth` is by node row.
+        counts: int64, pods counted: by domain, or by node row where each node is its own domain.
+        weight: what each counts for.
+        eligible: bool (node rows,), the nodes that take part where it goes by domain; None for all.
+        worth: float64, what a node gets for it, by domain or node row.
+        by_node: whether `counts` and `worth` are by node row.
     """
 
     constraint: Constraint
     domains: Domains
+    counts: IntArray
+    weight: float
+    eligible: BoolArray | None
     worth: FloatArray
     by_node: bool
+
+    def counting(self, row: int, sign: int) -> SoftSpread:
+        """Return the spread with a counted pod that came to a node row (+1), or went (-1)."""
+        domain = int(self.domains.codes[row])
+        if self.by_node:
+            places = [row]
+        elif self.eligible is not None and not self.eligible[row]:
+            return self
+        else:
+            blank = self.domains.values.known("")
+            places = [domain] if domain or blank < 0 else [domain, blank]
+        counts, worth = self.counts.copy(), self.worth.copy()
+        for place in places:
+            counts[place] += sign
+            if domain if self.by_node else place:
+                worth[place] = float(counts[place]) * self.weight + float(self.constraint.max_skew - 1)
+        return replace(self, counts=counts, worth=worth)
 
     @property
     def empty_worth(self) -> FloatArray:
@@ -183,6 +228,11 @@ class SoftState:
 
     spreads: tuple[SoftSpread, ...]
     ignored: BoolArray | None
+
+    def counting(self, pod: PodInfo, row: int, sign: int) -> SoftState:
+        """Return the state with a pod of the namespace that came to a node row (+1), or went (-1)."""
+        spreads = tuple(s.counting(row, sign) if is_counted(s.constraint.selector, pod) else s for s in self.spreads)
+        return SoftState(spreads, self.ignored)
 
 
 def hard_state(cluster: Cluster, pod: PodInfo, constraints: Sequence[Constraint]) -> HardState:
@@ -291,9 +341,10 @@ def _soft(
             candidates[blank] |= candidates[0]
             candidates[0] = False
         size = int(np.count_nonzero(candidates))
-    worth = counts.astype(np.float64) * natural_log(size + 2) + float(constraint.max_skew - 1)
+    weight = natural_log(size + 2)
+    worth = counts.astype(np.float64) * weight + float(constraint.max_skew - 1)
     worth[domains.codes == 0 if by_node else 0] = 0.0
-    return SoftSpread(constraint, domains, worth, by_node)
+    return SoftSpread(constraint, domains, counts, weight, eligible, worth, by_node)
 
 
 def _count(domains: Domains, at: IndexArray, eligible: BoolArray | None) -> IntArray:

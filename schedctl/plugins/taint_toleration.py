@@ -29,6 +29,8 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
     """Rejects nodes with a NoSchedule or NoExecute taint the pod does not tolerate, and avoids PreferNoSchedule."""
 
     reads_feasible_set = False
+    reads_template_only = True
+    normalizes_by_extremes = True
     untolerated = Reason("node(s) had untolerated taint(s)", unresolvable=True)
 
     def signature(self, pod: PodInfo) -> Hashable:

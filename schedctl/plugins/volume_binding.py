@@ -57,14 +57,18 @@ from schedctl.plugins.volume_binding_assumed import (
 from schedctl.plugins.volume_binding_binding import bind
 from schedctl.plugins.volume_binding_claims import claims_of, mounted, unbound
 from schedctl.plugins.volume_binding_events import VOLUME_BINDING
+from schedctl.plugins.volume_binding_migration import reached_everywhere
 from schedctl.plugins.volume_binding_scores import scores
 from schedctl.plugins.volume_binding_search import Outcome, PodVolumes, Search, Told, Why
 from schedctl.plugins.volume_binding_volumes import Volumes
 
 STATE = StateKey[Search | None]("VolumeBinding")
-"""Written by PreFilter unless it refuses; None for a pod without claims."""
+"""Written by PreFilter unless it refuses; None where nothing is to be searched: no claims, or all of them settled."""
 
 _TO_BIND = "node(s) didn't find available persistent volumes to bind"
+_LOST = "Lost"
+_SETTLED = "settled"
+"""The signature of pods all of whose claims have volumes that every node can reach."""
 
 
 class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, ReservePlugin, PreBindPlugin):
@@ -108,11 +112,20 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         }
 
     def signature(self, pod: PodInfo) -> Hashable | None:
-        """Nothing is read of a pod without claims; pods with claims share no answers."""
-        return None if any(mounted(pod.pod)) else ()
+        """Nothing is read of pods without claims, or whose claims are settled; others share no answers."""
+        if not any(mounted(pod.pod)):
+            return ()
+        return _SETTLED if self._settled(pod) else None
+
+    def moves_by_template(self, pod: PodInfo) -> bool:
+        """Pods move nothing."""
+        return True
 
     def moved_by(self, cycle: Cycle, change: Change) -> Scope:
-        """For a pod with claims a node moves itself, and storage everything; pods move nothing."""
+        """For a pod with claims to search for a node moves itself, and storage everything; pods move nothing.
+
+        What becomes of a claim shows in the signature of its pod.
+        """
         if STATE in cycle.state and cycle.state[STATE] is None:
             return Scope.NOTHING
         if change.kind in (ChangeKind.NODES, ChangeKind.NODE_UPDATED):
@@ -133,6 +146,9 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         if not any(mounted(pod.pod)):
             cycle.state[STATE] = None
             return SKIP
+        if not nodes.cluster.missing and self._settled(pod):
+            cycle.state[STATE] = None
+            return None
         refusal = self._refusal(pod)
         if refusal is not None:
             return refusal
@@ -225,6 +241,22 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
             self._known = Volumes(cluster, self._promises)
         return self._known
 
+    def _settled(self, pod: PodInfo) -> bool:
+        """Return whether all claims of a pod are bound, and to volumes that no node is kept from."""
+        cluster = self.handle.cluster
+        for name, ephemeral in mounted(pod.pod):
+            claim = cluster.get(PersistentVolumeClaim, f"{pod.namespace}/{name}")
+            if claim is None or not fully_bound(claim):
+                return False
+            if claim.status.phase == _LOST or claim.metadata.deletion_timestamp is not None:
+                return False
+            if ephemeral and not is_controlled_by(claim, pod.pod):
+                return False
+            volume = cluster.get(PersistentVolume, claim.spec.volume_name)
+            if volume is None or not reached_everywhere(volume):
+                return False
+        return True
+
     def _refusal(self, pod: PodInfo) -> Status | None:
         """Return what is wrong with the first claim with which something is, as the API server has it."""
         namespace = pod.namespace
@@ -233,7 +265,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
             shown = quoted(name)[1:-1]
             if claim is None:
                 return (self.awaited if ephemeral else self.missing).status(claim=shown)
-            if claim.status.phase == "Lost":
+            if claim.status.phase == _LOST:
                 return self.lost.status(claim=shown, volume=quoted(claim.spec.volume_name)[1:-1])
             if claim.metadata.deletion_timestamp is not None:
                 return self.deleting.status(claim=shown)

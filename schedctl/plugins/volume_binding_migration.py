@@ -66,6 +66,12 @@ def translated(volume: PersistentVolume) -> Translated | None:
     return Translated(migration.plugin, zoned) if zoned != required else None
 
 
+def reached_everywhere(volume: PersistentVolume) -> bool:
+    """Return whether a volume keeps no node away, whatever its labels and the plugins it has migrated."""
+    affinity = volume.spec.node_affinity
+    return (affinity is None or affinity.required is None) and translated(volume) is None
+
+
 def migrated(cluster: Cluster, plugin: str) -> BoolArray:
     """Return which nodes have migrated an in-tree plugin, bool (rows,)."""
     nodes = cluster.derived(_by_plugin, Node, CSINode).get(plugin)

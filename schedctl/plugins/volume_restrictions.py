@@ -132,29 +132,12 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
 
     def pre_filter(self, cycle: Cycle, nodes: Nodes) -> Status | None:
         """Skip for a pod without in-line disks none of whose claims is taken; refuse one whose claim is missing."""
-        cluster, pod = nodes.cluster, cycle.pod
-        sources = _sources(pod)
-        if not sources:
+        found = self._restricting(nodes.cluster, cycle.pod, _sources(cycle.pod))
+        if found is None:
             return SKIP
-        once: set[str] = set()
-        for source in sources:
-            if source.kind != CLAIM:
-                continue
-            claim = cluster.get(PersistentVolumeClaim, f"{pod.namespace}/{source.name}")
-            if claim is None:
-                return self.claimless.status(name=source.name)
-            if ONE_POD in (claim.spec.access_modes or ()):
-                once.add(source.name)
-        disks = _disks(sources)
-        in_use = 0
-        if once:
-            in_use_by_pods = sources_in_use(cluster)
-            for name in once:
-                code = in_use_by_pods.things.known(Source(CLAIM, name, pod.namespace))
-                in_use += code >= 0 and len(in_use_by_pods.mounting(cluster, (code,))) > 0
-        if not disks and not in_use:
-            return SKIP
-        cycle.state[STATE] = RestrictionState(disks, frozenset(once), in_use)
+        if isinstance(found, Status):
+            return found
+        cycle.state[STATE] = found
         return None
 
     def with_pods(self, cycle: Cycle, nodes: Nodes) -> None:
@@ -183,6 +166,41 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
         users = _Users(nodes.cluster, cycle.pod.namespace, tuple(sorted(state.claims)))
         return verdicts.then(self.occupied.where(taken, claims=users))
 
+    def _is_free(self, pod: PodInfo) -> bool:
+        """Return whether nothing may keep a pod from nodes; disks may, and claims that are not there or are in use."""
+        cluster = self.handle.cluster
+        for volume in pod.pod.spec.volumes or ():
+            if _is_disk(volume):
+                return False
+            if volume.persistent_volume_claim is not None:
+                key = f"{pod.namespace}/{volume.persistent_volume_claim.claim_name}"
+                claim = cluster.get(PersistentVolumeClaim, key)
+                if claim is None or ONE_POD in (claim.spec.access_modes or ()):
+                    return self._restricting(cluster, pod, _sources(pod)) is None
+        return True
+
+    def _restricting(
+        self, cluster: Cluster, pod: PodInfo, sources: Sequence[Source]
+    ) -> RestrictionState | Status | None:
+        """Return what may keep a pod with these disks and claims from nodes, None for nothing, or why it is refused."""
+        once: set[str] = set()
+        for source in sources:
+            if source.kind != CLAIM:
+                continue
+            claim = cluster.get(PersistentVolumeClaim, f"{pod.namespace}/{source.name}")
+            if claim is None:
+                return self.claimless.status(name=source.name)
+            if ONE_POD in (claim.spec.access_modes or ()):
+                once.add(source.name)
+        disks = _disks(sources)
+        in_use = 0
+        if once:
+            in_use_by_pods = sources_in_use(cluster)
+            for name in once:
+                code = in_use_by_pods.things.known(Source(CLAIM, name, pod.namespace))
+                in_use += code >= 0 and len(in_use_by_pods.mounting(cluster, (code,))) > 0
+        return RestrictionState(disks, frozenset(once), in_use) if disks or in_use else None
+
     def _conflicts(self, disks: Sequence[Source], nodes: Nodes) -> Verdicts:
         """Refuse nodes on which a pod has one of some disks, so that the two cannot share it."""
         if not disks:
@@ -203,14 +221,21 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
     # -- reuse -------------------------------------------------------------------
 
     def signature(self, pod: PodInfo) -> Hashable:
-        """The disks and claims it mounts."""
-        return tuple(_sources(pod))
+        """The disks and claims it mounts, if they may keep it from nodes."""
+        return () if self._is_free(pod) else tuple(_sources(pod))
+
+    def moves_by_template(self, pod: PodInfo) -> bool:
+        """By their disks and claims alone."""
+        return True
 
     def moved_by(self, cycle: Cycle, change: Change) -> Scope:
-        """A pod with a claim of this one may change all rows, one with a disk of it those of its node."""
-        sources = _sources(cycle.pod)
-        if not sources:
+        """A pod with a claim of this one may change all rows, one with a disk of it those of its node.
+
+        Whether its disks and claims may keep it from nodes shows in its signature.
+        """
+        if self._is_free(cycle.pod):
             return Scope.NOTHING
+        sources = _sources(cycle.pod)
         if change.kind is ChangeKind.NODES:
             return Scope.ROW
         if isinstance(change.subject, PersistentVolumeClaim):
@@ -232,6 +257,15 @@ def _sources(pod: PodInfo) -> list[Source]:
 
 def _disks(sources: Sequence[Source]) -> tuple[Source, ...]:
     return tuple(source for source in sources if source.kind != CLAIM)
+
+
+def _is_disk(volume: Volume) -> bool:
+    return not (
+        volume.gce_persistent_disk is None
+        and volume.aws_elastic_block_store is None
+        and volume.iscsi is None
+        and volume.rbd is None
+    )
 
 
 def _of_volume(pod: PodInfo, volume: Volume) -> list[Source]:

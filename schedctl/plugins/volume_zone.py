@@ -73,14 +73,21 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
     unbound = Reason("PersistentVolume had no name", unresolvable=True)
 
     def signature(self, pod: PodInfo) -> Hashable:
-        """The claims it mounts."""
+        """The claims it mounts, if one of them is in some zone or cannot be used."""
         claims = _claims(pod)
-        return (pod.namespace, *claims) if claims else ()
+        return (pod.namespace, *claims) if claims and self._topologies(self.handle.cluster, pod) != () else ()
+
+    def moves_by_template(self, pod: PodInfo) -> bool:
+        """Pods move nothing."""
+        return True
 
     def moved_by(self, cycle: Cycle, change: Change) -> Scope:
-        """Claims, volumes and classes matter to a pod with claims, and the labels of a node to its own row."""
+        """Claims, volumes and classes matter to a pod that is held to zones, and the labels of a node to its own row.
+
+        Whether a pod is held to zones shows in its signature.
+        """
         claims = _claims(cycle.pod)
-        if not claims:
+        if not claims or self._topologies(self.handle.cluster, cycle.pod) == ():
             return Scope.NOTHING
         if change.kind in (ChangeKind.NODE_UPDATED, ChangeKind.NODES):
             return Scope.ROW
@@ -168,7 +175,9 @@ def _claims(pod: PodInfo) -> tuple[str, ...]:
 
 
 def _of_volume(claim: str, volume: PersistentVolume) -> list[Topology]:
-    labels = volume.metadata.labels or {}
+    labels = volume.metadata.labels
+    if not labels:
+        return []
     found = []
     for key in TOPOLOGY_LABELS:
         values = [value.strip() for value in labels[key].split(ZONE_SEPARATOR)] if key in labels else []

@@ -181,12 +181,15 @@ class Scheduler:
         """Return something that is equal for pods that are refused for the same reasons on an equal cluster.
 
         None where nothing can be said: a plugin that decides about the pod, PostFilter included, declares no reuse,
-        there are extenders, or the pod is promised a node.
+        there are extenders, the pod is promised a node, or has claims, which refusals name.
         """
         profile = self.profiles[pod.pod.spec.scheduler_name]
         if profile.extenders:
             return None
         if self.nominator.node_of(pod) or pod.pod.status.nominated_node_name or pod.terminating:
+            return None
+        spec = pod.pod.spec
+        if spec.resource_claims or any(v.persistent_volume_claim or v.ephemeral for v in spec.volumes or ()):
             return None
         try:
             return signature(profile, pod, (*profile.deciding, *profile.post_filter))

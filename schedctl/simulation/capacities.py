@@ -249,7 +249,7 @@ def _requested(info: PodInfo) -> list[tuple[str, int]]:
 
 
 def _fits(scheduler: Scheduler, pod: Pod) -> bool:
-    return scheduler.attempt(PodInfo(pod), make_room=False, admitted=True).scoring is not None
+    return scheduler.attempt(PodInfo(pod), make_room=False, admitted=True).fits
 
 
 def _place_all(
@@ -259,7 +259,7 @@ def _place_all(
     cluster = scheduler.cluster
     for number in range(most):
         outcome = scheduler.attempt(info, make_room=False, admitted=True)
-        if outcome.scoring is None:
+        if not outcome.fits:
             _stopped(scheduler, info, facts, ask)
             return
         node = outcome.chosen

@@ -301,7 +301,7 @@ class _Going:
             outcome = self._scheduler.attempt(info, sampling=self._options.sampling, admitted=True)
             if self._options.sampling:
                 self._scheduler.rotate(outcome)
-            if outcome.scoring is not None:
+            if outcome.fits:
                 self._place(queued, outcome)
             elif outcome.error:
                 self._fail(queued, outcome.error)
@@ -326,8 +326,7 @@ class _Going:
         """Assume the pod on the chosen node, reserve, ask Permit, and bind unless it says Wait."""
         info, facts = queued.info, self._facts.pods[queued.info.key]
         node_name = self._options.choose(outcome, queued.attempts)
-        assert outcome.scoring is not None
-        facts.ties, facts.feasible = len(outcome.tie_rows), len(outcome.scoring.nodes)
+        facts.ties, facts.feasible = len(outcome.tie_rows), outcome.feasible
         if self._options.trace:
             chosen = Chosen(self._clock.now, info.key, facts.attempts, node_name, facts.ties, facts.feasible)
             self._record(chosen)

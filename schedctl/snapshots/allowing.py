@@ -22,9 +22,8 @@ from schedctl.api.pods import (
     PodCondition,
     PodSpec,
     PodTemplateSpec,
-    Volume,
-    VolumeMount,
 )
+from schedctl.api.sharing import telling_mounts, telling_volumes
 from schedctl.snapshots.rewriting import Change, Rewriting
 
 _replace = msgspec.structs.replace
@@ -73,16 +72,6 @@ def _template(template: PodTemplateSpec) -> PodTemplateSpec:
     return _replace(template, metadata=metadata, spec=allowed(template.spec))
 
 
-def _volumes(volumes: list[Volume]) -> list[Volume] | None:
-    kept = [volume for volume in volumes if volume != Volume(name=volume.name)]
-    return kept or None if len(kept) < len(volumes) else volumes
-
-
-def _mounts(mounts: list[VolumeMount]) -> list[VolumeMount] | None:
-    kept = [mount for mount in mounts if mount.bind_mount_options]
-    return kept or None if len(kept) < len(mounts) else mounts
-
-
 _REWRITING = Rewriting(
     {**_UNCONDITIONAL, (ObjectMeta, "annotations"): _annotations},
     {PodCondition: _condition, PodTemplateSpec: _template},
@@ -91,9 +80,9 @@ _OF_PODS = Rewriting(
     {
         **_UNCONDITIONAL,
         (ObjectMeta, "annotations"): _annotations,
-        (PodSpec, "volumes"): _volumes,
-        (Container, "volume_mounts"): _mounts,
-        (EphemeralContainer, "volume_mounts"): _mounts,
+        (PodSpec, "volumes"): telling_volumes,
+        (Container, "volume_mounts"): telling_mounts,
+        (EphemeralContainer, "volume_mounts"): telling_mounts,
     },
     {PodCondition: _condition},
 )

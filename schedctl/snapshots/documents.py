@@ -2,7 +2,10 @@
 
 A snapshot is one JSON document::
 
-    {"apiVersion": "schedctl.dev/v1alpha1", "kind": "Snapshot", "metadata": {...}, "objects": {"Pod": [...], ...}}
+    {"apiVersion": "schedctl.dev/v1alpha2", "kind": "Snapshot", "metadata": {...}, "objects": {"Pod": {...}, ...}}
+
+Each kind is a list of its objects, but for pods and nodes, which stand in tables (`schedctl.snapshots.pods`,
+`schedctl.snapshots.nodes`). In ``v1alpha1`` they stood in lists too; such snapshots are still read.
 
 The kinds come in the order of `schedctl.api.kinds.KINDS`, and the objects of a kind in the order in which they arrived,
 which for lists of an API server is that of their keys. Arrival is part of the state: it decides which nodes
@@ -27,17 +30,27 @@ from typing import Any, Literal
 import msgspec
 
 from schedctl.api.kinds import KINDS, Kind
-from schedctl.snapshots import pods
-from schedctl.snapshots.headers import API_VERSION, KIND, Header
+from schedctl.snapshots import nodes, pods
+from schedctl.snapshots.headers import API_VERSION, EARLIER, KIND, Header
 
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]")
 _GROUP = API_VERSION.partition("/")[0] + "/"
 PACKED = ".gz"
 """The end of the name of a file that is packed."""
 
+_TABLES = {"Pod": pods.Tables, "Node": nodes.Tables}
+"""How the kinds are written that stand in tables."""
+
 Objects = msgspec.defstruct(
     "Objects",
-    [(kind.name, list[kind.struct], msgspec.field(default_factory=list)) for kind in KINDS],  # type: ignore[name-defined]
+    [
+        (
+            kind.name,
+            _TABLES[kind.name] | list[kind.struct] if kind.name in _TABLES else list[kind.struct],  # type: ignore[name-defined]
+            msgspec.field(default_factory=list),
+        )
+        for kind in KINDS
+    ],
     namespace={"__doc__": "What the cluster holds: the fields that scheduling reads, by kind."},
     frozen=True,
     kw_only=True,
@@ -52,7 +65,7 @@ class Snapshot(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
         objects: the objects, by kind.
     """
 
-    api_version: Literal["schedctl.dev/v1alpha1"]
+    api_version: Literal["schedctl.dev/v1alpha1", "schedctl.dev/v1alpha2"]
     kind: Literal["Snapshot"]
     metadata: Header = Header()
     objects: Objects  # type: ignore[valid-type]
@@ -94,12 +107,14 @@ class Read(msgspec.Struct, frozen=True):
         objects: the objects, kind by kind.
         intact: whether the objects are those that the digest was made of.
         unknown: how many objects there are of kinds that are not read.
+        opening: by name of a kind, how many lines come before the first of its objects, from where the kind begins.
     """
 
     header: Header
     objects: list[tuple[Kind, list[Any]]]
     intact: bool
     unknown: dict[str, int]
+    opening: dict[str, int]
 
 
 def is_snapshot(api_version: Any, kind: Any) -> bool:
@@ -115,7 +130,7 @@ def encode(header: Header, objects: Mapping[str, Sequence[Any]]) -> bytes:
         objects: by name of a kind, structs or plain values.
     """
     present = [(kind.name, objects[kind.name]) for kind in KINDS if objects.get(kind.name)]
-    lists = (b'"%s":[\n%s\n]' % (name.encode(), b",\n".join(map(_encoded, found))) for name, found in present)
+    lists = (b'"%s":%s' % (name.encode(), _listed(name, found)) for name, found in present)
     body = b"{\n%s\n}" % b",\n".join(lists) if present else b"{}"
     counts = {name: len(found) for name, found in present}
     header = msgspec.structs.replace(header, counts=counts, digest=_digest(body))
@@ -140,7 +155,7 @@ def decode(data: bytes | memoryview) -> Read:
     """
     envelope = _decoded(data, _Envelope)
     version = envelope.api_version
-    if version != API_VERSION:
+    if version not in (API_VERSION, *EARLIER):
         message = f"this snapshot is written as {version}, and this schedctl reads {API_VERSION}"
         raise Damaged(message, ("apiVersion",), "upgrade schedctl, or take the snapshot with this one")
     header: Header = _decoded(envelope.metadata, Header, "metadata")
@@ -148,7 +163,7 @@ def decode(data: bytes | memoryview) -> Read:
         hint = "the file may have been cut short; take the snapshot again"
         raise Damaged("the field is required", ("objects",), hint)
     found: list[tuple[Kind, list[Any]]] = []
-    unknown = {}
+    unknown, opening = {}, {}
     decoders = _decoders()
     for name, text in _decoded(envelope.objects, dict[str, msgspec.Raw], "objects").items():
         if name not in decoders:
@@ -156,15 +171,18 @@ def decode(data: bytes | memoryview) -> Read:
             continue
         kind, decode_list = decoders[name]
         try:
-            found.append((kind, decode_list(text)))
+            objects = decode_list(text)
         except msgspec.ValidationError as error:
             raise _damage(error, "objects", name) from None
+        found.append((kind, objects))
+        opening[name] = bytes(text).count(b"\n") - len(objects)
     known = [gap for gap in header.missing if gap.kind in decoders]  # a newer schedctl may read more kinds
     return Read(
         msgspec.structs.replace(header, missing=known),
         found,
         intact=_digest(envelope.objects) == header.digest,
         unknown=unknown,
+        opening=opening,
     )
 
 
@@ -179,6 +197,14 @@ def by_kind(objects: Iterable[tuple[Kind, Any]]) -> dict[str, list[Any]]:
     for kind, obj in objects:
         found.setdefault(kind.name, []).append(obj)
     return found
+
+
+def _listed(name: str, objects: Sequence[Any]) -> bytes:
+    if name == "Pod":
+        return pods.encoded(objects, _encoded)
+    if name == "Node":
+        return nodes.encoded(objects, _encoded)
+    return b"[\n%s\n]" % b",\n".join(map(_encoded, objects))
 
 
 def _encoded(obj: Any) -> bytes:
@@ -207,7 +233,7 @@ def _decoded(text: bytes | memoryview | msgspec.Raw, what: Any, *where: str) -> 
 @cache
 def _decoders() -> dict[str, tuple[Kind, Callable[[msgspec.Raw], list[Any]]]]:
     plain = {kind.name: (kind, msgspec.json.Decoder(list[kind.struct]).decode) for kind in KINDS}  # type: ignore[name-defined]
-    return plain | {"Pod": (plain["Pod"][0], pods.decode)}
+    return plain | {"Pod": (plain["Pod"][0], pods.decode), "Node": (plain["Node"][0], nodes.decode)}
 
 
 def _damage(error: msgspec.ValidationError, *where: str) -> Damaged:

@@ -8,7 +8,9 @@ import msgspec
 
 from schedctl.api.gaps import Gap
 
-API_VERSION: Final = "schedctl.dev/v1alpha1"
+API_VERSION: Final = "schedctl.dev/v1alpha2"
+EARLIER: Final = ("schedctl.dev/v1alpha1",)
+"""The versions that are still read."""
 KIND: Final = "Snapshot"
 
 Redaction = Literal["default", "strict", "none"]

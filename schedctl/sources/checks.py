@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from schedctl.api.kinds import Kind
 from schedctl.api.nodes import Node
 from schedctl.api.pods import FINISHED, Pod
 from schedctl.errors import Problem
@@ -19,18 +20,26 @@ def latest(objects: Iterable[Sourced]) -> tuple[list[Sourced], list[Problem]]:
     An object keeps the place of the first of its name, so that a patch file behind a state changes no order; each
     replacement is a warning.
     """
-    kept: dict[object, Sourced] = {}
+    kept: list[Sourced] = []
     warnings = []
+    placed: dict[tuple[str, str], dict[tuple[str, str], int]] = {}
+    kind: Kind | None = None
     for one in objects:
+        if one.kind is not kind:
+            kind = one.kind
+            of_kind = placed.setdefault((kind.api_version.rpartition("/")[0], kind.name), {})
         metadata = one.object.metadata
-        group = one.kind.api_version.rpartition("/")[0]
-        key = (group, one.kind.name, metadata.namespace, metadata.name) if metadata.name else id(one)
-        before = kept.get(key)
-        if before is not None:
-            earlier = f"{before.source}:{before.line}" if before.source != one.source else f"line {before.line}"
-            warnings.append(one.problem(f"replaces the one at {earlier}", ("metadata", "name")))
-        kept[key] = one
-    return list(kept.values()), warnings
+        if not metadata.name:
+            kept.append(one)
+            continue
+        place = of_kind.setdefault((metadata.namespace, metadata.name), len(kept))
+        if place == len(kept):
+            kept.append(one)
+            continue
+        before, kept[place] = kept[place], one
+        earlier = f"{before.source}:{before.line}" if before.source != one.source else f"line {before.line}"
+        warnings.append(one.problem(f"replaces the one at {earlier}", ("metadata", "name")))
+    return kept, warnings
 
 
 def strays(objects: Sequence[Sourced]) -> list[Problem]:
@@ -39,9 +48,9 @@ def strays(objects: Sequence[Sourced]) -> list[Problem]:
     missing: dict[str, list[Sourced]] = {}
     for one in objects:
         pod = one.object
-        if not isinstance(pod, Pod) or pod.status.phase in FINISHED:
+        if not isinstance(pod, Pod) or pod.spec.node_name in known or not pod.spec.node_name:
             continue
-        if pod.spec.node_name and pod.spec.node_name not in known:
+        if pod.status.phase not in FINISHED:
             missing.setdefault(pod.spec.node_name, []).append(one)
     if not missing:
         return []

@@ -7,6 +7,7 @@ are found last, once per document, and for messages only.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
@@ -16,8 +17,10 @@ import msgspec
 
 from schedctl.api import kinds
 from schedctl.api.kinds import Kind
+from schedctl.api.nodes import Node
+from schedctl.api.pod_texts import PodTexts
 from schedctl.api.pods import Pod
-from schedctl.api.sharing import Sharing
+from schedctl.api.sharing import Sharing, lightened
 from schedctl.errors import Problem
 from schedctl.snapshots.documents import is_snapshot
 from schedctl.snapshots.headers import Header
@@ -25,13 +28,18 @@ from schedctl.sources import json_documents, snapshots
 from schedctl.sources.documents import Document, Text, blank_logs, place_in, split
 from schedctl.sources.findings import TEMPLATE, Finding, Path, Place, Wanted, described, dotted, printable, quoted
 from schedctl.sources.json_documents import plain
-from schedctl.sources.objects import Body, Object, custom_kind, decode, decode_custom, subject
+from schedctl.sources.objects import Body, Object, custom_kind, decode, decode_custom, decode_pod, subject
 from schedctl.sources.spelling import nearest
 from schedctl.sources.terms import READING, Terms
 
 SPELLED_BYTES = 4 << 20
 """Misspelt fields are looked for in texts up to this long, because it takes a look at every field; longer ones are
 states that a program wrote."""
+
+_POD = kinds.named("Pod")
+_PODS = ("v1", "PodList")
+_A_POD = re.compile(rb'\{\s*"apiVersion"\s*:\s*"v1"\s*,\s*"kind"\s*:\s*"Pod"')
+"""How programs begin a pod; one that begins in another way is decoded like any other object."""
 
 
 class Sourced(msgspec.Struct, frozen=True, gc=False):
@@ -114,6 +122,7 @@ class Reading:
         self._advance: Callable[[int], None] = lambda offset: None
         self._spelling = True
         self._sharing = Sharing()
+        self._pod_texts = PodTexts(self._sharing)
         self._findings: list[tuple[_Origin, Finding, str]] = []
         self._retired: set[tuple[Text, Kind, str]] = set()
         self._custom = {(kind.group, kind.name): kind for kind in terms.custom_kinds}
@@ -178,12 +187,18 @@ class Reading:
             return
         self.documents += 1
         outer = (plain(found.head.api_version), plain(found.head.kind))
+        of_pods = outer == _PODS
         if is_snapshot(*outer):
             self._snapshot(origin, view)
         elif found.head.items is msgspec.UNSET:
             self._object(origin, view, *outer)
         for index, item in enumerate(json_documents.items(data, found, document.place.line)):
             self._progress(index, item.offset)
+            if (of_pods or _A_POD.match(data, item.offset)) and _has_uid(data, item):
+                pod = decode_pod(item.text, self._pod_texts, self.terms, unnamed=of_pods)
+                if pod is not None:
+                    self.objects.append(Sourced(pod, _POD, document, index, *item.place))
+                    continue
             origin = _Origin(document, index, item.place)
             names = json_documents.names(item.text)
             if names is None:
@@ -209,10 +224,11 @@ class Reading:
         self.ignored.update(content.unknown)
         document = Document(Text(name, None), 0, 0, origin.place, json=True)
         for kind, listed in content.objects:
-            line += 2 if content.intact else 0
+            line += 1 + content.opening[kind.name] if content.intact else 0
+            step = 1 if content.intact else 0
             for obj in listed:
                 self.objects.append(Sourced(obj, kind, document, -1, line, 1))
-                line += 1 if content.intact else 0
+                line += step
 
     def _put_together(self, origin: _Origin, header: Header) -> None:
         """Say of a snapshot that is not the first what becomes of the two."""
@@ -293,7 +309,11 @@ class Reading:
             self._unread(origin, body, api_version, name)
             return
         if isinstance(obj, Pod):
+            if obj.metadata.uid:
+                obj = msgspec.structs.replace(obj, spec=lightened(obj.spec))
             obj = self._sharing.pod(obj)
+        elif isinstance(obj, Node):
+            obj = self._sharing.node(obj)
         if findings:
             about = subject(kind, obj)
             self._findings += ((origin, finding, about) for finding in findings)
@@ -374,6 +394,11 @@ class Reading:
     def _progress(self, index: int, offset: int) -> None:
         if index % 256 == 0:
             self._advance(offset)
+
+
+def _has_uid(data: bytes, item: json_documents.Item) -> bool:
+    """Return whether an item may have been to an API server."""
+    return data.find(b'"uid"', item.offset, item.offset + len(item.text)) >= 0
 
 
 def _within(index: int, path: Path) -> Path:

@@ -14,8 +14,10 @@ from typing import Any, Protocol
 import msgspec
 
 from schedctl.api.custom_kinds import CustomKind, CustomWorkload
-from schedctl.api.kinds import Conversion, Kind
+from schedctl.api.kinds import Conversion, Kind, named
 from schedctl.api.meta import ObjectMeta, Struct
+from schedctl.api.pod_texts import PodTexts
+from schedctl.api.pods import Pod
 from schedctl.sources import creation, custom_workloads, shapes, validation
 from schedctl.sources.findings import Finding, printable, quoted
 from schedctl.sources.json_documents import JSONText
@@ -24,6 +26,7 @@ from schedctl.sources.terms import Terms
 Body = JSONText | dict[str, Any]
 """An object as it was read: JSON text, or the plain value of YAML."""
 
+_POD = named("Pod")
 UNDECODABLE = (msgspec.DecodeError, RecursionError)
 """What decoding text that is JSON can still raise."""
 
@@ -73,6 +76,25 @@ def decode(
         findings += _unspoilt(later, findings) if findings else later
         _settle_namespace(kind, obj.metadata, terms.namespace)
     return obj, findings
+
+
+def decode_pod(text: msgspec.Raw, texts: PodTexts, terms: Terms, *, unnamed: bool) -> Pod | None:
+    """Return the pod that a text is, if it came out of a cluster and nothing is wrong with it; else None.
+
+    Args:
+        text: an item of a list.
+        texts: what is known of those before it.
+        terms: on what terms it is read.
+        unnamed: whether the list is one of pods, so that it need not say what it is.
+    """
+    try:
+        pod = texts.pod(text, unnamed=unnamed)
+    except UNDECODABLE:
+        return None
+    if pod is None or _naming(pod.metadata):
+        return None
+    _settle_namespace(_POD, pod.metadata, terms.namespace)
+    return pod
 
 
 @lru_cache(maxsize=256)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from schedctl.api.kinds import Kind
+from schedctl.api.meta import ObjectMeta
 from schedctl.errors import InputError, Problem
 from schedctl.snapshots import documents
 from schedctl.snapshots.documents import Damaged, Read
@@ -113,6 +114,8 @@ def together(first: Header, other: Header) -> tuple[str, str]:
 
 def _misnamed(kind: Kind, objects: list[Any]) -> list[Finding]:
     """Return what is wrong with names: an object has one, in a namespace or in none, and it fits into a line."""
+    if _all_named(kind, [obj.metadata for obj in objects]):
+        return []
     wrong, namespaced = [], kind.namespaced
     for index, obj in enumerate(objects):
         metadata = obj.metadata
@@ -123,3 +126,12 @@ def _misnamed(kind: Kind, objects: list[Any]) -> list[Finding]:
             no_name = f"{quoted(namespace)} is not a namespace"
             wrong.append((index, "namespace", no_name if namespaced else f"{kind} objects are in no namespace"))
     return [Finding(("objects", kind.name, index, "metadata", field), text) for index, field, text in wrong]
+
+
+def _all_named(kind: Kind, described: list[ObjectMeta]) -> bool:
+    """Return whether nothing is wrong with any name, for which no single one need be looked at."""
+    names = [metadata.name for metadata in described]
+    namespaces = {metadata.namespace for metadata in described}
+    together = "".join((*names, *namespaces))
+    placed = all(namespaces) if kind.namespaced else namespaces <= {""}
+    return placed and all(names) and "/" not in together and together.isprintable()

@@ -5,14 +5,17 @@
 * *purity*: asking changes nothing in the cluster;
 * *range*: normalised scores lie in 0 to 100.
 
+A plugin that promises more is faster, and is held to what it promises (`schedctl.testing.promises`): *signature*,
+*following*, *template* and *extremes*. One that promises nothing keeps those laws.
+
 `check` runs them all for one plugin, cluster and pod. They prove that a plugin agrees with itself, one row at a time
-and all at once; that it agrees with Kubernetes is the conformance corpus's business.
+and all at once, remembered and asked anew; that it agrees with Kubernetes is the conformance corpus's business.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,30 +23,19 @@ from schedctl.cache.arrays import IndexArray, IntArray
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
-from schedctl.engine.asking import DIRECTLY
 from schedctl.framework.arithmetic import MAX_NODE_SCORE
 from schedctl.framework.cycles import Cycle
-from schedctl.framework.points import FilterPlugin, Plugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
+from schedctl.framework.points import Plugin
 from schedctl.framework.statuses import Status
+from schedctl.testing import promises
+from schedctl.testing.replies import LawBroken, Replies, asked, must_agree
 
-LAWS = ("slice", "order", "purity", "range")
+LAWS = ("slice", "order", "purity", "range", *promises.LAWS)
 """Their names."""
 
 
-class LawBroken(AssertionError):
-    """A plugin breaks a law; the message says which, where, and what it answered."""
-
-
-@dataclass(frozen=True)
-class _Answers:
-    """Everything a plugin says of a column: a status per node and a raw score per node, by name."""
-
-    statuses: dict[str, Status]
-    scores: dict[str, int]
-
-
 def check(plugin: Plugin, cluster: Cluster, pod: PodInfo, laws: Iterable[str] = LAWS) -> None:
-    """Check laws, all unless named, for one plugin, cluster and pod.
+    """Check laws, all unless named, for one plugin, cluster and pod; the cluster is as before.
 
     Raises:
         LawBroken: a law does not hold.
@@ -54,74 +46,30 @@ def check(plugin: Plugin, cluster: Cluster, pod: PodInfo, laws: Iterable[str] = 
         return
     before = _picture(cluster)
     cycle = Cycle(pod)
-    whole = _answers(plugin, cycle, nodes)
-    if whole is None:
-        return
+    whole = asked(plugin, cycle, nodes)
     if "slice" in wanted:
-        _compare("slice", whole, _row_by_row(plugin, cycle, nodes, scored=bool(whole.scores)))
+        must_agree("slice", whole, _row_by_row(plugin, cycle, nodes, whole))
     if "order" in wanted:
         shuffled = np.random.default_rng(len(nodes)).permutation(len(nodes)).astype(np.intp)
-        _compare("order", whole, _answers(plugin, Cycle(pod), nodes.take(shuffled)))
-    if "range" in wanted and isinstance(plugin, ScorePlugin) and whole.scores:
-        normalized = DIRECTLY.normalize(
-            plugin, cycle, nodes, np.array([whole.scores[n] for n in nodes.names], np.int64)
-        )
-        if normalized.min() < 0 or normalized.max() > MAX_NODE_SCORE:
-            raise LawBroken(f"range: {plugin.name} normalises to {normalized.tolist()}")
+        must_agree("order", whole, asked(plugin, Cycle(pod), nodes.take(shuffled)))
+    if "range" in wanted and not all(0 <= score <= MAX_NODE_SCORE for score in whole.normalized.values()):
+        raise LawBroken(f"range: {plugin.name} normalises to {list(whole.normalized.values())}")
     if "purity" in wanted and _picture(cluster) != before:
         raise LawBroken(f"purity: {plugin.name} changed the cluster it was asked about")
+    for law, holds in promises.LAWS.items():
+        if law in wanted:
+            holds(plugin, cluster, pod)
 
 
-def _answers(plugin: Plugin, cycle: Cycle, nodes: Nodes) -> _Answers | None:
-    """Ask a plugin as the engine does; None where its PreFilter or PreScore leaves it out of the cycle."""
-    if isinstance(plugin, PreFilterPlugin):
-        answer = DIRECTLY.pre_filter(plugin, cycle, nodes)
-        if isinstance(answer, Status) and not answer.successful:
-            return None
-    if isinstance(plugin, PreScorePlugin):
-        status = DIRECTLY.pre_score(plugin, cycle, nodes)
-        if status is not None and not status.successful:
-            return _Answers(_statuses(plugin, cycle, nodes), {})
-    return _Answers(_statuses(plugin, cycle, nodes), _scores(plugin, cycle, nodes))
-
-
-def _row_by_row(plugin: Plugin, cycle: Cycle, nodes: Nodes, *, scored: bool) -> _Answers:
+def _row_by_row(plugin: Plugin, cycle: Cycle, nodes: Nodes, whole: Replies) -> Replies:
     """Ask about one row at a time, under the state of the whole column."""
     statuses: dict[str, Status] = {}
     scores: dict[str, int] = {}
     for position in range(len(nodes)):
-        row = nodes.take([position])
-        statuses |= _statuses(plugin, cycle, row)
-        if scored:
-            scores |= _scores(plugin, cycle, row)
-    return _Answers(statuses, scores)
-
-
-def _statuses(plugin: Plugin, cycle: Cycle, nodes: Nodes) -> dict[str, Status]:
-    if not isinstance(plugin, FilterPlugin):
-        return {}
-    verdicts = DIRECTLY.filter(plugin, cycle, nodes)
-    return {name: verdicts.status(position) for position, name in enumerate(nodes.names)}
-
-
-def _scores(plugin: Plugin, cycle: Cycle, nodes: Nodes) -> dict[str, int]:
-    if not isinstance(plugin, ScorePlugin):
-        return {}
-    return dict(zip(nodes.names, DIRECTLY.score(plugin, cycle, nodes).tolist(), strict=True))
-
-
-def _compare(law: str, expected: _Answers, found: _Answers | None) -> None:
-    if found is None:
-        raise LawBroken(f"{law}: left out of the cycle once, and not another time")
-    for what, a, b in (
-        ("verdict", expected.statuses, found.statuses),
-        ("score", expected.scores, found.scores),
-    ):
-        if what == "score" and not a:
-            continue
-        for name in a:
-            if a[name] != b.get(name):
-                raise LawBroken(f"{law}: the {what} of {name} is {a[name]} in one column and {b.get(name)} in another")
+        alone = whole.again(plugin, cycle, nodes.take([position]))
+        statuses |= alone.statuses
+        scores |= alone.scores
+    return replace(whole, statuses=statuses, scores=scores)
 
 
 def _picture(cluster: Cluster) -> tuple[object, ...]:

@@ -16,7 +16,7 @@ from schedctl.engine.faults import CycleError
 from schedctl.errors import PluginError
 from schedctl.framework.points import Plugin, QueueSortPlugin
 from schedctl.scheduler import Scheduler
-from schedctl.testing import laws
+from schedctl.testing import laws, replies
 from schedctl.testing.examples import drawn
 
 SEEDS = range(50)
@@ -85,7 +85,7 @@ def laws_of(plugin: type[Plugin], args: Mapping[str, Any] | None = None, seeds: 
         assert not told, told[law]
 
     class Laws:
-        """The laws every plugin must satisfy."""
+        """The laws every plugin must satisfy, and those of what it promises."""
 
         def test_a_row_is_judged_by_itself(self) -> None:
             """Under one state, a row's verdict and raw score depend on that row alone."""
@@ -103,6 +103,22 @@ def laws_of(plugin: type[Plugin], args: Mapping[str, Any] | None = None, seeds: 
             """As the framework wants them."""
             holds("range")
 
+        def test_pods_of_equal_signatures_get_equal_answers(self) -> None:
+            """What the signature leaves out is not read."""
+            holds("signature")
+
+        def test_what_is_followed_is_as_if_asked_anew(self) -> None:
+            """Whatever happens, what `moved_by` and `follow` do not name has not moved."""
+            holds("following")
+
+        def test_pods_written_alike_are_answered_alike(self) -> None:
+            """Running or supposed, wherever they stand."""
+            holds("template")
+
+        def test_normalised_scores_depend_on_the_extremes_alone(self) -> None:
+            """On the raw score, the least and the largest."""
+            holds("extremes")
+
     Laws.__qualname__ = Laws.__name__ = f"LawsOf{plugin.__name__}"
     return Laws
 
@@ -117,6 +133,6 @@ def broken_on(plugin: Plugin, cluster: Cluster, pods: Iterable[PodInfo], law: st
     for pod in pods:
         try:
             laws.check(plugin, cluster, pod, (law,))
-        except (laws.LawBroken, CycleError, PluginError) as broken:
+        except (replies.LawBroken, CycleError, PluginError) as broken:
             return f"{broken}; pod {pod.key}"
     return ""

@@ -68,18 +68,20 @@ def assemble(objects: Iterable[Any], missing: Iterable[Gap] = (), kinds: Iterabl
     cluster = made.cluster
     cluster.lack(missing, kinds)
     pods: list[Pod] = []
+    nodes: list[Node] = []
     claims: list[PersistentVolumeClaim] = []
     for obj in objects:
-        if isinstance(obj, Node):
-            cluster.add_node(obj)
-        elif isinstance(obj, Pod):
+        if isinstance(obj, Pod):
             pods.append(obj)
+        elif isinstance(obj, Node):
+            nodes.append(obj)
         elif isinstance(obj, PersistentVolumeClaim):
             claims.append(obj)
         elif isinstance(obj, StorageClass):
             cluster.put(defaults.storage_class(obj))
         else:
             cluster.put(with_name_label(obj) if isinstance(obj, Namespace) else obj)
+    cluster.add_nodes(nodes)
     for claim in claims:
         cluster.put(claim if claim.metadata.uid else admission.claim(claim, cluster))
     cluster.add_pods(_admitted(pods, made))
@@ -97,6 +99,13 @@ def _admitted(pods: Iterable[Pod], made: Assembled) -> Iterator[PodInfo]:
     """Yield the pods that take part, and note what is to be known of the others."""
     sharing = Sharing()
     for pod in _each_with_a_name(pods):
+        if pod.metadata.uid:  # admission has been, and reads nothing of the cluster
+            stored = defaults.pod(pod)
+            if pod.status.phase in FINISHED:
+                made.finished[stored.key] = stored
+            else:
+                yield PodInfo(stored if stored is pod else sharing.pod(stored))
+            continue
         reading = _Reading()
         with made.cluster.watched_by(reading):
             admitted = admission.admit(pod, made.cluster)

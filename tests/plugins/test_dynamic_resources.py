@@ -590,10 +590,22 @@ def plugin_over(c):
     return Scheduler(c).profiles["default-scheduler"].plugins["DynamicResources"]
 
 
-def test_pods_that_need_devices_are_never_answered_from_memory():
-    c = cluster(node("a"), device_class(extended=CARD), claim())
+def test_pods_are_alike_whose_claims_are_only_to_be_allocated_and_ask_for_the_same():
+    has, odd = allocated(claim("has")), claim("odd", {"name": "r"})
+    claims = claim("one"), claim("other"), claim("more", exactly(2)), has, odd
+    c = cluster(node("a"), devices("a", 3), device_class(), *claims)
     plugin = plugin_over(c)
-    assert plugin.signature(using("c")) is None
+    assert plugin.signature(using("one")) == plugin.signature(using("other", name="x"))
+    assert plugin.signature(using("one")) not in (None, plugin.signature(pod()))
+    assert plugin.signature(using("one")) != plugin.signature(using("more"))
+    assert plugin.signature(using("one")) != plugin.signature(using("one", "other"))
+    for other in ("has", "odd", "missing"):
+        assert plugin.signature(using("one", other)) is None
+
+
+def test_pods_with_extended_resources_that_are_devices_are_not_answered_from_memory():
+    c = cluster(node("a"), device_class(extended=CARD))
+    plugin = plugin_over(c)
     assert plugin.signature(pod(requests={CARD: "1"})) is None
     assert plugin.signature(pod(requests={"example.com/disk": "1"})) is not None
     assert plugin.signature(pod(requests={CARD: "0"})) is not None

@@ -486,8 +486,9 @@ MOVES = {
 
 @pytest.mark.parametrize(("incoming", "other", "expected"), MOVES.values(), ids=MOVES)
 @pytest.mark.parametrize("kind", [ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED], ids=["comes", "goes"])
-def test_answers_are_spoilt_when_there_comes_or_goes(incoming, other, expected, kind):
-    assert moved(cluster(*nodes()), incoming, Change(kind, 0, other)) is expected
+def test_domains_are_counted_anew_when_there_comes_or_goes(incoming, other, expected, kind):
+    scope = plugin(cluster(*nodes())).moved_by(Cycle(incoming), Change(kind, 0, other))
+    assert scope is (Scope.DOMAINS if expected else Scope.NOTHING)
 
 
 def test_nodes_matter_only_where_there_are_terms_and_of_other_objects_only_namespaces():

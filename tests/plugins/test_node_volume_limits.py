@@ -1,6 +1,7 @@
 """NodeVolumeLimits."""
 
 import random
+from types import SimpleNamespace
 
 import msgspec
 import numpy as np
@@ -75,6 +76,10 @@ def with_volumes(*volumes, name="web", on=None, **more):
 def bound(*names):
     """A CSI volume of each of these names, with a claim of that name bound to it."""
     return [each for name in names for each in (volume(name), claim(name, name))]
+
+
+def over(c):
+    return NodeVolumeLimits(None, SimpleNamespace(cluster=c))
 
 
 def verdicts(asked, nodes):
@@ -433,27 +438,74 @@ def test_the_evidence_has_the_volumes_that_stay_attached_and_who_uses_them():
     ("change", "scope"),
     [
         pytest.param(
-            Change(ChangeKind.POD_ADDED, 0, with_volumes(claimed("a"), name="x")), Scope.ROW, id="a pod with claims"
+            Change(ChangeKind.POD_ADDED, 0, with_volumes(claimed("b"), name="yn")),
+            Scope.NOTHING,
+            id="a pod on a node that takes the volumes all the same",
+        ),
+        pytest.param(
+            Change(ChangeKind.POD_ADDED, 1, with_volumes(claimed("b"), name="ym")),
+            Scope.ROW,
+            id="a pod on a node that has enough with it",
+        ),
+        pytest.param(
+            Change(ChangeKind.POD_REMOVED, 0, with_volumes(claimed("a"), name="x")), Scope.ROW, id="a pod that goes"
         ),
         pytest.param(Change(ChangeKind.POD_ADDED, 0, pod("x")), Scope.NOTHING, id="a pod without volumes"),
-        pytest.param(Change(ChangeKind.OBJECT, subject=claim("a")), Scope.EVERYTHING, id="a claim"),
-        pytest.param(Change(ChangeKind.OBJECT, subject=csi_node("a")), Scope.EVERYTHING, id="what a CSINode says"),
+        pytest.param(Change(ChangeKind.OBJECT, subject=claim("a")), frozenset(), id="a claim nobody uses"),
+        pytest.param(Change(ChangeKind.OBJECT, subject=claim("b")), frozenset((0, 1)), id="a claim two nodes use"),
+        pytest.param(Change(ChangeKind.OBJECT, subject=volume("b")), frozenset((0, 1)), id="its volume"),
+        pytest.param(
+            Change(ChangeKind.OBJECT, subject=attachment("1", "m", "a"), before=attachment("1", "n", "a")),
+            frozenset((0, 1)),
+            id="an attachment elsewhere than before",
+        ),
+        pytest.param(Change(ChangeKind.OBJECT, subject=storage_class("s", CSI)), Scope.EVERYTHING, id="a class"),
+        pytest.param(
+            Change(ChangeKind.OBJECT, subject=csi_node("m")), frozenset((1,)), id="what the CSINode of a node says"
+        ),
         pytest.param(Change(ChangeKind.OBJECT, subject=csi_driver(CSI)), Scope.EVERYTHING, id="a driver"),
         pytest.param(Change(ChangeKind.NODE_UPDATED, 0), Scope.NOTHING, id="a node"),
     ],
 )
 def test_what_moves_a_pod_with_a_claim(change, scope):
-    assert PLUGIN.moved_by(Cycle(with_volumes(claimed("a"))), change) is scope
-    assert PLUGIN.moved_by(Cycle(pod()), change) is Scope.NOTHING
+    holders = [with_volumes(claimed("b"), name=f"y{name}", on=name) for name in "nm"]
+    nodes = [node("n"), node("m"), csi_node("n", csi_example_com=2), csi_node("m", csi_example_com=1)]
+    c = cluster(*nodes, *bound("a", "b"), *holders)
+    plugin, cycle = over(c), Cycle(with_volumes(claimed("a")))
+    assert plugin.pre_filter(cycle, c.nodes) is None
+    assert plugin.moved_by(cycle, change) == scope
+    assert plugin.moved_by(Cycle(pod()), change) is Scope.NOTHING
 
 
-def test_pods_of_equal_volumes_are_alike_unless_those_are_ephemeral():
-    disk = {"gcePersistentDisk": {"pdName": "d"}}
-    twin = with_volumes(claimed("a"), disk, name="twin")
-    assert PLUGIN.signature(with_volumes(claimed("a"), disk)) == PLUGIN.signature(twin)
-    assert PLUGIN.signature(with_volumes(claimed("a"))) != PLUGIN.signature(with_volumes(claimed("b")))
-    assert PLUGIN.signature(with_volumes(EPHEMERAL)) is None
-    assert PLUGIN.signature(with_volumes({"rbd": {"monitors": ["m"], "image": "i"}})) == ()
+def test_without_limits_pods_move_nothing():
+    c = cluster(node("n"), csi_node("n", csi_example_com=None), *bound("a"))
+    plugin, cycle = over(c), Cycle(with_volumes(claimed("a")))
+    assert plugin.pre_filter(cycle, c.nodes) is None
+    added = Change(ChangeKind.POD_ADDED, 0, with_volumes(claimed("a"), name="x"))
+    assert plugin.moved_by(cycle, added) is Scope.NOTHING
+
+
+def test_pods_whose_volumes_nobody_mounts_are_alike():
+    c = cluster(node("n"), csi_node("n", csi_example_com=2), *bound("a", "b"))
+    plugin = over(c)
+    first, second = with_volumes(claimed("a")), with_volumes(claimed("b"), name="second")
+    assert plugin.signature(first) == plugin.signature(second) != ()
+    assert plugin.signature(first) != plugin.signature(with_volumes(claimed("a"), claimed("b")))
+    user = with_volumes(claimed("a"), name="user", on="n")
+    c.add_pod(user)
+    assert plugin.signature(first) != plugin.signature(second)
+    assert plugin.signature(first) == plugin.signature(with_volumes(claimed("a"), name="third"))
+    c.remove_pod(user)
+    assert plugin.signature(first) == plugin.signature(second)
+
+
+def test_a_volume_that_is_gone_is_another_matter():
+    c = cluster(node("n"), csi_node("n", csi_example_com=2), *bound("a", "b"))
+    plugin = over(c)
+    c.delete(claim("a", "a"))
+    assert plugin.signature(with_volumes(claimed("a"))) != plugin.signature(with_volumes(claimed("b")))
+    assert plugin.signature(with_volumes(EPHEMERAL)) != plugin.signature(with_volumes(EPHEMERAL, name="other"))
+    assert plugin.signature(with_volumes({"rbd": {"monitors": ["m"], "image": "i"}})) == ()
 
 
 # -- keeping current -------------------------------------------------------------

@@ -441,10 +441,10 @@ def test_each_position_sees_its_own_changes_only():
     ("wanted", "change", "scope"),
     [
         pytest.param(
-            spread(constraint()), Change(ChangeKind.POD_ADDED, 0, web("x")), Scope.EVERYTHING, id="a counted pod"
+            spread(constraint()), Change(ChangeKind.POD_ADDED, 0, web("x")), Scope.DOMAINS, id="a counted pod"
         ),
         pytest.param(
-            spread(soft()), Change(ChangeKind.POD_REMOVED, 0, web("x")), Scope.EVERYTHING, id="one that is scored"
+            spread(soft()), Change(ChangeKind.POD_REMOVED, 0, web("x")), Scope.DOMAINS, id="one that is scored"
         ),
         pytest.param(
             spread(constraint()), Change(ChangeKind.POD_ADDED, 0, web("x", labels={})), Scope.NOTHING, id="another pod"

@@ -990,7 +990,38 @@ def test_binding_fails_where_the_driver_cannot_reach_the_volume_after_all():
 # -- reuse -----------------------------------------------------------------------
 
 
-def test_only_pods_without_claims_share_answers():
+def test_pods_whose_claims_are_settled_share_answers_and_no_node_is_kept_from_them():
+    disk = {"awsElasticBlockStore": {"volumeID": "v"}}
+    zoned = volume("z", **disk, metadata={"labels": {ZONE: "z1"}})
+    bound = [claim("data", to="v"), claim("more", to="w"), claim("far", to="z"), claim("near", to="x"), claim("new")]
+    c = cluster(A, LOCAL, *bound, volume("v"), volume("w", **disk), zoned, volume("x", on="b"))
+    plugin = judge(c)
+    assert plugin.signature(using("data")) == plugin.signature(using("more", "data")) not in (None, ())
+    for other in ("far", "near", "new", "missing"):
+        assert plugin.signature(using("data", other)) is None
+    cycle = Cycle(using("data"))
+    assert plugin.pre_filter(cycle, c.nodes) is None
+    assert not plugin.filter(cycle, c.nodes).parts
+    assert plugin.score(cycle, c.nodes).tolist() == [0]
+    assert plugin.reserve(cycle, "a") == plugin.pre_bind(cycle, "a") == SUCCESS
+    assert plugin.moved_by(cycle, Change(ChangeKind.OBJECT, subject=volume("v"))) is Scope.NOTHING
+
+
+@pytest.mark.parametrize(
+    "spoilt",
+    [
+        pytest.param(claim("data", to="v", phase="Lost"), id="lost"),
+        pytest.param(claim("data", to="v", metadata={"deletionTimestamp": NOW}), id="being deleted"),
+        pytest.param(claim("data", to="gone"), id="bound to nothing"),
+        pytest.param(claim("data", volumeName="v"), id="not bound yet"),
+    ],
+)
+def test_a_claim_is_not_settled_that_is(spoilt):
+    plugin = judge(cluster(A, LOCAL, spoilt, volume("v")))
+    assert plugin.signature(using("data")) is None
+
+
+def test_pods_with_unbound_claims_share_no_answers():
     plugin = judge(cluster())
     assert plugin.signature(using()) == plugin.signature(using({"name": "t", "emptyDir": {}})) == ()
     assert plugin.signature(using("data")) is plugin.signature(using(SCRATCH)) is None

@@ -1,5 +1,7 @@
 """VolumeRestrictions."""
 
+from types import SimpleNamespace
+
 import msgspec
 import pytest
 
@@ -52,6 +54,14 @@ def claim(name="data", mode="ReadWriteOncePod", namespace="default"):
     return msgspec.convert(
         {"metadata": {"name": name, "namespace": namespace}, "spec": {"accessModes": [mode]}}, PersistentVolumeClaim
     )
+
+
+def over_cluster(c):
+    return VolumeRestrictions(None, SimpleNamespace(cluster=c))
+
+
+def over(*objects):
+    return over_cluster(cluster(*objects))
 
 
 def statuses(asked, nodes):
@@ -238,13 +248,24 @@ def test_what_is_in_use_follows_the_cluster():
     ],
 )
 def test_what_moves_a_pod_with_a_claim_and_a_disk(change, scope):
-    assert PLUGIN.moved_by(Cycle(with_volumes(claimed(), gce())), change) is scope
-    assert PLUGIN.moved_by(Cycle(pod()), change) is Scope.NOTHING
+    assert over(claim()).moved_by(Cycle(with_volumes(claimed(), gce())), change) is scope
+    assert over(claim()).moved_by(Cycle(pod()), change) is Scope.NOTHING
+    assert over(claim(mode="ReadWriteMany")).moved_by(Cycle(with_volumes(claimed())), change) is Scope.NOTHING
 
 
 def test_pods_of_equal_volumes_are_alike():
-    assert PLUGIN.signature(with_volumes(gce(), claimed())) == PLUGIN.signature(
+    plugin = over()
+    assert plugin.signature(with_volumes(gce(), claimed())) == plugin.signature(
         with_volumes(gce(), claimed(), name="x")
     )
-    assert PLUGIN.signature(with_volumes(claimed())) != PLUGIN.signature(with_volumes(claimed(), namespace="other"))
-    assert PLUGIN.signature(pod()) == ()
+    assert plugin.signature(with_volumes(claimed())) != plugin.signature(with_volumes(claimed(), namespace="other"))
+    assert plugin.signature(pod()) == ()
+
+
+def test_pods_whose_claims_are_free_are_alike_until_one_is_taken():
+    c = cluster(node("a"), claim(), claim("shared", "ReadWriteMany"))
+    plugin, first, second = over_cluster(c), with_volumes(claimed()), with_volumes(claimed("shared"), name="second")
+    assert plugin.signature(first) == plugin.signature(second) == ()
+    c.add_pod(with_volumes(claimed(), claimed("shared"), name="user", on="a"))
+    assert plugin.signature(first) != ()
+    assert plugin.signature(second) == ()

@@ -1,5 +1,7 @@
 """VolumeZone."""
 
+from types import SimpleNamespace
+
 import msgspec
 import pytest
 
@@ -30,6 +32,10 @@ def claim(name="data", namespace="default", annotations=None, **spec):
 
 def storage_class(name, mode):
     return msgspec.convert({"metadata": {"name": name}, "volumeBindingMode": mode}, StorageClass)
+
+
+def over(*objects):
+    return VolumeZone(None, SimpleNamespace(cluster=cluster(*objects)))
 
 
 def verdicts(nodes, asked=WEB):
@@ -165,13 +171,26 @@ def test_a_volume_that_is_at_hand_everywhere_refuses_nobody():
         pytest.param(Change(ChangeKind.POD_ADDED, 0, WEB), Scope.NOTHING, id="a pod"),
     ],
 )
-def test_what_moves_a_pod_with_a_claim(change, scope):
-    assert PLUGIN.moved_by(Cycle(WEB), change) is scope
-    assert PLUGIN.moved_by(Cycle(pod()), change) is Scope.NOTHING
+def test_what_moves_a_pod_that_is_held_to_a_zone(change, scope):
+    plugin = over(volume(**{ZONE: "a"}), claim(volumeName="pv"))
+    assert plugin.moved_by(Cycle(WEB), change) is scope
+    assert plugin.moved_by(Cycle(pod()), change) is Scope.NOTHING
+    assert over(volume(), claim(volumeName="pv")).moved_by(Cycle(WEB), change) is Scope.NOTHING
 
 
 def test_pods_of_one_claim_are_alike():
+    plugin = over(volume(**{ZONE: "a"}), claim(volumeName="pv"))
     volumes = [{"name": "other", "persistentVolumeClaim": {"claimName": "data"}}]
-    assert PLUGIN.signature(WEB) == PLUGIN.signature(pod("other", volumes=volumes))
-    assert PLUGIN.signature(WEB) != PLUGIN.signature(pod(namespace="other", volumes=volumes))
-    assert PLUGIN.signature(pod()) == ()
+    assert plugin.signature(WEB) == plugin.signature(pod("other", volumes=volumes))
+    assert plugin.signature(WEB) != plugin.signature(pod(namespace="other", volumes=volumes))
+    assert plugin.signature(pod()) == ()
+
+
+def test_pods_that_no_claim_holds_to_a_zone_are_alike_until_one_does():
+    c = cluster(volume(), claim(volumeName="pv"))
+    plugin = VolumeZone(None, SimpleNamespace(cluster=c))
+    assert plugin.signature(WEB) == plugin.signature(pod()) == ()
+    c.put(volume(**{ZONE: "a"}))
+    assert plugin.signature(WEB) == ("default", "data")
+    c.delete(claim(volumeName="pv"))
+    assert plugin.signature(WEB) == ("default", "data")

@@ -1,0 +1,95 @@
+"""What runs on our side of the shapes, each call in a process of its own.
+
+The cluster is read as ``schedctl`` reads a file, so that the peak of memory is that of the whole way: bytes, structs,
+columns, cycles. Then the pending pods are placed one after the other: one whole cycle each, every node judged, and
+Reserve; nothing else is on the clock. Pods of the same priority come in an arbitrary order, as they do in the oracle,
+though in the same one every time; or, where that is asked for, in the order of the file.
+"""
+
+import random
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from benchmarks import processes
+from schedctl.cache.pod_info import PodInfo
+from schedctl.config import loading
+from schedctl.conformance.cases import Case, cluster_of, configuration
+from schedctl.scheduler import Scheduler
+from schedctl.workloads.clusters import Assembled
+
+
+def assembled(path: str) -> Assembled:
+    """The cluster of a file, with what the command line does about it."""
+    from schedctl.cli.states import Where
+
+    return Where((path,)).load(quiet=True, verbose=False, progress=False).assembled
+
+
+def queued(scheduler: Scheduler, shuffled: bool = True) -> list[PodInfo]:
+    """The pending pods in the order of the queue, which is by chance among equals."""
+    sort = next(iter(scheduler.profiles.values())).queue_sort[0]
+    pods = list(scheduler.cluster.pending.values())
+    if shuffled:
+        random.Random(0).shuffle(pods)
+    return sorted(pods, key=lambda pod: sort.sort_key(pod, 0.0))
+
+
+def placed(scheduler: Scheduler, pods: list[PodInfo]) -> int:
+    """Place pods; return how many found a node."""
+    count = 0
+    for pod in pods:
+        outcome = scheduler.attempt(pod, make_room=False)
+        if outcome.chosen:
+            scheduler.place(outcome)
+            count += 1
+    return count
+
+
+def measured(path: str, config: str, shuffled: bool, marks: list[int]) -> dict[str, Any]:
+    """Place the pending pods of a file.
+
+    Returns how many there were and how many found a node, the seconds on the clock and of the processor, the seconds
+    until each mark (so many pods), those of the first pod, and the most bytes that the process was resident with.
+    """
+    began = time.perf_counter()
+    cluster = assembled(path).cluster
+    scheduler = Scheduler(cluster, loading.load(config, "config") if config else loading.default())
+    pods = queued(scheduler, shuffled)
+    read = time.perf_counter() - began
+    bounds = sorted({1, len(pods), *(mark for mark in marks if mark < len(pods))})
+    count, reached, start = 0, {}, 0
+    began, used = time.perf_counter(), time.process_time()
+    for bound in bounds:
+        count += placed(scheduler, pods[start:bound])
+        reached[bound] = time.perf_counter() - began
+        start = bound
+    spent = time.process_time() - used
+    return {
+        "pods": len(pods),
+        "placed": count,
+        "seconds": reached[len(pods)],
+        "processorSeconds": spent,
+        "firstSeconds": reached[1],
+        "secondsUntil": {str(mark): reached[mark] for mark in marks if mark in reached},
+        "readingSeconds": read,
+        "peakBytes": processes.peak(),
+    }
+
+
+def replayed(case: str, placements: str) -> list[str]:
+    """The pods of the oracle whose nodes are not among our ties when each placement is taken over."""
+    asked = msgspec.json.decode(Path(case).read_bytes(), type=Case)
+    cluster, pods = cluster_of(asked)
+    scheduler = Scheduler(cluster, configuration(asked))
+    by_key = {pod.key: pod for pod in pods}
+    others = []
+    for key, node in msgspec.json.decode(Path(placements).read_bytes()):
+        outcome = scheduler.attempt(by_key[key], make_room=False)
+        if node not in outcome.ties if node else outcome.ties:
+            others.append(key)
+        if node:
+            scheduler.place(outcome, node)
+    return others

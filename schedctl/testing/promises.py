@@ -1,0 +1,394 @@
+"""The laws of what a plugin promises so that its answers can be used again; who promises nothing keeps them all.
+
+* *signature*: pods of equal signatures get equal answers;
+* *following*: when something has happened, the state that ``follow`` leaves gives the answers that asking anew gives,
+  and answers about rows that neither ``moved_by`` nor ``follow`` names are what they were;
+* *template*: of pods written alike, the signatures and what moves them are equal (``reads_template_only``), they move
+  others alike wherever they stand (``moves_by_template``), and a row on which such a pod is supposed is answered as the
+  row on which it runs;
+* *extremes*: a normalised score depends on the raw one and on the least and the largest alone
+  (``normalizes_by_extremes``).
+
+What happens is drawn from what is there: pods come and go, nodes are cordoned, emptied of labels or become like others,
+objects of the kinds that the plugin reads go. The cluster is forked for it, and is as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from random import Random
+from typing import Any, TypeVar
+
+import msgspec
+import numpy as np
+
+from schedctl.cache.cluster import Change, ChangeKind, Cluster
+from schedctl.cache.nodes import Nodes
+from schedctl.cache.pod_info import PodInfo
+from schedctl.cache.pod_table import NO_NODE
+from schedctl.engine import answers
+from schedctl.engine.asking import DIRECTLY
+from schedctl.engine.faults import PASSING, blamed
+from schedctl.framework.cycles import Cycle
+from schedctl.framework.faults import ESCAPING
+from schedctl.framework.points import Plugin, PreFilterPlugin, Scope, ScorePlugin
+from schedctl.framework.statuses import Code, Status
+from schedctl.testing import builders
+from schedctl.testing.replies import LawBroken, Replies, asked, must_agree, statuses
+
+_FEW = 2
+"""How many pods, nodes and objects are tried of each kind."""
+STORIES = 4
+"""How many times something happens, once or several times in a row."""
+T = TypeVar("T")
+replace = msgspec.structs.replace
+
+
+# -- signature -------------------------------------------------------------------
+
+
+def _shares_by_signature(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
+    signature = _signature(plugin, pod)
+    if signature is None:
+        return
+    nodes = cluster.nodes_by_name
+    expected = asked(plugin, Cycle(pod), nodes).spelt_out(nodes)
+    for other, what in _siblings(pod, _any(list(cluster.pod_table), _chance(cluster, pod))):
+        if _signature(plugin, other) == signature:
+            told = f"and for a pod of the same signature, with {what}, {{}}"
+            found = asked(plugin, Cycle(other), nodes).spelt_out(nodes)
+            must_agree("signature", expected, found, told, scaled=True)
+
+
+def _siblings(pod: PodInfo, others: list[PodInfo]) -> Iterator[tuple[PodInfo, str]]:
+    """Yield pods that have one thing of another pod, or of none in particular, and what that is."""
+    mine = pod.pod
+    yield twin(pod, "twin"), "another name"
+    for other in (builders.pod("plain"), *others):
+        for name in ("namespace", "labels", "annotations", "owner_references"):
+            theirs = getattr(other.pod.metadata, name)
+            if theirs != getattr(mine.metadata, name):
+                yield PodInfo(replace(mine, metadata=replace(mine.metadata, **{name: theirs}))), f"other {name}"
+        for name in mine.spec.__struct_fields__:
+            theirs = getattr(other.pod.spec, name)
+            if name not in ("node_name", "scheduler_name") and theirs != getattr(mine.spec, name):
+                yield PodInfo(replace(mine, spec=replace(mine.spec, **{name: theirs}))), f"another spec.{name}"
+
+
+# -- following -------------------------------------------------------------------
+
+
+def _follows(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
+    signature = _signature(plugin, pod)
+    if signature is None:
+        return
+    nodes, random = cluster.nodes_by_name, _chance(cluster, pod)
+    cycle = Cycle(pod)
+    before = asked(plugin, cycle, nodes)
+    begun = _begun(plugin, pod, nodes)
+    for _ in range(STORIES):
+        with cluster.fork():
+            generation, remembered = cluster.generation, cycle.scratch()
+            happenings = [_happens(plugin, cluster, pod, random) for _ in range(random.choice((1, 1, 2, 3)))]
+            changes = cluster.changes_since(generation)
+            told = " and ".join(filter(None, happenings))
+            if not told or not _still_signed(plugin, pod, signature, told):
+                continue
+            for short in (Cycle(pod), begun):
+                _spoiled(plugin, cluster, short.scratch(), changes or [])
+            spoiled = _spoiled(plugin, cluster, remembered, changes or [])
+            if spoiled is not None:
+                _must_follow(plugin, cluster, (before, remembered), spoiled, told)
+        now = before.again(plugin, cycle, nodes)
+        kept = f"at first and {{}} after {told} and was undone: follow replaces values of the state, and writes to none"
+        must_agree("following", before, now, kept, scaled=True)
+
+
+def _begun(plugin: Plugin, pod: PodInfo, nodes: Nodes) -> Cycle:
+    """Return a cycle that got no further than Filter, for other plugins left no node."""
+    cycle = Cycle(pod)
+    if isinstance(plugin, PreFilterPlugin):
+        answer = DIRECTLY.pre_filter(plugin, cycle, nodes)
+        if isinstance(answer, Status) and answer.code is Code.SKIP:
+            cycle.skip_filter.add(plugin.name)
+    return cycle
+
+
+def _still_signed(plugin: Plugin, pod: PodInfo, signature: Hashable, told: str) -> bool:
+    """Return whether the signature of a pod is what it was: answers are used again under equal signatures alone."""
+    now = _signature(plugin, pod)
+    if now != signature and plugin.reads_template_only:
+        raise LawBroken(f"following: the signature of a template was {signature!r} and is {now!r} after {told}")
+    return now == signature
+
+
+def _must_follow(
+    plugin: Plugin, cluster: Cluster, known: tuple[Replies, Cycle], spoiled: frozenset[str], told: str
+) -> None:
+    """Hold what is remembered, after it was told what happened, against what the plugin says when asked anew."""
+    before, remembered = known
+    nodes, cycle = cluster.nodes_by_name, Cycle(remembered.pod)
+    anew = asked(plugin, cycle, nodes)
+    now = before.again(plugin, remembered, nodes)
+    must_agree("following", now, anew, f"as remembered and {{}} anew, after {told}", scaled=True)
+    for name in before.differing(anew, sorted(before.statuses.keys() | before.scores.keys())):
+        if name not in spoiled:
+            raise LawBroken(f"following: the answer about {name} is another after {told}, which was to spoil others")
+    if before.statuses and isinstance(plugin, PreFilterPlugin):
+        column = nodes.supposing_alike(np.arange(len(nodes)), twin(remembered.pod, "supposed"))
+        one, other = remembered.scratch(), cycle.scratch()
+        DIRECTLY.with_pods(plugin, one, column)
+        DIRECTLY.with_pods(plugin, other, column)
+        supposed, expected = (Replies(statuses=statuses(plugin, each, column)) for each in (one, other))
+        must_agree("following", supposed, expected, f"as remembered and {{}} anew, with a pod supposed, after {told}")
+
+
+def _spoiled(plugin: Plugin, cluster: Cluster, cycle: Cycle, changes: list[Change]) -> frozenset[str] | None:
+    """Age a cycle as the engine does: return the names of the nodes whose answers are spoiled, None for everything.
+
+    Where all columns are spoiled and the state is not, those are all nodes.
+    """
+    names = cluster.node_table.names
+    spoiled: set[str] = set()
+    for change, scope in [(each, _moved_by(plugin, cycle, each)) for each in changes]:
+        left = scope
+        if left is Scope.DOMAINS:
+            left = _follow(plugin, cycle, change)
+        if left is Scope.EVERYTHING or (left is Scope.ROW and change.row == NO_NODE):
+            return None
+        if left is Scope.DOMAINS:
+            spoiled.update(names)
+        elif left is not Scope.NOTHING:
+            rows = frozenset((change.row,)) if isinstance(left, Scope) else left
+            if not all(0 <= row < len(names) for row in rows):
+                raise LawBroken(
+                    f"following: {sorted(rows)} are not all rows of nodes, for a change of {change.kind.value}"
+                )
+            spoiled.update(names[row] for row in rows)
+    return frozenset(spoiled)
+
+
+def _moved_by(plugin: Plugin, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
+    return answers.scope(plugin, _of(plugin, lambda: plugin.moved_by(cycle, change)))
+
+
+def _follow(plugin: Plugin, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
+    return answers.scope(plugin, _of(plugin, lambda: plugin.follow(cycle, change)), "follow")
+
+
+def _signature(plugin: Plugin, pod: PodInfo) -> Hashable | None:
+    return _of(plugin, lambda: plugin.signature(pod))
+
+
+def _of(plugin: Plugin, ask: Callable[[], T]) -> T:
+    """Ask a plugin; what it lets out is a fault in its name, as in the engine."""
+    try:
+        return ask()
+    except PASSING:
+        raise
+    except ESCAPING as fault:
+        raise blamed(plugin, fault) from fault
+
+
+# -- what happens ------------------------------------------------------------------
+
+
+def _happens(plugin: Plugin, cluster: Cluster, pod: PodInfo, random: Random) -> str:
+    """Let something happen to a cluster, and return in words what; "" where it could not."""
+    happening = random.choice((_comes, _comes, _goes, _goes, _node_changes, _node_is_drained, _object_goes))
+    return happening(plugin, cluster, pod, random)
+
+
+def _comes(plugin: Plugin, cluster: Cluster, pod: PodInfo, random: Random) -> str:
+    """A pod like this one comes to a node, or one like a pod that runs."""
+    like = random.choice((pod, *_any(list(cluster.pod_table), random)))
+    name = random.choice(cluster.nodes_by_name.names)
+    cluster.assume(twin(like, f"new-{random.randrange(1 << 30)}"), name)
+    return f"a pod like {like.key} came to {name}"
+
+
+def _goes(plugin: Plugin, cluster: Cluster, pod: PodInfo, random: Random) -> str:
+    for gone in _any(list(cluster.pod_table), random)[:1]:
+        cluster.remove_pod(gone)
+        return f"{gone.key} went"
+    return ""
+
+
+def _node_changes(plugin: Plugin, cluster: Cluster, pod: PodInfo, random: Random) -> str:
+    """A node is cordoned, or is now like another in some respect."""
+    table = cluster.node_table
+    one, other = (table.objects[row] for row in random.choices(cluster.nodes_by_name.rows.tolist(), k=2))
+    name = one.metadata.name
+    part = random.choice(("cordon", "labels", "no labels", "spec", "status"))
+    if part == "cordon":
+        cluster.add_node(replace(one, spec=replace(one.spec, unschedulable=not one.spec.unschedulable)))
+        return f"{name} was cordoned, or no longer was"
+    if part in ("spec", "status"):
+        cluster.add_node(replace(one, **{part: getattr(other, part)}))
+        return f"{name} had the {part} of {other.metadata.name}"
+    labels = None if part == "no labels" else other.metadata.labels
+    cluster.add_node(replace(one, metadata=replace(one.metadata, labels=labels)))
+    return f"{name} had " + (part if labels is None else f"the labels of {other.metadata.name}")
+
+
+def _node_is_drained(plugin: Plugin, cluster: Cluster, pod: PodInfo, random: Random) -> str:
+    """A node changes, and its pods go: what they were counted under is told by what is remembered alone."""
+    told = _node_changes(plugin, cluster, pod, random)
+    gone = cluster.pod_table.on(random.choice(cluster.nodes_by_name.rows.tolist()))
+    for each in gone:
+        cluster.remove_pod(each)
+    return " and ".join((told, *(f"{each.key} went" for each in gone)))
+
+
+def _object_goes(plugin: Plugin, cluster: Cluster, pod: PodInfo, random: Random) -> str:
+    objects: list[Any] = []
+    for kind in plugin.reads:
+        every: Mapping[str, Any] = cluster.every(kind)
+        objects += every.values()
+    for gone in _any(objects, random)[:1]:
+        cluster.delete(gone)
+        return f"{type(gone).__name__} {gone.metadata.name} went"
+    return ""
+
+
+# -- template ----------------------------------------------------------------------
+
+
+def _is_of_template(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
+    if _signature(plugin, pod) is None:
+        return
+    nodes, random = cluster.nodes_by_name, _chance(cluster, pod)
+    cycle = Cycle(pod)
+    before = asked(plugin, cycle, nodes)
+    if plugin.reads_template_only:
+        _must_be_signed_alike(plugin, cluster, pod)
+    for other in (pod, *_any(list(cluster.pod_table), random)):
+        if _of(plugin, lambda: plugin.moves_by_template(pod)):
+            _must_move_alike(plugin, cluster, cycle, other, random)
+        if plugin.reads_template_only:
+            if not _of(plugin, lambda: plugin.moves_by_template(pod)):
+                raise LawBroken(f"template: pods written alike do not move {pod.key} alike, says moves_by_template")
+            _must_be_foreseen(plugin, cluster, (before, cycle), other, random)
+
+
+def _must_be_signed_alike(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
+    one, other = _signature(plugin, pod), _signature(plugin, _written_alike(pod, "twin"))
+    if one != other:
+        raise LawBroken(f"template: the signature is {one!r} and that of a pod written alike {other!r}")
+
+
+def _must_move_alike(plugin: Plugin, cluster: Cluster, cycle: Cycle, other: PodInfo, random: Random) -> None:
+    """Hold against each other what pods written alike move, that come to different nodes and go from there."""
+    alike = cycle.scratch()
+    alike.pod = _written_alike(cycle.pod, "twin") if plugin.reads_template_only else cycle.pod
+    told: dict[ChangeKind, tuple[str, Scope | frozenset[int]]] = {}
+    for number, name in enumerate(_any(cluster.nodes_by_name.names, random)):
+        with cluster.fork():
+            generation, info = cluster.generation, _written_alike(other, f"other-{number}")
+            cluster.assume(info, name)
+            for change in cluster.changes_since(generation) or ():
+                _compare_moves(plugin, (cycle, alike), change, name, told)
+            generation = cluster.generation
+            cluster.remove_pod(info)
+            for change in cluster.changes_since(generation) or ():
+                _compare_moves(plugin, (cycle, alike), change, name, told)
+
+
+def _compare_moves(
+    plugin: Plugin,
+    cycles: tuple[Cycle, Cycle],
+    change: Change,
+    name: str,
+    told: dict[ChangeKind, tuple[str, Scope | frozenset[int]]],
+) -> None:
+    for cycle in cycles:
+        scope = _moved_by(plugin, cycle, change)
+        where, first = told.setdefault(change.kind, (name, scope))
+        if scope != first:
+            happened = f"{change.kind.value} on {name}"
+            raise LawBroken(f"template: {happened} spoils {scope} for {cycle.pod.key}, and {first} if on {where}")
+
+
+def _must_be_foreseen(
+    plugin: Plugin, cluster: Cluster, known: tuple[Replies, Cycle], other: PodInfo, random: Random
+) -> None:
+    """Hold rows on which pods are supposed against those on which they run, where nothing but the row is moved."""
+    before, cycle = known
+    if other.terminating:
+        return
+    for name in _any(cluster.nodes_by_name.names, random):
+        for number in (1, 2):
+            row = cluster.named([name])
+            supposed = row.supposing_alike(np.zeros(number, np.intp), other)
+            foreseen = before.again(plugin, cycle, supposed)
+            with cluster.fork():
+                generation = cluster.generation
+                for each in range(number):
+                    cluster.assume(_written_alike(other, f"other-{each}"), name)
+                scopes = [_moved_by(plugin, cycle, change) for change in cluster.changes_since(generation) or ()]
+                if any(scope not in (Scope.NOTHING, Scope.ROW) for scope in scopes):
+                    continue
+                found = before.again(plugin, cycle, cluster.named([name]))
+                between = f"with {number} of {other.key} supposed and {{}} with as many running"
+                must_agree("template", foreseen, found, between)
+
+
+# -- extremes ----------------------------------------------------------------------
+
+
+def _normalizes_by_extremes(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
+    if not (isinstance(plugin, ScorePlugin) and plugin.normalizes_by_extremes):
+        return
+    nodes, cycle = cluster.nodes_by_name, Cycle(pod)
+    whole = asked(plugin, cycle, nodes)
+    if not whole.scores:
+        return
+    least, most = min(whole.scores.values()), max(whole.scores.values())
+    for position, name in enumerate(nodes.names):
+        beside = np.array((least, most, whole.scores[name]), np.int64)
+        column = nodes.take(np.repeat(position, len(beside)))
+        alone = int(DIRECTLY.normalize(plugin, cycle, column, beside)[-1])
+        if alone != whole.normalized[name]:
+            expected = f"{whole.normalized[name]} among all and {alone} beside {least} and {most} alone"
+            raise LawBroken(f"extremes: the score of {name}, {whole.scores[name]}, is normalised to {expected}")
+
+
+# -- pods --------------------------------------------------------------------------
+
+
+def twin(pod: PodInfo, name: str) -> PodInfo:
+    """Return a pod like another under a name of its own."""
+    metadata = replace(pod.pod.metadata, name=f"{pod.pod.metadata.name}-{name}", uid=f"uid-{pod.key}-{name}")
+    return PodInfo(replace(pod.pod, metadata=metadata))
+
+
+def _written_alike(pod: PodInfo, name: str) -> PodInfo:
+    """Return a pod that has in common with another what a template writes, and nothing else that can be helped.
+
+    The claims of ephemeral volumes are called after the pod, which is therefore written otherwise.
+    """
+    told = pod.pod
+    if any(volume.ephemeral for volume in told.spec.volumes or ()):
+        return twin(pod, name)
+    made = twin(pod, name).pod
+    metadata = replace(made.metadata, annotations={"written-by": name}, creation_timestamp=None)
+    return PodInfo(replace(made, metadata=metadata))
+
+
+def _chance(cluster: Cluster, pod: PodInfo) -> Random:
+    """Return chance that is the same for the same pod in the same cluster."""
+    return Random(f"{pod.key} {len(cluster.rows)} {' '.join(info.key for info in cluster.pod_table)}")
+
+
+def _any(choices: list[Any], random: Random) -> list[Any]:
+    """Return a few of some."""
+    return random.sample(choices, min(_FEW, len(choices)))
+
+
+LAWS: dict[str, Callable[[Plugin, Cluster, PodInfo], None]] = {
+    "signature": _shares_by_signature,
+    "following": _follows,
+    "template": _is_of_template,
+    "extremes": _normalizes_by_extremes,
+}
+"""The laws, by name."""

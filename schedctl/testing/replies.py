@@ -1,0 +1,135 @@
+"""What a plugin replies about a column of nodes, in a form in which replies can be compared.
+
+A plugin is asked as the engine asks it, at PreFilter, Filter, PreScore, Score and NormalizeScore, with all nodes
+feasible. `LawBroken` says in words where two replies differ that must not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from schedctl.cache.nodes import Nodes
+from schedctl.engine.asking import DIRECTLY
+from schedctl.framework.cycles import Cycle
+from schedctl.framework.points import FilterPlugin, NodeSet, Plugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
+from schedctl.framework.statuses import SUCCESS, Code, Status
+
+
+class LawBroken(AssertionError):
+    """A plugin breaks a law; the message says which, where, and what it answered."""
+
+
+@dataclass(frozen=True)
+class Replies:
+    """Everything a plugin says of a column.
+
+    Attributes:
+        pre_filter: what PreFilter says of the pod.
+        pre_score: what PreScore says of it, None also where it was not asked.
+        statuses: by node name; empty where Filter is not asked.
+        scores: raw scores by node name; empty where Score is not asked.
+        normalized: the normalised scores, likewise.
+    """
+
+    pre_filter: Status | NodeSet | None = None
+    pre_score: Status | None = None
+    statuses: dict[str, Status] = field(default_factory=dict)
+    scores: dict[str, int] = field(default_factory=dict)
+    normalized: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def refused(self) -> bool:
+        """Whether PreFilter refuses the pod, so that nothing more is asked."""
+        answer = self.pre_filter
+        return isinstance(answer, Status) and not answer.successful and answer.code is not Code.SKIP
+
+    def spelt_out(self, nodes: Nodes) -> Replies:
+        """Return these replies with a Skip of PreFilter as what it comes to: that all nodes will do."""
+        answer = self.pre_filter
+        if not (isinstance(answer, Status) and answer.code is Code.SKIP):
+            return self
+        return replace(self, pre_filter=None, statuses=dict.fromkeys(nodes.names, SUCCESS))
+
+    def again(self, plugin: Plugin, cycle: Cycle, nodes: Nodes) -> Replies:
+        """Return these replies with those about nodes asked for again, under the state that a cycle has."""
+        return self if self.refused else replace(self, **_about_nodes(plugin, cycle, nodes))
+
+    def differing(self, other: Replies, names: Collection[str]) -> Iterator[str]:
+        """Yield the names of the nodes, among some, whose verdict or raw score is another."""
+        for name in names:
+            before, after = ((each.statuses.get(name), each.scores.get(name)) for each in (self, other))
+            if before != after:
+                yield name
+
+
+def asked(plugin: Plugin, cycle: Cycle, nodes: Nodes) -> Replies:
+    """Ask a plugin about a pod from PreFilter on; the cycle is left as the engine would leave it."""
+    answer = DIRECTLY.pre_filter(plugin, cycle, nodes) if isinstance(plugin, PreFilterPlugin) else None
+    if isinstance(answer, Status) and answer.code is Code.SKIP:
+        cycle.skip_filter.add(plugin.name)
+    replies = Replies(answer)
+    if replies.refused:
+        return replies
+    if isinstance(plugin, PreScorePlugin):
+        status = DIRECTLY.pre_score(plugin, cycle, nodes)
+        if status is not None and not status.successful:
+            cycle.skip_score.add(plugin.name)
+        replies = replace(replies, pre_score=status)
+    return replies.again(plugin, cycle, nodes)
+
+
+def statuses(plugin: Plugin, cycle: Cycle, nodes: Nodes) -> dict[str, Status]:
+    """Ask a plugin for its verdicts under the state that a cycle has, by node name."""
+    if not isinstance(plugin, FilterPlugin) or plugin.name in cycle.skip_filter:
+        return {}
+    verdicts = DIRECTLY.filter(plugin, cycle, nodes)
+    return {name: verdicts.status(position) for position, name in enumerate(nodes.names)}
+
+
+def _about_nodes(plugin: Plugin, cycle: Cycle, nodes: Nodes) -> dict[str, Any]:
+    """Ask a plugin about a column under the state that a cycle has; see `Replies`."""
+    said: dict[str, Any] = {"statuses": statuses(plugin, cycle, nodes), "scores": {}, "normalized": {}}
+    if isinstance(plugin, ScorePlugin) and plugin.name not in cycle.skip_score:
+        raw = DIRECTLY.score(plugin, cycle, nodes)
+        said["scores"] = dict(zip(nodes.names, raw.tolist(), strict=True))
+        scaled = DIRECTLY.normalize(plugin, cycle, nodes, raw)
+        said["normalized"] = dict(zip(nodes.names, scaled.tolist(), strict=True))
+    return said
+
+
+def must_agree(
+    law: str,
+    expected: Replies,
+    found: Replies,
+    between: str = "in one column and {} in another",
+    *,
+    scaled: bool = False,
+) -> None:
+    """Compare two replies.
+
+    Args:
+        law: the law by which they are the same.
+        expected: one of them.
+        found: the other.
+        between: what sets them apart, in words, with a place for what the other says.
+        scaled: whether to compare normalised scores as well.
+
+    Raises:
+        LawBroken: they differ.
+    """
+    points = [("PreFilter", expected.pre_filter, found.pre_filter), ("PreScore", expected.pre_score, found.pre_score)]
+    for point, one, other in points:
+        if one != other:
+            raise LawBroken(f"{law}: {point} answers {one} {between.format(other)}")
+    columns: list[tuple[str, Mapping[str, Any], Mapping[str, Any]]] = [
+        ("verdict", expected.statuses, found.statuses),
+        ("score", expected.scores, found.scores),
+        ("normalised score", expected.normalized, found.normalized),
+    ]
+    for what, of_one, of_other in columns if scaled else columns[:2]:
+        for name in of_one.keys() | of_other.keys():
+            one, other = of_one.get(name), of_other.get(name)
+            if one != other:
+                raise LawBroken(f"{law}: the {what} of {name} is {one} {between.format(other)}")

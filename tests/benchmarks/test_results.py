@@ -1,0 +1,208 @@
+"""The benchmarks run, on tiny clusters and without kube-scheduler, and what they show is what they measured."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from benchmarks import goals, growth, machines, oracles, page, profile, results, shapes, workloads
+from benchmarks.shapes import VARIANTS, Sizes
+
+TINY = Sizes(divisor=100, pods=12, exhaustive=5, sampled=8, runs=1)
+
+
+def through_json(document):
+    return json.loads(json.dumps(document))
+
+
+def table(markdown: str) -> list[list[str]]:
+    """The cells of all tables, row by row."""
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in markdown.splitlines() if row[:1] == "|"]
+
+
+def compared(shape: str, ours: float, exhaustive: float, sampled: float, differ: tuple[str, ...] = ()):
+    """A row as if it were measured: a thousand of our pods, a hundred of theirs."""
+    mine = {"pods": 1000, "seconds": 1000 / ours, "processorSeconds": 0.5, "firstSeconds": 0.002, "peakBytes": 64e6}
+    sides = {"exhaustive": exhaustive, "sampled": sampled}
+    return {
+        "shape": shape,
+        "nodes": 5000,
+        "running": 1000,
+        "goal": goals.least(shape),
+        "ours": mine | {"secondsUntil": {"100": 100 / ours}},
+        **{side: {"pods": 100, "seconds": 100 / rate} for side, rate in sides.items()},
+        "ratios": {side: ours / rate for side, rate in sides.items()},
+        "samePods": {side: ours / rate for side, rate in sides.items()},
+        "decisions": {"replayed": 100, "differ": list(differ)},
+    }
+
+
+def document(*rows):
+    return {"about": machines.about(), "sizes": vars(Sizes()), "rows": list(rows)}
+
+
+@pytest.fixture(scope="module")
+def alone():
+    """A shape and a variant without the oracle."""
+    names = ("SchedulingInTreePVs", "SchedulingBasic, batching")
+    rows = [shapes.row(name, TINY, None) for name in names]
+    return through_json({"about": machines.about(), "sizes": vars(TINY), "rows": rows})
+
+
+@pytest.fixture(scope="module")
+def grown():
+    """Three points on two sweeps."""
+    points = [(20, 40), (40, 40), (40, 80)]
+    return through_json(growth.measure(points, {"nodes": 40, "running": 40}, list(growth.TEMPLATES), 2, 2))
+
+
+def test_a_shape_is_placed_and_told_in_the_table(alone):
+    shown = table(shapes.as_markdown(alone))
+    assert len(shown) == 2 + len(alone["rows"])
+    for cells, row in zip(shown[2:], alone["rows"], strict=True):
+        assert row["ours"]["placed"] == row["ours"]["pods"] == 12
+        assert cells[:3] == [
+            row["shape"],
+            f"{row['nodes']} / {row['running']} / 12",
+            f"{shapes.rate(row['ours']):,.0f}",
+        ]
+        assert f"{row['ours']['peakBytes'] / 1e6:,.0f}" in cells
+
+
+def test_without_kube_scheduler_nothing_is_compared(alone):
+    told = shapes.as_markdown(alone)
+    assert "nothing to compare with" in told
+    assert "goal" not in told
+    assert "kube-scheduler the first" not in told
+
+
+@pytest.mark.parametrize(
+    ("shape", "least"),
+    [
+        pytest.param("SchedulingBasic", 20, id="a plain shape"),
+        pytest.param("SchedulingNodeAffinity", 20, id="affinity to nodes is plain"),
+        pytest.param("SchedulingPreferredPodAffinity", 50, id="preferred affinity between pods"),
+        pytest.param("SchedulingPodMatchingAntiAffinity", 50, id="pods that others keep away"),
+        pytest.param("DefaultTopologySpreading", 50, id="spreading by default constraints"),
+        pytest.param("SchedulingCSIPVs", 10, id="volumes"),
+        pytest.param("SchedulingWithResourceClaimTemplate", 10, id="devices"),
+        pytest.param("SchedulingDaemonset", 1, id="a single node is left by PreFilter"),
+    ],
+)
+def test_the_goal_of(shape, least):
+    assert goals.least(shape) == least
+
+
+def test_medians_and_goals_are_those_of_the_rows():
+    basic, spread = compared("SchedulingBasic", 6000, 50, 500), compared("TopologySpreading", 2000, 50, 200)
+    told = shapes.as_markdown(document(basic, spread))
+    assert "Median over 2 shapes: 80x kube-scheduler judging every node (≥ 100x missed)" in told
+    assert "11x kube-scheduler sampling (≥ 10x reached)" in told
+    assert "1 of 2 reached; missed: TopologySpreading." in told
+    assert [cells[6] for cells in table(told)[2:]] == ["≥ 20x reached", "≥ 50x missed"]
+    assert "200 placements of kube-scheduler replayed, none not among our ties" in told
+
+
+def test_a_decision_that_differs_is_told():
+    told = shapes.as_markdown(document(compared("SchedulingBasic", 6000, 50, 500, differ=("default/a", "default/b"))))
+    assert "2 of 100 differ" in told
+    assert "100 placements of kube-scheduler replayed, 2 not among our ties" in told
+
+
+def test_variants_have_no_goal_and_are_in_no_median():
+    variant = compared("SchedulingBasic", 500, 500, 500)
+    variant["shape"] = "SchedulingBasic, batching"
+    del variant["goal"]
+    told = shapes.as_markdown(document(compared("SchedulingBasic", 6000, 50, 500), variant))
+    assert "Median over 1 shapes: 120x" in told
+    assert "“SchedulingBasic, batching” is in no median" in told
+    assert all(each.shape in workloads.SHAPES for each in VARIANTS.values())
+
+
+@pytest.mark.oracle
+@pytest.mark.skipif(shutil.which("go") is None, reason="the oracle is a Go program and Go is not here")
+def test_both_sides_place_the_same_pods_and_agree():
+    if not oracles.BUILT.exists():
+        pytest.skip("the oracle is not built")
+    row = shapes.row("Unschedulable", TINY, str(oracles.BUILT))
+    assert row["decisions"] == {"replayed": row["exhaustive"]["pods"], "differ": []}
+    assert row["ratios"]["exhaustive"] > 0
+    assert set(row["samePods"]) == {"exhaustive", "sampled"}
+
+
+def test_growth_is_measured_along_both_sweeps(grown):
+    assert set(grown["exponents"]) == {"nodes", "running"}
+    assert [row["nodes"] for row in growth.sweep(grown, "nodes")] == [20, 40]
+    assert [row["running"] for row in growth.sweep(grown, "running")] == [40, 80]
+    assert all(row["residentBytes"] > row["emptyBytes"] // 2 > 0 for row in grown["rows"])
+    shown = [cells for cells in table(growth.as_markdown(grown)) if cells[:2] == ["20", "40"]]
+    seconds = grown["rows"][0]["seconds"]["plain"]
+    assert shown[0][6:8] == [f"{seconds[kind] * 1e6:,.0f}" for kind in ("new", "equal")]
+
+
+def test_a_cost_that_doubles_with_the_nodes_is_linear():
+    rows = [{"nodes": nodes, "seconds": {"plain": {"new": nodes * 1e-6}}} for nodes in (1000, 2000, 8000)]
+    assert growth.slope(rows, "nodes", "plain", "new") == pytest.approx(1)
+
+
+OUTSIDE = "<module> (<string>:1);measured (benchmarks/placing.py:70)"
+PLACED = f"{OUTSIDE};placed (benchmarks/placing.py:45)"
+ENGINE = "attempt (schedctl/engine/attempts.py:12)"
+SAMPLES = [
+    f"{OUTSIDE};load (schedctl/sources/loading.py:3) 50",
+    f"{PLACED};{ENGINE} 60",
+    f"{PLACED};{ENGINE};PyObject_Call (libpython3.11.so);add (numpy/_core/_multiarray_umath.so) 30",
+    f"{PLACED};{ENGINE};score (schedctl/plugins/node_name.py:9) 10",
+]
+
+
+def test_a_sample_belongs_to_the_deepest_module_of_ours_and_only_placing_counts():
+    assert profile.shares(profile.stacks(SAMPLES)) == [
+        {"module": "engine.attempts", "share": 0.9, "numpy": 0.3},
+        {"module": "plugins.node_name", "share": 0.1, "numpy": 0.0},
+    ]
+
+
+def test_stacks_keep_every_sample():
+    lines = [*SAMPLES, f"{PLACED};{ENGINE};rare (schedctl/plugins/rare.py:1) 0"]
+    assert profile.kept(profile.stacks(lines)) == {
+        "engine.attempts:attempt": 60,
+        "engine.attempts:attempt;numpy": 30,
+        "engine.attempts:attempt;plugins.node_name:score": 10,
+    }
+
+
+@pytest.fixture
+def profiled():
+    samples = profile.stacks(SAMPLES)
+    row = {"shape": "Deployments", "samples": 100, "modules": profile.shares(samples), "stacks": profile.kept(samples)}
+    return {"about": machines.about(), "pods": None, "rows": [row]}
+
+
+def test_the_modules_of_a_shape_are_told(profiled):
+    told = profile.as_markdown(profiled)
+    assert ["Deployments", "100", "30%", "engine.attempts 90%, plugins.node_name 10%"] in table(told)
+    assert ["engine.attempts", "90%", "30%"] in table(told)
+
+
+def test_the_same_results_draw_the_same_charts(alone, grown, profiled, tmp_path):
+    charts = pytest.importorskip("benchmarks.charts", reason="matplotlib is in the group `bench`", exc_type=ImportError)
+    drawn = []
+    for folder in (tmp_path / "one", tmp_path / "two"):
+        charts.write(folder, alone, grown, profiled)
+        drawn.append({path.name: path.read_bytes() for path in folder.iterdir()})
+    assert drawn[0] == drawn[1]
+    assert set(drawn[0]) == {"shapes.svg", "growth.svg", "memory.svg", "flames-Deployments.svg"}
+
+
+def test_the_page_shows_the_results_that_are_kept():
+    text = page.PAGE.read_text(encoding="utf-8")
+    assert [found[2] for found in page.MARKED.finditer(text)] == ["shapes", "growth", "profile"]
+    assert page.filled(text) == text
+
+
+@pytest.mark.parametrize("name", page.WORDS)
+def test_the_markdown_beside_a_result_is_made_of_it(name):
+    assert (results.FOLDER / f"{name}.md").read_text(encoding="utf-8") == page.WORDS[name](results.read(name))

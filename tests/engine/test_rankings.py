@@ -1,0 +1,532 @@
+"""When a choice is read off a ranking, when the cycle is run in full, and that nobody can tell by the answer."""
+
+import msgspec
+import numpy as np
+import pytest
+
+from schedctl.api.meta import Namespace, ObjectMeta
+from schedctl.cache.cluster import ChangeKind
+from schedctl.engine.attempts import attempt
+from schedctl.framework.cycles import StateKey
+from schedctl.framework.points import FilterPlugin, NodeSet, PreFilterPlugin, PreScorePlugin, Scope, ScorePlugin
+from schedctl.framework.reasons import ACCEPT, Reason
+from schedctl.framework.statuses import SKIP, unschedulable
+from schedctl.scheduler import Scheduler
+from schedctl.testing.builders import ZONE, cluster, node, pod
+from schedctl.testing.ready_tests import scheduler_with
+from schedctl.testing.side_by_side import differences
+
+replace = msgspec.structs.replace
+
+
+def web(number, **more):
+    """One pod of a template."""
+    return pod(f"web-{number}", **{"cpu": "100m", "labels": {"app": "web"}, **more})
+
+
+def place(scheduler, *pods):
+    """Place pods one after another; what came of the last."""
+    for each in pods:
+        outcome = scheduler.attempt(each)
+        scheduler.place(outcome, outcome.chosen)
+    return outcome
+
+
+def ask(scheduler, asked, **options):
+    """The answer for a pod, which is what it would be without a memory."""
+    outcome = scheduler.attempt(asked, **options)
+    told = outcome.chosen, outcome.ties, outcome.error
+    percentage = scheduler.percentage(outcome.profile) if options.get("sampling") else None
+    anew = attempt(outcome.profile, scheduler.cluster, asked, scheduler.nominator, percentage=percentage)
+    assert told == (anew.chosen, anew.ties, anew.error)
+    assert not list(differences(outcome, anew))
+    return outcome
+
+
+def was_read_off(outcome):
+    return outcome.ranking is not None
+
+
+def grown(made, name, **more):
+    """The node of that name has something new."""
+    made.add_node(node(name, **more))
+
+
+@pytest.fixture
+def scheduler():
+    """Three nodes, and a pod that runs on the second."""
+    return Scheduler(cluster(node("a", zone="x"), node("b", zone="x"), node("c", zone="y"), pod("old", on="b")))
+
+
+def test_the_first_pod_of_a_template_is_judged_and_the_next_is_read_off(scheduler):
+    assert not was_read_off(place(scheduler, web(0)))
+    assert was_read_off(ask(scheduler, web(1)))
+    assert was_read_off(ask(scheduler, web(1))), "and so is one who asks again"
+
+
+def test_a_pod_of_another_template_is_judged_by_itself(scheduler):
+    place(scheduler, web(0))
+    assert not was_read_off(ask(scheduler, web(1, cpu="200m")))
+    assert was_read_off(ask(scheduler, web(2, cpu="200m")))
+    assert was_read_off(ask(scheduler, web(3)))
+
+
+def nothing(scheduler):
+    pass
+
+
+def a_pod_like_it_is_placed(scheduler):
+    place(scheduler, web(100))
+
+
+def ten_pods_like_it_are_placed(scheduler):
+    place(scheduler, *(web(100 + number) for number in range(10)))
+
+
+def another_pod_lands(scheduler):
+    scheduler.cluster.assume(pod("other", cpu="2"), "a")
+
+
+def a_pod_like_it_goes(scheduler):
+    (gone,) = (info for info in scheduler.cluster.pod_table if info.key == "default/web-0")
+    scheduler.cluster.remove_pod(gone)
+
+
+def an_old_pod_goes(scheduler):
+    (gone,) = (info for info in scheduler.cluster.pod_table if info.key == "default/old")
+    scheduler.cluster.remove_pod(gone)
+
+
+def a_namespace_comes(scheduler):
+    scheduler.cluster.put(Namespace(metadata=ObjectMeta(name="shop")))
+
+
+def a_node_fills_up(scheduler):
+    scheduler.cluster.assume(pod("huge", cpu="4"), "c")
+
+
+def a_node_is_resized(scheduler):
+    grown(scheduler.cluster, "a", cpu="64", zone="x")
+
+
+def a_node_is_added(scheduler):
+    grown(scheduler.cluster, "d", zone="y")
+
+
+def a_node_goes(scheduler):
+    scheduler.cluster.remove_node("a")
+
+
+def a_node_is_promised(scheduler):
+    scheduler.nominator.nominate(pod("vip", priority=10, cpu="3"), "a")
+
+
+def a_promise_is_taken_back(scheduler):
+    promised = pod("vip", priority=10, cpu="3")
+    scheduler.nominator.nominate(promised, "a")
+    ask(scheduler, web(200))
+    scheduler.nominator.withdraw(promised)
+
+
+@pytest.mark.parametrize(
+    ("happens", "read_off"),
+    [
+        (nothing, True),
+        (a_pod_like_it_is_placed, True),
+        (ten_pods_like_it_are_placed, True),
+        (another_pod_lands, True),
+        (a_pod_like_it_goes, True),
+        (an_old_pod_goes, True),
+        (a_namespace_comes, False),  # whom terms are about may be another matter now
+        (a_node_fills_up, True),
+        (a_node_is_resized, False),  # how common an image is goes by all nodes
+        (a_node_is_added, False),
+        (a_node_goes, False),
+        (a_node_is_promised, False),
+        (a_promise_is_taken_back, True),
+    ],
+)
+def test_the_choice_is_read_off_as_long_as_what_happens_can_be_followed(happens, read_off, scheduler):
+    place(scheduler, web(0))
+    ask(scheduler, web(1))
+    happens(scheduler)
+    assert was_read_off(ask(scheduler, web(2))) is read_off
+
+
+def test_after_a_full_cycle_it_is_read_off_again(scheduler):
+    place(scheduler, web(0), web(1))
+    a_node_is_added(scheduler)
+    assert not was_read_off(ask(scheduler, web(2)))
+    assert was_read_off(ask(scheduler, web(3)))
+
+
+def test_sampling_looks_at_nodes_in_turn_and_is_never_read_off(scheduler):
+    place(scheduler, web(0), web(1))
+    assert not was_read_off(ask(scheduler, web(2), sampling=True))
+    ask(scheduler, web(3))
+    assert was_read_off(ask(scheduler, web(4)))
+
+
+def test_a_pod_with_a_promise_of_its_own_is_judged_there_first(scheduler):
+    place(scheduler, web(0), web(1))
+    status = replace(web(2).pod.status, nominated_node_name="b")
+    promised = type(web(2))(replace(web(2).pod, status=status))
+    outcome = ask(scheduler, promised)
+    assert not was_read_off(outcome)
+    assert outcome.nominated_first
+    assert outcome.chosen == "b"
+
+
+def test_a_change_that_is_undone_is_followed_back(scheduler):
+    place(scheduler, web(0), web(1))
+    before = ask(scheduler, web(2)).ties
+    with scheduler.fork():
+        another_pod_lands(scheduler)
+        assert ask(scheduler, web(2)).ties != before
+    after = ask(scheduler, web(2))
+    assert was_read_off(after)
+    assert after.ties == before
+
+
+# -- room ------------------------------------------------------------------------
+
+
+def test_nodes_fill_up_one_by_one_until_none_will_do():
+    scheduler = Scheduler(cluster(node("a", cpu="1"), node("b", cpu="1"), node("c", cpu="500m")))
+    for number in range(5):
+        outcome = ask(scheduler, web(number, cpu="500m"))
+        scheduler.place(outcome, outcome.chosen)
+        assert was_read_off(outcome) is (number > 0)
+    refused = ask(scheduler, web(9, cpu="500m"))
+    assert not was_read_off(refused), "that nothing fits is for the whole cycle to say"
+    assert refused.refused_everywhere
+    assert refused.unschedulable_plugins == {"NodeResourcesFit"}
+
+
+def test_a_node_that_was_full_will_do_again():
+    scheduler = Scheduler(cluster(node("a", cpu="1"), node("b", cpu="1")))
+    place(scheduler, web(0))
+    full = pod("full", cpu="900m")
+    scheduler.cluster.assume(full, "b")
+    assert ask(scheduler, web(1)).feasible == 2
+    scheduler.cluster.assume(web(2), "b")
+    assert ask(scheduler, web(3)).feasible == 1
+    scheduler.cluster.remove_pod(full)
+    again = ask(scheduler, web(4))
+    assert again.feasible == 2
+    assert was_read_off(again)
+
+
+def test_a_node_that_never_would_do_and_now_does_is_judged_in_full():
+    full = pod("full", cpu="1", on="b")
+    scheduler = Scheduler(cluster(node("a", cpu="1"), node("b", cpu="1"), full))
+    place(scheduler, web(0), web(1))
+    scheduler.cluster.remove_pod(full)
+    judged = ask(scheduler, web(2))
+    assert not was_read_off(judged)
+    assert judged.feasible == 2
+    assert was_read_off(ask(scheduler, web(3)))
+
+
+# -- by domain -------------------------------------------------------------------
+
+
+def term(app, key=ZONE):
+    return {"topologyKey": key, "labelSelector": {"matchLabels": {"app": app}}}
+
+
+APART = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term("web")]}}
+NEAR = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term("web")]}}
+SPREAD = [{"maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule", **term("web")}]
+
+
+@pytest.mark.parametrize(
+    "wishes",
+    [
+        pytest.param({"affinity": NEAR}, id="pods that want company"),
+        pytest.param({"topologySpreadConstraints": SPREAD}, id="pods that must be spread"),
+        pytest.param(
+            {"topologySpreadConstraints": [{**SPREAD[0], "whenUnsatisfiable": "ScheduleAnyway"}]},
+            id="pods that would rather be spread",
+        ),
+    ],
+)
+def test_pods_that_mind_each_other_are_counted_and_read_off(wishes, scheduler):
+    place(scheduler, web(0, **wishes), web(1, **wishes), web(2, **wishes))
+    assert was_read_off(ask(scheduler, web(3, **wishes)))
+    a_pod_like_it_goes(scheduler)
+    ask(scheduler, web(4, **wishes))
+
+
+def test_pods_that_cannot_bear_each_other_use_up_the_zones(scheduler):
+    place(scheduler, web(0, affinity=APART))
+    last = ask(scheduler, web(1, affinity=APART))
+    scheduler.place(last, last.chosen)
+    assert ask(scheduler, web(2, affinity=APART)).refused_everywhere
+
+
+def test_a_node_that_changes_zone_before_its_pod_goes_takes_what_was_counted_there_with_it():
+    db = pod("db", on="n", affinity=APART)
+    scheduler = Scheduler(cluster(node("n", zone="a"), node("m", zone="a"), node("z", zone="b"), db))
+    ask(scheduler, web(0))
+    assert ask(scheduler, web(1)).ties == ["z"]
+    scheduler.cluster.add_node(node("n"))
+    scheduler.cluster.remove_pod(db)
+    assert ask(scheduler, web(2)).feasible == 3
+
+
+# -- plugins that are asked anew ---------------------------------------------------
+
+
+class Anew(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
+    """Has no signature, and does what a pod's annotation ``does`` says."""
+
+    no = Reason("not today")
+
+    def __init__(self, args, handle):
+        super().__init__(args, handle)
+        self.asked = []
+
+    def pre_filter(self, cycle, nodes):
+        self.does = (cycle.pod.pod.metadata.annotations or {}).get("does", "")
+        self.asked.append(cycle.pod.key)
+        if self.does == "narrow":
+            return NodeSet(frozenset(("b",)))
+        return {"skip": SKIP, "refuse": unschedulable("no")}.get(self.does)
+
+    def filter(self, cycle, nodes):
+        assert self.does != "skip"
+        if self.does == "fail":
+            raise KeyError("lost")
+        return self.no.where(np.array(nodes.names) == "a") if self.does == "refuse a" else ACCEPT
+
+    def pre_score(self, cycle, nodes):
+        return SKIP if self.does == "skip score" else None
+
+    def score(self, cycle, nodes):
+        assert self.does != "skip score"
+        wanted = np.array(nodes.names) == "c"
+        return (wanted * (101 if self.does == "overshoot" else 100)).astype(np.int64)
+
+
+def doing(number, what):
+    return web(number, metadata={"annotations": {"does": what}})
+
+
+@pytest.mark.parametrize(
+    ("does", "read_off", "feasible"),
+    [
+        pytest.param("", True, 3, id="one that passes all nodes is asked, and the rest is read off"),
+        pytest.param("skip", True, 3, id="one that skips Filter is asked to score"),
+        pytest.param("skip score", True, 3, id="one that skips Score is not asked to"),
+        pytest.param("refuse a", False, 2, id="one that refuses a node has the cycle run in full"),
+        pytest.param("refuse", False, 0, id="one that refuses the pod, too"),
+        pytest.param("narrow", False, 1, id="one that narrows the search, too"),
+        pytest.param("fail", False, 0, id="one that fails is the error of a full cycle"),
+        pytest.param("overshoot", False, 0, id="one that scores beyond the range, too"),
+    ],
+)
+def test_a_plugin_without_a_signature_is_asked_anew_for_every_pod(does, read_off, feasible):
+    scheduler = scheduler_with(Anew, cluster(node("a"), node("b"), node("c")))
+    assert place(scheduler, web(0), web(1)).chosen == "c"
+    outcome = ask(scheduler, doing(2, does))
+    assert was_read_off(outcome) is read_off
+    assert outcome.feasible == feasible
+    assert bool(outcome.error) is (does in ("fail", "overshoot"))
+    ask(scheduler, web(3))
+    (plugin,) = (p for p in outcome.profile.plugins.values() if isinstance(p, Anew))
+    assert [key for key in plugin.asked if key in ("default/web-0", "default/web-1")] == [
+        "default/web-0",
+        "default/web-1",
+    ]
+
+
+def test_after_one_that_refused_the_ranking_of_before_goes_on():
+    scheduler = scheduler_with(Anew, cluster(node("a"), node("b"), node("c")))
+    place(scheduler, web(0), web(1), doing(2, "refuse a"))
+    ask(scheduler, web(3))
+    assert was_read_off(ask(scheduler, web(4)))
+
+
+# -- state -------------------------------------------------------------------------
+
+PODS = StateKey[int]("Crowded")
+
+
+class Crowded(PreScorePlugin, ScorePlugin):
+    """Scores all nodes by how many pods run in all; pods move nothing of an answer that was never given."""
+
+    reads_feasible_set = False
+    reads_template_only = True
+
+    def pre_score(self, cycle, nodes):
+        cycle.state[PODS] = len(list(self.handle.cluster.pod_table))
+
+    def score(self, cycle, nodes):
+        return np.full(len(nodes), min(cycle.state[PODS], 100))
+
+    def signature(self, pod):
+        return ()
+
+    def moved_by(self, cycle, change):
+        return Scope.DOMAINS if PODS in cycle.state else Scope.NOTHING
+
+    def follow(self, cycle, change):
+        cycle.state[PODS] += 1 if change.kind is ChangeKind.POD_ADDED else -1
+        return Scope.DOMAINS
+
+
+def test_what_moved_nothing_while_no_node_would_do_is_asked_again():
+    full = pod("full", cpu="1", on="a")
+    scheduler = scheduler_with(Crowded, cluster(node("a", cpu="1"), full))
+    assert ask(scheduler, web(0)).refused_everywhere
+    scheduler.cluster.assume(pod("other-0"), "a")
+    assert ask(scheduler, web(1)).refused_everywhere
+    scheduler.cluster.remove_pod(full)
+    place(scheduler, web(2), web(3))
+    scheduler.cluster.assume(pod("other-1"), "a")
+    ask(scheduler, web(4))
+
+
+# -- numbers -----------------------------------------------------------------------
+
+
+class Overshoots(ScorePlugin):
+    """Scores beyond the range once a node has a pod."""
+
+    reads_feasible_set = False
+
+    def score(self, cycle, nodes):
+        return nodes.pod_count * 60
+
+    def signature(self, pod):
+        return ()
+
+    def moved_by(self, cycle, change):
+        return Scope.ROW
+
+
+def test_a_score_that_leaves_the_range_is_the_error_of_a_full_cycle():
+    scheduler = scheduler_with(Overshoots, cluster(node("a")))
+    place(scheduler, web(0), web(1))
+    assert "returns an invalid score 120" in ask(scheduler, web(2)).error
+    assert "returns an invalid score 120" in ask(scheduler, web(3)).error
+
+
+class Fuller(ScorePlugin):
+    """Prefers full nodes."""
+
+    reads_feasible_set = False
+
+    def score(self, cycle, nodes):
+        return np.minimum(nodes.pod_count, 100)
+
+    def signature(self, pod):
+        return ()
+
+    def moved_by(self, cycle, change):
+        return Scope.ROW
+
+
+@pytest.mark.parametrize(("weight", "width"), [(1, np.int32), (2**31 - 1, np.int64)])
+def test_totals_are_as_wide_as_weights_ask_for(weight, width):
+    configuration = f"""
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles: [{{plugins: {{multiPoint: {{enabled: [{{name: Fuller, weight: {weight}}}]}}}}}}]
+"""
+    scheduler = Scheduler.configured(cluster(node("a"), node("b")), configuration.encode(), [Fuller])
+    place(scheduler, *(web(number) for number in range(6)))
+    outcome = ask(scheduler, web(6))
+    assert outcome.ranking.totals.dtype == width
+    assert outcome.ranking.totals.max() == outcome.scoring.totals.max()
+
+
+# -- reading later -------------------------------------------------------------------
+
+
+def test_what_filter_and_score_say_is_worked_out_when_it_is_read(scheduler):
+    place(scheduler, web(0))
+    outcome = scheduler.attempt(web(1))
+    assert not outcome.cycle.findings
+    assert outcome.filtering.feasible.all()
+    assert [each.plugin for each in outcome.scoring.plugins]
+    assert outcome.scoring is outcome.scoring
+    assert sorted(outcome.judged.names) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("what", ["filtering", "scoring", "judged", "unschedulable_plugins"])
+def test_it_cannot_be_worked_out_once_the_cluster_has_changed(what, scheduler):
+    place(scheduler, web(0))
+    outcome = scheduler.attempt(web(1))
+    another_pod_lands(scheduler)
+    with pytest.raises(ValueError, match="the cluster has changed"):
+        getattr(outcome, what)
+
+
+def test_what_was_read_before_the_cluster_changed_stays(scheduler):
+    place(scheduler, web(0))
+    outcome = scheduler.attempt(web(1))
+    totals = outcome.scoring.totals.tolist()
+    another_pod_lands(scheduler)
+    assert outcome.scoring.totals.tolist() == totals
+
+
+def test_ties_can_be_read_late(scheduler):
+    place(scheduler, web(0))
+    outcome = scheduler.attempt(web(1))
+    ties = attempt(outcome.profile, scheduler.cluster, web(1), scheduler.nominator).ties
+    place(scheduler, *(web(number) for number in range(2, 9)))
+    assert outcome.ties == ties
+    assert [scheduler.cluster.node_table.names[row] for row in outcome.tie_rows] == ties
+
+
+# -- rows --------------------------------------------------------------------------
+
+
+def test_the_first_by_name_is_chosen_however_the_nodes_came():
+    scheduler = Scheduler(cluster(node("c"), node("a"), node("b")))
+    place(scheduler, web(0), web(1))
+    third = ask(scheduler, web(2))
+    assert was_read_off(third)
+    assert (third.chosen, third.ties) == ("c", ["c"])
+    scheduler.place(third, "c")
+    assert ask(scheduler, web(3)).ties == ["a", "b", "c"]
+    assert ask(scheduler, web(3)).chosen == "a"
+
+
+def test_rows_of_nodes_that_are_gone_do_not_get_in_the_way():
+    scheduler = Scheduler(cluster(node("a"), node("b"), node("c"), node("d")))
+    place(scheduler, web(0), web(1))
+    scheduler.cluster.remove_node("a")
+    for number in range(2, 9):
+        outcome = ask(scheduler, web(number))
+        assert "a" not in outcome.ties
+        assert was_read_off(outcome) is (number > 2)
+        scheduler.place(outcome, outcome.chosen)
+
+
+class Names(ScorePlugin):
+    """Says of every pod that it moves the rows that its argument names."""
+
+    reads_feasible_set = False
+    rows: frozenset[int] = frozenset()
+
+    def score(self, cycle, nodes):
+        return np.minimum(nodes.pod_count, 100)
+
+    def signature(self, pod):
+        return ()
+
+    def moved_by(self, cycle, change):
+        return self.rows
+
+
+@pytest.mark.parametrize("gone", ["a", "b", "d"])
+def test_rows_may_be_named_that_are_gone(gone):
+    scheduler = scheduler_with(Names, cluster(node("a"), node("b"), node("c"), node("d")))
+    scheduler.cluster.remove_node(gone)
+    (profile,) = scheduler.profiles.values()
+    profile.plugins["Names"].rows = frozenset(range(4))
+    place(scheduler, *(web(number) for number in range(6)))
+    ask(scheduler, web(7))

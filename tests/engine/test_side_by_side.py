@@ -1,0 +1,151 @@
+"""Fast answers are the slow ones: over random sequences of changes, each is held against one worked out anew.
+
+`conformance/side_by_side.py` goes on for as long as one likes, over the worlds of all families.
+"""
+
+import gzip
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schedctl import KUBERNETES_VERSION
+from schedctl.config import loading
+from schedctl.conformance.cases import Case, cluster_of, configuration
+from schedctl.framework.points import Scope
+from schedctl.plugins.in_tree import IN_TREE
+from schedctl.scheduler import Scheduler
+from schedctl.testing import worlds
+from schedctl.testing.builders import HOSTNAME, ZONE, cluster, node, pod
+from schedctl.testing.sequences import Play, Unequal, go_through, shortest
+from schedctl.testing.side_by_side import changed, differences, picture
+from schedctl.testing.worlds import World
+
+CORPUS = Path(__file__).parents[2] / "conformance/corpus" / KUBERNETES_VERSION
+FAMILIES = sorted(path.name.removesuffix(".jsonl.gz") for path in CORPUS.glob("*.jsonl.gz"))
+BITES = [
+    ("NodeResourcesFit", "moved_by"),
+    ("NodeResourcesBalancedAllocation", "moved_by"),
+    ("NodePorts", "moved_by"),
+    ("NodeAffinity", "moved_by"),
+    ("TaintToleration", "moved_by"),
+    ("NodeUnschedulable", "moved_by"),
+    ("InterPodAffinity", "moved_by"),
+    ("PodTopologySpread", "moved_by"),
+    ("NodePorts", "signature"),
+    ("NodeAffinity", "signature"),
+    ("TaintToleration", "signature"),
+    ("ImageLocality", "signature"),
+    ("InterPodAffinity", "signature"),
+    ("PodTopologySpread", "signature"),
+]
+BROKEN = {"moved_by": lambda plugin, cycle, change: Scope.NOTHING, "signature": lambda plugin, pod: ()}
+
+
+NO_DEFAULTS = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- pluginConfig:
+  - name: PodTopologySpread
+    args: {defaultingType: List}
+"""
+
+
+def crowd(seed, steps):
+    return Play(f"crowd {seed}", lambda: worlds.drawn(seed), steps)
+
+
+def pairs():
+    """A world of pods that are alike but for one thing, each of which a plugin of its own reads."""
+    image = "registry.example/web:v1"
+    nodes = [
+        node("a", zone="a", pods="9", images=[{"names": [image], "sizeBytes": 900 << 20}]),
+        node("b", zone="a", pods="9", taints=[{"key": "spot", "effect": "NoSchedule"}]),
+        node("c", zone="b", pods="9", taints=[{"key": "spot", "effect": "PreferNoSchedule"}]),
+    ]
+    about = {"topologyKey": HOSTNAME, "labelSelector": {"matchLabels": {"app": "web"}}}
+    spread = {"maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule", **about}
+    anti = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [about]}}
+    alike = {"cpu": "300m", "memory": "64Mi", "labels": {"app": "web"}, "image": "registry.example/other:v1"}
+    pods = [
+        pod("plain", **alike),
+        pod("port", **alike, ports=[{"containerPort": 80, "hostPort": 80}]),
+        pod("zone", **alike, nodeSelector={ZONE: "a"}),
+        pod("spot", **alike, tolerations=[{"key": "spot", "operator": "Exists"}]),
+        pod("spread", **alike, topologySpreadConstraints=[spread]),
+        pod("apart", **alike, affinity=anti),
+        pod("image", **{**alike, "image": image}),
+        pod("memory", **{**alike, "memory": "4Gi"}),
+    ]
+    return World(cluster(*nodes), pods, lambda over: Scheduler(over, loading.load(NO_DEFAULTS)))
+
+
+def go_through_pairs():
+    for number in range(24):
+        go_through(Play(f"pairs {number}", pairs, range(30)))
+
+
+@settings(max_examples=12)
+@given(st.integers(0, 10_000), st.lists(st.integers(0, 1 << 20), max_size=30))
+def test_what_is_remembered_is_true_whatever_has_happened_since(seed, steps):
+    go_through(crowd(seed, steps))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_it_is_true_in_the_worlds_of_every_family(family):
+    lines = gzip.decompress((CORPUS / f"{family}.jsonl.gz").read_bytes()).splitlines()
+    case = msgspec.convert(msgspec.json.decode(lines[0])["case"], Case)
+
+    def world():
+        made, pods = cluster_of(case)
+        return World(made, pods, lambda over: Scheduler(over, configuration(case)))
+
+    go_through(Play(case.id, world, range(6)))
+
+
+@pytest.mark.parametrize(("plugin", "method"), BITES)
+def test_a_plugin_that_misses_what_it_reads_is_found_out(plugin, method, monkeypatch):
+    monkeypatch.setattr(IN_TREE[plugin], method, BROKEN[method])
+    with pytest.raises(Unequal):
+        go_through_pairs()
+
+
+def test_the_account_is_the_shortest_sequence_that_shows_it_and_shows_it_again(monkeypatch):
+    monkeypatch.setattr(IN_TREE["TaintToleration"], "moved_by", BROKEN["moved_by"])
+    with pytest.raises(Unequal) as found:
+        go_through_pairs()
+    short = shortest(found.value)
+    assert len(short.play.steps) <= len(found.value.play.steps)
+    with pytest.raises(Unequal) as again:
+        go_through(short.play)
+    assert str(again.value) == str(short)
+    told = str(short)
+    assert told.startswith(f"{short.play.name}, steps {','.join(map(str, short.play.steps))}\n")
+    assert "taints" in told
+    assert "as remembered" in told
+
+
+def test_a_fault_is_told_like_a_difference(monkeypatch):
+    def fail(plugin, cycle, change):
+        raise MemoryError("too much")
+
+    monkeypatch.setattr(IN_TREE["NodePorts"], "moved_by", fail)
+    with pytest.raises(Unequal, match="too much"):
+        go_through_pairs()
+
+
+def test_answers_of_unlike_pods_differ_in_what_they_say():
+    scheduler = Scheduler(cluster(node("a", cpu="2"), node("b", cpu="1")))
+    small, big = scheduler.attempt(pod("p", cpu="1")), scheduler.attempt(pod("p", cpu="2"))
+    told = {str(each) for each in differences(big, small)}
+    assert "feasible: b: False as remembered, True anew" in told
+    assert "NodeResourcesFit, raw score of a: 49 as remembered, 74 anew" in told
+    assert not list(differences(small, scheduler.attempt(pod("p", cpu="1"))))
+
+
+def test_a_world_built_anew_holds_the_same():
+    world = worlds.drawn(3)
+    assert not list(changed(picture(world.rebuilt().cluster), picture(world.cluster)))
