@@ -235,3 +235,43 @@ def test_pods_written_alike_fill_one_node_and_leave_room_on_another():
     scheduler.attempt(mounting("second", "v1"))
     c.assume(mounting("shared-b", "v3"), "b")
     assert scheduler.attempt(mounting("third", "v2")).ties == ["a"]
+
+
+def test_a_node_that_gave_its_better_device_away_scores_less_for_the_next_pod_that_would_have_taken_it():
+    def kind(name):
+        selector = {"cel": {"expression": f"device.attributes['d'].kind == '{name}'"}}
+        return msgspec.convert({"metadata": {"name": name}, "spec": {"selectors": [selector]}}, DeviceClass)
+
+    def slice_of(on):
+        kinds = ["big", "small", "small"]
+        given = [{"name": f"g{i}", "attributes": {"kind": {"string": kind}}} for i, kind in enumerate(kinds)]
+        pool = {"name": on, "generation": 1, "resourceSliceCount": 1}
+        spec = {"driver": "d", "nodeName": on, "pool": pool, "devices": given}
+        return msgspec.convert({"metadata": {"name": f"s-{on}"}, "spec": spec}, ResourceSlice)
+
+    def wanting(name):
+        either = [
+            {"name": each, "deviceClassName": each, "allocationMode": "ExactCount", "count": 1}
+            for each in ("big", "small")
+        ]
+        requests = [{"name": "r", "firstAvailable": either}]
+        metadata = {"name": name, "namespace": "default"}
+        return msgspec.convert({"metadata": metadata, "spec": {"devices": {"requests": requests}}}, ResourceClaim)
+
+    busy = [pod(f"x-{on}", on=on, cpu="6", memory="1Gi") for on in ("b", "c")]
+    c = cluster(
+        *(node(on, cpu="64") for on in ("a", "b", "c")),
+        *busy,
+        kind("big"),
+        kind("small"),
+        *map(slice_of, ("a", "b", "c")),
+        *(wanting(f"c{i}") for i in range(3)),
+    )
+    scheduler = Scheduler(c)
+    for number in range(3):
+        claims = [{"name": "r", "resourceClaimName": f"c{number}"}]
+        asked = pod(f"p{number}", cpu="1", memory="256Mi", resourceClaims=claims)
+        outcome = scheduler.attempt(asked)
+        assert outcome.ties == Scheduler(c).attempt(asked).ties
+        assert scheduler.place(outcome).status.successful
+        assert scheduler.bind(outcome).successful

@@ -1,0 +1,164 @@
+"""What a plugin does not declare is not relied upon: answers from memory are those of a scheduler without one."""
+
+import msgspec
+import numpy as np
+
+from schedctl.api.storage import CSINode
+from schedctl.cache.cluster import ChangeKind
+from schedctl.engine.attempts import attempt
+from schedctl.framework.cycles import StateKey
+from schedctl.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, ReservePlugin, Scope, ScorePlugin
+from schedctl.framework.reasons import Verdicts
+from schedctl.framework.statuses import SKIP, SUCCESS, error
+from schedctl.scheduler import Scheduler
+from schedctl.testing.builders import cluster, node, pod
+from schedctl.testing.ready_tests import scheduler_with
+from schedctl.testing.side_by_side import differences
+
+SEEN = StateKey[int]("Seen")
+
+
+def six_nodes(cpu):
+    return cluster(*(node(f"n{number}", cpu=cpu) for number in range(6)))
+
+
+def placed_alike(scheduler, *pods):
+    """Place pods one after another, each answered as without a memory; what came of the last."""
+    for asked in pods:
+        outcome = scheduler.attempt(asked)
+        anew = attempt(outcome.profile, scheduler.cluster, asked, scheduler.nominator)
+        assert not list(differences(outcome, anew))
+        if outcome.chosen:
+            assert scheduler.place(outcome).status.successful
+    return outcome
+
+
+def pods(number, **more):
+    return [pod(f"web-{count}", cpu="1", **more) for count in range(number)]
+
+
+class SkipsWhileManyFit(PreScorePlugin, ScorePlugin):
+    """Its PreScore goes by the feasible nodes, as any may that says nothing of them."""
+
+    def signature(self, pod):
+        return ()
+
+    def moved_by(self, cycle, change):
+        return Scope.NOTHING
+
+    def pre_score(self, cycle, nodes):
+        return SKIP if len(nodes) >= 6 else None
+
+    def score(self, cycle, nodes):
+        return np.asarray(nodes.rows, np.int64) * 10
+
+
+def test_one_that_skipped_is_asked_again_when_other_nodes_are_feasible():
+    placed_alike(scheduler_with(SkipsWhileManyFit, six_nodes("2")), *pods(9))
+
+
+class TellsApartWhenFewFit(PreScorePlugin, ScorePlugin):
+    """All nodes are the same to it while all are feasible."""
+
+    normalizes_by_extremes = True
+
+    def signature(self, pod):
+        return ()
+
+    def moved_by(self, cycle, change):
+        return Scope.NOTHING
+
+    def pre_score(self, cycle, nodes):
+        cycle.state[SEEN] = len(nodes)
+
+    def score(self, cycle, nodes):
+        return np.asarray(nodes.rows % 2 * (cycle.state[SEEN] < 6), np.int64)
+
+    def normalize(self, cycle, nodes, scores):
+        return scores * 100 // max(1, int(scores.max()))
+
+
+def test_equal_scores_stay_equal_only_where_they_do_not_go_by_the_feasible_nodes():
+    placed_alike(scheduler_with(TellsApartWhenFewFit, six_nodes("2")), *pods(12))
+
+
+class Rows:
+    def __init__(self, rows):
+        self._rows = rows
+
+    def at(self, position):
+        return int(self._rows[position])
+
+
+class NeedsItsFinding(FilterPlugin, ReservePlugin):
+    """Reserves what Filter has found, and cannot find it again."""
+
+    def signature(self, pod):
+        return ()
+
+    def moved_by(self, cycle, change):
+        return Scope.ROW
+
+    def filter(self, cycle, nodes):
+        return Verdicts((), Rows(nodes.rows))
+
+    def reserve(self, cycle, node_name):
+        row = self.handle.cluster.node_table.row_of[node_name]
+        return SUCCESS if cycle.findings[self.name].at(row) == row else error("not found")
+
+    def unreserve(self, cycle, node_name):
+        pass
+
+
+def test_a_filter_that_finds_something_is_asked_about_every_pod():
+    scheduler = scheduler_with(NeedsItsFinding, six_nodes("64"))
+    for asked in pods(4):
+        assert scheduler.place(scheduler.attempt(asked)).status.successful
+
+
+class Tide(PreFilterPlugin, ScorePlugin):
+    """Scores all nodes alike, by the number of some objects, which it counts itself."""
+
+    reads = (CSINode,)
+    reads_feasible_set = False
+    reads_template_only = True
+
+    def signature(self, pod):
+        return ()
+
+    def pre_filter(self, cycle, nodes):
+        cycle.state[SEEN] = len(nodes.cluster.every(CSINode))
+
+    def moved_by(self, cycle, change):
+        return Scope.DOMAINS if change.kind is ChangeKind.OBJECT else Scope.ROW
+
+    def follow(self, cycle, change):
+        cycle.state[SEEN] = len(self.handle.cluster.every(CSINode))
+        return Scope.DOMAINS
+
+    def score(self, cycle, nodes):
+        return np.full(len(nodes), 10 * cycle.state[SEEN], np.int64)
+
+
+def test_a_column_that_is_moved_voids_what_was_looked_ahead():
+    scheduler = scheduler_with(Tide, six_nodes("64"))
+    first, second = pods(7)[:5], pods(7)[5:]
+    placed_alike(scheduler, *first)
+    scheduler.cluster.put(msgspec.convert({"metadata": {"name": "n1"}, "spec": {"drivers": []}}, CSINode))
+    placed_alike(scheduler, *second)
+
+
+def test_a_pod_that_was_granted_more_than_its_spec_asks_for_is_no_twin_of_one_that_was_not():
+    scheduler = Scheduler(
+        cluster(
+            *(node(f"n{number}", cpu="8", memory="16Gi") for number in range(3)),
+            pod("x", on="n1", cpu="1", memory="8Gi"),
+            pod("y", on="n2", cpu="6", memory="1Gi"),
+        )
+    )
+    more = {"cpu": "4", "memory": "1Gi"}
+    granted = {"name": "main", "allocatedResources": more, "resources": {"requests": more}}
+    status = {"phase": "Pending", "containerStatuses": [granted]}
+    asked = pod("a", cpu="1", memory="1Gi"), pod("b", cpu="1", memory="1Gi", status=status)
+    assert asked[1].demand.balanced["cpu"] == 4000
+    placed_alike(scheduler, *asked)
