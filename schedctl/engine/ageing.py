@@ -8,7 +8,7 @@ it plugins can count into their states, and what then has to be forgotten or jud
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -148,9 +148,9 @@ class Ageing:
         written = self.written(change.subject)
         spoils = remembered.get(written) if written else None
         if spoils is None:
-            asked = template.holding(template.alike)
-            spoils = _asked_of(asked, template, change)
-            if written and lasting and len(asked) == len(template.alike):
+            holding = template.holding(template.alike)
+            spoils = _asked_of(holding, template, change)
+            if written and lasting and len(holding) == len(template.alike):
                 if len(remembered) >= _SPOILS_KEPT:
                     remembered.clear()
                 remembered[written] = spoils
@@ -160,14 +160,14 @@ class Ageing:
         return Spoils(spoils.rows + own.rows, spoils.others + own.others)
 
 
-def asked(plugin: Plugin, ask: Callable[[], T]) -> T:
-    """Return what a plugin answers about reuse; what it lets out is its fault.
+def asked(plugin: Plugin, question: Callable[..., T], *about: Any) -> T:
+    """Return what a plugin answers to a question about reuse; what it lets out is its fault.
 
     Raises:
         CycleError: it fails.
     """
     try:
-        return ask()
+        return question(*about)
     except PASSING:
         raise
     except ESCAPING as fault:
@@ -184,11 +184,11 @@ def _asked_of(plugins: Iterable[Plugin], template: Template, change: Change) -> 
 
 
 def _moved_by(plugin: Plugin, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
-    return asked(plugin, lambda: answers.scope(plugin, plugin.moved_by(cycle, change)))
+    return answers.scope(plugin, asked(plugin, plugin.moved_by, cycle, change))
 
 
 def _following(plugin: Plugin, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
-    return asked(plugin, lambda: answers.scope(plugin, plugin.follow(cycle, change), "follow"))
+    return answers.scope(plugin, asked(plugin, plugin.follow, cycle, change), "follow")
 
 
 def _placed(template: Template, changes: Sequence[Change]) -> int:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from contextlib import suppress
-from functools import partial
 
 import numpy as np
 
@@ -21,14 +20,12 @@ from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.ageing import Ageing, asked
 from schedctl.engine.asking import Asking
-from schedctl.engine.faults import PASSING, blamed
 from schedctl.engine.feasibility import Unfollowed
 from schedctl.engine.filtering import Filtering
 from schedctl.engine.rankings import Ranking
 from schedctl.engine.scoring import Scoring
 from schedctl.engine.templates import Raw, Template
 from schedctl.framework.cycles import Cycle
-from schedctl.framework.faults import ESCAPING
 from schedctl.framework.points import (
     FilterPlugin,
     NodeSet,
@@ -71,7 +68,7 @@ class Templates:
         known = self._templates.pop(alike, None)
         changes = self._cluster.changes_since(known.generation) if known is not None else None
         if known is None or changes is None or known.generation < self._cluster.nodes_since:
-            alone = {p.name for p in profile.deciding if not asked(p, partial(p.moves_by_template, cycle.pod))}
+            alone = {p.name for p in profile.deciding if not asked(p, p.moves_by_template, cycle.pod)}
             known = Template(self._cluster.generation, profile, cycle.pod, alike[1:], alone)
         elif changes:
             self._ageing.age(known, changes)
@@ -222,13 +219,12 @@ def signature(profile: Profile, pod: PodInfo, plugins: Iterable[Plugin]) -> Hash
 
 
 def _signature(plugin: Plugin, pod: PodInfo) -> Hashable | None:
-    try:
-        part = plugin.signature(pod)
-        hash(part)
-    except PASSING:
-        raise
-    except ESCAPING as fault:
-        raise blamed(plugin, fault) from fault
+    return asked(plugin, _hashable, plugin, pod)
+
+
+def _hashable(plugin: Plugin, pod: PodInfo) -> Hashable | None:
+    part = plugin.signature(pod)
+    hash(part)
     return part
 
 
