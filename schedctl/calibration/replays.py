@@ -28,8 +28,8 @@ from schedctl.explain import facts, refusal_lines, scores
 from schedctl.explain.histories import GATED
 from schedctl.explain.pod_changes import as_pending
 from schedctl.explain.refusal_lines import Difference
-from schedctl.explain.reports import Comparison, Reason
 from schedctl.framework.extenders import Unanswered
+from schedctl.reports.explanations import Comparison, Reason
 from schedctl.scheduler import Scheduler
 
 RETRIED = 20

@@ -28,9 +28,9 @@ from schedctl.explain import refusal_lines
 from schedctl.explain.histories import in_words
 from schedctl.explain.phrases import few
 from schedctl.explain.refusal_lines import PREEMPTION
-from schedctl.explain.reports import LineDifference, Metadata, Record, ScoreDifference
 from schedctl.framework.registries import Registry
 from schedctl.plugins.in_tree import IN_TREE
+from schedctl.reports.explanations import LineDifference, Metadata, Record, ScoreDifference
 
 NOTHING = 5
 """The exit code where there was no decision to make again."""

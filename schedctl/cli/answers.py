@@ -13,7 +13,7 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cli import faults
 from schedctl.explain import explanations
 from schedctl.explain.pod_changes import as_pending
-from schedctl.explain.reports import Explanation
+from schedctl.reports.explanations import Explanation
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import gathering
 from schedctl.workloads import admission, daemon_sets, templates

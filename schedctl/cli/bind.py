@@ -20,8 +20,8 @@ from schedctl.errors import UsageError
 
 if TYPE_CHECKING:
     from schedctl.api.pods import Pod
-    from schedctl.explain.bind_reports import BindReport
     from schedctl.live.prebinds import Plan
+    from schedctl.reports.bindings import BindReport
 
 _DRY_RUNS = ("none", "client", "server")
 _MOVED = 4
@@ -167,9 +167,9 @@ def _sent(report: BindReport, plan: Plan, state: State, *, dry_run: bool) -> Bin
     from msgspec.structs import replace
 
     from schedctl.cli import terminations
-    from schedctl.explain.bind_reports import BindOutcome
     from schedctl.live.binding import bind as send
     from schedctl.live.sightings import Sightings
+    from schedctl.reports.bindings import BindOutcome
 
     assert state.connection is not None
     assert state.listing is not None

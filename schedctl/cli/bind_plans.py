@@ -12,14 +12,14 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.cli.configurations import Chosen
 from schedctl.cli.states import State
 from schedctl.explain import explanations
-from schedctl.explain.bind_reports import BindOutcome, BindReport, BindSummary, PlannedWrite, outcome_of
 from schedctl.explain.decisions import Decision, decide
-from schedctl.explain.reports import Explanation, InputDigest, Metadata, NodeVerdict, Verdict
 from schedctl.framework.extenders import Extender
 from schedctl.live.binding import binding
 from schedctl.live.ownership import not_ours
 from schedctl.live.prebinds import Changed, Plan, Refusal, Step, steps
 from schedctl.live.sightings import POD, Head, Sightings, read
+from schedctl.reports.bindings import BindOutcome, BindReport, BindSummary, PlannedWrite, outcome_of
+from schedctl.reports.explanations import Explanation, InputDigest, Metadata, NodeVerdict, Verdict
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import missing_kinds
 

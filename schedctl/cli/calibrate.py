@@ -46,7 +46,7 @@ def calibrate(
     from schedctl.calibration.traces import Known, promises, shunned
     from schedctl.cli import configurations, histories
     from schedctl.cli.printing import Printer
-    from schedctl.explain.reports import InputDigest, Metadata
+    from schedctl.reports.explanations import InputDigest, Metadata
     from schedctl.scheduler import Scheduler
 
     printer = Printer.of(output, color)

@@ -68,11 +68,11 @@ def capacity(
     from schedctl.cli.plugin_faults import PluginFaults
     from schedctl.cli.printing import Printer
     from schedctl.explain import facts as read_off
+    from schedctl.reports.simulations import Input
     from schedctl.scheduler import Scheduler
     from schedctl.scheduler.gaps import gathering, missing_kinds
     from schedctl.simulation import capacities, capacity_reports
     from schedctl.simulation.drain_reports import Metadata
-    from schedctl.simulation.reports import Input
 
     printer = Printer.of(output, color)
     if not like:

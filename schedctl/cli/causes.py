@@ -11,11 +11,11 @@ from typing import Any
 import msgspec
 
 from schedctl.explain import explanations
-from schedctl.explain import reports as explained
+from schedctl.reports import explanations as explained
+from schedctl.reports.simulations import Fate, Hint, PendingPods, Reason, Remark, SimulationReport
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.accounts import pending_pod
 from schedctl.simulation.releases import Simulated
-from schedctl.simulation.reports import Fate, Hint, PendingPods, Reason, Remark, SimulationReport
 
 HINTED = 20
 """For how many groups of pods next steps are looked for, which takes much longer than the reasons."""

@@ -122,9 +122,9 @@ def check(
     from schedctl.errors import UsageError
     from schedctl.policy import baselines, reading
     from schedctl.policy.documents import BUILT_IN_POLICY
-    from schedctl.policy.reports import Outcome
     from schedctl.render import check_outputs, counts, machine
-    from schedctl.simulation.reports import Input
+    from schedctl.reports.checks import Outcome
+    from schedctl.reports.simulations import Input
     from schedctl.sources.files import STDIN
 
     terminal = Printer.of("text", color).terminal

@@ -23,11 +23,11 @@ from schedctl.policy.documents import CheckPolicy
 from schedctl.policy.evaluations import Advance, Conditions, evaluate
 from schedctl.policy.exemptions import Acceptances, misnamed
 from schedctl.policy.fingerprints import fingerprint
-from schedctl.policy.reports import CheckReport, CheckResult, CheckRule, Metadata, Outcome, PolicyRules, Severity
 from schedctl.policy.summaries import FailOn, OnInconclusive, summarised
+from schedctl.reports.checks import CheckReport, CheckResult, CheckRule, Metadata, Outcome, PolicyRules, Severity
+from schedctl.reports.simulations import Input
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import Guessed, gathering
-from schedctl.simulation.reports import Input
 from schedctl.sources import Manifests
 from schedctl.workloads.rollouts import Way
 

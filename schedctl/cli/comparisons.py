@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from schedctl.cli.configurations import Chosen
     from schedctl.cli.extending import Extending
     from schedctl.cli.states import State, Where
-    from schedctl.explain import reports as explained_reports
-    from schedctl.explain.comparison_reports import ExplainComparison
-    from schedctl.simulation import reports as simulated_reports
-    from schedctl.simulation.comparison_reports import SimulationComparison
+    from schedctl.reports import explanations as explained_reports
+    from schedctl.reports import simulations as simulated_reports
+    from schedctl.reports.pod_comparisons import ExplainComparison
+    from schedctl.reports.run_comparisons import SimulationComparison
     from schedctl.simulation.releases import Simulated
 
 

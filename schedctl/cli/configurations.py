@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from schedctl import KUBERNETES_VERSION, shipped
 from schedctl.cli import faults
 from schedctl.config import loading
+from schedctl.config.legacy import converting
 from schedctl.config.types import SchedulerConfiguration
-from schedctl.config.vintages import converting
 from schedctl.errors import ConfigError, Problem, UsageError
 from schedctl.framework.registries import Registry
 from schedctl.scheduler import configurations as scheduler_configurations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from schedctl.api.kinds import Kind
     from schedctl.api.pods import Pod
     from schedctl.cli.states import State, Where
-    from schedctl.config.vintages.converting import Conversion
+    from schedctl.config.legacy.converting import Conversion
     from schedctl.framework.extenders import Extender
     from schedctl.live.scheduler_configurations import Found
 

@@ -14,7 +14,7 @@ from schedctl.errors import ConfigError, Problem, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from schedctl.config.vintages.converting import Conversion
+    from schedctl.config.legacy.converting import Conversion
     from schedctl.render.layout import Line
 
 EXAMPLES_OF_CONVERT = """\b
@@ -49,8 +49,8 @@ def convert(
     from schedctl.cli import configurations
     from schedctl.config import loading
     from schedctl.config.decoding import Decoder
-    from schedctl.config.vintages import converting
-    from schedctl.config.vintages.changes import Outcome
+    from schedctl.config.legacy import converting
+    from schedctl.config.legacy.changes import Outcome
     from schedctl.plugins.in_tree import IN_TREE
     from schedctl.render import layout, machine, terminals
 
@@ -83,7 +83,7 @@ def _headline(conversion: Conversion, source: str) -> str:
 
 def _report(conversion: Conversion, source: str) -> Iterator[Line]:
     """Yield the lines of the report: the counts, then what changed, the worst first, the same in many places once."""
-    from schedctl.config.vintages.changes import Outcome
+    from schedctl.config.legacy.changes import Outcome
     from schedctl.render.layout import line
 
     yield line(_headline(conversion, source))
@@ -138,7 +138,7 @@ def _outdated(text: bytes, source: str, file: str) -> list[Problem]:
     """Return that a configuration is of another time, [] if it is of today."""
     from schedctl import KUBERNETES_VERSION
     from schedctl.config import loading
-    from schedctl.config.vintages import converting
+    from schedctl.config.legacy import converting
 
     vintage = converting.vintage_in(text, source)
     if vintage is None:

@@ -10,19 +10,19 @@ import msgspec
 from schedctl import KUBERNETES_VERSION, __version__
 from schedctl.calibration.reports import CalibrationReport
 from schedctl.config.own import Config
-from schedctl.explain import reports
-from schedctl.explain.bind_reports import BindReport
-from schedctl.explain.comparison_reports import ExplainComparison
-from schedctl.explain.schemas import schema_of
-from schedctl.explain.watch_reports import WatchLine
 from schedctl.policy import schemas as policy_schemas
 from schedctl.policy.baselines import CheckBaseline
 from schedctl.policy.expectations import CheckPolicyTest, CheckPolicyTestReport
-from schedctl.policy.reports import CheckReport
+from schedctl.reports import explanations
+from schedctl.reports.bindings import BindReport
+from schedctl.reports.checks import CheckReport
+from schedctl.reports.pod_comparisons import ExplainComparison
+from schedctl.reports.run_comparisons import SimulationComparison
+from schedctl.reports.schemas import schema_of
+from schedctl.reports.simulations import SimulationReport
+from schedctl.reports.watches import WatchLine
 from schedctl.simulation.capacity_reports import CapacityReport
-from schedctl.simulation.comparison_reports import SimulationComparison
 from schedctl.simulation.drain_reports import DrainReport
-from schedctl.simulation.reports import SimulationReport
 from schedctl.snapshots.documents import Snapshot
 from schedctl.snapshots.reports import SnapshotDiff, SnapshotReport
 
@@ -158,7 +158,7 @@ SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "Config": lambda: schema_of(Config, read=True),
     "DrainReport": lambda: schema_of(DrainReport),
     "ExplainComparison": lambda: schema_of(ExplainComparison),
-    "ExplainReport": reports.schema,
+    "ExplainReport": explanations.schema,
     "PluginList": lambda: schema_of(PluginList),
     "ProfileDiff": lambda: schema_of(ProfileDiff),
     "ProfileList": lambda: schema_of(ProfileList),

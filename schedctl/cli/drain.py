@@ -95,11 +95,11 @@ def drain(
     from schedctl.cli.printing import Printer
     from schedctl.cli.reasons import with_reasons
     from schedctl.cli.runs import Shown
+    from schedctl.reports.simulations import Input
     from schedctl.scheduler import Scheduler
     from schedctl.scheduler.gaps import gathering, missing_kinds
     from schedctl.simulation import drain_reports, drains
     from schedctl.simulation.budgets import Budgets
-    from schedctl.simulation.reports import Input
 
     printer = Printer.of(output, color)
     if timeout not in ("", "0", "0s"):

@@ -90,7 +90,7 @@ def explain(
     from schedctl.cli.plugin_faults import PluginFaults
     from schedctl.cli.printing import Printer
     from schedctl.explain import explanations
-    from schedctl.explain.reports import InputDigest, Metadata, Verdict
+    from schedctl.reports.explanations import InputDigest, Metadata, Verdict
     from schedctl.scheduler import Scheduler
     from schedctl.scheduler.gaps import missing_kinds
 

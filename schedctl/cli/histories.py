@@ -11,7 +11,7 @@ from schedctl.api.events import FAILED, PREEMPTED, SCHEDULED, Event
 from schedctl.api.pods import Pod
 from schedctl.errors import ClusterError
 from schedctl.explain import histories
-from schedctl.explain.reports import Explanation
+from schedctl.reports.explanations import Explanation
 
 if TYPE_CHECKING:
     from schedctl.cli.states import State

@@ -26,7 +26,7 @@ from schedctl.policy.expectations import (
     PolicyTestResult,
     PolicyTestSummary,
 )
-from schedctl.policy.reports import CheckReport, Summary
+from schedctl.reports.checks import CheckReport, Summary
 from schedctl.sources import files
 
 _MOST_BYTES = 4 << 20

@@ -8,10 +8,10 @@ import sys
 from dataclasses import dataclass
 
 from schedctl.errors import UsageError
-from schedctl.explain.watch_reports import WatchLine
 from schedctl.render import outputs, terminals
 from schedctl.render.outputs import Output, Report
 from schedctl.render.terminals import Terminal
+from schedctl.reports.watches import WatchLine
 
 COLORS = ("always", "never", "auto")
 

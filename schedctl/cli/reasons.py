@@ -9,9 +9,9 @@ import msgspec
 from schedctl.cli.causes import reason_of
 from schedctl.explain import explanations
 from schedctl.explain.cluster_changes import Uncordon
+from schedctl.reports.simulations import Hint, PendingPods, Remark
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.drain_reports import DrainReport
-from schedctl.simulation.reports import Hint, PendingPods, Remark
 
 HINTED = 10
 """For how many groups of pods next steps are looked for."""

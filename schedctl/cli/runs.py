@@ -8,10 +8,10 @@ from pathlib import Path
 
 from schedctl.cli.progress import Bar
 from schedctl.errors import UsageError
+from schedctl.reports.simulations import Input
 from schedctl.simulation import choices, timelines
 from schedctl.simulation.choices import Chooser
 from schedctl.simulation.outcomes import Run
-from schedctl.simulation.reports import Input
 from schedctl.simulation.runs import Progress
 from schedctl.workloads.admission import PLUGINS
 from schedctl.workloads.rollouts import WAYS, Way

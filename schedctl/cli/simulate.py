@@ -104,9 +104,10 @@ def simulate(
     from schedctl.cli.plugin_faults import PluginFaults
     from schedctl.cli.printing import Printer
     from schedctl.render import counts
+    from schedctl.reports import simulations
     from schedctl.scheduler import Scheduler
     from schedctl.scheduler.gaps import gathering, missing_kinds
-    from schedctl.simulation import accounts, reports, utilisation
+    from schedctl.simulation import accounts, utilisation
     from schedctl.simulation.releases import simulate as simulated
     from schedctl.simulation.runs import Options
 
@@ -142,7 +143,7 @@ def simulate(
         changed = what_if.apply(cluster, namespace)
         if verbose:
             faults.say(f"manifests: {counts.of(len(wanted.objects), 'object')} that scheduling reads")
-        metadata = reports.Metadata(
+        metadata = simulations.Metadata(
             configuration=chosen.origin,
             sampling=sampling,
             rollout=way,
@@ -194,7 +195,7 @@ def simulate(
     report = accounts.report(
         facts, cluster, metadata=metadata, problems=wanted.problems, fail=exit_code, guesses=gathered.told()
     )
-    if report.ending.reason is not reports.EndReason.INTERRUPTED:
+    if report.ending.reason is not simulations.EndReason.INTERRUPTED:
         try:
             with Bar("explaining", wanted=not no_progress) as bar:
                 report = causes.with_reasons(report, facts, scheduler, bar.advance)

@@ -15,9 +15,9 @@ from schedctl.errors import UsageError
 
 if TYPE_CHECKING:
     from schedctl.api.pods import Pod
-    from schedctl.explain.reports import Explanation
-    from schedctl.explain.watch_reports import WatchLine
     from schedctl.live.watching import News
+    from schedctl.reports.explanations import Explanation
+    from schedctl.reports.watches import WatchLine
     from schedctl.workloads.clusters import Assembled
 
 EXAMPLES = """\b
@@ -59,8 +59,8 @@ def watch(
     from schedctl.cli.following import Troubles
     from schedctl.cli.printing import Printer
     from schedctl.cli.subjects import POD, find, named, scope
-    from schedctl.explain import watch_reports
     from schedctl.live.watching import Watch
+    from schedctl.reports import watches
 
     if output not in ("text", "json"):
         raise UsageError(f'there is no output "{output}" of watch', "-o takes text or json")
@@ -91,7 +91,7 @@ def watch(
             printer.tell,
             seconds=seconds,
             said=Troubles(quiet).said,
-            news_of=watch_reports.headline if output == "text" else lambda answer: answer,
+            news_of=watches.headline if output == "text" else lambda answer: answer,
         )
 
 
@@ -126,8 +126,8 @@ def _until_bound(
     """Tell each change of the answer until the pod is bound, gone, or watched for long enough; return the exit code."""
     from schedctl.api.pods import FINISHED
     from schedctl.cli.following import applied
-    from schedctl.explain import watch_reports
-    from schedctl.explain.watch_reports import Event, WatchLine
+    from schedctl.reports import watches
+    from schedctl.reports.watches import Event, WatchLine
     from schedctl.workloads.clusters import every_pod
 
     until = None if seconds is None else time.monotonic() + seconds
@@ -141,7 +141,7 @@ def _until_bound(
                 tell(WatchLine(time=_now(), event=Event.DELETED, pod=pod.key, text=f"pod {pod.key} is gone"))
                 return 1
             if now.spec.node_name:
-                text = watch_reports.bound(pod.key, now.spec.node_name, last)
+                text = watches.bound(pod.key, now.spec.node_name, last)
                 tell(WatchLine(time=_now(), event=Event.BOUND, pod=pod.key, node=now.spec.node_name, text=text))
                 return 0
             if now.status.phase in FINISHED:

@@ -17,10 +17,10 @@ from schedctl.config.args import ARGS, PluginArgs
 from schedctl.config.decoding import Decoder, describe
 from schedctl.config.defaults import complete
 from schedctl.config.json_trees import read_json
+from schedctl.config.legacy.releases import vintage_of
 from schedctl.config.trees import DocumentError, Node
 from schedctl.config.types import API_VERSION, KIND, PluginConfig, SchedulerConfiguration
 from schedctl.config.validation import validate
-from schedctl.config.vintages.releases import vintage_of
 from schedctl.config.yaml_trees import read_yaml
 from schedctl.errors import ConfigError, Problem
 

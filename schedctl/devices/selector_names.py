@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from schedctl.errors import NotModelled
 
 if TYPE_CHECKING:
-    from schedctl.devices.cel.syntax import Node
+    from schedctl.cel.syntax import Node
 
 ATTRIBUTES, CAPACITY = "attributes", "capacity"
 
@@ -34,7 +34,7 @@ class Named(NamedTuple):
 
 def names_in(expression: str) -> tuple[Named, ...]:
     """Return what a selector names, each once; nothing where the text is no expression."""
-    from schedctl.devices.cel.syntax import CompileError, Source, parse
+    from schedctl.cel.syntax import CompileError, Source, parse
 
     try:
         return tuple(dict.fromkeys(_names(parse(Source(expression)))))
@@ -54,7 +54,7 @@ def _names(node: Node) -> Iterator[Named]:
 
 def _step(node: Node | None) -> tuple[Node | None, str]:
     """Return what a field or an index is taken of, and its name; nothing where it is neither."""
-    from schedctl.devices.cel.syntax import Call, Literal, Select
+    from schedctl.cel.syntax import Call, Literal, Select
 
     match node:
         case Select():

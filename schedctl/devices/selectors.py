@@ -15,7 +15,7 @@ from schedctl.api.devices import DeviceAttribute, DeviceCapacity
 from schedctl.errors import NotModelled
 
 if TYPE_CHECKING:
-    from schedctl.devices.cel.programs import Program
+    from schedctl.cel.programs import Program
 
 _PLUGIN = "DynamicResources"
 _MOST_CONTENTS = 65_536
@@ -56,7 +56,7 @@ class Selector:
     __slots__ = ("_program", "error", "expression")
 
     def __init__(self, expression: str) -> None:
-        from schedctl.devices.cel import programs
+        from schedctl.cel import programs
 
         expression.encode()
         self.expression = expression
@@ -125,7 +125,7 @@ class _Content:
     def value(self) -> Any:
         """The device as a value of CEL; as text, the error that keeps it from being one."""
         if self._value is None:
-            from schedctl.devices.cel.programs import device_value
+            from schedctl.cel.programs import device_value
 
             self._value = device_value(self._device)
         return self._value

@@ -23,14 +23,14 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.cache.pod_table import NO_NODE
 from schedctl.engine import extenders, sampling
 from schedctl.engine.asking import DIRECTLY, Asking, Listening, asking_of
+from schedctl.engine.batching.feasibility import Unfollowed
+from schedctl.engine.batching.rankings import Ranking
+from schedctl.engine.batching.reuse import Recollection, Templates
 from schedctl.engine.extenders import Consultation
 from schedctl.engine.faults import CycleError, failure
-from schedctl.engine.feasibility import Unfollowed
 from schedctl.engine.filtering import FilterError, Filtering, filter_nodes
 from schedctl.engine.guesses import Guess, decisive
 from schedctl.engine.nominators import Nominator
-from schedctl.engine.rankings import Ranking
-from schedctl.engine.reuse import Recollection, Templates
 from schedctl.engine.scoring import Scoring, score_nodes
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.extenders import REJECTOR
@@ -56,8 +56,8 @@ class _Details:
 class Attempt:
     """What happened in one pod's cycle. Fields after the step at which it ended keep their defaults.
 
-    Where the choice was known already (`schedctl.engine.rankings`), what Filter and Score say is worked out when it is
-    first read, by running the cycle in full; until then `cycle` has no findings.
+    Where the choice was known already (`schedctl.engine.batching.rankings`), what Filter and Score say is worked out
+    when it is first read, by running the cycle in full; until then `cycle` has no findings.
 
     Attributes:
         cycle: the pod and the state its plugins left.

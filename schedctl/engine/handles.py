@@ -12,7 +12,7 @@ from schedctl.engine.asking import asking_of
 from schedctl.engine.filtering import Filtering, filter_column, filter_nodes
 from schedctl.engine.guesses import Guess
 from schedctl.engine.nominators import Nominator
-from schedctl.engine.preemptors import Preemptors
+from schedctl.engine.queue.preemptors import Preemptors
 from schedctl.engine.reporters import Reporter
 from schedctl.framework import faults
 from schedctl.framework.cycles import Cycle

@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from schedctl.explain import phrases
-from schedctl.explain.comparison_reports import (
+from schedctl.reports.explanations import Explanation, Metadata, Verdict
+from schedctl.reports.pod_comparisons import (
     Difference,
     Effect,
     ExplainComparison,
@@ -24,7 +25,6 @@ from schedctl.explain.comparison_reports import (
     Summary,
     Tally,
 )
-from schedctl.explain.reports import Explanation, Metadata, Verdict
 from schedctl.scheduler.sides import Side
 
 _SHOWN = 3

@@ -18,7 +18,7 @@ from schedctl.cache.cluster import ChangeKind, Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.config.args import VolumeBindingArgs
 from schedctl.engine.attempts import Attempt
-from schedctl.plugins import dynamic_resources
+from schedctl.plugins.dynamic_resources import plugin
 from schedctl.scheduler import Scheduler
 
 _WRITTEN = (PersistentVolume, PersistentVolumeClaim, ResourceClaim)
@@ -88,7 +88,7 @@ def _changed(cluster: Cluster, generation: int) -> tuple[tuple[Any, Any], ...]:
 def _mappings(outcome: Attempt, node: str) -> tuple[ContainerExtendedResourceRequest, ...]:
     """Return what DynamicResources found for the extended resources of the pod on a node."""
     state = outcome.cycle.state
-    if dynamic_resources.STATE not in state or (search := state[dynamic_resources.STATE]) is None:
+    if plugin.STATE not in state or (search := state[plugin.STATE]) is None:
         return ()
     found = search.finding(outcome.cluster.node_table.row_of[node])
     return found.special.mappings if found is not None and found.special is not None else ()

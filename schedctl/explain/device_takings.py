@@ -8,10 +8,10 @@ from schedctl.api.devices import DeviceRequestAllocationResult, ResourceClaim
 from schedctl.api.meta import key_of
 from schedctl.cache.cluster import Cluster
 from schedctl.explain.phrases import bare
-from schedctl.explain.reports import Taking
-from schedctl.plugins.dynamic_resources import DynamicResources
-from schedctl.plugins.dynamic_resources_extended import in_memory
-from schedctl.plugins.dynamic_resources_search import Finding
+from schedctl.plugins.dynamic_resources.extended import in_memory
+from schedctl.plugins.dynamic_resources.plugin import DynamicResources
+from schedctl.plugins.dynamic_resources.search import Finding
+from schedctl.reports.explanations import Taking
 
 _Results = Sequence[DeviceRequestAllocationResult]
 

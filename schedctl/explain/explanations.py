@@ -26,7 +26,11 @@ from schedctl.errors import Inconclusive, NotModelled, UsageError
 from schedctl.explain import extenders, facts, phrases, preemptions, remarks, scores, storage_steps, wakings
 from schedctl.explain import hints as next_steps
 from schedctl.explain.pod_changes import as_pending
-from schedctl.explain.reports import (
+from schedctl.explain.similar import did_you_mean, meant
+from schedctl.explain.takings import takings
+from schedctl.framework.fit_errors import none_available
+from schedctl.framework.statuses import Code
+from schedctl.reports.explanations import (
     CurrentNode,
     ExplainReport,
     Explanation,
@@ -37,10 +41,6 @@ from schedctl.explain.reports import (
     Summary,
     Verdict,
 )
-from schedctl.explain.similar import did_you_mean, meant
-from schedctl.explain.takings import takings
-from schedctl.framework.fit_errors import none_available
-from schedctl.framework.statuses import Code
 from schedctl.scheduler.gaps import guesses_of
 from schedctl.scheduler.schedulers import Scheduler
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from schedctl.engine.attempts import Attempt
-from schedctl.plugins import default_preemption
+from schedctl.plugins.default_preemption import plugin
 
 
 def notes(outcome: Attempt) -> Iterator[str]:
@@ -21,7 +21,7 @@ def notes(outcome: Attempt) -> Iterator[str]:
         else:
             yield f"{failure.extender} failed and is not ignorable: {failure.text}"
     result = outcome.post_filter
-    if result is not None and isinstance(result.findings, default_preemption.Preemption):
+    if result is not None and isinstance(result.findings, plugin.Preemption):
         for extender, text in result.findings.passed_over:
             yield f"{extender} failed over preemption and is ignorable, so it was passed over: {text}"
     if consultation.described and outcome.scoring is not None and len(outcome.scoring.nodes) > 1:

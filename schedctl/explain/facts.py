@@ -15,7 +15,10 @@ from schedctl.engine.attempts import Attempt
 from schedctl.explain import evidence, groups, phrases, scores, wording
 from schedctl.explain.evidence import Refused
 from schedctl.explain.groups import ZoneOf
-from schedctl.explain.reports import (
+from schedctl.explain.takings import takings
+from schedctl.framework.reasons import kebab
+from schedctl.framework.statuses import Cause, Code
+from schedctl.reports.explanations import (
     Matrix,
     NodeCounts,
     NodeDetail,
@@ -26,9 +29,6 @@ from schedctl.explain.reports import (
     Reason,
     ResourceUse,
 )
-from schedctl.explain.takings import takings
-from schedctl.framework.reasons import kebab
-from schedctl.framework.statuses import Cause, Code
 
 ZONE = "topology.kubernetes.io/zone"
 NODE_SET = "pre-filter/node-set"

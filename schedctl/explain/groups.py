@@ -13,8 +13,8 @@ import msgspec
 
 from schedctl.explain import phrases, wording
 from schedctl.explain.evidence import Refused
-from schedctl.explain.reports import NodeGroup, Pattern, Reason
 from schedctl.framework.statuses import Code
+from schedctl.reports.explanations import NodeGroup, Pattern, Reason
 
 ZoneOf = Callable[[str], str]
 """The zone of a node by its name, "" where it is in none."""

@@ -21,10 +21,10 @@ from schedctl.explain import storage_steps
 from schedctl.explain.cluster_changes import AddNode, RemovePods
 from schedctl.explain.pod_changes import RemoveGates, Replace, UseScheduler
 from schedctl.explain.remedies import Remedy, remedies, whole_pod_remedy
-from schedctl.explain.reports import Hint, Reason
 from schedctl.explain.similar import Typo, did_you_mean, meant
 from schedctl.explain.trials import Trial, Trials, refusals_on
 from schedctl.explain.typos import claim_typos, typos
+from schedctl.reports.explanations import Hint, Reason
 from schedctl.scheduler.schedulers import Scheduler
 
 MOST_PLANS = 3

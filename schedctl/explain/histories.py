@@ -20,7 +20,7 @@ from schedctl.cache.cluster import Cluster
 from schedctl.explain import refusal_lines
 from schedctl.explain.phrases import few
 from schedctl.explain.refusal_lines import Difference, Kind
-from schedctl.explain.reports import Agreement, Explanation, LineDifference, Recorded, Verdict
+from schedctl.reports.explanations import Agreement, Explanation, LineDifference, Recorded, Verdict
 
 GATED = "SchedulingGated"
 _replace = msgspec.structs.replace

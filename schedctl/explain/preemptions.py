@@ -18,11 +18,11 @@ from schedctl.errors import NotModelled
 from schedctl.explain import phrases
 from schedctl.explain.evidence import refused_by
 from schedctl.explain.pod_changes import as_pending
-from schedctl.explain.reports import Candidate, Outlook, Preemption, Victim
 from schedctl.framework.points import PostFilterResult
-from schedctl.plugins import default_preemption
-from schedctl.plugins.default_preemption_candidates import Candidates, Criterion
-from schedctl.plugins.default_preemption_victims import budgets_of
+from schedctl.plugins.default_preemption import plugin
+from schedctl.plugins.default_preemption.candidates import Candidates, Criterion
+from schedctl.plugins.default_preemption.victims import budgets_of
+from schedctl.reports.explanations import Candidate, Outlook, Preemption, Victim
 from schedctl.scheduler.schedulers import Scheduler
 
 _KEEPS_DEVICES, _KEEPS_VOLUMES = "DynamicResources", "NodeVolumeLimits"
@@ -77,7 +77,7 @@ def preemption(outcome: Attempt) -> Preemption:
         victims=sorted(info.key for info in result.victims),
     )
     found = result.findings
-    if not isinstance(found, default_preemption.Preemption) or found.candidates is None:
+    if not isinstance(found, plugin.Preemption) or found.candidates is None:
         return answer
     answer = msgspec.structs.replace(
         answer,
@@ -180,7 +180,7 @@ def _effects(info: PodInfo, breaks: bool, budgets: Sequence[str]) -> Iterator[st
         yield "is on its way out already"
 
 
-def _reason(found: default_preemption.Preemption) -> str:
+def _reason(found: plugin.Preemption) -> str:
     """Return why this node was chosen, and among how many."""
     assert found.candidates is not None
     assert found.choice is not None

@@ -16,11 +16,11 @@ from schedctl.engine.attempts import Attempt
 from schedctl.engine.faults import told
 from schedctl.errors import NotModelled
 from schedctl.explain import evidence
-from schedctl.explain.reports import Remark, Reservation
 from schedctl.framework import remarks as framework
 from schedctl.framework.faults import ESCAPING
 from schedctl.framework.remarks import Tried
 from schedctl.framework.statuses import Code
+from schedctl.reports.explanations import Remark, Reservation
 from schedctl.scheduler.schedulers import Scheduler
 
 

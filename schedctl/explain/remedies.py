@@ -42,7 +42,6 @@ from schedctl.explain.pod_changes import (
     SoftenSpread,
     Tolerate,
 )
-from schedctl.explain.reports import Reason
 from schedctl.explain.similar import meant
 from schedctl.explain.storage_changes import (
     AskAccessModes,
@@ -57,9 +56,10 @@ from schedctl.explain.storage_changes import (
     UseStorageClass,
 )
 from schedctl.framework.device_classes import IMPLICIT_PREFIX
-from schedctl.plugins.dynamic_resources_claims import users_of
-from schedctl.plugins.volume_binding_claims import Because
-from schedctl.plugins.volume_binding_volumes import Unfit
+from schedctl.plugins.dynamic_resources.claims import users_of
+from schedctl.plugins.volume_binding.claims import Because
+from schedctl.plugins.volume_binding.volumes import Unfit
+from schedctl.reports.explanations import Reason
 from schedctl.workloads.admission import default_storage_class
 
 Remedy = tuple[Change, ...]

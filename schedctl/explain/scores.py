@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schedctl.engine.scoring import Scoring
-from schedctl.explain.reports import Comparison, NodeScore, PluginScore, ScoreDifference
+from schedctl.reports.explanations import Comparison, NodeScore, PluginScore, ScoreDifference
 
 
 def ranking(scoring: Scoring) -> list[NodeScore]:

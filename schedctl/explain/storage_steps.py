@@ -12,12 +12,12 @@ from schedctl.cache.cluster import Cluster
 from schedctl.engine.attempts import Attempt
 from schedctl.explain.evidence import Evidence
 from schedctl.explain.phrases import bare, few
-from schedctl.explain.reports import Hint, Reason
 from schedctl.explain.similar import did_you_mean, meant
-from schedctl.plugins.node_volume_limits import NodeVolumeLimits
-from schedctl.plugins.node_volume_limits_volumes import attachments
-from schedctl.plugins.volume_binding_claims import Because
-from schedctl.plugins.volume_binding_provisioning import NO_PROVISIONER
+from schedctl.plugins.node_volume_limits.plugin import NodeVolumeLimits
+from schedctl.plugins.node_volume_limits.volumes import attachments
+from schedctl.plugins.volume_binding.claims import Because
+from schedctl.plugins.volume_binding.provisioning import NO_PROVISIONER
+from schedctl.reports.explanations import Hint, Reason
 
 
 def steps(reasons: Sequence[Reason], cluster: Cluster) -> list[Hint]:

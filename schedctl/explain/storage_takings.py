@@ -9,10 +9,10 @@ from schedctl.api.storage import StorageClass, class_of
 from schedctl.cache.cluster import Cluster
 from schedctl.explain.amounts import STORAGE, amount
 from schedctl.explain.phrases import bare
-from schedctl.explain.reports import Taking
-from schedctl.plugins.volume_binding import VolumeBinding
-from schedctl.plugins.volume_binding_search import PodVolumes
-from schedctl.plugins.volume_binding_volumes import capacity, requested
+from schedctl.plugins.volume_binding.plugin import VolumeBinding
+from schedctl.plugins.volume_binding.search import PodVolumes
+from schedctl.plugins.volume_binding.volumes import capacity, requested
+from schedctl.reports.explanations import Taking
 
 
 def volumes(found: PodVolumes, cluster: Cluster) -> Iterator[Taking]:

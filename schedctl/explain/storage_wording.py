@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from schedctl.explain.amounts import STORAGE, amount
 from schedctl.explain.evidence import Evidence
 from schedctl.explain.phrases import bare, few, requirement
-from schedctl.plugins.volume_binding_claims import Because
-from schedctl.plugins.volume_binding_provisioning import NO_PROVISIONER
-from schedctl.plugins.volume_binding_volumes import Unfit
+from schedctl.plugins.volume_binding.claims import Because
+from schedctl.plugins.volume_binding.provisioning import NO_PROVISIONER
+from schedctl.plugins.volume_binding.volumes import Unfit
 
 _KINDS = {"persistentVolumeClaim": "claim"}
 _FAR, _FARTHEST = 1 << 62, 1 << 63

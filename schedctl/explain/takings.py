@@ -12,8 +12,8 @@ from typing import Any
 from schedctl.cache.cluster import Cluster
 from schedctl.engine.attempts import Attempt
 from schedctl.explain.device_takings import devices
-from schedctl.explain.reports import Taking
 from schedctl.explain.storage_takings import volumes
+from schedctl.reports.explanations import Taking
 
 Telling = Callable[[Any, Cluster], Iterable[Taking]]
 """From what a plugin found out about a node, never None, and the cluster, to what the pod takes there."""

@@ -18,10 +18,9 @@ import msgspec
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.attempts import Attempt
-from schedctl.engine.hinting import Hints, Strategy, registrations
-from schedctl.engine.queues import MAX_UNSCHEDULABLE
+from schedctl.engine.queue.hints import Hints, Strategy, registrations
+from schedctl.engine.queue.queues import MAX_UNSCHEDULABLE
 from schedctl.engine.reporters import Reporter
-from schedctl.explain.reports import Waking
 from schedctl.framework.events import (
     ASSIGNED_POD_DELETE,
     EVERY_EVENT,
@@ -33,6 +32,7 @@ from schedctl.framework.events import (
     Resource,
 )
 from schedctl.framework.extenders import REJECTOR
+from schedctl.reports.explanations import Waking
 
 Count = Callable[[ClusterEvent], tuple[int, int] | None]
 """Says of how many instances of an event how many would bring a pod back; None where none was tried."""

@@ -16,8 +16,8 @@ from typing import Any, Final, Literal
 import msgspec
 
 from schedctl.errors import ConfigError, Problem
-from schedctl.policy.reports import CheckResult, Outcome
-from schedctl.simulation.reports import Record
+from schedctl.reports.checks import CheckResult, Outcome
+from schedctl.reports.simulations import Record
 
 API_VERSION: Final = "schedctl.dev/v1alpha1"
 KIND: Final = "CheckBaseline"

@@ -22,11 +22,11 @@ from schedctl.api.pods import (
 )
 from schedctl.cache.pod_info import PodInfo
 from schedctl.explain import explanations
-from schedctl.explain.reports import Explanation, Reason, Verdict
 from schedctl.policy import fields
 from schedctl.policy.fields import Path
 from schedctl.policy.situations import JudgedPod, Situation
-from schedctl.simulation.reports import Fate
+from schedctl.reports.explanations import Explanation, Reason, Verdict
+from schedctl.reports.simulations import Fate
 from schedctl.simulation.what_ifs import counted, few
 
 HINTED = 8

@@ -22,7 +22,7 @@ from schedctl.api.meta import Int32
 from schedctl.api.selectors import EVERYTHING, LabelQuery
 from schedctl.config.durations import Duration
 from schedctl.config.fields import ConfigStruct
-from schedctl.policy.reports import Location, Severity
+from schedctl.reports.checks import Location, Severity
 
 API_VERSION: Final = "schedctl.dev/v1alpha1"
 KIND: Final = "CheckPolicy"

@@ -51,7 +51,9 @@ from schedctl.policy.fields import Path, in_object
 from schedctl.policy.findings import RUN, Finding, Judged, View
 from schedctl.policy.fingerprints import fingerprint
 from schedctl.policy.locations import Locator
-from schedctl.policy.reports import (
+from schedctl.policy.situations import Situation
+from schedctl.policy.summaries import FailOn, OnInconclusive, summarised
+from schedctl.reports.checks import (
     Acceptance,
     CheckReport,
     CheckResult,
@@ -62,8 +64,6 @@ from schedctl.policy.reports import (
     PolicyRules,
     Severity,
 )
-from schedctl.policy.situations import Situation
-from schedctl.policy.summaries import FailOn, OnInconclusive, summarised
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.outcomes import End
 from schedctl.simulation.releases import Simulated, simulate

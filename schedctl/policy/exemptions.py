@@ -18,7 +18,7 @@ from schedctl.api.workloads import CronJob
 from schedctl.config.decoding import nearest
 from schedctl.policy.baselines import Baseline
 from schedctl.policy.documents import CheckPolicy, Exemption
-from schedctl.policy.reports import Acceptance, CheckResult
+from schedctl.reports.checks import Acceptance, CheckResult
 
 PREFIX = "schedctl.dev/ignore."
 """What the annotation begins with that accepts a finding; the name of the check follows."""

@@ -23,8 +23,8 @@ from schedctl.errors import ConfigError, Problem
 from schedctl.policy.documents import API_VERSION, BASELINE
 from schedctl.policy.forms import Form, Metadata
 from schedctl.policy.reading import TEST_KIND, documents, kind_in
-from schedctl.policy.reports import CheckReport, CheckResult, Outcome
-from schedctl.simulation.reports import Record
+from schedctl.reports.checks import CheckReport, CheckResult, Outcome
+from schedctl.reports.simulations import Record
 from schedctl.workloads.rollouts import Way
 
 _OUTCOMES: Final = tuple(outcome.value for outcome in Outcome)

@@ -24,8 +24,8 @@ from schedctl.config.decoding import nearest
 from schedctl.errors import Problem, UsageError
 from schedctl.policy.documents import Check, CheckPolicy, Expression, Scope, Validation, Variable
 from schedctl.policy.functions import OVERLOADS, QUANTITY
-from schedctl.policy.reports import Outcome
 from schedctl.policy.variables import ANYTHING, IN_SCOPE, RECORDS, ROOTS
+from schedctl.reports.checks import Outcome
 
 _VARIABLES: Final = "variables"
 _PARAMS: Final = "params"

@@ -25,7 +25,7 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.policy.causes import Causes, lines
 from schedctl.policy.situations import JudgedPod, JudgedWorkload, Situation
-from schedctl.simulation.reports import Fate
+from schedctl.reports.simulations import Fate
 from schedctl.simulation.utilisation import zone_of
 
 NOT_ASKED = "NotAsked"

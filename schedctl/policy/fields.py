@@ -13,8 +13,8 @@ from typing import Any
 from schedctl.api.custom_kinds import CustomWorkload
 from schedctl.api.pods import Pod, PodSpec, PodTemplate
 from schedctl.api.workloads import CronJob
-from schedctl.explain.reports import Reason
 from schedctl.policy.situations import JudgedWorkload
+from schedctl.reports.explanations import Reason
 
 Path = tuple[str | int, ...]
 

@@ -9,8 +9,8 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.policy.causes import Cause, Causes
 from schedctl.policy.facts import Facts
 from schedctl.policy.fields import Path
-from schedctl.policy.reports import Outcome
 from schedctl.policy.situations import JudgedPod, JudgedWorkload, Situation
+from schedctl.reports.checks import Outcome
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from schedctl import sources
 from schedctl.errors import InputError
-from schedctl.policy.reports import Location
+from schedctl.reports.checks import Location
 from schedctl.sources.documents import Document
 from schedctl.sources.findings import Path as FieldPath
 from schedctl.sources.findings import Wanted, dotted, printable

@@ -60,7 +60,7 @@ from schedctl.policy.documents import (
     filled,
 )
 from schedctl.policy.functions import is_quantity
-from schedctl.policy.reports import Location, Severity
+from schedctl.reports.checks import Location, Severity
 from schedctl.simulation.what_if_words import WORDS, camel, from_mappings, subject_named
 from schedctl.sources import files
 from schedctl.sources.documents import Document, Text, split

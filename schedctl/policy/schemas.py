@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from schedctl.explain.schemas import schema_of
 from schedctl.policy.documents import BUILTINS, NUMBERS_AS_TEXT, Scope
 from schedctl.policy.forms import CheckPolicy
-from schedctl.policy.reports import Severity
+from schedctl.reports.checks import Severity
+from schedctl.reports.schemas import schema_of
 from schedctl.simulation.what_if_words import WORDS, camel
 
 _Schema = dict[str, Any]

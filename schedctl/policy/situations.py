@@ -18,11 +18,11 @@ from schedctl.api.workloads import DaemonSet
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.policy.documents import BASELINE, Match
+from schedctl.reports.simulations import Fate
 from schedctl.scheduler import Scheduler
 from schedctl.simulation import accounts
 from schedctl.simulation.outcomes import Eviction, PodOutcome, Run
 from schedctl.simulation.releases import Simulated
-from schedctl.simulation.reports import Fate
 from schedctl.sources.manifests import Sourced
 from schedctl.workloads.expansion import Workload
 

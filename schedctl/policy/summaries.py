@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
-from schedctl.policy.reports import CheckResult, Outcome, Severity, Summary
+from schedctl.reports.checks import CheckResult, Outcome, Severity, Summary
 
 FailOn = Literal["error", "warning", "info", "never"]
 OnInconclusive = Literal["fail", "warn", "ignore"]

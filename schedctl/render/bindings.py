@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from schedctl.explain.bind_reports import BindOutcome, BindReport
-from schedctl.explain.reports import ExplainReport, Explanation, Summary, Verdict
 from schedctl.render import counts, machine, texts
 from schedctl.render.layout import Block, Line, Span, line
+from schedctl.reports.bindings import BindOutcome, BindReport
+from schedctl.reports.explanations import ExplainReport, Explanation, Summary, Verdict
 
 _BLANK = line()
 

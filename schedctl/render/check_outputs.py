@@ -16,9 +16,9 @@ from datetime import datetime
 from typing import NamedTuple, TextIO
 
 from schedctl.errors import UsageError
-from schedctl.policy.reports import CheckReport
 from schedctl.render import sanitise
 from schedctl.render.terminals import PLAIN, Terminal
+from schedctl.reports.checks import CheckReport
 
 FORMATS = ("text", "json", "yaml", "junit", "sarif", "github", "gitlab", "tap", "markdown")
 """What ``-o`` takes."""

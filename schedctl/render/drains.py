@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from schedctl.render import counts
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
 from schedctl.render.texts import doubt, guesses, not_known, remark, what_if
+from schedctl.reports.simulations import PendingPods
 from schedctl.simulation.drain_reports import (
     DrainReport,
     NodeResult,
@@ -20,7 +21,6 @@ from schedctl.simulation.drain_reports import (
     Summary,
     Verdict,
 )
-from schedctl.simulation.reports import PendingPods
 
 _FEW = 5
 _MANY = 40

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from schedctl.calibration.reports import CalibrationReport
-from schedctl.explain.bind_reports import BindReport
-from schedctl.explain.comparison_reports import Effect, ExplainComparison
-from schedctl.explain.reports import ExplainReport
 from schedctl.render import sanitise
+from schedctl.reports.bindings import BindReport
+from schedctl.reports.explanations import ExplainReport
+from schedctl.reports.pod_comparisons import Effect, ExplainComparison
+from schedctl.reports.run_comparisons import SimulationComparison
+from schedctl.reports.simulations import Fate, SimulationReport
 from schedctl.simulation.capacity_reports import CapacityReport
-from schedctl.simulation.comparison_reports import SimulationComparison
 from schedctl.simulation.drain_reports import DrainReport
-from schedctl.simulation.reports import Fate, SimulationReport
 from schedctl.snapshots.reports import SnapshotDiff, SnapshotReport
 
 Placing = ExplainReport | SimulationReport | DrainReport | BindReport

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, TextIO
 
 from schedctl.calibration.reports import CalibrationReport
 from schedctl.errors import UsageError
-from schedctl.explain.bind_reports import BindReport
-from schedctl.explain.comparison_reports import ExplainComparison
-from schedctl.explain.reports import ExplainReport
-from schedctl.explain.watch_reports import WatchLine
 from schedctl.render import jsonpath, sanitise
 from schedctl.render.terminals import Terminal
+from schedctl.reports.bindings import BindReport
+from schedctl.reports.explanations import ExplainReport
+from schedctl.reports.pod_comparisons import ExplainComparison
+from schedctl.reports.run_comparisons import SimulationComparison
+from schedctl.reports.simulations import SimulationReport
+from schedctl.reports.watches import WatchLine
 from schedctl.simulation.capacity_reports import CapacityReport
-from schedctl.simulation.comparison_reports import SimulationComparison
 from schedctl.simulation.drain_reports import DrainReport
-from schedctl.simulation.reports import SimulationReport
 from schedctl.snapshots.reports import SnapshotDiff, SnapshotReport
 
 if TYPE_CHECKING:

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from schedctl.explain.comparison_reports import (
+from schedctl.render import comparisons, counts
+from schedctl.render.layout import Block, Cell, Line, Span, Table, line
+from schedctl.render.texts import not_known, what_if
+from schedctl.reports.explanations import Verdict
+from schedctl.reports.pod_comparisons import (
     Difference,
     Effect,
     ExplainComparison,
@@ -17,10 +21,6 @@ from schedctl.explain.comparison_reports import (
     SideSummary,
     Tally,
 )
-from schedctl.explain.reports import Verdict
-from schedctl.render import comparisons, counts
-from schedctl.render.layout import Block, Cell, Line, Span, Table, line
-from schedctl.render.texts import not_known, what_if
 
 _BLANK = line()
 _WORDS = {

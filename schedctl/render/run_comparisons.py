@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from schedctl.render import comparisons, counts
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
 from schedctl.render.texts import not_known, what_if
-from schedctl.scheduler.sides import Side
-from schedctl.simulation.comparison_reports import (
+from schedctl.reports.run_comparisons import (
     Difference,
     Effect,
     OtherComparison,
@@ -21,7 +20,8 @@ from schedctl.simulation.comparison_reports import (
     Whereabouts,
     WorkloadComparison,
 )
-from schedctl.simulation.reports import EndReason, Fate, Use
+from schedctl.reports.simulations import EndReason, Fate, Use
+from schedctl.scheduler.sides import Side
 
 _BLANK = line()
 _WORDS = {

@@ -16,7 +16,7 @@ from schedctl.explain.amounts import amount
 from schedctl.render import counts
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
 from schedctl.render.texts import doubt, guesses, not_known, remark, what_if
-from schedctl.simulation.reports import (
+from schedctl.reports.simulations import (
     Balance,
     EndReason,
     Fate,

@@ -15,7 +15,9 @@ from schedctl import shipped
 from schedctl.api.gaps import FORBIDDEN
 from schedctl.api.kinds import plural
 from schedctl.explain.amounts import amount
-from schedctl.explain.reports import (
+from schedctl.render import counts
+from schedctl.render.layout import Block, Cell, Line, Span, Table, line
+from schedctl.reports.explanations import (
     Agreement,
     Comparison,
     ExplainReport,
@@ -36,8 +38,6 @@ from schedctl.explain.reports import (
     Verdict,
     Waking,
 )
-from schedctl.render import counts
-from schedctl.render.layout import Block, Cell, Line, Span, Table, line
 from schedctl.scheduler.gaps import Guessed, MissingKind
 
 _FEW = 5

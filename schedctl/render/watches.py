@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from schedctl.explain.watch_reports import Event, WatchLine
 from schedctl.render.layout import Block, Line, Span
 from schedctl.render.texts import answer
+from schedctl.reports.watches import Event, WatchLine
 
 
 def lines(news: WatchLine) -> Iterator[Block]:

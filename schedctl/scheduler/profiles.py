@@ -12,7 +12,7 @@ from typing import Any
 from schedctl.config.expansion import Expanded
 from schedctl.config.types import ProfileConfig
 from schedctl.engine.faults import CycleError
-from schedctl.engine.hinting import registrations
+from schedctl.engine.queue.hints import registrations
 from schedctl.errors import ConfigError, Problem
 from schedctl.framework import faults
 from schedctl.framework.handles import Handle

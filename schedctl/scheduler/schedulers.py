@@ -14,16 +14,16 @@ from schedctl.config import loading
 from schedctl.config.expansion import expand_all
 from schedctl.config.types import SchedulerConfiguration
 from schedctl.engine.attempts import Attempt, attempt, filtered
+from schedctl.engine.batching.reuse import Templates, signature
 from schedctl.engine.binding import Reservation, bind, give_up, reserve
 from schedctl.engine.clocks import Clock
 from schedctl.engine.faults import CycleError
 from schedctl.engine.handles import ProfileHandle
-from schedctl.engine.hinting import Hints
 from schedctl.engine.nominators import Nominator
-from schedctl.engine.preemptors import Preemptors
-from schedctl.engine.queues import Backoff, Mover, SchedulingQueue
+from schedctl.engine.queue.hints import Hints
+from schedctl.engine.queue.preemptors import Preemptors
+from schedctl.engine.queue.queues import Backoff, Mover, SchedulingQueue
 from schedctl.engine.reporters import Reporter
-from schedctl.engine.reuse import Templates, signature
 from schedctl.errors import ConfigError
 from schedctl.framework.extenders import Extender, in_order
 from schedctl.framework.points import Plugin

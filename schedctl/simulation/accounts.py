@@ -15,11 +15,12 @@ from schedctl.api.workloads import DaemonSet
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import Problem
+from schedctl.reports import simulations
+from schedctl.reports.simulations import EndReason, Fate
 from schedctl.scheduler.gaps import Guessed
-from schedctl.simulation import reports, utilisation
+from schedctl.simulation import utilisation
 from schedctl.simulation.outcomes import End, PodOutcome, State
 from schedctl.simulation.releases import Release, Simulated, Turn
-from schedctl.simulation.reports import EndReason, Fate
 from schedctl.simulation.utilisation import Measure
 from schedctl.workloads.admission import Effect
 
@@ -41,11 +42,11 @@ def report(
     facts: Simulated,
     cluster: Cluster,
     *,
-    metadata: reports.Metadata,
+    metadata: simulations.Metadata,
     problems: Sequence[Problem] = (),
     fail: bool = False,
     guesses: Sequence[Guessed] = (),
-) -> reports.SimulationReport:
+) -> simulations.SimulationReport:
     """Return the report of a simulated release.
 
     Args:
@@ -72,7 +73,7 @@ def report(
         not_returned=sum(each.fate not in (None, Fate.PLACED) for each in preemptions),
     )
     ending = facts.run.end or End.INTERRUPTED
-    return reports.SimulationReport(
+    return simulations.SimulationReport(
         metadata=metadata,
         summary=summary,
         results=results,
@@ -80,7 +81,7 @@ def report(
         others=_others(facts, results),
         utilisation=_utilisation(facts),
         balance=[_balance(facts, resource) for resource in (CPU, MEMORY)],
-        ending=reports.Ending(
+        ending=simulations.Ending(
             reason=EndReason[ending.name], text=ending.value, clock=facts.run.clock, attempts=facts.run.attempts
         ),
         rejected=objects,
@@ -90,7 +91,7 @@ def report(
     )
 
 
-def interrupted(known: reports.SimulationReport) -> reports.SimulationReport:
+def interrupted(known: simulations.SimulationReport) -> simulations.SimulationReport:
     """Return a report that somebody did not wait for to be completed."""
     return msgspec.structs.replace(known, summary=msgspec.structs.replace(known.summary, exit_code=INTERRUPTED))
 
@@ -101,11 +102,11 @@ def pending_pod(facts: Simulated, namespace: str, name: str) -> PodInfo | None:
     return outcome.pod if outcome is not None else None
 
 
-def _summary(results: Sequence[reports.WorkloadResult], preempted: int, mistakes: int) -> reports.Summary:
+def _summary(results: Sequence[simulations.WorkloadResult], preempted: int, mistakes: int) -> simulations.Summary:
     fates = Counter(pod.fate for result in results for pod in result.pods)
     wanted, placed = sum(result.wanted for result in results), sum(result.placed for result in results)
     apart = (Fate.REJECTED, Fate.NOT_CREATED, Fate.INCONCLUSIVE, Fate.FOREIGN_SCHEDULER)
-    return reports.Summary(
+    return simulations.Summary(
         exit_code=0,
         workloads=len(results),
         pods=wanted,
@@ -120,7 +121,7 @@ def _summary(results: Sequence[reports.WorkloadResult], preempted: int, mistakes
     )
 
 
-def _exit_code(summary: reports.Summary, end: End | None, rejected: bool, fail: bool, guessed: bool) -> int:
+def _exit_code(summary: simulations.Summary, end: End | None, rejected: bool, fail: bool, guessed: bool) -> int:
     if end in (None, End.INTERRUPTED):
         return INTERRUPTED
     if summary.mistakes:
@@ -142,7 +143,7 @@ def _result(
     cluster: Cluster,
     zones: Mapping[str, str],
     effects: Mapping[str, Sequence[Effect]],
-) -> reports.WorkloadResult:
+) -> simulations.WorkloadResult:
     update, release = turn.update, facts.release
     workload = update.workload
     created = [(key, _fate(facts, key)) for key in update.created]
@@ -153,7 +154,7 @@ def _result(
     places += [node for info in kept if (node := _node_of(release.now(info.key), cluster))]
     by_zone = Counter(zones.get(node, "") for node in places)
     domains = {zone for zone in zones.values() if zone}
-    return reports.WorkloadResult(
+    return simulations.WorkloadResult(
         api_version=workload.api_version,
         kind=workload.kind,
         namespace=workload.namespace,
@@ -161,7 +162,7 @@ def _result(
         source=workload.source,
         origin=workload.origin,
         changes=[
-            reports.Change(
+            simulations.Change(
                 what=change.what, text=change.text, path=change.path, before=change.before, after=change.after
             )
             for change in update.changes
@@ -175,7 +176,7 @@ def _result(
         left=len(update.leaving),
         zones=dict(sorted(by_zone.items())) if any(by_zone) else {},
         nodes=[
-            reports.NodePods(name=node, zone=zones.get(node, ""), pods=number)
+            simulations.NodePods(name=node, zone=zones.get(node, ""), pods=number)
             for node, number in sorted(Counter(places).items(), key=lambda item: (zones.get(item[0], ""), item[0]))
         ],
         zone_skew=utilisation.skew(by_zone, domains) if len(domains) > 1 and not _per_node(workload.object) else None,
@@ -184,7 +185,7 @@ def _result(
         not_created=unsent,
         pods=[
             *(fate for _, fate in created),
-            *(reports.PodFate(name=name, fate=Fate.NOT_CREATED) for name in unsent),
+            *(simulations.PodFate(name=name, fate=Fate.NOT_CREATED) for name in unsent),
         ],
     )
 
@@ -200,19 +201,19 @@ def _node_of(key: str, cluster: Cluster) -> str:
     return "" if row is None else cluster.node_table.names[int(cluster.pod_table.node[row])]
 
 
-def _fate(facts: Simulated, key: str) -> reports.PodFate:
+def _fate(facts: Simulated, key: str) -> simulations.PodFate:
     """Return what became of a replica that was created as the pod of this key."""
     now = facts.release.now(key)
     name = now.partition("/")[2]
     evicted = key.partition("/")[2] if key in facts.release.successors else ""
     if now in facts.release.rejected:
-        return reports.PodFate(name=name, fate=Fate.REJECTED, evicted=evicted)
+        return simulations.PodFate(name=name, fate=Fate.REJECTED, evicted=evicted)
     if now in facts.release.foreign:
-        return reports.PodFate(name=name, fate=Fate.FOREIGN_SCHEDULER, evicted=evicted)
+        return simulations.PodFate(name=name, fate=Fate.FOREIGN_SCHEDULER, evicted=evicted)
     outcome = facts.run.pods.get(now)
     if outcome is None:
-        return reports.PodFate(name=name, fate=Fate.QUEUED, evicted=evicted)
-    return reports.PodFate(
+        return simulations.PodFate(name=name, fate=Fate.QUEUED, evicted=evicted)
+    return simulations.PodFate(
         name=name,
         fate=fate_of(outcome),
         node=outcome.node if outcome.state in (State.BOUND, State.WAITING) else outcome.nominated,
@@ -234,7 +235,7 @@ def fate_of(outcome: PodOutcome) -> Fate:
     return fate
 
 
-def _pending(facts: Simulated, created: Iterable[tuple[str, reports.PodFate]]) -> list[reports.PendingPods]:
+def _pending(facts: Simulated, created: Iterable[tuple[str, simulations.PodFate]]) -> list[simulations.PendingPods]:
     alike: dict[tuple[Fate, str, tuple[str, ...], str], list[str]] = {}
     for key, pod in created:
         if pod.fate in (Fate.PLACED, Fate.REJECTED):
@@ -246,12 +247,12 @@ def _pending(facts: Simulated, created: Iterable[tuple[str, reports.PodFate]]) -
             message = f"no profile serves schedulerName {wanted}"
         alike.setdefault((pod.fate, message, plugins, pod.node), []).append(pod.name)
     return [
-        reports.PendingPods(fate=fate, message=message, plugins=list(plugins), pods=names, node=node)
+        simulations.PendingPods(fate=fate, message=message, plugins=list(plugins), pods=names, node=node)
         for (fate, message, plugins, node), names in alike.items()
     ]
 
 
-def _rejected(facts: Simulated, created: Iterable[tuple[str, reports.PodFate]]) -> list[reports.RejectedPods]:
+def _rejected(facts: Simulated, created: Iterable[tuple[str, simulations.PodFate]]) -> list[simulations.RejectedPods]:
     """Return the refused pods, those together whose refusals differ in the name of the pod and no more."""
     alike: dict[tuple[str, str], tuple[str, list[str]]] = {}
     for key, pod in created:
@@ -260,7 +261,7 @@ def _rejected(facts: Simulated, created: Iterable[tuple[str, reports.PodFate]]) 
             likeness = rejected.plugin, rejected.message.replace(f'"{pod.name}"', "")
             alike.setdefault(likeness, (rejected.message, []))[1].append(pod.name)
     return [
-        reports.RejectedPods(plugin=plugin, message=message, pods=names)
+        simulations.RejectedPods(plugin=plugin, message=message, pods=names)
         for (plugin, _), (message, names) in alike.items()
     ]
 
@@ -276,19 +277,21 @@ def _by_object(release: Release) -> dict[str, list[Effect]]:
 
 def _effects(
     pods: Iterable[str], claims: Iterable[Any], effects: Mapping[str, Sequence[Effect]]
-) -> list[reports.Effect]:
+) -> list[simulations.Effect]:
     subjects = [f"Pod {key}" for key in pods]
     subjects += [f"PersistentVolumeClaim {claim.metadata.namespace}/{claim.metadata.name}" for claim in claims]
     counts: Counter[Effect] = Counter()
     for subject in subjects:
         counts.update(effects.get(subject, ()))
-    return [reports.Effect(plugin=effect.plugin, text=effect.text, objects=number) for effect, number in counts.items()]
+    return [
+        simulations.Effect(plugin=effect.plugin, text=effect.text, objects=number) for effect, number in counts.items()
+    ]
 
 
 # -- other pods -------------------------------------------------------------------
 
 
-def _preempted(facts: Simulated, eviction: Any) -> reports.Preempted:
+def _preempted(facts: Simulated, eviction: Any) -> simulations.Preempted:
     key = eviction.pod.key
     after = facts.release.now(key) if key in facts.release.successors else ""
     fate = _fate(facts, after) if after else None
@@ -297,7 +300,7 @@ def _preempted(facts: Simulated, eviction: Any) -> reports.Preempted:
         message = facts.release.rejected[after].message
     elif after in facts.run.pods:
         message = facts.run.pods[after].message
-    return reports.Preempted(
+    return simulations.Preempted(
         pod=key,
         priority=eviction.pod.priority,
         node=eviction.node,
@@ -310,13 +313,13 @@ def _preempted(facts: Simulated, eviction: Any) -> reports.Preempted:
     )
 
 
-def _others(facts: Simulated, results: Sequence[reports.WorkloadResult]) -> list[reports.OtherPod]:
+def _others(facts: Simulated, results: Sequence[simulations.WorkloadResult]) -> list[simulations.OtherPod]:
     """Return the pods that were in the queue and are neither of the workloads nor in the place of evicted ones."""
     ours = {f"{result.namespace}/{pod.name}" for result in results for pod in result.pods}
     ours |= {info.key for turn in facts.release.turns for info in turn.removed}
     ours |= {*facts.release.successors, *facts.release.successors.values()}
     return [
-        reports.OtherPod(
+        simulations.OtherPod(
             pod=key,
             fate=fate_of(outcome),
             node=outcome.node if outcome.state is State.BOUND else outcome.nominated,
@@ -330,7 +333,7 @@ def _others(facts: Simulated, results: Sequence[reports.WorkloadResult]) -> list
 # -- nodes ------------------------------------------------------------------------
 
 
-def _utilisation(facts: Simulated) -> reports.Utilisation:
+def _utilisation(facts: Simulated) -> simulations.Utilisation:
     before, after = facts.before, facts.after
     names = sorted({*before.groups.values(), *after.groups.values()})
     resources = list(dict.fromkeys((*before.allocatable, *after.allocatable)))
@@ -339,12 +342,12 @@ def _utilisation(facts: Simulated) -> reports.Utilisation:
         uses = [_use(resource, name, before, after) for resource in resources]
         count = sum(group == name for group in after.groups.values())
         told = [use for use in uses if use.allocatable or use.allocatable_before]
-        groups.append(reports.GroupUse(name=name, nodes=count, uses=told))
-    return reports.Utilisation(label=before.label, groups=groups)
+        groups.append(simulations.GroupUse(name=name, nodes=count, uses=told))
+    return simulations.Utilisation(label=before.label, groups=groups)
 
 
-def _use(resource: str, group: str, before: Measure, after: Measure) -> reports.Use:
-    return reports.Use(
+def _use(resource: str, group: str, before: Measure, after: Measure) -> simulations.Use:
+    return simulations.Use(
         resource=resource,
         allocatable_before=_sum(before, before.allocatable, resource, group),
         allocatable=_sum(after, after.allocatable, resource, group),
@@ -358,21 +361,21 @@ def _sum(taken: Measure, amounts: Mapping[str, Mapping[str, int]], resource: str
     return sum(amount for node, amount in by_node.items() if taken.groups[node] == group)
 
 
-def _balance(facts: Simulated, resource: str) -> reports.Balance:
-    return reports.Balance(
+def _balance(facts: Simulated, resource: str) -> simulations.Balance:
+    return simulations.Balance(
         resource=resource,
         before=_evenness(facts.before, resource),
         after=_evenness(facts.after, resource),
     )
 
 
-def _evenness(taken: Measure, resource: str) -> reports.Evenness:
+def _evenness(taken: Measure, resource: str) -> simulations.Evenness:
     even = utilisation.evenness(taken, resource)
-    return reports.Evenness(mean=even.mean, deviation=even.deviation, lowest=even.lowest, highest=even.highest)
+    return simulations.Evenness(mean=even.mean, deviation=even.deviation, lowest=even.lowest, highest=even.highest)
 
 
-def _mistake(problem: Problem) -> reports.Mistake:
-    return reports.Mistake(
+def _mistake(problem: Problem) -> simulations.Mistake:
+    return simulations.Mistake(
         subject=problem.subject,
         source=problem.source,
         line=problem.line,

@@ -13,12 +13,12 @@ from typing import Literal
 import msgspec
 
 from schedctl.cache.cluster import Cluster
+from schedctl.reports.simulations import Reason, Record
 from schedctl.scheduler.gaps import Guessed
 from schedctl.simulation import utilisation
 from schedctl.simulation.capacities import Filled
 from schedctl.simulation.drain_reports import Metadata
 from schedctl.simulation.node_choices import HOSTNAME, label_of
-from schedctl.simulation.reports import Reason, Record
 
 INTERRUPTED = 130
 INCONCLUSIVE = 5

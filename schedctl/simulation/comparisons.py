@@ -13,8 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from schedctl.scheduler.sides import Side
-from schedctl.simulation.comparison_reports import (
+from schedctl.reports.run_comparisons import (
     ComparisonSummary,
     Difference,
     Effect,
@@ -25,8 +24,9 @@ from schedctl.simulation.comparison_reports import (
     Whereabouts,
     WorkloadComparison,
 )
+from schedctl.reports.simulations import Fate, Metadata, Preempted, SimulationReport, WorkloadResult
+from schedctl.scheduler.sides import Side
 from schedctl.simulation.releases import Simulated
-from schedctl.simulation.reports import Fate, Metadata, Preempted, SimulationReport, WorkloadResult
 
 _CONCLUSIVE = (0, 1)
 """Exit codes of reports that are a verdict."""

@@ -15,12 +15,12 @@ import msgspec
 
 from schedctl import KUBERNETES_VERSION, __version__
 from schedctl.cache.cluster import Cluster
+from schedctl.reports.simulations import Fate, Input, PendingPods, Record
 from schedctl.scheduler.gaps import Guessed, MissingKind
 from schedctl.simulation import drains, utilisation
 from schedctl.simulation.drains import Drained, DrainedNode, DrainedPod
 from schedctl.simulation.outcomes import PodOutcome, State
 from schedctl.simulation.replacements import controller_of
-from schedctl.simulation.reports import Fate, Input, PendingPods, Record
 
 INTERRUPTED = 130
 INCONCLUSIVE = 5

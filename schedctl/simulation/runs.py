@@ -27,7 +27,7 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.attempts import Attempt
 from schedctl.engine.clocks import Clock
 from schedctl.engine.fit_error import message as fit_error
-from schedctl.engine.queues import Place, QueuedPod
+from schedctl.engine.queue.queues import Place, QueuedPod
 from schedctl.errors import NotModelled
 from schedctl.framework.events import (
     ASSIGNED_POD_ADD,

@@ -13,7 +13,7 @@ from typing import Any
 from schedctl.cache.cluster import ChangeKind, Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.handles import ProfileHandle
-from schedctl.engine.queues import QueuedPod, SchedulingQueue
+from schedctl.engine.queue.queues import QueuedPod, SchedulingQueue
 from schedctl.framework.events import ASSIGNED_POD_ADD, ASSIGNED_POD_DELETE, RESOURCES, Action, ClusterEvent
 from schedctl.simulation.records import AnyRecord, Happened
 from schedctl.simulation.standing import placed

@@ -33,9 +33,9 @@ from schedctl.api.workloads import CronJob, DaemonSet, Deployment, ReplicaSet, R
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import UsageError
+from schedctl.reports.simulations import Record
 from schedctl.simulation.node_choices import HOSTNAME, node_named, nodes_chosen, one_of
 from schedctl.simulation.replacements import controller_of, successor
-from schedctl.simulation.reports import Record
 from schedctl.workloads import daemon_sets, templates
 from schedctl.workloads.admission import RESOURCE_QUOTA
 from schedctl.workloads.clusters import every_pod

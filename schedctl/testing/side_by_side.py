@@ -1,7 +1,7 @@
 """Side by side: two attempts to place one pod that must have come to the same, compared in everything.
 
-One was answered from what earlier cycles have left (`schedctl.engine.reuse`), the other worked out anew, or on a
-cluster built anew from the same objects. What decided is compared first: much of an answer from memory is worked out
+One was answered from what earlier cycles have left (`schedctl.engine.batching.reuse`), the other worked out anew, or on
+a cluster built anew from the same objects. What decided is compared first: much of an answer from memory is worked out
 only when somebody reads it, and reading it must not be what makes the two agree. Nodes are told apart by name, since
 clusters with the same nodes may have them in different rows.
 """
@@ -26,7 +26,7 @@ from schedctl.engine.attempts import Attempt, matrix
 from schedctl.engine.filtering import Filtering
 from schedctl.engine.fit_error import message
 from schedctl.framework.reasons import Verdicts
-from schedctl.plugins.volume_binding_assumed import AssumedClaim, AssumedVolume
+from schedctl.plugins.volume_binding.assumed import AssumedClaim, AssumedVolume
 
 OBJECT_KINDS: tuple[type, ...] = tuple(kind.struct for kind in KINDS if kind.struct not in (Node, Pod))
 """What a cluster keeps as objects and an API server knows."""

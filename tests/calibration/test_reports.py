@@ -12,9 +12,9 @@ from schedctl.calibration.timelines import Arrival, Timeline
 from schedctl.calibration.traces import Known
 from schedctl.cli.documents import SCHEMAS
 from schedctl.cli.running import run
-from schedctl.explain.reports import Metadata
 from schedctl.render import calibrations
 from schedctl.render.layout import Line
+from schedctl.reports.explanations import Metadata
 from schedctl.testing.builders import pod
 
 STATE = str(Path(__file__).parents[1] / "cli/decided.yaml")

@@ -7,8 +7,8 @@ import json
 import msgspec
 import pytest
 
-from schedctl.explain.comparison_reports import ExplainComparison
-from schedctl.simulation.comparison_reports import SimulationComparison
+from schedctl.reports.pod_comparisons import ExplainComparison
+from schedctl.reports.run_comparisons import SimulationComparison
 
 HEAD = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 PACKING = """

@@ -7,7 +7,7 @@ import json
 import msgspec
 import pytest
 
-from schedctl.explain.schemas import schema_of
+from schedctl.reports.schemas import schema_of
 from schedctl.simulation.capacity_reports import CapacityReport
 from schedctl.simulation.drain_reports import DrainReport
 

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from schedctl.config.expansion import expand_all
-from schedctl.config.vintages.changes import Outcome
-from schedctl.config.vintages.converting import convert
+from schedctl.config.legacy.changes import Outcome
+from schedctl.config.legacy.converting import convert
 from schedctl.errors import ConfigError
 
 NEW = {"SchedulingGates", "DynamicResources", "NodeDeclaredFeatures"}

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedctl.config.expansion import expand_all
+from schedctl.config.legacy.converting import convert
+from schedctl.config.legacy.plugin_sets import POINTS
+from schedctl.config.legacy.releases import VINTAGES, vintage_of
 from schedctl.config.loading import load
 from schedctl.config.removed_plugins import GONE
-from schedctl.config.vintages.converting import convert
-from schedctl.config.vintages.plugin_sets import POINTS
-from schedctl.config.vintages.releases import VINTAGES, vintage_of
 from schedctl.errors import ConfigError
 
 NAMES = [

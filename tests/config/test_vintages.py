@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from schedctl.config.expansion import expand_all
+from schedctl.config.legacy.changes import Outcome
+from schedctl.config.legacy.converting import convert
 from schedctl.config.loading import load
-from schedctl.config.vintages.changes import Outcome
-from schedctl.config.vintages.converting import convert
 from schedctl.config.yaml_trees import read_yaml
 from schedctl.errors import ConfigError
 

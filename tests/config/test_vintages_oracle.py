@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from schedctl.config.vintages.converting import convert
-from schedctl.config.vintages.releases import V1ALPHA2, VINTAGES
+from schedctl.config.legacy.converting import convert
+from schedctl.config.legacy.releases import V1ALPHA2, VINTAGES
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted(path for path in (ROOT / "fixtures/configurations").iterdir())

@@ -14,7 +14,7 @@ import pytest
 from schedctl import sources
 from schedctl.api import kinds
 from schedctl.explain import explanations
-from schedctl.explain.reports import Verdict
+from schedctl.reports.explanations import Verdict
 from schedctl.scheduler import Scheduler
 from schedctl.workloads.clusters import assemble, every_pod
 

@@ -8,10 +8,10 @@ import pytest
 
 from schedctl.api.meta import Namespace, ObjectMeta
 from schedctl.engine.attempts import attempt, matrix
+from schedctl.engine.batching.reuse import Templates
 from schedctl.engine.fit_error import message
 from schedctl.engine.handles import ProfileHandle
 from schedctl.engine.nominators import Nominator
-from schedctl.engine.reuse import Templates
 from schedctl.framework.lifting import per_node
 from schedctl.framework.points import (
     FilterPlugin,

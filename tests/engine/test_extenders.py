@@ -10,7 +10,7 @@ from schedctl.config import types as config
 from schedctl.engine.attempts import matrix
 from schedctl.engine.fit_error import message
 from schedctl.engine.guesses import Guess, decisive
-from schedctl.engine.hinting import Hints, Strategy
+from schedctl.engine.queue.hints import Hints, Strategy
 from schedctl.engine.reporters import Reporter
 from schedctl.framework.events import EVERY_EVENT
 from schedctl.framework.extenders import (

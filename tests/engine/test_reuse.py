@@ -14,9 +14,9 @@ from schedctl.api.workloads import Service, ServiceSpec
 from schedctl.cache.pod_info import PodInfo
 from schedctl.conformance.cases import Case, cluster_of, configuration
 from schedctl.engine.attempts import attempt
+from schedctl.engine.batching.reuse import Templates
 from schedctl.engine.fit_error import message
 from schedctl.engine.nominators import Nominator
-from schedctl.engine.reuse import Templates
 from schedctl.errors import NotModelled
 from schedctl.framework.points import Scope, ScorePlugin
 from schedctl.framework.profiles import Profile

@@ -6,7 +6,7 @@ import pytest
 
 from schedctl.api.gaps import Gap
 from schedctl.explain.explanations import explain
-from schedctl.explain.reports import Verdict
+from schedctl.reports.explanations import Verdict
 from schedctl.scheduler.gaps import missing_kinds
 from schedctl.simulation.happenings import Happening
 from schedctl.simulation.outcomes import End, State

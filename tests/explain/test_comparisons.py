@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from schedctl.api.workloads import Service
 from schedctl.config import loading
-from schedctl.explain.comparison_reports import Effect
 from schedctl.explain.comparisons import compare
 from schedctl.explain.explanations import explain
-from schedctl.explain.reports import Explanation, Metadata, PodReference, Preemption, Verdict
+from schedctl.reports.explanations import Explanation, Metadata, PodReference, Preemption, Verdict
+from schedctl.reports.pod_comparisons import Effect
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.sides import sides
 from schedctl.testing.builders import cluster, node, pod

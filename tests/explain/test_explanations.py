@@ -5,11 +5,11 @@ import pytest
 from schedctl.config import loading
 from schedctl.errors import NotModelled, UsageError
 from schedctl.explain.explanations import explain, report
-from schedctl.explain.reports import Metadata, NodeVerdict, Verdict
 from schedctl.framework.points import FilterPlugin, ScorePlugin
 from schedctl.framework.reasons import Reason
 from schedctl.framework.registries import Registry
 from schedctl.plugins.in_tree import IN_TREE
+from schedctl.reports.explanations import Metadata, NodeVerdict, Verdict
 from schedctl.scheduler import Scheduler
 from schedctl.testing.builders import cluster, node, pod
 

@@ -6,7 +6,7 @@ import pytest
 from schedctl.api.events import Event
 from schedctl.explain.explanations import explain
 from schedctl.explain.histories import with_history
-from schedctl.explain.reports import Agreement
+from schedctl.reports.explanations import Agreement
 from schedctl.scheduler import Scheduler
 from schedctl.testing.builders import cluster, node, pod
 

@@ -4,7 +4,7 @@ from schedctl.api.gaps import Gap
 from schedctl.api.policies import LimitRange
 from schedctl.engine.guesses import Guess
 from schedctl.explain.explanations import explain, report
-from schedctl.explain.reports import Verdict
+from schedctl.reports.explanations import Verdict
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import MissingKind, gathering, missing_kinds, weakened
 from schedctl.testing.builders import ZONE, cluster, node, pod

@@ -6,7 +6,7 @@ import pytest
 from schedctl.api.policies import PodDisruptionBudget
 from schedctl.config import loading
 from schedctl.explain.explanations import explain
-from schedctl.explain.reports import Candidate, Outlook, Victim
+from schedctl.reports.explanations import Candidate, Outlook, Victim
 from schedctl.scheduler import Scheduler
 from schedctl.testing.builders import cluster, node, pod
 

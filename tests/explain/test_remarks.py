@@ -6,13 +6,13 @@ import pytest
 
 from schedctl.config import loading
 from schedctl.explain.explanations import explain
-from schedctl.explain.reports import Verdict
 from schedctl.framework import contracts
 from schedctl.framework.points import PermitPlugin, PostBindPlugin, ReservePlugin
 from schedctl.framework.registries import Registry
 from schedctl.framework.remarks import Remark
 from schedctl.framework.statuses import SUCCESS, error, unschedulable, wait
 from schedctl.plugins.in_tree import IN_TREE
+from schedctl.reports.explanations import Verdict
 from schedctl.scheduler import Scheduler
 from schedctl.testing.builders import cluster, node, pod
 

@@ -10,7 +10,7 @@ from schedctl.api.gaps import Gap
 from schedctl.api.storage import PersistentVolumeClaim, StorageClass
 from schedctl.explain.explanations import report
 from schedctl.explain.histories import with_history
-from schedctl.explain.reports import ExplainReport, InputDigest, Metadata, Remark, schema
+from schedctl.reports.explanations import ExplainReport, InputDigest, Metadata, Remark, schema
 from schedctl.scheduler.gaps import missing_kinds
 from schedctl.testing.builders import cluster, node, pod
 

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from schedctl.cli.documents import SCHEMAS
-from schedctl.explain.watch_reports import Event, WatchLine, bound
+from schedctl.reports.watches import Event, WatchLine, bound
 from schedctl.testing.builders import cluster, node, pod
 
 

@@ -16,7 +16,7 @@ from schedctl.framework.cycles import Cycle
 from schedctl.framework.device_scoring import device_counts
 from schedctl.framework.points import Scope
 from schedctl.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
-from schedctl.plugins.node_resources_fit import NodeResourcesFit
+from schedctl.plugins.node_resources_fit.plugin import NodeResourcesFit
 from schedctl.testing.builders import cluster, node, pod
 
 CARD = "example.com/card"

@@ -16,8 +16,8 @@ from schedctl.framework.points import FilterPlugin
 from schedctl.framework.reasons import Reason
 from schedctl.framework.registries import Registry
 from schedctl.framework.statuses import Code
-from schedctl.plugins.default_preemption import AWAITED, NEVER
-from schedctl.plugins.default_preemption_candidates import Criterion
+from schedctl.plugins.default_preemption.candidates import Criterion
+from schedctl.plugins.default_preemption.plugin import AWAITED, NEVER
 from schedctl.plugins.in_tree import IN_TREE
 from schedctl.scheduler import Scheduler
 from schedctl.testing.builders import cluster, node, pod

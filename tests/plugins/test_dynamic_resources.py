@@ -13,7 +13,7 @@ from schedctl.explain.evidence import named
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import Scope
 from schedctl.framework.statuses import SUCCESS, Code, Status, error
-from schedctl.plugins import dynamic_resources_search
+from schedctl.plugins.dynamic_resources import search
 from schedctl.scheduler import Scheduler
 from schedctl.testing.builders import cluster, node, pod
 
@@ -373,13 +373,13 @@ def test_a_fault_of_the_search_ends_the_cycle():
 
 def test_a_search_that_takes_too_long_is_no_verdict(monkeypatch):
     c = cluster(node("a"), devices("a", 3), device_class(), claim("c", exactly(2)))
-    every = dynamic_resources_search.allocator.Allocator.allocate_all
+    every = search.allocator.Allocator.allocate_all
 
     def short(self, rows, claims):
         self._budget = 2
         return every(self, rows, claims)
 
-    monkeypatch.setattr(dynamic_resources_search.allocator.Allocator, "allocate_all", short)
+    monkeypatch.setattr(search.allocator.Allocator, "allocate_all", short)
     with pytest.raises(
         Inconclusive, match=r'on node a was given up .* \(pod default/web, claims "default/c"\)'
     ) as told:

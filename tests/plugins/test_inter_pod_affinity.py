@@ -13,8 +13,8 @@ from schedctl.errors import PluginError
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import Scope
 from schedctl.framework.statuses import SKIP, Code, Status
-from schedctl.plugins.inter_pod_affinity import InterPodAffinity
-from schedctl.plugins.inter_pod_affinity_causes import Cause
+from schedctl.plugins.inter_pod_affinity.causes import Cause
+from schedctl.plugins.inter_pod_affinity.plugin import InterPodAffinity
 from schedctl.testing.builders import HOSTNAME, ZONE, cluster, node, pod
 
 AFFINITY = "node(s) didn't match pod affinity rules"

@@ -9,7 +9,7 @@ from schedctl.errors import PluginError
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import NodeSet
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status, error
-from schedctl.plugins.node_affinity import NodeAffinity
+from schedctl.plugins.node_affinity.plugin import NodeAffinity
 from schedctl.testing.builders import cluster, node, pod
 
 UNMATCHED = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, ("node(s) didn't match Pod's node affinity/selector",))

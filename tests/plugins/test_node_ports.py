@@ -8,7 +8,7 @@ from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import Scope
 from schedctl.framework.reasons import ACCEPT
 from schedctl.framework.statuses import SKIP, Code, Status
-from schedctl.plugins.node_ports import NodePorts
+from schedctl.plugins.node_ports.plugin import NodePorts
 from schedctl.testing.builders import cluster, node, pod
 
 PLUGIN = NodePorts(None, None)

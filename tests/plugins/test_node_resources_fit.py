@@ -16,7 +16,7 @@ from schedctl.config.args import (
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import Scope
 from schedctl.framework.statuses import SUCCESS, Code, Status
-from schedctl.plugins.node_resources_fit import NodeResourcesFit
+from schedctl.plugins.node_resources_fit.plugin import NodeResourcesFit
 from schedctl.testing.builders import cluster, node, pod
 
 GPU = "nvidia.com/gpu"

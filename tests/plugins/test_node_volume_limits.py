@@ -20,8 +20,8 @@ from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import Scope
 from schedctl.framework.reasons import ACCEPT
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status
-from schedctl.plugins.node_volume_limits import NodeVolumeLimits
-from schedctl.plugins.node_volume_limits_usage import VolumesInUse, volumes_in_use
+from schedctl.plugins.node_volume_limits.plugin import NodeVolumeLimits
+from schedctl.plugins.node_volume_limits.usage import VolumesInUse, volumes_in_use
 from schedctl.testing.builders import cluster, node, pod
 
 PLUGIN = NodeVolumeLimits(None, None)

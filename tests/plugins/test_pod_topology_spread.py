@@ -16,7 +16,7 @@ from schedctl.framework.arithmetic import natural_log
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import Scope
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status, unresolvable, unschedulable
-from schedctl.plugins.pod_topology_spread import PodTopologySpread
+from schedctl.plugins.pod_topology_spread.plugin import PodTopologySpread
 from schedctl.testing.builders import HOSTNAME, ZONE, cluster, node, pod
 
 SKEWED = unschedulable("node(s) didn't match pod topology spread constraints")

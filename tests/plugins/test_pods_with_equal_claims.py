@@ -8,7 +8,7 @@ import pytest
 from schedctl.api.devices import DeviceClass, ResourceClaim, ResourceSlice
 from schedctl.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim, VolumeAttachment
 from schedctl.engine.fit_error import message
-from schedctl.engine.hinting import Hints
+from schedctl.engine.queue.hints import Hints
 from schedctl.engine.reporters import Reporter
 from schedctl.errors import Inconclusive
 from schedctl.scheduler import Scheduler

@@ -12,11 +12,11 @@ from schedctl.errors import PluginError
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import Scope
 from schedctl.framework.statuses import SKIP, Code, Status
-from schedctl.plugins.dynamic_resources import DynamicResources
-from schedctl.plugins.node_volume_limits import NodeVolumeLimits
-from schedctl.plugins.volume_binding import VolumeBinding
-from schedctl.plugins.volume_restrictions import VolumeRestrictions
-from schedctl.plugins.volume_zone import VolumeZone
+from schedctl.plugins.dynamic_resources.plugin import DynamicResources
+from schedctl.plugins.node_volume_limits.plugin import NodeVolumeLimits
+from schedctl.plugins.volume_binding.plugin import VolumeBinding
+from schedctl.plugins.volume_restrictions.plugin import VolumeRestrictions
+from schedctl.plugins.volume_zone.plugin import VolumeZone
 from schedctl.testing.builders import cluster, node, pod
 
 CLAIM = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}

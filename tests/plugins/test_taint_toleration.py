@@ -7,7 +7,7 @@ from schedctl.errors import PluginError
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.reasons import ACCEPT
 from schedctl.framework.statuses import Code, Status
-from schedctl.plugins.taint_toleration import TaintToleration
+from schedctl.plugins.taint_toleration.plugin import TaintToleration
 from schedctl.testing.builders import cluster, node, pod
 
 PLUGIN = TaintToleration(None, None)

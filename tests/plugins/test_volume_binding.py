@@ -20,10 +20,10 @@ from schedctl.errors import PluginError
 from schedctl.framework.cycles import Cycle, Found
 from schedctl.framework.points import Scope
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status
-from schedctl.plugins.volume_binding import VolumeBinding
-from schedctl.plugins.volume_binding_claims import Because, Unbound
-from schedctl.plugins.volume_binding_search import Miss
-from schedctl.plugins.volume_binding_volumes import Unfit
+from schedctl.plugins.volume_binding.claims import Because, Unbound
+from schedctl.plugins.volume_binding.plugin import VolumeBinding
+from schedctl.plugins.volume_binding.search import Miss
+from schedctl.plugins.volume_binding.volumes import Unfit
 from schedctl.testing.builders import HOSTNAME, ZONE, cluster, node, pod
 
 TO_BIND = "node(s) didn't find available persistent volumes to bind"

@@ -15,11 +15,11 @@ from schedctl.api.storage import (
     VolumeAttachment,
 )
 from schedctl.framework.events import Action, ClusterEvent, Hint, Resource
-from schedctl.plugins.dynamic_resources_events import registrations
-from schedctl.plugins.node_volume_limits_events import NODE_VOLUME_LIMITS
-from schedctl.plugins.volume_binding_events import VOLUME_BINDING
-from schedctl.plugins.volume_restrictions_events import VOLUME_RESTRICTIONS
-from schedctl.plugins.volume_zone_events import VOLUME_ZONE
+from schedctl.plugins.dynamic_resources.events import registrations
+from schedctl.plugins.node_volume_limits.events import NODE_VOLUME_LIMITS
+from schedctl.plugins.volume_binding.events import VOLUME_BINDING
+from schedctl.plugins.volume_restrictions.events import VOLUME_RESTRICTIONS
+from schedctl.plugins.volume_zone.events import VOLUME_ZONE
 from schedctl.testing.builders import node, pod
 
 

@@ -11,7 +11,7 @@ from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import Scope
 from schedctl.framework.reasons import ACCEPT
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status
-from schedctl.plugins.volume_zone import VolumeZone
+from schedctl.plugins.volume_zone.plugin import VolumeZone
 from schedctl.testing.builders import cluster, node, pod
 
 PLUGIN = VolumeZone(None, None)

@@ -9,7 +9,7 @@ from typing import Any
 from schedctl.cache.cluster import Cluster
 from schedctl.policy.documents import BUILTINS, Arguments, Check, CheckPolicy, Scenario
 from schedctl.policy.evaluations import Accepting, Conditions, evaluate
-from schedctl.policy.reports import CheckReport, CheckResult
+from schedctl.reports.checks import CheckReport, CheckResult
 from schedctl.scheduler import Scheduler
 from schedctl.sources import Manifests, Terms, load_text
 from schedctl.testing.builders import ZONE, node, pod

@@ -26,7 +26,7 @@ from schedctl.policy.documents import (
     Survives,
 )
 from schedctl.policy.evaluations import Conditions
-from schedctl.policy.reports import CheckResult, Metadata
+from schedctl.reports.checks import CheckResult, Metadata
 from schedctl.testing.builders import ZONE, cluster, node, pod
 from tests.policy.evaluating import (
     LOSE_ZONE,

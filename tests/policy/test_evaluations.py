@@ -32,7 +32,7 @@ from schedctl.policy.documents import (
     Variable,
 )
 from schedctl.policy.evaluations import Conditions, evaluate
-from schedctl.policy.reports import Acceptance, CheckResult, Outcome, Severity
+from schedctl.reports.checks import Acceptance, CheckResult, Outcome, Severity
 from schedctl.scheduler import Scheduler
 from schedctl.sources import Terms, load_text
 from schedctl.testing.builders import ZONE, cluster, node, pod

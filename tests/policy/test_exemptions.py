@@ -14,8 +14,8 @@ from schedctl.policy import baselines
 from schedctl.policy.documents import BUILT_IN_POLICY, CheckPolicy, Exemption, Match
 from schedctl.policy.exemptions import Acceptances
 from schedctl.policy.fingerprints import fingerprint
-from schedctl.policy.reports import Acceptance, CheckResult, Location, Outcome, Severity
 from schedctl.render import machine
+from schedctl.reports.checks import Acceptance, CheckResult, Location, Outcome, Severity
 
 TODAY = date(2026, 11, 20)
 WEB = b"""

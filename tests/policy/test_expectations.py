@@ -8,7 +8,7 @@ import pytest
 from schedctl.cli.documents import SCHEMAS
 from schedctl.config.yaml_trees import read_yaml
 from schedctl.policy import expectations
-from schedctl.policy.reports import CheckReport, CheckResult, CheckRule, Outcome, PolicyRules, Severity, Summary
+from schedctl.reports.checks import CheckReport, CheckResult, CheckRule, Outcome, PolicyRules, Severity, Summary
 
 TEST = """\
 apiVersion: schedctl.dev/v1alpha1

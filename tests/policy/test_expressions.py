@@ -9,8 +9,8 @@ import pytest
 
 from schedctl.policy import expressions
 from schedctl.policy.documents import Check, CheckPolicy, Condition, Expression, Scope, Validation, Variable
-from schedctl.policy.reports import Location, Outcome
 from schedctl.policy.variables import IN_SCOPE, RECORDS, ROOTS
+from schedctl.reports.checks import Location, Outcome
 
 NODE = {
     "name": "n-1",

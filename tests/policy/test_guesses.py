@@ -25,8 +25,8 @@ from schedctl.policy.documents import (
     Variable,
 )
 from schedctl.policy.evaluations import Conditions
-from schedctl.policy.reports import Acceptance, CheckReport
 from schedctl.policy.summaries import fails
+from schedctl.reports.checks import Acceptance, CheckReport
 from schedctl.sources import Manifests
 from schedctl.testing.builders import ZONE, cluster, node
 from tests.policy.evaluating import (

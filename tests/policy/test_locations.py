@@ -8,7 +8,7 @@ import pytest
 
 from schedctl import sources
 from schedctl.policy.locations import Locator
-from schedctl.policy.reports import Location
+from schedctl.reports.checks import Location
 from schedctl.sources import yaml_documents
 from schedctl.sources.terms import Terms
 

@@ -21,7 +21,7 @@ from schedctl.config.yaml_trees import read_yaml
 from schedctl.errors import ConfigError
 from schedctl.policy import documents, expectations, reading
 from schedctl.policy.documents import BUILTINS, Scope
-from schedctl.policy.reports import Severity
+from schedctl.reports.checks import Severity
 
 HEAD = "apiVersion: schedctl.dev/v1alpha1\nkind: CheckPolicy\nmetadata: {name: mine}\nspec:\n"
 GOOD = (

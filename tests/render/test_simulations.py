@@ -8,7 +8,7 @@ import pytest
 
 from schedctl.render import outputs, simulations
 from schedctl.render.terminals import PLAIN, Terminal
-from schedctl.simulation.reports import (
+from schedctl.reports.simulations import (
     Balance,
     Change,
     Effect,

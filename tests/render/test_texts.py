@@ -6,9 +6,9 @@ import re
 import pytest
 
 from schedctl.explain.explanations import report
-from schedctl.explain.reports import Explanation, NodeGroup, PodReference, Reason, Verdict
 from schedctl.render import outputs
 from schedctl.render.terminals import PLAIN, Terminal
+from schedctl.reports.explanations import Explanation, NodeGroup, PodReference, Reason, Verdict
 from schedctl.testing.builders import cluster, node, pod
 
 TAINT = {"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}

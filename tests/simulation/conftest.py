@@ -10,11 +10,11 @@ from typing import NamedTuple
 import pytest
 
 from schedctl.api.custom_kinds import CUSTOM_KINDS
+from schedctl.reports.simulations import Metadata, SimulationReport
 from schedctl.scheduler import Scheduler
 from schedctl.simulation import accounts
 from schedctl.simulation.releases import Simulated
 from schedctl.simulation.releases import simulate as simulated
-from schedctl.simulation.reports import Metadata, SimulationReport
 from schedctl.sources import Terms, load_text
 from schedctl.workloads.clusters import assemble
 

@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedctl.config import loading
+from schedctl.reports.run_comparisons import Effect
+from schedctl.reports.simulations import Metadata
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.sides import sides
 from schedctl.simulation import accounts, utilisation
-from schedctl.simulation.comparison_reports import Effect
 from schedctl.simulation.comparisons import Ran, compare, difference
 from schedctl.simulation.releases import simulate
-from schedctl.simulation.reports import Metadata
 from schedctl.sources import Terms, load_text
 from schedctl.workloads.clusters import assemble
 

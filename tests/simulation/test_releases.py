@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from schedctl.errors import InputError
+from schedctl.reports.simulations import Fate
 from schedctl.simulation.choices import seeded
 from schedctl.simulation.outcomes import State
 from schedctl.simulation.records import Bound, Evicted, Gone
-from schedctl.simulation.reports import Fate
 from schedctl.simulation.runs import Options
 from schedctl.workloads.creation import Admission
 

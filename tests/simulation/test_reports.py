@@ -9,9 +9,9 @@ import jsonschema
 import msgspec
 import pytest
 
-from schedctl.explain.schemas import schema_of
+from schedctl.reports.schemas import schema_of
+from schedctl.reports.simulations import EndReason, Fate, SimulationReport
 from schedctl.simulation import utilisation
-from schedctl.simulation.reports import EndReason, Fate, SimulationReport
 from schedctl.simulation.runs import Progress
 from schedctl.testing.builders import cluster, node, pod
 

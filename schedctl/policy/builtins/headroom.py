@@ -24,8 +24,8 @@ from schedctl.policy.builtins.grouping import Group, groups, unclear_demand
 from schedctl.policy.causes import lines
 from schedctl.policy.documents import Headroom
 from schedctl.policy.findings import Finding, Judged, View, inconclusive, passed, violated
-from schedctl.policy.reports import Outcome
 from schedctl.policy.situations import JudgedWorkload
+from schedctl.reports.checks import Outcome
 from schedctl.simulation.capacities import Copies, CopiesOf, StatefulCopies, fill
 from schedctl.simulation.utilisation import share
 from schedctl.simulation.what_if_words import subject_named

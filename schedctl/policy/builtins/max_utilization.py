@@ -8,7 +8,7 @@ from schedctl.explain.amounts import amount
 from schedctl.policy.builtins.grouping import Group, groups, unclear_demand
 from schedctl.policy.documents import MaxUtilization
 from schedctl.policy.findings import Finding, Judged, View, inconclusive
-from schedctl.policy.reports import Outcome
+from schedctl.reports.checks import Outcome
 
 
 def judge(view: View, arguments: MaxUtilization, about: Judged) -> Iterable[Finding]:

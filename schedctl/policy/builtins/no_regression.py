@@ -13,8 +13,8 @@ from schedctl.policy.causes import Cause
 from schedctl.policy.documents import NoRegression
 from schedctl.policy.findings import Finding, Judged, View, inconclusive, passed, violated
 from schedctl.policy.situations import JudgedPod
+from schedctl.reports.simulations import Fate
 from schedctl.simulation import accounts
-from schedctl.simulation.reports import Fate
 from schedctl.simulation.what_ifs import counted, few, stays
 
 _SHOWN = 10

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from schedctl.policy import summaries
-from schedctl.policy.reports import CheckReport, CheckResult, CheckRule, Location, Outcome, PolicyRules, Severity
+from schedctl.reports.checks import CheckReport, CheckResult, CheckRule, Location, Outcome, PolicyRules, Severity
 
 BASELINE = "baseline"
 """The scenario in which nothing is changed, which is not mentioned."""

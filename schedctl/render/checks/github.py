@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from schedctl.policy.reports import CheckReport, CheckResult, Severity
 from schedctl.render import sanitise
 from schedctl.render.checks import findings
+from schedctl.reports.checks import CheckReport, CheckResult, Severity
 
 MOST = 10
 """Annotations of a level that GitHub shows."""

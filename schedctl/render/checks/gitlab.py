@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from schedctl.policy.reports import CheckReport, CheckResult, Severity
 from schedctl.render import machine, sanitise
 from schedctl.render.checks import findings
+from schedctl.reports.checks import CheckReport, CheckResult, Severity
 
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
 """GitLab also has critical and blocker, which a policy cannot say."""

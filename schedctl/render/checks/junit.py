@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Iterable
 from xml.etree import ElementTree as ET
 
-from schedctl.policy.reports import CheckReport, CheckResult, Outcome
 from schedctl.render import sanitise
 from schedctl.render.checks import findings
+from schedctl.reports.checks import CheckReport, CheckResult, Outcome
 
 _ELEMENTS = {
     Outcome.VIOLATED: "failure",

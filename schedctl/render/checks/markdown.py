@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from schedctl.policy.reports import CheckReport, CheckResult, Outcome
 from schedctl.render import sanitise
 from schedctl.render.checks import findings
+from schedctl.reports.checks import CheckReport, CheckResult, Outcome
 
 MOST_BYTES = 1 << 20
 _RESERVED = 4096

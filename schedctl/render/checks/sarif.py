@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
-from schedctl.policy.reports import CheckReport, CheckResult, Outcome, Severity
 from schedctl.render import machine, sanitise
 from schedctl.render.checks import findings
+from schedctl.reports.checks import CheckReport, CheckResult, Outcome, Severity
 
 MOST = 25_000
 KEPT = 5_000

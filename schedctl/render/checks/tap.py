@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from schedctl.policy.reports import CheckReport, CheckResult, Outcome
 from schedctl.render import machine, sanitise
 from schedctl.render.checks import findings
+from schedctl.reports.checks import CheckReport, CheckResult, Outcome
 
 
 def lines(report: CheckReport) -> Iterator[str]:

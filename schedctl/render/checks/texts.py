@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
-from schedctl.policy.reports import CheckReport, CheckResult, Outcome, Severity
 from schedctl.render.checks import findings
 from schedctl.render.layout import Block, Line, Span, line
+from schedctl.reports.checks import CheckReport, CheckResult, Outcome, Severity
 
 _MANY = 100
 """How many findings are shown."""

@@ -7,7 +7,8 @@ from collections import Counter
 
 from hypothesis import strategies as st
 
-from schedctl.policy.reports import (
+from schedctl.render import check_outputs
+from schedctl.reports.checks import (
     Acceptance,
     CheckReport,
     CheckResult,
@@ -19,8 +20,7 @@ from schedctl.policy.reports import (
     Severity,
     Summary,
 )
-from schedctl.render import check_outputs
-from schedctl.simulation.reports import Input
+from schedctl.reports.simulations import Input
 
 _COUNTED = {
     Outcome.PASSED: "passed",

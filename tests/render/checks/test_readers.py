@@ -18,11 +18,11 @@ from hypothesis import given, settings
 from junitparser import Error, Failure, JUnitXml, Skipped
 from markdown_it import MarkdownIt
 
-from schedctl.explain.schemas import schema_of
-from schedctl.policy.reports import CheckReport, Outcome
 from schedctl.render import sanitise
 from schedctl.render.check_outputs import FORMATS
 from schedctl.render.checks import findings
+from schedctl.reports.checks import CheckReport, Outcome
+from schedctl.reports.schemas import schema_of
 from tests.render.checks.builders import REPORTS, exempted, of_the_run, report, result, written
 
 SCHEMAS = Path(__file__).with_name("schemas")

@@ -1,0 +1,349 @@
+"""The type-checker: resolves names and overloads, finds the type of every expression, reports what does not fit.
+
+What it knows beyond the functions is one variable, ``device``, and the names of types. It goes on after an error, so
+that all of them are reported; what is wrong has the type ERROR, which fits everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from schedctl.cel import types
+from schedctl.cel.declarations import Overload
+from schedctl.cel.syntax import (
+    OPTIONAL_SELECT,
+    Call,
+    CompileError,
+    Fold,
+    Ident,
+    ListOf,
+    Literal,
+    MapOf,
+    Message,
+    Node,
+    Problem,
+    Select,
+    Source,
+)
+from schedctl.cel.types import DYN, ERROR, INT, STRING, Bindings, Kind, Type
+from schedctl.cel.values import Uint
+
+DEVICE = types.struct("kubernetes.DRADevice")
+_QUANTITY = types.struct("kubernetes.Quantity")
+DEVICE_FIELDS = {
+    "driver": STRING,
+    "attributes": types.map_of(STRING, types.map_of(STRING, DYN)),
+    "capacity": types.map_of(STRING, types.map_of(STRING, _QUANTITY)),
+    "allowMultipleAllocations": types.BOOL,
+}
+TYPE_NAMES = {
+    type_.name: type_
+    for type_ in (
+        types.BOOL,
+        types.BYTES,
+        types.DOUBLE,
+        types.DURATION,
+        INT,
+        types.list_of(DYN),
+        types.map_of(DYN, DYN),
+        types.NULL,
+        types.optional_of(DYN),
+        STRING,
+        types.TIMESTAMP,
+        types.TYPE,
+        types.UINT,
+        Type(Kind.OPAQUE, "net.IP"),
+        Type(Kind.OPAQUE, "net.CIDR"),
+        DEVICE,
+    )
+}
+_ABBREVIATED = {"duration": types.DURATION, "timestamp": types.TIMESTAMP}
+"""Names that pass for types until the expression is planned, which then knows no such type."""
+MESSAGE_NAMES = frozenset(
+    f"google.protobuf.{name}"
+    for name in (
+        *("Any", "BoolValue", "BytesValue", "DoubleValue", "Duration", "Empty", "FloatValue", "Int32Value"),
+        *("Int64Value", "ListValue", "NullValue", "NullValue.NULL_VALUE", "Struct", "StringValue", "Timestamp"),
+        *("UInt32Value", "UInt64Value", "Value"),
+    )
+)
+"""Protocol buffer messages that kube-scheduler's CEL knows by name."""
+
+_LITERALS: dict[type, Type] = {
+    bool: types.BOOL,
+    int: INT,
+    Uint: types.UINT,
+    float: types.DOUBLE,
+    str: STRING,
+    bytes: types.BYTES,
+    type(None): types.NULL,
+}
+
+
+class UnknownMessages(Exception):
+    """The expression uses protocol buffer messages, which are not modelled; the argument is the name."""
+
+
+def check(root: Node, source: Source, functions: Mapping[str, Sequence[Overload]]) -> None:
+    """Find the types of a tree whose macros are expanded, and note them in its nodes.
+
+    Raises:
+        CompileError: something does not fit, with all that does not.
+        UnknownMessages: it uses messages of protocol buffers.
+    """
+    checker = _Checker(source, functions)
+    checker.visit(root)
+    if checker.problems:
+        raise CompileError(checker.problems)
+    checker.settle(root)
+
+
+def qualified_name(node: Node) -> str | None:
+    """Return the dotted name that an expression reads as, None if it is not one."""
+    match node:
+        case Ident():
+            return node.name
+        case Select(test_only=False):
+            prefix = qualified_name(node.operand)
+            return None if prefix is None else f"{prefix}.{node.field}"
+    return None
+
+
+class _Checker:
+    def __init__(self, source: Source, functions: Mapping[str, Sequence[Overload]]) -> None:
+        self._source, self._functions = source, functions
+        self._bindings = Bindings()
+        self._scopes: list[dict[str, Type]] = []
+        self._fresh = 0
+        self.problems: list[Problem] = []
+
+    def settle(self, node: Node) -> None:
+        """Replace what was bound later in the types of a tree, and what never was by dyn."""
+        stack = [node]
+        while stack:
+            node = stack.pop()
+            node.type = self._bindings.resolve(node.type, free_is_dyn=True)
+            stack.extend(node.children())
+
+    def visit(self, node: Node) -> Type:
+        """Find the type of a node and everything inside."""
+        match node:
+            case Literal():
+                node.type = _LITERALS[type(node.value)]
+            case Ident():
+                node.type = self._ident(node)
+            case Select():
+                node.type = self._select(node)
+            case Call():
+                node.type = self._call(node)
+            case ListOf():
+                node.type = self._list(node)
+            case MapOf():
+                node.type = self._map(node)
+            case Message():
+                node.type = self._message(node)
+            case Fold():
+                node.type = self._fold(node)
+        return node.type
+
+    def _report(self, node: Node, text: str) -> Type:
+        self.problems.append(self._source.problem(node.position, text))
+        return ERROR
+
+    def _undeclared(self, node: Node, name: str) -> Type:
+        return self._report(node, f"undeclared reference to '{name}' (in container '')")
+
+    def _mismatch(self, node: Node, expected: Type, found: Type) -> Type:
+        return self._report(node, f"expected type '{expected}' but found '{found}'")
+
+    # --- Names ---------------------------------------------------------------------------------------------------
+
+    def _local(self, name: str) -> Type | None:
+        return next((scope[name] for scope in reversed(self._scopes) if name in scope), None)
+
+    def _global(self, name: str) -> Type | None:
+        name = name.removeprefix(".")
+        if name == "device":
+            return DEVICE
+        if name in TYPE_NAMES or name in _ABBREVIATED:
+            return types.type_of(TYPE_NAMES.get(name) or _ABBREVIATED[name])
+        if name in MESSAGE_NAMES:
+            raise UnknownMessages(name)
+        return None
+
+    def _ident(self, node: Ident) -> Type:
+        found = None if node.name.startswith(".") else self._local(node.name)
+        if found is None:
+            found = self._global(node.name)
+        return self._undeclared(node, node.name) if found is None else found
+
+    def _select(self, node: Select) -> Type:
+        name = qualified_name(node)
+        if name is not None and self._local(name.partition(".")[0]) is None:
+            found = self._global(name)
+            if found is not None:
+                node.name = name.removeprefix(".")
+                return found
+        field = self._field(node, node.operand, node.field, optional=False)
+        return types.BOOL if node.test_only else self._bindings.resolve(field)
+
+    def _field(self, node: Node, operand: Node, field: str, *, optional: bool) -> Type:
+        self.visit(operand)
+        target, was_optional = types.unwrapped(self._bindings.resolve(operand.type))
+        result = DYN
+        if target.kind is Kind.MAP:
+            result = target.parameters[1]
+        elif target.kind is Kind.STRUCT:
+            result = self._struct_field(node, target, field)
+        elif target.kind is Kind.PARAMETER:
+            self._bindings.accept([DYN], [target])
+        elif not target.is_dynamic:
+            self._report(node, f"type '{target}' does not support field selection")
+        return types.optional_of(result) if optional or was_optional else result
+
+    def _struct_field(self, node: Node, target: Type, field: str) -> Type:
+        if target != DEVICE:
+            return self._report(node, f"unexpected failed resolution of '{target.name}'")
+        return DEVICE_FIELDS.get(field) or self._report(node, f"undefined field '{field}'")
+
+    # --- Calls ---------------------------------------------------------------------------------------------------
+
+    def _call(self, node: Call) -> Type:
+        if node.function == OPTIONAL_SELECT:
+            operand, field = node.arguments
+            assert isinstance(field, Literal)
+            node.overloads = ["select_optional_field"]
+            return self._bindings.resolve(self._field(node, operand, field.value, optional=True))
+        for argument in node.arguments:
+            self.visit(argument)
+        if node.target is None:
+            name = node.function.removeprefix(".")
+            overloads = self._functions.get(name)
+            if overloads is None:
+                return self._undeclared(node, node.function)
+            node.function = name
+            return self._resolve(node, overloads)
+        prefix = qualified_name(node.target)
+        if prefix is not None:
+            name = f"{prefix}.{node.function}".removeprefix(".")
+            overloads = self._functions.get(name)
+            if overloads is not None:
+                node.function, node.target = name, None
+                return self._resolve(node, overloads)
+        self.visit(node.target)
+        overloads = self._functions.get(node.function)
+        return self._undeclared(node, node.function) if overloads is None else self._resolve(node, overloads)
+
+    def _resolve(self, node: Call, overloads: Sequence[Overload]) -> Type:
+        arguments = list(node.children())
+        given = [argument.type for argument in arguments]
+        if node.function in ("_&&_", "_||_"):
+            return self._logical(arguments)
+        result: Type | None = None
+        for overload in overloads:
+            if overload.member is not (node.target is not None):
+                continue
+            taken, given_back = list(overload.parameters), overload.result
+            if overload.type_parameters:
+                fresh = Bindings({name: self._parameter() for name in overload.type_parameters})
+                taken, given_back = [fresh.resolve(p) for p in taken], fresh.resolve(given_back)
+            if not self._bindings.accept(given, taken):
+                continue
+            node.overloads.append(overload.id)
+            found = self._bindings.resolve(given_back)
+            if result is None:
+                result = found
+            elif result.kind is not Kind.DYN and found != result:
+                result = DYN
+        if result is None:
+            return self._no_overload(node, given)
+        return result
+
+    def _logical(self, terms: list[Node]) -> Type:
+        result = types.BOOL
+        for term in terms:
+            if not self._bindings.accept([term.type], [types.BOOL]):
+                result = self._mismatch(term, types.BOOL, term.type)
+        return result
+
+    def _no_overload(self, node: Call, given: list[Type]) -> Type:
+        shown = [str(self._bindings.resolve(type_, free_is_dyn=True)) for type_ in given]
+        target = f"{shown.pop(0)}." if node.target is not None else ""
+        signature = f"{target}({', '.join(shown)})"
+        return self._report(node, f"found no matching overload for '{node.function}' applied to '{signature}'")
+
+    def _parameter(self) -> Type:
+        self._fresh += 1
+        return types.parameter(f"_var{self._fresh - 1}")
+
+    # --- Things written down -------------------------------------------------------------------------------------
+
+    def _list(self, node: ListOf) -> Type:
+        joined: Type | None = None
+        for index, element in enumerate(node.elements):
+            found = self._entry(element, index in node.optional)
+            joined = self._joined(joined, found)
+        return types.list_of(self._parameter() if joined is None else joined)
+
+    def _map(self, node: MapOf) -> Type:
+        keys: Type | None = None
+        values: Type | None = None
+        for entry in node.entries:
+            keys = self._joined(keys, self.visit(entry.key))
+            values = self._joined(values, self._entry(entry.value, entry.optional))
+        if keys is None or values is None:
+            keys, values = self._parameter(), self._parameter()
+        return types.map_of(keys, values)
+
+    def _entry(self, node: Node, optional: bool) -> Type:
+        found = self.visit(node)
+        if optional:
+            found, was_optional = types.unwrapped(found)
+            if not was_optional and found.kind is not Kind.DYN:
+                self._mismatch(node, types.optional_of(found), found)
+        return found
+
+    def _joined(self, previous: Type | None, current: Type) -> Type:
+        """Return the type of an element among others; what does not fit together is for `validation` to refuse."""
+        if previous is None:
+            return current
+        return types.most_general(previous, current) if self._bindings.accept([previous], [current]) else DYN
+
+    def _message(self, node: Message) -> Type:
+        name = node.name.removeprefix(".")
+        if name in TYPE_NAMES or name in MESSAGE_NAMES:
+            raise UnknownMessages(name)
+        return self._undeclared(node, node.name)
+
+    # --- Loops ---------------------------------------------------------------------------------------------------
+
+    def _fold(self, node: Fold) -> Type:
+        self.visit(node.range)
+        self.visit(node.initial)
+        self._scopes.append({node.accumulator: node.initial.type})
+        self._scopes.append(dict(zip(node.variables, self._variables(node), strict=True)))
+        self._expect(node.condition, types.BOOL)
+        self._expect(node.step, node.initial.type)
+        self._scopes.pop()
+        self.visit(node.result)
+        self._scopes.pop()
+        return self._bindings.resolve(node.result.type)
+
+    def _variables(self, node: Fold) -> list[Type]:
+        range_type = self._bindings.resolve(node.range.type)
+        count = len(node.variables)
+        if range_type.kind is Kind.LIST:
+            return [range_type.parameters[0]] if count == 1 else [INT, range_type.parameters[0]]
+        if range_type.kind is Kind.MAP:
+            return list(range_type.parameters[:count])
+        if range_type.is_dynamic or range_type.kind is Kind.PARAMETER:
+            self._bindings.accept([DYN], [range_type])
+            return [DYN] * count
+        expected = "(must be list, map, or dynamic)"
+        self._report(node.range, f"expression of type '{range_type}' cannot be range of a comprehension {expected}")
+        return [ERROR] * count
+
+    def _expect(self, node: Node, expected: Type) -> None:
+        self.visit(node)
+        if not self._bindings.accept([expected], [node.type]):
+            self._mismatch(node, expected, node.type)

@@ -1,0 +1,96 @@
+"""How functions are declared: a name, and overloads that each take and return certain types.
+
+A declaration is one line, ``.charAt string_char_at_int (string, int) string``: a leading dot for a function that
+follows its first argument, the name, the id of the overload, what it takes and what it gives. A single capital letter
+is a type parameter. The libraries declare what they implement in this way, beside the implementation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from schedctl.cel import types
+from schedctl.cel.types import Kind, Type
+
+Implementation = Callable[..., Any]
+"""Takes values, none of them an error, and returns a value or a `Failure`."""
+
+
+class Overload(NamedTuple):
+    """One way to call a function.
+
+    Attributes:
+        implementation: what computes it; None when the operator is evaluated in a way of its own or the function is
+            shared by all overloads (see `planning`).
+        unguarded: the implementation itself looks whether its arguments are of the right types.
+        type_parameters: the names of its type parameters, sorted.
+    """
+
+    function: str
+    id: str
+    member: bool
+    parameters: tuple[Type, ...]
+    result: Type
+    implementation: Implementation | None
+    unguarded: bool
+    type_parameters: tuple[str, ...]
+
+
+_DECLARATION = re.compile(r"(\.?)(\S+) (\S+) \((.*)\) (\S.*)")
+
+
+def declare(text: str, implementation: Implementation | None = None, *, unguarded: bool = False) -> Overload:
+    """Return the overload that a line declares."""
+    match = _DECLARATION.fullmatch(text)
+    if match is None:
+        raise ValueError(f"not a declaration: {text}")
+    dot, function, overload, parameters, result = match.groups()
+    taken = tuple(_type(p) for p in _separated(parameters)) if parameters else ()
+    given = _type(result)
+    names = frozenset().union(*map(_parameters_in, (*taken, given)))
+    return Overload(function, overload, bool(dot), taken, given, implementation, unguarded, tuple(sorted(names)))
+
+
+_NAMED = {
+    "dyn": types.DYN,
+    "bool": types.BOOL,
+    "bytes": types.BYTES,
+    "double": types.DOUBLE,
+    "duration": types.DURATION,
+    "int": types.INT,
+    "string": types.STRING,
+    "timestamp": types.TIMESTAMP,
+    "uint": types.UINT,
+    "net.IP": Type(Kind.OPAQUE, "net.IP"),
+    "net.CIDR": Type(Kind.OPAQUE, "net.CIDR"),
+}
+_COMPOSED: dict[str, Callable[..., Type]] = {
+    "list": types.list_of,
+    "map": types.map_of,
+    "optional": types.optional_of,
+    "type": types.type_of,
+}
+
+
+@lru_cache(maxsize=256)
+def _type(text: str) -> Type:
+    name, _, inner = text.partition("(")
+    if inner:
+        return _COMPOSED[name](*map(_type, _separated(inner[:-1])))
+    if len(name) == 1:
+        return types.parameter(name)
+    return _NAMED.get(name) or types.struct(f"kubernetes.{name}")
+
+
+def _separated(text: str) -> list[str]:
+    """Split at the commas outside parentheses."""
+    return re.findall(r"(?:[^,()\s]|\((?:[^()]|\([^()]*\))*\))+", text)
+
+
+def _parameters_in(type_: Type) -> frozenset[str]:
+    if type_.kind is Kind.PARAMETER:
+        return frozenset((type_.name,))
+    return frozenset().union(*map(_parameters_in, type_.parameters))

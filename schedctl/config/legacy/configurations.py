@@ -1,0 +1,338 @@
+"""KubeSchedulerConfigurations of other times: their fields, and their profiles as drafts.
+
+What means today what it meant is copied. v1beta3 already speaks of ``multiPoint`` with the weights of today, so its
+profiles are kept as they are written but for plugins that are gone. In all older versions each point had defaults of
+its own; their profiles are worked out point by point and written down anew.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from schedctl.config.decoding import Decoder, describe
+from schedctl.config.expansion import KnownPlugins
+from schedctl.config.legacy import plugin_sets, recent_profiles
+from schedctl.config.legacy.changes import Ledger
+from schedctl.config.legacy.documents import (
+    OLD_ARGS,
+    ConfigurationV1Alpha1,
+    ConfigurationV1Alpha2,
+    ConfigurationV1Beta1,
+    ConfigurationV1Beta3,
+    PluginsV1Alpha1,
+    PluginsV1Alpha2,
+    PluginsV1Beta1,
+    PluginsV1Beta2,
+    PluginsV1Beta3,
+)
+from schedctl.config.legacy.plugin_sets import POINTS, Plain, Wanted
+from schedctl.config.legacy.releases import V1ALPHA1, V1ALPHA2, V1BETA1, V1BETA2, V1BETA3, Vintage
+from schedctl.config.legacy.translations import Draft, args_of, translate
+from schedctl.config.loading import HEAD
+from schedctl.config.trees import Node
+from schedctl.config.types import API_VERSION, KIND, MULTI_POINT, Plugin, PluginConfig, PluginSet
+from schedctl.errors import Problem
+
+_DOCUMENTS: Final[Mapping[str, tuple[type[msgspec.Struct], type[msgspec.Struct]]]] = {
+    V1ALPHA1.api_version: (ConfigurationV1Alpha1, PluginsV1Alpha1),
+    V1ALPHA2.api_version: (ConfigurationV1Alpha2, PluginsV1Alpha2),
+    V1BETA1.api_version: (ConfigurationV1Beta1, PluginsV1Beta1),
+    V1BETA2.api_version: (ConfigurationV1Beta1, PluginsV1Beta2),
+    V1BETA3.api_version: (ConfigurationV1Beta3, PluginsV1Beta3),
+}
+_ALPHA: Final = (V1ALPHA1, V1ALPHA2)
+_TEMPLATE: Final[tuple[str, ...]] = ("schedulerName", "plugins", "pluginConfig")
+"""The fields of a profile, which v1alpha1 has at the top."""
+_COPIED: Final = (
+    "parallelism",
+    "clientConnection",
+    "enableProfiling",
+    "enableContentionProfiling",
+    "percentageOfNodesToScore",
+    "podInitialBackoffSeconds",
+    "podMaxBackoffSeconds",
+    "extenders",
+)
+_SCORE: Final = "score"
+_BINDING: Final = "VolumeBinding"
+
+
+def check(node: Node, decoder: Decoder, vintage: Vintage) -> None:
+    """Report what a document may not say in its version."""
+    configuration, plugins = _DOCUMENTS[vintage.api_version]
+    decoded: Any = decoder.struct(node, configuration, also=HEAD)
+    profiles = [("", decoded)] if vintage is V1ALPHA1 else list(_numbered("profiles", decoded.profiles))
+    for path, profile in profiles:
+        before = f"{path}." if path else ""
+        if profile.plugins is not None:
+            _check_names(decoder.struct(profile.plugins, plugins, f"{before}plugins"), decoder, f"{before}plugins")
+        one: PluginConfig
+        for where, one in _numbered(f"{before}pluginConfig", profile.plugin_config):
+            _check_name(one.name, decoder, where)
+            if isinstance(one.args, Node):
+                _check_args(one.args, decoder, one.name, f"{where}.args", vintage)
+
+
+def _check_names(plugins: msgspec.Struct, decoder: Decoder, path: str) -> None:
+    """Report plugins that are enabled or disabled without a name."""
+    for field in msgspec.structs.fields(type(plugins)):
+        chosen: PluginSet = getattr(plugins, field.name)
+        for verb, named in (("enabled", chosen.enabled), ("disabled", chosen.disabled)):
+            for where, one in _numbered(f"{path}.{field.encode_name}.{verb}", named):
+                _check_name(one.name, decoder, where)
+
+
+def _check_name(name: str, decoder: Decoder, path: str) -> None:
+    """Report an entry that names no plugin, unless what its name is has been objected to before."""
+    where = f"{path}.name"
+    if not name and not decoder.spoilt & {path, where}:
+        line, column = decoder.places.get(where) or decoder.places.get(path) or _around(decoder, path)
+        decoder.problems.append(
+            Problem("name is required", line=line, column=column, path=where, hint="write the name of a plugin")
+        )
+
+
+def _around(decoder: Decoder, path: str) -> tuple[int, int]:
+    """Return where the list of an entry stands that is null itself."""
+    return decoder.places.get(path.rpartition("[")[0], (0, 0))
+
+
+def _check_args(node: Node, decoder: Decoder, name: str, path: str, vintage: Vintage) -> None:
+    if name not in OLD_ARGS:
+        decoder.free(node, path)
+        return
+    decoder.struct(node, OLD_ARGS[name], path, also=HEAD)
+    for key, value in node.value if node.is_mapping else ():
+        wanted = {"kind": f"{name}Args", "apiVersion": vintage.api_version}.get(key.value)
+        if wanted is not None and value.value not in (None, "", wanted):
+            decoder.report(value, f"{path}.{key.value}", f'expected "{wanted}", got {describe(value)}')
+
+
+def convert(document: Plain, vintage: Vintage, ledger: Ledger, known: KnownPlugins) -> Plain:
+    """Return the document in today's version.
+
+    Args:
+        document: plain values of a document that `check` has not objected to.
+        vintage: its version.
+        ledger: where to write down what becomes of things.
+        known: the plugins there are today.
+    """
+    converted: Plain = {"apiVersion": API_VERSION, "kind": KIND}
+    converted |= {name: document[name] for name in _COPIED if name in document}
+    if "leaderElection" in document:
+        converted["leaderElection"] = _leader_election(document["leaderElection"], ledger)
+    for name in ("healthzBindAddress", "metricsBindAddress"):
+        if name in document:
+            why = "the flags --bind-address and --secure-port say it since v1.23"
+            ledger.dropped(name, name, why, "give kube-scheduler these flags where the address is not the default")
+    if vintage is V1ALPHA1:
+        profiles = [("", {name: document[name] for name in _TEMPLATE if name in document})]
+    else:
+        profiles = list(_numbered("profiles", document.get("profiles") or [{}]))
+    if vintage is V1BETA3:
+        converted["profiles"] = [recent_profiles.convert(one, path, ledger, known) for path, one in profiles]
+    else:
+        converted["profiles"] = [_profile(one, path, document, vintage, ledger, known) for path, one in profiles]
+    return converted
+
+
+def _leader_election(document: Plain, ledger: Ledger) -> Plain:
+    """Return leader election with a lease for a lock, under today's names."""
+    converted = dict(document)
+    for old, new in (("lockObjectName", "resourceName"), ("lockObjectNamespace", "resourceNamespace")):
+        value = converted.pop(old, "")
+        if value:
+            converted[new] = converted.get(new) or value
+            ledger.carried(f"leaderElection.{old}", old, new, "it was another name for the same since v1.18")
+    lock = converted.get("resourceLock")
+    if lock and lock != "leases":
+        converted["resourceLock"] = "leases"
+        why = "replicas of kube-scheduler agree by a lease, and by nothing else"
+        ledger.carried("leaderElection.resourceLock", f"resourceLock {lock}", "leases", why)
+    return converted
+
+
+def _profile(
+    profile: Plain, path: str, document: Plain, vintage: Vintage, ledger: Ledger, known: KnownPlugins
+) -> Plain:
+    """Return a profile of a version in which each point had its own defaults."""
+    draft = _draft(profile, path, vintage, ledger, known)
+    order = list(draft.args)
+    ran = {point: list(plugins) for point, plugins in vintage.plugins.items()}
+    if vintage in _ALPHA:
+        _settings(draft, document, ran)
+        ran.setdefault("postFilter", [Plugin("DefaultPreemption")])
+    translate(draft, known)
+    converted: Plain = {}
+    if "schedulerName" in profile:
+        converted["schedulerName"] = profile["schedulerName"]
+    return converted | finished(draft, ran, order, known)
+
+
+def finished(draft: Draft, ran: Mapping[str, Iterable[Plugin]], order: Iterable[str], known: KnownPlugins) -> Plain:
+    """Return the plugins and arguments of a profile from its translated draft.
+
+    Args:
+        draft: the draft.
+        ran: the defaults of its time.
+        order: the plugins the file configures, in its order.
+        known: the plugins there are today.
+    """
+    covered: dict[str, set[str]] = {}
+    for point, plugins in ran.items():
+        for plugin in plugins:
+            covered.setdefault(plugin.name, set()).add(point)
+    covered.setdefault("NodeResourcesFit", set()).add(_SCORE)  # in the name of another, or in its own
+    if draft.args.get(_BINDING, {}).get("shape"):
+        draft.put(_SCORE, Plugin(_BINDING, 1))  # a shape was refused where the feature gate was off
+    elif draft.find("filter", _BINDING) is not None and draft.find(_SCORE, _BINDING) is None:
+        why = "it scores storage by default since v1.37, and did not then"
+        draft.ledger.carried(draft.path, f"{_BINDING}, which did not score,", "disabled at score", why)
+    covered.setdefault(_BINDING, set()).add(_SCORE)
+    _tell_weights(draft)
+    converted: Plain = {}
+    plugins_now = plugin_sets.written(Wanted(draft.plugins, covered, draft.everywhere), known)
+    if plugins_now:
+        converted["plugins"] = plugins_now
+    args = args_of(draft, list(order))
+    if args:
+        converted["pluginConfig"] = args
+    return converted
+
+
+def _tell_weights(draft: Draft) -> None:
+    """Write down which weights are in the file because they are not the defaults of today."""
+    for plugin in draft.plugins.get(_SCORE, ()):
+        today, then = plugin_sets.default_weight(plugin.name), plugin_sets.weight_of(plugin)
+        if (_SCORE, plugin.name) not in draft.written and plugin.name != "NodeResourcesFit" and today != then:
+            was = f"{plugin.name}, weight {then} by default,"
+            draft.ledger.carried(
+                draft.path, was, f"weight {then}, written out", f"the default is {today} since v1beta3"
+            )
+
+
+def _draft(profile: Plain, path: str, vintage: Vintage, ledger: Ledger, known: KnownPlugins) -> Draft:
+    """Return the plugins a profile wants, in names of its time."""
+    before = f"{path}." if path else ""
+    draft = Draft(path, {}, {}, ledger, lists_by_itself=vintage in (*_ALPHA, V1BETA1))
+    for where, one in _numbered(f"{before}pluginConfig", profile.get("pluginConfig") or ()):
+        args = one.get("args") or {}
+        if one["name"] in OLD_ARGS:
+            args = {key: copy.deepcopy(value) for key, value in args.items() if key not in HEAD}
+            args |= _texts(args, OLD_ARGS[one["name"]])
+        draft.args[one["name"]] = args
+        draft.configured[one["name"]] = where
+    own: Plain = profile.get("plugins") or {}
+    renamed = {"preScore": "postFilter"} if vintage is V1ALPHA1 else {}
+    for point in POINTS:
+        name = renamed.get(point, point)
+        if vintage is V1ALPHA1 and point == "postFilter":
+            continue
+        given = _decoded(own.get(name) or {})
+        where = f"{before}plugins.{name}"
+        draft.plugins[point] = _merged(vintage.plugins.get(point, ()), given, point, where, draft, vintage)
+        if name != point and given.enabled:
+            ledger.carried(where, name, point, "postFilter is what runs when no node fits since v1.19")
+    _unreserve(_decoded(own.get("unreserve") or {}), f"{before}plugins.unreserve", draft)
+    _multi_point(_decoded(own.get(MULTI_POINT) or {}), f"{before}plugins.{MULTI_POINT}", draft, known)
+    return draft
+
+
+def _texts(args: Plain, kind: type[msgspec.Struct]) -> Plain:
+    """Return the lists of texts among arguments; an empty element, which nothing tells apart, is a text here."""
+    names = [field.encode_name for field in msgspec.structs.fields(kind) if field.type == tuple[str, ...]]
+    return {name: ["" if one == {} else one for one in args[name]] for name in names if name in args}
+
+
+def _decoded(document: Plain) -> PluginSet:
+    return msgspec.convert(document, PluginSet)
+
+
+def _merged(
+    default: Iterable[Plugin], own: PluginSet, point: str, where: str, draft: Draft, vintage: Vintage
+) -> list[Plugin]:
+    """Return the plugins of a point with those of a file; a default that is enabled again takes the file's weight."""
+    off = {plugin.name for plugin in own.disabled}
+    again = {plugin.name: plugin for plugin in own.enabled}
+    kept = [again.get(one.name, one) for one in default if not {one.name, "*"} & off]
+    names = {plugin.name for plugin in kept}
+    for index, plugin in enumerate(own.enabled):
+        path = f"{where}.enabled[{index}]"
+        draft.written.setdefault((point, plugin.name), path)
+        if plugin.name in names and vintage in (*_ALPHA, V1BETA1):
+            why = f"{vintage.api_version} refused a default that is enabled again and not disabled; what it says holds"
+            draft.ledger.approximated(path, plugin.name, "enabled once", why)
+        if plugin.name not in names:
+            kept.append(plugin)
+            names.add(plugin.name)
+    return kept
+
+
+def _unreserve(own: PluginSet, where: str, draft: Draft) -> None:
+    """Undoing a reservation is up to the plugin that made it."""
+    for index, plugin in enumerate(own.enabled):
+        path = f"{where}.enabled[{index}]"
+        draft.put("reserve", Plugin(plugin.name))
+        draft.written.setdefault(("reserve", plugin.name), path)
+        why = "a plugin that reserves undoes its reservation since v1.19"
+        draft.ledger.carried(path, f"{plugin.name} at unreserve", "enabled at reserve", why)
+
+
+def _multi_point(own: PluginSet, where: str, draft: Draft, known: KnownPlugins) -> None:
+    """Plugins for every point they implement, in a version whose own defaults stand at each point."""
+    for index, plugin in enumerate(own.enabled):
+        path = f"{where}.enabled[{index}]"
+        if plugin.name in known:
+            for point in POINTS:
+                if known.implements(plugin.name, point):
+                    draft.put(point, plugin if point == _SCORE else Plugin(plugin.name))
+                    draft.written.setdefault((point, plugin.name), path)
+        else:
+            draft.everywhere.append(plugin)
+    if own.disabled:
+        why = "it disabled nothing in v1beta2, where the defaults stood at each point"
+        draft.ledger.dropped(f"{where}.disabled", "disabled at multiPoint", why)
+
+
+def _settings(draft: Draft, document: Plain, ran: Mapping[str, Any]) -> None:
+    """Put what stood at the top of v1alpha1 and v1alpha2 into the plugins it is about."""
+    draft.put("postFilter", Plugin("DefaultPreemption"))
+    if document.get("disablePreemption"):
+        draft.take("postFilter", "DefaultPreemption")
+        now, why = "DefaultPreemption, disabled", "preemption is a plugin since v1.19"
+        draft.ledger.carried("disablePreemption", "disablePreemption", now, why)
+    weight, name = document.get("hardPodAffinitySymmetricWeight"), "hardPodAffinitySymmetricWeight"
+    if weight is not None:
+        draft.args.setdefault("InterPodAffinity", {}).setdefault("hardPodAffinityWeight", weight)
+        draft.ledger.carried(
+            name, name, "hardPodAffinityWeight of InterPodAffinity", "it is an argument since v1alpha2"
+        )
+    seconds, name = document.get("bindTimeoutSeconds"), "bindTimeoutSeconds"
+    if seconds is not None:
+        draft.args.setdefault("VolumeBinding", {}).setdefault(name, seconds)
+        draft.ledger.carried(name, name, f"{name} of VolumeBinding", "it is an argument since v1beta1")
+    source: Plain = document.get("algorithmSource") or {}
+    provider, path = source.get("provider"), "algorithmSource.provider"
+    if provider == "ClusterAutoscalerProvider":
+        least = draft.take(_SCORE, "NodeResourcesLeastAllocated")
+        if least is not None:
+            draft.put(_SCORE, Plugin("NodeResourcesMostAllocated", least.weight))
+            draft.written[(_SCORE, "NodeResourcesMostAllocated")] = path
+    elif provider in (None, "", "DefaultProvider"):
+        if provider:
+            draft.ledger.dropped(path, f"algorithmSource of {provider}", "it stood for the defaults")
+    else:
+        hint = "write the plugins it stood for"
+        draft.ledger.lost(path, f"algorithmSource of {provider}", "kube-scheduler never had it by itself", hint)
+    if source.get("policy"):
+        why = "a Policy is a file of its own"
+        hint = "convert that file with `schedctl profiles convert`; its profile takes the place of this one"
+        draft.ledger.lost("algorithmSource.policy", "algorithmSource with a Policy", why, hint)
+
+
+def _numbered(path: str, values: Iterable[Any]) -> Iterable[tuple[str, Any]]:
+    return ((f"{path}[{index}]", value) for index, value in enumerate(values))

@@ -1,0 +1,143 @@
+"""The way in: text of any vintage to today's version, with a report; or to every problem it has.
+
+What is converted is read back with the reader of today, so that nothing leaves here that kube-scheduler would refuse.
+A problem that only this reader finds is told at the place of the old file where it comes from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import msgspec
+
+from schedctl.config.args import ARGS, PluginArgs
+from schedctl.config.decoding import Decoder
+from schedctl.config.expansion import KnownPlugins
+from schedctl.config.legacy import configurations, policies
+from schedctl.config.legacy.changes import Change, Ledger, Outcome
+from schedctl.config.legacy.plugin_sets import Plain
+from schedctl.config.legacy.releases import POLICY, Vintage, vintage_of
+from schedctl.config.loading import HEAD, Check, load, placed, tree
+from schedctl.config.trees import Node
+from schedctl.config.types import SchedulerConfiguration
+from schedctl.errors import ConfigError, Problem
+
+_ARGUMENTS: Final = re.compile(r"profiles\[(\d+)\]\.pluginConfig\[(\d+)\](.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """A configuration of another time as it is written today.
+
+    Attributes:
+        vintage: what it was.
+        document: what it is now, as plain values.
+        configuration: the same, read.
+        changes: what became of what.
+    """
+
+    vintage: Vintage
+    document: Plain
+    configuration: SchedulerConfiguration
+    changes: tuple[Change, ...]
+
+    def count(self, outcome: Outcome) -> int:
+        """Return how many things came to such an end."""
+        return sum(change.outcome is outcome for change in self.changes)
+
+    def summary(self) -> str:
+        """Return the counts in words, ``3 carried, 1 dropped, 0 lost``; what is lost is told even when nothing is."""
+        counts = [(self.count(outcome), outcome) for outcome in Outcome]
+        told = [f"{count} {outcome}" for count, outcome in counts if count or outcome is Outcome.LOST]
+        return ", ".join(told)
+
+
+def vintage_in(text: bytes | str, source: str = "") -> Vintage | None:
+    """Return the vintage a text says it is of; None for today's version, and for what is nothing we know.
+
+    Raises:
+        ConfigError: it is neither YAML nor JSON.
+    """
+    return _vintage(tree(text, source))
+
+
+def convert(
+    text: bytes | str,
+    known: KnownPlugins,
+    source: str = "",
+    check: Check = lambda _: (),
+    args: Mapping[str, type[PluginArgs]] = ARGS,
+) -> Conversion | None:
+    """Return a configuration of another time in today's version; None when it is of none we know.
+
+    Args:
+        text: the file's content, UTF-8.
+        known: the plugins there are today.
+        source: the file as the user named it, for problems.
+        check: what else must hold of the result, as for `load`.
+        args: the types of the arguments of plugins, as for `load`.
+
+    Raises:
+        ConfigError: everything that is wrong with it, in the words of its own version or of today's.
+    """
+    node = tree(text, source)
+    vintage = _vintage(node)
+    if vintage is None:
+        return None
+    decoder = Decoder()
+    ledger = Ledger(decoder.places)
+    old = _without_null(Decoder().free(node, ""))
+    if vintage.kind == POLICY:
+        policy = policies.check(node, decoder)
+        _raise(decoder, source)
+        document = policies.convert(policy, policies.plain_extenders(node, Decoder()), ledger, known)
+    else:
+        configurations.check(node, decoder, vintage)
+        _raise(decoder, source)
+        document = configurations.convert(old, vintage, ledger, known)
+    try:
+        configuration = load(msgspec.json.encode(document), check=check, args=args)
+    except ConfigError as wrong:
+        raise ConfigError([_traced(one, document, old, decoder.places, source) for one in wrong.problems]) from None
+    return Conversion(vintage, document, configuration, tuple(ledger.changes))
+
+
+def _vintage(node: Node) -> Vintage | None:
+    head = {key.value: value.value for key, value in node.value if key.value in HEAD} if node.is_mapping else {}
+    kind, version = head.get("kind"), head.get("apiVersion")
+    return vintage_of(kind, version) if isinstance(kind, str) and isinstance(version, str) else None
+
+
+def _raise(decoder: Decoder, source: str) -> None:
+    if decoder.problems:
+        problems = sorted(dict.fromkeys(decoder.problems), key=lambda one: (one.line, one.column))
+        raise ConfigError([replace(problem, source=source) for problem in problems])
+
+
+def _traced(problem: Problem, document: Plain, old: Plain, places: dict[str, tuple[int, int]], source: str) -> Problem:
+    """Return a problem of the converted document at the field of the old one it comes from.
+
+    Profiles stand where they stood, but for the one that was the whole document; arguments may have moved.
+    """
+    path = problem.path
+    found = _ARGUMENTS.fullmatch(path)
+    if found:
+        profile, number, rest = int(found[1]), int(found[2]), found[3]
+        name = document["profiles"][profile]["pluginConfig"][number]["name"]
+        before, held = (f"profiles[{profile}].", old["profiles"][profile]) if old.get("profiles") else ("", old)
+        indices = [index for index, one in enumerate(held.get("pluginConfig") or ()) if one.get("name") == name]
+        path = f"{before}pluginConfig[{indices[0]}]{rest}" if indices else before.removesuffix(".")
+    return placed(replace(problem, source=source, path=path), places)
+
+
+def _without_null(value: Any) -> Any:
+    """Return plain values without null, which is an absent field to Kubernetes, and in a list an empty element."""
+    if isinstance(value, dict):
+        return {key: _without_null(one) for key, one in value.items() if one is not None}
+    if isinstance(value, list):
+        text = any(isinstance(one, str) for one in value)
+        return [("" if text else {}) if one is None else _without_null(one) for one in value]
+    return value

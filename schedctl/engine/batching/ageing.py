@@ -1,0 +1,214 @@
+"""Ageing: what changes of the cluster do to what is remembered of a template.
+
+Each plugin is asked what a change spoils of its answers, and what pods written alike spoil when they come or go is
+asked once. All changes since the template was last used are taken together, in three steps: what they spoil, which of
+it plugins can count into their states, and what then has to be forgotten or judged again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from schedctl.api.resources import granted
+from schedctl.api.sharing import content
+from schedctl.cache.cluster import Change, ChangeKind, Cluster
+from schedctl.cache.pod_info import PodInfo
+from schedctl.cache.pod_table import NO_NODE
+from schedctl.engine import answers
+from schedctl.engine.batching.feasibility import Unfollowed
+from schedctl.engine.batching.rankings import Moved
+from schedctl.engine.batching.templates import Spoils, Template
+from schedctl.engine.faults import PASSING, blamed
+from schedctl.framework.cycles import Cycle
+from schedctl.framework.faults import ESCAPING
+from schedctl.framework.points import Plugin, Scope
+
+T = TypeVar("T")
+_CONTENTS_KEPT = 4096
+"""Of how many pods it is remembered what is written of them."""
+_SPOILS_KEPT = 1024
+"""Of how many different pods a template remembers what they spoil when they come or go."""
+
+
+class _Else(NamedTuple):
+    """What a change spoils other than the row it touches."""
+
+    change: Change
+    plugin: Plugin
+    scope: Scope | frozenset[int]
+
+
+class Ageing:
+    """Brings templates up to date with one cluster."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._contents: dict[int, tuple[PodInfo, bytes]] = {}
+
+    def written(self, pod: PodInfo) -> bytes:
+        """Return all that is written of a pod by which plugins may know it again, b"" where it cannot be compared."""
+        known = self._contents.get(id(pod))
+        if known is not None:
+            return known[1]
+        metadata, spec = pod.pod.metadata, pod.pod.spec
+        named = metadata.name if any(volume.ephemeral for volume in spec.volumes or ()) else ""  # so are its claims
+        template = metadata.namespace, metadata.labels, metadata.owner_references, spec, named
+        encoded = content((template, granted(pod.pod.status), pod.terminating)) or b""
+        if len(self._contents) >= _CONTENTS_KEPT:
+            self._contents.clear()
+        self._contents[id(pod)] = pod, encoded
+        return encoded
+
+    def age(self, template: Template, changes: Sequence[Change]) -> None:
+        """Bring what is remembered up to the cluster, and forget what changes have spoiled.
+
+        Raises:
+            CycleError: a plugin fails.
+        """
+        touched, others = self._spoiled(template, changes)
+        spoiled = {each.plugin.name for each in others if each.scope is Scope.EVERYTHING}
+        moved = self._counted(template, others, spoiled)
+        for names, rows in touched.items():
+            for name in names:
+                if name not in spoiled:
+                    moved.rows.setdefault(name, set()).update(rows)
+        moved.placed = _placed(template, changes)
+        for name in spoiled:
+            template.spoil(name)
+        for name in (*moved.columns, *moved.followed, *moved.rows):
+            template.verdicts.pop(name, None)
+        for name in moved.columns:
+            template.raw.pop(name, None)
+        for name, rows in moved.rows.items():
+            if name in template.raw:
+                template.raw[name].stale.update(rows)
+        _follow(template, moved, spoiled=bool(spoiled))
+
+    def _spoiled(
+        self, template: Template, changes: Sequence[Change]
+    ) -> tuple[dict[tuple[str, ...], set[int]], list[_Else]]:
+        """Return what changes spoil: by plugins the rows that were touched, and whatever else.
+
+        Once something is spoiled altogether, answers stand on a state that will be gone, and are not remembered.
+        """
+        touched: dict[tuple[str, ...], set[int]] = {}
+        others: list[_Else] = []
+        lasting = True
+        for change in changes:
+            spoils = self._spoils(template, change, lasting=lasting)
+            if spoils.rows:
+                touched.setdefault(spoils.rows, set()).add(change.row)
+            for plugin, scope in spoils.others:
+                lasting = lasting and scope is not Scope.EVERYTHING
+                others.append(_Else(change, plugin, scope))
+        return touched, others
+
+    def _counted(self, template: Template, others: Iterable[_Else], spoiled: set[str]) -> Moved:
+        """Have changes counted that plugins can count, and return what else has been moved.
+
+        Only after all changes are known, for they are counted on the nodes as they have become since. What cannot be
+        counted is spoiled.
+        """
+        moved = Moved()
+        for change, plugin, scope in others:
+            name = plugin.name
+            if name in spoiled:
+                continue
+            moved.followed.add(name)
+            if scope is Scope.DOMAINS:
+                scope = _following(plugin, template.cycle, change)
+            if scope is Scope.DOMAINS:
+                moved.columns.add(name)
+            elif scope is Scope.EVERYTHING:
+                spoiled.add(name)
+            elif scope is not Scope.NOTHING:
+                moved.rows.setdefault(name, set()).update(self._there(scope, change))
+        return moved
+
+    def _there(self, scope: Scope | frozenset[int], change: Change) -> Iterable[int]:
+        """Return the rows that are spoiled, of nodes that are there."""
+        rows = scope if isinstance(scope, frozenset) else (change.row,)
+        alive = self._cluster.node_table.alive
+        return [row for row in rows if 0 <= row < len(self._cluster.node_table) and alive[row]]
+
+    def _spoils(self, template: Template, change: Change, *, lasting: bool) -> Spoils:
+        """Return what a change spoils; of pods that come and go it is remembered, while that is of lasting truth."""
+        if change.kind is ChangeKind.POD_ADDED:
+            remembered = template.come
+        elif change.kind is ChangeKind.POD_REMOVED:
+            remembered = template.gone
+        else:
+            if change.kind is not ChangeKind.OBJECT or isinstance(change.subject, template.read):
+                template.come.clear()
+                template.gone.clear()
+            return _asked_of(template.holding((*template.alike, *template.apart)), template, change)
+        written = self.written(change.subject)
+        spoils = remembered.get(written) if written else None
+        if spoils is None:
+            holding = template.holding(template.alike)
+            spoils = _asked_of(holding, template, change)
+            if written and lasting and len(holding) == len(template.alike):
+                if len(remembered) >= _SPOILS_KEPT:
+                    remembered.clear()
+                remembered[written] = spoils
+        if not template.apart:
+            return spoils
+        own = _asked_of(template.holding(template.apart), template, change)
+        return Spoils(spoils.rows + own.rows, spoils.others + own.others)
+
+
+def asked(plugin: Plugin, question: Callable[..., T], *about: Any) -> T:
+    """Return what a plugin answers to a question about reuse; what it lets out is its fault.
+
+    Raises:
+        CycleError: it fails.
+    """
+    try:
+        return question(*about)
+    except PASSING:
+        raise
+    except ESCAPING as fault:
+        raise blamed(plugin, fault) from fault
+
+
+def _asked_of(plugins: Iterable[Plugin], template: Template, change: Change) -> Spoils:
+    scopes = [(plugin, _moved_by(plugin, template.cycle, change)) for plugin in plugins]
+    if change.row == NO_NODE:
+        scopes = [(plugin, Scope.EVERYTHING if scope is Scope.ROW else scope) for plugin, scope in scopes]
+    rows = tuple(plugin.name for plugin, scope in scopes if scope is Scope.ROW)
+    others = ((plugin, scope) for plugin, scope in scopes if scope and scope not in (Scope.NOTHING, Scope.ROW))
+    return Spoils(rows, tuple(others))
+
+
+def _moved_by(plugin: Plugin, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
+    return answers.scope(plugin, asked(plugin, plugin.moved_by, cycle, change))
+
+
+def _following(plugin: Plugin, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
+    return answers.scope(plugin, asked(plugin, plugin.follow, cycle, change), "follow")
+
+
+def _placed(template: Template, changes: Sequence[Change]) -> int:
+    """Return the row on which the template's last pod was placed, if that came last and nothing else happened to it."""
+    last = next((change for change in reversed(changes) if change.kind is not ChangeKind.OBJECT), None)
+    if last is None or last.kind is not ChangeKind.POD_ADDED or last.subject is not template.cycle.pod:
+        return NO_NODE
+    return last.row if sum(change.row == last.row for change in changes) == 1 else NO_NODE
+
+
+def _follow(template: Template, moved: Moved, *, spoiled: bool) -> None:
+    """Bring the template's ranking up to date, or do without."""
+    ranking, template.ranking = template.ranking, None
+    if ranking is None or spoiled:
+        return
+    try:
+        same = ranking.follow(moved)
+        template.ranking = ranking
+        template.raw.clear()  # of which the ranking has what is needed, in less room
+    except Unfollowed:
+        same = False
+    if not same:  # what PreScore has left stands on other feasible nodes than those of the last full cycle
+        template.feasible = np.empty(0, np.intp)

@@ -1,0 +1,316 @@
+"""Rankings: what each node is worth to the pods of one template, kept true from one placement to the next.
+
+The cycle of a pod whose equal was placed a moment ago differs in a few rows, so a `Ranking` keeps the outcome of the
+whole cycle by position (`Feasibility`, `Contributions`, their totals) and judges again only what the changes since have
+moved: rows, or the columns of plugins that count by domain. A template's next placements are looked ahead
+(`schedctl.engine.batching.lookahead`). Where something happens that a ranking cannot follow it says so, and the cycle
+is run in full.
+
+A ranking only ever answers "which nodes are best"; verdicts, reasons and scores by plugin are worked out in full when
+somebody reads them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.nodes import Nodes
+from schedctl.cache.pod_table import NO_NODE
+from schedctl.engine.asking import DIRECTLY
+from schedctl.engine.batching.contributions import Contributions
+from schedctl.engine.batching.feasibility import Feasibility, Unfollowed
+from schedctl.engine.batching.lookahead import Lookahead
+from schedctl.engine.faults import CycleError
+from schedctl.engine.filtering import Filtering
+from schedctl.engine.scoring import Scoring
+from schedctl.errors import NotModelled, PluginError
+from schedctl.framework.arithmetic import MAX_NODE_SCORE
+from schedctl.framework.cycles import Cycle, Found
+from schedctl.framework.points import NodeSet, PreFilterPlugin
+from schedctl.framework.profiles import Profile
+from schedctl.framework.statuses import Code, Status
+
+_BARRED = -1
+"""The total of a node that will not do; totals of others are never negative."""
+_NO_ROWS: IndexArray = np.empty(0, np.intp)
+_NOT_ANSWERED = (CycleError, PluginError, NotModelled)
+
+
+@dataclass(slots=True)
+class Moved:
+    """What changes of the cluster have moved since a ranking was last true.
+
+    Attributes:
+        rows: by plugin, the node rows to be asked about again.
+        columns: the plugins that are to be asked about all nodes again.
+        followed: the plugins of which some change spoiled other things than the row it touched.
+        placed: the row on which the template's last pod was placed, last of all and alone; `NO_NODE` where it was not.
+    """
+
+    rows: dict[str, set[int]] = field(default_factory=dict)
+    columns: set[str] = field(default_factory=set)
+    followed: set[str] = field(default_factory=set)
+    placed: int = NO_NODE
+
+
+class Ranking:
+    """The outcome of a template's cycle by position in the column of all nodes.
+
+    Attributes:
+        nodes: all nodes.
+        totals: int32 or int64 (n,), the weighted sum where a node is feasible, negative elsewhere.
+        pre_filter_nodes, narrowing_plugins: as an attempt has them.
+        anew: the plugins that are asked anew for every pod, and have no part in the totals.
+    """
+
+    def __init__(
+        self,
+        profile: Profile,
+        cluster: Cluster,
+        cycle: Cycle,
+        outcome: tuple[Filtering, Scoring],
+        anew: frozenset[str],
+        narrowed: tuple[frozenset[str] | None, frozenset[str]],
+    ) -> None:
+        """Take over the outcome of a cycle.
+
+        Args:
+            profile: the plugins.
+            cluster: what they look at.
+            cycle: the template's cycle, whose state is kept true by whoever tells what has moved.
+            outcome: of Filter and Score.
+            anew: the plugins that are asked anew for every pod.
+            narrowed: the nodes that PreFilter left, None for all, and who narrowed them.
+
+        Raises:
+            Unfollowed: there is more to it than a ranking keeps.
+        """
+        filtering, scoring = outcome
+        self._profile = profile
+        self._cluster = cluster
+        self._cycle = cycle
+        self.nodes = cluster.nodes
+        self.anew = anew
+        self.pre_filter_nodes, self.narrowing_plugins = narrowed
+        self._skip_filter, self._skip_score = cycle.skip_filter - anew, cycle.skip_score - anew
+        left_out = cycle.skip_filter | anew
+        filters = {plugin.name: plugin for plugin in profile.filter if plugin.name not in left_out}
+        self._feasibility = Feasibility(self.nodes, cycle, filters, filtering)
+        found = filtering.findings.keys() - anew
+        if self._feasibility.count != len(scoring.nodes) or not all(profile.plugins[n].finds_again for n in found):
+            raise Unfollowed  # a plugin that is asked anew refused somebody, or what one found is needed later
+        self._contributions = Contributions(profile, self.nodes, cycle, self._feasibility, scoring, anew)
+        self._lookahead: Lookahead | None = None
+        self._in_a_row = 0
+        self._total()
+
+    @property
+    def feasible(self) -> BoolArray:
+        """Which nodes are feasible, bool (n,), but for what plugins say that are asked anew."""
+        return self._feasibility.feasible
+
+    @property
+    def feasible_nodes(self) -> int:
+        """How many nodes are feasible."""
+        return self._feasibility.count
+
+    # -- following ---------------------------------------------------------------
+
+    def follow(self, moved: Moved) -> bool:
+        """Judge again what has been moved, and return whether the same nodes are feasible as before.
+
+        Raises:
+            Unfollowed: the ranking is of no use any more.
+        """
+        try:
+            return self._follow(moved)
+        except _NOT_ANSWERED as fault:
+            raise Unfollowed from fault
+
+    def _follow(self, moved: Moved) -> bool:
+        feasibility, contributions = self._feasibility, self._contributions
+        if self._lookahead is not None and not self._lookahead.plugins.isdisjoint(moved.columns):
+            self._lookahead = None
+        foreseen = self._foresee(moved)
+        flipped = self._advance(self.nodes.position(moved.placed)) if foreseen else set[int]()
+        if not flipped and not moved.columns and foreseen == moved.rows.keys():
+            return True
+        asked = (feasibility.filters.keys() | contributions.names) - foreseen - moved.columns
+        again = {name: rows for name, rows in moved.rows.items() if name in asked}
+        touched: dict[str, IndexArray] = {}
+        judged = _NO_ROWS
+        if again:
+            judged = self._judge_rows(again, touched)
+            flipped.update(judged[feasibility.fits(judged) != self.feasible[judged]].tolist())
+        moves = [feasibility.judge(name) for name in moved.columns & feasibility.filters.keys()]
+        same = not flipped and not any(moves)
+        gained = not same and (feasibility.renew() if any(moves) else feasibility.settle(flipped))
+        if not same:
+            self._prepare()
+        renewed = [
+            contributions.renew(name, touched.get(name), column=name in moved.columns, same=same, gained=gained)
+            for name in contributions.names
+        ]
+        if any(moves) or any(renewed):
+            self._total()
+        elif again:
+            self.totals[judged] = np.where(self.feasible[judged], contributions.sums[judged], _BARRED)
+        return same
+
+    def _prepare(self) -> None:
+        """Ask PreScore again of those whose answer may stand on the feasible nodes although they score nothing."""
+        for plugin in self._profile.pre_score:
+            name = plugin.name
+            reading = plugin.reads_feasible_set and not plugin.reads_template_only
+            if reading and name not in self._contributions.names and name not in self.anew:
+                status = DIRECTLY.pre_score(plugin, self._cycle, self._feasibility.column)
+                skips = status is not None and status.code is Code.SKIP
+                if skips != (name in self._skip_score) or not (skips or status is None or status.successful):
+                    raise Unfollowed
+
+    # -- one row, foreseen -------------------------------------------------------
+
+    def _foresee(self, moved: Moved) -> set[str]:
+        """Return the plugins whose answers about the row of the last placement have been looked ahead."""
+        own = {name for name in moved.rows if name not in moved.followed and self._foreseeable(name)}
+        if moved.placed == NO_NODE or not own or any(moved.rows[name] != {moved.placed} for name in own):
+            self._in_a_row = 0
+            return set()
+        self._in_a_row += 1
+        table, position = self._cluster.pod_table, self.nodes.position(moved.placed)
+        footprint = int(table.footprint[table.row_of[self._cycle.pod.key]])
+        if self._lookahead is None or self._lookahead.footprint != footprint or not own <= self._lookahead.plugins:
+            self._lookahead = None
+            if self._in_a_row < 2:  # a second pod in a row is the sign that more are coming
+                return set()
+            self._lookahead = Lookahead(self.nodes, footprint, own)
+        if not self._lookahead.reaches(position):
+            if not self.feasible[position]:
+                return set()
+            self._look_further(self._lookahead, position)
+        return own
+
+    def _look_further(self, lookahead: Lookahead, position: int) -> None:
+        feasibility, contributions = self._feasibility, self._contributions
+        filters = {n: partial(feasibility.refuses, n) for n in lookahead.plugins if n in feasibility.filters}
+        scores = {n: partial(contributions.rates, n) for n in lookahead.plugins if n in contributions.names}
+        likely = np.flatnonzero(self.totals == self.totals.max())
+        lookahead.extend(self._cycle.pod, position, self.feasible, likely, filters, scores)
+
+    def _foreseeable(self, name: str) -> bool:
+        """Whether a plugin's answers about one row are all there is to it, and can be had beforehand."""
+        if name in self._contributions.names and not self._contributions.by_row(name):
+            return False
+        asked = name in self._contributions.names or name in self._feasibility.filters
+        return asked and self._profile.plugins[name].reads_template_only
+
+    def _advance(self, position: int) -> set[int]:
+        """Take over the next level of a row; return it if that changes whether the node will do."""
+        assert self._lookahead is not None
+        refused, scores = self._lookahead.advance(position)
+        for name, refuses in refused.items():
+            self._feasibility.put_at(name, position, refused=refuses)
+        for name, score in scores.items():
+            self._contributions.put(name, position, score)
+        fits = self._feasibility.fits_at(position)
+        self.totals[position] = self._contributions.sums[position] if fits else _BARRED
+        return set() if fits == self.feasible[position] else {position}
+
+    # -- rows --------------------------------------------------------------------
+
+    def _judge_rows(self, rows: dict[str, set[int]], touched: dict[str, IndexArray]) -> IndexArray:
+        """Ask plugins again about some rows, and return the positions of these rows, intp.
+
+        Args:
+            rows: the node rows by plugin.
+            touched: is filled with the positions whose raw scores are new, by plugin.
+        """
+        columns: dict[frozenset[int], Nodes] = {}
+        for asked in map(frozenset, rows.values()):
+            if asked not in columns:
+                columns[asked] = self.nodes.take(self.nodes.positions(np.array(sorted(asked), np.intp)))
+        for name in rows.keys() & self._feasibility.filters.keys():
+            column = columns[frozenset(rows[name])]
+            refused = self._feasibility.refuses(name, column)
+            self._feasibility.put(name, self.nodes.positions(column.rows), refused)
+        for name in rows.keys() & self._contributions.names:
+            positions = self._contributions.rate(name, columns[frozenset(rows[name])])
+            if positions is not None:
+                touched[name] = positions
+        every = self.nodes.positions(np.array(sorted(set[int]().union(*columns)), np.intp))
+        if self._lookahead is not None:
+            self._lookahead.void(set(rows), every)
+        return every
+
+    # -- answering ---------------------------------------------------------------
+
+    def answer(self, cycle: Cycle) -> BoolArray:
+        """Return which positions have the best total for a pod of the template, bool (n,).
+
+        The cycle gets the state of the template's. Plugins that are asked anew for every pod are asked here, and leave
+        their state and findings in it, too.
+
+        Raises:
+            Unfollowed: they narrow, refuse or fail, so that the cycle is to be run in full.
+        """
+        cycle.state = self._cycle.state.copy()
+        cycle.skip_filter, cycle.skip_score = set(self._skip_filter), set(self._skip_score)
+        totals = self.totals
+        if self.anew:
+            try:
+                totals = totals + self._asked_anew(cycle)
+            except _NOT_ANSWERED as fault:
+                raise Unfollowed from fault
+        ties: BoolArray = totals == totals.max()
+        return ties
+
+    def _asked_anew(self, cycle: Cycle) -> IntArray:
+        """Return what plugins that are asked anew add to the totals, int64 (n,); all feasible nodes must pass them."""
+        more = np.zeros(len(self.nodes), np.int64)
+        for pre_filter in self._profile.pre_filter:
+            if pre_filter.name in self.anew:
+                self._go_on(pre_filter, cycle)
+        column, where = self._feasibility.column, self._feasibility.where
+        for plugin in self._profile.filter:
+            if plugin.name in self.anew and plugin.name not in cycle.skip_filter:
+                verdicts = DIRECTLY.filter(plugin, cycle, column)
+                if verdicts.parts and verdicts.mask.any():
+                    raise Unfollowed
+                if verdicts.findings is not None:
+                    reached = np.ones(len(column), np.bool_)
+                    cycle.findings[plugin.name] = Found([(column.rows, reached, verdicts.findings)])
+        for pre_score in self._profile.pre_score:
+            if pre_score.name in self.anew:
+                status = DIRECTLY.pre_score(pre_score, cycle, column)
+                if status is not None and status.code is Code.SKIP:
+                    cycle.skip_score.add(pre_score.name)
+                elif status is not None and not status.successful:
+                    raise Unfollowed
+        for scorer in self._profile.score:
+            if scorer.name in self.anew and scorer.name not in cycle.skip_score:
+                raw = DIRECTLY.score(scorer, cycle, column)
+                normalized = DIRECTLY.normalize(scorer, cycle, column, raw)
+                if not 0 <= int(normalized.min()) <= int(normalized.max()) <= MAX_NODE_SCORE:
+                    raise Unfollowed  # a fault of the plugin
+                more[where] += normalized * self._profile.weights[scorer.name]
+        return more
+
+    def _go_on(self, plugin: PreFilterPlugin, cycle: Cycle) -> None:
+        answer = DIRECTLY.pre_filter(plugin, cycle, self.nodes)
+        if isinstance(answer, Status) and answer.code is Code.SKIP:
+            cycle.skip_filter.add(plugin.name)
+        elif isinstance(answer, NodeSet) or (answer is not None and not answer.successful):
+            raise Unfollowed
+
+    # -- inside ------------------------------------------------------------------
+
+    def _total(self) -> None:
+        """Make the totals of the sums."""
+        sums = self._contributions.sums
+        everywhere = self.feasible_nodes == len(self.nodes)
+        self.totals = sums.copy() if everywhere else np.where(self.feasible, sums, sums.dtype.type(_BARRED))

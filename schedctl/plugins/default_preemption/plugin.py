@@ -1,0 +1,167 @@
+"""DefaultPreemption: makes room for a pod by evicting others of lower priority.
+
+The plugin decides whether the pod may preempt at all and on how many nodes to try it; who could be evicted is found in
+``default_preemption_victims``, the dry run is in ``default_preemption_trials``, what extenders say to its outcome in
+``default_preemption_extenders``, and the choice between nodes in ``default_preemption_candidates``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from schedctl.api.field_errors import aggregated
+from schedctl.api.policies import PodDisruptionBudget
+from schedctl.cache.arrays import BoolArray
+from schedctl.cache.nodes import Nodes
+from schedctl.cache.pod_info import PodInfo
+from schedctl.config.args import DefaultPreemptionArgs
+from schedctl.framework.cycles import Cycle
+from schedctl.framework.events import Action, Hint, Registration, Resource, registers
+from schedctl.framework.fit_errors import none_available
+from schedctl.framework.points import PostFilterPlugin, PostFilterResult, PreEnqueuePlugin
+from schedctl.framework.reasons import CodeColumn, Reason
+from schedctl.framework.statuses import SUCCESS, Code, Status
+from schedctl.plugins.default_preemption.candidates import Candidates, Choice, choose
+from schedctl.plugins.default_preemption.extenders import narrowed
+from schedctl.plugins.default_preemption.trials import search
+
+NOT_HELPFUL = "Preemption is not helpful for scheduling"
+NEVER = "not eligible due to preemptionPolicy=Never."
+NO_CANDIDATE = "no candidate node for preemption"
+AWAITED = "not eligible due to a terminating pod on the nominated node."
+
+
+@dataclass(frozen=True, slots=True)
+class Preemption:
+    """What PostFilter found out, as far as it got.
+
+    Attributes:
+        ineligible: why the pod may not preempt, "" where it may.
+        potential: how many nodes were refused for reasons that evictions might remedy.
+        tried: on how many of them evictions were tried.
+        enough: with how many candidates the search ends.
+        candidates: nodes where evictions would make room; None where evictions were tried on no node.
+        choice: which of them was chosen, None where there are none.
+        passed_over: the extenders that failed and what went wrong, where the search went on without them.
+    """
+
+    ineligible: str = ""
+    potential: int = 0
+    tried: int = 0
+    enough: int = 0
+    candidates: Candidates | None = None
+    choice: Choice | None = None
+    passed_over: tuple[tuple[str, str], ...] = ()
+
+
+class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
+    """Makes room by evicting pods of lower priority, the fewest and least important.
+
+    Not every node need be tried: with enough candidates, by ``minCandidateNodesPercentage`` and
+    ``minCandidateNodesAbsolute``, one of which violates no budget, the search ends. kube-scheduler begins it at a
+    random node; here it goes through the nodes in order of their names.
+    """
+
+    reads = (PodDisruptionBudget,)
+
+    underway = Reason("waiting for the preemption for this pod to be finished", unresolvable=True)
+
+    def signature(self, pod: PodInfo) -> Hashable:
+        """What it could evict, and whether it may."""
+        return pod.priority, pod.pod.spec.preemption_policy, pod.pod.status.nominated_node_name
+
+    def events_to_register(self) -> tuple[Registration, ...]:
+        """A pod gone, so that a pod kept out is looked at again.
+
+        Whether to try it is for those to say whose refusal the evictions were to remedy.
+        """
+        return (registers(Resource.ASSIGNED_POD, Action.DELETE, _after_deletion),)
+
+    def pre_enqueue(self, pod: PodInfo) -> Status:
+        """Keep a pod out while the evictions it asked for are being carried out (SchedulerAsyncPreemption)."""
+        return self.underway.status() if self.handle.preempting(pod) else SUCCESS
+
+    def post_filter(self, cycle: Cycle, nodes: Nodes, codes: CodeColumn) -> PostFilterResult:
+        """Nominate the pod to the node where evictions cost least."""
+        ineligible = _ineligible(cycle.pod, nodes, codes)
+        if ineligible:
+            return PostFilterResult(_worded(Code.UNSCHEDULABLE, ineligible), findings=Preemption(ineligible))
+        potential = _by_name(nodes, codes == Code.UNSCHEDULABLE)
+        if not len(potential):
+            return _fruitless(len(nodes), 0, {}, Preemption())
+        enough = self._enough(len(potential))
+        found = search(self.handle, cycle, potential, enough)
+        candidates = found.candidates
+        if not len(candidates):
+            preemption = Preemption("", len(potential), found.tried, enough, candidates)
+            if found.faults:
+                return PostFilterResult(_worded(Code.ERROR, aggregated(found.faults)), findings=preemption)
+            return _fruitless(len(nodes), found.refused, found.reasons, preemption)
+        preemption = Preemption("", len(potential), found.tried, enough, candidates)
+        if self.handle.extenders:
+            heard = narrowed(self.handle, cycle.pod, candidates, nodes)
+            candidates = heard.candidates
+            preemption = replace(preemption, candidates=candidates, passed_over=heard.passed_over)
+            if heard.fault:
+                return PostFilterResult(_worded(Code.ERROR, heard.fault), findings=preemption)
+            if not len(candidates):
+                return PostFilterResult(_worded(Code.UNSCHEDULABLE, NO_CANDIDATE), findings=preemption)
+        choice = choose(candidates)
+        node, victims = candidates.name(choice.candidate), candidates.victims(choice.candidate)
+        text = f"found a potential placement for pod on node {node}, preempting {len(victims)} victims"
+        preemption = replace(preemption, choice=choice)
+        return PostFilterResult(_worded(Code.SUCCESS, text), node, tuple(victims), preemption)
+
+    def _enough(self, potential: int) -> int:
+        args: DefaultPreemptionArgs = self.args
+        share = potential * args.min_candidate_nodes_percentage // 100
+        return min(max(share, args.min_candidate_nodes_absolute), potential)
+
+
+def _after_deletion(pod: PodInfo, before: PodInfo, after: None) -> Hint:
+    return Hint.SKIP
+
+
+def _ineligible(pod: PodInfo, nodes: Nodes, codes: CodeColumn) -> str:
+    """Return why the pod may not preempt, "" where it may.
+
+    A pod waits for the victims it has on its nominated node, unless that node has become one no eviction can help.
+    """
+    if pod.pod.spec.preemption_policy == "Never":
+        return NEVER
+    promised = nodes.cluster.node_table.row_of.get(pod.pod.status.nominated_node_name)
+    if promised is None or codes[nodes.rows == promised] == Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+        return ""
+    there = nodes.cluster.pod_table.on(promised)
+    return AWAITED if any(other.priority < pod.priority and _preempted(other) for other in there) else ""
+
+
+def _preempted(pod: PodInfo) -> bool:
+    """Return whether a pod is on its way out because the scheduler evicted it."""
+    disruption = next((c for c in pod.pod.status.conditions or () if c.type == "DisruptionTarget"), None)
+    if not pod.terminating or disruption is None:
+        return False
+    return disruption.status == "True" and disruption.reason == "PreemptionByScheduler"
+
+
+def _by_name(nodes: Nodes, chosen: BoolArray) -> Nodes:
+    """Return the chosen nodes of a column in order of their names."""
+    by_row = np.zeros(len(nodes.cluster.node_table), np.bool_)
+    by_row[nodes.rows[chosen]] = True
+    every = nodes.cluster.nodes_by_name
+    return every.take(by_row[every.rows])
+
+
+def _fruitless(total: int, refused: int, reasons: Mapping[str, int], preemption: Preemption) -> PostFilterResult:
+    """Return the answer that no eviction helps; the pod loses the nomination it may have."""
+    counts = dict(reasons)
+    if refused < total:
+        counts[NOT_HELPFUL] = total - refused
+    return PostFilterResult(_worded(Code.UNSCHEDULABLE, none_available(total, counts)), "", (), preemption)
+
+
+def _worded(code: Code, text: str) -> Status:
+    return Status(code, (f"preemption: {text}",))

@@ -1,0 +1,180 @@
+"""Extended resources that are devices (KEP-5004): the claim kube-scheduler makes up for them.
+
+One claim covers all such resources of a pod. Until PreBind writes it, it exists in the scheduler alone, under a name no
+object can have. What it requests differs from node to node: a resource that a node's device plugin offers is not asked
+for there. Containers that run one after another share devices, so an init container that is done hands its devices
+on to those that start later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from schedctl.api.annotation_keys import EXTENDED_RESOURCE_CLAIM
+from schedctl.api.devices import (
+    IN_MEMORY_NAME,
+    DeviceClaim,
+    DeviceClass,
+    DeviceRequest,
+    ExactDeviceRequest,
+    ResourceClaim,
+    ResourceClaimSpec,
+)
+from schedctl.api.meta import ELLIPSIS, ObjectMeta, OwnerReference
+from schedctl.api.pods import Container, ContainerExtendedResourceRequest, Pod
+from schedctl.api.quantities import stored
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.pod_info import PodInfo
+from schedctl.framework.device_classes import can_be_devices, classes_by_resource
+from schedctl.plugins.dynamic_resources.claims import is_pod
+
+_LONGEST_GENERATED = 58
+
+
+class NodeClaim(NamedTuple):
+    """The claim as one kind of node needs it.
+
+    Attributes:
+        claim: with its requests.
+        mappings: which container gets which resource from which request.
+    """
+
+    claim: ResourceClaim
+    mappings: tuple[ContainerExtendedResourceRequest, ...]
+
+
+class _Asked(NamedTuple):
+    """What one container asks for of one resource, beyond what others leave to it."""
+
+    request: DeviceRequest | None
+    mappings: list[ContainerExtendedResourceRequest]
+
+
+def asks_for_devices(pod: PodInfo, cluster: Cluster) -> bool:
+    """Return whether a class stands in for a resource that the pod asks for."""
+    names = [name for name, amount in pod.demand.pending.items() if amount and can_be_devices(name)]
+    return bool(names) and not classes_by_resource(cluster).keys().isdisjoint(names)
+
+
+def special_claim(pod: PodInfo, cluster: Cluster) -> ResourceClaim:
+    """Return the claim for the pod's extended resources: the one an earlier attempt left behind, else a new one."""
+    for claim in cluster.derived(_special_claims, ResourceClaim):
+        for owner in claim.metadata.owner_references or ():
+            if owner.controller and owner.name == pod.pod.metadata.name and is_pod(owner, pod):
+                return claim
+    name, uid = pod.pod.metadata.name, pod.pod.metadata.uid
+    owner = OwnerReference(api_version="v1", kind="Pod", name=name, uid=uid, controller=True)
+    return ResourceClaim(
+        metadata=ObjectMeta(
+            name=IN_MEMORY_NAME,
+            namespace=pod.namespace,
+            uid=f"{IN_MEMORY_NAME}/{pod.uid}",
+            generate_name=f"{name}-extended-resources-",
+            annotations={EXTENDED_RESOURCE_CLAIM: "true"},
+            owner_references=[owner],
+        )
+    )
+
+
+def in_memory(claim: ResourceClaim) -> bool:
+    """Return whether the claim for extended resources has not been written yet."""
+    return claim.metadata.name == IN_MEMORY_NAME
+
+
+def written_name(claim: ResourceClaim, cluster: Cluster) -> str:
+    """Return a name for the claim as the API server generates it, the random end told by an ellipsis."""
+    base = claim.metadata.generate_name[:_LONGEST_GENERATED] + ELLIPSIS
+    taken, name, number = cluster.every(ResourceClaim), base, 1
+    while f"{claim.metadata.namespace}/{name}" in taken:
+        number += 1
+        name = f"{base}{number}"
+    return name
+
+
+def on_node(
+    claim: ResourceClaim, pod: PodInfo, resources: Iterable[str], classes: Mapping[str, DeviceClass]
+) -> NodeClaim:
+    """Return the claim for nodes where these resources have to be devices."""
+    requests: list[DeviceRequest] = []
+    mappings: list[ContainerExtendedResourceRequest] = []
+    for resource in sorted(resources):
+        more_requests, more_mappings = _requests(pod.pod, resource, classes[resource].metadata.name)
+        requests += more_requests
+        mappings += more_mappings
+    requests.sort(key=lambda request: request.name)
+    spec = ResourceClaimSpec(devices=DeviceClaim(requests=requests or None))
+    return NodeClaim(msgspec.structs.replace(claim, spec=spec), tuple(mappings))
+
+
+def _special_claims(cluster: Cluster) -> tuple[ResourceClaim, ...]:
+    """Return all claims of the cluster that were made up for extended resources."""
+    claims = cluster.every(ResourceClaim).values()
+    return tuple(claim for claim in claims if (claim.metadata.annotations or {}).get(EXTENDED_RESOURCE_CLAIM) == "true")
+
+
+def _requests(
+    pod: Pod, resource: str, device_class: str
+) -> tuple[list[DeviceRequest], list[ContainerExtendedResourceRequest]]:
+    """Return the requests for one resource and who gets what from them."""
+    starting = pod.spec.init_containers or ()
+    containers = (*starting, *(pod.spec.containers or ()))
+    passing = [index for index, container in enumerate(starting) if container.restart_policy != "Always"]
+    lasting = [index for index in range(len(containers)) if index not in passing]
+    kept: list[DeviceRequest | None] = [None] * len(containers)
+    mappings: list[ContainerExtendedResourceRequest] = []
+    for index in lasting:
+        kept[index], mapped = _asked(index, containers[index], resource, device_class, ())
+        mappings += mapped
+    largest: DeviceRequest | None = None
+    replaced: set[str] = set()
+    passed: list[ContainerExtendedResourceRequest] = []
+    for index in passing:
+        request, mapped = _asked(index, containers[index], resource, device_class, kept[index:])
+        if request is not None:
+            replaced.add(request.name)
+            if largest is None or _count(largest) < _count(request):
+                largest = request
+        passed += mapped
+    if largest is not None:
+        passed = [
+            msgspec.structs.replace(each, request_name=largest.name) if each.request_name in replaced else each
+            for each in passed
+        ]
+    return [request for request in (largest, *kept) if request is not None], mappings + passed
+
+
+def _asked(
+    index: int, container: Container, resource: str, device_class: str, left: Sequence[DeviceRequest | None]
+) -> _Asked:
+    """Return what a container asks for beside the requests that later containers leave to it."""
+    resources = container.resources.requests if container.resources else None
+    if not resources or resource not in resources:
+        return _Asked(None, [])
+    amount = stored(resources[resource]).whole
+    if not amount:
+        return _Asked(None, [])
+
+    def mapped(request: str) -> ContainerExtendedResourceRequest:
+        return ContainerExtendedResourceRequest(
+            container_name=container.name, resource_name=resource, request_name=request
+        )
+
+    available = 0
+    mappings = []
+    for other in left:
+        if other is not None:
+            available += _count(other)
+            mappings.append(mapped(other.name))
+            if available >= amount:
+                return _Asked(None, mappings)
+    name = f"container-{index}-request-{sorted(resources).index(resource)}"
+    exactly = ExactDeviceRequest(device_class_name=device_class, allocation_mode="ExactCount", count=amount - available)
+    return _Asked(DeviceRequest(name=name, exactly=exactly), [*mappings, mapped(name)])
+
+
+def _count(request: DeviceRequest) -> int:
+    assert request.exactly is not None
+    return request.exactly.count

@@ -1,0 +1,540 @@
+"""DynamicResources: devices that pods claim (KEP-4381), by resource claims or as extended resources (KEP-5004).
+
+A pod's claims that are allocated already tie it to the nodes their devices can be reached from; for the others
+Filter searches devices node by node. What the search found is allocated by Reserve and written by PreBind. Until then
+no other pod can use the claim. Around this module: ``_claims`` says what a claim is, ``_extended`` makes up the claim
+for extended resources, ``_search`` asks the device allocator, ``_writing`` changes claims.
+
+Of several claims that could be deallocated to make room, kube-scheduler picks one by chance; here it is the first in
+the order of the pod's spec.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from schedctl.api.devices import DeviceClass, DeviceRequest, DeviceTaintRule, ResourceClaim, ResourceSlice
+from schedctl.api.field_errors import quoted
+from schedctl.api.meta import key_of
+from schedctl.api.node_selectors import NodeQuery, compile_node_selector
+from schedctl.api.resources import Demand
+from schedctl.api.selectors import SelectorError
+from schedctl.cache.arrays import IndexArray, IntArray
+from schedctl.cache.cluster import Change, ChangeKind, Cluster
+from schedctl.cache.nodes import Nodes
+from schedctl.cache.pod_info import PodInfo
+from schedctl.devices.allocated import PendingAllocation, devices_in_use, taken_by
+from schedctl.devices.allocator import Allocator
+from schedctl.devices.groups import rows_that_see
+from schedctl.errors import PluginError
+from schedctl.framework.arithmetic import default_normalize
+from schedctl.framework.cycles import Cycle, StateKey
+from schedctl.framework.device_classes import can_be_devices, classes_by_resource
+from schedctl.framework.events import Registration
+from schedctl.framework.handles import Handle
+from schedctl.framework.points import (
+    FilterPlugin,
+    PostFilterPlugin,
+    PostFilterResult,
+    PreBindPlugin,
+    PreEnqueuePlugin,
+    PreFilterPlugin,
+    ReservePlugin,
+    Scope,
+    ScorePlugin,
+)
+from schedctl.framework.reasons import ACCEPT, CodeColumn, Reason, Verdicts
+from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status, error, unschedulable
+from schedctl.plugins.dynamic_resources import writing
+from schedctl.plugins.dynamic_resources.claims import (
+    Problem,
+    Resolved,
+    Unready,
+    claim_keys,
+    idle,
+    reserved_for,
+    resolve,
+    unready,
+    waits_for_conditions,
+)
+from schedctl.plugins.dynamic_resources.events import registrations
+from schedctl.plugins.dynamic_resources.extended import asks_for_devices, in_memory, special_claim
+from schedctl.plugins.dynamic_resources.search import ClaimSearch, Finding, Findings, Outcome
+
+STATE = StateKey[ClaimSearch | None]("DynamicResources")
+"""Written by PreFilter; None for a pod that needs no devices, or was refused as a whole.
+
+It may be the search of an earlier pod with equal claims: `ClaimSearch.is_of` tells.
+"""
+_DEMANDS_KEPT = 256
+_NOT_FOUND = "claim allocation not found for node"
+BEST_ALTERNATIVE = 8
+"""What the first alternative of a request is worth; each after it is worth one less."""
+
+
+class DynamicResources(
+    PreEnqueuePlugin, PreFilterPlugin, FilterPlugin, PostFilterPlugin, ScorePlugin, ReservePlugin, PreBindPlugin
+):
+    """Finds nodes where the devices a pod claims are available, and takes them for it."""
+
+    per_row_cost = True
+    reads = (DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice)
+    reads_feasible_set = False
+    normalizes_by_extremes = True
+    finds_again = True
+
+    unread = Reason("not found", code=Code.ERROR)
+    unnamed = Reason(
+        'pod "{pod}", spec.resourceClaim "{reference}": none of the supported fields are set', unresolvable=True
+    )
+    not_generated = Reason('pod "{pod}": ResourceClaim not created yet', unresolvable=True)
+    missing = Reason('could not find ResourceClaim "{claim}"', unresolvable=True)
+    deleted = Reason('resourceclaim "{name}" is being deleted', unresolvable=True)
+    foreign = Reason("ResourceClaim {claim} was not created for Pod {pod} (Pod is not owner)", unresolvable=True)
+    being_allocated = Reason("resource claim {claim} is in the process of being allocated", unresolvable=True)
+    unknown_request = Reason("resource claim {claim}, request {request}: unknown request type", unresolvable=True)
+    no_class = Reason("request {request}: device class {device_class} does not exist", unresolvable=True)
+
+    left_behind = Reason("cannot schedule extended resource claim", unresolvable=True)
+    not_offered = Reason("cannot fit resource", unresolvable=True)
+    not_allocated = Reason("cannot allocate all claims", unresolvable=True)
+    failed_here = Reason("{text}", unresolvable=True)
+    failed = Reason("{text}", code=Code.ERROR)
+    unavailable = Reason("resourceclaim not available on the node", unresolvable=True)
+
+    def __init__(self, args: Any, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self._latest: ClaimSearch | None = None
+        self._last: tuple[PodInfo, int, Resolved] | None = None
+        self._asked: dict[int, tuple[Demand, frozenset[str], bool]] = {}
+
+    def pre_enqueue(self, pod: PodInfo) -> Status:
+        """Keep a pod out of the queue until all its claims exist."""
+        return self._resolved(pod)[1] if pod.pod.spec.resource_claims else SUCCESS
+
+    def events_to_register(self) -> tuple[Registration, ...]:
+        """Nodes, classes and slices that bring devices, and claims that move."""
+        return registrations(self._claims_of)
+
+    def pre_filter(self, cycle: Cycle, nodes: Nodes) -> Status | None:
+        """Find the pod's claims and whether they can be used or allocated at all; skip a pod that needs no devices."""
+        pod, cluster = cycle.pod, nodes.cluster
+        extended = asks_for_devices(pod, cluster)
+        cycle.state[STATE] = None
+        if not extended and not pod.pod.spec.resource_claims:
+            return SKIP
+        user_claims, status = self._resolved(pod)
+        if not status.successful:
+            return status
+        special = special_claim(pod, cluster) if extended else None
+        claims = user_claims if special is None else (*user_claims, special)
+        if not claims:
+            return SKIP
+        reached_from: dict[int, NodeQuery] = {}
+        unusable: dict[int, Unready] = {}
+        now = cluster.now()
+        for index, claim in enumerate(claims):
+            allocation = claim.status.allocation
+            if allocation is None:
+                status = self._allocatable(claim, cluster, check=claim is not special)
+                if not status.successful:
+                    return status
+                continue
+            if allocation.node_selector is not None:
+                try:
+                    reached_from[index] = compile_node_selector(allocation.node_selector).checked()
+                except SelectorError as fault:
+                    return error(str(fault))
+            why = unready(claim, self.args.binding_timeout, now)
+            if why is not None:
+                unusable[index] = why
+        allocator = _allocator(claims, cluster)
+        classes = classes_by_resource(cluster) if extended else {}
+        cycle.state[STATE] = ClaimSearch(pod, cluster, claims, special, reached_from, unusable, allocator, classes)
+        return None
+
+    def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
+        """Refuse nodes from which an allocated claim cannot be used, or for which the others cannot be allocated."""
+        if STATE not in cycle.state:
+            return self.unread.where(np.ones(len(nodes), np.bool_))
+        search, rows = cycle.state[STATE], nodes.rows
+        if search is None:
+            return ACCEPT
+        search = self._as_of_now(search)
+        outcomes = search.outcomes(rows)
+        if not outcomes.any():
+            return Verdicts((), Findings(search, rows))
+        claims = [key_of(claim) for claim in search.claims]
+        parts = ACCEPT
+        for outcome in np.unique(outcomes).tolist():
+            mask = outcomes == outcome
+            match outcome:
+                case Outcome.LEFT_BEHIND:
+                    parts |= self.left_behind.where(mask, claim=claims[-1])
+                case Outcome.NOT_OFFERED:
+                    parts |= self.not_offered.where(mask, resources=_OnRows(search.unoffered, rows))
+                case Outcome.NOT_ALLOCATED:
+                    parts |= self.not_allocated.where(mask, claims=claims, scarcity=_OnRows(search.scarcity, rows))
+                case Outcome.FAILED_HERE:
+                    parts |= self.failed_here.where(mask, text=_OnRows(search.text, rows))
+                case Outcome.FAULT:
+                    parts |= self.failed.where(mask, text=_OnRows(search.text, rows))
+                case Outcome.UNAVAILABLE:
+                    parts |= self.unavailable.where(mask, claims=_OnRows(search.held, rows))
+        return Verdicts(parts.parts, Findings(search, rows))
+
+    def post_filter(self, cycle: Cycle, nodes: Nodes, codes: CodeColumn) -> PostFilterResult:
+        """Deallocate an idle claim that was not available on some node reached, or drop a claim left behind.
+
+        Fails where an earlier plugin ended PreFilter.
+        """
+        if STATE not in cycle.state:
+            return PostFilterResult(error("not found"))
+        search = cycle.state[STATE]
+        if search is None:
+            return PostFilterResult(unschedulable())
+        index = self._given_up(cycle, search)
+        if index is not None:
+            status = unschedulable("deallocation of ResourceClaim completed")
+            return PostFilterResult(status, objects=(writing.deallocated(search.claims[index]),))
+        if search.special is not None and not in_memory(search.special):
+            return PostFilterResult(unschedulable("deletion of ResourceClaim completed"), removed=(search.special,))
+        return PostFilterResult(unschedulable())
+
+    def score(self, cycle: Cycle, nodes: Nodes) -> IntArray:
+        """Count for each request with alternatives which one the node would give, int64 (n,): the first is worth 8.
+
+        Raises:
+            PluginError: PreFilter did not run.
+        """
+        if STATE not in cycle.state:
+            raise PluginError("not found")
+        scores = np.zeros(len(nodes), np.int64)
+        search = cycle.state[STATE]
+        if search is None or not any(map(_has_alternatives, search.claims)):
+            return scores
+        search = self._as_of_now(search)
+        search.outcomes(nodes.rows)
+        worth: dict[Hashable, int] = {}
+        for position, row in enumerate(nodes.rows.tolist()):
+            alike = search.alike(row)
+            if alike not in worth:
+                found = search.finding(row)
+                allocated = found if found is not None and found.allocations is not None else None
+                worth[alike] = _worth(search.claims, allocated) if allocated is not None else 0
+            scores[position] = worth[alike]
+        return scores
+
+    def normalize(self, cycle: Cycle, nodes: Nodes, scores: IntArray) -> IntArray:
+        """Scale the best to 100."""
+        return default_normalize(scores)
+
+    def reserve(self, cycle: Cycle, node_name: str) -> Status:
+        """Note what Filter found for the node, so that nobody else takes it."""
+        if STATE not in cycle.state:
+            return error("not found")
+        search, cluster = cycle.state[STATE], self.handle.cluster
+        if search is None or not search.to_allocate:
+            return SUCCESS
+        row = cluster.node_table.row_of[node_name]
+        if search.shareable and not search.is_of(cycle.pod):
+            return self._reserve(self._resolve(cycle.pod).claims, row)
+        found = search.finding(row)
+        if found is None or not found.allocations:
+            device_plugin_has_it = all(claim is search.special for _, claim in search.to_allocate)
+            return SUCCESS if device_plugin_has_it else error(_NOT_FOUND)
+        for (_, claim), allocation in zip(search.to_allocate, found.allocations, strict=True):
+            on_node = found.special.claim if found.special is not None and claim is search.special else claim
+            writing.take(on_node, allocation, cluster)
+        return SUCCESS
+
+    def unreserve(self, cycle: Cycle, node_name: str) -> None:
+        """Give back what Reserve noted and what PreBind wrote, but for allocations: those stay with their claims."""
+        search, cluster = _search_of(cycle), self.handle.cluster
+        if search is None:
+            return
+        claims = self._reserved(search, cycle.pod)
+        for claim in claims:
+            writing.give_back(claim, cluster)
+        for claim in claims:
+            if claim is not search.special:
+                writing.release(claim, cycle.pod, cluster)
+        if search.special is not None:
+            left = special_claim(cycle.pod, cluster)
+            if not in_memory(left):
+                cluster.delete(left)
+
+    def pre_bind(self, cycle: Cycle, node_name: str) -> Status:
+        """Write the allocations and reserve the claims for the pod.
+
+        A device that becomes ready only after its driver has done something is taken to become so; a driver that gave
+        up, or took too long, is a fault.
+        """
+        if STATE not in cycle.state:
+            return error("not found")
+        search, cluster = cycle.state[STATE], self.handle.cluster
+        if search is None:
+            return SUCCESS
+        claims = self._reserved(search, cycle.pod)
+        found: Finding | None = None
+        if search.shareable:
+            notes = ((index, writing.pending(claim, cluster)) for index, claim in enumerate(claims))
+            allocations = {index: note.claim.status.allocation for index, note in notes if note is not None}
+        else:
+            found = search.finding(cluster.node_table.row_of[node_name])
+            given = (found and found.allocations) or ()
+            allocations = dict(zip((i for i, _ in search.to_allocate), given, strict=False))
+        written = list(claims)
+        for index, claim in enumerate(claims):
+            if reserved_for(claim, cycle.pod):
+                continue
+            current, allocation = claim, allocations.get(index)
+            if claim is search.special:
+                if allocation is None and claim.spec.devices.requests is None:
+                    continue
+                if in_memory(claim) and found is not None and found.special is not None:
+                    current = found.special.claim
+            result = writing.write(current, allocation, cycle.pod, cluster)
+            if isinstance(result, str):
+                return error(result)
+            if claim is search.special and not (found and found.special and found.special.mappings):
+                which = f"no update of pod {cycle.pod.key} ExtendedResourceClaimStatus"
+                return error(f"nil or empty request mappings, {which}")
+            written[index] = result
+        status = self._ready(written)
+        if status.successful:
+            for claim in claims:
+                writing.give_back(claim, cluster)
+        return status
+
+    def signature(self, pod: PodInfo) -> Hashable | None:
+        """The resources the pod asks for, any of which a DeviceClass may come to back, and what its claims ask for.
+
+        None if the resources are devices, or a claim is not one that is only to be allocated.
+        """
+        demand = pod.demand
+        known = self._asked.get(id(demand))
+        if known is None:
+            if len(self._asked) >= _DEMANDS_KEPT:
+                self._asked.clear()
+            asked = frozenset(name for name, amount in demand.pending.items() if amount)
+            known = self._asked[id(demand)] = demand, asked, any(map(can_be_devices, asked))
+        _, asked, perhaps_devices = known
+        if perhaps_devices and asks_for_devices(pod, self.handle.cluster):
+            return None
+        if not pod.pod.spec.resource_claims:
+            return asked
+        claims = self._shareable(pod)
+        return None if claims is None else (asked, *(msgspec.json.encode(claim.spec.devices) for claim in claims))
+
+    def moves_by_template(self, pod: PodInfo) -> bool:
+        """Pods move nothing."""
+        return True
+
+    def moved_by(self, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
+        """Devices that are taken or given back move the nodes that see them; pods move nothing.
+
+        What becomes of the claims of the pod itself shows in its signature. Only a DeviceClass can make devices of what
+        a pod asks for that needs none.
+        """
+        search = _search_of(cycle)
+        if change.kind is ChangeKind.OBJECT and isinstance(change.subject, DeviceClass):
+            return Scope.EVERYTHING
+        if search is None:
+            return Scope.NOTHING
+        if not search.shareable:
+            return Scope.EVERYTHING
+        if change.kind is not ChangeKind.OBJECT:
+            return Scope.NOTHING if change.kind in (ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED) else Scope.ROW
+        if isinstance(change.subject, ResourceClaim | PendingAllocation):
+            return self._moved_by_claim(search, change)
+        return Scope.EVERYTHING if isinstance(change.subject, self.reads) else Scope.NOTHING
+
+    # -- inside ------------------------------------------------------------------
+
+    def _moved_by_claim(self, search: ClaimSearch, change: Change) -> Scope | frozenset[int]:
+        """Return what a claim moves that holds other devices than before.
+
+        Where devices are only taken, and a node still has enough, it had enough before. The note of an allocation that
+        has been written moves nothing by its end.
+        """
+        cluster, given_back = self.handle.cluster, change.before
+        if isinstance(given_back, PendingAllocation) and given_back is change.subject:
+            written = cluster.get(ResourceClaim, key_of(given_back.claim))
+            taken = taken_by(written)
+            if taken and taken == taken_by(given_back.claim) and all(each.share_id is None for each in taken):
+                return Scope.NOTHING
+        rows = rows_that_see(cluster, (change.subject, change.before))
+        if not rows:
+            return Scope.EVERYTHING if rows is None else Scope.NOTHING
+        if given_back is not None and rows_that_see(cluster, (given_back,)) != frozenset():
+            return rows
+        if any(map(_has_alternatives, search.claims)):
+            return rows  # which still may do, but for another alternative, and so score otherwise
+        allocator = _allocator(search.claims, cluster)
+        assert allocator is not None
+        return frozenset(row for row in rows if not allocator.fits(row, search.claims))
+
+    def _as_of_now(self, search: ClaimSearch) -> ClaimSearch:
+        """Return the search with the devices as they are now; what shareable claims ask for stays what it was."""
+        if not search.shareable or search.is_current:
+            return search
+        latest = self._latest
+        if latest is None or latest.claims is not search.claims or not latest.is_current:
+            cluster, claims = self.handle.cluster, search.claims
+            latest = ClaimSearch(search.pod, cluster, claims, None, {}, {}, _allocator(claims, cluster), {})
+            self._latest = latest
+        return latest
+
+    def _reserve(self, claims: Sequence[ResourceClaim], row: int) -> Status:
+        """Take devices on a node for claims of which it is known that they can be allocated there."""
+        cluster = self.handle.cluster
+        allocator = _allocator(claims, cluster)
+        allocations = allocator.allocate_alike(row, claims) if allocator is not None else None
+        if not allocations:
+            return error(_NOT_FOUND)
+        for claim, allocation in zip(claims, allocations, strict=True):
+            writing.take(claim, allocation, cluster)
+        return SUCCESS
+
+    def _reserved(self, search: ClaimSearch, pod: PodInfo) -> Sequence[ResourceClaim]:
+        """Return the claims that a search took devices for in the name of a pod, be they deleted in the meantime."""
+        if search.pod is pod:
+            return search.claims
+        cluster = self.handle.cluster
+        found = (cluster.get(ResourceClaim, key) or writing.noted(key, cluster) for key in claim_keys(pod))
+        return [claim for claim in found if claim is not None]
+
+    def _shareable(self, pod: PodInfo) -> tuple[ResourceClaim, ...] | None:
+        """Return the claims of a pod if all of them are there and only to be allocated."""
+        cluster, resolved = self.handle.cluster, self._resolve(pod)
+        if resolved.problem is not None:
+            return None
+        for claim in resolved.claims:
+            if claim.status.allocation is not None or not self._allocatable(claim, cluster, check=True).successful:
+                return None
+        return resolved.claims
+
+    def _claims_of(self, pod: PodInfo) -> tuple[ResourceClaim, ...] | None:
+        resolved = self._resolve(pod)
+        return resolved.claims if resolved.problem is None else None
+
+    def _resolve(self, pod: PodInfo) -> Resolved:
+        """Find the claims of a pod; the answer about the pod asked for last is kept while no claim changes."""
+        cluster = self.handle.cluster
+        now = cluster.version(ResourceClaim)
+        if self._last is not None and self._last[:2] == (pod, now) and not cluster.missing:
+            return self._last[2]
+        resolved = resolve(pod, cluster)
+        self._last = pod, now, resolved
+        return resolved
+
+    def _resolved(self, pod: PodInfo) -> tuple[tuple[ResourceClaim, ...], Status]:
+        resolved = self._resolve(pod)
+        if resolved.problem is None:
+            return resolved.claims, SUCCESS
+        name = resolved.claim.partition("/")[2]
+        evidence = {"pod": pod.key, "reference": resolved.reference, "claim": resolved.claim, "name": name}
+        return (), _PROBLEMS[resolved.problem].status(**evidence)
+
+    def _allocatable(self, claim: ResourceClaim, cluster: Cluster, *, check: bool) -> Status:
+        """Say whether a claim without an allocation may be given one; `check` its requests, too."""
+        if writing.pending(claim, cluster) is not None:
+            return self.being_allocated.status(claim=key_of(claim))
+        for request in (claim.spec.devices.requests or ()) if check else ():
+            wanted = _classes_of(request)
+            if not wanted:
+                return self.unknown_request.status(claim=key_of(claim), request=request.name)
+            for name, device_class in wanted:
+                if not device_class:
+                    return error(f"request {name}: unsupported request type")
+                if cluster.get(DeviceClass, device_class) is None:
+                    return self.no_class.status(claim=key_of(claim), request=name, device_class=device_class)
+        return SUCCESS
+
+    def _given_up(self, cycle: Cycle, search: ClaimSearch) -> int | None:
+        """Return the first claim, by index, that can be deallocated and could not be used from some node reached."""
+        allocated = ((i, claim) for i, claim in enumerate(search.user_claims) if claim.status.allocation is not None)
+        candidates = [index for index, claim in allocated if idle(claim, cycle.pod)]
+        found = cycle.findings.get(self.name)
+        if not candidates or found is None:
+            return None
+        unavailable = {index for _, finding in found.every() if finding is not None for index in finding.unavailable}
+        return next((index for index in candidates if index in unavailable), None)
+
+    def _ready(self, claims: Sequence[ResourceClaim]) -> Status:
+        """Say whether the devices that the claims hold can still become ready."""
+        if not any(map(waits_for_conditions, claims)):
+            return SUCCESS
+        now = self.handle.cluster.now()
+        for written in claims:
+            claim = self.handle.cluster.get(ResourceClaim, key_of(written)) or written
+            why = unready(claim, self.args.binding_timeout, now) if claim.status.allocation is not None else None
+            if why is not None and why.failed:
+                said = f"reason={why.reason}, message={quoted(why.message)}"
+                return error(f"device binding failed: claim={claim.metadata.name}, {said}")
+            if why is not None:
+                return error(f"device binding timeout: claim={claim.metadata.name}")
+        return SUCCESS
+
+
+_PROBLEMS = {
+    Problem.UNNAMED: DynamicResources.unnamed,
+    Problem.NOT_GENERATED: DynamicResources.not_generated,
+    Problem.MISSING: DynamicResources.missing,
+    Problem.DELETED: DynamicResources.deleted,
+    Problem.FOREIGN: DynamicResources.foreign,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _OnRows:
+    """Evidence that is found out by node row, asked for by position."""
+
+    ask: Callable[[int], Any]
+    rows: IndexArray
+
+    def at(self, row: int) -> Any:
+        return self.ask(int(self.rows[row]))
+
+
+def _allocator(claims: Sequence[ResourceClaim], cluster: Cluster) -> Allocator | None:
+    """Return what allocates claims; None if all of them are."""
+    to_allocate = any(claim.status.allocation is None for claim in claims)
+    return Allocator(cluster, devices_in_use(cluster)) if to_allocate else None
+
+
+def _search_of(cycle: Cycle) -> ClaimSearch | None:
+    if STATE not in cycle.state:
+        return None
+    return cycle.state[STATE]
+
+
+def _classes_of(request: DeviceRequest) -> list[tuple[str, str]]:
+    """Return (name, device class) of what a request asks for, its alternatives each; none if it asks for nothing."""
+    if request.exactly is not None:
+        return [(request.name, request.exactly.device_class_name)]
+    return [(f"{request.name}/{each.name}", each.device_class_name) for each in request.first_available or ()]
+
+
+def _has_alternatives(claim: ResourceClaim) -> bool:
+    return any(request.exactly is None for request in claim.spec.devices.requests or ())
+
+
+def _worth(claims: Sequence[ResourceClaim], found: Finding) -> int:
+    """Return what the alternatives are worth that the claims have, or would be given."""
+    worth = 0
+    new = iter(found.allocations or ())
+    for claim in claims:
+        allocation = claim.status.allocation or next(new)
+        given = {result.request for result in allocation.devices.results or ()}
+        for request in claim.spec.devices.requests or ():
+            if request.exactly is None:
+                for place, each in enumerate(request.first_available or ()):
+                    worth += (BEST_ALTERNATIVE - place) * (f"{request.name}/{each.name}" in given)
+    return worth

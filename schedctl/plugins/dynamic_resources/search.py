@@ -1,0 +1,433 @@
+"""What PreFilter makes of a pod's claims, and what Filter asks of it: where are all of them to be had?
+
+A `ClaimSearch` is the state of one cycle. It answers by node row and remembers what it answered, because no pod
+supposed on a node changes which devices are free there: an eviction frees none, and a nominated pod holds none yet. So
+the passes with nominated pods and all of preemption cost nothing more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from schedctl.api.devices import AllocationResult, DeviceClass, ResourceClaim
+from schedctl.api.meta import key_of
+from schedctl.api.node_selectors import NodeQuery
+from schedctl.api.pods import NodeSelector
+from schedctl.cache.arrays import BoolArray, IndexArray
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.node_matching import matching
+from schedctl.cache.node_table import NodeTable
+from schedctl.cache.pod_info import PodInfo
+from schedctl.devices import allocator
+from schedctl.devices.shortages import Refusal, Shortage
+from schedctl.errors import Inconclusive
+from schedctl.framework.device_classes import can_be_devices
+from schedctl.plugins.dynamic_resources.claims import Unready, needs_capable_node, users_of
+from schedctl.plugins.dynamic_resources.extended import NodeClaim, on_node
+
+OPTIONAL_NODE_OPERATIONS = "DRAOptionalNodeOperations"
+"""The feature a node must declare for devices that need no work on the node."""
+_UNASKED = -1
+_TOLD = 5
+"""Of how many devices it is told what speaks against them."""
+
+
+class Outcome(IntEnum):
+    """What became of one node."""
+
+    FITS = 0
+    LEFT_BEHIND = 1
+    NOT_OFFERED = 2
+    NOT_ALLOCATED = 3
+    FAILED_HERE = 4
+    FAULT = 5
+    UNAVAILABLE = 6
+
+
+class Held(NamedTuple):
+    """An allocated claim that cannot be used from a node.
+
+    Attributes:
+        claim: its key.
+        because: ``elsewhere``, the node is not among those from where its devices are reached; ``unready``, its
+            driver gave up; ``timeout``, they took too long to get ready; ``incapable``, the node does not declare
+            a feature they need.
+        detail: what the driver said, or the feature.
+        reach: the nodes from where its devices are reached, where the node is not among them.
+    """
+
+    claim: str
+    because: str
+    detail: str = ""
+    reach: NodeSelector | None = None
+
+
+class Lack(NamedTuple):
+    """A request for which a node has not enough devices.
+
+    Attributes:
+        claim: the claim's key.
+        request: the request, ``request/alternative`` where it has several.
+        device_class: the class it asks for.
+        wanted: how many devices it needs; 0 for all of them where there is none.
+        found: how many there were when the search got stuck.
+        too_many: whether it was the most a claim can hold that was in the way.
+        passed_over: how many devices were left, by the first reason.
+        closest: the device that came closest, None if there is no device.
+        others: the next ones, each with other reasons against it.
+    """
+
+    claim: str
+    request: str
+    device_class: str
+    wanted: int
+    found: int
+    too_many: bool
+    passed_over: Mapping[str, int]
+    closest: Closest | None
+    others: tuple[Closest, ...]
+
+
+class Closest(NamedTuple):
+    """A device and what speaks against it.
+
+    Attributes:
+        device: ``driver/pool/device``.
+        refusals: all that does.
+    """
+
+    device: str
+    refusals: tuple[Refusal, ...]
+
+
+class Scarcity(NamedTuple):
+    """Why claims cannot be allocated on a node.
+
+    Attributes:
+        lacking: the request the search could not get past, each of its alternatives.
+        pools: the pools that do not count, and why not.
+        error: what else went wrong.
+        incomplete: those of the pools of which slices are missing.
+        users: of the claims that hold devices, the pods they are reserved for, ``namespace/name``.
+    """
+
+    lacking: tuple[Lack, ...]
+    pools: Mapping[str, str]
+    error: str = ""
+    incomplete: tuple[str, ...] = ()
+    users: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+
+
+class Finding(NamedTuple):
+    """What Filter found out about one node.
+
+    Attributes:
+        unavailable: the claims, by index, that are allocated and cannot be used there.
+        allocations: what the claims that need it would be given, in order; None where nothing is to be allocated.
+        special: the claim for extended resources as this node needs it.
+        claims: all the claims, where the node will do.
+    """
+
+    unavailable: tuple[int, ...] = ()
+    allocations: tuple[AllocationResult, ...] | None = None
+    special: NodeClaim | None = None
+    claims: tuple[ResourceClaim, ...] = ()
+
+
+class Batch(NamedTuple):
+    """Nodes that were searched at once, for the same claims.
+
+    Attributes:
+        special: the claim for extended resources among them.
+        claims: the claims to be allocated.
+        found: the allocations by position.
+    """
+
+    special: NodeClaim | None
+    claims: tuple[ResourceClaim, ...]
+    found: allocator.Findings
+
+
+class ClaimSearch:
+    """The claims of one pod and where they are to be had, in one state of the cluster.
+
+    Attributes:
+        pod: the pod.
+        claims: the user's in the order of the spec, then the one for extended resources.
+        special: the one for extended resources, None if the pod has no such.
+    """
+
+    def __init__(
+        self,
+        pod: PodInfo,
+        cluster: Cluster,
+        claims: tuple[ResourceClaim, ...],
+        special: ResourceClaim | None,
+        reached_from: Mapping[int, NodeQuery],
+        unready: Mapping[int, Unready],
+        devices: allocator.Allocator | None,
+        classes: Mapping[str, DeviceClass],
+    ) -> None:
+        """Make the search.
+
+        Args:
+            pod: the pod.
+            cluster: where it is to go.
+            claims: all claims, the special one last.
+            special: the claim for extended resources.
+            reached_from: for allocated claims, by index, the nodes from where their devices are reached.
+            unready: for allocated claims, by index, why their devices will not do.
+            devices: what allocates the other claims; None if there are none.
+            classes: which class stands in for which extended resource.
+        """
+        self.pod = pod
+        self.claims = claims
+        self.special = special
+        self._cluster = cluster
+        self._reached_from = reached_from
+        self._unready = unready
+        self._devices = devices
+        self._classes = classes
+        self._shareable = special is None and all(claim.status.allocation is None for claim in claims)
+        rows = len(cluster.node_table)
+        self._outcomes = np.full(rows, _UNASKED, np.int8)
+        self._batch_of = np.full(rows, -1, np.int32)
+        self._place = np.zeros(rows, np.intp)
+        self._batches: list[Batch] = []
+        self._found: dict[int, Finding | None] = {}
+
+    @property
+    def shareable(self) -> bool:
+        """Whether all that is to be done is to allocate the user's claims, which is the same for pods of equal ones."""
+        return self._shareable
+
+    def is_of(self, pod: PodInfo) -> bool:
+        """Return whether it is a pod's search, and of the devices and claims as they are now."""
+        claims = ((claim, self._cluster.get(ResourceClaim, key_of(claim))) for claim in self.claims)
+        return self.pod is pod and self.is_current and all(claim is now for claim, now in claims)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether it is of the devices as they are now."""
+        return self._devices is None or self._devices.is_current
+
+    def alike(self, row: int) -> Hashable:
+        """Return something that is equal for nodes, asked about before, on which claims get equal devices."""
+        number = int(self._batch_of[row])
+        fits = self._outcomes[row] == Outcome.FITS
+        return fits, number, self._batches[number].found.group(int(self._place[row])) if number >= 0 else 0
+
+    @property
+    def user_claims(self) -> tuple[ResourceClaim, ...]:
+        """The claims but for the one for extended resources."""
+        return self.claims if self.special is None else self.claims[:-1]
+
+    @property
+    def to_allocate(self) -> tuple[tuple[int, ResourceClaim], ...]:
+        """The claims without an allocation, by index."""
+        return tuple((i, claim) for i, claim in enumerate(self.claims) if claim.status.allocation is None)
+
+    def outcomes(self, rows: IndexArray) -> npt.NDArray[np.int8]:
+        """Return what becomes of nodes by row, int8 (n,) of `Outcome`.
+
+        Raises:
+            Inconclusive: the search was given up on one of them.
+        """
+        outcomes = self._outcomes[rows]
+        unasked = rows[outcomes == _UNASKED]
+        if len(unasked) > 1:
+            once = np.zeros(len(self._outcomes), np.bool_)
+            once[unasked] = True
+            unasked = np.flatnonzero(once)
+        if len(unasked):
+            self._ask(unasked)
+            outcomes = self._outcomes[rows]
+        return outcomes
+
+    def text(self, row: int) -> str:
+        """Return what went wrong on a node whose search failed."""
+        batch = self._batches[self._batch_of[row]]
+        return str(batch.found.fault(int(self._place[row])))
+
+    def finding(self, row: int) -> Finding | None:
+        """Return what was found out about a node, None where there was nothing to find out or no way to use it."""
+        if row not in self._found:
+            self._found[row] = self._find(row)
+        return self._found[row]
+
+    def held(self, row: int) -> tuple[Held, ...]:
+        """Return the allocated claims that cannot be used from a node, and why."""
+        return tuple(held for _, held in self._held(row))
+
+    def unoffered(self, row: int) -> tuple[str, ...]:
+        """Return the resources that are neither devices nor listed by a node."""
+        table, rows = self._cluster.node_table, np.array([row], np.intp)
+        return tuple(name for name in self._asked() if name not in self._classes and not _listed(table, name, rows)[0])
+
+    def scarcity(self, row: int) -> Scarcity:
+        """Return why the claims cannot be allocated on a node; dear, and true only of the cluster as it was asked."""
+        assert self._devices is not None
+        found = self._devices.explain(row, self._batches[self._batch_of[row]].claims)
+        lacking = tuple(map(_lack, found.shortages))
+        pools = {str(pool): why for pool, why in found.pools}
+        return Scarcity(lacking, pools, found.error, tuple(map(str, found.incomplete)), self._users(lacking))
+
+    # -- inside ------------------------------------------------------------------
+
+    def _users(self, lacking: Iterable[Lack]) -> dict[str, tuple[str, ...]]:
+        """Return the pods that use the claims which hold the devices told of, by claim; pending claims have none."""
+        judged = (each for lack in lacking for each in (lack.closest, *lack.others) if each is not None)
+        holders = {holder for each in judged for refusal in each.refusals for holder in refusal.holders}
+        known = self._cluster.every(ResourceClaim)
+        return {key: users_of(known[key]) for key in sorted(holders & known.keys())}
+
+    def _ask(self, rows: IndexArray) -> None:
+        """Work out the outcome of rows, each once, that were not asked before."""
+        if self.special is None:
+            self._search(rows, None)
+            return
+        if self.special.spec.devices.requests is not None:
+            self._outcomes[rows] = Outcome.LEFT_BEHIND
+            return
+        table = self._cluster.node_table
+        for name in self._asked():
+            if name not in self._classes:
+                self._outcomes[rows[~_listed(table, name, rows)]] = Outcome.NOT_OFFERED
+        rows = rows[self._outcomes[rows] == _UNASKED]
+        backed = [name for name in self._asked() if name in self._classes]
+        absent = np.array([table.column(table.allocatable, name)[rows] == 0 for name in backed], np.bool_)
+        kinds, kind = np.unique(absent, axis=1, return_inverse=True)
+        for number, needed in enumerate(kinds.T):
+            names = [name for name, is_needed in zip(backed, needed.tolist(), strict=True) if is_needed]
+            self._search_with_devices(rows[kind.ravel() == number], names)
+
+    def _asked(self) -> list[str]:
+        """Return the resources the pod asks for that could be devices."""
+        return [name for name, amount in self.pod.demand.pending.items() if amount and can_be_devices(name)]
+
+    def _search_with_devices(self, rows: IndexArray, resources: Sequence[str]) -> None:
+        """Search rows on which these resources have to be devices."""
+        assert self.special is not None
+        allocated = self.special.status.allocation is not None
+        if not self.user_claims and (allocated or not resources):
+            self._outcomes[rows] = Outcome.FITS
+        elif allocated:
+            self._search(rows, None)
+        else:
+            self._search(rows, on_node(self.special, self.pod, resources, self._classes))
+
+    def _search(self, rows: IndexArray, special: NodeClaim | None) -> None:
+        outcomes = np.zeros(len(rows), np.int8)
+        outcomes[self._unavailable(rows)] = Outcome.UNAVAILABLE
+        if self._devices is not None:
+            claims = tuple(
+                special.claim if special is not None and claim is self.special else claim
+                for _, claim in self.to_allocate
+            )
+            found = self._devices.allocate_all(rows, claims)
+            outcomes[~found.feasible] = Outcome.NOT_ALLOCATED
+            outcomes[found.invalid] = Outcome.FAILED_HERE
+            outcomes[found.failed] = Outcome.FAULT
+            if found.exceeded.any():
+                raise self._given_up(int(rows[found.exceeded.argmax()]))
+            self._batch_of[rows] = len(self._batches)
+            self._place[rows] = np.arange(len(rows))
+            self._batches.append(Batch(special, claims, found))
+        self._outcomes[rows] = outcomes
+
+    def _given_up(self, row: int) -> Inconclusive:
+        node = self._cluster.node_table.names[row]
+        claims = ", ".join(f'"{key_of(claim)}"' for claim in self.claims)
+        what = f"the search for devices on node {node} was given up after {allocator.BUDGET} steps"
+        return Inconclusive("DynamicResources", what, f"pod {self.pod.key}, claims {claims}")
+
+    def _unavailable(self, rows: IndexArray) -> BoolArray:
+        """Return the rows from which some allocated claim cannot be used, bool (n,)."""
+        if self._unready:
+            return np.ones(len(rows), np.bool_)
+        unavailable = np.zeros(len(rows), np.bool_)
+        table = self._cluster.node_table
+        for query in self._reached_from.values():
+            unavailable |= ~matching(table, query)[rows]
+        if any(needs_capable_node(claim.status.allocation) for claim in self.claims):
+            unavailable |= np.array([not _capable(table, row) for row in rows.tolist()], np.bool_)
+        return unavailable
+
+    def _held(self, row: int) -> Iterator[tuple[int, Held]]:
+        """Yield the claims, by index, that are allocated and cannot be used from a node."""
+        table = self._cluster.node_table
+        for index, claim in enumerate(self.claims):
+            if index in self._reached_from and not _matches(table, self._reached_from[index], row):
+                reach = claim.status.allocation.node_selector if claim.status.allocation is not None else None
+                yield index, Held(key_of(claim), "elsewhere", reach=reach)
+            elif needs_capable_node(claim.status.allocation) and not _capable(table, row):
+                yield index, Held(key_of(claim), "incapable", OPTIONAL_NODE_OPERATIONS)
+            elif index in self._unready:
+                why = self._unready[index]
+                yield index, Held(key_of(claim), "unready" if why.failed else "timeout", why.message or why.reason)
+
+    def _find(self, row: int) -> Finding | None:
+        outcome, number = self._outcomes[row], int(self._batch_of[row])
+        if outcome == Outcome.UNAVAILABLE:
+            return Finding(tuple(index for index, _ in self._held(row)))
+        if outcome != Outcome.FITS:
+            return None
+        if number < 0:
+            return Finding(claims=self.claims)
+        batch = self._batches[number]
+        return Finding((), batch.found.at(int(self._place[row])), batch.special, self.claims)
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What Filter found out about a column, by position.
+
+    Attributes:
+        search: where it is known.
+        rows: intp (n,), the node row at each position.
+    """
+
+    search: ClaimSearch
+    rows: IndexArray
+
+    def at(self, row: int) -> Finding | None:
+        """Return the finding at a position."""
+        return self.search.finding(int(self.rows[row]))
+
+
+def _lack(shortage: Shortage) -> Lack:
+    nearest = [Closest(str(each.device), each.refusals) for each in shortage.nearest[:_TOLD]]
+    return Lack(
+        shortage.claim,
+        shortage.request,
+        shortage.class_name,
+        shortage.wanted,
+        shortage.found,
+        shortage.limit,
+        {why.value: number for why, number in shortage.histogram().most_common()},
+        next(iter(nearest), None),
+        tuple(nearest[1:]),
+    )
+
+
+def _listed(table: NodeTable, resource: str, rows: IndexArray) -> BoolArray:
+    """Return which nodes have an entry for a resource, be it 0, bool (n,)."""
+    listed: BoolArray = table.column(table.allocatable, resource)[rows] != 0
+    for position in np.flatnonzero(~listed).tolist():
+        listed[position] = resource in (table.objects[int(rows[position])].status.allocatable or {})
+    return listed
+
+
+def _matches(table: NodeTable, query: NodeQuery, row: int) -> bool:
+    return query.matches(table.names[row], table.objects[row].metadata.labels)
+
+
+def _capable(table: NodeTable, row: int) -> bool:
+    return OPTIONAL_NODE_OPERATIONS in (table.objects[row].status.declared_features or ())

@@ -1,0 +1,119 @@
+"""What becomes of claims when a pod takes them and gives them up: as objects in the cluster.
+
+Reserve leaves the claim object alone and notes the allocation beside it (`PendingAllocation`), so that a second pod
+has to wait for the first to write it. PreBind writes it, as the API server would then show it; the time of allocation
+alone is left out, since only a wait that a dry run does not sit through reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from schedctl.api.devices import (
+    AllocationResult,
+    ResourceClaim,
+    ResourceClaimConsumerReference,
+    ResourceClaimStatus,
+)
+from schedctl.api.meta import ObjectMeta, key_of
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.pod_info import PodInfo
+from schedctl.devices.allocated import PendingAllocation
+from schedctl.plugins.dynamic_resources.claims import reserved_for, uid_of
+from schedctl.plugins.dynamic_resources.extended import in_memory, written_name
+
+FINALIZER = "resource.kubernetes.io/delete-protection"
+MOST_USERS = 256
+"""How many pods a claim can be reserved for; the API server refuses more."""
+
+
+def pending(claim: ResourceClaim, cluster: Cluster) -> PendingAllocation | None:
+    """Return the allocation of a claim that is not written yet, None if there is none."""
+    return cluster.get(PendingAllocation, uid_of(claim))
+
+
+def noted(key: str, cluster: Cluster) -> ResourceClaim | None:
+    """Return the claim of a key, ``namespace/name``, as the note of its allocation has it, None if there is none."""
+    notes = cluster.every(PendingAllocation).values()
+    return next((note.claim for note in notes if key_of(note.claim) == key), None)
+
+
+def take(claim: ResourceClaim, allocation: AllocationResult, cluster: Cluster) -> None:
+    """Note an allocation that is to be written; the first one counts when a pod refers to a claim twice."""
+    if pending(claim, cluster) is None:
+        allocated = replace(_protected(claim), status=replace(claim.status, allocation=allocation))
+        cluster.put(PendingAllocation(metadata=ObjectMeta(name=uid_of(claim)), claim=allocated))
+
+
+def give_back(claim: ResourceClaim, cluster: Cluster) -> None:
+    """Drop the note of an allocation, if there is one."""
+    noted = pending(claim, cluster)
+    if noted is not None:
+        cluster.delete(noted)
+
+
+def write(
+    claim: ResourceClaim, allocation: AllocationResult | None, pod: PodInfo, cluster: Cluster
+) -> ResourceClaim | str:
+    """Write an allocation and reserve the claim for a pod; return the claim as it is then, or why it cannot be done.
+
+    Args:
+        claim: as PreFilter found it; the one for extended resources is created.
+        allocation: what Reserve noted, None for a claim that had one.
+        pod: who is to use it.
+        cluster: where the claim is.
+    """
+    if in_memory(claim):
+        name = written_name(claim, cluster)
+        metadata = replace(claim.metadata, name=name, uid=f"{claim.metadata.namespace}/{name}")
+        current: ResourceClaim | None = replace(claim, metadata=metadata, status=ResourceClaimStatus())
+    else:
+        current = cluster.get(ResourceClaim, key_of(claim))
+    what = "reservation" if allocation is None else "allocation and reservation"
+    if current is None:
+        return f'add {what} to claim {key_of(claim)}: resourceclaims.resource.k8s.io "{claim.metadata.name}" not found'
+    if current.metadata.deletion_timestamp is not None:
+        return f"claim {key_of(claim)} got deleted in the meantime"
+    status = current.status
+    if allocation is not None:
+        if status.allocation is not None:
+            return f"claim {key_of(claim)} got allocated elsewhere in the meantime"
+        current, status = _protected(current), replace(status, allocation=allocation)
+    elif status.allocation is None:
+        return f"claim {key_of(claim)} got deallocated elsewhere in the meantime"
+    users = list(status.reserved_for or ())
+    wrong = ""
+    if len(users) == MOST_USERS:
+        wrong = f"status.reservedFor: Too many: {len(users) + 1}: must have at most {MOST_USERS} items"
+    elif any(user.uid == pod.uid for user in users):
+        wrong = f'status.reservedFor[{len(users)}].uid: Duplicate value: "{pod.uid}"'
+    if wrong:
+        named = f'ResourceClaim.resource.k8s.io "{claim.metadata.name}"'
+        return f"add {what} to claim {key_of(claim)}: {named} is invalid: {wrong}"
+    users.append(ResourceClaimConsumerReference(resource="pods", name=pod.pod.metadata.name, uid=pod.uid))
+    written = replace(current, status=replace(status, reserved_for=users))
+    cluster.put(written)
+    return written
+
+
+def release(claim: ResourceClaim, pod: PodInfo, cluster: Cluster) -> None:
+    """Take a pod off the users of an allocated claim, if it is one."""
+    current = cluster.get(ResourceClaim, key_of(claim))
+    if current is not None and current.status.allocation is not None and reserved_for(current, pod):
+        users = [user for user in current.status.reserved_for or () if user.uid != pod.uid]
+        cluster.put(replace(current, status=replace(current.status, reserved_for=users)))
+
+
+def deallocated(claim: ResourceClaim) -> ResourceClaim:
+    """Return the claim without devices and without users."""
+    return replace(claim, status=ResourceClaimStatus())
+
+
+def _protected(claim: ResourceClaim) -> ResourceClaim:
+    """Return the claim with the finalizer that keeps it from vanishing while it is allocated."""
+    finalizers: Sequence[str] = claim.metadata.finalizers or ()
+    if FINALIZER in finalizers:
+        return claim
+    return replace(claim, metadata=replace(claim.metadata, finalizers=[*finalizers, FINALIZER]))

@@ -1,0 +1,4 @@
+"""InterPodAffinity: pods that want, or refuse, the company of others in a topology domain.
+
+`plugin` answers from the counts that `state` keeps; `causes` finds the pods behind a refusal.
+"""

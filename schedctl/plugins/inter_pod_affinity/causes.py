@@ -1,0 +1,163 @@
+"""The pods behind a refusal by InterPodAffinity, looked for when somebody reads the evidence and not before.
+
+A verdict carries a `CauseColumn`. Reading a row of it goes over the running pods of the domain and names the term, the
+domain and the pods, as the cluster has them then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from schedctl.api.selectors import LabelQuery, Requirement
+from schedctl.cache.affinity_terms import carried_terms
+from schedctl.cache.nodes import Nodes
+from schedctl.cache.pod_info import AffinityTerm, PodInfo
+from schedctl.plugins.inter_pod_affinity.state import NO_DOMAIN, AffinityState, concerning, matches_all
+
+NAMED = 10
+"""How many pods a cause names; it counts them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why InterPodAffinity refuses a node.
+
+    Attributes:
+        topology_key: of the term.
+        domain: the node's value of that label, None where it has none.
+        selector: the labels the term is about, as kubectl writes selectors.
+        namespaces: the namespaces it is about, sorted; None for all.
+        pods: ``namespace/name`` of pods, the first `NAMED`. Where company lacks, the running pods that would do, all
+            of them elsewhere; where company is forbidden, the pods in the domain that are in the way.
+        number: how many pods there are.
+    """
+
+    topology_key: str
+    domain: str | None
+    selector: str
+    namespaces: tuple[str, ...] | None
+    pods: tuple[str, ...]
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class CauseColumn:
+    """The cause for each row of a column; a `schedctl.framework.reasons.OnDemand`.
+
+    Attributes:
+        find: finds the cause for one row.
+        state: what PreFilter found.
+        nodes: the column the verdict is about.
+    """
+
+    find: Callable[[AffinityState, Nodes, int], Cause]
+    state: AffinityState
+    nodes: Nodes
+
+    def at(self, row: int) -> Cause:
+        """Return the cause for a row.
+
+        Raises:
+            LookupError: the cluster has changed so that nothing is in the way any more.
+        """
+        return self.find(self.state, self.nodes, row)
+
+
+def missing_company(state: AffinityState, nodes: Nodes, row: int) -> Cause:
+    """Return the first required term whose label the node lacks, else the first whose domain lacks company."""
+    wanted = _company(state, nodes, row)
+    unlabelled = [term for term in state.required if _domain(nodes, row, term) is None]
+    lacking = unlabelled or [
+        term
+        for term in state.required
+        if not any(matches_all(state.required, info) for info in _neighbours(nodes, row, term.topology_key))
+    ]
+    if not lacking:
+        raise LookupError("all required terms are met on this row")
+    return _cause(lacking[0], nodes, row, wanted)
+
+
+def unwanted_company(state: AffinityState, nodes: Nodes, row: int) -> Cause:
+    """Return the first anti-affinity term of the pod that pods in the node's domain match."""
+    for term in state.anti:
+        neighbours = _neighbours(nodes, row, term.topology_key)
+        met = [info for info in neighbours if term.matches(info.namespace, None, info.labels)]
+        if met:
+            return _cause(term, nodes, row, met)
+    raise LookupError("no anti-affinity term is met on this row")
+
+
+def repelling_pods(state: AffinityState, nodes: Nodes, row: int) -> Cause:
+    """Return the first anti-affinity term about the pod that pods in the node's domain carry."""
+    pod, concerned = state.pod, concerning(state.pod, nodes.cluster)
+    terms = [carriers.term for carriers in nodes.cluster.affinity_terms.required_anti.about(pod.labels, concerned)]
+    for info in _supposed([], nodes, row):
+        terms += (term for term in carried_terms(info).required_anti if concerned(term))
+    for term in dict.fromkeys(terms):
+        neighbours = _neighbours(nodes, row, term.topology_key)
+        met = [info for info in neighbours if term in carried_terms(info).required_anti]
+        if met:
+            return _cause(term, nodes, row, met)
+    raise LookupError("no pod in reach of this row has an anti-affinity term about the pod")
+
+
+def _cause(term: AffinityTerm, nodes: Nodes, row: int, pods: Iterable[PodInfo]) -> Cause:
+    keys = tuple(dict.fromkeys(info.key for info in pods))
+    return Cause(
+        term.topology_key,
+        _domain(nodes, row, term),
+        _worded(term.selector),
+        None if term.namespace_selector.everything else tuple(sorted(term.namespaces)),
+        keys[:NAMED],
+        len(keys),
+    )
+
+
+def _domain(nodes: Nodes, row: int, term: AffinityTerm) -> str | None:
+    return nodes.labels.maps[int(nodes.rows[row])].get(term.topology_key)
+
+
+def _company(state: AffinityState, nodes: Nodes, row: int) -> list[PodInfo]:
+    """The running pods that match all required terms, as supposed at a row, in the order of the pod table."""
+    table = nodes.cluster.pod_table
+    selected = table.alive.copy()
+    for term in state.required:
+        selected &= table.select(term.selector, None if term.namespace_selector.everything else term.namespaces)
+    found = (table.infos[pod_row] for pod_row in np.flatnonzero(selected).tolist())
+    running = [info for info in found if info is not None]
+    return [info for info in _supposed(running, nodes, row) if matches_all(state.required, info)]
+
+
+def _neighbours(nodes: Nodes, row: int, key: str) -> list[PodInfo]:
+    """The pods in the node's domain, as supposed at the row; none where the node has no such label."""
+    table = nodes.cluster.pod_table
+    domains = nodes.labels.domains(key).codes
+    domain = domains[nodes.rows[row]]
+    if domain == NO_DOMAIN:
+        return []
+    near = np.flatnonzero((domains[table.node] == domain) & table.alive)
+    infos = (table.infos[pod_row] for pod_row in near.tolist())
+    return _supposed([info for info in infos if info is not None], nodes, row)
+
+
+def _supposed(infos: list[PodInfo], nodes: Nodes, row: int) -> list[PodInfo]:
+    for info, sign in nodes.changes.at(row) if nodes.changes is not None else ():
+        infos = [*infos, info] if sign > 0 else [other for other in infos if other.key != info.key]
+    return infos
+
+
+def _worded(selector: LabelQuery) -> str:
+    """A selector as kubectl writes it: ``app=web,tier in (a,b),!canary``; an empty text selects everything."""
+    return "<none>" if selector.nothing else ",".join(_worded_requirement(r) for r in selector.requirements)
+
+
+def _worded_requirement(requirement: Requirement) -> str:
+    key, values = requirement.key, sorted(requirement.values)
+    if requirement.operator == "In":
+        return f"{key}={values[0]}" if len(values) == 1 else f"{key} in ({','.join(values)})"
+    if requirement.operator == "NotIn":
+        return f"{key} notin ({','.join(values)})"
+    return f"!{key}" if requirement.operator == "DoesNotExist" else key

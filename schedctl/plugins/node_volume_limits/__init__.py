@@ -1,0 +1,4 @@
+"""NodeVolumeLimits: how many volumes of a CSI driver a node takes.
+
+`plugin` answers; `volumes` says which volumes a pod uses, `usage` which a node has, `events` what requeues.
+"""

@@ -1,0 +1,308 @@
+"""NodeVolumeLimits: how many volumes of a CSI driver can be attached to a node.
+
+A node's CSINode says which drivers it has and how many volumes each can attach. A pod is kept away where its volumes
+would be too many, and, if the CSIDriver asks for that (KEP-5030), where a driver it needs is not installed. Which
+volumes count is in ``node_volume_limits_volumes``, how many there are already in ``node_volume_limits_usage``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from schedctl.api.nodes import Node
+from schedctl.api.storage import (
+    CSIDriver,
+    CSINode,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    VolumeAttachment,
+)
+from schedctl.cache.arrays import BoolArray
+from schedctl.cache.cluster import Change, ChangeKind, Cluster
+from schedctl.cache.nodes import Nodes
+from schedctl.cache.pod_info import PodInfo
+from schedctl.framework.cycles import Cycle, StateKey
+from schedctl.framework.events import Registration
+from schedctl.framework.points import FilterPlugin, PreFilterPlugin, Scope
+from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
+from schedctl.framework.statuses import SKIP, Code, Status
+from schedctl.plugins.node_volume_limits.events import NODE_VOLUME_LIMITS
+from schedctl.plugins.node_volume_limits.usage import NodeDrivers, node_drivers, volumes_in_use
+from schedctl.plugins.node_volume_limits.volumes import (
+    Attachments,
+    CSIVolume,
+    Fault,
+    attachments,
+    is_attached,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the pod needs attached.
+
+    Attributes:
+        elsewhere: on nodes without a CSINode, where volumes of in-tree plugins do not count.
+        here: on nodes with one.
+    """
+
+    elsewhere: Attachments
+    here: Attachments
+
+    @property
+    def nothing(self) -> bool:
+        """Whether there is nothing to attach, and nothing wrong with it."""
+        here, elsewhere = self.here, self.elsewhere
+        return not (here.volumes or here.fault is not None or elsewhere.volumes or elsewhere.fault is not None)
+
+
+WANTED = StateKey[Wanted]("NodeVolumeLimits")
+"""Written by PreFilter: what is wanted as far as it matters while no pods are supposed; see `_of_any_pod`."""
+
+
+class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
+    """Keeps a pod from nodes that can attach no more volumes of a CSI driver it needs."""
+
+    reads = (CSIDriver, CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass, VolumeAttachment)
+
+    exceeded = Reason("node(s) exceed max volume count")
+    driverless = Reason("{driver} CSI driver is not installed on the node")
+    claimless = Reason('looking up PVC {claim}: persistentvolumeclaim "{name}" not found', unresolvable=True)
+    unreadable = Reason("{fault}", code=Code.ERROR)
+
+    def signature(self, pod: PodInfo) -> Hashable:
+        """The volumes to be attached, of those that no running pod mounts only the driver."""
+        if not any(map(is_attached, pod.pod.spec.volumes or ())):
+            return ()
+        wanted = _of_any_pod(self.handle.cluster, pod)
+        return () if wanted.nothing else (wanted.here.content, wanted.elsewhere.content)
+
+    def moves_by_template(self, pod: PodInfo) -> bool:
+        """For pods with volumes it matters on which node another stands."""
+        return not any(map(is_attached, pod.pod.spec.volumes or ()))
+
+    def moved_by(self, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
+        """A pod with volumes changes its own node, for a pod that has some; so do the objects of a node's storage.
+
+        A node that takes the volumes although a pod has come took them before. What becomes of the claims of the pod
+        itself shows in its signature.
+        """
+        if WANTED not in cycle.state or cycle.state[WANTED].nothing:
+            return Scope.NOTHING
+        cluster, subject = self.handle.cluster, change.subject
+        if change.kind is ChangeKind.NODES:
+            return Scope.ROW
+        if change.kind is ChangeKind.OBJECT and not isinstance(subject, self.reads):
+            return Scope.NOTHING
+        match subject:
+            case CSIDriver():
+                return Scope.EVERYTHING
+            case CSINode():
+                row = cluster.node_table.row_of.get(subject.metadata.name)
+                return Scope.NOTHING if row is None else frozenset((row,))
+        wanted = cycle.state[WANTED].here
+        drivers = cluster.derived(node_drivers, CSINode, Node)
+        if not wanted.volumes or wanted.fault is not None or not drivers.limited_somewhere:
+            return Scope.NOTHING
+        if change.kind is ChangeKind.OBJECT:
+            rows = volumes_in_use(cluster).moved_by(cluster, change)
+            return Scope.EVERYTHING if rows is None else rows
+        if change.kind is ChangeKind.NODE_UPDATED or not drivers.limited[change.row]:
+            return Scope.NOTHING
+        if not any(map(is_attached, subject.pod.spec.volumes or ())):
+            return Scope.NOTHING
+        still = change.kind is ChangeKind.POD_ADDED and volumes_in_use(cluster).takes(change.row, wanted, drivers)
+        return Scope.NOTHING if still else Scope.ROW
+
+    def events_to_register(self) -> tuple[Registration, ...]:
+        """Attachments that end, and drivers and limits that change."""
+        return NODE_VOLUME_LIMITS
+
+    def pre_filter(self, cycle: Cycle, nodes: Nodes) -> Status | None:
+        """Skip pods without volumes that may count."""
+        if not any(map(is_attached, cycle.pod.pod.spec.volumes or ())):
+            return SKIP
+        cluster = nodes.cluster
+        cycle.state[WANTED] = (_wanted if cluster.missing else _of_any_pod)(cluster, cycle.pod)
+        return None
+
+    def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
+        """Refuse nodes that lack a driver, or where a driver would have more volumes than it can attach."""
+        cluster = nodes.cluster
+        kept = WANTED in cycle.state and nodes.changes is None
+        wanted = cycle.state[WANTED] if kept else _wanted(cluster, cycle.pod)
+        if wanted.nothing:
+            return ACCEPT
+        drivers = cluster.derived(node_drivers, CSINode, Node)
+        known = nodes.gather(drivers.known)
+        verdicts = self._unready(wanted.here, nodes, known, drivers)
+        if not known.all():
+            verdicts |= self._unready(wanted.elsewhere, nodes, ~known, drivers)
+        if wanted.here.volumes and wanted.here.fault is None and drivers.limited_somewhere:
+            verdicts = verdicts.then(self._overfull(wanted.here, nodes, drivers))
+        return verdicts
+
+    def _unready(self, wanted: Attachments, nodes: Nodes, where: BoolArray, drivers: NodeDrivers) -> Verdicts:
+        """Refuse nodes, of those of a mask, because the volumes cannot be told, or a driver is missing."""
+        if wanted.fault is not None:
+            return self._fault(wanted.fault, where)
+        verdicts = ACCEPT
+        for driver in wanted.drivers:
+            missing = where & ~nodes.gather(drivers.installed[driver]) if driver in drivers.installed else where.copy()
+            opted = nodes.cluster.get(CSIDriver, driver) if missing.any() else None
+            if opted is not None and opted.spec.prevent_pod_scheduling_if_missing:
+                volumes = wanted.names(driver)
+                verdicts = verdicts.then(self.driverless.where(missing, driver=driver, volumes=volumes))
+        return verdicts
+
+    def _overfull(self, wanted: Attachments, nodes: Nodes, drivers: NodeDrivers) -> Verdicts:
+        """Refuse nodes on which a limit would be exceeded, fail on those whose volumes cannot be counted."""
+        in_use = volumes_in_use(nodes.cluster)
+        supposed = in_use.supposed(nodes)
+        verdicts = ACCEPT
+        faulty = in_use.faulty(nodes, supposed)
+        if faulty is not None:
+            faulty &= nodes.gather(drivers.limited)
+            if faulty.any():
+                verdicts = self.unreadable.where(faulty, fault=_FaultyPods(nodes, True), pod=_FaultyPods(nodes, False))
+        for driver in wanted.drivers:
+            if driver not in drivers.limits:
+                continue
+            volumes = wanted.of(driver)
+            used = in_use.used(nodes, driver, supposed)
+            limit = nodes.gather(drivers.limits[driver])
+            new = len(volumes) - in_use.mounted(nodes, volumes, supposed)
+            over = (used + new > limit) & (new > 0)
+            if over.any():
+                verdicts = verdicts.then(
+                    self.exceeded.where(
+                        over,
+                        driver=driver,
+                        limit=limit,
+                        used=used,
+                        new=new,
+                        volumes=wanted.names(driver),
+                        holders=_Holders(nodes, driver),
+                        attached=_AttachedVolumes(nodes, driver),
+                    )
+                )
+        return verdicts
+
+    def _fault(self, fault: Fault, where: BoolArray) -> Verdicts:
+        if not fault.text:
+            return self.claimless.where(where.copy(), claim=fault.claim, name=fault.claim.partition("/")[2])
+        return self.unreadable.where(where.copy(), fault=fault.text)
+
+
+def _wanted(cluster: Cluster, pod: PodInfo) -> Wanted:
+    return Wanted(
+        attachments(cluster, pod, migrating=False, running=False),
+        attachments(cluster, pod, migrating=True, running=False),
+    )
+
+
+def _of_any_pod(cluster: Cluster, pod: PodInfo) -> Wanted:
+    """Return what a pod needs attached, so that it is the same for pods whose volumes are of nobody else.
+
+    Where it is limited what a driver attaches, a volume that a running pod mounts is told by its handle. What is wanted
+    elsewhere is left out where no node is without a CSINode.
+    """
+    drivers = cluster.derived(node_drivers, CSINode, Node)
+    wanted = attachments(cluster, pod, migrating=True, running=False)
+    limited = any(volume.driver in drivers.limits for volume in wanted.volumes)
+    in_use = volumes_in_use(cluster) if limited else None
+
+    def attached(found: Attachments) -> Attachments:
+        volumes = {
+            volume if in_use is not None and not in_use.is_fresh(volume) else CSIVolume(volume.driver, place): names
+            for place, (volume, names) in enumerate(found.volumes.items())
+        }
+        return Attachments(volumes, found.fault)
+
+    here = attached(wanted)
+    if drivers.known_everywhere:
+        return Wanted(here, here)
+    return Wanted(attached(attachments(cluster, pod, migrating=False, running=False)), here)
+
+
+@dataclass(frozen=True, slots=True)
+class _Holders:
+    """The pods of each node for which volumes of a driver are attached, and how many, found when asked for."""
+
+    nodes: Nodes
+    driver: str
+
+    def at(self, position: int) -> dict[str, int]:
+        cluster, holders = self.nodes.cluster, {}
+        for pod in sorted(self.nodes.pods_on(position), key=lambda pod: pod.key):
+            volumes = attachments(cluster, pod, migrating=True, running=True).of(self.driver)
+            if volumes:
+                holders[pod.key] = len(volumes)
+        return holders
+
+
+class Attached(NamedTuple):
+    """A volume that a VolumeAttachment keeps attached to a node, whoever uses it.
+
+    Attributes:
+        volume: the PersistentVolume.
+        attachment: the VolumeAttachment.
+        pods: the pods there that mount it, by key.
+    """
+
+    volume: str
+    attachment: str
+    pods: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _AttachedVolumes:
+    """The volumes of a driver that VolumeAttachments keep attached to each node, found when asked for."""
+
+    nodes: Nodes
+    driver: str
+
+    def at(self, position: int) -> list[Attached]:
+        cluster = self.nodes.cluster
+        written = cluster.derived(_attachments_by_node, VolumeAttachment).get(self.nodes.names[position], ())
+        users: dict[CSIVolume, list[str]] = {}
+        for pod in sorted(self.nodes.pods_on(position) if written else (), key=lambda pod: pod.key):
+            for mounted in attachments(cluster, pod, migrating=True, running=True).of(self.driver):
+                users.setdefault(mounted, []).append(pod.key)
+        found = []
+        for attachment in written:
+            volume = cluster.get(PersistentVolume, attachment.spec.source.persistent_volume_name or "")
+            if attachment.spec.attacher == self.driver and volume is not None and volume.spec.csi is not None:
+                pods = users.get(CSIVolume(self.driver, volume.spec.csi.volume_handle), ())
+                found.append(Attached(volume.metadata.name, attachment.metadata.name, tuple(pods)))
+        return sorted(found)
+
+
+def _attachments_by_node(cluster: Cluster) -> dict[str, list[VolumeAttachment]]:
+    """Return the VolumeAttachments by node; for `Cluster.derived`."""
+    by_node: dict[str, list[VolumeAttachment]] = {}
+    for attachment in cluster.every(VolumeAttachment).values():
+        by_node.setdefault(attachment.spec.node_name, []).append(attachment)
+    return by_node
+
+
+@dataclass(frozen=True, slots=True)
+class _FaultyPods:
+    """The first pod of each node, by key, whose volumes cannot be told, found when asked for: its fault, or its key.
+
+    kube-scheduler takes the one that came first, which is the first by key when it has just been started.
+    """
+
+    nodes: Nodes
+    what_is_wrong: bool
+
+    def at(self, position: int) -> str:
+        cluster = self.nodes.cluster
+        for pod in sorted(self.nodes.pods_on(position), key=lambda pod: pod.key):
+            fault = attachments(cluster, pod, migrating=True, running=True).fault
+            if fault is not None:
+                return fault.text if self.what_is_wrong else pod.key
+        raise LookupError(f"no such pod on {self.nodes.names[position]}")

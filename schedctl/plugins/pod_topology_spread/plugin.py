@@ -1,0 +1,308 @@
+"""PodTopologySpread: pods of a kind are to be spread evenly over the domains of a topology (KEP-895).
+
+DoNotSchedule constraints filter: a node will not do when its domain would exceed the emptiest one by more than
+``maxSkew``. ScheduleAnyway constraints score: the fewer pods a node's domains hold, the better. The pod's constraints
+are made in ``pod_topology_spread_constraints``, the counting is done in ``pod_topology_spread_counts``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from schedctl.api.nodes import Node
+from schedctl.api.selectors import SelectorError
+from schedctl.cache.arrays import IntArray
+from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.cache.nodes import Nodes
+from schedctl.cache.pod_info import PodInfo
+from schedctl.errors import PluginError
+from schedctl.framework.arithmetic import MAX_NODE_SCORE, round_half_away, truncdiv
+from schedctl.framework.cycles import Cycle, StateKey
+from schedctl.framework.events import Action, Hint, Registration, Resource, registers
+from schedctl.framework.handles import Handle
+from schedctl.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, Scope, ScorePlugin
+from schedctl.framework.reasons import ACCEPT, Lookup, Reason, Verdicts
+from schedctl.framework.statuses import SKIP, Code, Status, error
+from schedctl.plugins.pod_topology_spread.constraints import (
+    DO_NOT_SCHEDULE,
+    GROUPING_KINDS,
+    SCHEDULE_ANYWAY,
+    SYSTEM_DEFAULTS,
+    Constraint,
+    DefaultConstraints,
+    own_constraints,
+)
+from schedctl.plugins.pod_topology_spread.counts import (
+    Counted,
+    HardSpread,
+    HardState,
+    SoftState,
+    hard_state,
+    is_counted,
+    soft_state,
+)
+
+HARD = StateKey[HardState]("PreFilterPodTopologySpread")
+SOFT = StateKey[SoftState]("PreScorePodTopologySpread")
+
+
+class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
+    """Rejects nodes whose domain holds too many of the pods a constraint counts, and prefers those with few."""
+
+    reads = GROUPING_KINDS
+    reads_template_only = True
+
+    missing = Reason("node(s) didn't match pod topology spread constraints (missing required label)", unresolvable=True)
+    skewed = Reason("node(s) didn't match pod topology spread constraints")
+    unprepared = Reason(f'reading "{HARD.name}" from cycleState: not found', code=Code.ERROR)
+
+    def __init__(self, args: Any, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self._system_defaults = args.defaulting_type == "System"
+        defaults = SYSTEM_DEFAULTS if self._system_defaults else args.default_constraints
+        self._defaults = DefaultConstraints(defaults, handle.cluster)
+
+    def signature(self, pod: PodInfo) -> Hashable:
+        """Its constraints, and all that decides which pods they count and on which nodes."""
+        spec = pod.pod.spec
+        if not spec.topology_spread_constraints and not self._defaults:
+            return ()
+        owners = () if spec.topology_spread_constraints else pod.pod.metadata.owner_references or ()
+        affinity = spec.affinity and spec.affinity.node_affinity
+        written = (spec.topology_spread_constraints, spec.node_selector, affinity, spec.tolerations, owners)
+        return pod.namespace, frozenset(pod.labels.items()), msgspec.json.encode(written)
+
+    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
+        """A counted pod moves its domain and, through the minimum, all others; so does a change of any node."""
+        pod = cycle.pod
+        if change.kind is ChangeKind.OBJECT:
+            regrouped = self._uses_defaults(pod) and isinstance(change.subject, GROUPING_KINDS)
+            moved = regrouped and change.subject.metadata.namespace == pod.namespace
+            return Scope.EVERYTHING if moved else Scope.NOTHING
+        try:
+            constraints = self._constraints_of(cycle)
+        except SelectorError:
+            return Scope.EVERYTHING
+        if change.kind in (ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED):
+            other: PodInfo = change.subject
+            if other.terminating or other.namespace != pod.namespace:
+                return Scope.NOTHING
+            return Scope.DOMAINS if any(is_counted(c.selector, other) for c in constraints) else Scope.NOTHING
+        return Scope.EVERYTHING if constraints else Scope.NOTHING
+
+    def follow(self, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
+        """Count a pod in its node's domains; where those are of one node and no minimum moves, that is a row."""
+        row, sign = change.row, 1 if change.kind is ChangeKind.POD_ADDED else -1
+        wide = False
+        if HARD in cycle.state:
+            hard = cycle.state[HARD]
+            now = cycle.state[HARD] = hard.counting(self.handle.cluster, change.subject, row, sign)
+            wide = any(
+                after is not before and (after.floor != before.floor or not after.domains.alone(row))
+                for before, after in zip(hard.spreads, now.spreads, strict=True)
+            )
+        if SOFT in cycle.state:
+            soft = cycle.state[SOFT]
+            later = cycle.state[SOFT] = soft.counting(change.subject, row, sign)
+            wide = wide or any(
+                after is not before and not (after.by_node or after.domains.alone(row))
+                for before, after in zip(soft.spreads, later.spreads, strict=True)
+            )
+        return Scope.DOMAINS if wide else frozenset((row,))
+
+    def events_to_register(self) -> tuple[Registration, ...]:
+        """Counted pods that come, go or are relabelled, and nodes that change the domains or who is counted."""
+        return (
+            registers(
+                Resource.ASSIGNED_POD, Action.ADD | Action.UPDATE_POD_LABEL | Action.DELETE, self._after_assigned_pod
+            ),
+            registers(
+                Resource.TARGET_POD, Action.UPDATE_POD_TOLERATION | Action.UPDATE_POD_LABEL, self._after_target_pod
+            ),
+            registers(
+                Resource.NODE,
+                Action.ADD | Action.DELETE | Action.UPDATE_NODE_LABEL | Action.UPDATE_NODE_TAINT,
+                self._after_node,
+            ),
+        )
+
+    def pre_filter(self, cycle: Cycle, nodes: Nodes) -> Status | None:
+        """Count the pods of each DoNotSchedule constraint by domain; Skip a pod without any."""
+        try:
+            constraints = self._constraints(cycle.pod, DO_NOT_SCHEDULE)
+        except SelectorError as malformed:
+            return error(f"get constraints from pod: obtaining pod's hard topology spread constraints: {malformed}")
+        if not constraints:
+            return SKIP
+        cycle.state[HARD] = hard_state(nodes.cluster, cycle.pod, constraints)
+        return None
+
+    def with_pods(self, cycle: Cycle, nodes: Nodes) -> None:
+        """Add pods gained and lost to their node's domains. Unlike in the count, terminating pods matter here."""
+        changes = nodes.changes
+        if changes is not None and HARD in cycle.state:
+            cycle.state[HARD] = cycle.state[HARD].supposing(nodes, changes)
+
+    def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
+        """Refuse nodes for the first constraint they do not satisfy, with the counts as evidence."""
+        if HARD not in cycle.state:
+            return self.unprepared.where(np.ones(len(nodes), np.bool_))
+        verdicts = ACCEPT
+        for spread in cycle.state[HARD].spreads:
+            verdicts = verdicts.then(self._judge(spread, nodes))
+        return verdicts
+
+    def pre_score(self, cycle: Cycle, nodes: Nodes) -> Status | None:
+        """Count the pods of each ScheduleAnyway constraint in the domains of the feasible nodes; Skip without any."""
+        pod = cycle.pod
+        try:
+            constraints = self._constraints(pod, SCHEDULE_ANYWAY)
+        except SelectorError as malformed:
+            problem = f"obtaining pod's soft topology spread constraints: {malformed}"
+            return error(f"calculating preScoreState: {problem}")
+        if not constraints:
+            return SKIP
+        cluster = nodes.cluster
+        counted = cycle.state[HARD].counted if HARD in cycle.state else Counted(cluster, pod.namespace)
+        all_keys = not (self._uses_defaults(pod) and self._system_defaults)
+        cycle.state[SOFT] = soft_state(nodes, pod, constraints, counted, all_keys=all_keys)
+        return None
+
+    def score(self, cycle: Cycle, nodes: Nodes) -> IntArray:
+        """Add up what the pods in a node's domains amount to; a low score is a good one until it is normalised.
+
+        Raises:
+            PluginError: PreScore did not run.
+        """
+        if SOFT not in cycle.state:
+            raise PluginError(f'error reading "{SOFT.name}" from cycleState: not found')
+        state = cycle.state[SOFT]
+        scores = np.zeros(len(nodes), np.float64)
+        for spread in state.spreads:
+            if spread.by_node:
+                worth = spread.empty_worth if nodes.bare else spread.worth
+                scores += nodes.gather(worth)
+            else:
+                scores += spread.worth[nodes.gather(spread.domains.codes)]
+        rounded = round_half_away(scores).astype(np.int64)
+        if state.ignored is not None:
+            rounded[state.ignored[nodes.rows]] = 0
+        return rounded
+
+    def normalize(self, cycle: Cycle, nodes: Nodes, scores: IntArray) -> IntArray:
+        """Turn scores round: the least becomes 100. Nodes that lack a topology key get 0."""
+        ignored = cycle.state[SOFT].ignored
+        counted = None if ignored is None else ~ignored[nodes.rows]
+        considered = scores if counted is None else scores[counted]
+        most = int(considered.max(initial=0))
+        if most == 0:
+            normalized = np.full_like(scores, MAX_NODE_SCORE)
+        else:
+            normalized = truncdiv(MAX_NODE_SCORE * (most + int(considered.min()) - scores), most)
+        return normalized if counted is None else np.where(counted, normalized, 0)
+
+    def _after_assigned_pod(self, pod: PodInfo, before: PodInfo | None, after: PodInfo | None) -> Hint:
+        others = [other for other in (before, after) if other is not None]
+        if not all(_involved(other, pod) for other in others):
+            return Hint.SKIP
+        constraints = self._constraints(pod, DO_NOT_SCHEDULE)
+        if before is not None and after is not None:
+            return _after_relabelling(constraints, before, after)
+        counted = any(c.selector.matches(others[0].labels) for c in constraints)
+        return Hint.QUEUE if counted else Hint.SKIP
+
+    def _after_target_pod(self, pod: PodInfo, before: PodInfo, after: PodInfo) -> Hint:
+        constraints = self._constraints(pod, DO_NOT_SCHEDULE)
+        tolerates_more = (before.pod.spec.tolerations or []) != (after.pod.spec.tolerations or [])
+        if tolerates_more and any(c.honors_taints for c in constraints):
+            return Hint.QUEUE
+        return _after_relabelling(constraints, before, after)
+
+    def _after_node(self, pod: PodInfo, before: Node | None, after: Node | None) -> Hint:
+        keys = [constraint.topology_key for constraint in self._constraints(pod, DO_NOT_SCHEDULE)]
+        had = before is not None and _has_every(keys, before.metadata.labels)
+        has = after is not None and _has_every(keys, after.metadata.labels)
+        if before is None or after is None:
+            return Hint.QUEUE if had or has else Hint.SKIP
+        if had and has:
+            was, now = before.metadata.labels or {}, after.metadata.labels or {}
+            moved = any(was.get(key) != now.get(key) for key in keys)
+            retainted = (before.spec.taints or []) != (after.spec.taints or [])
+            return Hint.QUEUE if moved or retainted else Hint.SKIP
+        return Hint.QUEUE if had != has else Hint.SKIP
+
+    def _judge(self, spread: HardSpread, nodes: Nodes) -> Verdicts:
+        constraint = spread.constraint
+        key, domains = constraint.topology_key, nodes.gather(spread.domains.codes)
+        lacking = domains == 0
+        verdicts = self.missing.where(lacking, topology_key=key) if lacking.any() else ACCEPT
+        counts: Lookup | IntArray
+        floor: int | IntArray
+        if spread.supposed is None:
+            floor = spread.floor
+            crowded = spread.counts + (spread.self_match - floor) > constraint.max_skew
+            crowded[0] = False
+            if not crowded.any():
+                return verdicts
+            refused = crowded[domains]
+            counts = Lookup(spread.counts, domains.copy())
+        else:
+            counts = here = spread.counts[domains] + spread.supposed
+            floor = spread.floors(domains, here)
+            refused = (here + (spread.self_match - floor) > constraint.max_skew) & ~lacking
+        return verdicts | self.skewed.where(
+            refused,
+            topology_key=key,
+            domain=Lookup(spread.domains.values.values, domains.copy()),
+            count=counts,
+            self_match=spread.self_match,
+            minimum=floor,
+            max_skew=constraint.max_skew,
+            domains=spread,
+        )
+
+    def _constraints(self, pod: PodInfo, action: str) -> tuple[Constraint, ...]:
+        """Return the pod's constraints with this ``whenUnsatisfiable``, or the defaults.
+
+        Raises:
+            SelectorError: a label selector does not parse.
+        """
+        own = pod.pod.spec.topology_spread_constraints
+        return own_constraints(own, pod.labels, action) if own else self._defaults.of(pod, action)
+
+    def _constraints_of(self, cycle: Cycle) -> tuple[Constraint, ...]:
+        """Return all constraints of a cycle's pod, from the state where it has them."""
+        hard: tuple[Constraint, ...] = ()
+        soft: tuple[Constraint, ...] = ()
+        if HARD in cycle.state:
+            hard = tuple(spread.constraint for spread in cycle.state[HARD].spreads)
+        elif self.name not in cycle.skip_filter:
+            hard = self._constraints(cycle.pod, DO_NOT_SCHEDULE)
+        if SOFT in cycle.state:
+            soft = tuple(spread.constraint for spread in cycle.state[SOFT].spreads)
+        elif self.name not in cycle.skip_score:
+            soft = self._constraints(cycle.pod, SCHEDULE_ANYWAY)
+        return hard + soft
+
+    def _uses_defaults(self, pod: PodInfo) -> bool:
+        return bool(self._defaults) and not pod.pod.spec.topology_spread_constraints
+
+
+def _involved(other: PodInfo, pod: PodInfo) -> bool:
+    placed = other.pod.spec.node_name or other.pod.status.nominated_node_name
+    return bool(placed) and other.namespace == pod.namespace
+
+
+def _after_relabelling(constraints: Iterable[Constraint], before: PodInfo, after: PodInfo) -> Hint:
+    if before.labels == after.labels:
+        return Hint.SKIP
+    turned = any(c.selector.matches(before.labels) != c.selector.matches(after.labels) for c in constraints)
+    return Hint.QUEUE if turned else Hint.SKIP
+
+
+def _has_every(keys: Iterable[str], labels: Mapping[str, str] | None) -> bool:
+    return all(key in (labels or {}) for key in keys)

@@ -1,0 +1,4 @@
+"""TaintToleration: taints of nodes that a pod tolerates, or does not.
+
+`plugin` answers.
+"""

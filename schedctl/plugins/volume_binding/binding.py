@@ -1,0 +1,132 @@
+"""The end of the binding cycle in a dry run: what others make of what VolumeBinding asks for.
+
+In a real cluster PreBind writes the promised volumes and claims to the API server and waits until the volume controller
+has bound the former and a provisioner has made volumes for the latter. Here their work is put into the cluster at once.
+A volume that is made is named and bound as controllers do it; it can be reached from where the node is by the topology
+keys that its CSI driver gives in the CSINode, from everywhere if it gives none. What is left of a capacity is for the
+driver to publish, so it stays as it is.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from schedctl.api.annotation_keys import BIND_COMPLETED
+from schedctl.api.field_errors import aggregated, quoted
+from schedctl.api.meta import ObjectMeta
+from schedctl.api.node_selectors import compile_node_selector
+from schedctl.api.pods import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
+from schedctl.api.storage import (
+    SELECTED_NODE,
+    CSINode,
+    CSIPersistentVolumeSource,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    PersistentVolumeSpec,
+    PersistentVolumeStatus,
+    StorageClass,
+    VolumeNodeAffinity,
+    class_of,
+)
+from schedctl.cache.cluster import Cluster
+from schedctl.framework.csi_migration import BY_PLUGIN
+from schedctl.plugins.volume_binding.assumed import (
+    BOUND_BY_CONTROLLER,
+    annotated,
+    promised,
+)
+from schedctl.plugins.volume_binding.migration import migrated, translated
+from schedctl.plugins.volume_binding.search import PodVolumes
+from schedctl.plugins.volume_binding.volumes import STORAGE
+
+_PROVISIONER, _BETA_PROVISIONER = (
+    "volume.kubernetes.io/storage-provisioner",
+    "volume.beta.kubernetes.io/storage-provisioner",
+)
+_PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
+
+
+def bind(cluster: Cluster, found: PodVolumes, node_name: str) -> str:
+    """Bind and provision what is to be done on a node; return what kube-scheduler complains of afterwards, or ""."""
+    for claim, volume in found.static:
+        _bind(cluster, promised(volume, claim), claim)
+    for claim, _ in found.dynamic:
+        _provision(cluster, claim, node_name)
+    problems = (_out_of_reach(cluster, volume, node_name) for _, volume in found.static)
+    return next(filter(None, problems), "")
+
+
+def _bind(cluster: Cluster, volume: PersistentVolume, claim: PersistentVolumeClaim) -> None:
+    """Put a volume and its claim as the volume controller leaves them."""
+    replace = msgspec.structs.replace
+    cluster.put(replace(volume, status=replace(volume.status, phase="Bound")))
+    spec, status = volume.spec, claim.status
+    bound = annotated(claim, {BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"})
+    cluster.put(
+        replace(
+            bound,
+            spec=replace(claim.spec, volume_name=volume.metadata.name),
+            status=replace(status, phase="Bound", access_modes=spec.access_modes, capacity=spec.capacity),
+        )
+    )
+
+
+def _provision(cluster: Cluster, claim: PersistentVolumeClaim, node_name: str) -> None:
+    """Make a volume for a claim and bind it."""
+    storage_class = cluster.get(StorageClass, class_of(claim))
+    assert storage_class is not None
+    migration = BY_PLUGIN.get(storage_class.provisioner)
+    driver = migration.driver if migration is not None else storage_class.provisioner
+    spec, metadata = claim.spec, claim.metadata
+    name = "pvc-" + (metadata.uid or f"{metadata.namespace}-{metadata.name}").removeprefix("uid-").replace("/", "-")
+    requests = spec.resources.requests if spec.resources is not None else None
+    volume = PersistentVolume(
+        metadata=ObjectMeta(name=name, annotations={_PROVISIONED_BY: driver}),
+        spec=PersistentVolumeSpec(
+            capacity={STORAGE: (requests or {}).get(STORAGE, "0")},
+            access_modes=spec.access_modes,
+            storage_class_name=storage_class.metadata.name,
+            volume_mode=spec.volume_mode,
+            volume_attributes_class_name=spec.volume_attributes_class_name,
+            node_affinity=_topology(cluster, driver, node_name),
+            csi=CSIPersistentVolumeSource(driver=driver, volume_handle=name),
+        ),
+        status=PersistentVolumeStatus(phase="Available"),
+    )
+    by = storage_class.provisioner
+    asked = annotated(claim, {SELECTED_NODE: node_name, _PROVISIONER: by, _BETA_PROVISIONER: by})
+    _bind(cluster, promised(volume, claim), asked)
+
+
+def _topology(cluster: Cluster, driver: str, node_name: str) -> VolumeNodeAffinity | None:
+    """Return from where a volume can be reached that a driver makes for a node, None for everywhere."""
+    node = cluster.get(CSINode, node_name)
+    drivers = (node.spec.drivers if node is not None else None) or ()
+    keys = next((each.topology_keys for each in drivers if each.name == driver), None) or ()
+    labels = cluster.node_table.labels.maps[cluster.node_table.row_of[node_name]]
+    known = [key for key in keys if key in labels]
+    if not known:
+        return None
+    conditions = [NodeSelectorRequirement(key=key, operator="In", values=[labels[key]]) for key in known]
+    term = NodeSelectorTerm(match_expressions=conditions)
+    return VolumeNodeAffinity(required=NodeSelector(node_selector_terms=[term]))
+
+
+def _out_of_reach(cluster: Cluster, volume: PersistentVolume, node_name: str) -> str:
+    """Return why a volume that was bound cannot be reached, now that it is looked at as its CSI driver does."""
+    row = cluster.node_table.row_of[node_name]
+    affinity = volume.spec.node_affinity
+    required = affinity.required if affinity is not None else None
+    migration = translated(volume)
+    if migration is not None and migrated(cluster, migration.plugin)[row]:
+        if migration.fault:
+            return f"failed to translate pv to csi: {migration.fault}"
+        required = migration.required
+    if required is None:
+        return ""
+    query = compile_node_selector(required)
+    labels = cluster.node_table.labels.maps[row]
+    if any(term.labels.matches(labels) for term in query.terms):
+        return ""
+    cause = aggregated(query.problems) if query.problems else "no matching NodeSelectorTerms"
+    return f"pv {quoted(volume.metadata.name)} node affinity doesn't match node {quoted(node_name)}: {cause}"

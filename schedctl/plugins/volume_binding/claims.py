@@ -1,0 +1,134 @@
+"""The claims of a pod, and in which of three states each is: bound, waiting for a consumer, or not the scheduler's.
+
+A claim is *bound* when it names its volume and the binding is over. It is *waiting* when it names none and its class
+binds with the first consumer: then the scheduler chooses. Any other unbound claim is the volume controller's business
+and holds the pod back. Claims of ephemeral volumes are named after pod and volume and must be the pod's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from schedctl.api.field_errors import quoted
+from schedctl.api.meta import key_of
+from schedctl.api.pods import Pod
+from schedctl.api.storage import (
+    WAIT_FOR_FIRST_CONSUMER,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    claim_name,
+    class_of,
+)
+from schedctl.cache.cluster import Cluster
+from schedctl.errors import PluginError
+from schedctl.plugins.volume_binding.assumed import Promises, fully_bound, reserved_for
+
+
+class Mounted(NamedTuple):
+    """A volume of a pod that is a claim: the claim's name, and whether the claim is made for the pod."""
+
+    name: str
+    ephemeral: bool
+
+
+class Claims(NamedTuple):
+    """The claims of a pod by state, each in the order of the pod's volumes and as often as it is mounted.
+
+    Attributes:
+        bound: those that have their volume.
+        waiting: those that the scheduler finds a volume for.
+        immediate: those that should have been bound before the pod came.
+    """
+
+    bound: Sequence[PersistentVolumeClaim]
+    waiting: Sequence[PersistentVolumeClaim]
+    immediate: Sequence[PersistentVolumeClaim]
+
+
+class Because(Enum):
+    """Why a claim is not bound though the scheduler has nothing to do with it."""
+
+    NO_VOLUME = "the volume it names does not exist"
+    KEPT = "the volume it names is kept for another claim"
+    UNFINISHED = "its binding to the volume it names is not completed"
+    CLASSLESS = "it has no class"
+    NO_CLASS = "its class does not exist"
+    IMMEDIATE = "its class binds at once"
+
+
+class Unbound(NamedTuple):
+    """A claim that should have been bound before the pod came.
+
+    Attributes:
+        claim: the claim.
+        because: why it is not.
+        storage_class: its class, "" for none.
+        volume: the volume it names, "" for none.
+        kept_for: the claim that volume is kept for, "" for none or where it is kept for this one.
+        provisioner: who makes volumes of the class, "" where there is no such class.
+    """
+
+    claim: str
+    because: Because
+    storage_class: str = ""
+    volume: str = ""
+    kept_for: str = ""
+    provisioner: str = ""
+
+
+def mounted(pod: Pod) -> Iterator[Mounted]:
+    """Yield the volumes of a pod that are claims, in order."""
+    for volume in pod.spec.volumes or ():
+        name = claim_name(pod, volume)
+        if name is not None:
+            yield Mounted(name, ephemeral=volume.persistent_volume_claim is None)
+
+
+def claims_of(pod: Pod, cluster: Cluster, promises: Promises) -> Claims:
+    """Return the claims of a pod, all of which exist, by state.
+
+    Raises:
+        PluginError: a class has no binding mode, which no API server lets pass.
+    """
+    bound, waiting, immediate = [], [], []
+    for name, _ in mounted(pod):
+        claim = promises.claim(f"{pod.metadata.namespace}/{name}")
+        assert claim is not None
+        if fully_bound(claim):
+            bound.append(claim)
+        elif _waits(claim, cluster) and not claim.spec.volume_name:
+            waiting.append(claim)
+        else:
+            immediate.append(claim)
+    return Claims(bound, waiting, immediate)
+
+
+def unbound(claim: PersistentVolumeClaim, cluster: Cluster) -> Unbound:
+    """Return why a claim that is neither bound nor waiting is not bound."""
+    name, key, asked = class_of(claim), key_of(claim), claim.spec.volume_name
+    storage_class = cluster.get(StorageClass, name) if name else None
+    if asked:
+        volume = cluster.get(PersistentVolume, asked)
+        if volume is None:
+            return Unbound(key, Because.NO_VOLUME, name, asked)
+        reference = volume.spec.claim_ref
+        if reference is not None and not reserved_for(volume, claim):
+            return Unbound(key, Because.KEPT, name, asked, f"{reference.namespace}/{reference.name}")
+        return Unbound(key, Because.UNFINISHED, name, asked)
+    if storage_class is None:
+        return Unbound(key, Because.NO_CLASS if name else Because.CLASSLESS, name)
+    return Unbound(key, Because.IMMEDIATE, name, provisioner=storage_class.provisioner)
+
+
+def _waits(claim: PersistentVolumeClaim, cluster: Cluster) -> bool:
+    """Return whether the class of a claim leaves the choice of a volume to the scheduler."""
+    name = class_of(claim)
+    storage_class = cluster.get(StorageClass, name) if name else None
+    if storage_class is None:
+        return False
+    if storage_class.volume_binding_mode is None:
+        raise PluginError(f"VolumeBindingMode not set for StorageClass {quoted(name)}")
+    return storage_class.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER

@@ -1,0 +1,318 @@
+"""VolumeBinding: claims that are bound, can be bound, or can be provisioned where the pod goes.
+
+What a pod claims is sorted out in PreFilter (`volume_binding_claims`); Filter, Score, Reserve and PreBind share one
+search for its storage over all nodes (`volume_binding_search`). Reserve promises volumes and nodes to claims, which
+only VolumeBinding of the same profile sees (`volume_binding_assumed`); PreBind puts into the cluster what the API
+server, the volume controller and the provisioner would have made of the promises (`volume_binding_binding`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from schedctl.api.field_errors import quoted
+from schedctl.api.meta import is_controlled_by, key_of
+from schedctl.api.storage import (
+    SELECTED_NODE,
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+)
+from schedctl.cache.arrays import IndexArray, IntArray
+from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.cache.nodes import Nodes
+from schedctl.cache.pod_info import PodInfo
+from schedctl.config.args import VolumeBindingArgs
+from schedctl.errors import PluginError
+from schedctl.framework.cycles import Cycle, StateKey
+from schedctl.framework.events import Registration
+from schedctl.framework.handles import Handle
+from schedctl.framework.points import (
+    FilterPlugin,
+    PreBindPlugin,
+    PreFilterPlugin,
+    PreScorePlugin,
+    ReservePlugin,
+    Scope,
+    ScorePlugin,
+)
+from schedctl.framework.reasons import Part, Reason, Verdicts
+from schedctl.framework.resource_scoring import shaped
+from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status, error
+from schedctl.plugins.volume_binding.assumed import (
+    AssumedClaim,
+    AssumedVolume,
+    Promises,
+    annotated,
+    fully_bound,
+    promised,
+)
+from schedctl.plugins.volume_binding.binding import bind
+from schedctl.plugins.volume_binding.claims import claims_of, mounted, unbound
+from schedctl.plugins.volume_binding.events import VOLUME_BINDING
+from schedctl.plugins.volume_binding.migration import reached_everywhere
+from schedctl.plugins.volume_binding.scores import scores
+from schedctl.plugins.volume_binding.search import Outcome, PodVolumes, Search, Told, Why
+from schedctl.plugins.volume_binding.volumes import Volumes
+
+STATE = StateKey[Search | None]("VolumeBinding")
+"""Written by PreFilter unless it refuses; None where nothing is to be searched: no claims, or all of them settled."""
+
+_TO_BIND = "node(s) didn't find available persistent volumes to bind"
+_LOST = "Lost"
+_SETTLED = "settled"
+"""The signature of pods all of whose claims have volumes that every node can reach."""
+
+
+class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, ReservePlugin, PreBindPlugin):
+    """Finds nodes where all claims of a pod are bound or can be, and binds them before the pod."""
+
+    reads = (CSIDriver, CSINode, CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim, StorageClass)
+    reads_feasible_set = False
+
+    missing = Reason('persistentvolumeclaim "{claim}" not found', unresolvable=True)
+    awaited = Reason(
+        'waiting for ephemeral volume controller to create the persistentvolumeclaim "{claim}"', unresolvable=True
+    )
+    lost = Reason(
+        'persistentvolumeclaim "{claim}" bound to non-existent persistentvolume "{volume}"', unresolvable=True
+    )
+    deleting = Reason('persistentvolumeclaim "{claim}" is being deleted', unresolvable=True)
+    foreign = Reason("PVC {key} was not created for pod {pod} (pod is not owner)", unresolvable=True)
+    immediate = Reason("pod has unbound immediate PersistentVolumeClaims", unresolvable=True)
+
+    unread = Reason("not found", code=Code.ERROR)
+    faulty = Reason("{problem}", code=Code.ERROR)
+    out_of_reach = Reason("node(s) didn't match PersistentVolume's node affinity", unresolvable=True)
+    elsewhere = Reason(_TO_BIND, unresolvable=True)
+    unmatched = Reason(_TO_BIND, unresolvable=True)
+    outside = Reason(_TO_BIND, unresolvable=True)
+    full = Reason("node(s) did not have enough free storage", unresolvable=True)
+    vanished = Reason("node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)", unresolvable=True)
+
+    def __init__(self, args: Any, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self._rate = shaped((args or VolumeBindingArgs()).shape)
+        self._known: Volumes | None = None
+        self._reasons = {
+            Why.FAULTY: self.faulty,
+            Why.OUT_OF_REACH: self.out_of_reach,
+            Why.ELSEWHERE: self.elsewhere,
+            Why.UNMATCHED: self.unmatched,
+            Why.OUTSIDE: self.outside,
+            Why.FULL: self.full,
+            Why.VANISHED: self.vanished,
+        }
+
+    def signature(self, pod: PodInfo) -> Hashable | None:
+        """Nothing is read of pods without claims, or whose claims are settled; others share no answers."""
+        if not any(mounted(pod.pod)):
+            return ()
+        return _SETTLED if self._settled(pod) else None
+
+    def moves_by_template(self, pod: PodInfo) -> bool:
+        """Pods move nothing."""
+        return True
+
+    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
+        """For a pod with claims to search for a node moves itself, and storage everything; pods move nothing.
+
+        What becomes of a claim shows in the signature of its pod.
+        """
+        if STATE in cycle.state and cycle.state[STATE] is None:
+            return Scope.NOTHING
+        if change.kind in (ChangeKind.NODES, ChangeKind.NODE_UPDATED):
+            return Scope.ROW
+        return (
+            Scope.EVERYTHING
+            if isinstance(change.subject, (*self.reads, AssumedClaim, AssumedVolume))
+            else Scope.NOTHING
+        )
+
+    def events_to_register(self) -> tuple[Registration, ...]:
+        """Volumes, claims, classes, drivers and capacities that change what can be bound or made."""
+        return VOLUME_BINDING
+
+    def pre_filter(self, cycle: Cycle, nodes: Nodes) -> Status | None:
+        """Refuse a pod with a claim that nothing can be done about yet; Skip one without claims."""
+        pod = cycle.pod
+        if not any(mounted(pod.pod)):
+            cycle.state[STATE] = None
+            return SKIP
+        if not nodes.cluster.missing and self._settled(pod):
+            cycle.state[STATE] = None
+            return None
+        refusal = self._refusal(pod)
+        if refusal is not None:
+            return refusal
+        try:
+            claims = claims_of(pod.pod, nodes.cluster, self._promises)
+        except PluginError as fault:
+            return error(str(fault))
+        if claims.immediate:
+            return self.immediate.status(unbound=[unbound(claim, nodes.cluster) for claim in claims.immediate])
+        cycle.state[STATE] = Search(nodes.cluster, self._volumes, claims)
+        return None
+
+    def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
+        """Say which claims keep which nodes away, and find what is to be done on the others."""
+        if STATE not in cycle.state:
+            return self.unread.where(np.ones(len(nodes), np.bool_))
+        search = cycle.state[STATE]
+        if search is None:
+            return Verdicts()
+        outcome = search.outcome
+        parts = tuple(
+            Part(self._reasons[each.why], nodes.gather(each.rows), None, _evidence(each.evidence, nodes.rows))
+            for each in outcome.objections
+        )
+        return Verdicts(parts, _Found(outcome, nodes.rows) if search.claims.waiting else None)
+
+    def pre_score(self, cycle: Cycle, nodes: Nodes) -> Status | None:
+        """Go on, even for a pod without claims (StorageCapacityScoring, on by default)."""
+        return None if STATE in cycle.state else error("not found")
+
+    def score(self, cycle: Cycle, nodes: Nodes) -> IntArray:
+        """Rate how full the storage would get; 0 where no claim waits, or none of what it takes is counted.
+
+        Raises:
+            PluginError: PreFilter did not run, or kube-scheduler would crash.
+        """
+        if STATE not in cycle.state:
+            raise PluginError("not found")
+        search = cycle.state[STATE]
+        if search is None or self.name not in cycle.findings:
+            return np.zeros(len(nodes), np.int64)
+        return scores(search.outcome, nodes.rows, self._rate)
+
+    def reserve(self, cycle: Cycle, node_name: str) -> Status:
+        """Promise volumes to claims, and the node to claims that are to be provisioned."""
+        if STATE not in cycle.state:
+            return error("not found")
+        found = self._volumes_at(cycle, node_name)
+        if found is None or self._all_bound(cycle.pod):
+            return SUCCESS
+        try:
+            for claim, volume in found.static:
+                with_claim = promised(volume, claim)
+                if with_claim is not volume:
+                    self._promises.assume_volume(with_claim)
+            for claim, _ in found.dynamic:
+                self._promises.assume_claim(annotated(claim, {SELECTED_NODE: node_name}))
+        except LookupError as gone:
+            self._take_back(found)
+            return error(str(gone))
+        return SUCCESS
+
+    def unreserve(self, cycle: Cycle, node_name: str) -> None:
+        """Take the promises back."""
+        found = self._volumes_at(cycle, node_name)
+        if found is not None:
+            self._take_back(found)
+
+    def pre_bind(self, cycle: Cycle, node_name: str) -> Status:
+        """Have the promises kept, and fail where a volume cannot be reached from the node after all."""
+        if STATE not in cycle.state:
+            return error("not found")
+        found = self._volumes_at(cycle, node_name)
+        if found is None or self._all_bound(cycle.pod):
+            return SUCCESS
+        self._take_back(found)
+        problem = bind(self.handle.cluster, found, node_name)
+        return error(f"binding volumes: {problem}") if problem else SUCCESS
+
+    # -- inside ------------------------------------------------------------------
+
+    @property
+    def _promises(self) -> Promises:
+        return Promises(self.handle.cluster, self.handle.profile_name)
+
+    @property
+    def _volumes(self) -> Volumes:
+        cluster = self.handle.cluster
+        if self._known is None or self._known.cluster is not cluster:
+            self._known = Volumes(cluster, self._promises)
+        return self._known
+
+    def _settled(self, pod: PodInfo) -> bool:
+        """Return whether all claims of a pod are bound, and to volumes that no node is kept from."""
+        cluster = self.handle.cluster
+        for name, ephemeral in mounted(pod.pod):
+            claim = cluster.get(PersistentVolumeClaim, f"{pod.namespace}/{name}")
+            if claim is None or not fully_bound(claim):
+                return False
+            if claim.status.phase == _LOST or claim.metadata.deletion_timestamp is not None:
+                return False
+            if ephemeral and not is_controlled_by(claim, pod.pod):
+                return False
+            volume = cluster.get(PersistentVolume, claim.spec.volume_name)
+            if volume is None or not reached_everywhere(volume):
+                return False
+        return True
+
+    def _refusal(self, pod: PodInfo) -> Status | None:
+        """Return what is wrong with the first claim with which something is, as the API server has it."""
+        namespace = pod.namespace
+        for name, ephemeral in mounted(pod.pod):
+            claim = self.handle.cluster.get(PersistentVolumeClaim, f"{namespace}/{name}")
+            shown = quoted(name)[1:-1]
+            if claim is None:
+                return (self.awaited if ephemeral else self.missing).status(claim=shown)
+            if claim.status.phase == _LOST:
+                return self.lost.status(claim=shown, volume=quoted(claim.spec.volume_name)[1:-1])
+            if claim.metadata.deletion_timestamp is not None:
+                return self.deleting.status(claim=shown)
+            if ephemeral and not is_controlled_by(claim, pod.pod):
+                return self.foreign.status(key=key_of(claim), pod=pod.key)
+        return None
+
+    def _all_bound(self, pod: PodInfo) -> bool:
+        claims = (self._promises.claim(f"{pod.namespace}/{name}") for name, _ in mounted(pod.pod))
+        return all(claim is not None and fully_bound(claim) for claim in claims)
+
+    def _volumes_at(self, cycle: Cycle, node_name: str) -> PodVolumes | None:
+        """Return what Filter found is to be done on a node, None for nothing."""
+        found = cycle.findings.get(self.name)
+        volumes: PodVolumes | None = None
+        if found is not None:
+            volumes = found.at(self.handle.cluster.node_table.row_of[node_name])
+        return volumes
+
+    def _take_back(self, found: PodVolumes) -> None:
+        for _, volume in found.static:
+            self._promises.forget(volume)
+        for claim, _ in found.dynamic:
+            self._promises.forget(claim)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What is to be done on each node of a column before the pod can run there."""
+
+    outcome: Outcome
+    rows: IndexArray
+
+    def at(self, position: int) -> PodVolumes | None:
+        return self.outcome.at(int(self.rows[position]))
+
+
+@dataclass(frozen=True, slots=True)
+class _AtPosition:
+    """Evidence by node row, asked for by the position in a column."""
+
+    told: Told
+    rows: IndexArray
+
+    def at(self, position: int) -> Any:
+        return self.told.of(int(self.rows[position]))
+
+
+def _evidence(evidence: Mapping[str, Any], rows: IndexArray) -> dict[str, Any]:
+    return {name: _AtPosition(each, rows) if isinstance(each, Told) else each for name, each in evidence.items()}

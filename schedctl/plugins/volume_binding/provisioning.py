@@ -1,0 +1,157 @@
+"""Dynamic provisioning: where a volume for a claim can be made.
+
+The class must have a provisioner, the node must be in its allowed topologies, and if the provisioner is a CSI driver
+that publishes what it has left (KEP-1472), one of its capacities must be large enough and within reach of the node. Of
+several such kube-scheduler takes any; here it is the first by namespace and name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from schedctl.api.quantities import parse
+from schedctl.api.selectors import LabelQuery, SelectorError, compile_selector, requirement
+from schedctl.api.storage import (
+    CSIDriver,
+    CSIStorageCapacity,
+    PersistentVolumeClaim,
+    StorageClass,
+    TopologySelectorTerm,
+    class_of,
+)
+from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
+from schedctl.cache.cluster import Cluster
+from schedctl.plugins.volume_binding.reach import NOTHING, Reaches, Terms, reached
+from schedctl.plugins.volume_binding.volumes import STORAGE, requested
+
+NO_PROVISIONER = "kubernetes.io/no-provisioner"
+"""The provisioner of classes whose volumes are made by hand."""
+
+
+class Capacities:
+    """What is left for one class, by namespace and name.
+
+    Attributes:
+        objects: the capacities that some node could reach.
+        values: int64 (capacities,), what each has left in total, in bytes.
+        known: bool (capacities,), whether it says so.
+    """
+
+    def __init__(self, cluster: Cluster, objects: Mapping[str, CSIStorageCapacity]) -> None:
+        self.objects: list[CSIStorageCapacity] = []
+        limits, codes = [], []
+        self._reaches = Reaches(cluster)
+        for key in sorted(objects):
+            each = objects[key]
+            largest = each.capacity if each.maximum_volume_size is None else each.maximum_volume_size
+            terms = _topology(each)
+            if largest is None or not terms:
+                continue
+            self.objects.append(each)
+            limits.append(parse(largest).value)
+            codes.append(self._reaches.terms.code(terms))
+        totals = [each.capacity for each in self.objects]
+        self.values = np.array([0 if each is None else parse(each).value for each in totals], np.int64)
+        self.known = np.array([each is not None for each in totals], np.bool_)
+        self._limits = np.array(limits, np.int64)
+        self._codes = np.array(codes, np.intp)
+
+    def first(self, size: int) -> IntArray:
+        """Return the first capacity with room for a volume that each node reaches, int64 (rows,), or `NOTHING`."""
+        return self._first(np.flatnonzero(self._limits >= size))
+
+    def largest(self) -> IntArray:
+        """Return the size of the largest volume that can be made for each node, int64 (rows,), -1 for none at all."""
+        first = self._first(np.argsort(-self._limits, kind="stable"))
+        sizes = np.full(len(first), -1, np.int64)
+        reached = first != NOTHING
+        sizes[reached] = self._limits[first[reached]]
+        return sizes
+
+    def _first(self, order: IndexArray) -> IntArray:
+        """Return which of some capacities, in this order, is the first that each node reaches, int64 (rows,)."""
+        ranks = np.full(len(self._reaches.terms), NOTHING, np.int64)
+        ranks[self._codes[order[::-1]]] = np.arange(len(order))[::-1]  # of several values for one index the last stays
+        first = self._reaches.first(ranks)
+        found = first != NOTHING
+        first[found] = order[first[found]]
+        return first
+
+
+class Provisioning(NamedTuple):
+    """What dynamic provisioning can do for a claim.
+
+    Attributes:
+        claim: the claim.
+        storage_class: its class.
+        size: what it asks for, in bytes; None where it does not say.
+        topologies: the class's allowed topologies.
+        capacities: what is left for the class, None where nobody counts.
+    """
+
+    claim: PersistentVolumeClaim
+    storage_class: StorageClass
+    size: int | None
+    topologies: Terms
+    capacities: Capacities | None
+
+    @property
+    def possible(self) -> bool:
+        """Whether there is somebody to make the volume."""
+        return self.storage_class.provisioner not in ("", NO_PROVISIONER)
+
+    def allowed(self, cluster: Cluster) -> BoolArray | None:
+        """Return the nodes in the allowed topologies, bool (rows,), None for all."""
+        return None if self.topologies is None else reached(cluster.node_table.labels, self.topologies)
+
+
+def provisioning_of(claim: PersistentVolumeClaim, cluster: Cluster) -> Provisioning:
+    """Return what dynamic provisioning can do for a claim whose class exists."""
+    storage_class = cluster.get(StorageClass, class_of(claim))
+    assert storage_class is not None
+    resources = claim.spec.resources
+    says = resources is not None and STORAGE in (resources.requests or {})
+    driver = cluster.get(CSIDriver, storage_class.provisioner)
+    counted = driver is not None and bool(driver.spec.storage_capacity)
+    left = cluster.derived(_by_class, CSIStorageCapacity) if counted else {}
+    return Provisioning(
+        claim,
+        storage_class,
+        requested(claim).value if says else None,
+        _allowed(storage_class.allowed_topologies or ()),
+        left.get(storage_class.metadata.name, Capacities(cluster, {})) if counted else None,
+    )
+
+
+def _by_class(cluster: Cluster) -> Mapping[str, Capacities]:
+    by_class: dict[str, dict[str, CSIStorageCapacity]] = {}
+    for key, each in cluster.every(CSIStorageCapacity).items():
+        by_class.setdefault(each.storage_class_name, {})[key] = each
+    return {name: Capacities(cluster, objects) for name, objects in by_class.items()}
+
+
+def _allowed(topologies: Sequence[TopologySelectorTerm]) -> Terms:
+    """Return the condition of allowed topologies; terms that are empty or cannot be parsed allow no node."""
+    if not topologies:
+        return None
+    queries = []
+    for term in topologies:
+        try:
+            conditions = [requirement(each.key, "In", each.values) for each in term.match_label_expressions or ()]
+        except SelectorError:
+            continue
+        if conditions:
+            queries.append(LabelQuery(tuple(conditions)))
+    return tuple(queries)
+
+
+def _topology(capacity: CSIStorageCapacity) -> Terms:
+    """Return the condition on nodes that a capacity can be reached from: () where there is none or it is malformed."""
+    try:
+        query = compile_selector(capacity.node_topology)
+    except SelectorError:
+        return ()
+    return () if query.nothing else (query,)

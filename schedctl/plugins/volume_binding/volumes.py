@@ -1,0 +1,387 @@
+"""Static binding: which of the volumes that are there already a claim gets on each node.
+
+A volume that names the claim is the claim's, or the node will not do. Otherwise it is the smallest free one that is
+large enough, of the claim's class, mode and attributes, with its labels and access modes, and within reach of the node
+(``FindMatchingVolume``). All but the last is the same for every node, so a claim is compared with the free volumes of
+its class once, as columns sorted by size (`FreeVolumes`), and then each node gets the first it can reach. Of equally
+large volumes kube-scheduler takes any; here it is the first by name, and so with several that name the claim.
+
+`Volumes` keeps the free volumes of each class and the claims of the others current as volumes come, go, and are
+promised: taking one for a claim closes one entry of a column.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+
+from schedctl.api.meta import key_of
+from schedctl.api.quantities import MILLI, Amount, stored
+from schedctl.api.selectors import LabelQuery, SelectorError, compile_selector
+from schedctl.api.storage import PersistentVolume, PersistentVolumeClaim, class_of
+from schedctl.cache.arrays import CodeArray, IndexArray, IntArray, Interner
+from schedctl.cache.cluster import ChangeKind, Cluster
+from schedctl.cache.labels import LabelColumns
+from schedctl.errors import PluginError
+from schedctl.plugins.volume_binding.assumed import AssumedVolume, Promises, reserved_for
+from schedctl.plugins.volume_binding.reach import NOTHING, Reaches, Terms, affinity_terms, reached
+
+STORAGE = "storage"
+_NONE = Amount(0, 0)
+_FILESYSTEM = "Filesystem"
+_AVAILABLE = "Available"
+_RELEASED = "Released"
+
+
+class Unfit(StrEnum):
+    """What keeps a volume of the right class from a claim, the most easily mended first."""
+
+    RELEASED = "released by another claim"
+    SMALL = "too small"
+    ACCESS = "without the access modes"
+    LABELS = "without the labels"
+    MODE = "of another volume mode"
+    ATTRIBUTES = "of another attributes class"
+    PHASE = "not available"
+    REACH = "out of reach"
+    DELETING = "being deleted"
+    KEPT = "kept for other claims"
+
+
+class Wanted:
+    """What a claim asks of a volume, read once.
+
+    Attributes:
+        claim: the claim.
+        size: in thousandths of a byte, as exact as the API server keeps it.
+        mode: Filesystem or Block.
+        attributes: the VolumeAttributesClass, "" for none.
+        access: the access modes a volume must have, all of them.
+        selector: the labels a volume must have, None where any do.
+
+    Raises:
+        PluginError: the selector cannot be parsed.
+    """
+
+    def __init__(self, claim: PersistentVolumeClaim) -> None:
+        spec = claim.spec
+        self.claim = claim
+        self.size = size(claim)
+        self.mode = spec.volume_mode or _FILESYSTEM
+        self.attributes = spec.volume_attributes_class_name or ""
+        self.access = frozenset(spec.access_modes or ())
+        try:
+            self.selector: LabelQuery | None = None if spec.selector is None else compile_selector(spec.selector)
+        except SelectorError as fault:
+            raise PluginError(f"error creating internal label selector for claim: {key_of(claim)}: {fault}") from fault
+
+    def of_its_kind(self, volume: PersistentVolume) -> bool:
+        """Return whether a volume is large enough, of the right mode and attributes, and not on its way out."""
+        return (
+            _thousandths(capacity(volume)) >= self.size
+            and _mode(volume) == self.mode
+            and _attributes(volume) == self.attributes
+            and volume.metadata.deletion_timestamp is None
+        )
+
+    def objections(self, volume: PersistentVolume) -> Iterator[Unfit]:
+        """Yield what keeps a volume of the claim's class from it on every node, in the order of the binding."""
+        named = volume.spec.claim_ref is not None
+        ours = named and reserved_for(volume, self.claim)
+        if named and not ours:
+            yield Unfit.RELEASED if volume.status.phase == _RELEASED else Unfit.KEPT
+        if volume.metadata.deletion_timestamp is not None:
+            yield Unfit.DELETING
+        if _thousandths(capacity(volume)) < self.size:
+            yield Unfit.SMALL
+        if _mode(volume) != self.mode:
+            yield Unfit.MODE
+        if _attributes(volume) != self.attributes:
+            yield Unfit.ATTRIBUTES
+        if not named and volume.status.phase != _AVAILABLE:
+            yield Unfit.PHASE
+        if not ours and self.selector is not None and not self.selector.matches(volume.metadata.labels):
+            yield Unfit.LABELS
+        if not ours and not self.access <= set(volume.spec.access_modes or ()):
+            yield Unfit.ACCESS
+
+
+class FreeVolumes:
+    """The free volumes of one class, the smallest first, of equally large ones the first by name.
+
+    Attributes:
+        volumes: the volumes; those taken since are closed.
+        positions: by name.
+        reaches: the distinct node affinities.
+        classes: the classes that volumes name in their specs.
+    """
+
+    def __init__(self, cluster: Cluster, volumes: Iterable[PersistentVolume]) -> None:
+        sized = sorted((_thousandths(capacity(each)), each.metadata.name, each) for each in volumes)
+        self.volumes = [volume for _, _, volume in sized]
+        self.positions = {name: position for position, (_, name, _) in enumerate(sized)}
+        self.reaches = Reaches(cluster)
+        self.classes: Interner[str] = Interner()
+        self._strings = cluster.strings
+        self._sizes = [size for size, _, _ in sized]
+        self._open = np.ones(len(sized), np.bool_)
+        self._kinds: Interner[tuple[str, str, frozenset[str]]] = Interner()
+        self._kind = np.array([self._kinds.code(_kind(volume)) for volume in self.volumes], np.int32)
+        codes = [self.reaches.terms.code(reach(volume)) for volume in self.volumes]
+        self._reach = np.array(codes, np.intp)
+
+    def __len__(self) -> int:
+        return len(self.volumes)
+
+    def mark(self, name: str, *, free: bool) -> None:
+        """Close the entry of a volume that was taken, or open it again."""
+        self._open[self.positions[name]] = free
+
+    def first(self, wanted: Wanted, taken: Sequence[IntArray]) -> IntArray:
+        """Return the position of the smallest volume for a claim on each node, int64 (rows,), `NOTHING` for none.
+
+        Args:
+            wanted: what the claim asks for.
+            taken: int64 (rows,) each: positions that other claims of the pod have on a node.
+        """
+        fitting = self._fitting(wanted)
+        best, *others = (self.reaches.first(ranks, taken) for ranks in self._layers(fitting, len(taken) + 1))
+        for other in others:
+            np.minimum(best, other, out=best)
+        return best
+
+    def _fitting(self, wanted: Wanted) -> IndexArray:
+        """Return the positions of volumes that suit a claim, wherever they can be reached from, in order."""
+        suits = np.fromiter((_suits(kind, wanted) for kind in self._kinds.values), np.bool_, len(self._kinds))
+        fitting = self._open & suits[self._kind]
+        fitting[: bisect_left(self._sizes, wanted.size)] = False
+        if wanted.selector is not None:
+            fitting &= self._labels.select(wanted.selector)
+        return np.flatnonzero(fitting)
+
+    def _layers(self, fitting: IndexArray, depth: int) -> Iterable[IntArray]:
+        """Yield the first fitting position of each reach, then the second, and so on, int64 (reaches,).
+
+        A pod's k-th claim has k - 1 volumes to pass over, so it never needs more than the k-th of any reach.
+        """
+        for _ in range(depth):
+            ranks = np.full(len(self.reaches.terms), NOTHING, np.int64)
+            codes = self._reach[fitting]
+            ranks[codes[::-1]] = fitting[::-1]  # of several values for one index the last stays
+            yield ranks
+            fitting = fitting[ranks[codes] != fitting]
+
+    @cached_property
+    def held(self) -> IntArray:
+        """What each volume holds, in bytes, int64 (volumes,)."""
+        return np.array([capacity(volume).value for volume in self.volumes], np.int64)
+
+    @cached_property
+    def class_codes(self) -> CodeArray:
+        """The class each volume names in its spec, which the annotation may contradict, int32 (volumes,)."""
+        return np.array([self.classes.code(volume.spec.storage_class_name) for volume in self.volumes], np.int32)
+
+    @cached_property
+    def _labels(self) -> LabelColumns:
+        columns = LabelColumns(self._strings)
+        for position, volume in enumerate(self.volumes):
+            columns.put(position, volume.metadata.labels)
+        return columns
+
+
+class Volumes:
+    """The volumes as VolumeBinding of one profile sees them: free by class, or reserved by claim.
+
+    Attributes:
+        cluster: where they are.
+    """
+
+    def __init__(self, cluster: Cluster, promises: Promises) -> None:
+        self.cluster = cluster
+        self._promises = promises
+        self._generation = -1
+        self._places: dict[str, tuple[dict[str, dict[str, PersistentVolume]], str]] = {}
+        self._free: dict[str, dict[str, PersistentVolume]] = {}
+        self._reserved: dict[str, dict[str, PersistentVolume]] = {}
+        self._sorted: dict[str, FreeVolumes] = {}
+
+    def free(self, storage_class: str) -> FreeVolumes:
+        """Return the free volumes of a class; valid until the cluster changes."""
+        self._catch_up()
+        known = self._sorted.get(storage_class)
+        if known is None:
+            known = FreeVolumes(self.cluster, self._free.get(storage_class, {}).values())
+            self._sorted[storage_class] = known
+        return known
+
+    def reserved(self, claim: PersistentVolumeClaim) -> list[PersistentVolume]:
+        """Return the volumes of the claim's class that name the claim, by name."""
+        self._catch_up()
+        named = self._reserved.get(key_of(claim), {})
+        storage_class = class_of(claim)
+        return [
+            named[name]
+            for name in sorted(named)
+            if reserved_for(named[name], claim) and class_of(named[name]) == storage_class
+        ]
+
+    def of_class(self, storage_class: str) -> list[PersistentVolume]:
+        """Return every volume of a class."""
+        names = self.cluster.every(PersistentVolume)
+        seen = (self._promises.volume(name) for name in names)
+        return [volume for volume in seen if volume is not None and class_of(volume) == storage_class]
+
+    def _catch_up(self) -> None:
+        self.cluster.rely_on(PersistentVolume)
+        generation = self.cluster.generation
+        if generation == self._generation:
+            return
+        changes = self.cluster.changes_since(self._generation) if self._generation >= 0 else None
+        self._generation = generation
+        if changes is None:
+            self._places, self._free, self._reserved, self._sorted = {}, {}, {}, {}
+            for name in self.cluster.every(PersistentVolume):
+                self._place(name)
+            return
+        subjects = (change.subject for change in changes if change.kind is ChangeKind.OBJECT)
+        touched = (each for each in subjects if isinstance(each, PersistentVolume | AssumedVolume))
+        for name in dict.fromkeys(each.metadata.name for each in touched):
+            self._place(name)
+
+    def _place(self, name: str) -> None:
+        """Put a volume where it belongs now."""
+        shelf, key = self._places.pop(name, (self._free, ""))
+        before = shelf.get(key, {}).pop(name, None)
+        if before is not None and shelf is self._free and key in self._sorted:
+            self._sorted[key].mark(name, free=False)
+        volume = self._promises.volume(name)
+        if volume is None:
+            return
+        reference = volume.spec.claim_ref
+        if reference is not None:
+            shelf, key = self._reserved, f"{reference.namespace}/{reference.name}"
+        elif volume.status.phase == _AVAILABLE and volume.metadata.deletion_timestamp is None:
+            shelf, key = self._free, class_of(volume)
+        else:
+            return
+        self._places[name] = shelf, key
+        shelf.setdefault(key, {})[name] = volume
+        known = self._sorted.get(key) if shelf is self._free else None
+        if known is not None:
+            position = known.positions.get(name)
+            if position is not None and known.volumes[position] is volume:
+                known.mark(name, free=True)
+            else:
+                del self._sorted[key]
+
+
+class Choices:
+    """The volumes that the claims of one pod and class can have, each on each node.
+
+    A position below ``len(free)`` is that of a free volume, one beyond it of a volume that names a claim.
+
+    Attributes:
+        classes: the classes that volumes name in their specs.
+    """
+
+    def __init__(self, cluster: Cluster, volumes: Volumes, storage_class: str) -> None:
+        self._cluster = cluster
+        self._volumes = volumes
+        self._free = volumes.free(storage_class)
+        self.classes = self._free.classes
+        self._named: Interner[str] = Interner()
+        self._reserved: list[PersistentVolume] = []
+        self._taken: list[IntArray] = []
+
+    def take(self, wanted: Wanted) -> IntArray:
+        """Return the position of the volume a claim gets on each node, int64 (rows,), `NOTHING` for none.
+
+        Later claims pass over it.
+        """
+        chosen = self._reserved_or_free(wanted)
+        self._taken.append(chosen)
+        return chosen
+
+    def volume(self, position: int) -> PersistentVolume:
+        """Return the volume at a position."""
+        free = len(self._free)
+        return self._free.volumes[position] if position < free else self._reserved[position - free]
+
+    def held(self, positions: IntArray) -> tuple[IntArray, CodeArray]:
+        """Return what the volumes at some positions hold, in bytes, int64 (n,), and the codes of their `classes`."""
+        held = np.array([capacity(volume).value for volume in self._reserved], np.int64)
+        codes = np.array([self.classes.code(volume.spec.storage_class_name) for volume in self._reserved], np.int32)
+        return (
+            np.concatenate((self._free.held, held))[positions],
+            np.concatenate((self._free.class_codes, codes))[positions],
+        )
+
+    def _reserved_or_free(self, wanted: Wanted) -> IntArray:
+        rows = len(self._cluster.node_table)
+        chosen = np.full(rows, NOTHING, np.int64)
+        undecided = np.ones(rows, np.bool_)
+        for volume in filter(wanted.of_its_kind, self._volumes.reserved(wanted.claim)):
+            position = self._position(volume)
+            here = undecided.copy()
+            for taken in self._taken:
+                here &= taken != position
+            chosen[here & reached(self._cluster.node_table.labels, reach(volume))] = position
+            undecided &= ~here
+            if not undecided.any():
+                return chosen
+        return np.where(undecided, self._free.first(wanted, self._taken), chosen)
+
+    def _position(self, volume: PersistentVolume) -> int:
+        place = self._named.code(volume.metadata.name)
+        if place == len(self._reserved):
+            self._reserved.append(volume)
+        return len(self._free) + place
+
+
+def requested(claim: PersistentVolumeClaim) -> Amount:
+    """Return how much storage a claim asks for, 0 where it does not say."""
+    resources = claim.spec.resources
+    written = (resources.requests or {}).get(STORAGE) if resources is not None else None
+    return stored(written) if written is not None else _NONE
+
+
+def size(claim: PersistentVolumeClaim) -> int:
+    """Return how much storage a claim asks for, in thousandths of a byte."""
+    return _thousandths(requested(claim))
+
+
+def capacity(volume: PersistentVolume) -> Amount:
+    """Return how much storage a volume holds, 0 where it does not say."""
+    written = (volume.spec.capacity or {}).get(STORAGE)
+    return stored(written) if written is not None else _NONE
+
+
+def reach(volume: PersistentVolume) -> Terms:
+    """Return the condition on nodes that a volume can be reached from."""
+    affinity = volume.spec.node_affinity
+    return affinity_terms(affinity.required) if affinity is not None else None
+
+
+def _thousandths(amount: Amount) -> int:
+    return int(amount.unscaled * 10 ** (amount.exponent - MILLI))
+
+
+def _mode(volume: PersistentVolume) -> str:
+    return volume.spec.volume_mode or _FILESYSTEM
+
+
+def _attributes(volume: PersistentVolume) -> str:
+    return volume.spec.volume_attributes_class_name or ""
+
+
+def _kind(volume: PersistentVolume) -> tuple[str, str, frozenset[str]]:
+    return _mode(volume), _attributes(volume), frozenset(volume.spec.access_modes or ())
+
+
+def _suits(kind: tuple[str, str, frozenset[str]], wanted: Wanted) -> bool:
+    mode, attributes, access = kind
+    return mode == wanted.mode and attributes == wanted.attributes and wanted.access <= access

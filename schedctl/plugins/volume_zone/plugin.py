@@ -1,0 +1,216 @@
+"""VolumeZone: persistent volumes that are labelled with the zone or region they are in.
+
+Only bound claims have a volume whose labels can be read; one that waits for its first consumer is VolumeBinding's, and
+any other that is not bound keeps its pod from every node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from schedctl.api.storage import (
+    WAIT_FOR_FIRST_CONSUMER,
+    ZONE_SEPARATOR,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    class_of,
+)
+from schedctl.cache.arrays import ABSENT, BoolArray, CodeArray
+from schedctl.cache.cluster import Change, ChangeKind, Cluster
+from schedctl.cache.nodes import Nodes
+from schedctl.cache.pod_info import PodInfo
+from schedctl.framework.cycles import Cycle, StateKey
+from schedctl.framework.events import Registration
+from schedctl.framework.points import FilterPlugin, PreFilterPlugin, Scope
+from schedctl.framework.reasons import ACCEPT, Reason, Verdict, Verdicts
+from schedctl.framework.statuses import SKIP, Status
+from schedctl.plugins.volume_zone.events import VOLUME_ZONE
+
+TOPOLOGY_LABELS: Final = {
+    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+    "topology.kubernetes.io/zone": "topology.kubernetes.io/zone",
+    "topology.kubernetes.io/region": "topology.kubernetes.io/region",
+}
+"""The labels that are looked at, in this order, each with the one that stands in for it on a node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """Where a label of a volume says it is.
+
+    Attributes:
+        claim: the claim bound to it.
+        volume: its name.
+        key: the label.
+        values: the zones or regions it can be reached from.
+    """
+
+    claim: str
+    volume: str
+    key: str
+    values: frozenset[str]
+
+
+TOPOLOGIES = StateKey[tuple[Topology, ...]]("PreFilterVolumeZone")
+
+
+class VolumeZone(PreFilterPlugin, FilterPlugin):
+    """Keeps a pod in the zones and regions its bound volumes are labelled with."""
+
+    reads = (PersistentVolume, PersistentVolumeClaim, StorageClass)
+
+    elsewhere = Reason("node(s) had no available volume zone", unresolvable=True)
+    nameless = Reason("PersistentVolumeClaim had no name", unresolvable=True)
+    missing = Reason('{kind} "{name}" not found', unresolvable=True)
+    classless = Reason("PersistentVolumeClaim had no pv name and storageClass name", unresolvable=True)
+    modeless = Reason('VolumeBindingMode not set for StorageClass "{storage_class}"', unresolvable=True)
+    unbound = Reason("PersistentVolume had no name", unresolvable=True)
+
+    def signature(self, pod: PodInfo) -> Hashable:
+        """The claims it mounts, if one of them is in some zone or cannot be used."""
+        claims = _claims(pod)
+        return (pod.namespace, *claims) if claims and self._topologies(self.handle.cluster, pod) != () else ()
+
+    def moves_by_template(self, pod: PodInfo) -> bool:
+        """Pods move nothing."""
+        return True
+
+    def moved_by(self, cycle: Cycle, change: Change) -> Scope:
+        """Claims, volumes and classes matter to a pod that is held to zones, and the labels of a node to its own row.
+
+        Whether a pod is held to zones shows in its signature.
+        """
+        claims = _claims(cycle.pod)
+        if not claims or self._topologies(self.handle.cluster, cycle.pod) == ():
+            return Scope.NOTHING
+        if change.kind in (ChangeKind.NODE_UPDATED, ChangeKind.NODES):
+            return Scope.ROW
+        if isinstance(change.subject, PersistentVolumeClaim):
+            metadata = change.subject.metadata
+            concerned = metadata.namespace == cycle.pod.namespace and metadata.name in claims
+            return Scope.EVERYTHING if concerned else Scope.NOTHING
+        return Scope.EVERYTHING if isinstance(change.subject, PersistentVolume | StorageClass) else Scope.NOTHING
+
+    def events_to_register(self) -> tuple[Registration, ...]:
+        """Classes, claims and volumes that come to be, or to be labelled otherwise."""
+        return VOLUME_ZONE
+
+    def pre_filter(self, cycle: Cycle, nodes: Nodes) -> Status | None:
+        """Look up the labels of the volumes; Skip where there are none, refuse a pod whose claims cannot be bound."""
+        found = self._topologies(nodes.cluster, cycle.pod)
+        if isinstance(found, Verdict):
+            return found.reason.status(**found.evidence)
+        if not found:
+            return SKIP
+        cycle.state[TOPOLOGIES] = found
+        return None
+
+    def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
+        """Compare the labels of volumes with those of nodes; a node without any of them is in no zone at all."""
+        found = cycle.state[TOPOLOGIES] if TOPOLOGIES in cycle.state else self._topologies(nodes.cluster, cycle.pod)
+        if isinstance(found, Verdict):
+            return found.reason.where(np.ones(len(nodes), np.bool_), **found.evidence)
+        verdicts = ACCEPT
+        for topology in found:
+            strings = nodes.cluster.strings
+            outside = ~_is_one_of(_labels(nodes, topology.key), [strings.known(value) for value in topology.values])
+            if outside.any():
+                outside &= _labelled(nodes)
+            if outside.any():
+                verdicts = verdicts.then(
+                    self.elsewhere.where(
+                        outside,
+                        claim=topology.claim,
+                        volume=topology.volume,
+                        label=topology.key,
+                        wanted=tuple(sorted(topology.values)),
+                        has=_Labels(nodes, topology.key),
+                    )
+                )
+        return verdicts
+
+    def _topologies(self, cluster: Cluster, pod: PodInfo) -> tuple[Topology, ...] | Verdict:
+        """Return where the volumes of a pod are, or why that cannot be told."""
+        found: list[Topology] = []
+        for name in _claims(pod):
+            if not name:
+                return self.nameless()
+            claim = cluster.get(PersistentVolumeClaim, f"{pod.namespace}/{name}")
+            if claim is None:
+                return self.missing(kind="persistentvolumeclaim", name=name)
+            if not claim.spec.volume_name:
+                refusal = self._unbound(cluster, claim)
+                if refusal is not None:
+                    return refusal
+                continue
+            volume = cluster.get(PersistentVolume, claim.spec.volume_name)
+            if volume is None:
+                return self.missing(kind="persistentvolume", name=claim.spec.volume_name, claim=name)
+            found += _of_volume(name, volume)
+        return tuple(found)
+
+    def _unbound(self, cluster: Cluster, claim: PersistentVolumeClaim) -> Verdict | None:
+        """Return what speaks against a claim without a volume, None where it waits for its first consumer."""
+        name = claim.metadata.name
+        class_name = class_of(claim)
+        if not class_name:
+            return self.classless(claim=name)
+        storage_class = cluster.get(StorageClass, class_name)
+        if storage_class is None:
+            return self.missing(kind="storageclass.storage.k8s.io", name=class_name, claim=name)
+        if storage_class.volume_binding_mode is None:
+            return self.modeless(storage_class=class_name, claim=name)
+        return None if storage_class.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER else self.unbound(claim=name)
+
+
+def _claims(pod: PodInfo) -> tuple[str, ...]:
+    volumes = pod.pod.spec.volumes or ()
+    return tuple(v.persistent_volume_claim.claim_name for v in volumes if v.persistent_volume_claim is not None)
+
+
+def _of_volume(claim: str, volume: PersistentVolume) -> list[Topology]:
+    labels = volume.metadata.labels
+    if not labels:
+        return []
+    found = []
+    for key in TOPOLOGY_LABELS:
+        values = [value.strip() for value in labels[key].split(ZONE_SEPARATOR)] if key in labels else []
+        if values and all(values):  # a label with an empty zone is overlooked
+            found.append(Topology(claim, volume.metadata.name, key, frozenset(values)))
+    return found
+
+
+def _labels(nodes: Nodes, key: str) -> CodeArray:
+    """Return the codes of a label of nodes, or of the one that stands in for it where there is none, int32 (n,)."""
+    codes, other = nodes.label(key), TOPOLOGY_LABELS[key]
+    return codes if other == key else np.where(codes == ABSENT, nodes.label(other), codes)
+
+
+def _is_one_of(codes: CodeArray, wanted: list[int]) -> BoolArray:
+    return codes == wanted[0] if len(wanted) == 1 else np.isin(codes, wanted)
+
+
+def _labelled(nodes: Nodes) -> BoolArray:
+    """Return which nodes have one of the labels, bool (n,)."""
+    labelled = np.zeros(len(nodes), np.bool_)
+    for key in TOPOLOGY_LABELS:
+        labelled |= nodes.label(key) != ABSENT
+    return labelled
+
+
+@dataclass(frozen=True, slots=True)
+class _Labels:
+    """What nodes say of the zone or region a volume is in, found out when asked for; None where they say nothing."""
+
+    nodes: Nodes
+    key: str
+
+    def at(self, position: int) -> str | None:
+        labels = self.nodes.object(position).metadata.labels or {}
+        return labels.get(self.key, labels.get(TOPOLOGY_LABELS[self.key]))

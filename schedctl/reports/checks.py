@@ -1,0 +1,198 @@
+"""`CheckReport`: what ``schedctl check`` says, as data. The machine contract, and all that ``render`` reads.
+
+Within ``schedctl.dev/v1alpha1`` fields are only added; readers ignore those they do not know, and every field is always
+there. Order is deterministic: policies as they were given, checks as they stand there, objects as the manifests have
+them. A fingerprint stays the same while the finding is the same, whatever its numbers and lines.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+import msgspec
+
+from schedctl import KUBERNETES_VERSION, __version__
+from schedctl.reports.simulations import Input, Record
+
+
+class Severity(StrEnum):
+    """How bad a violation is."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class Outcome(StrEnum):
+    """What came of one check of one object."""
+
+    PASSED = "Passed"
+    VIOLATED = "Violated"
+    INCONCLUSIVE = "Inconclusive"
+    """schedctl cannot tell: something is not modelled or not known, or an expression failed."""
+    EXEMPTED = "Exempted"
+    """It is violated or inconclusive, and the policy or the object says why that is accepted."""
+    BASELINED = "Baselined"
+    """It is violated, and it was when the baseline was written."""
+
+
+class Location(Record, frozen=True, kw_only=True):
+    """Where in somebody's files the deciding field is.
+
+    Attributes:
+        file: the file, or the Helm template that it was rendered from; "" where there is none to show.
+        line, column: 1-based, 0 where unknown, as in rendered templates.
+        path: the field, e.g. ``spec.template.spec.topologySpreadConstraints``; "" for the object itself.
+    """
+
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    path: str = ""
+
+
+class Acceptance(Record, frozen=True, kw_only=True):
+    """Why a finding does not count.
+
+    Attributes:
+        by: ``policy`` for an exemption, ``object`` for an annotation of the object, ``baseline`` for a baseline file.
+        reason: as somebody wrote it; "" for a baseline.
+        expires: the last day of an exemption, "" for none.
+    """
+
+    by: Literal["policy", "object", "baseline"]
+    reason: str = ""
+    expires: str = ""
+
+
+class CheckResult(Record, frozen=True, kw_only=True):
+    """One check of one object in one scenario.
+
+    Attributes:
+        policy, check: by name; together they say which rule.
+        scenario: the scenario, ``baseline`` or e.g. ``lose-zone=eu-1a``.
+        severity: of the check.
+        outcome: what came of it.
+        refused: whether the object took no part, as it cannot be read or is refused; nobody accepts that.
+        group, kind, namespace, name: the object; kind is ``""`` for a check of the run as a whole.
+        subject: how messages name it, e.g. ``Deployment shop/web``; ``the run`` for the run as a whole.
+        message: the finding in one line without the subject, e.g. ``2 zones, needs 3 (eu-1a 4, eu-1b 2, eu-1c 0)``.
+        reasons: what stands behind it, a line each.
+        hints: next steps, a line each.
+        location: where the deciding field is.
+        fingerprint: the same as long as the finding is the same: of policy, check, scenario and object.
+        acceptance: why it does not count, null where it does.
+    """
+
+    policy: str
+    check: str
+    scenario: str = "baseline"
+    severity: Severity
+    outcome: Outcome
+    refused: bool = False
+    group: str = ""
+    kind: str = ""
+    namespace: str = ""
+    name: str = ""
+    subject: str
+    message: str
+    reasons: list[str] = msgspec.field(default_factory=list)
+    hints: list[str] = msgspec.field(default_factory=list)
+    location: Location = Location()
+    fingerprint: str
+    acceptance: Acceptance | None = None
+
+
+class CheckRule(Record, frozen=True, kw_only=True):
+    """A check as a policy states it, for outputs that list rules.
+
+    Attributes:
+        name: its name.
+        severity: of its violations.
+        builtin: the built-in, "" for expressions.
+        description: what it demands, in words.
+    """
+
+    name: str
+    severity: Severity
+    builtin: str = ""
+    description: str = ""
+
+
+class PolicyRules(Record, frozen=True, kw_only=True):
+    """A policy and its checks.
+
+    Attributes:
+        name: its name.
+        source: the file, "" for the built-in one.
+        checks: its checks.
+    """
+
+    name: str
+    source: str = ""
+    checks: list[CheckRule]
+
+
+class Metadata(Record, frozen=True, kw_only=True):
+    """Under which conditions the report was made.
+
+    Attributes:
+        tool_version: of schedctl.
+        kubernetes_version: the kube-scheduler whose behaviour it follows.
+        configuration: where the scheduler configuration came from.
+        state_taken: when the state was as it is, RFC 3339; "" where nobody said.
+        inputs: what was read: manifests, state, policies, baseline.
+    """
+
+    tool_version: str = __version__
+    kubernetes_version: str = KUBERNETES_VERSION
+    configuration: str = "built-in defaults"
+    state_taken: str = ""
+    inputs: list[Input] = msgspec.field(default_factory=list)
+
+
+class Summary(Record, frozen=True, kw_only=True):
+    """The answer in numbers.
+
+    Attributes:
+        exit_code: what the command ends with.
+        results: how many checks of objects there were.
+        passed, exempted, baselined, inconclusive: how many ended so.
+        errors, warnings, infos: violations, by severity.
+        fail_on: from which severity on violations fail.
+        on_inconclusive: what inconclusive results do.
+    """
+
+    exit_code: int
+    results: int
+    passed: int = 0
+    errors: int = 0
+    warnings: int = 0
+    infos: int = 0
+    exempted: int = 0
+    baselined: int = 0
+    inconclusive: int = 0
+    fail_on: Literal["error", "warning", "info", "never"] = "error"
+    on_inconclusive: Literal["fail", "warn", "ignore"] = "fail"
+
+
+class CheckReport(Record, frozen=True, kw_only=True):
+    """The whole document.
+
+    Attributes:
+        api_version, kind: what this is.
+        metadata: under which conditions it was made.
+        summary: the answer in numbers.
+        policies: what was checked.
+        results: every check of every object.
+        notes: what a reader must know, e.g. that an exemption has expired.
+    """
+
+    api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
+    kind: Literal["CheckReport"] = "CheckReport"
+    metadata: Metadata = Metadata()
+    summary: Summary
+    policies: list[PolicyRules] = msgspec.field(default_factory=list)
+    results: list[CheckResult] = msgspec.field(default_factory=list)
+    notes: list[str] = msgspec.field(default_factory=list)

@@ -1,0 +1,680 @@
+"""`ExplainReport`: what ``schedctl explain`` says, as data. The machine contract, and all that ``render`` ever reads.
+
+Within ``schedctl.dev/v1alpha1`` fields are only added; readers ignore those they do not know, and every field is
+always there (null or empty where it does not apply). Order is deterministic and nothing depends on the clock. Amounts
+are integers in the units the scheduler counts in: millicores of cpu, bytes, or whole units. ``explanations`` fills the
+report in; every sentence in it was worded there, so that a renderer has nothing left to decide but the layout.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, Literal
+
+import msgspec
+
+from schedctl import KUBERNETES_VERSION, __version__
+from schedctl.reports.schemas import schema_of
+from schedctl.scheduler.gaps import Guessed, MissingKind
+
+
+class Verdict(StrEnum):
+    """What became of a pod."""
+
+    SCHEDULED = "Scheduled"
+    """A node was chosen."""
+    UNSCHEDULABLE = "Unschedulable"
+    """No node will do."""
+    GATED = "Gated"
+    """The pod does not enter the queue: it has scheduling gates, or another PreEnqueue plugin holds it."""
+    DELETING = "Deleting"
+    """The pod is on its way out and is not scheduled."""
+    FOREIGN_SCHEDULER = "ForeignScheduler"
+    """No profile serves the pod's ``schedulerName``."""
+    ERROR = "Error"
+    """A plugin failed and kube-scheduler would abandon the cycle."""
+    INCONCLUSIVE = "Inconclusive"
+    """schedctl cannot tell: a search budget was spent, or kinds could not be listed that decide."""
+
+
+class NodeVerdict(StrEnum):
+    """What became of one node."""
+
+    FEASIBLE = "Feasible"
+    """Nothing refused it."""
+    REFUSED = "Refused"
+    """A filter refused it, or PreFilter the pod as a whole."""
+    LEFT_OUT = "LeftOut"
+    """PreFilter narrowed the search to other nodes."""
+    UNSEEN = "Unseen"
+    """It was not looked at: enough other nodes were found, or the cycle ended before."""
+
+
+class Record(msgspec.Struct, frozen=True, rename="camel"):
+    """Base of everything in a report: immutable, camelCase on the wire, every field written."""
+
+
+class PodReference(Record, frozen=True):
+    """The pod that was asked about.
+
+    Attributes:
+        namespace, name, uid: its identity; uid is "" where it has none.
+        scheduler_name: the scheduler it asks for.
+        priority: its resolved priority.
+        node_name: where it runs, "" while it is pending.
+        nominated_node_name: the node preemption promised it, "" for none.
+    """
+
+    namespace: str
+    name: str
+    uid: str = ""
+    scheduler_name: str = ""
+    priority: int = 0
+    node_name: str = ""
+    nominated_node_name: str = ""
+
+
+class NodeCounts(Record, frozen=True):
+    """How many nodes took part.
+
+    Attributes:
+        total: nodes in the cluster.
+        judged: nodes that Filter was asked about.
+        feasible: nodes nothing refused.
+        left_out: nodes that PreFilter left out.
+        unseen: nodes that sampling never looked at.
+    """
+
+    total: int = 0
+    judged: int = 0
+    feasible: int = 0
+    left_out: int = 0
+    unseen: int = 0
+
+
+class NodeGroup(Record, frozen=True):
+    """Nodes refused on the same evidence.
+
+    Attributes:
+        nodes: their names, sorted.
+        code: ``Unschedulable``, or ``UnschedulableAndUnresolvable`` where no preemption could help.
+        detail: the numbers in words, e.g. ``cpu: 1850m free of 4, 150m missing``.
+        evidence: the numbers, by name, as the plugin gave them.
+        nominated_pods: pods counted as if they stood on these nodes already because they are promised to them.
+        zones: how many of the nodes are in which zone, "" for nodes in none.
+    """
+
+    nodes: list[str]
+    code: str
+    detail: str = ""
+    evidence: dict[str, Any] = {}
+    nominated_pods: list[str] = []
+    zones: dict[str, int] = {}
+
+
+class Reason(Record, frozen=True):
+    """One cause and the nodes it refuses.
+
+    Attributes:
+        reference: a stable name, e.g. ``node-resources-fit/insufficient-cpu``.
+        plugin: who says so.
+        code: ``UnschedulableAndUnresolvable`` where that holds for all the nodes, else ``Unschedulable``; ``Error`` for
+            a fault, which only the full matrix can have.
+        text: Kubernetes' own words.
+        count: how many nodes it refuses; 0 where the pod is refused as a whole.
+        whole_pod: PreFilter refused the pod before any node was asked.
+        summary: the evidence over all the nodes in one line, e.g. ``cpu: 2 requested, at most 1850m free``.
+        zones: how many of the nodes are in which zone, "" for nodes in none.
+        groups: the nodes by evidence, nearest miss first.
+        evidence: where the pod is refused as a whole, what stands behind it; else each group has its own.
+    """
+
+    reference: str
+    plugin: str
+    code: str
+    text: str
+    count: int
+    whole_pod: bool = False
+    summary: str = ""
+    zones: dict[str, int] = {}
+    groups: list[NodeGroup] = []
+    evidence: dict[str, Any] = {}
+
+
+class PreFilter(Record, frozen=True):
+    """What PreFilter said of the pod as a whole.
+
+    Attributes:
+        code: ``Success``, or the code of its refusal.
+        plugin: who refused, "" where nobody did.
+        reasons: in Kubernetes' words.
+        nodes: the nodes the search was narrowed to, null where it was not.
+        narrowing_plugins: who narrowed it.
+    """
+
+    code: str = "Success"
+    plugin: str = ""
+    reasons: list[str] = []
+    nodes: list[str] | None = None
+    narrowing_plugins: list[str] = []
+
+
+class Victim(Record, frozen=True):
+    """A pod that would be evicted.
+
+    Attributes:
+        pod: ``namespace/name``.
+        priority: its priority.
+        start_time: when it started, "" where it has not.
+        terminating: whether it is on its way out already.
+        budgets: the disruption budgets that count it, as ``namespace/name``.
+        breaks_budget: whether its eviction, after that of the more important victims, breaks one.
+        elsewhere: the node that one like it would be placed on afterwards, "" for none; null where schedctl cannot
+            tell, and for one that is on its way out.
+        text: the same in words.
+    """
+
+    pod: str
+    priority: int
+    start_time: str = ""
+    terminating: bool = False
+    budgets: list[str] = []
+    breaks_budget: bool = False
+    elsewhere: str | None = None
+    text: str = ""
+
+
+class Candidate(Record, frozen=True):
+    """A node on which evictions would make room, with what nodes are compared by: first by the first number, and so on.
+
+    Attributes:
+        node: its name.
+        violations: how many victims' evictions break a budget; the fewer the better.
+        highest_priority: of its victims; the lower the better.
+        priority_sum: of its victims; the lower the better, where each counts from -2147483648.
+        victims: who would be evicted, the most important first; the fewer the better.
+        started: the earliest start of the most important victims, "" where they have not; the later the better.
+    """
+
+    node: str
+    violations: int
+    highest_priority: int
+    priority_sum: int
+    victims: list[str]
+    started: str = ""
+
+
+class Preemption(Record, frozen=True):
+    """What PostFilter achieved.
+
+    Attributes:
+        tried: whether any PostFilter plugin ran.
+        code, plugin, message: its answer, empty where it was not tried.
+        nominated_node: where room would be made, "" for nowhere.
+        victims: the pods that would be evicted, as ``namespace/name``.
+        potential_nodes: how many nodes were refused for reasons that evictions might remedy.
+        tried_nodes: on how many of them evictions were tried.
+        enough: with how many candidates the search ends.
+        candidates: the nodes where evictions would make room, the best first.
+        criterion: what singled the nominated node out, "" where it was the only one or where the name decided.
+        ties: the nodes as good as the nominated one, itself included; kube-scheduler takes any of them.
+        evictions: more about the victims, the most important first.
+        text: why this node, in words; "" where none was found.
+    """
+
+    tried: bool = False
+    code: str = ""
+    plugin: str = ""
+    message: str = ""
+    nominated_node: str = ""
+    victims: list[str] = []
+    potential_nodes: int = 0
+    tried_nodes: int = 0
+    enough: int = 0
+    candidates: list[Candidate] = []
+    criterion: str = ""
+    ties: list[str] = []
+    evictions: list[Victim] = []
+    text: str = ""
+
+
+class Outlook(StrEnum):
+    """What it would take for a pod to run on this cluster."""
+
+    FITS = "Fits"
+    """It fits now."""
+    FITS_AFTER_PREEMPTION = "FitsAfterPreemption"
+    """It fits once preemption has evicted others."""
+    FITS_EMPTY_NODE = "FitsEmptyNode"
+    """It would fit on a node that no pod ran on, and preemption gets it none."""
+    FITS_NOWHERE = "FitsNowhere"
+    """It would fit on no node of the cluster, even if no pod ran there."""
+
+
+class PluginScore(Record, frozen=True):
+    """What one plugin gave one node; ``weighted = normalized * weight``."""
+
+    plugin: str
+    raw: int
+    normalized: int
+    weight: int
+    weighted: int
+
+
+class Taking(Record, frozen=True):
+    """Something a pod takes along on a node: a volume for a claim, the devices for a request.
+
+    Attributes:
+        plugin: who finds it.
+        claim: the claim it is for, ``namespace/name``; "" where there is none yet.
+        request: the request of that claim it is for, "" where claims have none.
+        names: what it is: the volume, or the devices as ``driver/pool/device``; empty where it has no name yet.
+        made: whether it does not exist yet and is made for the pod.
+        text: the same in words.
+    """
+
+    plugin: str
+    claim: str = ""
+    request: str = ""
+    names: list[str] = []
+    made: bool = False
+    text: str = ""
+
+
+class NodeScore(Record, frozen=True):
+    """The score of a feasible node; ``total`` is the sum of the weighted scores."""
+
+    node: str
+    total: int
+    plugins: list[PluginScore] = []
+
+
+class ScoreDifference(Record, frozen=True):
+    """How two nodes differ in one plugin's weighted score; ``difference = ours - theirs``."""
+
+    plugin: str
+    ours: int
+    theirs: int
+    difference: int
+
+
+class Comparison(Record, frozen=True):
+    """Why one node beats another.
+
+    Attributes:
+        node, other: the two nodes.
+        difference: total of the first minus that of the second.
+        plugins: what the difference is made of, largest contribution first; equal plugins are left out.
+        text: the same in words.
+    """
+
+    node: str
+    other: str
+    difference: int
+    plugins: list[ScoreDifference] = []
+    text: str = ""
+
+
+class PluginRefusals(Record, frozen=True):
+    """Everything a filter refuses, earlier refusals notwithstanding.
+
+    Attributes:
+        plugin: the filter.
+        asked: False where its PreFilter said Skip, so that it refuses nothing.
+        refused: how many nodes it refuses.
+        reasons: why.
+    """
+
+    plugin: str
+    asked: bool
+    refused: int = 0
+    reasons: list[Reason] = []
+
+
+class Pattern(Record, frozen=True):
+    """Nodes that the same filters refuse; none at all where a node is feasible."""
+
+    refused_by: list[str]
+    nodes: list[str]
+    zones: dict[str, int] = {}
+
+
+class Matrix(Record, frozen=True):
+    """Every filter about every node.
+
+    Attributes:
+        filters: in the order of the profile.
+        patterns: the nodes by who refuses them, fewest refusals first.
+    """
+
+    filters: list[PluginRefusals]
+    patterns: list[Pattern]
+
+
+class ResourceUse(Record, frozen=True):
+    """One resource of one node, in the scheduler's units; `free` is what is left before the pod comes."""
+
+    resource: str
+    allocatable: int
+    used: int
+    free: int
+    requested: int
+
+
+class NodeDetail(Record, frozen=True):
+    """Everything about the pod and one node.
+
+    Attributes:
+        name: the node.
+        verdict: what became of it.
+        labels, taints: of the node; a taint is written ``key=value:effect``.
+        unschedulable: whether it is cordoned.
+        pods: how many pods stand on it.
+        resources: those the pod asks for, and cpu, memory and pods.
+        filters: every filter's verdict, in order.
+        score: its score, null unless feasible.
+        rank: its place among the feasible nodes from 1, 0 unless feasible; equal totals share a place.
+        comparison: why the winner beats it, null for the winner itself and for refused nodes.
+        takes: what the pod takes along there, empty unless feasible.
+    """
+
+    name: str
+    verdict: NodeVerdict
+    labels: dict[str, str] = {}
+    taints: list[str] = []
+    unschedulable: bool = False
+    pods: int = 0
+    resources: list[ResourceUse] = []
+    filters: list[PluginRefusals] = []
+    score: NodeScore | None = None
+    rank: int = 0
+    comparison: Comparison | None = None
+    takes: list[Taking] = []
+
+
+class CurrentNode(Record, frozen=True):
+    """Where a bound pod runs, against where it would go now.
+
+    Attributes:
+        name: the node.
+        exists: whether the cluster still has it.
+        feasible: whether it would be allowed there again.
+        best: whether it is among the best nodes.
+        score: its score now, null unless feasible.
+        reasons: why not, where it would be refused.
+        comparison: why the chosen node beats it, null where it is as good.
+        text: the same in words.
+    """
+
+    name: str
+    exists: bool
+    feasible: bool
+    best: bool
+    score: NodeScore | None = None
+    reasons: list[Reason] = []
+    comparison: Comparison | None = None
+    text: str = ""
+
+
+class Hint(Record, frozen=True):
+    """A next step.
+
+    Attributes:
+        type: the situation, e.g. ``lower-request``; see `schedctl.explain.hints`.
+        text: in words.
+        tried: whether the change was tried on the cluster in hand.
+        fits: on how many nodes the pod would fit after it, 0 where it was not tried or fits nowhere.
+        node: the node that would then be chosen, "" for none.
+        command: what to type, "" where there is no one command.
+    """
+
+    type: str
+    text: str
+    tried: bool = False
+    fits: int = 0
+    node: str = ""
+    command: str = ""
+
+
+class Waking(Record, frozen=True):
+    """An event that brings a refused pod back into the queue.
+
+    Attributes:
+        event: what kube-scheduler calls it, e.g. ``AssignedPodDelete``.
+        text: the same in words.
+        plugins: who of those that refused the pod asks for it.
+        hinted: whether each of them looks at the very object first, and lets the pod wait where it could not help.
+        counting, asked: of how many pods that could leave, or nodes like which one could be added, how many would bring
+            it back; null where that was not tried.
+    """
+
+    event: str
+    text: str
+    plugins: list[str] = []
+    hinted: bool = False
+    counting: int | None = None
+    asked: int | None = None
+
+
+class Reservation(Record, frozen=True):
+    """What Reserve and Permit say of the chosen node, tried and undone.
+
+    Attributes:
+        code: ``Success``, ``Wait``, or the code with which the node is taken back from the pod.
+        plugin: who takes it back, "" where nobody does.
+        message: in whose words.
+        waits: the plugins that hold the pod back, and for how many seconds at most.
+        text: the same in words, "" for success.
+    """
+
+    code: str = "Success"
+    plugin: str = ""
+    message: str = ""
+    waits: dict[str, float] = {}
+    text: str = ""
+
+
+class Remark(Record, frozen=True):
+    """What a plugin says of the pod beyond its verdicts, such as how the group of the pod stands.
+
+    Attributes:
+        plugin: who says so.
+        text: in one sentence.
+        details: more of it, a line each.
+        evidence: what stands behind it, by name, as the plugin gave it.
+    """
+
+    plugin: str
+    text: str
+    details: list[str] = []
+    evidence: dict[str, Any] = {}
+
+
+class Agreement(StrEnum):
+    """Whether what kube-scheduler said and what we say are the same."""
+
+    AGREES = "Agrees"
+    """Byte for byte."""
+    AGREES_AS_FAR = "AgreesAsFar"
+    """As far as what was cut goes."""
+    OTHER_WORDS = "OtherWords"
+    """In the words of another version."""
+    DIFFERS = "Differs"
+    """They are not."""
+
+
+class LineDifference(Record, frozen=True):
+    """One way in which a line of kube-scheduler's differs from ours.
+
+    Attributes:
+        kind: in what: ``Nodes``, ``Gained``, ``Lost``, ``Count``, ``Text``, ``Preemption`` or ``Verdict``.
+        reason: the reason, in our words; "" for none.
+        plugin: whose it is, "" where nobody knows.
+        theirs: how many nodes it stood for then; where no nodes are counted, what was said.
+        ours: likewise, now.
+        text: the same in words.
+    """
+
+    kind: str
+    reason: str = ""
+    plugin: str = ""
+    theirs: int | str = 0
+    ours: int | str = 0
+    text: str = ""
+
+
+class Recorded(Record, frozen=True):
+    """What a scheduler has said of the pod before, next to our line.
+
+    Attributes:
+        source: ``Condition`` for the pod's own PodScheduled condition, ``Event`` for an event about it.
+        message: what was said; an event carries at most 1,024 bytes of it.
+        reason: ``FailedScheduling``, or the reason of the condition.
+        count: how often; an event that happens again keeps the words of the first time.
+        first: when first, "" where nobody says; of a condition without an event of the same words, since when the pod
+            has been refused.
+        last: when last, "" where nobody says.
+        reporter: who said it, "" where nobody says.
+        agreement: whether it is what we say.
+        differences: in what it is not.
+        circumstances: what has changed since, as far as the cluster shows it.
+        text: who said it when, and whether it is what we say.
+    """
+
+    source: str
+    message: str
+    reason: str = ""
+    count: int = 1
+    first: str = ""
+    last: str = ""
+    reporter: str = ""
+    agreement: Agreement = Agreement.DIFFERS
+    differences: list[LineDifference] = []
+    circumstances: list[str] = []
+    text: str = ""
+
+
+class Explanation(Record, frozen=True):
+    """The answer about one pod.
+
+    Attributes:
+        pod: the pod.
+        verdict: what became of it.
+        profile: the profile that was run, "" where none serves the pod.
+        message: the line kube-scheduler writes into a FailedScheduling event, byte for byte; "" where it writes none.
+        error: the fault the cycle was abandoned with, "" for none.
+        gates: the scheduling gates that hold the pod.
+        nodes: how many nodes took part.
+        pre_filter: what PreFilter said.
+        chosen: the first by name of the best nodes, "" where no node will do.
+        ties: all the best nodes, of which kube-scheduler takes any one.
+        takes: what the pod takes along on the chosen node: volumes for its claims, devices.
+        score: the best total, null where no node will do.
+        reasons: why the other nodes will not do, the most frequent first; first refusals only, as Kubernetes counts.
+        unschedulable_plugins: who refused, where no node will do.
+        preemption: what PostFilter achieved.
+        outlook: what it would take, null where nodes were not judged, or filters guess.
+        scores: of every feasible node, best first.
+        comparison: why the winner beats the best of the nodes that lost, null with fewer than two.
+        matrix: every filter about every node, null unless asked for.
+        node: one node in depth, null unless asked for.
+        current: for a bound pod, where it runs against where it would go.
+        hints: next steps.
+        wakings: what brings the pod back into the queue; empty where it is not waiting for anything.
+        notes: what a reader must know to read the answer right.
+        guesses: what the answer rests on that could not be listed, what decides first; where something does, the
+            verdict is Inconclusive, and all that was found out stands here for a cluster without it.
+        apparent: what the verdict would be if there were none of it; null unless a guess decides.
+        history: what a scheduler has said of the pod before; empty unless asked for.
+        reservation: what Reserve and Permit say of the chosen node; null where there is none, nobody is asked, or the
+            answer rests on guesses. Where they take it back, the verdict is as if it had never been chosen.
+        remarks: what plugins say of the pod beyond their verdicts.
+    """
+
+    pod: PodReference
+    verdict: Verdict
+    profile: str = ""
+    message: str = ""
+    error: str = ""
+    gates: list[str] = []
+    nodes: NodeCounts = NodeCounts()
+    pre_filter: PreFilter = PreFilter()
+    chosen: str = ""
+    ties: list[str] = []
+    takes: list[Taking] = []
+    score: int | None = None
+    reasons: list[Reason] = []
+    unschedulable_plugins: list[str] = []
+    preemption: Preemption = Preemption()
+    outlook: Outlook | None = None
+    scores: list[NodeScore] = []
+    comparison: Comparison | None = None
+    matrix: Matrix | None = None
+    node: NodeDetail | None = None
+    current: CurrentNode | None = None
+    hints: list[Hint] = []
+    wakings: list[Waking] = []
+    notes: list[str] = []
+    guesses: list[Guessed] = []
+    apparent: Verdict | None = None
+    history: list[Recorded] = []
+    reservation: Reservation | None = None
+    remarks: list[Remark] = []
+
+
+class InputDigest(Record, frozen=True):
+    """An input by its digest, so that two reports can be compared: ``sha256:...``."""
+
+    source: str
+    digest: str
+
+
+class Metadata(Record, frozen=True):
+    """Under which conditions the report was made.
+
+    Attributes:
+        tool_version: of schedctl.
+        kubernetes_version: the kube-scheduler whose behaviour it follows.
+        configuration: where the scheduler configuration came from: a file, or ``built-in defaults``.
+        sampling: whether nodes were sampled as kube-scheduler does; otherwise every node was judged.
+        inputs: what was read.
+        what_if: what was changed in the cluster before anything was asked, in words and in order.
+        missing: the kinds that could not be listed.
+    """
+
+    tool_version: str = __version__
+    kubernetes_version: str = KUBERNETES_VERSION
+    configuration: str = "built-in defaults"
+    sampling: bool = False
+    inputs: list[InputDigest] = []
+    what_if: list[str] = []
+    missing: list[MissingKind] = []
+
+
+class Summary(Record, frozen=True):
+    """The answer in numbers: pods by verdict, and the exit code the command ends with."""
+
+    exit_code: int
+    pods: int
+    scheduled: int = 0
+    unschedulable: int = 0
+    gated: int = 0
+    deleting: int = 0
+    foreign_scheduler: int = 0
+    error: int = 0
+    inconclusive: int = 0
+
+
+class ExplainReport(Record, frozen=True, kw_only=True):
+    """The whole answer of ``schedctl explain``."""
+
+    api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
+    kind: Literal["ExplainReport"] = "ExplainReport"
+    metadata: Metadata
+    summary: Summary
+    results: list[Explanation]
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of the report as it is written."""
+    return schema_of(ExplainReport)
