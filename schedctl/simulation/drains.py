@@ -29,7 +29,8 @@ from schedctl.simulation.replacements import controller_of
 from schedctl.simulation.returning import Returning
 from schedctl.simulation.runs import Options, Progress, run
 from schedctl.simulation.standing import grace_of
-from schedctl.simulation.what_ifs import cordon, is_mirror, pods_on
+from schedctl.simulation.what_ifs import is_mirror, pods_on
+from schedctl.workloads import node_edits
 
 RETRY = 5.0
 """Seconds after which kubectl asks again for an eviction that a budget did not allow."""
@@ -197,7 +198,7 @@ def drain(
     allowed = {key: book.allowed for key, book in budgets.books.items()}
     waiting = {key for key, info in cluster.pending.items() if scheduler.profile_of(info)}
     for name in names:
-        cordon(cluster, name)
+        node_edits.edit_node(cluster, name, node_edits.cordon)
     controller = _Controllers(scheduler, budgets, flags)
     nodes: list[DrainedNode] = []
     evictions: dict[str, Eviction] = {}

@@ -34,9 +34,9 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import UsageError
 from schedctl.reports.simulations import Record
-from schedctl.simulation.node_choices import HOSTNAME, node_named, nodes_chosen, one_of
+from schedctl.simulation.node_choices import node_named, nodes_chosen, one_of
 from schedctl.simulation.replacements import controller_of, successor
-from schedctl.workloads import daemon_sets, templates
+from schedctl.workloads import daemon_sets, node_edits, templates
 from schedctl.workloads.admission import RESOURCE_QUOTA
 from schedctl.workloads.clusters import every_pod
 from schedctl.workloads.creation import Admission, Created, join
@@ -44,8 +44,6 @@ from schedctl.workloads.expansion import Replica, Unplaced, expand
 from schedctl.workloads.names import random_end
 from schedctl.workloads.rollouts import plan
 
-UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
-"""What the node controller puts on a cordoned node."""
 MIRROR = "kubernetes.io/config.mirror"
 """The annotation of a pod that stands for a static one, which only its kubelet can end."""
 _CONDITIONS = "node.kubernetes.io/"
@@ -121,7 +119,7 @@ class Cordon(Change):
         """Cordon the nodes."""
         names = nodes_chosen(cluster, self.nodes)
         for name in names:
-            cordon(cluster, name)
+            node_edits.edit_node(cluster, name, node_edits.cordon)
         return Changed(kind=self.kind, text=f"cordoned {few(names)}", nodes=names)
 
 
@@ -141,7 +139,7 @@ class Drain(Change):
         """Cordon the nodes, then let their pods come back on no node."""
         names = nodes_chosen(cluster, self.nodes)
         for name in names:
-            cordon(cluster, name)
+            node_edits.edit_node(cluster, name, node_edits.cordon)
         leaving = [info for name in names for info in pods_on(cluster, name) if not stays(info.pod)]
         return _displaced(self.kind, f"drained {few(names)}", cluster, names, leaving)
 
@@ -203,7 +201,7 @@ class AddNodes(Change):
             own = node.metadata.name
             names = [own] if self.count == 1 and own not in cluster.node_table.row_of else None
             for name in names or list(_new_names(cluster, f"{own}-", self.count)):
-                cluster.add_node(_renamed(node, name))
+                cluster.add_node(node_edits.rename_node(node, name))
                 daemons += _start_daemons(cluster, name)
                 added.append(name)
         return Changed(kind=self.kind, text=f"added {few(added)}{_with_daemons(daemons)}", nodes=added)
@@ -238,8 +236,8 @@ class AddNodesLike(Change):
         names = list(_new_names(cluster, f"{named}-new-", count))
         daemons = 0
         for name in names:
-            cluster.add_node(_renamed(fresh, name))
-            _publish_like(cluster, named, name)
+            cluster.add_node(node_edits.rename_node(fresh, name))
+            node_edits.publish_like(cluster, named, name)
             daemons += _start_daemons(cluster, name) + _start_daemons_like(cluster, named, name)
         text = f"added {few(names)}, like {named}{_with_daemons(daemons)}"
         return Changed(kind=self.kind, text=text, nodes=names)
@@ -266,7 +264,7 @@ class SetTaint(Change):
         names = nodes_chosen(cluster, self.nodes)
         taint = Taint(key=self.key, value=self.value, effect=self.effect)
         for name in names:
-            _change_node(cluster, name, lambda node: tainted(node, taint))
+            node_edits.edit_node(cluster, name, lambda node: node_edits.add_taint(node, taint))
         evicted = []
         if self.effect == NO_EXECUTE:
             running = (info for name in names for info in pods_on(cluster, name))
@@ -303,16 +301,12 @@ class ClearTaint(Change):
             keys = {taint.key for name in chosen for taint in node_named(cluster, name).spec.taints or ()}
             raise UsageError(f'no taint "{self.key}" on {few(chosen)}', one_of(self.key, sorted(keys), "taints"))
         for name in names:
-            _change_node(cluster, name, self._cleared)
+            node_edits.edit_node(cluster, name, lambda node: node_edits.remove_taints(node, self.key, self.effect))
         written = f"{self.key}{f':{self.effect}' if self.effect else ''}"
         return Changed(kind=self.kind, text=f"cleared taint {written} from {few(names)}", nodes=names)
 
     def _is_meant(self, taint: Taint) -> bool:
         return taint.key == self.key and self.effect in ("", taint.effect)
-
-    def _cleared(self, node: Node) -> Node:
-        kept = [taint for taint in node.spec.taints or () if not self._is_meant(taint)]
-        return _replace(node, spec=_replace(node.spec, taints=kept or None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,16 +329,10 @@ class SetLabel(Change):
         """Set or remove the label."""
         names = nodes_chosen(cluster, self.nodes)
         for name in names:
-            _change_node(cluster, name, self._labelled)
+            node_edits.edit_node(cluster, name, lambda node: node_edits.set_label(node, self.key, self.value))
         if self.value is None:
             return Changed(kind=self.kind, text=f"removed label {self.key} from {few(names)}", nodes=names)
         return Changed(kind=self.kind, text=f"labelled {few(names)} {self.key}={self.value}", nodes=names)
-
-    def _labelled(self, node: Node) -> Node:
-        labels = {key: value for key, value in (node.metadata.labels or {}).items() if key != self.key}
-        if self.value is not None:
-            labels[self.key] = self.value
-        return _replace(node, metadata=_replace(node.metadata, labels=labels))
 
 
 # -- workloads -------------------------------------------------------------------
@@ -569,31 +557,6 @@ def _bears(pod: Pod, taint: Taint) -> bool:
 # -- nodes that come -------------------------------------------------------------
 
 
-def cordon(cluster: Cluster, name: str) -> None:
-    """Cordon a node, with the taint that the node controller adds."""
-    _change_node(cluster, name, lambda node: _replace(node, spec=_replace(node.spec, unschedulable=True)))
-    _change_node(cluster, name, lambda node: tainted(node, UNSCHEDULABLE))
-
-
-def tainted(node: Node, taint: Taint) -> Node:
-    """Return a node with a taint, in place of the one of that key and effect."""
-    kept = [each for each in node.spec.taints or () if (each.key, each.effect) != (taint.key, taint.effect)]
-    return _replace(node, spec=_replace(node.spec, taints=[*kept, taint]))
-
-
-def _change_node(cluster: Cluster, name: str, change: Callable[[Node], Node]) -> None:
-    before = node_named(cluster, name)
-    after = change(before)
-    if after != before:
-        cluster.add_node(after)
-
-
-def _renamed(node: Node, name: str) -> Node:
-    labels = {**(node.metadata.labels or {}), HOSTNAME: name}
-    metadata = _replace(node.metadata, name=name, uid="", labels=labels, creation_timestamp=None)
-    return _replace(node, metadata=metadata, spec=_replace(node.spec, provider_id=""))
-
-
 def _new_names(cluster: Cluster, base: str, count: int) -> Iterator[str]:
     number = 0
     for _ in range(count):
@@ -601,25 +564,6 @@ def _new_names(cluster: Cluster, base: str, count: int) -> Iterator[str]:
         while f"{base}{number}" in cluster.node_table.row_of:
             number += 1
         yield f"{base}{number}"
-
-
-def _publish_like(cluster: Cluster, model: str, name: str) -> None:
-    """Add what drivers publish about a node: which volumes it can attach, and its devices."""
-    csi = cluster.get(CSINode, model)
-    if csi is not None:
-        cluster.put(_replace(csi, metadata=_replace(csi.metadata, name=name, uid="")))
-    for each in list(cluster.every(ResourceSlice).values()):
-        if each.spec.node_name == model:
-            own = (
-                each.metadata.name.replace(model, name)
-                if model in each.metadata.name
-                else f"{name}-{each.metadata.name}"
-            )
-            pool = _replace(each.spec.pool, name=each.spec.pool.name.replace(model, name) or name)
-            if pool.name == each.spec.pool.name:
-                pool = _replace(pool, name=f"{name}-{pool.name}")
-            spec = _replace(each.spec, node_name=name, pool=pool)
-            cluster.put(_replace(each, metadata=_replace(each.metadata, name=own, uid=""), spec=spec))
 
 
 def _start_daemons(cluster: Cluster, name: str) -> int:
