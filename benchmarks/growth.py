@@ -39,8 +39,8 @@ BYTES = 2048
 
 def point(path: str, templates: list[str], kinds: int, equals: int) -> dict[str, Any]:
     """By template the medians of a cycle in seconds, on the cluster of a file, and the resident bytes in the end."""
-    from schedctl.library import pod
     from schedctl.scheduler import Scheduler
+    from schedctl.session.library import pod
 
     scheduler = Scheduler(assembled(path).cluster)
 

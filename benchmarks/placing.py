@@ -23,7 +23,7 @@ from schedctl.workloads.clusters import Assembled
 
 def assembled(path: str) -> Assembled:
     """The cluster of a file, with what the command line does about it."""
-    from schedctl.cli.states import Where
+    from schedctl.session.states import Where
 
     return Where((path,)).load(quiet=True, verbose=False, progress=False).assembled
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from schedctl.cache.pod_info import PodInfo
     from schedctl.engine.attempts import Attempt
     from schedctl.errors import ConfigError, InputError, NotModelled, SchedctlError, UsageError
-    from schedctl.library import objects, pod, read, simulate
     from schedctl.scheduler import Scheduler
     from schedctl.scheduler.judgements import Judgement, NodeJudgement
+    from schedctl.session.library import objects, pod, read, simulate
     from schedctl.simulation.outcomes import PodOutcome, Run
     from schedctl.simulation.releases import Simulated
 
@@ -68,10 +68,10 @@ _HOMES = {
     "Scheduler": "schedctl.scheduler",
     "Simulated": "schedctl.simulation.releases",
     "UsageError": "schedctl.errors",
-    "objects": "schedctl.library",
-    "pod": "schedctl.library",
-    "read": "schedctl.library",
-    "simulate": "schedctl.library",
+    "objects": "schedctl.session.library",
+    "pod": "schedctl.session.library",
+    "read": "schedctl.session.library",
+    "simulate": "schedctl.session.library",
 }
 """Where each name lives."""
 

@@ -15,8 +15,8 @@ import typer
 
 from schedctl.cli import options, suggestions
 from schedctl.cli.progress import Bar
-from schedctl.cli.states import LIVE, State, Where, with_state
 from schedctl.errors import UsageError
+from schedctl.session.states import LIVE, State, Where, with_state
 
 if TYPE_CHECKING:
     from schedctl.api.pods import Pod
@@ -80,8 +80,8 @@ def bind(
     nothing is done. A pod is ours to bind if its schedulerName is not default-scheduler and is a profile of the
     configuration in use. A pod that needs a preemption is not bound.
     """
-    from schedctl.cli import bind_plans, configurations
     from schedctl.cli.printing import Printer
+    from schedctl.session import bind, configurations
 
     printer = Printer.of(output, color)
     sends = _is_sent(where, execute=execute, yes=yes, dry_run=dry_run)
@@ -92,8 +92,8 @@ def bind(
     pod = _pod(subjects or [], namespace, state)
     with Bar("deciding", wanted=not no_progress):
         profiles = [] if where.configured else [each.scheduler_name for each in chosen.configuration.profiles]
-        wish = bind_plans.Wish(pod, node, sends, profiles, force_scheduler, exit_code or sends)
-        planned = bind_plans.plan(wish, state, chosen)
+        wish = bind.Wish(pod, node, sends, profiles, force_scheduler, exit_code or sends)
+        planned = bind.plan(wish, state, chosen)
     report = planned.report
     if planned.plan is not None and sends:
         if dry_run != "server" and not yes:
@@ -132,7 +132,7 @@ def _pod(subjects: Sequence[str], namespace: str, state: State) -> Pod:
     Raises:
         UsageError: there is none, or something else is named.
     """
-    from schedctl.cli import subjects as asked
+    from schedctl.session import subjects as asked
 
     _, names = asked.named(subjects)
     if len(names) != 1 or names[0].kind is not asked.POD:

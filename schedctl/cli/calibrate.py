@@ -8,7 +8,7 @@ import typer
 
 from schedctl.cli import options
 from schedctl.cli.progress import Bar
-from schedctl.cli.states import LIVE, Where, with_state
+from schedctl.session.states import LIVE, Where, with_state
 
 EXAMPLES = """\b
 Examples:
@@ -44,10 +44,10 @@ def calibrate(
     """
     from schedctl.calibration import replays, reports, timelines
     from schedctl.calibration.traces import Known, promises, shunned
-    from schedctl.cli import configurations, histories
     from schedctl.cli.printing import Printer
     from schedctl.reports.explanations import InputDigest, Metadata
     from schedctl.scheduler import Scheduler
+    from schedctl.session import configurations, histories
 
     printer = Printer.of(output, color)
     chosen = configurations.choose(scheduler_config, "", where)

@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from schedctl.cli import options
-from schedctl.cli.extending import NOBODY, Extending, with_extenders
 from schedctl.cli.progress import Bar
-from schedctl.cli.states import LIVE, Where, with_state
-from schedctl.cli.what_ifs import NOTHING, WhatIf, settle, with_what_ifs
 from schedctl.errors import UsageError
+from schedctl.session.extenders import NOBODY, Extending, with_extenders
+from schedctl.session.states import LIVE, Where, with_state
+from schedctl.session.what_ifs import NOTHING, WhatIf, settle, with_what_ifs
 
 EXAMPLES = """\b
 Examples:
@@ -63,14 +63,14 @@ def capacity(
     is. Pods that lose their node to a what-if are placed first. Nothing is changed: the
     state is read from the live cluster, or from the files of -f.
     """
-    from schedctl.cli import configurations, models
-    from schedctl.cli.causes import reason_of
-    from schedctl.cli.plugin_faults import PluginFaults
     from schedctl.cli.printing import Printer
     from schedctl.explain import facts as read_off
     from schedctl.reports.simulations import Input
     from schedctl.scheduler import Scheduler
     from schedctl.scheduler.gaps import gathering, missing_kinds
+    from schedctl.session import capacity_models, configurations
+    from schedctl.session.pending_reasons import reason_of
+    from schedctl.session.schedulers import PluginFaults
     from schedctl.simulation import capacities, capacity_reports
     from schedctl.simulation.drain_reports import Metadata
 
@@ -84,7 +84,7 @@ def capacity(
     cluster = state.assembled.cluster
     with gathering(cluster) as gathered:
         changed = what_if.apply(cluster, namespace)
-        asked = [model for text in like for model in models.named(text, state.assembled, namespace)]
+        asked = [model for text in like for model in capacity_models.named(text, state.assembled, namespace)]
         scheduler = Scheduler(
             cluster,
             chosen.configuration,
@@ -100,7 +100,7 @@ def capacity(
                 if interrupted:
                     break
                 with scheduler.fork():
-                    copies = models.copies(model, scheduler, chosen.profile)
+                    copies = capacity_models.copies(model, scheduler, chosen.profile)
                     filled = capacities.fill(
                         scheduler,
                         copies,

@@ -8,7 +8,7 @@ import typer
 
 from schedctl.cli import options, suggestions
 from schedctl.cli.progress import Bar
-from schedctl.cli.states import LIVE, Where, with_state
+from schedctl.session.states import LIVE, Where, with_state
 
 EXAMPLES = """\b
 Examples:
@@ -116,15 +116,17 @@ def check(
     from datetime import UTC, datetime
 
     from schedctl.api.defaults import DEFAULT_NAMESPACE
-    from schedctl.cli import checking, configurations, faults, report_files, runs, settings
-    from schedctl.cli import manifests as given
+    from schedctl.cli import faults
     from schedctl.cli.printing import Printer, as_utf8
     from schedctl.errors import UsageError
     from schedctl.policy import baselines, reading
     from schedctl.policy.documents import BUILT_IN_POLICY
-    from schedctl.render import check_outputs, counts, machine
+    from schedctl.render import check_outputs, machine
+    from schedctl.reports import counts
     from schedctl.reports.checks import Outcome
     from schedctl.reports.simulations import Input
+    from schedctl.session import check, configurations, report_files, runs, settings
+    from schedctl.session import manifests as given
     from schedctl.sources.files import STDIN
 
     terminal = Printer.of("text", color).terminal
@@ -145,13 +147,13 @@ def check(
     given.check(paths, folders, where.paths)
     baseline = baseline or usual.get("baseline", "")
     now = time.time()
-    terms = checking.Terms(
+    terms = check.Terms(
         chosen=configurations.choose(scheduler_config, profile, where),
-        fail_on=checking.chosen_word("--fail-on", fail_on or usual.get("fail_on", "error"), checking.FAIL_ON),
-        on_inconclusive=checking.chosen_word(
-            "--on-inconclusive", on_inconclusive or usual.get("on_inconclusive", "fail"), checking.ON_INCONCLUSIVE
+        fail_on=check.chosen_word("--fail-on", fail_on or usual.get("fail_on", "error"), check.FAIL_ON),
+        on_inconclusive=check.chosen_word(
+            "--on-inconclusive", on_inconclusive or usual.get("on_inconclusive", "fail"), check.ON_INCONCLUSIVE
         ),
-        max_age=checking.max_age(max_age or usual.get("max_age", "")),
+        max_age=check.max_age(max_age or usual.get("max_age", "")),
         inline=not no_inline_ignores,
         baseline=baselines.read(baseline) if baseline else None,
         way=runs.way(rollout),
@@ -190,16 +192,16 @@ def check(
     if terms.baseline is not None:
         inputs.append(Input(source=terms.baseline.source, digest=terms.baseline.digest, role="Baseline"))
     with Bar("checking", wanted=not no_progress) as bar:
-        found = checking.checked(rules.policies, wanted, state, terms, inputs=inputs, advance=bar.advance)
+        found = check.checked(rules.policies, wanted, state, terms, inputs=inputs, advance=bar.advance)
     unclear = sum(result.outcome is Outcome.INCONCLUSIVE for result in found.results)
     if write_baseline and unclear:
         note = f"nothing is written to {write_baseline}: {counts.of(unclear, 'result')} inconclusive, maybe violated"
-        found = checking.refused(found, note)
+        found = check.refused(found, note)
     elif write_baseline:
         document = baselines.written(found.results)
         form_of_file = machine.json if write_baseline.endswith(".json") else machine.yaml
         report_files.write(write_baseline, form_of_file(document), "--write-baseline")
-        found = checking.accepted(found, f"{counts.of(len(document.entries), 'violation')} written to {write_baseline}")
+        found = check.accepted(found, f"{counts.of(len(document.entries), 'violation')} written to {write_baseline}")
     taken = datetime.fromtimestamp(now, UTC)
     for target in targets:
         text = io.StringIO()

@@ -46,13 +46,13 @@ def convert(
     of the old version hold: what differs from today's is written out. The configuration goes to standard output; what
     became of what, and why, goes to standard error. Ends with 1 if something is lost that may place pods differently.
     """
-    from schedctl.cli import configurations
     from schedctl.config import loading
     from schedctl.config.decoding import Decoder
     from schedctl.config.legacy import converting
     from schedctl.config.legacy.changes import Outcome
     from schedctl.plugins.in_tree import IN_TREE
     from schedctl.render import layout, machine, terminals
+    from schedctl.session import configurations
 
     if output not in ("text", "yaml", "json"):
         raise UsageError(f'there is no output "{output}"', "-o takes yaml, json or text")
@@ -113,9 +113,9 @@ def validate(
     What kube-scheduler would refuse is refused, in its own words where it has any, and a version that it does not read
     any more too. Ends with 2 if there is a problem.
     """
-    from schedctl.cli import configurations
     from schedctl.render import sanitise
     from schedctl.scheduler import discovery
+    from schedctl.session import configurations
 
     named = discovery.find(plugin or ())
     problems: list[Problem] = []

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from schedctl.cli import options
-from schedctl.cli.extending import NOBODY, Extending, with_extenders
 from schedctl.cli.progress import Bar
-from schedctl.cli.states import LIVE, Where, with_state
-from schedctl.cli.what_ifs import NOTHING, WhatIf, settle, with_what_ifs
 from schedctl.errors import UsageError
+from schedctl.session.extenders import NOBODY, Extending, with_extenders
+from schedctl.session.states import LIVE, Where, with_state
+from schedctl.session.what_ifs import NOTHING, WhatIf, settle, with_what_ifs
 
 _NODE_PREFIX = re.compile(r"^(?:nodes?|no)/")
 """What `kubectl get nodes -o name` prints before a name, and what else kubectl takes for it."""
@@ -90,14 +90,14 @@ def drain(
     changed: the state is read from the live cluster, or from the files of -f.
     """
     from schedctl.api import label_selectors
-    from schedctl.cli import configurations
-    from schedctl.cli.plugin_faults import PluginFaults
     from schedctl.cli.printing import Printer
-    from schedctl.cli.reasons import with_reasons
-    from schedctl.cli.runs import Shown
     from schedctl.reports.simulations import Input
     from schedctl.scheduler import Scheduler
     from schedctl.scheduler.gaps import gathering, missing_kinds
+    from schedctl.session import configurations
+    from schedctl.session.drain_reasons import with_reasons
+    from schedctl.session.runs import Shown
+    from schedctl.session.schedulers import PluginFaults
     from schedctl.simulation import drain_reports, drains
     from schedctl.simulation.budgets import Budgets
 

@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from schedctl.cli import options, suggestions
-from schedctl.cli.extending import NOBODY, Extending, with_extenders
 from schedctl.cli.progress import Bar
-from schedctl.cli.states import LIVE, Where, with_state
-from schedctl.cli.what_ifs import NOTHING, WhatIf, with_what_ifs
+from schedctl.session.extenders import NOBODY, Extending, with_extenders
+from schedctl.session.states import LIVE, Where, with_state
+from schedctl.session.what_ifs import NOTHING, WhatIf, with_what_ifs
 
 EXAMPLES = """\b
 Examples:
@@ -84,15 +84,16 @@ def explain(
     the best one. Each pod is judged alone, on the cluster as it is. Nothing is changed: the state is read from the live
     cluster, or from the files of -f.
     """
-    from schedctl.cli import comparisons, configurations, faults, histories, what_ifs
-    from schedctl.cli import subjects as asked
-    from schedctl.cli.answers import answers
-    from schedctl.cli.plugin_faults import PluginFaults
+    from schedctl.cli import faults
     from schedctl.cli.printing import Printer
     from schedctl.explain import explanations
     from schedctl.reports.explanations import InputDigest, Metadata, Verdict
     from schedctl.scheduler import Scheduler
     from schedctl.scheduler.gaps import missing_kinds
+    from schedctl.session import comparisons, configurations, histories, what_ifs
+    from schedctl.session import subjects as asked
+    from schedctl.session.explain import answers
+    from schedctl.session.schedulers import PluginFaults
 
     printer = Printer.of(output, color)
     if not (all_pending or all_namespaces):

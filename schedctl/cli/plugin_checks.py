@@ -42,9 +42,9 @@ def check(
     Each is asked over clusters drawn at random, the same every time, and over the pods of the state of -f if there is
     one.
     """
-    from schedctl import library
     from schedctl.framework.points import POINTS
     from schedctl.scheduler import discovery
+    from schedctl.session import library
     from schedctl.testing.laws import LAWS
     from schedctl.testing.ready_tests import broken_laws, broken_on, plugin_on
 

@@ -79,7 +79,8 @@ def _in_effect(name: str, plugins: Found) -> dict[str, Any]:
     """Return a configuration that leaves nothing to defaults; of one that ships, the profile of that name."""
     import msgspec
 
-    from schedctl.cli import configurations, profiles
+    from schedctl.cli import profiles
+    from schedctl.session import configurations
 
     shipped = configurations.shipped_files()
     if name not in shipped and name != configurations.STDIN and not Path(name).is_file():

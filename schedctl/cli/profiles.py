@@ -41,9 +41,10 @@ def list_profiles(
     no_headers: Annotated[bool, typer.Option("--no-headers", help="No heading.")] = False,
 ) -> None:
     """List the profiles that ship with schedctl, with the file each comes from."""
-    from schedctl.cli import configurations, tables
+    from schedctl.cli import tables
     from schedctl.cli.documents import ProfileItem, ProfileList
     from schedctl.render import machine
+    from schedctl.session import configurations
 
     if output not in ("text", "name", "json"):
         raise UsageError(f'there is no output "{output}"', "-o takes text, name or json")
@@ -82,8 +83,8 @@ def show(
 
     `-o yaml` and `-o json` print the same as a KubeSchedulerConfiguration in which nothing is left to defaults.
     """
-    from schedctl.cli import configurations
     from schedctl.scheduler import discovery
+    from schedctl.session import configurations
 
     if output not in ("text", "yaml", "json"):
         raise UsageError(f'there is no output "{output}"', "-o takes text, yaml or json")

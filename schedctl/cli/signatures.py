@@ -1,8 +1,8 @@
 """Options that belong together, given to a command by one line.
 
 Typer reads a command's options off its signature. A decorator made here puts a group of options into the signature and
-hands the command what was given as one argument of a type of its own; see `schedctl.cli.what_ifs` and
-`schedctl.cli.states`.
+hands the command what was given as one argument of a type of its own; see `schedctl.session.what_ifs` and
+`schedctl.session.states`.
 """
 
 from __future__ import annotations

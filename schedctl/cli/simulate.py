@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from schedctl.cli import options, suggestions
-from schedctl.cli.extending import NOBODY, Extending, with_extenders
 from schedctl.cli.progress import Bar
-from schedctl.cli.states import LIVE, Where, with_state
-from schedctl.cli.what_ifs import NOTHING, WhatIf, with_what_ifs
+from schedctl.session.extenders import NOBODY, Extending, with_extenders
+from schedctl.session.states import LIVE, Where, with_state
+from schedctl.session.what_ifs import NOTHING, WhatIf, with_what_ifs
 
 if TYPE_CHECKING:
-    from schedctl.cli.configurations import Chosen
     from schedctl.scheduler import Scheduler
+    from schedctl.session.configurations import Chosen
     from schedctl.simulation.releases import Simulated
 
 EXAMPLES = """\b
@@ -99,14 +99,14 @@ def simulate(
     or from the files of -f, and the manifests are what is to be created in it.
     """
     from schedctl.api.defaults import DEFAULT_NAMESPACE
-    from schedctl.cli import causes, comparisons, configurations, faults, runs, settings
-    from schedctl.cli import manifests as given
-    from schedctl.cli.plugin_faults import PluginFaults
+    from schedctl.cli import faults
     from schedctl.cli.printing import Printer
-    from schedctl.render import counts
-    from schedctl.reports import simulations
+    from schedctl.reports import counts, simulations
     from schedctl.scheduler import Scheduler
     from schedctl.scheduler.gaps import gathering, missing_kinds
+    from schedctl.session import comparisons, configurations, pending_reasons, runs, settings
+    from schedctl.session import manifests as given
+    from schedctl.session.schedulers import PluginFaults
     from schedctl.simulation import accounts, utilisation
     from schedctl.simulation.releases import simulate as simulated
     from schedctl.simulation.runs import Options
@@ -198,7 +198,7 @@ def simulate(
     if report.ending.reason is not simulations.EndReason.INTERRUPTED:
         try:
             with Bar("explaining", wanted=not no_progress) as bar:
-                report = causes.with_reasons(report, facts, scheduler, bar.advance)
+                report = pending_reasons.with_reasons(report, facts, scheduler, bar.advance)
         except KeyboardInterrupt:
             report = accounts.interrupted(report)
     if report.summary.exit_code == faults.INTERRUPTED:

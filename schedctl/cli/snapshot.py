@@ -11,11 +11,11 @@ import typer
 
 from schedctl.cli import faults, options
 from schedctl.cli.progress import Bar
-from schedctl.cli.states import LIVE, Where, with_state
 from schedctl.errors import UsageError
+from schedctl.session.states import LIVE, Where, with_state
 
 if TYPE_CHECKING:
-    from schedctl.cli.states import State
+    from schedctl.session.states import State
     from schedctl.snapshots.headers import Redaction
 
 EXAMPLES_OF_CREATE = """\b
@@ -90,7 +90,7 @@ def create(
     could not be listed is noted in the file, so that answers which would need it are inconclusive.
     """
     from schedctl import __version__
-    from schedctl.cli import configurations
+    from schedctl.session import configurations
     from schedctl.snapshots import documents, levels
     from schedctl.snapshots.headers import Header
 

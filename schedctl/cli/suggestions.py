@@ -15,7 +15,7 @@ MOST_BYTES = 4 << 20
 
 def subjects(context: typer.Context, incomplete: str) -> list[str]:
     """Return the kinds, or the names of the kind that stands in front."""
-    from schedctl.cli.subjects import KINDS, named
+    from schedctl.session.subjects import KINDS, named
 
     words = [word for word in context.params.get("subjects") or () if word != incomplete]
     if not words:

@@ -41,10 +41,10 @@ def run(
     """
     import sys
 
-    from schedctl.cli import policy_tests, settings
     from schedctl.cli.printing import Printer, as_utf8
     from schedctl.cli.progress import Bar
     from schedctl.render import policy_tests as outputs
+    from schedctl.session import policy_tests, settings
 
     form = outputs.parse(output)
     terminal = Printer.of("text", color).terminal

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from schedctl.cli import options, suggestions
-from schedctl.cli.states import LIVE, Where, with_live_state
 from schedctl.errors import UsageError
+from schedctl.session.states import LIVE, Where, with_live_state
 
 if TYPE_CHECKING:
     from schedctl.api.pods import Pod
@@ -55,12 +55,13 @@ def watch(
     Everything that scheduling reads is watched. What changes at once is one change; what changes nothing about the pod
     is not told. Next steps are not looked for: `schedctl explain` does.
     """
-    from schedctl.cli import configurations, durations
-    from schedctl.cli.following import Troubles
+    from schedctl.cli import durations
     from schedctl.cli.printing import Printer
-    from schedctl.cli.subjects import POD, find, named, scope
     from schedctl.live.watching import Watch
     from schedctl.reports import watches
+    from schedctl.session import configurations
+    from schedctl.session.subjects import POD, find, named, scope
+    from schedctl.session.watch import Troubles
 
     if output not in ("text", "json"):
         raise UsageError(f'there is no output "{output}" of watch', "-o takes text or json")
@@ -125,9 +126,9 @@ def _until_bound(
 ) -> int:
     """Tell each change of the answer until the pod is bound, gone, or watched for long enough; return the exit code."""
     from schedctl.api.pods import FINISHED
-    from schedctl.cli.following import applied
     from schedctl.reports import watches
     from schedctl.reports.watches import Event, WatchLine
+    from schedctl.session.watch import applied
     from schedctl.workloads.clusters import every_pod
 
     until = None if seconds is None else time.monotonic() + seconds

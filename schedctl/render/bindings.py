@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from schedctl.render import counts, machine, texts
+from schedctl.render import machine, texts
 from schedctl.render.layout import Block, Line, Span, line
+from schedctl.reports import counts
 from schedctl.reports.bindings import BindOutcome, BindReport
 from schedctl.reports.explanations import ExplainReport, Explanation, Summary, Verdict
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 
 from schedctl.calibration.reports import CalibrationReport, Decision, Outcome, PluginAgreement, Summary
 from schedctl.explain.phrases import few
-from schedctl.render import counts
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
+from schedctl.reports import counts
 
 _FEW = 10
 _ALL = 1 << 62

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from schedctl.render import counts
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
 from schedctl.render.texts import doubt, guesses, not_known, remark, what_if
+from schedctl.reports import counts
 from schedctl.reports.simulations import PendingPods
 from schedctl.simulation.drain_reports import (
     DrainReport,

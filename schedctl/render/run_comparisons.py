@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from schedctl.render import comparisons, counts
+from schedctl.render import comparisons
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
 from schedctl.render.texts import not_known, what_if
+from schedctl.reports import counts
 from schedctl.reports.run_comparisons import (
     Difference,
     Effect,

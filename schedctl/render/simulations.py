@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from schedctl.explain.amounts import amount
-from schedctl.render import counts
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
 from schedctl.render.texts import doubt, guesses, not_known, remark, what_if
+from schedctl.reports import counts
 from schedctl.reports.simulations import (
     Balance,
     EndReason,

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from schedctl.api import times
-from schedctl.render import counts
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
+from schedctl.reports import counts
 from schedctl.snapshots.headers import Header
 from schedctl.snapshots.reports import Change, FieldChange, ObjectChange, SnapshotDiff, SnapshotReport
 

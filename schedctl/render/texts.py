@@ -15,8 +15,8 @@ from schedctl import shipped
 from schedctl.api.gaps import FORBIDDEN
 from schedctl.api.kinds import plural
 from schedctl.explain.amounts import amount
-from schedctl.render import counts
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
+from schedctl.reports import counts
 from schedctl.reports.explanations import (
     Agreement,
     Comparison,

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from schedctl.cli.states import State
 from schedctl.errors import ClusterError
+from schedctl.session.states import State
 
 NODE = """\
 apiVersion: v1
@@ -403,5 +403,5 @@ def test_an_interruption_is_no_verdict(check, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("schedctl.cli.checking.evaluate", interrupted)
+    monkeypatch.setattr("schedctl.session.check.evaluate", interrupted)
     assert check("web.yaml", *STATE).code == 130

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from schedctl.api.kinds import named
-from schedctl.cli.following import Troubles, applied
 from schedctl.cli.watch import _until_bound
 from schedctl.explain.explanations import explain
 from schedctl.live.watching import Removed, Trouble
 from schedctl.scheduler import Scheduler
+from schedctl.session.watch import Troubles, applied
 from schedctl.testing.builders import node, pod
 from schedctl.workloads.clusters import assemble
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from schedctl.cli import settings
 from schedctl.errors import ConfigError, UsageError
+from schedctl.session import settings
 
 HEAD = "apiVersion: schedctl.dev/v1alpha1\nkind: Config\ncustomKinds:\n"
 CLUSTER = """

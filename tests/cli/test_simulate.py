@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from schedctl.cli import runs
+from schedctl.session import runs
 from schedctl.simulation import timelines
 from schedctl.simulation.records import Bound, Ended
 
@@ -209,12 +209,12 @@ def test_an_interrupted_run_prints_what_is_known_and_ends_with_130(simulate, mon
 
 
 def test_an_interrupt_while_reasons_are_sought_loses_only_those(simulate, monkeypatch):
-    from schedctl.cli import causes
+    from schedctl.session import pending_reasons
 
     def explain(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(causes.explanations, "explain", explain)
+    monkeypatch.setattr(pending_reasons.explanations, "explain", explain)
     ended = simulate(SPRING)
     assert ended.code == 130
     assert ended.out.startswith("17 of 19 pods placed")

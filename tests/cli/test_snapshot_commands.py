@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 from schedctl.cli.documents import SCHEMAS
-from schedctl.cli.states import Where
+from schedctl.session.states import Where
 
 SHOP = "fixtures/clusters/shop"
 SNAPSHOTS = Path("fixtures/snapshots")

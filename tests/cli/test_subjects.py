@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from schedctl.api import label_selectors
-from schedctl.cli import running, subjects
+from schedctl.cli import running
 from schedctl.errors import UsageError
+from schedctl.session import subjects
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import pytest
 
 from schedctl.cache.cluster import Cluster
-from schedctl.cli import configurations
-from schedctl.cli.states import Where
 from schedctl.scheduler import Scheduler
+from schedctl.session import configurations
+from schedctl.session.states import Where
 from schedctl.simulation.outcomes import State
 
 ROOT = Path(__file__).parents[2]

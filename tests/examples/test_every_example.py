@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedctl.cli import configurations
-from schedctl.cli.states import Where
 from schedctl.framework.points import POINTS, FilterPlugin, ScorePlugin
 from schedctl.scheduler import Scheduler, discovery
+from schedctl.session import configurations
+from schedctl.session.states import Where
 from schedctl.testing.builders import cluster, node, pod
 from schedctl.testing.laws import check
 from tests.examples.conftest import PLUGINS, PROFILES, ROOT

@@ -20,12 +20,12 @@ from schedctl.api.meta import ObjectMeta
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Container, Pod, PodSpec
 from schedctl.api.policies import ResourceQuotaSpec
-from schedctl.cli.answers import answers
 from schedctl.config import loading
 from schedctl.conformance.answers import answer
 from schedctl.conformance.cases import Case
 from schedctl.explain import explanations
 from schedctl.scheduler import Scheduler
+from schedctl.session.explain import answers
 from schedctl.snapshots import documents
 from schedctl.snapshots.redacting import KEPT, redacted
 from schedctl.snapshots.rewriting import fields_of, holds_text, structs_in

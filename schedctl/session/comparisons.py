@@ -13,25 +13,26 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from schedctl.cli import configurations, faults
-from schedctl.cli.answers import answers
+from schedctl.cli import faults
 from schedctl.cli.progress import Bar
 from schedctl.config.types import DEFAULT_SCHEDULER
 from schedctl.errors import Problem, UsageError
 from schedctl.scheduler import Scheduler, discovery
 from schedctl.scheduler.gaps import Gathering, gathering
 from schedctl.scheduler.sides import Side, sides
+from schedctl.session import configurations
+from schedctl.session.explain import answers
 from schedctl.simulation import utilisation
 
 if TYPE_CHECKING:
     from schedctl.cache.cluster import Cluster
-    from schedctl.cli.configurations import Chosen
-    from schedctl.cli.extending import Extending
-    from schedctl.cli.states import State, Where
     from schedctl.reports import explanations as explained_reports
     from schedctl.reports import simulations as simulated_reports
     from schedctl.reports.pod_comparisons import ExplainComparison
     from schedctl.reports.run_comparisons import SimulationComparison
+    from schedctl.session.configurations import Chosen
+    from schedctl.session.extenders import Extending
+    from schedctl.session.states import State, Where
     from schedctl.simulation.releases import Simulated
 
 
@@ -46,7 +47,7 @@ def choose(
 
     Args:
         compare: what ``--compare`` names, files and profiles that ship.
-        path: of ``--scheduler-config``, see `schedctl.cli.configurations.choose`.
+        path: of ``--scheduler-config``, see `schedctl.session.configurations.choose`.
         profile: likewise.
         where: likewise.
         plugins: likewise.

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import msgspec
 
-from schedctl.cli.causes import reason_of
 from schedctl.explain import explanations
 from schedctl.explain.cluster_changes import Uncordon
 from schedctl.reports.simulations import Hint, PendingPods, Remark
 from schedctl.scheduler import Scheduler
+from schedctl.session.pending_reasons import reason_of
 from schedctl.simulation.drain_reports import DrainReport
 
 HINTED = 10

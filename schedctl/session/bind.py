@@ -9,8 +9,6 @@ import msgspec
 
 from schedctl.api.pods import FINISHED, Pod
 from schedctl.cache.pod_info import PodInfo
-from schedctl.cli.configurations import Chosen
-from schedctl.cli.states import State
 from schedctl.explain import explanations
 from schedctl.explain.decisions import Decision, decide
 from schedctl.framework.extenders import Extender
@@ -22,6 +20,8 @@ from schedctl.reports.bindings import BindOutcome, BindReport, BindSummary, Plan
 from schedctl.reports.explanations import Explanation, InputDigest, Metadata, NodeVerdict, Verdict
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import missing_kinds
+from schedctl.session.configurations import Chosen
+from schedctl.session.states import State
 
 _CODES = {BindOutcome.REFUSED: 4, BindOutcome.INCONCLUSIVE: 5}
 _replace = msgspec.structs.replace

@@ -16,11 +16,11 @@ from schedctl.api.pods import Pod
 from schedctl.api.short_names import NAMES
 from schedctl.api.workloads import DaemonSet, StatefulSet
 from schedctl.cache.pod_info import PodInfo
-from schedctl.cli import subjects
-from schedctl.cli.answers import pod_of
 from schedctl.errors import UsageError
 from schedctl.explain.pod_changes import as_pending
 from schedctl.scheduler import Scheduler
+from schedctl.session import subjects
+from schedctl.session.explain import pod_of
 from schedctl.simulation.capacities import Copies, CopiesOf, StatefulCopies
 from schedctl.workloads import admission
 from schedctl.workloads.clusters import Assembled

@@ -26,10 +26,10 @@ from schedctl.scheduler import discovery
 if TYPE_CHECKING:
     from schedctl.api.kinds import Kind
     from schedctl.api.pods import Pod
-    from schedctl.cli.states import State, Where
     from schedctl.config.legacy.converting import Conversion
     from schedctl.framework.extenders import Extender
     from schedctl.live.scheduler_configurations import Found
+    from schedctl.session.states import State, Where
 
 BUILT_IN = "built-in defaults"
 NO_OTHERS = discovery.Found()

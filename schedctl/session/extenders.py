@@ -23,7 +23,7 @@ from schedctl.cli.signatures import Command, extended
 from schedctl.errors import UsageError
 
 if TYPE_CHECKING:
-    from schedctl.cli.configurations import Chosen
+    from schedctl.session.configurations import Chosen
 
 _OPTIONS = {
     "allow_extenders": (options.AllowExtenders, False),

@@ -14,7 +14,7 @@ from schedctl.explain import histories
 from schedctl.reports.explanations import Explanation
 
 if TYPE_CHECKING:
-    from schedctl.cli.states import State
+    from schedctl.session.states import State
 
 
 def with_history(

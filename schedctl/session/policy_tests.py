@@ -14,9 +14,7 @@ import msgspec
 
 from schedctl.api.custom_kinds import CustomKind
 from schedctl.api.defaults import DEFAULT_NAMESPACE
-from schedctl.cli import checking, configurations, faults, report_files, runs
-from schedctl.cli import manifests as given
-from schedctl.cli.states import State, Where
+from schedctl.cli import faults
 from schedctl.errors import ConfigError, InputError, Problem, ProblemsError, SchedctlError
 from schedctl.policy import baselines, expectations, reading
 from schedctl.policy.documents import BUILT_IN_POLICY
@@ -27,6 +25,9 @@ from schedctl.policy.expectations import (
     PolicyTestSummary,
 )
 from schedctl.reports.checks import CheckReport, Summary
+from schedctl.session import check, configurations, report_files, runs
+from schedctl.session import manifests as given
+from schedctl.session.states import State, Where
 from schedctl.sources import files
 
 _MOST_BYTES = 4 << 20
@@ -137,11 +138,11 @@ def _report(
         states[test.state] = where.load(quiet=True, verbose=False, progress=False)
     state = states[test.state]
     chosen = configurations.choose(options.scheduler_config, options.profile, where)
-    terms = checking.Terms(
+    terms = check.Terms(
         chosen=configurations.completed(chosen, state, quiet=True),
-        fail_on=checking.chosen_word("failOn", options.fail_on, checking.FAIL_ON),
-        on_inconclusive=checking.chosen_word("onInconclusive", options.on_inconclusive, checking.ON_INCONCLUSIVE),
-        max_age=checking.max_age(options.max_age),
+        fail_on=check.chosen_word("failOn", options.fail_on, check.FAIL_ON),
+        on_inconclusive=check.chosen_word("onInconclusive", options.on_inconclusive, check.ON_INCONCLUSIVE),
+        max_age=check.max_age(options.max_age),
         inline=options.inline_ignores,
         allow_empty=options.allow_empty,
         baseline=baselines.read(options.baseline) if options.baseline else None,
@@ -161,7 +162,7 @@ def _report(
         custom_kinds=custom_kinds,
         progress=False,
     )
-    return checking.checked(rules.policies, wanted, state, terms)
+    return check.checked(rules.policies, wanted, state, terms)
 
 
 def _seconds(time_of_day: str) -> float:

@@ -12,8 +12,6 @@ import msgspec
 from schedctl.api.custom_kinds import CustomWorkload
 from schedctl.api.short_names import NAMES
 from schedctl.api.times import unix_nanoseconds
-from schedctl.cli.configurations import Chosen
-from schedctl.cli.states import State
 from schedctl.config.decoding import nearest
 from schedctl.config.durations import Duration
 from schedctl.errors import InputError, Problem, UsageError
@@ -28,6 +26,8 @@ from schedctl.reports.checks import CheckReport, CheckResult, CheckRule, Metadat
 from schedctl.reports.simulations import Input
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import Guessed, gathering
+from schedctl.session.configurations import Chosen
+from schedctl.session.states import State
 from schedctl.sources import Manifests
 from schedctl.workloads.rollouts import Way
 

@@ -253,7 +253,7 @@ def _missing(manifests: Manifests, listing: Listing | None) -> Iterator[Gap]:
 
 def _laid_over(given: Manifests) -> tuple[str, ...]:
     """Say of each file how much of it is laid over the live cluster."""
-    from schedctl.render import counts
+    from schedctl.reports import counts
 
     found = Counter(one.source for one in given.objects)
     return tuple(f"{counts.of(number, 'object')} of {name} laid over the cluster" for name, number in found.items())
