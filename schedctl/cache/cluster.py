@@ -70,7 +70,7 @@ class Change(NamedTuple):
     before: Any = None
 
 
-class Witness(Protocol):
+class ReadObserver(Protocol):
     """Hears of reading what could not be listed."""
 
     def read(self, kind: type) -> None:
@@ -106,7 +106,7 @@ class Cluster:
         self.next_start = 0
         self.now: Callable[[], int] = time.time_ns
         self.missing: dict[type, Gap] = {}
-        self.witness: Witness | None = None
+        self.observer: ReadObserver | None = None
         self._objects: dict[type, dict[str, Any]] = {}
         self._versions: dict[type, int] = {}
         self._derived: dict[Callable[[Cluster], Any], tuple[int, Any]] = {}
@@ -182,14 +182,14 @@ class Cluster:
     def get(self, kind: type[T], key: str) -> T | None:
         """Return the object of a kind by ``name`` or ``namespace/name``, None if there is none."""
         found: T | None = self._objects.get(kind, {}).get(key)
-        if found is None and self.witness is not None and kind in self.missing:
-            self.witness.read(kind)
+        if found is None and self.observer is not None and kind in self.missing:
+            self.observer.read(kind)
         return found
 
     def every(self, kind: type[T]) -> Mapping[str, T]:
         """Return all objects of a kind by key, in order of arrival."""
-        if self.witness is not None:
-            self.rely_on(kind)
+        if self.observer is not None:
+            self.note_reads(kind)
         return self._objects.get(kind, {})
 
     def version(self, *kinds: type) -> int:
@@ -206,8 +206,8 @@ class Cluster:
             make: a function of module level; what it returns is kept under it and must not be changed.
             *kinds: every kind it reads.
         """
-        if self.witness is not None:
-            self.rely_on(*kinds)
+        if self.observer is not None:
+            self.note_reads(*kinds)
         version = self.version(*kinds)
         known = self._derived.get(make)
         if known is None or known[0] != version:
@@ -215,21 +215,21 @@ class Cluster:
         derived: T = known[1]
         return derived
 
-    def rely_on(self, *kinds: type) -> None:
+    def note_reads(self, *kinds: type) -> None:
         """Take note that an answer rests on all objects of these kinds, for whoever remembers what it has read."""
-        if self.witness is not None:
+        if self.observer is not None:
             for kind in kinds:
                 if kind in self.missing:
-                    self.witness.read(kind)
+                    self.observer.read(kind)
 
     @contextmanager
-    def watched_by(self, witness: Witness) -> Iterator[None]:
+    def observe_reads(self, observer: ReadObserver) -> Iterator[None]:
         """Tell a witness what is read of missing kinds for the length of a ``with`` block, and no other."""
-        before, self.witness = self.witness, witness
+        before, self.observer = self.observer, observer
         try:
             yield
         finally:
-            self.witness = before
+            self.observer = before
 
     def changes_since(self, generation: int) -> list[Change] | None:
         """Return what happened after a generation, None when the log no longer reaches that far back."""

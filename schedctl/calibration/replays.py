@@ -22,7 +22,7 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.calibration.timelines import SECOND, Arrival, Timeline
 from schedctl.engine import attempts, fit_error, sampling
 from schedctl.engine.attempts import Attempt
-from schedctl.engine.guesses import decisive
+from schedctl.engine.certainty import assumptions_affecting_verdict
 from schedctl.errors import NotModelled
 from schedctl.explain import facts, refusal_lines, scores
 from schedctl.explain.histories import GATED
@@ -273,7 +273,7 @@ def _filters(outcome: Attempt, node: str) -> dict[str, bool]:
 
 def _unlisted(outcome: Attempt) -> str:
     """Say what an answer rests on that could not be listed, "" where it stands."""
-    guesses = decisive(outcome)
+    guesses = assumptions_affecting_verdict(outcome)
     silent = sorted(f"{guess.plugin} {guess.kind.text}" for guess in guesses if issubclass(guess.kind, Unanswered))
     if silent:
         return f"it hangs on extenders: {', '.join(dict.fromkeys(silent))}"

@@ -175,7 +175,7 @@ def devices_in_use(cluster: Cluster) -> AllocatedState:
 
     It is one object for the life of the cluster, brought up to date by every call in time proportional to what changed.
     """
-    cluster.rely_on(ResourceClaim)
+    cluster.note_reads(ResourceClaim)
     ledger = cluster.derived(_Ledger)
     ledger.catch_up(cluster)
     return ledger.state

@@ -8,7 +8,6 @@ person reads it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -17,19 +16,19 @@ import numpy as np
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
 from schedctl.cache.arrays import BoolArray, IndexArray
-from schedctl.cache.cluster import Cluster, Witness
+from schedctl.cache.cluster import Cluster, ReadObserver
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.cache.pod_table import NO_NODE
 from schedctl.engine import extenders, sampling
-from schedctl.engine.asking import DIRECTLY, Asking, Listening, asking_of
+from schedctl.engine.assumptions import Assumption
 from schedctl.engine.batching.feasibility import Unfollowed
 from schedctl.engine.batching.rankings import Ranking
 from schedctl.engine.batching.reuse import Recollection, Templates
+from schedctl.engine.calls import DIRECT, PluginRunner, TracingRunner, runner_of
 from schedctl.engine.extenders import Consultation
 from schedctl.engine.faults import CycleError, failure
 from schedctl.engine.filtering import FilterError, Filtering, filter_nodes
-from schedctl.engine.guesses import Guess, decisive
 from schedctl.engine.nominators import Nominator
 from schedctl.engine.scoring import Scoring, score_nodes
 from schedctl.framework.cycles import Cycle
@@ -77,7 +76,7 @@ class Attempt:
         error: the fault the cycle was abandoned with, "" for none.
         failed_on: the node a filter failed on, "" for none; `filtering` then holds for the nodes before it by name.
         ranking: what the choice was read off, None where the cycle was run.
-        guesses: which missing kinds were read, and which extenders gave no answer; see `schedctl.engine.guesses`.
+        guesses: which missing kinds were read, and which extenders gave no answer; see `schedctl.engine.assumptions`.
         consultation: what came of asking extenders, None where the profile has none.
     """
 
@@ -97,7 +96,7 @@ class Attempt:
     post_filter: PostFilterResult | None = None
     error: str = ""
     failed_on: str = ""
-    guesses: frozenset[Guess] = frozenset()
+    assumptions: frozenset[Assumption] = frozenset()
     consultation: Consultation | None = None
     ranking: Ranking | None = None
     _details: _Details = field(default_factory=_Details)
@@ -201,11 +200,11 @@ class Attempt:
 
 
 @runtime_checkable
-class Gatherer(Witness, Protocol):
-    """A witness of the cluster that wants to know what attempts come to rest on."""
+class AttemptObserver(ReadObserver, Protocol):
+    """An observer of the cluster that wants to know of attempts that assumed something."""
 
-    def rests_on(self, guesses: Iterable[Guess]) -> None:
-        """Called after each attempt with the guesses that decide about its answer."""
+    def after_attempt(self, outcome: Attempt) -> None:
+        """Called after each attempt on a cluster with missing kinds, or with extenders."""
 
 
 def attempt(
@@ -237,13 +236,13 @@ def attempt(
         return outcome
     if profile.extenders:
         outcome.consultation = Consultation()
-    listening, outside = Listening(), cluster.witness
-    with cluster.watched_by(listening):
+    runner, observer = TracingRunner(), cluster.observer
+    with cluster.observe_reads(runner):
         _go_through(outcome, nominator, percentage, None, make_room, admitted)
-    everybodys = (Guess("filter", "", kind) for kind in (Node, Pod) if kind in cluster.missing)
-    outcome.guesses = frozenset((*listening.guesses, *everybodys))
-    if isinstance(outside, Gatherer):
-        outside.rests_on(decisive(outcome))
+    of_all_plugins = (Assumption("filter", "", kind) for kind in (Node, Pod) if kind in cluster.missing)
+    outcome.assumptions = frozenset((*runner.assumptions, *of_all_plugins))
+    if isinstance(observer, AttemptObserver):
+        observer.after_attempt(outcome)
     return outcome
 
 
@@ -253,13 +252,13 @@ def filtered(profile: Profile, cluster: Cluster, pod: PodInfo, nominator: Nomina
     A filter that fails on a node fails there alone, and what fails altogether is PreFilter's answer.
     """
     outcome = Attempt(Cycle(pod), profile, cluster, cluster.generation, len(cluster.rows))
-    asking = asking_of(cluster)
+    runner = runner_of(cluster)
     try:
-        _pre_filter(outcome, cluster.nodes, asking)
+        _pre_filter(outcome, cluster.nodes, runner)
         if outcome.pre_filter.successful:
             details = outcome._details
             details.judged = _narrowed(outcome, among)
-            details.filtering = filter_nodes(profile, outcome.cycle, details.judged, nominator, asking)
+            details.filtering = filter_nodes(profile, outcome.cycle, details.judged, nominator, runner)
     except CycleError as fault:
         outcome.error = str(fault)
         outcome.pre_filter = Status(Code.ERROR, (outcome.error,), fault.plugin)
@@ -302,7 +301,7 @@ def _of_extenders(outcome: Attempt, nodes: Nodes) -> dict[str, Verdicts]:
 def _of_each(plugin: FilterPlugin, cycle: Cycle, nodes: Nodes) -> Verdicts:
     """Return what a filter says of each node; one that fails says so of all."""
     try:
-        return DIRECTLY.filter(plugin, cycle, nodes)
+        return DIRECT.filter(plugin, cycle, nodes)
     except CycleError as fault:
         failed = Reason("{fault}", code=Code.ERROR)
         return failed.where(np.ones(len(nodes), np.bool_), fault=str(fault))
@@ -333,9 +332,9 @@ def _pre_enqueue(outcome: Attempt) -> None:
     """Ask whether the pod may enter the queue; one that is on its way out never does, and is not asked about."""
     if outcome.pod.terminating:
         return
-    asking = asking_of(outcome.cluster)
+    runner = runner_of(outcome.cluster)
     for plugin in outcome.profile.pre_enqueue:
-        status = asking.pre_enqueue(plugin, outcome.pod)
+        status = runner.pre_enqueue(plugin, outcome.pod)
         if not status.successful:
             outcome.gated = status.by(plugin.name)
             return
@@ -352,11 +351,11 @@ def _run(outcome: Attempt, nominator: Nominator, percentage: int | None, templat
     plain = percentage is None and not pod.pod.status.nominated_node_name and not nominator.rivals(pod)
     if known is not None and plain and _read_off(outcome, known):
         return
-    asking = known or asking_of(cluster)
+    runner = known or runner_of(cluster)
     every = cluster.nodes if percentage is None else sampling.rotated(cluster.nodes_by_zone, cluster.next_start)
-    _pre_filter(outcome, every, asking)
+    _pre_filter(outcome, every, runner)
     if outcome.pre_filter.successful:
-        feasible = _filter(outcome, every, nominator, percentage, asking)
+        feasible = _filter(outcome, every, nominator, percentage, runner)
         if len(feasible):
             judged, filtering = outcome._details.judged, outcome._details.filtering
             assert judged is not None
@@ -365,9 +364,9 @@ def _run(outcome: Attempt, nominator: Nominator, percentage: int | None, templat
             consultation = outcome.consultation
             if consultation is not None and consultation.described:
                 chosen_from = chosen_from.described()
-            scoring = score_nodes(profile, outcome.cycle, chosen_from, asking)
+            scoring = score_nodes(profile, outcome.cycle, chosen_from, runner)
             if consultation is not None:
-                scoring = extenders.score_on(profile, pod, scoring, asking, consultation)
+                scoring = extenders.score_on(profile, pod, scoring, runner, consultation)
             outcome._details.scoring, outcome.feasible = scoring, len(feasible)
             outcome._choose(chosen_from.rows[scoring.ties])
             if known is not None and plain:
@@ -395,13 +394,13 @@ def _read_off(outcome: Attempt, known: Recollection) -> bool:
     return True
 
 
-def _pre_filter(outcome: Attempt, nodes: Nodes, asking: Asking) -> None:
+def _pre_filter(outcome: Attempt, nodes: Nodes, runner: PluginRunner) -> None:
     """Run the PreFilter plugins; node sets are intersected, and an empty intersection refuses the pod."""
     narrowed: frozenset[str] | None = None
     plugins: list[str] = []
     refusal: Status | None = None
     for plugin in outcome.profile.pre_filter:
-        answer = asking.pre_filter(plugin, outcome.cycle, nodes)
+        answer = runner.pre_filter(plugin, outcome.cycle, nodes)
         if answer is None:
             continue
         if isinstance(answer, NodeSet):
@@ -431,20 +430,22 @@ def _pre_filter(outcome: Attempt, nodes: Nodes, asking: Asking) -> None:
         outcome.pre_filter = refusal
 
 
-def _filter(outcome: Attempt, every: Nodes, nominator: Nominator, percentage: int | None, asking: Asking) -> IndexArray:
+def _filter(
+    outcome: Attempt, every: Nodes, nominator: Nominator, percentage: int | None, runner: PluginRunner
+) -> IndexArray:
     """Run Filter and return the positions of feasible nodes; a nominated node that fits is the only one looked at."""
     profile, cluster, cycle = outcome.profile, outcome.cluster, outcome.cycle
     promised = outcome.pod.pod.status.nominated_node_name
     if promised and promised in cluster.node_table.row_of:
         alone = cluster.named([promised])
-        filtering = _extended(outcome, filter_nodes(profile, cycle, alone, nominator), asking, forgiving=True)
+        filtering = _extended(outcome, filter_nodes(profile, cycle, alone, nominator), runner, forgiving=True)
         cycle.findings = filtering.findings
         if filtering.feasible[0]:  # a fault is not the end yet: it is met again among all nodes
             outcome._details.judged, outcome._details.filtering = alone, filtering
             outcome.nominated_first = True
             return np.zeros(1, np.intp)
     nodes = outcome._details.judged = _narrowed(outcome, every)
-    filtering = filter_nodes(profile, cycle, nodes, nominator, asking)
+    filtering = filter_nodes(profile, cycle, nodes, nominator, runner)
     filtering.raise_faults()
     cycle.findings = filtering.findings
     if percentage is not None:
@@ -452,7 +453,7 @@ def _filter(outcome: Attempt, every: Nodes, nominator: Nominator, percentage: in
         outcome.sampled = sampling.nodes_to_find(percentage, len(nodes)) if choosy else 1
         filtering = sampling.cut(filtering, outcome.sampled)
     outcome._details.filtering = filtering
-    outcome._details.filtering = filtering = _extended(outcome, filtering, asking)
+    outcome._details.filtering = filtering = _extended(outcome, filtering, runner)
     return np.flatnonzero(filtering.feasible)
 
 
@@ -465,12 +466,12 @@ def _narrowed(outcome: Attempt, nodes: Nodes) -> Nodes:
     return nodes.take(np.isin(nodes.rows, rows))
 
 
-def _extended(outcome: Attempt, filtering: Filtering, asking: Asking, *, forgiving: bool = False) -> Filtering:
+def _extended(outcome: Attempt, filtering: Filtering, runner: PluginRunner, *, forgiving: bool = False) -> Filtering:
     """Return what filters and extenders say together; forgiving, an extender that fails lets no node pass instead."""
     if outcome.consultation is None:
         return filtering
     try:
-        return extenders.filter_on(outcome.profile, outcome.pod, filtering, asking, outcome.consultation)
+        return extenders.filter_on(outcome.profile, outcome.pod, filtering, runner, outcome.consultation)
     except CycleError:
         if not forgiving:
             raise
@@ -489,9 +490,9 @@ def post_filter(outcome: Attempt) -> PostFilterResult | None:
     findings: Any = None
     objects: tuple[Any, ...] = ()
     removed: tuple[Any, ...] = ()
-    asking = asking_of(outcome.cluster)
+    runner = runner_of(outcome.cluster)
     for plugin in outcome.profile.post_filter:
-        result = asking.post_filter(plugin, outcome.cycle, nodes, codes)
+        result = runner.post_filter(plugin, outcome.cycle, nodes, codes)
         objects, removed = objects + result.objects, removed + result.removed
         result = replace(result, objects=objects, removed=removed)
         status = result.status

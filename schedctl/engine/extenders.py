@@ -17,10 +17,10 @@ import numpy as np
 from schedctl.cache.arrays import BoolArray
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
-from schedctl.engine.asking import Asking
+from schedctl.engine.assumptions import Assumption
+from schedctl.engine.calls import PluginRunner
 from schedctl.engine.faults import CycleError
 from schedctl.engine.filtering import Filtering, Refusal
-from schedctl.engine.guesses import Guess
 from schedctl.engine.scoring import PluginScores, Scoring
 from schedctl.framework.arithmetic import MAX_NODE_SCORE
 from schedctl.framework.extenders import MAX_EXTENDER_PRIORITY, ExtenderError, FilterAnswer, Unanswered
@@ -78,7 +78,7 @@ class Consultation:
 
 
 def filter_on(
-    profile: Profile, pod: PodInfo, filtering: Filtering, asking: Asking, consultation: Consultation
+    profile: Profile, pod: PodInfo, filtering: Filtering, runner: PluginRunner, consultation: Consultation
 ) -> Filtering:
     """Return what is left when the extenders of a profile have been asked about the feasible nodes of a column.
 
@@ -95,7 +95,7 @@ def filter_on(
         try:
             answer = extender.filter(pod, filtering.nodes.take(standing))
         except Unanswered as why:
-            asking.unanswered(Guess("filter", extender.name, type(why)))
+            runner.unanswered(Assumption("filter", extender.name, type(why)))
             continue
         except ExtenderError as fault:
             consultation.failures.append(Failure(extender.name, "filter", str(fault), extender.ignorable))
@@ -109,7 +109,9 @@ def filter_on(
     return said.merged(filtering, standing)
 
 
-def score_on(profile: Profile, pod: PodInfo, scoring: Scoring, asking: Asking, consultation: Consultation) -> Scoring:
+def score_on(
+    profile: Profile, pod: PodInfo, scoring: Scoring, runner: PluginRunner, consultation: Consultation
+) -> Scoring:
     """Return the scores of nodes with what the extenders of a profile add to them; those that fail add nothing.
 
     Of a single node nobody is asked, as in kube-scheduler.
@@ -125,7 +127,7 @@ def score_on(profile: Profile, pod: PodInfo, scoring: Scoring, asking: Asking, c
         try:
             answer = extender.prioritize(pod, scoring.nodes)
         except Unanswered as why:
-            asking.unanswered(Guess("score", extender.name, type(why)))
+            runner.unanswered(Assumption("score", extender.name, type(why)))
             continue
         except ExtenderError as fault:
             consultation.failures.append(Failure(extender.name, "score", str(fault), ignored=True))

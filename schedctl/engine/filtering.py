@@ -19,7 +19,7 @@ import numpy as np
 from schedctl.cache.arrays import BoolArray, IndexArray
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
-from schedctl.engine.asking import Asking, asking_of
+from schedctl.engine.calls import PluginRunner, runner_of
 from schedctl.engine.faults import CycleError
 from schedctl.engine.nominators import Nominator
 from schedctl.framework.cycles import Cycle, Found
@@ -181,7 +181,7 @@ class FilterError(CycleError):
 
 
 def filter_nodes(
-    profile: Profile, cycle: Cycle, nodes: Nodes, nominator: Nominator, asking: Asking | None = None
+    profile: Profile, cycle: Cycle, nodes: Nodes, nominator: Nominator, runner: PluginRunner | None = None
 ) -> Filtering:
     """Run the profile's filters over a column, nominated pods counted as Filter counts them.
 
@@ -189,10 +189,10 @@ def filter_nodes(
     """
     supposed = _with_nominated(cycle.pod, nodes, nominator) if nominator else None
     if supposed is None:
-        return filter_column(profile, cycle, nodes, asking)
+        return filter_column(profile, cycle, nodes, runner)
     positions, column = supposed
     first = filter_column(profile, cycle, column)
-    second = filter_column(profile, cycle, nodes, asking)
+    second = filter_column(profile, cycle, nodes, runner)
     lost = np.zeros(len(nodes), np.bool_)
     lost[positions[~first.feasible]] = True
     refusals = [Refusal(r.plugin, r.verdicts, r.mask & ~lost) for r in second.refusals]
@@ -208,11 +208,11 @@ def filter_nodes(
     return Filtering(nodes, second.feasible & ~lost, refusals, first, positions, faults, findings)
 
 
-def filter_column(profile: Profile, cycle: Cycle, nodes: Nodes, asking: Asking | None = None) -> Filtering:
+def filter_column(profile: Profile, cycle: Cycle, nodes: Nodes, runner: PluginRunner | None = None) -> Filtering:
     """Run the profile's filters over a column as it stands, nominated pods not counted; see `filter_nodes`."""
-    asking = asking or asking_of(nodes.cluster)
+    runner = runner or runner_of(nodes.cluster)
     if nodes.supposed:
-        cycle = _suppose(profile, cycle, nodes, asking)
+        cycle = _suppose(profile, cycle, nodes, runner)
     standing: BoolArray | None = None
     refusals: list[Refusal] = []
     faults: dict[int, Fault] = {}
@@ -220,7 +220,7 @@ def filter_column(profile: Profile, cycle: Cycle, nodes: Nodes, asking: Asking |
     for plugin in profile.filter:
         if plugin.name in cycle.skip_filter:
             continue
-        verdicts = _ask(plugin, cycle, nodes, standing, asking)
+        verdicts = _ask(plugin, cycle, nodes, standing, runner)
         if verdicts.findings is not None:
             reached = np.ones(len(nodes), np.bool_) if standing is None else standing
             findings[plugin.name] = Found([(nodes.rows, reached, verdicts.findings)])
@@ -238,12 +238,12 @@ def filter_column(profile: Profile, cycle: Cycle, nodes: Nodes, asking: Asking |
     return Filtering(nodes, feasible, refusals, faults=faults, findings=findings)
 
 
-def _suppose(profile: Profile, cycle: Cycle, nodes: Nodes, asking: Asking) -> Cycle:
+def _suppose(profile: Profile, cycle: Cycle, nodes: Nodes, runner: PluginRunner) -> Cycle:
     """Return a cycle whose plugin states fit a supposed column (AddPod and RemovePod)."""
     supposed = cycle.scratch()
     for plugin in profile.pre_filter:
         if plugin.name not in cycle.skip_filter:
-            asking.with_pods(plugin, supposed, nodes)
+            runner.with_pods(plugin, supposed, nodes)
     return supposed
 
 
@@ -265,11 +265,13 @@ def _with_nominated(pod: PodInfo, nodes: Nodes, nominator: Nominator) -> tuple[I
     return positions, nodes.take(positions).supposing(where, list(chain.from_iterable(rivals_at)), 1)
 
 
-def _ask(plugin: FilterPlugin, cycle: Cycle, nodes: Nodes, standing: BoolArray | None, asking: Asking) -> Verdicts:
+def _ask(
+    plugin: FilterPlugin, cycle: Cycle, nodes: Nodes, standing: BoolArray | None, runner: PluginRunner
+) -> Verdicts:
     if not plugin.per_row_cost or standing is None or bool(standing.all()):
-        return asking.filter(plugin, cycle, nodes)
+        return runner.filter(plugin, cycle, nodes)
     positions = np.flatnonzero(standing)
-    narrow = asking.filter(plugin, cycle, nodes.take(positions))
+    narrow = runner.filter(plugin, cycle, nodes.take(positions))
     findings = None if narrow.findings is None else _Widened(narrow.findings, positions)
     return Verdicts(tuple(_widened(part, positions, len(nodes)) for part in narrow.parts), findings)
 

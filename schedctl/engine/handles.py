@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
-from schedctl.engine.asking import asking_of
+from schedctl.engine.assumptions import Assumption
+from schedctl.engine.calls import runner_of
 from schedctl.engine.filtering import Filtering, filter_column, filter_nodes
-from schedctl.engine.guesses import Guess
 from schedctl.engine.nominators import Nominator
 from schedctl.engine.queue.preemptors import Preemptors
 from schedctl.engine.reporters import Reporter
@@ -76,7 +76,7 @@ class ProfileHandle:
 
     def unanswered(self, extender: Extender, why: Unanswered) -> None:
         """Take down that an extender gave no answer at PostFilter; see the protocol."""
-        asking_of(self.cluster).unanswered(Guess("postFilter", extender.name, type(why)))
+        runner_of(self.cluster).unanswered(Assumption("postFilter", extender.name, type(why)))
 
     def run_filters(self, cycle: Cycle, nodes: Nodes, *, nominated: bool) -> Filtering:
         """Run the profile's filters on a column; see the protocol."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from schedctl.cache.arrays import IndexArray, IntArray
 from schedctl.cache.nodes import Nodes
-from schedctl.engine.asking import DIRECTLY, Asking
+from schedctl.engine.calls import DIRECT, PluginRunner
 from schedctl.engine.faults import CycleError
 from schedctl.errors import PluginError
 from schedctl.framework.arithmetic import MAX_NODE_SCORE
@@ -59,14 +59,14 @@ class Scoring:
         return np.flatnonzero(self.totals == self.totals.max())
 
 
-def score_nodes(profile: Profile, cycle: Cycle, nodes: Nodes, asking: Asking = DIRECTLY) -> Scoring:
+def score_nodes(profile: Profile, cycle: Cycle, nodes: Nodes, runner: PluginRunner = DIRECT) -> Scoring:
     """Score a column of feasible nodes, at least one.
 
     Raises:
         CycleError: a plugin failed, or its normalised score is outside 0 to 100.
     """
     for plugin in profile.pre_score:
-        status = asking.pre_score(plugin, cycle, nodes)
+        status = runner.pre_score(plugin, cycle, nodes)
         if status is None or status.successful:
             continue
         if status.code is not Code.SKIP:
@@ -79,12 +79,12 @@ def score_nodes(profile: Profile, cycle: Cycle, nodes: Nodes, asking: Asking = D
         if scorer.name in cycle.skip_score:
             continue
         try:
-            raw = asking.score(scorer, cycle, nodes)
+            raw = runner.score(scorer, cycle, nodes)
         except PluginError as fault:
             raise CycleError(
                 f'running Score plugins: plugin "{scorer.name}" failed with: {fault}', scorer.name
             ) from fault
-        normalized = asking.normalize(scorer, cycle, nodes, raw)
+        normalized = runner.normalize(scorer, cycle, nodes, raw)
         most = int(normalized.view(np.uint64).max())  # as unsigned integers, negative scores are the largest
         in_range = in_range and most <= MAX_NODE_SCORE
         scores = PluginScores(scorer.name, raw, normalized, profile.weights[scorer.name])

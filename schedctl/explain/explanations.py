@@ -20,8 +20,8 @@ from schedctl.api.pods import FINISHED, Pod
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine import fit_error
+from schedctl.engine.assumptions import Assumption
 from schedctl.engine.attempts import Attempt
-from schedctl.engine.guesses import Guess
 from schedctl.errors import Inconclusive, NotModelled, UsageError
 from schedctl.explain import extenders, facts, phrases, preemptions, remarks, scores, storage_steps, wakings
 from schedctl.explain import hints as next_steps
@@ -53,7 +53,7 @@ def explain(
     node: str = "",
     sampling: bool = False,
     hints: bool = True,
-    guessed: Collection[Guess] = (),
+    guessed: Collection[Assumption] = (),
 ) -> Explanation:
     """Return why a pod goes where it goes, or nowhere; the cluster is as before.
 
@@ -162,7 +162,7 @@ def _explained(
     node: str,
     sampling: bool,
     hints: bool,
-    guessed: Collection[Guess],
+    guessed: Collection[Assumption],
 ) -> Explanation:
     reference = _reference(pod, bound_to)
     missing_class = next_steps.missing_class(pod, scheduler.cluster) if hints else []

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from schedctl.cache.pod_info import PodInfo
+from schedctl.engine.assumptions import FILTERING
 from schedctl.engine.attempts import Attempt
+from schedctl.engine.certainty import assumptions_affecting_verdict
 from schedctl.engine.filtering import Filtering, filter_column
-from schedctl.engine.guesses import FILTERING, decisive
 from schedctl.errors import NotModelled
 from schedctl.explain import phrases
 from schedctl.explain.evidence import refused_by
@@ -34,7 +35,7 @@ def outlook(outcome: Attempt) -> tuple[Outlook | None, str]:
 
     Nothing is said where filters guess, or extenders refuse: what they would say of empty nodes nobody knows.
     """
-    if any(guess.point in FILTERING for guess in outcome.guesses):
+    if any(each.point in FILTERING for each in outcome.assumptions):
         return None, ""
     if outcome.chosen:
         return Outlook.FITS, ""
@@ -132,7 +133,7 @@ def _rehomed(scheduler: Scheduler, victim: Victim, info: PodInfo) -> Victim:
         return victim
     if outcome.chosen:
         scheduler.place(outcome)
-    if decisive(outcome):
+    if assumptions_affecting_verdict(outcome):
         return victim
     where = f"one like it would find room on {outcome.chosen}" if outcome.chosen else "one like it would find no room"
     return msgspec.structs.replace(victim, elsewhere=outcome.chosen, text=f"{victim.text}; {where}")

@@ -10,7 +10,7 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine import attempts
 from schedctl.engine.attempts import Attempt
-from schedctl.engine.guesses import decisive
+from schedctl.engine.certainty import assumptions_affecting_verdict
 from schedctl.errors import NotModelled
 from schedctl.explain import evidence
 from schedctl.explain.changes import Change
@@ -95,7 +95,7 @@ def refusals_on(outcome: Attempt, node: str) -> tuple[Refused, ...]:
 
 
 def _trial(outcome: Attempt, node: str) -> Trial:
-    if not outcome.chosen or outcome.filtering is None or decisive(outcome):
+    if not outcome.chosen or outcome.filtering is None or assumptions_affecting_verdict(outcome):
         return Trial(refused=refusals_on(outcome, node) if node else ())
     fits = int(outcome.filtering.feasible.sum())
     names = outcome.filtering.nodes.names

@@ -35,8 +35,9 @@ from schedctl.api.workloads import (
     StatefulSet,
 )
 from schedctl.cache.cluster import Cluster
+from schedctl.engine.assumptions import ADMISSION, FILTERING, Assumption
 from schedctl.engine.attempts import Attempt
-from schedctl.engine.guesses import ADMISSION, FILTERING, Guess, decisive
+from schedctl.engine.certainty import assumptions_affecting_verdict
 from schedctl.framework.extenders import REJECTOR, Unanswered
 from schedctl.framework.registries import Registry
 from schedctl.plugins.in_tree import IN_TREE
@@ -115,17 +116,17 @@ class Gathering:
     """
 
     def __init__(self, cluster: Cluster) -> None:
-        self.guesses: set[Guess] = set()
+        self.guesses: set[Assumption] = set()
         self._cluster = cluster
 
     def read(self, kind: type) -> None:
         """Take down what admission and controllers read; what else is read outside of attempts decides nothing."""
         if kind in _ADMISSION or kind in _CONTROLLERS:
-            self.guesses.add(Guess(ADMISSION, _ADMISSION.get(kind, ""), kind))
+            self.guesses.add(Assumption(ADMISSION, _ADMISSION.get(kind, ""), kind))
 
-    def rests_on(self, guesses: Iterable[Guess]) -> None:
-        """Take down what an attempt rests on; see `schedctl.engine.attempts.Gatherer`."""
-        self.guesses.update(guesses)
+    def after_attempt(self, outcome: Attempt) -> None:
+        """Take down what an attempt rests on; see `schedctl.engine.attempts.AttemptObserver`."""
+        self.guesses.update(assumptions_affecting_verdict(outcome))
 
     def admission(self, unknown: Mapping[str, Iterable[type]]) -> None:
         """Take down what admission would have looked at for pods that were there before, by their keys."""
@@ -142,7 +143,7 @@ class Gathering:
 def gathering(cluster: Cluster) -> Iterator[Gathering]:
     """Hear what is read of missing kinds for the length of a ``with`` block."""
     gathered = Gathering(cluster)
-    with cluster.watched_by(gathered):
+    with cluster.observe_reads(gathered):
         yield gathered
 
 
@@ -161,14 +162,14 @@ def weakened(kind: type, registry: Registry = IN_TREE) -> tuple[str, ...]:
     return (*everybody, *((_ADMISSION[kind],) if kind in _ADMISSION else ()))
 
 
-def guesses_of(outcome: Attempt, before: Collection[Guess] = ()) -> list[Guessed]:
+def guesses_of(outcome: Attempt, before: Collection[Assumption] = ()) -> list[Guessed]:
     """Return what the answer of an attempt rests on, what decides first.
 
     Args:
         outcome: the attempt.
         before: what was guessed when the pod was made.
     """
-    deciding = decisive(outcome) | frozenset(before)
+    deciding = assumptions_affecting_verdict(outcome) | frozenset(before)
     if outcome.error:
         consequence = "the fault is a guess"
     elif outcome.chosen:
@@ -181,14 +182,14 @@ def guesses_of(outcome: Attempt, before: Collection[Guess] = ()) -> list[Guessed
     return _told((*before, *_telling(outcome)), deciding, outcome.cluster.missing, consequence)
 
 
-def _telling(outcome: Attempt) -> Collection[Guess]:
+def _telling(outcome: Attempt) -> Collection[Assumption]:
     """The guesses that can have changed anything: where one node is left, nobody asks for scores."""
     scored = outcome.scoring is not None and len(outcome.scoring.nodes) > 1
-    return [each for each in outcome.guesses if scored or each.point not in ("preScore", "score")]
+    return [each for each in outcome.assumptions if scored or each.point not in ("preScore", "score")]
 
 
 def _told(
-    guesses: Iterable[Guess], deciding: Collection[Guess], missing: dict[type, Gap], consequence: str
+    guesses: Iterable[Assumption], deciding: Collection[Assumption], missing: dict[type, Gap], consequence: str
 ) -> list[Guessed]:
     """Return guesses in words, one for each plugin and kind."""
     decides: dict[tuple[str, type], bool] = {}

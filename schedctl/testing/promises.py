@@ -27,7 +27,7 @@ from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.cache.pod_table import NO_NODE
 from schedctl.engine import answers
-from schedctl.engine.asking import DIRECTLY
+from schedctl.engine.calls import DIRECT
 from schedctl.engine.faults import PASSING, blamed
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.faults import ESCAPING
@@ -108,7 +108,7 @@ def _begun(plugin: Plugin, pod: PodInfo, nodes: Nodes) -> Cycle:
     """Return a cycle that got no further than Filter, for other plugins left no node."""
     cycle = Cycle(pod)
     if isinstance(plugin, PreFilterPlugin):
-        answer = DIRECTLY.pre_filter(plugin, cycle, nodes)
+        answer = DIRECT.pre_filter(plugin, cycle, nodes)
         if isinstance(answer, Status) and answer.code is Code.SKIP:
             cycle.skip_filter.add(plugin.name)
     return cycle
@@ -137,8 +137,8 @@ def _must_follow(
     if before.statuses and isinstance(plugin, PreFilterPlugin):
         column = nodes.supposing_alike(np.arange(len(nodes)), twin(remembered.pod, "supposed"))
         one, other = remembered.scratch(), cycle.scratch()
-        DIRECTLY.with_pods(plugin, one, column)
-        DIRECTLY.with_pods(plugin, other, column)
+        DIRECT.with_pods(plugin, one, column)
+        DIRECT.with_pods(plugin, other, column)
         supposed, expected = (Replies(statuses=statuses(plugin, each, column)) for each in (one, other))
         must_agree("following", supposed, expected, f"as remembered and {{}} anew, with a pod supposed, after {told}")
 
@@ -347,7 +347,7 @@ def _normalizes_by_extremes(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> N
     for position, name in enumerate(nodes.names):
         beside = np.array((least, most, whole.scores[name]), np.int64)
         column = nodes.take(np.repeat(position, len(beside)))
-        alone = int(DIRECTLY.normalize(plugin, cycle, column, beside)[-1])
+        alone = int(DIRECT.normalize(plugin, cycle, column, beside)[-1])
         if alone != whole.normalized[name]:
             expected = f"{whole.normalized[name]} among all and {alone} beside {least} and {most} alone"
             raise LawBroken(f"extremes: the score of {name}, {whole.scores[name]}, is normalised to {expected}")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from schedctl.cache.nodes import Nodes
-from schedctl.engine.asking import DIRECTLY
+from schedctl.engine.calls import DIRECT
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import FilterPlugin, NodeSet, Plugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
 from schedctl.framework.statuses import SUCCESS, Code, Status
@@ -66,14 +66,14 @@ class Replies:
 
 def asked(plugin: Plugin, cycle: Cycle, nodes: Nodes) -> Replies:
     """Ask a plugin about a pod from PreFilter on; the cycle is left as the engine would leave it."""
-    answer = DIRECTLY.pre_filter(plugin, cycle, nodes) if isinstance(plugin, PreFilterPlugin) else None
+    answer = DIRECT.pre_filter(plugin, cycle, nodes) if isinstance(plugin, PreFilterPlugin) else None
     if isinstance(answer, Status) and answer.code is Code.SKIP:
         cycle.skip_filter.add(plugin.name)
     replies = Replies(answer)
     if replies.refused:
         return replies
     if isinstance(plugin, PreScorePlugin):
-        status = DIRECTLY.pre_score(plugin, cycle, nodes)
+        status = DIRECT.pre_score(plugin, cycle, nodes)
         if status is not None and not status.successful:
             cycle.skip_score.add(plugin.name)
         replies = replace(replies, pre_score=status)
@@ -84,7 +84,7 @@ def statuses(plugin: Plugin, cycle: Cycle, nodes: Nodes) -> dict[str, Status]:
     """Ask a plugin for its verdicts under the state that a cycle has, by node name."""
     if not isinstance(plugin, FilterPlugin) or plugin.name in cycle.skip_filter:
         return {}
-    verdicts = DIRECTLY.filter(plugin, cycle, nodes)
+    verdicts = DIRECT.filter(plugin, cycle, nodes)
     return {name: verdicts.status(position) for position, name in enumerate(nodes.names)}
 
 
@@ -92,9 +92,9 @@ def _about_nodes(plugin: Plugin, cycle: Cycle, nodes: Nodes) -> dict[str, Any]:
     """Ask a plugin about a column under the state that a cycle has; see `Replies`."""
     said: dict[str, Any] = {"statuses": statuses(plugin, cycle, nodes), "scores": {}, "normalized": {}}
     if isinstance(plugin, ScorePlugin) and plugin.name not in cycle.skip_score:
-        raw = DIRECTLY.score(plugin, cycle, nodes)
+        raw = DIRECT.score(plugin, cycle, nodes)
         said["scores"] = dict(zip(nodes.names, raw.tolist(), strict=True))
-        scaled = DIRECTLY.normalize(plugin, cycle, nodes, raw)
+        scaled = DIRECT.normalize(plugin, cycle, nodes, raw)
         said["normalized"] = dict(zip(nodes.names, scaled.tolist(), strict=True))
     return said
 

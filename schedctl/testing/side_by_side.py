@@ -145,7 +145,7 @@ def _decision(outcome: Attempt) -> dict[str, Any]:
         "feasible nodes": outcome.feasible,
         "chosen": outcome.chosen,
         "refused everywhere": outcome.refused_everywhere,
-        "guesses": outcome.guesses,
+        "guesses": outcome.assumptions,
     }
 
 

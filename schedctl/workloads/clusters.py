@@ -107,7 +107,7 @@ def _admitted(pods: Iterable[Pod], made: Assembled) -> Iterator[PodInfo]:
                 yield PodInfo(stored if stored is pod else sharing.pod(stored))
             continue
         reading = _Reading()
-        with made.cluster.watched_by(reading):
+        with made.cluster.observe_reads(reading):
             admitted = admission.admit(pod, made.cluster)
         if reading.kinds:
             made.unknown[admitted.pod.key] = frozenset(reading.kinds)

@@ -13,8 +13,8 @@ import pytest
 from schedctl.api.gaps import Gap
 from schedctl.api.kinds import KINDS
 from schedctl.conformance.cases import Case, cluster_of, configuration
+from schedctl.engine.certainty import assumptions_affecting_verdict
 from schedctl.engine.fit_error import message
-from schedctl.engine.guesses import decisive
 from schedctl.errors import NotModelled
 from schedctl.plugins.in_tree import IN_TREE
 from schedctl.scheduler import Scheduler
@@ -84,7 +84,7 @@ def test_an_answer_that_is_not_the_whole_clusters_is_called_a_guess(family):
                 if outcome is None or key not in whole:
                     continue
                 ours, where = answer(outcome), f"{case.id} without {kind}: {key}"
-                assert ours[:-1] == whole[key][:-1] or decisive(outcome), where
-                assert ours == whole[key] or outcome.guesses, where
-                read = {guess.plugin for guess in outcome.guesses if guess.kind not in IN_TREE[guess.plugin].reads}
+                assert ours[:-1] == whole[key][:-1] or assumptions_affecting_verdict(outcome), where
+                assert ours == whole[key] or outcome.assumptions, where
+                read = {each.plugin for each in outcome.assumptions if each.kind not in IN_TREE[each.plugin].reads}
                 assert not read, f"{where}: {read} read what they do not declare"

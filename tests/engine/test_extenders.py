@@ -7,9 +7,10 @@ import pytest
 
 from schedctl.config import loading
 from schedctl.config import types as config
+from schedctl.engine.assumptions import Assumption
 from schedctl.engine.attempts import matrix
+from schedctl.engine.certainty import assumptions_affecting_verdict
 from schedctl.engine.fit_error import message
-from schedctl.engine.guesses import Guess, decisive
 from schedctl.engine.queue.hints import Hints, Strategy
 from schedctl.engine.reporters import Reporter
 from schedctl.framework.events import EVERY_EVENT
@@ -273,7 +274,7 @@ def configured(**extender):
 )
 def test_an_extender_that_is_not_asked_makes_the_answer_a_guess(verb, point):
     outcome = scheduler(*ABC, configuration=configured(**{verb: "v"})).attempt(pod())
-    assert decisive(outcome) == {Guess(point, "Extender:http://x", NotAsked)}
+    assert assumptions_affecting_verdict(outcome) == {Assumption(point, "Extender:http://x", NotAsked)}
     assert outcome.chosen == "a"
 
 
@@ -292,7 +293,7 @@ def test_an_extender_that_is_not_asked_makes_the_answer_a_guess(verb, point):
     ],
 )
 def test_an_extender_that_would_not_be_asked_takes_nothing_from_the_answer(extender, objects):
-    assert not decisive(scheduler(*objects, configuration=configured(**extender)).attempt(pod()))
+    assert not assumptions_affecting_verdict(scheduler(*objects, configuration=configured(**extender)).attempt(pod()))
 
 
 def test_who_would_bind_is_told_and_not_asked():
@@ -390,4 +391,4 @@ def test_an_ignorable_extender_that_fails_leaves_the_candidates_alone():
 
 def test_what_preemption_comes_to_is_a_guess_without_the_extender():
     outcome = scheduler(*FULL, configuration=configured(preempt_verb="v")).attempt(urgent())
-    assert decisive(outcome) == {Guess("postFilter", "Extender:http://x", NotAsked)}
+    assert assumptions_affecting_verdict(outcome) == {Assumption("postFilter", "Extender:http://x", NotAsked)}

@@ -2,7 +2,7 @@
 
 from schedctl.api.gaps import Gap
 from schedctl.api.policies import LimitRange
-from schedctl.engine.guesses import Guess
+from schedctl.engine.assumptions import Assumption
 from schedctl.explain.explanations import explain, report
 from schedctl.reports.explanations import Verdict
 from schedctl.scheduler import Scheduler
@@ -46,7 +46,7 @@ def test_reasons_that_might_be_added_are_told_of_and_change_nothing():
 
 def test_what_made_the_pod_counts():
     made = lacking(("LimitRange", "Forbidden"))
-    found = explain(Scheduler(made), pod(), guessed=[Guess("admission", "LimitRanger", LimitRange)])
+    found = explain(Scheduler(made), pod(), guessed=[Assumption("admission", "LimitRanger", LimitRange)])
     assert found.verdict is Verdict.INCONCLUSIVE
     assert found.guesses[0].text == (
         "LimitRanger would also look at LimitRanges, which may not be listed: that it fits, and where, is a guess"

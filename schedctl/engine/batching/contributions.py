@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from schedctl.cache.arrays import IndexArray, IntArray
 from schedctl.cache.nodes import Nodes
-from schedctl.engine.asking import DIRECTLY
 from schedctl.engine.batching.feasibility import Feasibility, Unfollowed
+from schedctl.engine.calls import DIRECT
 from schedctl.engine.scoring import PluginScores, Scoring
 from schedctl.framework.arithmetic import MAX_NODE_SCORE
 from schedctl.framework.cycles import Cycle
@@ -91,7 +91,7 @@ class Contributions:
 
     def rates(self, name: str, column: Nodes) -> IntArray:
         """Ask a plugin that goes by row for the normalised scores of a column."""
-        return _in_range(DIRECTLY.score(self._parts[name].plugin, self._cycle, column))
+        return _in_range(DIRECT.score(self._parts[name].plugin, self._cycle, column))
 
     def put(self, name: str, position: int, score: int) -> None:
         """Set the normalised score of one node."""
@@ -115,7 +115,7 @@ class Contributions:
         if part.plugin.reads_feasible_set:
             return positions
         if part.raw is not None:
-            part.raw[positions] = DIRECTLY.score(part.plugin, self._cycle, column)
+            part.raw[positions] = DIRECT.score(part.plugin, self._cycle, column)
             return positions
         self._replace(part, positions, self.rates(name, column))
         return None
@@ -138,7 +138,7 @@ class Contributions:
         if column or plugin.reads_feasible_set:
             if plugin.reads_feasible_set and not same:
                 self._prepare(plugin)
-            raw = DIRECTLY.score(plugin, self._cycle, feasibility.column)
+            raw = DIRECT.score(plugin, self._cycle, feasibility.column)
             if part.raw is not None:
                 part.raw[feasibility.where] = raw
             if not plugin.reads_feasible_set:  # and so is not asked again when others become feasible
@@ -157,7 +157,7 @@ class Contributions:
     def _prepare(self, plugin: ScorePlugin) -> None:
         """Ask PreScore again, whose answer stands on other feasible nodes now."""
         if isinstance(plugin, PreScorePlugin):
-            status = DIRECTLY.pre_score(plugin, self._cycle, self._feasibility.column)
+            status = DIRECT.pre_score(plugin, self._cycle, self._feasibility.column)
             if status is not None and not status.successful:
                 raise Unfollowed
 
@@ -166,7 +166,7 @@ class Contributions:
         normalized = raw
         if part.raw is not None:
             part.least, part.most = int(raw.min()), int(raw.max())
-            normalized = DIRECTLY.normalize(part.plugin, self._cycle, self._feasibility.column, raw)
+            normalized = DIRECT.normalize(part.plugin, self._cycle, self._feasibility.column, raw)
         return self._replace(part, self._feasibility.where, _in_range(normalized))
 
     def _normalize_rows(self, part: _Contribution, positions: IndexArray) -> None:
@@ -177,7 +177,7 @@ class Contributions:
             return
         scores = np.concatenate((np.array((part.least, part.most), np.int64), part.raw[positions]))
         column = self._nodes.take(np.concatenate((np.repeat(positions[0], 2), positions)))
-        normalized = _in_range(DIRECTLY.normalize(part.plugin, self._cycle, column, scores))
+        normalized = _in_range(DIRECT.normalize(part.plugin, self._cycle, column, scores))
         self._replace(part, positions, normalized[2:])
 
     def _replace(self, part: _Contribution, where: slice | IndexArray, normalized: IntArray) -> bool:

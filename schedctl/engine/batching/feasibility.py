@@ -6,7 +6,7 @@ import numpy as np
 
 from schedctl.cache.arrays import BoolArray, IndexArray
 from schedctl.cache.nodes import Nodes
-from schedctl.engine.asking import DIRECTLY
+from schedctl.engine.calls import DIRECT
 from schedctl.engine.filtering import Filtering
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import FilterPlugin
@@ -70,7 +70,7 @@ class Feasibility:
 
     def refuses(self, name: str, column: Nodes) -> BoolArray:
         """Ask a filter which rows of a column it refuses, bool (rows,)."""
-        return _mask(DIRECTLY.filter(self.filters[name], self._cycle, column), len(column))
+        return _mask(DIRECT.filter(self.filters[name], self._cycle, column), len(column))
 
     def put(self, name: str, positions: IndexArray, refused: BoolArray) -> None:
         """Set whether a filter refuses some nodes."""

@@ -21,10 +21,10 @@ from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_table import NO_NODE
-from schedctl.engine.asking import DIRECTLY
 from schedctl.engine.batching.contributions import Contributions
 from schedctl.engine.batching.feasibility import Feasibility, Unfollowed
 from schedctl.engine.batching.lookahead import Lookahead
+from schedctl.engine.calls import DIRECT
 from schedctl.engine.faults import CycleError
 from schedctl.engine.filtering import Filtering
 from schedctl.engine.scoring import Scoring
@@ -168,7 +168,7 @@ class Ranking:
             name = plugin.name
             reading = plugin.reads_feasible_set and not plugin.reads_template_only
             if reading and name not in self._contributions.names and name not in self.anew:
-                status = DIRECTLY.pre_score(plugin, self._cycle, self._feasibility.column)
+                status = DIRECT.pre_score(plugin, self._cycle, self._feasibility.column)
                 skips = status is not None and status.code is Code.SKIP
                 if skips != (name in self._skip_score) or not (skips or status is None or status.successful):
                     raise Unfollowed
@@ -278,7 +278,7 @@ class Ranking:
         column, where = self._feasibility.column, self._feasibility.where
         for plugin in self._profile.filter:
             if plugin.name in self.anew and plugin.name not in cycle.skip_filter:
-                verdicts = DIRECTLY.filter(plugin, cycle, column)
+                verdicts = DIRECT.filter(plugin, cycle, column)
                 if verdicts.parts and verdicts.mask.any():
                     raise Unfollowed
                 if verdicts.findings is not None:
@@ -286,22 +286,22 @@ class Ranking:
                     cycle.findings[plugin.name] = Found([(column.rows, reached, verdicts.findings)])
         for pre_score in self._profile.pre_score:
             if pre_score.name in self.anew:
-                status = DIRECTLY.pre_score(pre_score, cycle, column)
+                status = DIRECT.pre_score(pre_score, cycle, column)
                 if status is not None and status.code is Code.SKIP:
                     cycle.skip_score.add(pre_score.name)
                 elif status is not None and not status.successful:
                     raise Unfollowed
         for scorer in self._profile.score:
             if scorer.name in self.anew and scorer.name not in cycle.skip_score:
-                raw = DIRECTLY.score(scorer, cycle, column)
-                normalized = DIRECTLY.normalize(scorer, cycle, column, raw)
+                raw = DIRECT.score(scorer, cycle, column)
+                normalized = DIRECT.normalize(scorer, cycle, column, raw)
                 if not 0 <= int(normalized.min()) <= int(normalized.max()) <= MAX_NODE_SCORE:
                     raise Unfollowed  # a fault of the plugin
                 more[where] += normalized * self._profile.weights[scorer.name]
         return more
 
     def _go_on(self, plugin: PreFilterPlugin, cycle: Cycle) -> None:
-        answer = DIRECTLY.pre_filter(plugin, cycle, self.nodes)
+        answer = DIRECT.pre_filter(plugin, cycle, self.nodes)
         if isinstance(answer, Status) and answer.code is Code.SKIP:
             cycle.skip_filter.add(plugin.name)
         elif isinstance(answer, NodeSet) or (answer is not None and not answer.successful):

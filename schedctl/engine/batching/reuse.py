@@ -18,11 +18,11 @@ from schedctl.cache.arrays import IntArray
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
-from schedctl.engine.asking import Asking
 from schedctl.engine.batching.ageing import Ageing, asked
 from schedctl.engine.batching.feasibility import Unfollowed
 from schedctl.engine.batching.rankings import Ranking
 from schedctl.engine.batching.templates import Raw, Template
+from schedctl.engine.calls import PluginRunner
 from schedctl.engine.filtering import Filtering
 from schedctl.engine.scoring import Scoring
 from schedctl.framework.cycles import Cycle
@@ -99,7 +99,7 @@ class Templates:
         return tuple(parts)
 
 
-class Recollection(Asking):
+class Recollection(PluginRunner):
     """Asks a plugin only what the template does not know.
 
     Verdicts are kept for the column of all nodes alone; a cycle that looks at other columns asks directly.

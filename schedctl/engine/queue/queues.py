@@ -22,7 +22,7 @@ from typing import Any
 
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine import answers
-from schedctl.engine.asking import DIRECTLY
+from schedctl.engine.calls import DIRECT
 from schedctl.engine.clocks import Clock
 from schedctl.engine.faults import CycleError, blamed
 from schedctl.engine.queue.hints import Hints, Strategy
@@ -454,7 +454,7 @@ class SchedulingQueue:
         plugins = self.hints.profiles[queued.info.pod.spec.scheduler_name].pre_enqueue
         gating = queued.gating_plugin
         for plugin in sorted(plugins, key=lambda plugin: plugin.name != gating) if gating else plugins:
-            status = DIRECTLY.pre_enqueue(plugin, queued.info)
+            status = DIRECT.pre_enqueue(plugin, queued.info)
             if not status.successful:
                 if queued.place in (Place.UNSCHEDULABLE, Place.GATED):
                     self._leave_pool(queued)

@@ -337,6 +337,6 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
 def volumes_in_use(cluster: Cluster) -> VolumesInUse:
     """Return the volumes in use in a cluster, as it is now."""
     volumes = cluster.derived(VolumesInUse)
-    cluster.rely_on(PersistentVolumeClaim, PersistentVolume, StorageClass, VolumeAttachment)
+    cluster.note_reads(PersistentVolumeClaim, PersistentVolume, StorageClass, VolumeAttachment)
     volumes.catch_up(cluster)
     return volumes

@@ -236,7 +236,7 @@ class Volumes:
         return [volume for volume in seen if volume is not None and class_of(volume) == storage_class]
 
     def _catch_up(self) -> None:
-        self.cluster.rely_on(PersistentVolume)
+        self.cluster.note_reads(PersistentVolume)
         generation = self.cluster.generation
         if generation == self._generation:
             return

@@ -2,7 +2,7 @@
 
 An exception that a plugin lets out, and an answer that is none (``answers``), is a fault of that plugin and ends the
 cycle with an Error in its name. Where kinds are missing or extenders have a say, questions are put by a
-`Listening`, which hears what the answers rest on.
+`TracingRunner`, which hears what the answers rest on.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine import answers
+from schedctl.engine.assumptions import Assumption
 from schedctl.engine.faults import PASSING, CycleError, blamed
-from schedctl.engine.guesses import Guess
 from schedctl.errors import PluginError
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.faults import ESCAPING
@@ -35,7 +35,7 @@ from schedctl.framework.reasons import CodeColumn, Verdicts
 from schedctl.framework.statuses import Status, error
 
 
-class Asking:
+class PluginRunner:
     """Asks plugins. One object serves one cycle; every node of the cluster is its column, `nodes` a part of it."""
 
     def pre_enqueue(self, plugin: PreEnqueuePlugin, pod: PodInfo) -> Status:
@@ -87,7 +87,7 @@ class Asking:
         except ESCAPING as fault:
             return PostFilterResult(error(str(blamed(plugin, fault))))
 
-    def unanswered(self, guess: Guess) -> None:
+    def unanswered(self, assumption: Assumption) -> None:
         """Called when an extender gave no answer; cycles that have extenders are listened to."""
 
     def pre_score(self, plugin: PreScorePlugin, cycle: Cycle, nodes: Nodes) -> Status | None:
@@ -123,10 +123,10 @@ class Asking:
             raise blamed(plugin, fault) from fault
 
 
-DIRECTLY = Asking()
+DIRECT = PluginRunner()
 
 
-class Listening(Asking):
+class TracingRunner(PluginRunner):
     """Asks directly, and takes down which plugin reads which missing kind at which point.
 
     Filters that PostFilter runs again are heard at ``postFilter``; what they or the states they start from rest on
@@ -137,12 +137,12 @@ class Listening(Asking):
     """
 
     def __init__(self) -> None:
-        self.guesses: set[Guess] = set()
+        self.assumptions: set[Assumption] = set()
         self._point = self._plugin = ""
 
     def read(self, kind: type) -> None:
-        """Take down what a cluster tells of; see `schedctl.cache.cluster.Witness`."""
-        self.guesses.add(Guess(self._point, self._plugin, kind))
+        """Take down what a cluster tells of; see `schedctl.cache.cluster.ReadObserver`."""
+        self.assumptions.add(Assumption(self._point, self._plugin, kind))
 
     def pre_enqueue(self, plugin: PreEnqueuePlugin, pod: PodInfo) -> Status:
         """Ask at ``preEnqueue``."""
@@ -172,9 +172,9 @@ class Listening(Asking):
             self._carry_on(plugin.name)
             return super().post_filter(plugin, cycle, nodes, codes)
 
-    def unanswered(self, guess: Guess) -> None:
+    def unanswered(self, assumption: Assumption) -> None:
         """Take down what the answer rests on."""
-        self.guesses.add(guess)
+        self.assumptions.add(assumption)
 
     def pre_score(self, plugin: PreScorePlugin, cycle: Cycle, nodes: Nodes) -> Status | None:
         """Ask at ``preScore``."""
@@ -198,10 +198,12 @@ class Listening(Asking):
 
     def _carry_on(self, plugin: str = "") -> None:
         """Take down again what filters, or one plugin, rest on already."""
-        earlier = [guess for guess in self.guesses if guess.point in ("preFilter", "filter")]
-        self.guesses.update(guess._replace(point="postFilter") for guess in earlier if plugin in ("", guess.plugin))
+        earlier = [assumption for assumption in self.assumptions if assumption.point in ("preFilter", "filter")]
+        self.assumptions.update(
+            assumption._replace(point="postFilter") for assumption in earlier if plugin in ("", assumption.plugin)
+        )
 
 
-def asking_of(cluster: Cluster) -> Asking:
+def runner_of(cluster: Cluster) -> PluginRunner:
     """Return what to ask plugins through that look at a cluster: whoever listens there."""
-    return cluster.witness if isinstance(cluster.witness, Listening) else DIRECTLY
+    return cluster.observer if isinstance(cluster.observer, TracingRunner) else DIRECT

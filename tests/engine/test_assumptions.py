@@ -9,7 +9,7 @@ import pytest
 
 from schedctl.api import kinds
 from schedctl.api.gaps import Gap
-from schedctl.engine.guesses import decisive
+from schedctl.engine.certainty import assumptions_affecting_verdict
 from schedctl.scheduler import Scheduler
 from schedctl.testing.builders import HOSTNAME, ZONE, cluster, node, pod
 
@@ -238,15 +238,15 @@ def lacking(sentence, made, reason="Forbidden"):
 @pytest.mark.parametrize("sentence", MATTERS)
 def test_it_matters_that_a_kind_is_missing(sentence):
     made, asked, plugins = MATTERS[sentence]
-    found = decisive(Scheduler(lacking(sentence, made)).attempt(asked))
-    assert {guess.plugin for guess in found} == plugins
-    assert {guess.kind.__name__ for guess in found} == {sentence.partition(":")[0]}
+    found = assumptions_affecting_verdict(Scheduler(lacking(sentence, made)).attempt(asked))
+    assert {assumption.plugin for assumption in found} == plugins
+    assert {assumption.kind.__name__ for assumption in found} == {sentence.partition(":")[0]}
 
 
 @pytest.mark.parametrize("sentence", DOES_NOT)
 def test_it_does_not_matter_that_a_kind_is_missing(sentence):
     made, asked = DOES_NOT[sentence]
-    assert decisive(Scheduler(lacking(sentence, made)).attempt(asked)) == frozenset()
+    assert assumptions_affecting_verdict(Scheduler(lacking(sentence, made)).attempt(asked)) == frozenset()
 
 
 def test_every_kind_is_in_both_tables_or_never_matters_to_the_scheduler():
@@ -259,36 +259,36 @@ def test_every_kind_is_in_both_tables_or_never_matters_to_the_scheduler():
 def test_nothing_is_guessed_where_nothing_is_missing():
     for made, asked, _ in MATTERS.values():
         made.lack([])
-        assert Scheduler(made).attempt(asked).guesses == frozenset()
+        assert Scheduler(made).attempt(asked).assumptions == frozenset()
 
 
 def test_pods_alike_guess_alike():
     made = lacking("Service", two_nodes())
     scheduler = Scheduler(made)
     first, second = (scheduler.attempt(pod(name, labels=WEB)) for name in ("p", "q"))
-    assert first.guesses == second.guesses != frozenset()
+    assert first.assumptions == second.assumptions != frozenset()
 
 
 def test_what_was_worked_out_before_is_still_a_guess():
     made = lacking("VolumeAttachment", two_nodes(BOUND, CSI_DISK, LATE, limits("a"), limits("b")))
     scheduler = Scheduler(made)
     for name in ("p", "q"):
-        assert decisive(scheduler.attempt(pod(name, volumes=claiming())))
+        assert assumptions_affecting_verdict(scheduler.attempt(pod(name, volumes=claiming())))
 
 
 def test_a_refusal_that_others_justify_stands_though_more_reasons_may_be_given():
     made = cluster(node("a", unschedulable=True), BOUND, CSI_DISK, LATE)
     outcome = Scheduler(lacking("CSINode", made)).attempt(pod(volumes=claiming()))
     assert outcome.unschedulable_plugins == {"NodeUnschedulable"}
-    assert decisive(outcome) == frozenset()
-    assert {guess.plugin for guess in outcome.guesses} == {"NodeVolumeLimits"}
+    assert assumptions_affecting_verdict(outcome) == frozenset()
+    assert {assumption.plugin for assumption in outcome.assumptions} == {"NodeVolumeLimits"}
 
 
 def test_a_nomination_rests_on_what_filters_guess():
     made = lacking("CSINode", two_nodes(*LOW, BOUND, CSI_DISK, LATE))
     outcome = Scheduler(made).attempt(pod(cpu="3", priority=10, volumes=claiming()))
     assert outcome.post_filter.nominated_node
-    assert {"filter", "postFilter"} == {guess.point for guess in decisive(outcome)}
+    assert {"filter", "postFilter"} == {assumption.point for assumption in assumptions_affecting_verdict(outcome)}
 
 
 def test_preemption_that_asks_a_guessing_filter_in_vain_is_a_guess():
@@ -298,9 +298,9 @@ def test_preemption_that_asks_a_guessing_filter_in_vain_is_a_guess():
     outcome = Scheduler(made).attempt(pod(cpu="3", priority=10, labels=WEB, namespace="x"))
     assert outcome.unschedulable_plugins == {"NodeResourcesFit"}
     assert not outcome.post_filter.nominated_node
-    assert {guess.point for guess in decisive(outcome)} == {"postFilter"}
+    assert {assumption.point for assumption in assumptions_affecting_verdict(outcome)} == {"postFilter"}
 
 
 def test_a_kind_in_a_version_that_is_not_read_is_missed_like_one_that_may_not_be_listed():
     asking_for_a_card = Scheduler(lacking("DeviceClass", two_nodes(), "Unread")).attempt(pod(requests={GPU: "1"}))
-    assert decisive(asking_for_a_card)
+    assert assumptions_affecting_verdict(asking_for_a_card)

@@ -1,0 +1,28 @@
+"""What a cycle takes for granted where a kind could not be listed, or an extender gave no answer.
+
+It assumes that there are no other objects of the kind, and that the extender has no objection and no preference.
+Which assumptions a verdict rests on is decided in `schedctl.engine.certainty`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+ADMISSION = "admission"
+"""Stands for the point at which a pod was made, before there was a cycle."""
+FILTERING = frozenset(("preFilter", "filter"))
+SCORING = frozenset(("preScore", "score"))
+
+
+class Assumption(NamedTuple):
+    """A missing kind was read, or an extender gave no answer.
+
+    Attributes:
+        point: at which extension point of the cycle, as configurations call it.
+        plugin: who read it; "" where every plugin does, as with nodes and pods; or the extender.
+        kind: of which kind; of an extender, the class of `schedctl.framework.extenders.Unanswered` that says why.
+    """
+
+    point: str
+    plugin: str
+    kind: type
