@@ -19,7 +19,6 @@ KNOWN = {
     "cel": "programs and the selectors of devices know each other",
     "cli": "commands, completion, running, version; profiles, profile_differences",
     "devices": "programs and the selectors of devices know each other",
-    "engine": "attempts, filtering, scoring, asking, guesses and what batching does with them",
     "sources": "documents and yaml_documents know each other",
 }
 
