@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from schedctl.explain import phrases
+from schedctl.framework import wording
 from schedctl.reports.explanations import Explanation, Metadata, Verdict
 from schedctl.reports.pod_comparisons import (
     Difference,
@@ -179,8 +179,8 @@ def _moving(
     told = [_refused(refusal) for refusal in refusals]
     if effect is Effect.MAY_MOVE:
         told.append(
-            f"kube-scheduler takes any of {phrases.few(before.ties)} under {first.name},"
-            f" of {phrases.few(after.ties)} under {other.name}"
+            f"kube-scheduler takes any of {wording.few(before.ties)} under {first.name},"
+            f" of {wording.few(after.ties)} under {other.name}"
         )
     if shifts:
         told.append(f"lead of {before.chosen} over {after.chosen}: {_shifted(shifts)}")

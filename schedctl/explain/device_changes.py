@@ -27,7 +27,7 @@ from schedctl.api.pods import Pod, PodResourceClaim
 from schedctl.cache.cluster import Cluster
 from schedctl.devices.selector_names import Named
 from schedctl.explain.changes import Change
-from schedctl.explain.phrases import bare, few, shortened
+from schedctl.framework.wording import name_of, few, shorten
 from schedctl.workloads.admission import generated_claims
 
 _Asked = ExactDeviceRequest | DeviceSubRequest

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from schedctl.api.devices import DeviceRequestAllocationResult, ResourceClaim
 from schedctl.api.meta import key_of
 from schedctl.cache.cluster import Cluster
-from schedctl.explain.phrases import bare
+from schedctl.framework.wording import name_of
 from schedctl.plugins.dynamic_resources.extended import in_memory
 from schedctl.plugins.dynamic_resources.plugin import DynamicResources
 from schedctl.plugins.dynamic_resources.search import Finding

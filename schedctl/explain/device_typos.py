@@ -30,7 +30,7 @@ from schedctl.explain.device_changes import (
     UseDeviceClass,
     asked_of,
 )
-from schedctl.explain.phrases import few
+from schedctl.framework.wording import few
 from schedctl.explain.similar import Typo, absence, did_you_mean, in_namespace, meant
 
 _MOST_NAMES = 8

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from schedctl.api.devices import IN_MEMORY_NAME
 from schedctl.devices.shortages import Why
 from schedctl.explain.evidence import Evidence
-from schedctl.explain.phrases import bare, few, requirement, shortened
+from schedctl.framework.wording import name_of, few, requirement, shorten
 
 _MANY = 1 << 10
 _FAR = 1 << 31
@@ -100,7 +100,7 @@ _IN_SHORT = {
 
 
 def _wanted(lack: Evidence) -> str:
-    number, claim = lack["wanted"], bare(lack["claim"])
+    number, claim = lack["wanted"], name_of(lack["claim"])
     devices = "every device" if not number else f"{number} device{'' if number == 1 else 's'}"
     who = "extended resources" if claim == IN_MEMORY_NAME else f"claim {claim}, request {lack['request']}"
     return f"{who}: {devices} of class {lack['deviceClass']}"
@@ -137,7 +137,7 @@ def _holder(claim: str, users: Evidence) -> str:
 
 
 def _held(claim: Evidence) -> str:
-    name = bare(claim["claim"])
+    name = name_of(claim["claim"])
     match claim["because"]:
         case "elsewhere":
             return f"the devices of claim {name} are within reach only of {_reach(claim['reach'])}"

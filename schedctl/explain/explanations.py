@@ -23,7 +23,8 @@ from schedctl.engine import fit_error
 from schedctl.engine.assumptions import Assumption
 from schedctl.engine.attempts import Attempt
 from schedctl.errors import Inconclusive, NotModelled, UsageError
-from schedctl.explain import extenders, facts, phrases, preemptions, remarks, scores, storage_steps, wakings
+from schedctl.explain import (extenders, facts, preemptions, remarks, scores, storage_steps, wakings)
+from schedctl.framework import wording
 from schedctl.explain import hints as next_steps
 from schedctl.explain.pod_changes import as_pending
 from schedctl.explain.similar import did_you_mean, meant
@@ -283,7 +284,7 @@ def _notes(outcome: Attempt) -> list[str]:
         notes.append(f"{outcome.gated.plugin}: {outcome.gated.message}")
     if outcome.error:
         where = f" on {outcome.failed_on}" if outcome.failed_on else ""
-        others = phrases.few(facts.failing(outcome))
+        others = wording.few(facts.failing(outcome))
         too = f"; it would fail on {others} too" if others else ""
         notes.append(f"kube-scheduler abandons the cycle at the fault{where} and tries the pod again later{too}")
     if outcome.nominated_first:
@@ -293,7 +294,7 @@ def _notes(outcome: Attempt) -> list[str]:
     ties = outcome.ties
     if len(ties) > 1:
         notes.append(
-            f"{phrases.few(ties)} have the same score: kube-scheduler takes any one of them, schedctl the first by name"
+            f"{wording.few(ties)} have the same score: kube-scheduler takes any one of them, schedctl the first by name"
         )
     searched = outcome.filtering is not None or outcome.pre_filter.rejected
     if searched and not ties and not outcome.error and outcome.post_filter is None:

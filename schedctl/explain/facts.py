@@ -12,7 +12,8 @@ from schedctl.api.resources import CPU, MEMORY, PODS
 from schedctl.cache.nodes import NodeInfo
 from schedctl.engine import attempts
 from schedctl.engine.attempts import Attempt
-from schedctl.explain import evidence, groups, phrases, scores, wording
+from schedctl.explain import (evidence, groups, scores, wording)
+from schedctl.framework import wording
 from schedctl.explain.evidence import Refused
 from schedctl.explain.groups import ZoneOf
 from schedctl.explain.takings import takings
@@ -144,7 +145,7 @@ def node(outcome: Attempt, name: str, ranking: list[NodeScore]) -> NodeDetail:
         name=name,
         verdict=_verdict(outcome, name, score),
         labels=dict(sorted(info.labels.items())),
-        taints=[phrases.taint(evidence.plain(taint)) for taint in info.taints],
+        taints=[wording.taint(evidence.plain(taint)) for taint in info.taints],
         unschedulable=info.object.spec.unschedulable,
         pods=len(info.pods),
         resources=_resources(outcome, info),

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from schedctl.explain import phrases, wording
+from schedctl.explain import wording
+from schedctl.framework import wording
 from schedctl.explain.evidence import Refused
 from schedctl.framework.statuses import Code
 from schedctl.reports.explanations import NodeGroup, Pattern, Reason
@@ -75,7 +76,7 @@ def _group(same: list[Refused], words: wording.Wording, zone_of: ZoneOf) -> Node
     first, names = same[0], [refused.node for refused in same]
     detail = words.detail(first.evidence)
     if first.nominated_pods:
-        promised = f"counting {phrases.few(first.nominated_pods)}, promised to this node"
+        promised = f"counting {wording.few(first.nominated_pods)}, promised to this node"
         detail = f"{detail}; {promised}" if detail else promised
     return NodeGroup(
         nodes=sorted(names),

@@ -28,8 +28,8 @@ from schedctl.api.quantities import parse
 from schedctl.api.resources import CPU
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
-from schedctl.explain import phrases
-from schedctl.explain.amounts import quantity
+from schedctl.framework import wording
+from schedctl.api.amounts import quantity
 from schedctl.explain.changes import Change
 
 _REQUIRED = "required_during_scheduling_ignored_during_execution"
@@ -176,7 +176,7 @@ class Tolerate(Change):
     @property
     def condition(self) -> str:
         """``it tolerated dedicated=gpu:NoSchedule``."""
-        return f"it tolerated {phrases.taint(msgspec.to_builtins(self.taint))}"
+        return f"it tolerated {wording.taint(msgspec.to_builtins(self.taint))}"
 
     def apply(self, pod: Pod, cluster: Cluster) -> Pod:
         """Return the pod with a toleration of just this taint."""

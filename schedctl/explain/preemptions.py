@@ -16,7 +16,7 @@ from schedctl.engine.attempts import Attempt
 from schedctl.engine.certainty import assumptions_affecting_verdict
 from schedctl.engine.filtering import Filtering, filter_column
 from schedctl.errors import NotModelled
-from schedctl.explain import phrases
+from schedctl.framework import wording
 from schedctl.explain.evidence import refused_by
 from schedctl.explain.pod_changes import as_pending
 from schedctl.framework.points import PostFilterResult
@@ -51,7 +51,7 @@ def outlook(outcome: Attempt) -> tuple[Outlook | None, str]:
     if not names:
         told = ["the pod would fit on no node of the cluster, even if no pod ran there", *_left(found)]
         return Outlook.FITS_NOWHERE, "; ".join(told)
-    return Outlook.FITS_EMPTY_NODE, f"the pod would fit on {phrases.few(sorted(names))} if no pod ran there"
+    return Outlook.FITS_EMPTY_NODE, f"the pod would fit on {wording.few(sorted(names))} if no pod ran there"
 
 
 def _left(found: Filtering) -> list[str]:
@@ -176,7 +176,7 @@ def _evictions(outcome: Attempt, result: PostFilterResult, found: Candidates, ch
 
 def _effects(info: PodInfo, breaks: bool, budgets: Sequence[str]) -> Iterator[str]:
     if budgets:
-        yield f"{'breaks' if breaks else 'is within'} budget {phrases.few(budgets)}"
+        yield f"{'breaks' if breaks else 'is within'} budget {wording.few(budgets)}"
     if info.terminating:
         yield "is on its way out already"
 

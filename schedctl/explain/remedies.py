@@ -16,7 +16,7 @@ from schedctl.api.storage import WAIT_FOR_FIRST_CONSUMER, PersistentVolume, Pers
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.devices.shortages import Why
-from schedctl.explain import phrases
+from schedctl.framework import wording
 from schedctl.explain.changes import Change
 from schedctl.explain.cluster_changes import UNSCHEDULABLE_TAINT, ClearTaint, DeclareFeatures, RemovePods, Uncordon
 from schedctl.explain.device_changes import (
@@ -92,7 +92,7 @@ def whole_pod_remedy(pod: PodInfo, reason: Reason, cluster: Cluster) -> Remedy:
     required = affinity.required_during_scheduling_ignored_during_execution if affinity else None
     terms = (required.node_selector_terms if required else None) or ()
     written = [
-        phrases.requirement(msgspec.to_builtins(each))
+        wording.requirement(msgspec.to_builtins(each))
         for term in terms
         for each in (*(term.match_expressions or ()), *(term.match_fields or ()))
     ]
@@ -119,11 +119,11 @@ def _labels(node: str, evidence: Evidence, cluster: Cluster) -> list[Remedy]:
     selector, *terms = evidence["unmet"]
     found: list[Change] = []
     if selector:
-        written = ", ".join(map(phrases.requirement, selector))
+        written = ", ".join(map(wording.requirement, selector))
         found.append(DropNodeSelector(tuple(each["key"] for each in selector), written))
     if all(terms) and (terms or not selector):
         nearest = min(terms, key=len, default=())
-        found.append(DropNodeAffinity(", ".join(map(phrases.requirement, nearest))))
+        found.append(DropNodeAffinity(", ".join(map(wording.requirement, nearest))))
     return [tuple(found)]
 
 

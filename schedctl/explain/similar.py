@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from schedctl.explain.changes import Change
-from schedctl.explain.phrases import few
+from schedctl.framework.wording import few
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,10 +32,10 @@ from schedctl.api.storage import (
     VolumeNodeAffinity,
 )
 from schedctl.cache.cluster import Cluster
-from schedctl.explain.amounts import STORAGE, quantity
+from schedctl.api.amounts import STORAGE, quantity
 from schedctl.explain.changes import Change
 from schedctl.explain.cluster_changes import RemovePods
-from schedctl.explain.phrases import bare
+from schedctl.framework.wording import name_of
 
 _replace = msgspec.structs.replace
 

@@ -11,7 +11,7 @@ from schedctl.api.storage import CSIDriver, CSINode, PersistentVolume
 from schedctl.cache.cluster import Cluster
 from schedctl.engine.attempts import Attempt
 from schedctl.explain.evidence import Evidence
-from schedctl.explain.phrases import bare, few
+from schedctl.framework.wording import name_of, few
 from schedctl.explain.similar import did_you_mean, meant
 from schedctl.plugins.node_volume_limits.plugin import NodeVolumeLimits
 from schedctl.plugins.node_volume_limits.volumes import attachments

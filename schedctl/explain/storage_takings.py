@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from schedctl.api.meta import key_of
 from schedctl.api.storage import StorageClass, class_of
 from schedctl.cache.cluster import Cluster
-from schedctl.explain.amounts import STORAGE, amount
-from schedctl.explain.phrases import bare
+from schedctl.api.amounts import STORAGE, amount
+from schedctl.framework.wording import name_of
 from schedctl.plugins.volume_binding.plugin import VolumeBinding
 from schedctl.plugins.volume_binding.search import PodVolumes
 from schedctl.plugins.volume_binding.volumes import capacity, requested

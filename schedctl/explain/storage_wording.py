@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from schedctl.explain.amounts import STORAGE, amount
+from schedctl.api.amounts import STORAGE, amount
 from schedctl.explain.evidence import Evidence
-from schedctl.explain.phrases import bare, few, requirement
+from schedctl.framework.wording import name_of, few, requirement
 from schedctl.plugins.volume_binding.claims import Because
 from schedctl.plugins.volume_binding.provisioning import NO_PROVISIONER
 from schedctl.plugins.volume_binding.volumes import Unfit

@@ -14,9 +14,9 @@ from typing import Any
 import msgspec
 
 from schedctl.explain import device_wording, storage_wording
-from schedctl.explain.amounts import amount
+from schedctl.api.amounts import amount
 from schedctl.explain.evidence import Evidence
-from schedctl.explain.phrases import few, requirement, taint
+from schedctl.framework.wording import few, requirement, taint
 
 FEW_DOMAINS = 5
 """How many domains of a topology are told with their counts."""

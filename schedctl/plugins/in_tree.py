@@ -9,12 +9,12 @@ from schedctl.plugins.dynamic_resources.plugin import DynamicResources
 from schedctl.plugins.image_locality import ImageLocality
 from schedctl.plugins.inter_pod_affinity.plugin import InterPodAffinity
 from schedctl.plugins.node_affinity.plugin import NodeAffinity
-from schedctl.plugins.node_declared_features import NodeDeclaredFeatures
-from schedctl.plugins.node_name import NodeName
+from schedctl.plugins.node_declared_features.plugin import NodeDeclaredFeatures
+from schedctl.plugins.node_name.plugin import NodeName
 from schedctl.plugins.node_ports.plugin import NodePorts
 from schedctl.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from schedctl.plugins.node_resources_fit.plugin import NodeResourcesFit
-from schedctl.plugins.node_unschedulable import NodeUnschedulable
+from schedctl.plugins.node_unschedulable.plugin import NodeUnschedulable
 from schedctl.plugins.node_volume_limits.plugin import NodeVolumeLimits
 from schedctl.plugins.pod_topology_spread.plugin import PodTopologySpread
 from schedctl.plugins.priority_sort import PrioritySort

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from schedctl.calibration.reports import CalibrationReport, Decision, Outcome, PluginAgreement, Summary
-from schedctl.explain.phrases import few
+from schedctl.framework.wording import few
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
 from schedctl.reports import counts
 

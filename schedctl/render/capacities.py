@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from schedctl.explain.amounts import amount, quantity
+from schedctl.api.amounts import amount, quantity
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
 from schedctl.render.texts import doubt, guesses, not_known, what_if
 from schedctl.reports import counts

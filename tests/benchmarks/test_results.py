@@ -154,7 +154,7 @@ SAMPLES = [
     f"{OUTSIDE};load (schedctl/sources/loading.py:3) 50",
     f"{PLACED};{ENGINE} 60",
     f"{PLACED};{ENGINE};PyObject_Call (libpython3.11.so);add (numpy/_core/_multiarray_umath.so) 30",
-    f"{PLACED};{ENGINE};score (schedctl/plugins/node_name.py:9) 10",
+    f"{PLACED};{ENGINE};score (schedctl/plugins/node_name/plugin.py:9) 10",
 ]
 
 

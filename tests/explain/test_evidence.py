@@ -8,7 +8,7 @@ import pytest
 
 from schedctl.api.nodes import Taint
 from schedctl.cache.pod_info import HostPort
-from schedctl.explain import phrases
+from schedctl.framework import wording
 from schedctl.explain.evidence import plain
 from schedctl.testing.builders import pod
 
@@ -58,7 +58,7 @@ def test_plain(value, expected):
     ],
 )
 def test_requirements_are_written_as_kubectl_writes_selectors(written, text):
-    assert phrases.requirement(written) == text
+    assert wording.requirement(written) == text
 
 
 @pytest.mark.parametrize(
@@ -66,4 +66,4 @@ def test_requirements_are_written_as_kubectl_writes_selectors(written, text):
     [([], ""), (["a"], "a"), (["a", "b", "c"], "a, b, c"), (["a", "b", "c", "d", "e"], "a, b, c and 2 more")],
 )
 def test_a_few_names(names, text):
-    assert phrases.few(names) == text
+    assert wording.few(names) == text

@@ -6,7 +6,7 @@ from schedctl.cache.cluster import Change, ChangeKind
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import Scope
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status
-from schedctl.plugins.node_declared_features import NodeDeclaredFeatures, required_features
+from schedctl.plugins.node_declared_features.plugin import NodeDeclaredFeatures, required_features
 from schedctl.testing.builders import cluster, node, pod
 
 RESTART, USERS, MOUNT = (

@@ -4,7 +4,7 @@ from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import NodeSet
 from schedctl.framework.reasons import ACCEPT
 from schedctl.framework.statuses import Code, Status
-from schedctl.plugins.node_name import NodeName
+from schedctl.plugins.node_name.plugin import NodeName
 from schedctl.testing.builders import cluster, node, pod
 
 PLUGIN = NodeName(None, None)

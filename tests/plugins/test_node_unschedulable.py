@@ -6,7 +6,7 @@ from schedctl.cache.cluster import Change, ChangeKind
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import Scope
 from schedctl.framework.statuses import Code, Status
-from schedctl.plugins.node_unschedulable import NodeUnschedulable
+from schedctl.plugins.node_unschedulable.plugin import NodeUnschedulable
 from schedctl.testing.builders import cluster, node, pod
 
 PLUGIN = NodeUnschedulable(None, None)

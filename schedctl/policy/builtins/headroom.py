@@ -18,7 +18,7 @@ from schedctl.api.resources import CPU
 from schedctl.api.workloads import DaemonSet, StatefulSet
 from schedctl.errors import UsageError
 from schedctl.explain import facts as read_off
-from schedctl.explain.amounts import amount
+from schedctl.api.amounts import amount
 from schedctl.explain.pod_changes import as_pending
 from schedctl.policy.builtins.grouping import Group, groups, unclear_demand
 from schedctl.policy.causes import lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from schedctl.explain.amounts import amount
+from schedctl.api.amounts import amount
 from schedctl.policy.builtins.grouping import Group, groups, unclear_demand
 from schedctl.policy.documents import MaxUtilization
 from schedctl.policy.findings import Finding, Judged, View, inconclusive

@@ -3,7 +3,7 @@
 import pytest
 
 from schedctl.api.quantities import parse
-from schedctl.explain.amounts import amount, quantity
+from schedctl.api.amounts import amount, quantity
 
 GI = 1 << 30
 

@@ -1,15 +1,57 @@
-"""Phrases that wording, remedies and hints share: names in a row, taints and requirements as kubectl writes them."""
+"""How the evidence of a rejection reads: `Wording` values that a plugin offers, and phrases that they share.
+
+`Plugin.wording` returns them by reason. Phrases have no capital and no full stop: they stand behind a node's name or
+below a reason.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from schedctl.explain.evidence import Evidence
+from schedctl.framework.remedies import Evidence
 
 FEW = 3
 """How many names a phrase lists before it counts the rest."""
 LONGEST = 100
 """How many characters of an expression a phrase shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How the evidence of one reason reads.
+
+    Attributes:
+        detail: the evidence of one node in words.
+        summary: the evidence of all its nodes, one entry for each distinct one, in words.
+        distance: how far the node is from taking the pod, least first; only compared within the reason.
+        equivalence_key: what nodes must have in common to be one group, as JSON; all the evidence unless set.
+    """
+
+    detail: Callable[[Evidence], str] = lambda evidence: ""
+    summary: Callable[[Sequence[Evidence]], str] = lambda all_evidence: ""
+    distance: Callable[[Evidence], int] = lambda evidence: 0
+    equivalence_key: Callable[[Evidence], Any] = lambda evidence: evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """What a pod would be given on a node besides room: a volume, a device.
+
+    Attributes:
+        text: in words.
+        claim: the key of the claim it is for, "" where there is none in the cluster.
+        request: the request of the claim, "" where it has none.
+        names: the names of what is there already.
+        made: whether it would have to be made.
+    """
+
+    text: str
+    claim: str = ""
+    request: str = ""
+    names: tuple[str, ...] = ()
+    made: bool = False
 
 
 def few(names: Sequence[str], limit: int = FEW, *, number: int | None = None) -> str:
@@ -46,12 +88,12 @@ def requirement(written: Evidence) -> str:
     return f"{key} {written['operator']} {','.join(values)}"
 
 
-def shortened(expression: str) -> str:
+def shorten(expression: str) -> str:
     """Return an expression on one line, its end left out where it is long."""
     line = " ".join(expression.split())
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 
 
-def bare(key: str) -> str:
+def name_of(key: str) -> str:
     """Return the name in ``namespace/name``; what belongs to a pod is in its namespace."""
     return key.rpartition("/")[2]

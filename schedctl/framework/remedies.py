@@ -1,0 +1,167 @@
+"""What would undo a rejection: `Remedy` values that a plugin offers and `explain` tries, and `Advice` that nobody can try.
+
+`Plugin.remedies` returns them for one `Rejection`, so that Kubernetes' plugins and a user's can say as much. Nothing
+here is imported by a run; how rejections read is in `wording`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+
+from schedctl.api.nodes import Node
+from schedctl.api.pods import Pod
+from schedctl.cache.cluster import Cluster
+from schedctl.framework.statuses import Code
+
+Evidence = dict[str, Any]
+"""What stands behind a rejection, as JSON knows it, under camelCase names."""
+
+UNSCHEDULABLE_TAINT = "node.kubernetes.io/unschedulable"
+"""What comes with a cordon."""
+_T = TypeVar("_T")
+_replace = msgspec.structs.replace
+
+
+class Rejection(NamedTuple):
+    """One reason of one plugin against one node.
+
+    Attributes:
+        plugin: who rejects.
+        reference: which reason, e.g. ``node-resources-fit/insufficient``.
+        text: in Kubernetes' words.
+        code: the code for this node.
+        node: its name, "" where PreFilter rejected the pod as a whole.
+        evidence: the numbers.
+        nominated_pods: the pods counted on the node because they are nominated to it.
+    """
+
+    plugin: str
+    reference: str
+    text: str
+    code: Code
+    node: str
+    evidence: Evidence
+    nominated_pods: tuple[str, ...] = ()
+
+
+def _leave(pod: Pod, cluster: Cluster) -> Pod:
+    return pod
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """One change that might undo a rejection; `explain` tries it on a fork of the cluster before it says so.
+
+    Two remedies are one where they are of one kind about one subject and read alike.
+
+    Attributes:
+        kind: the name of the situation, as hints carry it: ``lower-request``.
+        condition: what stands behind "would fit if": ``cpu <= 1850m``.
+        edit: makes the change in a fork, and returns the pod, which is another one if the change is about it.
+        effort: how much it asks of people, 0 (a typo) to 6 (another node), to put cheap advice first.
+        subject: what it is about: of remedies of one kind about one subject, the smallest that helps is enough.
+        command: what to type, "" where no single command does it.
+        removed_pods: the keys of running pods that are removed before the edit.
+    """
+
+    kind: str
+    condition: str
+    edit: Callable[[Pod, Cluster], Pod] = field(default=_leave, compare=False)
+    effort: int = 3
+    subject: Hashable = None
+    command: str = ""
+    removed_pods: tuple[str, ...] = ()
+
+    def apply(self, pod: Pod, cluster: Cluster) -> Pod:
+        """Make the change in a fork and return the pod as it is then."""
+        for key in self.removed_pods:
+            row = cluster.pod_table.row_of.get(key)
+            info = cluster.pod_table.infos[row] if row is not None else None
+            if info is not None:
+                cluster.remove_pod(info)
+        return self.edit(pod, cluster)
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """A step that only people can take, said of a pod that was rejected as a whole.
+
+    Attributes:
+        kind: the name of the situation, as hints carry it.
+        text: a sentence without capital and full stop.
+        command: what to type, "" where no single command does it.
+    """
+
+    kind: str
+    text: str
+    command: str = ""
+
+
+Together = tuple[Remedy, ...]
+"""Remedies that only together might undo a rejection."""
+Remedies = Iterable[Remedy | Together | Advice]
+"""What a plugin knows against one of its rejections, the best choice first."""
+
+
+REMOVE_PODS, UNCORDON = "remove-pods", "uncordon"
+
+
+def remove_pods(pods: Iterable[str]) -> Remedy:
+    """Return the remedy where running pods hold what the pod needs, or it and they must not meet."""
+    keys = tuple(pods)
+    condition = f"pod{'s' if len(keys) > 1 else ''} {' and '.join(keys)} were not there"
+    return Remedy(REMOVE_PODS, condition, effort=4, removed_pods=keys)
+
+
+def uncordon(node: str) -> Remedy:
+    """Return the remedy where a cordoned node would do otherwise; the taint goes that comes with a cordon."""
+
+    def open_node(written: Node) -> Node:
+        written = without_taint(written, UNSCHEDULABLE_TAINT)
+        return _replace(written, spec=_replace(written.spec, unschedulable=False))
+
+    return Remedy(
+        UNCORDON,
+        f"{node} were uncordoned",
+        edit_node(node, open_node),
+        effort=1,
+        command=f"kubectl uncordon {node}",
+    )
+
+
+# -- edits -----------------------------------------------------------------------
+
+
+def edit_pod(change: Callable[[Pod], Pod]) -> Callable[[Pod, Cluster], Pod]:
+    """Return the edit that changes the pod alone."""
+    return lambda pod, cluster: change(pod)
+
+
+def edit_node(name: str, change: Callable[[Node], Node]) -> Callable[[Pod, Cluster], Pod]:
+    """Return the edit that changes one node of the cluster."""
+
+    def edit(pod: Pod, cluster: Cluster) -> Pod:
+        cluster.add_node(change(cluster.node_table.objects[cluster.node_table.row_of[name]]))
+        return pod
+
+    return edit
+
+
+def edit_object(kind: type[_T], key: str, change: Callable[[_T], _T]) -> Callable[[Pod, Cluster], Pod]:
+    """Return the edit that changes one object of the cluster that is neither a pod nor a node."""
+
+    def edit(pod: Pod, cluster: Cluster) -> Pod:
+        cluster.put(change(cluster.every(kind)[key]))
+        return pod
+
+    return edit
+
+
+def without_taint(node: Node, key: str) -> Node:
+    """Return a node without its taints of a key."""
+    kept = [taint for taint in node.spec.taints or () if taint.key != key]
+    return _replace(node, spec=_replace(node.spec, taints=kept or None))

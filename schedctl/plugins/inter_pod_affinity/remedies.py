@@ -1,0 +1,52 @@
+"""What would undo a rejection of InterPodAffinity: terms that are dropped, or pods that go."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from schedctl.api.pods import Pod, PodAffinity
+from schedctl.framework.remedies import Evidence, Rejection, Remedies, Remedy, edit_pod, remove_pods
+
+_REQUIRED = "required_during_scheduling_ignored_during_execution"
+_MOST_PODS = 3
+"""More running pods than this are not advised to be removed."""
+_replace = msgspec.structs.replace
+
+
+def remedies(rejection: Rejection) -> Remedies:
+    """Return that the pods in the way go, or that the pod no longer requires the term."""
+    cause = rejection.evidence.get("cause")
+    if cause is None:
+        return []
+    key = cause["topologyKey"]
+    match rejection.reference:
+        case "inter-pod-affinity/repelled":
+            return _remove(cause)
+        case "inter-pod-affinity/unwanted":
+            condition = f"it did not require pod anti-affinity over {key}"
+            return [*_remove(cause), _drop_terms("drop-pod-anti-affinity", condition, "pod_anti_affinity", key)]
+        case "inter-pod-affinity/unmatched":
+            condition = f"it did not require pod affinity over {key}"
+            return [_drop_terms("drop-pod-affinity", condition, "pod_affinity", key)]
+    return []
+
+
+def _remove(cause: Evidence) -> list[Remedy]:
+    return [remove_pods(cause["pods"])] if 0 < len(cause["pods"]) <= _MOST_PODS else []
+
+
+def _drop_terms(
+    kind: str, condition: str, field: Literal["pod_affinity", "pod_anti_affinity"], topology_key: str
+) -> Remedy:
+    def drop(pod: Pod) -> Pod:
+        affinity: PodAffinity | None = getattr(pod.spec.affinity, field) if pod.spec.affinity else None
+        if affinity is None:
+            return pod
+        terms = affinity.required_during_scheduling_ignored_during_execution or ()
+        kept = [term for term in terms if term.topology_key != topology_key]
+        changed = _replace(pod.spec.affinity, **{field: _replace(affinity, **{_REQUIRED: kept or None})})
+        return _replace(pod, spec=_replace(pod.spec, affinity=changed))
+
+    return Remedy(kind, condition, edit_pod(drop), effort=4, subject=topology_key)

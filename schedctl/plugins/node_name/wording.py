@@ -1,0 +1,7 @@
+"""How rejections of NodeName read."""
+
+from __future__ import annotations
+
+from schedctl.framework.wording import Wording
+
+WORDING = {"node-name/other": Wording(summary=lambda found: f"the pod asks for {found[0]['requested']}")}

@@ -1,0 +1,54 @@
+"""What would undo a rejection of TaintToleration: a toleration, or a condition of the node that is mended."""
+
+from __future__ import annotations
+
+import msgspec
+
+from schedctl.api.nodes import Taint
+from schedctl.api.pods import Pod, Toleration
+from schedctl.framework.remedies import (
+    UNSCHEDULABLE_TAINT,
+    Rejection,
+    Remedies,
+    Remedy,
+    edit_node,
+    edit_pod,
+    uncordon,
+    without_taint,
+)
+from schedctl.framework.wording import taint as written_taint
+
+_KUBERNETES_TAINTS = "node.kubernetes.io/"
+_replace = msgspec.structs.replace
+
+
+def remedies(rejection: Rejection) -> Remedies:
+    """Return that the pod tolerates the taint, or, where it tells of a condition of the node, that it goes."""
+    if rejection.reference != "taint-toleration/untolerated":
+        return []
+    taint = msgspec.convert(rejection.evidence["taint"], Taint)
+    if taint.key == UNSCHEDULABLE_TAINT:
+        return [uncordon(rejection.node)]
+    if taint.key.startswith(_KUBERNETES_TAINTS):  # to tolerate not-ready would hide the problem
+        return [_clear_taint(rejection.node, taint.key)]
+    return [_tolerate(taint)]
+
+
+def _tolerate(taint: Taint) -> Remedy:
+    toleration = Toleration(key=taint.key, operator="Equal", value=taint.value, effect=taint.effect)
+
+    def add(pod: Pod) -> Pod:
+        return _replace(pod, spec=_replace(pod.spec, tolerations=[*(pod.spec.tolerations or ()), toleration]))
+
+    condition = f"it tolerated {written_taint(msgspec.to_builtins(taint))}"
+    return Remedy("add-toleration", condition, edit_pod(add), effort=2, subject=taint)
+
+
+def _clear_taint(node: str, key: str) -> Remedy:
+    return Remedy(
+        "clear-taint",
+        f"{node} lost its taint {key}",
+        edit_node(node, lambda written: without_taint(written, key)),
+        effort=2,
+        command=f"kubectl describe node {node}",
+    )
