@@ -26,9 +26,9 @@ from schedctl.engine.certainty import assumptions_affecting_verdict
 from schedctl.errors import NotModelled
 from schedctl.explain import facts, refusal_lines, scores
 from schedctl.explain.histories import GATED
-from schedctl.explain.pod_changes import as_pending
 from schedctl.explain.refusal_lines import Difference
 from schedctl.framework.extenders import Unanswered
+from schedctl.framework.pod_edits import as_pending
 from schedctl.reports.explanations import Comparison, Reason
 from schedctl.scheduler import Scheduler
 

@@ -26,9 +26,9 @@ from schedctl.calibration.timelines import LeftOut
 from schedctl.calibration.traces import Found, Known, Trace
 from schedctl.explain import refusal_lines
 from schedctl.explain.histories import in_words
-from schedctl.framework.wording import few
 from schedctl.explain.refusal_lines import PREEMPTION
 from schedctl.framework.registries import Registry
+from schedctl.framework.wording import few
 from schedctl.plugins.in_tree import IN_TREE
 from schedctl.reports.explanations import LineDifference, Metadata, Record, ScoreDifference
 

@@ -27,7 +27,7 @@ from schedctl.api.pods import Pod, PodResourceClaim
 from schedctl.cache.cluster import Cluster
 from schedctl.devices.selector_names import Named
 from schedctl.explain.changes import Change
-from schedctl.framework.wording import name_of, few, shorten
+from schedctl.framework.wording import few, name_of, shorten
 from schedctl.workloads.admission import generated_claims
 
 _Asked = ExactDeviceRequest | DeviceSubRequest
@@ -162,7 +162,7 @@ class DropSelector(Change):
     @property
     def condition(self) -> str:
         """``request gpu of claim training did not want device.driver == "gpu.example.com"``."""
-        return f"{_named(self.claim, self.request)} did not want {shortened(self.expression)}"
+        return f"{_named(self.claim, self.request)} did not want {shorten(self.expression)}"
 
     def apply(self, pod: Pod, cluster: Cluster) -> Pod:
         """Put the claim without the selector."""
@@ -248,7 +248,7 @@ class RenameConstraint(Change):
     @property
     def condition(self) -> str:
         """``claim training had its constraint on gpu.example.com/numaNode``."""
-        return f"claim {bare(self.claim)} had its constraint on {self.meant}"
+        return f"claim {name_of(self.claim)} had its constraint on {self.meant}"
 
     def apply(self, pod: Pod, cluster: Cluster) -> Pod:
         """Put the claim with the other attribute in its constraints."""
@@ -383,7 +383,7 @@ class DropConstraint(Change):
     @property
     def condition(self) -> str:
         """``claim training had no constraint on resource.kubernetes.io/pcieRoot``."""
-        return f"claim {bare(self.claim)} had no constraint on {self.attribute}"
+        return f"claim {name_of(self.claim)} had no constraint on {self.attribute}"
 
     def apply(self, pod: Pod, cluster: Cluster) -> Pod:
         """Put the claim without the constraints on the attribute."""
@@ -480,7 +480,7 @@ def asked_of(claim: ResourceClaim) -> Iterator[tuple[str, ExactDeviceRequest | D
 
 
 def _named(claim: str, request: str) -> str:
-    return f"request {request} of claim {bare(claim)}"
+    return f"request {request} of claim {name_of(claim)}"
 
 
 def _change_devices(cluster: Cluster, claim: str, change: Callable[[DeviceClaim], DeviceClaim]) -> None:

@@ -26,7 +26,9 @@ def devices(found: Finding, cluster: Cluster) -> Iterator[Taking]:
         for each in (allocation.devices.results if allocation is not None else None) or ():
             requests.setdefault(each.request, []).append(each)
         for request, results in requests.items():
-            who = _extended(found, request) if in_memory(claim) else f"claim {bare(key_of(claim))}, request {request}"
+            who = (
+                _extended(found, request) if in_memory(claim) else f"claim {name_of(key_of(claim))}, request {request}"
+            )
             text = f"{who}: {_told(results)}{' (allocated before)' if before is not None else ''}"
             names = [f"{each.driver}/{each.pool}/{each.device}" for each in results]
             yield Taking(plugin=DynamicResources.__name__, claim=_key(claim), request=request, names=names, text=text)

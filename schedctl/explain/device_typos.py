@@ -30,8 +30,8 @@ from schedctl.explain.device_changes import (
     UseDeviceClass,
     asked_of,
 )
-from schedctl.framework.wording import few
 from schedctl.explain.similar import Typo, absence, did_you_mean, in_namespace, meant
+from schedctl.framework.wording import few
 
 _MOST_NAMES = 8
 """How many names of attributes are listed."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from schedctl.api.devices import IN_MEMORY_NAME
 from schedctl.devices.shortages import Why
 from schedctl.explain.evidence import Evidence
-from schedctl.framework.wording import name_of, few, requirement, shorten
+from schedctl.framework.wording import few, name_of, requirement, shorten
 
 _MANY = 1 << 10
 _FAR = 1 << 31
@@ -53,7 +53,7 @@ def held(evidence: Evidence) -> str:
 
 def left_behind(evidence: Evidence) -> str:
     """``claim web-extended-resources-x of an earlier attempt is still there``."""
-    return f"claim {bare(evidence['claim'])} of an earlier attempt is still there"
+    return f"claim {name_of(evidence['claim'])} of an earlier attempt is still there"
 
 
 def refusal(written: Evidence, device_class: str, users: Evidence) -> str:
@@ -69,7 +69,7 @@ def refusal(written: Evidence, device_class: str, users: Evidence) -> str:
         case Why.CLASS:
             return f"is not of class {device_class}"
         case Why.REQUEST:
-            return f"does not match {shortened(subject)}"
+            return f"does not match {shorten(subject)}"
         case Why.CAPACITY:
             return f"has {written['left'] or 'too little'} {subject}, not {written['needed']}"
         case Why.COUNTERS:
@@ -125,7 +125,7 @@ def _lacking(lack: Evidence, users: Evidence, *, several: bool) -> str:
     tally = ", ".join(f"{number} {_IN_SHORT[why]}" for why, number in others.items() if number)
     found = f"{lack['found']} of {lack['wanted']} found, but " if lack["found"] else ""
     reasons = " and ".join(refusal(written, lack["deviceClass"], users) for written in closest["refusals"])
-    return f"{request}{found}{bare(closest['device'])} {reasons}{f' (others: {tally})' if tally else ''}"
+    return f"{request}{found}{name_of(closest['device'])} {reasons}{f' (others: {tally})' if tally else ''}"
 
 
 def _holder(claim: str, users: Evidence) -> str:

@@ -23,13 +23,13 @@ from schedctl.engine import fit_error
 from schedctl.engine.assumptions import Assumption
 from schedctl.engine.attempts import Attempt
 from schedctl.errors import Inconclusive, NotModelled, UsageError
-from schedctl.explain import (extenders, facts, preemptions, remarks, scores, storage_steps, wakings)
-from schedctl.framework import wording
+from schedctl.explain import extenders, facts, preemptions, remarks, scores, storage_steps, wakings
 from schedctl.explain import hints as next_steps
-from schedctl.explain.pod_changes import as_pending
 from schedctl.explain.similar import did_you_mean, meant
 from schedctl.explain.takings import takings
+from schedctl.framework import wording
 from schedctl.framework.fit_errors import none_available
+from schedctl.framework.pod_edits import as_pending
 from schedctl.framework.statuses import Code
 from schedctl.reports.explanations import (
     CurrentNode,

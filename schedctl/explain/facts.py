@@ -12,11 +12,11 @@ from schedctl.api.resources import CPU, MEMORY, PODS
 from schedctl.cache.nodes import NodeInfo
 from schedctl.engine import attempts
 from schedctl.engine.attempts import Attempt
-from schedctl.explain import (evidence, groups, scores, wording)
-from schedctl.framework import wording
+from schedctl.explain import evidence, groups, scores, wordings
 from schedctl.explain.evidence import Refused
 from schedctl.explain.groups import ZoneOf
 from schedctl.explain.takings import takings
+from schedctl.framework import wording
 from schedctl.framework.reasons import kebab
 from schedctl.framework.statuses import Cause, Code
 from schedctl.reports.explanations import (
@@ -86,7 +86,7 @@ def reasons(outcome: Attempt) -> list[Reason]:
 
 def _whole_pod(plugin: str, code: Code, text: str, cause: Cause) -> Reason:
     known = evidence.named(cause.evidence)
-    words = wording.of(cause.reference)
+    words = wordings.of(cause.reference)
     return Reason(
         reference=cause.reference,
         plugin=plugin,

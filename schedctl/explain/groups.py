@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from schedctl.explain import wording
-from schedctl.framework import wording
+from schedctl.explain import wordings
 from schedctl.explain.evidence import Refused
+from schedctl.framework import wording
 from schedctl.framework.statuses import Code
 from schedctl.reports.explanations import NodeGroup, Pattern, Reason
 
@@ -53,10 +53,10 @@ def by_zone(nodes: Iterable[str], zone_of: ZoneOf) -> dict[str, int]:
 
 def _reason(cause: list[Refused], zone_of: ZoneOf) -> Reason:
     first = cause[0]
-    words = wording.of(first.reference)
+    words = wordings.of(first.reference)
     alike: dict[bytes, list[Refused]] = {}
     for refused in cause:
-        key = msgspec.json.encode((refused.code, words.likeness(refused.evidence), refused.nominated_pods))
+        key = msgspec.json.encode((refused.code, words.equivalence_key(refused.evidence), refused.nominated_pods))
         alike.setdefault(key, []).append(refused)
     ordered = sorted(alike.values(), key=lambda same: (words.distance(same[0].evidence), -len(same), same[0].node))
     codes = {refused.code for refused in cause}

@@ -18,8 +18,8 @@ from schedctl.api.pods import Pod, PodCondition
 from schedctl.api.times import unix_nanoseconds
 from schedctl.cache.cluster import Cluster
 from schedctl.explain import refusal_lines
-from schedctl.framework.wording import few
 from schedctl.explain.refusal_lines import Difference, Kind
+from schedctl.framework.wording import few
 from schedctl.reports.explanations import Agreement, Explanation, LineDifference, Recorded, Verdict
 
 GATED = "SchedulingGated"

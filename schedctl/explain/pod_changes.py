@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from schedctl.api.amounts import quantity
 from schedctl.api.meta import LabelSelector
 from schedctl.api.nodes import Taint
 from schedctl.api.pods import (
@@ -19,8 +20,6 @@ from schedctl.api.pods import (
     Pod,
     PodAffinity,
     PodAffinityTerm,
-    PodStatus,
-    ResourceList,
     ResourceRequirements,
     Toleration,
 )
@@ -28,22 +27,12 @@ from schedctl.api.quantities import parse
 from schedctl.api.resources import CPU
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
-from schedctl.framework import wording
-from schedctl.api.amounts import quantity
 from schedctl.explain.changes import Change
+from schedctl.framework import wording
+from schedctl.framework.pod_edits import map_requests
 
 _REQUIRED = "required_during_scheduling_ignored_during_execution"
 _replace = msgspec.structs.replace
-
-
-def as_pending(pod: Pod) -> Pod:
-    """Return a pod as it was before it was bound: on no node, and with nothing in its status but its claims' names."""
-    status = PodStatus(
-        phase="Pending",
-        resource_claim_statuses=pod.status.resource_claim_statuses,
-        extended_resource_claim_status=pod.status.extended_resource_claim_status,
-    )
-    return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=""), status=status)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +118,7 @@ class DropRequest(Change):
 
     def apply(self, pod: Pod, cluster: Cluster) -> Pod:
         """Return the pod without its requests of the resource."""
-        return _map_requests(pod, lambda asked: {name: asked[name] for name in asked if name != self.resource})
+        return map_requests(pod, lambda asked: {name: asked[name] for name in asked if name != self.resource})
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +143,7 @@ class RenameResource(Change):
 
     def apply(self, pod: Pod, cluster: Cluster) -> Pod:
         """Return the pod asking for the other resource."""
-        return _map_requests(
+        return map_requests(
             pod, lambda asked: {self.meant if name == self.resource else name: asked[name] for name in asked}
         )
 
@@ -553,23 +542,6 @@ class Replace(Change):
     def apply(self, pod: Pod, cluster: Cluster) -> Pod:
         """Return the pod as if nobody had deleted it."""
         return _replace(pod, metadata=_replace(pod.metadata, deletion_timestamp=None))
-
-
-def _map_requests(pod: Pod, change: Callable[[ResourceList], ResourceList]) -> Pod:
-    def resources(written: ResourceRequirements | None) -> ResourceRequirements | None:
-        return _replace(written, requests=change(written.requests)) if written and written.requests else written
-
-    def containers(written: list[Container] | None) -> list[Container] | None:
-        return [_replace(each, resources=resources(each.resources)) for each in written or ()] or None
-
-    spec = pod.spec
-    changed = _replace(
-        spec,
-        containers=containers(spec.containers),
-        init_containers=containers(spec.init_containers),
-        resources=resources(spec.resources),
-    )
-    return _replace(pod, spec=changed)
 
 
 def _with_affinity(pod: Pod, **changed: Any) -> Pod:

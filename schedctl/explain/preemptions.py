@@ -16,9 +16,9 @@ from schedctl.engine.attempts import Attempt
 from schedctl.engine.certainty import assumptions_affecting_verdict
 from schedctl.engine.filtering import Filtering, filter_column
 from schedctl.errors import NotModelled
-from schedctl.framework import wording
 from schedctl.explain.evidence import refused_by
-from schedctl.explain.pod_changes import as_pending
+from schedctl.framework import wording
+from schedctl.framework.pod_edits import as_pending
 from schedctl.framework.points import PostFilterResult
 from schedctl.plugins.default_preemption import plugin
 from schedctl.plugins.default_preemption.candidates import Candidates, Criterion

@@ -16,7 +16,6 @@ from schedctl.api.storage import WAIT_FOR_FIRST_CONSUMER, PersistentVolume, Pers
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.devices.shortages import Why
-from schedctl.framework import wording
 from schedctl.explain.changes import Change
 from schedctl.explain.cluster_changes import UNSCHEDULABLE_TAINT, ClearTaint, DeclareFeatures, RemovePods, Uncordon
 from schedctl.explain.device_changes import (
@@ -55,6 +54,7 @@ from schedctl.explain.storage_changes import (
     MoveVolume,
     UseStorageClass,
 )
+from schedctl.framework import wording
 from schedctl.framework.device_classes import IMPLICIT_PREFIX
 from schedctl.plugins.dynamic_resources.claims import users_of
 from schedctl.plugins.volume_binding.claims import Because

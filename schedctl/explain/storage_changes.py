@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import msgspec
 
+from schedctl.api.amounts import STORAGE, quantity
 from schedctl.api.meta import ObjectMeta
 from schedctl.api.pods import (
     NodeSelector,
@@ -32,7 +33,6 @@ from schedctl.api.storage import (
     VolumeNodeAffinity,
 )
 from schedctl.cache.cluster import Cluster
-from schedctl.api.amounts import STORAGE, quantity
 from schedctl.explain.changes import Change
 from schedctl.explain.cluster_changes import RemovePods
 from schedctl.framework.wording import name_of
@@ -95,7 +95,7 @@ class LowerClaim(Change):
     @property
     def condition(self) -> str:
         """``claim data asked for 180Gi or less``."""
-        return f"claim {bare(self.claim)} asked for {self.most} or less"
+        return f"claim {name_of(self.claim)} asked for {self.most} or less"
 
     def apply(self, pod: Pod, cluster: Cluster) -> Pod:
         """Put the claim with the smaller request."""
@@ -124,7 +124,7 @@ class UseStorageClass(Change):
     @property
     def condition(self) -> str:
         """``claim data were of class ssd``."""
-        return f"claim {bare(self.claim)} were of class {self.storage_class}"
+        return f"claim {name_of(self.claim)} were of class {self.storage_class}"
 
     def apply(self, pod: Pod, cluster: Cluster) -> Pod:
         """Put the claim with the other class."""
@@ -166,7 +166,7 @@ class ForgetVolumeName(Change):
     @property
     def condition(self) -> str:
         """``claim data were made anew without a volumeName``."""
-        return f"claim {bare(self.claim)} were made anew without a volumeName"
+        return f"claim {name_of(self.claim)} were made anew without a volumeName"
 
     def apply(self, pod: Pod, cluster: Cluster) -> Pod:
         """Put the claim without the name."""
@@ -193,7 +193,7 @@ class AskAccessModes(Change):
     @property
     def condition(self) -> str:
         """``claim data asked for ReadWriteOnce``."""
-        return f"claim {bare(self.claim)} asked for {' and '.join(self.modes)}"
+        return f"claim {name_of(self.claim)} asked for {' and '.join(self.modes)}"
 
     def apply(self, pod: Pod, cluster: Cluster) -> Pod:
         """Put the claim with the modes of the volume."""
@@ -251,7 +251,7 @@ class ForgetSelectedNode(Change):
     @property
     def condition(self) -> str:
         """``claim data were free to go to another node``."""
-        return f"claim {bare(self.claim)} were free to go to another node"
+        return f"claim {name_of(self.claim)} were free to go to another node"
 
     @property
     def command(self) -> str:
@@ -287,7 +287,7 @@ class MoveVolume(Change):
     def condition(self) -> str:
         """``volume pvc-1 of claim data were moved to topology.kubernetes.io/zone=b``."""
         place = ", ".join(f"{key}={value}" for key, value in self.place)
-        return f"volume {self.volume} of claim {bare(self.claim)} were moved to {place}"
+        return f"volume {self.volume} of claim {name_of(self.claim)} were moved to {place}"
 
     def apply(self, pod: Pod, cluster: Cluster) -> Pod:
         """Put the volume with the place in its labels and its node affinity."""

@@ -11,8 +11,8 @@ from schedctl.api.storage import CSIDriver, CSINode, PersistentVolume
 from schedctl.cache.cluster import Cluster
 from schedctl.engine.attempts import Attempt
 from schedctl.explain.evidence import Evidence
-from schedctl.framework.wording import name_of, few
 from schedctl.explain.similar import did_you_mean, meant
+from schedctl.framework.wording import few, name_of
 from schedctl.plugins.node_volume_limits.plugin import NodeVolumeLimits
 from schedctl.plugins.node_volume_limits.volumes import attachments
 from schedctl.plugins.volume_binding.claims import Because
@@ -50,14 +50,16 @@ def _steps(unbound: Evidence, cluster: Cluster) -> Iterator[Hint]:
     match Because(unbound["because"]):
         case Because.NO_VOLUME:
             other = did_you_mean(meant(volume, cluster.every(PersistentVolume)))
-            yield Hint(type="create-volume", text=f"create volume {volume} for claim {bare(claim)}{other}")
+            yield Hint(type="create-volume", text=f"create volume {volume} for claim {name_of(claim)}{other}")
         case Because.UNFINISHED:
-            text = f"the volume controller should complete the binding of claim {bare(claim)} to volume {volume}"
+            text = f"the volume controller should complete the binding of claim {name_of(claim)} to volume {volume}"
             yield Hint(type="wait-for-binding", text=f"{text}; `{command}` shows what it says", command=command)
         case Because.IMMEDIATE if unbound["provisioner"] in ("", NO_PROVISIONER):
-            text = f"create a volume of class {unbound['storageClass']} for claim {bare(claim)}"
+            text = f"create a volume of class {unbound['storageClass']} for claim {name_of(claim)}"
             yield Hint(type="create-volume", text=text)
         case Because.IMMEDIATE:
             maker = unbound["provisioner"]
-            text = f"find out why {maker} has not made a volume for claim {bare(claim)}: `{command}` shows its events"
+            text = (
+                f"find out why {maker} has not made a volume for claim {name_of(claim)}: `{command}` shows its events"
+            )
             yield Hint(type="ask-provisioner", text=text, command=command)

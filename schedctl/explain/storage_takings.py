@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from schedctl.api.amounts import STORAGE, amount
 from schedctl.api.meta import key_of
 from schedctl.api.storage import StorageClass, class_of
 from schedctl.cache.cluster import Cluster
-from schedctl.api.amounts import STORAGE, amount
 from schedctl.framework.wording import name_of
 from schedctl.plugins.volume_binding.plugin import VolumeBinding
 from schedctl.plugins.volume_binding.search import PodVolumes
@@ -21,7 +21,7 @@ def volumes(found: PodVolumes, cluster: Cluster) -> Iterator[Taking]:
         key, name = key_of(claim), volume.metadata.name
         held, asked = capacity(volume).value, requested(claim).value
         size = f"{amount(STORAGE, held)}{'' if held == asked else f' for {amount(STORAGE, asked)}'}"
-        text = f"claim {bare(key)} is bound to volume {name} ({size})"
+        text = f"claim {name_of(key)} is bound to volume {name} ({size})"
         yield Taking(plugin=VolumeBinding.__name__, claim=key, names=[name], text=text)
     for claim, left in found.dynamic:
         key, storage_class = key_of(claim), class_of(claim)
@@ -29,5 +29,5 @@ def volumes(found: PodVolumes, cluster: Cluster) -> Iterator[Taking]:
         maker = f" by {known.provisioner}" if known is not None else ""
         of = f"{amount(STORAGE, requested(claim).value)} of class {storage_class}"
         room = f", where {left.capacity} is left" if left is not None and left.capacity else ""
-        text = f"a volume is made{maker} for claim {bare(key)}: {of}{room}"
+        text = f"a volume is made{maker} for claim {name_of(key)}: {of}{room}"
         yield Taking(plugin=VolumeBinding.__name__, claim=key, made=True, text=text)

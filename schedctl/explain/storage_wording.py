@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from schedctl.api.amounts import STORAGE, amount
 from schedctl.explain.evidence import Evidence
-from schedctl.framework.wording import name_of, few, requirement
+from schedctl.framework.wording import few, name_of, requirement
 from schedctl.plugins.volume_binding.claims import Because
 from schedctl.plugins.volume_binding.provisioning import NO_PROVISIONER
 from schedctl.plugins.volume_binding.volumes import Unfit
@@ -74,12 +74,12 @@ def out_of_reach(evidence: Evidence) -> str:
     """``volume pvc-1 of claim data is within reach only of topology.kubernetes.io/zone=b``."""
     only = _alternatives(evidence)
     where = f"is within reach only of {only}" if only else "is within reach of no node"
-    return f"volume {evidence['volume']} of claim {bare(evidence['claim'])} {where}"
+    return f"volume {evidence['volume']} of claim {name_of(evidence['claim'])} {where}"
 
 
 def elsewhere(evidence: Evidence) -> str:
     """``a volume for claim data is being made for node-3``."""
-    return f"a volume for claim {bare(evidence['claim'])} is being made for {evidence['selectedNode']}"
+    return f"a volume for claim {name_of(evidence['claim'])} is being made for {evidence['selectedNode']}"
 
 
 def unmatched(evidence: Evidence) -> str:
@@ -101,7 +101,7 @@ def unmatched_claims(all_evidence: Sequence[Evidence]) -> str:
         if "volumes" not in evidence:  # a node was promised to have one made there
             found = "one is to be made"
         wanted = f"{_size(evidence['requested'])} of class {evidence['storageClass']} requested"
-        told[f"claim {bare(evidence['claim'])}: {wanted}, {found}, and the class makes none"] = None
+        told[f"claim {name_of(evidence['claim'])}: {wanted}, {found}, and the class makes none"] = None
     return "; ".join(told)
 
 
@@ -138,7 +138,7 @@ def _objection(unfit: Unfit, miss: Evidence, missing: int) -> str:
 def outside(evidence: Evidence) -> str:
     """``class ssd makes volumes, here for claim data, only in topology.kubernetes.io/zone in (a,b)``."""
     where = f"only in {_alternatives(evidence) or 'places that no node is in'}"
-    return f"class {evidence['storageClass']} makes volumes, here for claim {bare(evidence['claim'])}, {where}"
+    return f"class {evidence['storageClass']} makes volumes, here for claim {name_of(evidence['claim'])}, {where}"
 
 
 def full(evidence: Evidence) -> str:
@@ -158,9 +158,8 @@ def fullest(all_evidence: Sequence[Evidence]) -> str:
     for claim, found in claims.items():
         largest = max((each["largest"] for each in found if each["largest"] is not None), default=None)
         most = f"{_size(largest)} at most on a node" if largest is not None else "none left on any node"
-        told.append(
-            f"claim {bare(claim)}: {_size(found[0]['requested'])} of class {found[0]['storageClass']} requested, {most}"
-        )
+        requested = f"{_size(found[0]['requested'])} of class {found[0]['storageClass']} requested"
+        told.append(f"claim {name_of(claim)}: {requested}, {most}")
     return "; ".join(told)
 
 
@@ -171,12 +170,14 @@ def shortfall(evidence: Evidence) -> int:
 
 def vanished(evidence: Evidence) -> str:
     """``volume pvc-1 of claim data is not there``."""
-    return f"volume {evidence['volume']} of claim {bare(evidence['claim'])} is not there"
+    return f"volume {evidence['volume']} of claim {name_of(evidence['claim'])} is not there"
 
 
 def immediate(evidence: Evidence) -> str:
     """``claim data is not bound yet: it names volume pv-1, which does not exist``."""
-    return "; ".join(f"claim {bare(each['claim'])} is not bound yet: {_unbound(each)}" for each in evidence["unbound"])
+    return "; ".join(
+        f"claim {name_of(each['claim'])} is not bound yet: {_unbound(each)}" for each in evidence["unbound"]
+    )
 
 
 def _unbound(each: Evidence) -> str:

@@ -1,4 +1,4 @@
-"""What would undo a rejection: `Remedy` values that a plugin offers and `explain` tries, and `Advice` that nobody can try.
+"""What would undo a rejection: `Remedy` values that a plugin offers and `explain` tries; `Advice` where it cannot try.
 
 `Plugin.remedies` returns them for one `Rejection`, so that Kubernetes' plugins and a user's can say as much. Nothing
 here is imported by a run; how rejections read is in `wording`.
@@ -10,20 +10,16 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
-import msgspec
-
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
+from schedctl.cache import node_edits
 from schedctl.cache.cluster import Cluster
 from schedctl.framework.statuses import Code
 
 Evidence = dict[str, Any]
 """What stands behind a rejection, as JSON knows it, under camelCase names."""
 
-UNSCHEDULABLE_TAINT = "node.kubernetes.io/unschedulable"
-"""What comes with a cordon."""
 _T = TypeVar("_T")
-_replace = msgspec.structs.replace
 
 
 class Rejection(NamedTuple):
@@ -119,15 +115,10 @@ def remove_pods(pods: Iterable[str]) -> Remedy:
 
 def uncordon(node: str) -> Remedy:
     """Return the remedy where a cordoned node would do otherwise; the taint goes that comes with a cordon."""
-
-    def open_node(written: Node) -> Node:
-        written = without_taint(written, UNSCHEDULABLE_TAINT)
-        return _replace(written, spec=_replace(written.spec, unschedulable=False))
-
     return Remedy(
         UNCORDON,
         f"{node} were uncordoned",
-        edit_node(node, open_node),
+        edit_node(node, node_edits.uncordon),
         effort=1,
         command=f"kubectl uncordon {node}",
     )
@@ -145,7 +136,7 @@ def edit_node(name: str, change: Callable[[Node], Node]) -> Callable[[Pod, Clust
     """Return the edit that changes one node of the cluster."""
 
     def edit(pod: Pod, cluster: Cluster) -> Pod:
-        cluster.add_node(change(cluster.node_table.objects[cluster.node_table.row_of[name]]))
+        node_edits.edit_node(cluster, name, change)
         return pod
 
     return edit
@@ -159,9 +150,3 @@ def edit_object(kind: type[_T], key: str, change: Callable[[_T], _T]) -> Callabl
         return pod
 
     return edit
-
-
-def without_taint(node: Node, key: str) -> Node:
-    """Return a node without its taints of a key."""
-    kept = [taint for taint in node.spec.taints or () if taint.key != key]
-    return _replace(node, spec=_replace(node.spec, taints=kept or None))

@@ -12,9 +12,9 @@ from itertools import groupby
 from typing import Protocol
 
 from schedctl import shipped
+from schedctl.api.amounts import amount
 from schedctl.api.gaps import FORBIDDEN
 from schedctl.api.kinds import plural
-from schedctl.api.amounts import amount
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
 from schedctl.reports import counts
 from schedctl.reports.explanations import (

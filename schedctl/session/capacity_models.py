@@ -17,7 +17,7 @@ from schedctl.api.short_names import NAMES
 from schedctl.api.workloads import DaemonSet, StatefulSet
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import UsageError
-from schedctl.explain.pod_changes import as_pending
+from schedctl.framework.pod_edits import as_pending
 from schedctl.scheduler import Scheduler
 from schedctl.session import subjects
 from schedctl.session.explain import pod_of

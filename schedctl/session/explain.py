@@ -12,7 +12,7 @@ from schedctl.api.workloads import DaemonSet
 from schedctl.cache.cluster import Cluster
 from schedctl.cli import faults
 from schedctl.explain import explanations
-from schedctl.explain.pod_changes import as_pending
+from schedctl.framework.pod_edits import as_pending
 from schedctl.reports.explanations import Explanation
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import gathering

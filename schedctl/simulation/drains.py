@@ -19,6 +19,7 @@ from enum import Enum
 from schedctl.api.pods import Pod
 from schedctl.api.selectors import EVERYTHING, LabelQuery
 from schedctl.api.workloads import DaemonSet
+from schedctl.cache import node_edits
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.scheduler import Scheduler
@@ -30,7 +31,6 @@ from schedctl.simulation.returning import Returning
 from schedctl.simulation.runs import Options, Progress, run
 from schedctl.simulation.standing import grace_of
 from schedctl.simulation.what_ifs import is_mirror, pods_on
-from schedctl.workloads import node_edits
 
 RETRY = 5.0
 """Seconds after which kubectl asks again for an eviction that a budget did not allow."""

@@ -30,13 +30,14 @@ from schedctl.api.short_names import NAMES
 from schedctl.api.storage import CSINode
 from schedctl.api.tolerations import NO_EXECUTE, tolerates
 from schedctl.api.workloads import CronJob, DaemonSet, Deployment, ReplicaSet, ReplicationController, StatefulSet
+from schedctl.cache import node_edits
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import UsageError
 from schedctl.reports.simulations import Record
 from schedctl.simulation.node_choices import node_named, nodes_chosen, one_of
 from schedctl.simulation.replacements import controller_of, successor
-from schedctl.workloads import daemon_sets, node_edits, templates
+from schedctl.workloads import daemon_sets, templates
 from schedctl.workloads.admission import RESOURCE_QUOTA
 from schedctl.workloads.clusters import every_pod
 from schedctl.workloads.creation import Admission, Created, join

@@ -2,8 +2,8 @@
 
 import pytest
 
-from schedctl.api.quantities import parse
 from schedctl.api.amounts import amount, quantity
+from schedctl.api.quantities import parse
 
 GI = 1 << 30
 

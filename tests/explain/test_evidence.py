@@ -8,8 +8,8 @@ import pytest
 
 from schedctl.api.nodes import Taint
 from schedctl.cache.pod_info import HostPort
-from schedctl.framework import wording
 from schedctl.explain.evidence import plain
+from schedctl.framework import wording
 from schedctl.testing.builders import pod
 
 

@@ -41,12 +41,13 @@ def _drop_terms(
     kind: str, condition: str, field: Literal["pod_affinity", "pod_anti_affinity"], topology_key: str
 ) -> Remedy:
     def drop(pod: Pod) -> Pod:
-        affinity: PodAffinity | None = getattr(pod.spec.affinity, field) if pod.spec.affinity else None
-        if affinity is None:
+        affinity = pod.spec.affinity
+        rules: PodAffinity | None = getattr(affinity, field) if affinity is not None else None
+        if affinity is None or rules is None:
             return pod
-        terms = affinity.required_during_scheduling_ignored_during_execution or ()
+        terms = rules.required_during_scheduling_ignored_during_execution or ()
         kept = [term for term in terms if term.topology_key != topology_key]
-        changed = _replace(pod.spec.affinity, **{field: _replace(affinity, **{_REQUIRED: kept or None})})
+        changed = _replace(affinity, **{field: _replace(rules, **{_REQUIRED: kept or None})})
         return _replace(pod, spec=_replace(pod.spec, affinity=changed))
 
     return Remedy(kind, condition, edit_pod(drop), effort=4, subject=topology_key)

@@ -11,8 +11,8 @@ from schedctl.api.pods import Container, Pod, ResourceRequirements
 from schedctl.api.quantities import parse
 from schedctl.api.resources import CPU, is_scalar
 from schedctl.cache.pod_info import PodInfo
+from schedctl.framework.pod_edits import map_requests
 from schedctl.framework.remedies import Rejection, Remedies, Remedy, edit_pod
-from schedctl.framework.requests import map_requests
 
 _replace = msgspec.structs.replace
 

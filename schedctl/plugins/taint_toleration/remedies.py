@@ -6,16 +6,8 @@ import msgspec
 
 from schedctl.api.nodes import Taint
 from schedctl.api.pods import Pod, Toleration
-from schedctl.framework.remedies import (
-    UNSCHEDULABLE_TAINT,
-    Rejection,
-    Remedies,
-    Remedy,
-    edit_node,
-    edit_pod,
-    uncordon,
-    without_taint,
-)
+from schedctl.cache import node_edits
+from schedctl.framework.remedies import Rejection, Remedies, Remedy, edit_node, edit_pod, uncordon
 from schedctl.framework.wording import taint as written_taint
 
 _KUBERNETES_TAINTS = "node.kubernetes.io/"
@@ -27,7 +19,7 @@ def remedies(rejection: Rejection) -> Remedies:
     if rejection.reference != "taint-toleration/untolerated":
         return []
     taint = msgspec.convert(rejection.evidence["taint"], Taint)
-    if taint.key == UNSCHEDULABLE_TAINT:
+    if taint.key == node_edits.UNSCHEDULABLE.key:
         return [uncordon(rejection.node)]
     if taint.key.startswith(_KUBERNETES_TAINTS):  # to tolerate not-ready would hide the problem
         return [_clear_taint(rejection.node, taint.key)]
@@ -48,7 +40,7 @@ def _clear_taint(node: str, key: str) -> Remedy:
     return Remedy(
         "clear-taint",
         f"{node} lost its taint {key}",
-        edit_node(node, lambda written: without_taint(written, key)),
+        edit_node(node, lambda written: node_edits.remove_taints(written, key)),
         effort=2,
         command=f"kubectl describe node {node}",
     )

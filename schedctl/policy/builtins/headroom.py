@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from schedctl.api.amounts import amount
 from schedctl.api.defaults import namespaced
 from schedctl.api.pods import Pod
 from schedctl.api.quantities import parse
@@ -18,8 +19,7 @@ from schedctl.api.resources import CPU
 from schedctl.api.workloads import DaemonSet, StatefulSet
 from schedctl.errors import UsageError
 from schedctl.explain import facts as read_off
-from schedctl.api.amounts import amount
-from schedctl.explain.pod_changes import as_pending
+from schedctl.framework.pod_edits import as_pending
 from schedctl.policy.builtins.grouping import Group, groups, unclear_demand
 from schedctl.policy.causes import lines
 from schedctl.policy.documents import Headroom

@@ -7,52 +7,18 @@ stand behind a node's name or below a reason.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
-from schedctl.explain import device_wording, storage_wording
 from schedctl.api.amounts import amount
+from schedctl.explain import device_wording, storage_wording
 from schedctl.explain.evidence import Evidence
-from schedctl.framework.wording import few, requirement, taint
+from schedctl.framework.wording import Wording, few, requirement, taint
 
 FEW_DOMAINS = 5
 """How many domains of a topology are told with their counts."""
-
-
-def _nothing(evidence: Evidence) -> str:
-    return ""
-
-
-def _no_summary(all_evidence: Sequence[Evidence]) -> str:
-    return ""
-
-
-def _alike(evidence: Evidence) -> int:
-    return 0
-
-
-def _all(evidence: Evidence) -> Any:
-    return evidence
-
-
-@dataclass(frozen=True, slots=True)
-class Wording:
-    """How the evidence of one reason is told.
-
-    Attributes:
-        detail: the evidence of one node in words.
-        summary: the evidence of all its nodes, one entry for each distinct one, in words.
-        distance: how far the node is from taking the pod, least first; only compared within the reason.
-        likeness: what nodes must have in common to be told together, as JSON; all the evidence unless given.
-    """
-
-    detail: Callable[[Evidence], str] = _nothing
-    summary: Callable[[Sequence[Evidence]], str] = _no_summary
-    distance: Callable[[Evidence], int] = _alike
-    likeness: Callable[[Evidence], Any] = _all
 
 
 def of(reference: str) -> Wording:
