@@ -56,7 +56,7 @@ class BalloonsFirst(PostFilterPlugin):
         balloons = sorted((pod for pod in nodes.pods_on(position) if self._is_balloon(pod)), key=_size, reverse=True)
         for count in range(1, len(balloons) + 1):
             gone = balloons[:count]
-            without = alone.supposing([0] * count, gone, -1)
+            without = alone.hypothetical([0] * count, gone, -1)
             if self.handle.run_filters(cycle, without, nominated=True).feasible[0]:
                 return tuple(gone)
         return ()

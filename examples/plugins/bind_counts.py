@@ -34,7 +34,7 @@ class BindCounts(PostBindPlugin):
 
     def post_bind(self, cycle: Cycle, node_name: str) -> None:
         """Count a pod."""
-        node = self.handle.cluster.named([node_name]).object(0)
+        node = self.handle.cluster.nodes_named([node_name]).object(0)
         self._bound[cycle.pod.namespace, (node.metadata.labels or {}).get(ZONE, "")] += 1
 
     def counts(self) -> dict[tuple[str, str], int]:

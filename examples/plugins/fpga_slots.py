@@ -108,7 +108,7 @@ class FpgaSlots(PreFilterPlugin, FilterPlugin, ScorePlugin, ReservePlugin):
             return SUCCESS
         pod, cluster = cycle.pod, self.handle.cluster
         wanted = cycle.state[self.STATE].wanted
-        free = _free(NodeInfo(cluster.named([node_name]), 0), Request(wanted, self._taken()))
+        free = _free(NodeInfo(cluster.nodes_named([node_name]), 0), Request(wanted, self._taken()))
         if len(free) < wanted:
             return Status(self.too_few.code, (self.too_few.text,))
         metadata = ObjectMeta(name=pod.pod.metadata.name, namespace=pod.namespace)

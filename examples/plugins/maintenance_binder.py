@@ -27,6 +27,6 @@ class MaintenanceBinder(BindPlugin):
 
     def bind(self, cycle: Cycle, node_name: str) -> Status:
         """Look at the annotation of the node."""
-        node = self.handle.cluster.named([node_name]).object(0)
+        node = self.handle.cluster.nodes_named([node_name]).object(0)
         until = (node.metadata.annotations or {}).get(UNTIL)
         return SKIP if until is None else self.closed.status(node=node_name, until=until)

@@ -174,7 +174,7 @@ class Cluster:
         """All nodes in kube-scheduler's own order: one of each zone in turn."""
         return Nodes(self, zone_interleaved(self.node_table))
 
-    def named(self, names: Iterable[str]) -> Nodes:
+    def nodes_named(self, names: Iterable[str]) -> Nodes:
         """Return the nodes with these names that exist, in the order given."""
         row_of = self.node_table.row_of
         return Nodes(self, np.array([row_of[name] for name in names if name in row_of], np.intp))
@@ -199,7 +199,7 @@ class Cluster:
             version += versions.get(kind, 0)
         return version
 
-    def derived(self, make: Callable[[Cluster], T], *kinds: type) -> T:
+    def derive(self, make: Callable[[Cluster], T], *kinds: type) -> T:
         """Return what `make` computes from the objects of these kinds, computed anew only after one has changed.
 
         Args:

@@ -1,6 +1,6 @@
 """`Nodes`: the read-only column of nodes that plugins see.
 
-A position in the column is a row of the node table in a given occupancy. `Nodes.supposing` makes columns in which
+A position in the column is a row of the node table in a given occupancy. `Nodes.hypothetical` makes columns in which
 other pods stand on a node, or a node stands several times; plugins read ``requested`` or ``pod_count`` and cannot
 tell. What a plugin keeps in its own state of pods gained and lost it is told through ``with_pods``, from `changes`.
 
@@ -98,7 +98,7 @@ class Nodes:
     Attributes:
         cluster: where the rows come from.
         rows: intp (n,), the node table row at each position.
-        bare: whether the column is known by its objects alone; see `described`.
+        bare: whether the column is known by its objects alone; see `as_bare_objects`.
     """
 
     __slots__ = ("__dict__", "_before", "_known", "_more", "_picked", "_whole", "bare", "cluster", "rows")
@@ -137,14 +137,14 @@ class Nodes:
             chosen = np.flatnonzero(chosen)
         chosen = chosen.astype(np.intp, copy=False)
         taken = Nodes(self.cluster, self.rows[chosen])
-        if self.supposed:
+        if self.is_hypothetical:
             taken._before, taken._picked, taken.bare = self, chosen, self.bare
         return taken
 
     # -- what is supposed --------------------------------------------------------
 
     @property
-    def supposed(self) -> bool:
+    def is_hypothetical(self) -> bool:
         """Whether pods are supposed gained or lost; False when the column is as the cluster is."""
         return self._before is not None
 
@@ -164,7 +164,7 @@ class Nodes:
                 changes = step._more if changes is None else changes.then(step._more)
         return changes
 
-    def supposing(self, positions: npt.ArrayLike, pods: Sequence[PodInfo], signs: npt.ArrayLike) -> Nodes:
+    def hypothetical(self, positions: npt.ArrayLike, pods: Sequence[PodInfo], signs: npt.ArrayLike) -> Nodes:
         """Return the column with pods gained (+1) or lost (-1) at positions, after changes it already supposes.
 
         Args:
@@ -182,12 +182,12 @@ class Nodes:
             np.broadcast_to(np.asarray(signs, np.int64), where.shape),
             lambda: given,
         )
-        return self._supposing(changes)
+        return self._hypothetical(changes)
 
-    def supposing_alike(self, positions: IndexArray, pod: PodInfo) -> Nodes:
+    def hypothetical_copies(self, positions: IndexArray, pod: PodInfo) -> Nodes:
         """Return the column with a pod like this one, which does not run, gained at each of the positions.
 
-        As `supposing`, but with nothing done for each position.
+        As `hypothetical`, but with nothing done for each position.
         """
         where = positions.shape
         footprint = np.int32(self.cluster.pod_table.footprints.code(pod))
@@ -198,36 +198,36 @@ class Nodes:
             np.broadcast_to(np.int64(1), where),
             lambda: np.full(where, pod, np.object_),
         )
-        return self._supposing(changes)
+        return self._hypothetical(changes)
 
-    def supposing_running(self, positions: IndexArray, pod_rows: IndexArray, sign: int) -> Nodes:
+    def hypothetical_running(self, positions: IndexArray, pod_rows: IndexArray, sign: int) -> Nodes:
         """Return the column with running pods, by row of the pod table, gained (+1) or lost (-1) at positions.
 
-        As `supposing`, but with nothing done for each pod.
+        As `hypothetical`, but with nothing done for each pod.
         """
         table = self.cluster.pod_table
         signs = np.broadcast_to(np.int64(sign), positions.shape)
         changes = PodChanges(positions, pod_rows, table.footprint[pod_rows], signs, lambda: table.infos[pod_rows])
-        return self._supposing(changes)
+        return self._hypothetical(changes)
 
-    def emptied(self) -> Nodes:
+    def without_pods(self) -> Nodes:
         """Return the column with all running pods gone; pods that were supposed gained stay."""
         table = self.cluster.pod_table
         alive = np.flatnonzero(table.alive)
         signs = np.broadcast_to(np.int64(-1), alive.shape)
         standing = PodChanges(table.node[alive], alive, table.footprint[alive], signs, lambda: table.infos[alive])
-        return self._supposing(standing.take(self.rows))
+        return self._hypothetical(standing.take(self.rows))
 
-    def described(self) -> Nodes:
+    def as_bare_objects(self) -> Nodes:
         """Return the column as the bare objects tell: no pod stands anywhere, and of images nothing is known.
 
         So kube-scheduler scores nodes that an extender has sent back whole.
         """
-        column = self.emptied()
+        column = self.without_pods()
         column.bare = True
         return column
 
-    def _supposing(self, changes: PodChanges) -> Nodes:
+    def _hypothetical(self, changes: PodChanges) -> Nodes:
         column = Nodes(self.cluster, self.rows)
         column._before, column._more = self, changes
         return column

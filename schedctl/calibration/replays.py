@@ -263,7 +263,7 @@ def _filters(outcome: Attempt, node: str) -> dict[str, bool]:
     if outcome.pre_filter.rejected:
         plugins = [outcome.pre_filter.plugin] if outcome.pre_filter.plugin else sorted(outcome.narrowing_plugins)
         return dict.fromkeys(plugins, False)
-    refusing = attempts.matrix(outcome, outcome.cluster.named([node]))
+    refusing = attempts.matrix(outcome, outcome.cluster.nodes_named([node]))
     asked = [plugin.name for plugin in outcome.profile.filter if plugin.name not in outcome.cycle.skip_filter]
     accepted = {name: name not in refusing or not refusing[name].mask[0] for name in asked}
     if outcome.pre_filter_nodes is not None and node not in outcome.pre_filter_nodes:

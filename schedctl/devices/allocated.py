@@ -176,7 +176,7 @@ def devices_in_use(cluster: Cluster) -> AllocatedState:
     It is one object for the life of the cluster, brought up to date by every call in time proportional to what changed.
     """
     cluster.note_reads(ResourceClaim)
-    ledger = cluster.derived(_Ledger)
+    ledger = cluster.derive(_Ledger)
     ledger.catch_up(cluster)
     return ledger.state
 

@@ -118,7 +118,7 @@ def rows_that_see(
 
 def groups_of(cluster: Cluster, pools: DevicePools, state: AllocatedState) -> Groups:
     """Return the grouping of the cluster's nodes; it is kept as long as pools and state are the same objects."""
-    kept = cluster.derived(_Kept)
+    kept = cluster.derive(_Kept)
     if kept.groups is None or not kept.groups.made_for(pools, state):
         kept.groups = Groups(pools, state)
     return kept.groups

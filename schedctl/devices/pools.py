@@ -181,7 +181,7 @@ class Offer(NamedTuple):
 
 def device_pools(cluster: Cluster) -> DevicePools:
     """Return what every node sees; worked out anew when a node, a slice or a taint rule changes."""
-    return cluster.derived(DevicePools, ResourceSlice, DeviceTaintRule, Node)
+    return cluster.derive(DevicePools, ResourceSlice, DeviceTaintRule, Node)
 
 
 class DevicePools:

@@ -33,7 +33,7 @@ class Slices(NamedTuple):
 
 def effective_slices(cluster: Cluster) -> Slices:
     """Return the cluster's slices, tainted as its rules demand; worked out anew when either changes."""
-    return cluster.derived(_effective_slices, ResourceSlice, DeviceTaintRule)
+    return cluster.derive(_effective_slices, ResourceSlice, DeviceTaintRule)
 
 
 def pool_of(resource_slice: ResourceSlice) -> PoolID:

@@ -363,7 +363,7 @@ def _run(outcome: Attempt, nominator: Nominator, percentage: int | None, templat
             chosen_from = judged if len(feasible) == len(judged) else judged.take(feasible)
             consultation = outcome.consultation
             if consultation is not None and consultation.described:
-                chosen_from = chosen_from.described()
+                chosen_from = chosen_from.as_bare_objects()
             scoring = score_nodes(profile, outcome.cycle, chosen_from, runner)
             if consultation is not None:
                 scoring = extenders.score_on(profile, pod, scoring, runner, consultation)
@@ -437,7 +437,7 @@ def _filter(
     profile, cluster, cycle = outcome.profile, outcome.cluster, outcome.cycle
     promised = outcome.pod.pod.status.nominated_node_name
     if promised and promised in cluster.node_table.row_of:
-        alone = cluster.named([promised])
+        alone = cluster.nodes_named([promised])
         filtering = _extended(outcome, filter_nodes(profile, cycle, alone, nominator), runner, forgiving=True)
         cycle.findings = filtering.findings
         if filtering.feasible[0]:  # a fault is not the end yet: it is met again among all nodes

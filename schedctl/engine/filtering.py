@@ -211,7 +211,7 @@ def filter_nodes(
 def filter_column(profile: Profile, cycle: Cycle, nodes: Nodes, runner: PluginRunner | None = None) -> Filtering:
     """Run the profile's filters over a column as it stands, nominated pods not counted; see `filter_nodes`."""
     runner = runner or runner_of(nodes.cluster)
-    if nodes.supposed:
+    if nodes.is_hypothetical:
         cycle = _suppose(profile, cycle, nodes, runner)
     standing: BoolArray | None = None
     refusals: list[Refusal] = []
@@ -262,7 +262,7 @@ def _with_nominated(pod: PodInfo, nodes: Nodes, nominator: Nominator) -> tuple[I
         return None
     rivals_at = [rivals_on[row] for row in nodes.rows[positions].tolist()]
     where = np.repeat(np.arange(len(positions)), [len(rivals) for rivals in rivals_at])
-    return positions, nodes.take(positions).supposing(where, list(chain.from_iterable(rivals_at)), 1)
+    return positions, nodes.take(positions).hypothetical(where, list(chain.from_iterable(rivals_at)), 1)
 
 
 def _ask(

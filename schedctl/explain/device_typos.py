@@ -74,7 +74,7 @@ def _in_claim(claim: ResourceClaim, key: str, written: str, cluster: Cluster) ->
     """Yield what is wrong inside a claim that is not allocated; `written` is where people can change it."""
     if claim.status.allocation is not None:
         return
-    classes, known = cluster.every(DeviceClass), cluster.derived(_known, ResourceSlice)
+    classes, known = cluster.every(DeviceClass), cluster.derive(_known, ResourceSlice)
     for request, asked in asked_of(claim):
         wanted = asked.device_class_name
         if wanted not in classes:

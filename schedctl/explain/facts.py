@@ -132,7 +132,7 @@ def matrix(outcome: Attempt) -> Matrix:
 
 def node(outcome: Attempt, name: str, ranking: list[NodeScore]) -> NodeDetail:
     """Return everything about one node."""
-    alone = outcome.cluster.named([name])
+    alone = outcome.cluster.nodes_named([name])
     info = NodeInfo(alone, 0)
     refusals = {
         plugin: list(evidence.refusals_of(plugin, verdicts, alone, 0))

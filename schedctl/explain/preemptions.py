@@ -45,7 +45,7 @@ def outlook(outcome: Attempt) -> tuple[Outlook | None, str]:
         return Outlook.FITS_AFTER_PREEMPTION, ""
     if outcome.consultation is not None and outcome.consultation.rejected:
         return None, ""
-    empty = outcome.judged.emptied()
+    empty = outcome.judged.without_pods()
     found = filter_column(outcome.profile, outcome.cycle, empty)
     names = [name for name, fit in zip(empty.names, found.feasible.tolist(), strict=True) if fit]
     if not names:

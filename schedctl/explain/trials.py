@@ -85,7 +85,7 @@ class Trials:
 
 def refusals_on(outcome: Attempt, node: str) -> tuple[Refused, ...]:
     """Return everything every filter objects to about one node; empty where Filter was not reached."""
-    column = outcome.cluster.named([node])
+    column = outcome.cluster.nodes_named([node])
     if not len(column):
         return ()
     answers = attempts.matrix(outcome, column)

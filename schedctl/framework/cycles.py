@@ -2,7 +2,7 @@
 
 `CycleState` is upstream's, typed: a plugin declares ``STATE = StateKey[SpreadState]("PodTopologySpread")`` and reads
 ``cycle.state[STATE]``. States are values. When pods are supposed on nodes, the engine asks plugins that keep
-counts for a state that fits the supposed column and hands the filters a `Cycle.supposing` it.
+counts for a state that fits the supposed column and hands the filters a `Cycle.hypothetical` it.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class DeviceCounts(NamedTuple):
 
 def device_counts(cluster: Cluster, device_class: DeviceClass) -> DeviceCounts:
     """Return the devices of a class; worked out anew when what is on offer changes, or what is taken."""
-    return cluster.derived(_Counting, ResourceSlice, DeviceClass, Node).of(device_class)
+    return cluster.derive(_Counting, ResourceSlice, DeviceClass, Node).of(device_class)
 
 
 class _ClassDevices(NamedTuple):

@@ -38,7 +38,7 @@ class Changed(NamedTuple):
 
 
 class Mounts(ABC, Generic[T]):
-    """What running pods mount; one for each cluster, which `Cluster.derived` keeps.
+    """What running pods mount; one for each cluster, which `Cluster.derive` keeps.
 
     Attributes:
         things: everything any pod ever mounted, by code.

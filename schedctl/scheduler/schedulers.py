@@ -170,7 +170,7 @@ class Scheduler:
         unknown = [name for name in names if name not in row_of]
         if unknown:
             raise KeyError(f"there is no node {unknown[0]}")
-        return judged(filtered(profile, self.cluster, info, self.nominator, self.cluster.named(names)), names)
+        return judged(filtered(profile, self.cluster, info, self.nominator, self.cluster.nodes_named(names)), names)
 
     def percentage(self, profile: Profile) -> int:
         """Return the ``percentageOfNodesToScore`` that kube-scheduler goes by in a profile."""

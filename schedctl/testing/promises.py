@@ -135,7 +135,7 @@ def _must_follow(
         if name not in spoiled:
             raise LawBroken(f"following: the answer about {name} is another after {told}, which was to spoil others")
     if before.statuses and isinstance(plugin, PreFilterPlugin):
-        column = nodes.supposing_alike(np.arange(len(nodes)), twin(remembered.pod, "supposed"))
+        column = nodes.hypothetical_copies(np.arange(len(nodes)), twin(remembered.pod, "supposed"))
         one, other = remembered.scratch(), cycle.scratch()
         DIRECT.with_pods(plugin, one, column)
         DIRECT.with_pods(plugin, other, column)
@@ -318,8 +318,8 @@ def _must_be_foreseen(
         return
     for name in _any(cluster.nodes_by_name.names, random):
         for number in (1, 2):
-            row = cluster.named([name])
-            supposed = row.supposing_alike(np.zeros(number, np.intp), other)
+            row = cluster.nodes_named([name])
+            supposed = row.hypothetical_copies(np.zeros(number, np.intp), other)
             foreseen = before.again(plugin, cycle, supposed)
             with cluster.fork():
                 generation = cluster.generation
@@ -328,7 +328,7 @@ def _must_be_foreseen(
                 scopes = [_moved_by(plugin, cycle, change) for change in cluster.changes_since(generation) or ()]
                 if any(scope not in (Scope.NOTHING, Scope.ROW) for scope in scopes):
                     continue
-                found = before.again(plugin, cycle, cluster.named([name]))
+                found = before.again(plugin, cycle, cluster.nodes_named([name]))
                 between = f"with {number} of {other.key} supposed and {{}} with as many running"
                 must_agree("template", foreseen, found, between)
 

@@ -114,7 +114,7 @@ def test_finished_pods_take_part_in_nothing():
 def test_a_supposed_column_may_hold_one_node_in_several_occupancies():
     c = cluster(node("a"), pod("p", on="a", cpu="1"))
     running = next(iter(c.pod_table))
-    column = c.nodes.take([0, 0, 0]).supposing([1, 2, 2], [running, pod("q", cpu="500m"), running], [-1, 1, -1])
+    column = c.nodes.take([0, 0, 0]).hypothetical([1, 2, 2], [running, pod("q", cpu="500m"), running], [-1, 1, -1])
     assert column.requested("cpu").tolist() == [1000, 0, 500]
     assert column.pod_count.tolist() == [1, 0, 1]
     assert c.nodes.requested("cpu").tolist() == [1000]

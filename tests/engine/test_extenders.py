@@ -227,9 +227,9 @@ def test_the_matrix_says_what_extenders_refused_without_asking_again():
     outcome = made.attempt(pod())
     verdicts = matrix(outcome)["Extender:http://x"]
     assert verdicts.mask.tolist() == [True, False, False]
-    alone = matrix(outcome, made.cluster.named(["a"]))["Extender:http://x"]
+    alone = matrix(outcome, made.cluster.nodes_named(["a"]))["Extender:http://x"]
     assert alone.status(0).reasons == ("no",)
-    assert not matrix(outcome, made.cluster.named(["b"]))["Extender:http://x"].mask.any()
+    assert not matrix(outcome, made.cluster.nodes_named(["b"]))["Extender:http://x"].mask.any()
     assert len(extender.asked) == 1
 
 

@@ -31,11 +31,11 @@ class Piles(FilterPlugin, ScorePlugin):
         self.scored = []
 
     def filter(self, cycle, nodes):
-        self.filtered.append((sorted(set(nodes.names)), nodes.supposed))
+        self.filtered.append((sorted(set(nodes.names)), nodes.is_hypothetical))
         return self.full.where(nodes.pod_count >= self.most)
 
     def score(self, cycle, nodes):
-        self.scored.append((sorted(set(nodes.names)), nodes.supposed))
+        self.scored.append((sorted(set(nodes.names)), nodes.is_hypothetical))
         return np.clip(50 + self.sign * 2 * nodes.pod_count, 0, 100)
 
     def signature(self, pod):
@@ -267,5 +267,5 @@ def test_nobody_is_asked_at_all_while_nothing_changes():
 def test_a_column_on_which_pods_are_supposed_reads_like_one_on_which_they_run():
     made = cluster(node("a"), node("b"))
     plugin = plugin_on(Foreseen, made)
-    column = made.nodes.supposing_alike(np.array([0, 0, 1]), web(0))
+    column = made.nodes.hypothetical_copies(np.array([0, 0, 1]), web(0))
     assert plugin.score(None, column).tolist() == [54, 52]

@@ -460,7 +460,7 @@ class Fickle(FilterPlugin):
     unheard = Reason("unheard of")
 
     def filter(self, cycle, nodes):
-        return self.unheard.where(np.full(len(nodes), not nodes.supposed))
+        return self.unheard.where(np.full(len(nodes), not nodes.is_hypothetical))
 
 
 def with_plugin(plugin):

@@ -408,14 +408,14 @@ def test_where_running_pods_object_the_cause_names_them():
 # -- pods gained and lost ----------------------------------------------------------
 
 
-def supposing(c, incoming, changes):
+def hypothetical(c, incoming, changes):
     """What is said of each position of a column of all nodes, each with its own pods gained and lost."""
     judge, cycle = plugin(c), Cycle(incoming)
     column = c.nodes_by_name
     if judge.pre_filter(cycle, column) is not None:
         return None
     position = {name: i for i, name in enumerate(column.names)}
-    supposed = column.supposing(
+    supposed = column.hypothetical(
         [position[on] for on, _, _ in changes], [p for _, p, _ in changes], [s for _, _, s in changes]
     )
     judge.with_pods(cycle, supposed)
@@ -428,41 +428,41 @@ def supposing(c, incoming, changes):
 
 def test_a_pod_gained_is_company_where_it_is_gained_and_nowhere_else():
     c = cluster(*nodes())
-    said = supposing(c, pod(affinity=wants(term(DB))), [("a1", pod("x", labels=DB), 1)])
+    said = hypothetical(c, pod(affinity=wants(term(DB))), [("a1", pod("x", labels=DB), 1)])
     assert said == {"a1": ""} | outside("a1")
 
 
 def test_a_pod_lost_is_in_the_way_of_nobody():
     x = pod("x", on="a1", labels=DB, affinity=avoids(term(WEB)))
     c = cluster(*nodes(), x)
-    said = supposing(c, pod(labels=WEB, affinity=avoids(term(DB))), [("a1", x, -1)])
+    said = hypothetical(c, pod(labels=WEB, affinity=avoids(term(DB))), [("a1", x, -1)])
     assert said == {"a1": "", "a2": ANTI, "b1": "", "b2": "", "bare": ""}
 
 
 def test_where_the_last_of_a_series_is_lost_the_next_is_the_first():
     x = pod("x", on="a1", labels=WEB)
     c = cluster(*nodes(), x)
-    said = supposing(c, pod(labels=WEB, affinity=wants(term(WEB))), [("a1", x, -1)])
+    said = hypothetical(c, pod(labels=WEB, affinity=wants(term(WEB))), [("a1", x, -1)])
     assert said == {"a1": "", "a2": ""} | outside("a1", "a2")
 
 
 def test_where_a_first_of_the_series_is_gained_the_others_must_join_it():
     c = cluster(*nodes())
     incoming = pod(labels=WEB, affinity=wants(term(WEB), term(WEB, HOSTNAME)))
-    said = supposing(c, incoming, [("a1", pod("x", labels=WEB), 1), ("bare", pod("y", labels=WEB), 1)])
+    said = hypothetical(c, incoming, [("a1", pod("x", labels=WEB), 1), ("bare", pod("y", labels=WEB), 1)])
     assert said == {"a1": "", "a2": "", "b1": "", "b2": "", "bare": AFFINITY}
 
 
 def test_a_pod_gained_on_a_node_without_the_label_is_nobodys_neighbour():
     c = cluster(*nodes(), pod("x", on="a1", labels=DB, affinity=avoids(term(WEB))))
     incoming = pod(labels=WEB, affinity=avoids(term(DB)))
-    said = supposing(c, incoming, [("bare", pod("y", labels=DB, affinity=avoids(term(WEB))), 1)])
+    said = hypothetical(c, incoming, [("bare", pod("y", labels=DB, affinity=avoids(term(WEB))), 1)])
     assert said == {"a1": ANTI, "a2": ANTI, "b1": "", "b2": "", "bare": ""}
 
 
 def test_skip_is_kept_even_where_a_pod_gained_would_object():
     c = cluster(*nodes())
-    assert supposing(c, pod(labels=WEB), [("a1", pod("x", affinity=avoids(term(WEB))), 1)]) is None
+    assert hypothetical(c, pod(labels=WEB), [("a1", pod("x", affinity=avoids(term(WEB))), 1)]) is None
 
 
 # -- reuse -------------------------------------------------------------------------
@@ -643,7 +643,7 @@ def test_the_referee_agrees(placed, asked):
     c, labels_of, spaces = world(placed)
     incoming = pod("new", namespace=asked[0], labels=asked[1], affinity=asked[2])
     verdicts, raw = refereed(standing(c), labels_of, incoming, spaces)
-    assert supposing(c, incoming, []) == verdicts
+    assert hypothetical(c, incoming, []) == verdicts
     found = scores(c, incoming)
     assert (None if found == "Skip" else {name: pair[0] for name, pair in found.items()}) == raw
 
@@ -663,7 +663,7 @@ def test_the_referee_agrees_about_pods_gained_and_lost(placed, gained, lost, ask
         (on, pod(f"y{i}", namespace=where, labels=labels, affinity=affinity), 1)
         for i, ((where, labels, affinity), on) in enumerate(gained)
     ]
-    said = supposing(c, incoming, changes)
+    said = hypothetical(c, incoming, changes)
     if said is None:
         return
     for name in NODES:

@@ -80,7 +80,7 @@ def test_the_evidence_is_the_ports_and_who_holds_them():
 def test_pods_supposed_to_come_or_go_count():
     holder = pod("x", on="a", ports=[port(80)])
     nodes = cluster(node("a"), node("b"), holder).nodes
-    column = nodes.take([0, 0, 1, 1]).supposing([1, 3], [holder, pod("y", ports=[port(80)])], [-1, 1])
+    column = nodes.take([0, 0, 1, 1]).hypothetical([1, 3], [holder, pod("y", ports=[port(80)])], [-1, 1])
     assert verdicts(pod(ports=[port(80)]), column).mask.tolist() == [True, False, False, True]
 
 

@@ -189,8 +189,8 @@ def test_the_evidence_is_the_numbers_at_the_time():
 def test_a_supposed_pod_takes_its_room_and_a_lost_one_gives_it_back():
     busy = pod("busy", on="a", cpu="3")
     c = cluster(node("a", pods="1"), busy)
-    supposed = c.nodes.take([0, 0, 0]).supposing([0, 1, 2], [busy, busy, pod("more", cpu="1")], [-1, -1, 1])
-    supposed = supposed.supposing([1], [pod("more", cpu="3")], [1])
+    supposed = c.nodes.take([0, 0, 0]).hypothetical([0, 1, 2], [busy, busy, pod("more", cpu="1")], [-1, -1, 1])
+    supposed = supposed.hypothetical([1], [pod("more", cpu="3")], [1])
     found = verdicts(c, pod(cpu="2"), supposed)
     full = unschedulable("Too many pods", "Insufficient cpu")
     assert [found.status(row) for row in range(3)] == [SUCCESS, full, full]

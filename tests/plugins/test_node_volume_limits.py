@@ -367,7 +367,12 @@ def test_running_pods_whose_volumes_cannot_be_told_are_a_fault_where_there_are_l
     asked = with_volumes(claimed("v"))
     assert said(asked, c.nodes) == [fault, SUCCESS, fault, SUCCESS]
     assert verdicts(asked, c.nodes).at(2)[0].at(2)["pod"] == "default/y"
-    assert said(asked, c.nodes.supposing([0, 3], [faulty[0], faulty[1]], [-1, 1])) == [SUCCESS, SUCCESS, fault, fault]
+    assert said(asked, c.nodes.hypothetical([0, 3], [faulty[0], faulty[1]], [-1, 1])) == [
+        SUCCESS,
+        SUCCESS,
+        fault,
+        fault,
+    ]
 
 
 # -- supposed pods ---------------------------------------------------------------
@@ -380,7 +385,7 @@ def test_pods_supposed_to_come_or_go_count():
     c = cluster(node("n"), node("m"), *limits, *bound("a", "b", "c"), first, second, third)
     nodes = c.nodes.take([0, 0, 0, 0, 1, 1, 1])
     rival = with_volumes(claimed("c"), name="rival")
-    column = nodes.supposing(
+    column = nodes.hypothetical(
         [1, 2, 2, 3, 5, 6, 6], [first, first, second, third, third, rival, first], [-1, -1, -1, -1, 1, 1, 1]
     )
     asked = with_volumes(claimed("c"))
@@ -391,14 +396,14 @@ def test_a_volume_that_stays_attached_makes_no_room_when_its_pod_goes():
     holder = with_volumes(claimed("a"), name="x", on="n")
     shelf = [csi_node("n", csi_example_com=1), attachment("va", "n", "a"), *bound("a", "b")]
     nodes = cluster(node("n"), *shelf, holder).nodes
-    assert said(with_volumes(claimed("b")), nodes.supposing([0], [holder], -1)) == [FULL]
+    assert said(with_volumes(claimed("b")), nodes.hypothetical([0], [holder], -1)) == [FULL]
 
 
 def test_a_pod_that_does_not_run_may_bring_a_driver_along():
     rival = with_volumes({"cinder": {"volumeID": "c1"}}, name="rival")
     nodes = cluster(node("n"), csi_node("n", cinder_csi_openstack_org=1)).nodes
     asked = with_volumes({"cinder": {"volumeID": "c2"}})
-    assert said(asked, nodes.supposing([0], [rival], 1)) == [FULL]
+    assert said(asked, nodes.hypothetical([0], [rival], 1)) == [FULL]
 
 
 # -- evidence --------------------------------------------------------------------
@@ -567,7 +572,7 @@ def test_supposing_pods_is_as_good_as_placing_them(seed):
     come = [(with_volumes(claimed(f"c{i}"), name=f"new{i}", on=pick.choice(names)), 1) for i in range(4)]
     changes = [*gone, *come]
     positions = [names.index(info.pod.spec.node_name) for info, _ in changes]
-    column = c.nodes.supposing(np.array(positions), [info for info, _ in changes], [sign for _, sign in changes])
+    column = c.nodes.hypothetical(np.array(positions), [info for info, _ in changes], [sign for _, sign in changes])
     volumes = volumes_in_use(c)
     supposed = volumes.supposed(column)
     found = {driver: volumes.used(column, driver, supposed).tolist() for driver in (CSI, EBS, GCE)}

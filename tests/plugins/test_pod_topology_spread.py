@@ -69,7 +69,7 @@ def scored(wanted, *objects, feasible=None, **args):
     """Return the raw and normalised score of each feasible node, by name; None where PreScore skips."""
     made = cluster(*objects)
     asked, cycle = plugin(made, **args), Cycle(wanted)
-    nodes = made.nodes if feasible is None else made.named(feasible)
+    nodes = made.nodes if feasible is None else made.nodes_named(feasible)
     if asked.pre_score(cycle, nodes) == SKIP:
         return None
     raw = asked.score(cycle, nodes)
@@ -385,12 +385,12 @@ def test_services_that_come_and_go_are_noticed():
 # -- pods supposed to come or go ------------------------------------------------------
 
 
-def supposing(made, wanted, positions, pods, signs):
+def hypothetical(made, wanted, positions, pods, signs):
     """Return the verdict of Filter for each position of a supposed column."""
     asked, cycle = plugin(made), Cycle(wanted)
     assert asked.pre_filter(cycle, made.nodes) is None
-    column = made.named(["a1", "a2", "b1", "c1"]).take(positions)
-    column = column.supposing(range(len(positions)), pods, signs)
+    column = made.nodes_named(["a1", "a2", "b1", "c1"]).take(positions)
+    column = column.hypothetical(range(len(positions)), pods, signs)
     asked.with_pods(cycle, column)
     verdicts = asked.filter(cycle, column)
     return [verdicts.status(i) == SUCCESS for i in range(len(column))]
@@ -424,14 +424,14 @@ def supposing(made, wanted, positions, pods, signs):
 def test_a_pod_that_comes_or_goes_counts_on_its_own_node(running, wanted, position, other, sign, fits):
     more = {"nodeSelector": {ZONE: "a"}} if "nodeAffinityPolicy" in wanted else {}
     made = cluster(*zones(), *webs(**running))
-    assert supposing(made, spread(constraint(**wanted), **more), [position], [other], [sign]) == [fits]
+    assert hypothetical(made, spread(constraint(**wanted), **more), [position], [other], [sign]) == [fits]
 
 
 def test_each_position_sees_its_own_changes_only():
     made = cluster(*zones(), *webs(a1=1, b1=1))
     leaving, coming = web("a1-0"), web("x")
     places, pods, signs = [0, 0, 3], [leaving, coming, coming], [-1, 1, 1]
-    assert supposing(made, spread(constraint()), places, pods, signs) == [True, False, True]
+    assert hypothetical(made, spread(constraint()), places, pods, signs) == [True, False, True]
 
 
 # -- what moves the answers -----------------------------------------------------------
@@ -570,7 +570,7 @@ def test_a_supposed_pod_counts_as_one_that_is_there(labels, data):
     asked.pre_filter(cycle, made.nodes)
     changes = [*leaving, *coming]
     signs = np.repeat([-1, 1], [len(leaving), len(coming)])
-    column = made.nodes.take([on]).supposing(np.zeros(len(changes)), changes, signs)
+    column = made.nodes.take([on]).hypothetical(np.zeros(len(changes)), changes, signs)
     asked.with_pods(cycle, column)
     after = [each for each in running if each not in leaving] + coming
     assert asked.filter(cycle, column).status(0) == judged(wanted, *nodes, *after).get(f"n{on}", SUCCESS)

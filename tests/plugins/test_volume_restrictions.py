@@ -70,7 +70,7 @@ def statuses(asked, nodes):
     answer = PLUGIN.pre_filter(cycle, nodes)
     if answer is not None:
         return answer
-    if nodes.supposed:
+    if nodes.is_hypothetical:
         PLUGIN.with_pods(cycle, nodes)
     found = PLUGIN.filter(cycle, nodes)
     return [found.status(position) for position in range(len(nodes))]
@@ -138,7 +138,7 @@ def test_a_taken_disk_is_told_before_a_taken_claim():
 def test_what_preemption_sees_of_disks():
     holder, reader = with_volumes(gce(), name="x", on="a"), with_volumes(gce(readOnly=True), name="y", on="a")
     nodes = cluster(node("a"), node("b"), holder, reader).nodes
-    column = nodes.take([0, 0, 0, 1]).supposing([1, 2, 2, 3], [holder, holder, reader, holder], [-1, -1, -1, 1])
+    column = nodes.take([0, 0, 0, 1]).hypothetical([1, 2, 2, 3], [holder, holder, reader, holder], [-1, -1, -1, 1])
     assert statuses(with_volumes(gce(readOnly=True)), column) == [CONFLICT, SUCCESS, SUCCESS, CONFLICT]
     assert statuses(with_volumes(gce()), column) == [CONFLICT, CONFLICT, SUCCESS, CONFLICT]
 
@@ -147,7 +147,7 @@ def test_what_preemption_sees_of_claims():
     holder = with_volumes(claimed(), name="x", on="a")
     bystander = with_volumes(claimed("logs"), name="y", on="b")
     nodes = cluster(node("a"), node("b"), holder, bystander, claim()).nodes
-    column = nodes.supposing([0, 1], [holder, bystander], -1)
+    column = nodes.hypothetical([0, 1], [holder, bystander], -1)
     assert statuses(with_volumes(claimed()), column) == [SUCCESS, OCCUPIED]
 
 
@@ -155,7 +155,7 @@ def test_a_pod_counts_once_for_each_volume_of_the_claim_when_it_goes_but_once_in
     twice = with_volumes(claimed(), claimed(), name="x", on="a")
     other = with_volumes(claimed(), name="y", on="b")
     nodes = cluster(node("a"), node("b"), twice, other, claim()).nodes
-    column = nodes.supposing([0, 1], [twice, other], -1)
+    column = nodes.hypothetical([0, 1], [twice, other], -1)
     cycle = Cycle(with_volumes(claimed()))
     assert PLUGIN.pre_filter(cycle, nodes) is None
     assert cycle.state[STATE].in_use == 1
@@ -167,13 +167,13 @@ def test_a_namesake_of_the_claim_in_another_namespace_counts_as_it_comes_and_goe
     holder = with_volumes(claimed(), name="x", on="a")
     namesake = with_volumes(claimed(), name="y", on="b", namespace="other")
     nodes = cluster(node("a"), node("b"), holder, namesake, claim()).nodes
-    assert statuses(with_volumes(claimed()), nodes.supposing([1], [namesake], -1)) == [OCCUPIED, SUCCESS]
+    assert statuses(with_volumes(claimed()), nodes.hypothetical([1], [namesake], -1)) == [OCCUPIED, SUCCESS]
 
 
 def test_a_nominated_pod_takes_a_claim_where_it_is_counted_on_only():
     rival = with_volumes(claimed(), name="rival")
     nodes = cluster(node("a"), node("b"), claim()).nodes
-    assert statuses(with_volumes(claimed(), gce()), nodes.supposing([1], [rival], 1)) == [SUCCESS, OCCUPIED]
+    assert statuses(with_volumes(claimed(), gce()), nodes.hypothetical([1], [rival], 1)) == [SUCCESS, OCCUPIED]
 
 
 def test_the_evidence_is_who_has_the_disk():

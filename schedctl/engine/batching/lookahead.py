@@ -88,7 +88,7 @@ class Lookahead:
         gains = np.tile(np.arange(1, levels + 1), (len(where), 1))
         gains[where == position] -= 1
         column = self._nodes.take(np.repeat(where, levels))
-        column = column.supposing_alike(np.repeat(np.arange(gains.size), gains.ravel()), pod)
+        column = column.hypothetical_copies(np.repeat(np.arange(gains.size), gains.ravel()), pod)
         for name, refuses in filters.items():
             self._refused[name] = self._with(self._refused.get(name), refuses(column), where, np.bool_)
         for name, worth in scores.items():

@@ -83,7 +83,7 @@ def _candidates(victims: Mapping[str, NodeVictims], before: Candidates) -> Candi
     counts = [len(victims[name].pods) for name in names]
     pods = np.array([cluster.pod_table.row_of[pod.key] for name in names for pod in victims[name].pods], np.intp)
     return Candidates(
-        cluster.named(names),
+        cluster.nodes_named(names),
         np.concatenate((np.zeros(1, np.intp), np.cumsum(counts, dtype=np.intp))),
         pods,
         np.isin(pods, before.pods[before.violating]),

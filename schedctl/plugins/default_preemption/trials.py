@@ -95,7 +95,7 @@ def _try(handle: Handle, cycle: Cycle, nodes: Nodes, reasons: Counter[str], faul
         reasons[NO_VICTIMS] += len(nodes) - len(victims.nodes)
     if not len(victims.nodes):
         return Candidates(victims.nodes, victims.begin, victims.pods, np.zeros(0, np.bool_))
-    emptied = victims.nodes.supposing_running(victims.at, victims.pods, -1)
+    emptied = victims.nodes.hypothetical_running(victims.at, victims.pods, -1)
     filtered = handle.run_filters(cycle, emptied, nominated=True)
     helped = np.flatnonzero(filtered.feasible)
     evicted = _evicted(handle, cycle, emptied, helped, victims)
@@ -129,11 +129,11 @@ def _evicted(handle: Handle, cycle: Cycle, emptied: Nodes, helped: IndexArray, v
             column, begin, counts = column.take(left), begin[left], counts[left]
         back = order[begin + step]
         pods = victims.pods[back]
-        column = column.supposing_running(np.arange(len(back)), pods, 1)
+        column = column.hypothetical_running(np.arange(len(back)), pods, 1)
         cramped = np.flatnonzero(~handle.run_filters(cycle, column, nominated=True).feasible)
         if len(cramped):
             evicted[back[cramped]] = True
-            column = column.supposing_running(cramped, pods[cramped], -1)
+            column = column.hypothetical_running(cramped, pods[cramped], -1)
     return evicted
 
 

@@ -61,7 +61,7 @@ def asks_for_devices(pod: PodInfo, cluster: Cluster) -> bool:
 
 def special_claim(pod: PodInfo, cluster: Cluster) -> ResourceClaim:
     """Return the claim for the pod's extended resources: the one an earlier attempt left behind, else a new one."""
-    for claim in cluster.derived(_special_claims, ResourceClaim):
+    for claim in cluster.derive(_special_claims, ResourceClaim):
         for owner in claim.metadata.owner_references or ():
             if owner.controller and owner.name == pod.pod.metadata.name and is_pod(owner, pod):
                 return claim

@@ -90,7 +90,7 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     def with_pods(self, cycle: Cycle, nodes: Nodes) -> None:
         """Count pods gained and lost at each position into that position's own domains."""
         if nodes.changes is not None:
-            cycle.state[STATE] = cycle.state[STATE].supposing(nodes, nodes.changes)
+            cycle.state[STATE] = cycle.state[STATE].hypothetical(nodes, nodes.changes)
 
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Refuse nodes whose domains lack the company required, or have company that either side forbids."""

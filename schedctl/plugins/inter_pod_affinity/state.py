@@ -194,7 +194,7 @@ class AffinityState:
             repelling=self.repelling.moved(node, [(key, sign, sign) for key in repelling]),
         )
 
-    def supposing(self, nodes: Nodes, changes: PodChanges) -> AffinityState:
+    def hypothetical(self, nodes: Nodes, changes: PodChanges) -> AffinityState:
         """Return the state that fits a supposed column, whose changes these are."""
 
         def added(amounts: IntArray) -> IntArray:

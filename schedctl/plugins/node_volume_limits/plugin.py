@@ -104,7 +104,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
                 row = cluster.node_table.row_of.get(subject.metadata.name)
                 return Scope.NOTHING if row is None else frozenset((row,))
         wanted = cycle.state[WANTED].here
-        drivers = cluster.derived(node_drivers, CSINode, Node)
+        drivers = cluster.derive(node_drivers, CSINode, Node)
         if not wanted.volumes or wanted.fault is not None or not drivers.limited_somewhere:
             return Scope.NOTHING
         if change.kind is ChangeKind.OBJECT:
@@ -136,7 +136,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         wanted = cycle.state[WANTED] if kept else _wanted(cluster, cycle.pod)
         if wanted.nothing:
             return ACCEPT
-        drivers = cluster.derived(node_drivers, CSINode, Node)
+        drivers = cluster.derive(node_drivers, CSINode, Node)
         known = nodes.gather(drivers.known)
         verdicts = self._unready(wanted.here, nodes, known, drivers)
         if not known.all():
@@ -210,7 +210,7 @@ def _of_any_pod(cluster: Cluster, pod: PodInfo) -> Wanted:
     Where it is limited what a driver attaches, a volume that a running pod mounts is told by its handle. What is wanted
     elsewhere is left out where no node is without a CSINode.
     """
-    drivers = cluster.derived(node_drivers, CSINode, Node)
+    drivers = cluster.derive(node_drivers, CSINode, Node)
     wanted = attachments(cluster, pod, migrating=True, running=False)
     limited = any(volume.driver in drivers.limits for volume in wanted.volumes)
     in_use = volumes_in_use(cluster) if limited else None
@@ -267,7 +267,7 @@ class _AttachedVolumes:
 
     def at(self, position: int) -> list[Attached]:
         cluster = self.nodes.cluster
-        written = cluster.derived(_attachments_by_node, VolumeAttachment).get(self.nodes.names[position], ())
+        written = cluster.derive(_attachments_by_node, VolumeAttachment).get(self.nodes.names[position], ())
         users: dict[CSIVolume, list[str]] = {}
         for pod in sorted(self.nodes.pods_on(position) if written else (), key=lambda pod: pod.key):
             for mounted in attachments(cluster, pod, migrating=True, running=True).of(self.driver):
@@ -282,7 +282,7 @@ class _AttachedVolumes:
 
 
 def _attachments_by_node(cluster: Cluster) -> dict[str, list[VolumeAttachment]]:
-    """Return the VolumeAttachments by node; for `Cluster.derived`."""
+    """Return the VolumeAttachments by node; for `Cluster.derive`."""
     by_node: dict[str, list[VolumeAttachment]] = {}
     for attachment in cluster.every(VolumeAttachment).values():
         by_node.setdefault(attachment.spec.node_name, []).append(attachment)

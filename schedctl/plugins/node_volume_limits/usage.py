@@ -61,7 +61,7 @@ class NodeDrivers:
 
 
 def node_drivers(cluster: Cluster) -> NodeDrivers:
-    """Return what the CSINodes of a cluster say; for `Cluster.derived`, from CSINode and Node."""
+    """Return what the CSINodes of a cluster say; for `Cluster.derive`, from CSINode and Node."""
     rows, row_of = len(cluster.node_table), cluster.node_table.row_of
     known, limited = np.zeros(rows, np.bool_), np.zeros(rows, np.bool_)
     limits: dict[str, IntArray] = {}
@@ -336,7 +336,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
 
 def volumes_in_use(cluster: Cluster) -> VolumesInUse:
     """Return the volumes in use in a cluster, as it is now."""
-    volumes = cluster.derived(VolumesInUse)
+    volumes = cluster.derive(VolumesInUse)
     cluster.note_reads(PersistentVolumeClaim, PersistentVolume, StorageClass, VolumeAttachment)
     volumes.catch_up(cluster)
     return volumes

@@ -107,7 +107,7 @@ class DefaultConstraints:
     def _services_of(self, pod: PodInfo) -> Iterable[Mapping[str, str]]:
         if not pod.labels:
             return
-        services = self._cluster.derived(_services, Service)
+        services = self._cluster.derive(_services, Service)
         for key, value in pod.labels.items():
             for selector in services.get((pod.namespace, key, value), ()):
                 if selector.items() <= pod.labels.items():
@@ -115,7 +115,7 @@ class DefaultConstraints:
 
 
 def _services(cluster: Cluster) -> dict[tuple[str, str, str], list[Mapping[str, str]]]:
-    """Return the selectors of Services by namespace and the first of their labels; for `Cluster.derived`."""
+    """Return the selectors of Services by namespace and the first of their labels; for `Cluster.derive`."""
     services: dict[tuple[str, str, str], list[Mapping[str, str]]] = {}
     for service in cluster.every(Service).values():
         if selector := service.spec.selector:

@@ -163,7 +163,7 @@ class HardState:
         spreads = tuple(s.counting(row, sign) if is_counted(s.constraint.selector, pod) else s for s in self.spreads)
         return HardState(spreads, Counted(cluster, pod.namespace))
 
-    def supposing(self, nodes: Nodes, changes: PodChanges) -> HardState:
+    def hypothetical(self, nodes: Nodes, changes: PodChanges) -> HardState:
         """Return the state that fits a supposed column, whose changes these are."""
         selectors = [spread.constraint.selector for spread in self.spreads]
         matching = self.counted.matching(selectors, changes)

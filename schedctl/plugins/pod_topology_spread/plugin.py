@@ -145,7 +145,7 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         """Add pods gained and lost to their node's domains. Unlike in the count, terminating pods matter here."""
         changes = nodes.changes
         if changes is not None and HARD in cycle.state:
-            cycle.state[HARD] = cycle.state[HARD].supposing(nodes, changes)
+            cycle.state[HARD] = cycle.state[HARD].hypothetical(nodes, changes)
 
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Refuse nodes for the first constraint they do not satisfy, with the counts as evidence."""

@@ -74,7 +74,7 @@ def reached_everywhere(volume: PersistentVolume) -> bool:
 
 def migrated(cluster: Cluster, plugin: str) -> BoolArray:
     """Return which nodes have migrated an in-tree plugin, bool (rows,)."""
-    nodes = cluster.derived(_by_plugin, Node, CSINode).get(plugin)
+    nodes = cluster.derive(_by_plugin, Node, CSINode).get(plugin)
     return nodes if nodes is not None else np.zeros(len(cluster.node_table), np.bool_)
 
 

@@ -116,7 +116,7 @@ def provisioning_of(claim: PersistentVolumeClaim, cluster: Cluster) -> Provision
     says = resources is not None and STORAGE in (resources.requests or {})
     driver = cluster.get(CSIDriver, storage_class.provisioner)
     counted = driver is not None and bool(driver.spec.storage_capacity)
-    left = cluster.derived(_by_class, CSIStorageCapacity) if counted else {}
+    left = cluster.derive(_by_class, CSIStorageCapacity) if counted else {}
     return Provisioning(
         claim,
         storage_class,

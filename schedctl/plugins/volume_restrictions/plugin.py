@@ -106,7 +106,7 @@ class SourcesInUse(Mounts[Source]):
 
 def sources_in_use(cluster: Cluster) -> SourcesInUse:
     """Return the disks and claims in use in a cluster, as it is now."""
-    sources = cluster.derived(SourcesInUse)
+    sources = cluster.derive(SourcesInUse)
     sources.catch_up(cluster)
     return sources
 

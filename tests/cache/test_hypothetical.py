@@ -36,7 +36,7 @@ class Model:
     def take(self, chosen):
         return Model(self.c, [self.positions[i] for i in chosen])
 
-    def supposing(self, changes):
+    def hypothetical(self, changes):
         after = [(row, list(history)) for row, history in self.positions]
         for at, info, sign in changes:
             after[at][1].append((info, sign))
@@ -120,28 +120,28 @@ def test_a_supposed_column_is_what_its_changes_make_of_it(actions):
         elif action == "suppose":
             pods = [strangers[number % 5] if number % 2 else running[number % 9] for number in numbers]
             signs = [1 if number % 3 else -1 for number in numbers]
-            column = column.supposing(where, pods, signs)
-            model = model.supposing(zip(where, pods, signs, strict=True))
+            column = column.hypothetical(where, pods, signs)
+            model = model.hypothetical(zip(where, pods, signs, strict=True))
         elif action == "suppose running":
             rows = np.array([number % 9 for number in numbers], np.intp)
             sign = -1 if len(numbers) % 2 else 1
-            column = column.supposing_running(np.array(where, np.intp), rows, sign)
+            column = column.hypothetical_running(np.array(where, np.intp), rows, sign)
             pods = [c.pod_table.infos[row] for row in rows]
-            model = model.supposing((at, info, sign) for at, info in zip(where, pods, strict=True))
+            model = model.hypothetical((at, info, sign) for at, info in zip(where, pods, strict=True))
         else:
             column.requested("cpu")
             _ = column.changes
     agree(column, model)
 
 
-def test_a_column_is_supposed_once_something_is_and_stays_so_when_taken_from():
+def test_columns_taken_from_a_hypothetical_column_are_hypothetical():
     c = made()
-    assert not c.nodes.supposed
-    assert not c.nodes.take([0]).supposed
+    assert not c.nodes.is_hypothetical
+    assert not c.nodes.take([0]).is_hypothetical
     assert c.nodes.changes is None
-    supposed = c.nodes.supposing([0], [web("x", 1)], 1)
-    assert supposed.supposed
-    assert supposed.take([1, 2]).supposed
+    supposed = c.nodes.hypothetical([0], [web("x", 1)], 1)
+    assert supposed.is_hypothetical
+    assert supposed.take([1, 2]).is_hypothetical
     assert c.nodes.requested("cpu").tolist() == made().nodes.requested("cpu").tolist()
 
 
@@ -149,7 +149,7 @@ def test_thousands_of_steps_are_no_deeper_than_one():
     c = made()
     column = c.nodes
     for _ in range(1500):
-        column = column.supposing_running(np.array([0, 1]), np.array([1, 1]), 1).take([0, 1, 2, 3])
+        column = column.hypothetical_running(np.array([0, 1]), np.array([1, 1]), 1).take([0, 1, 2, 3])
     assert column.requested("cpu").tolist() == [
         150000 + c.nodes.requested("cpu")[i] if i < 2 else v for i, v in enumerate(c.nodes.requested("cpu").tolist())
     ]
@@ -157,7 +157,7 @@ def test_thousands_of_steps_are_no_deeper_than_one():
 
 
 def test_columns_of_what_was_taken_cannot_be_written_through():
-    supposed = made().nodes.supposing([0], [web("x", 1)], 1)
+    supposed = made().nodes.hypothetical([0], [web("x", 1)], 1)
     with pytest.raises(ValueError, match="read-only"):
         supposed.requested("cpu")[0] = 0
 

@@ -26,9 +26,9 @@ def named(name):
 
 def test_a_fact_is_computed_once_while_its_kinds_stay_the_same():
     made = cluster(node("a"), named("x"))
-    assert made.derived(namespaces, Namespace) == ["x"]
+    assert made.derive(namespaces, Namespace) == ["x"]
     made.add_node(node("b"))
-    assert made.derived(namespaces, Namespace) == ["x"]
+    assert made.derive(namespaces, Namespace) == ["x"]
     assert len(CALLS) == 1
 
 
@@ -36,8 +36,8 @@ def test_a_fact_is_computed_anew_after_a_change_and_after_a_fork_is_undone():
     made = cluster(node("a"), named("x"))
     with made.fork():
         made.put(named("y"))
-        assert made.derived(namespaces, Namespace) == ["x", "y"]
-    assert made.derived(namespaces, Namespace) == ["x"]
+        assert made.derive(namespaces, Namespace) == ["x", "y"]
+    assert made.derive(namespaces, Namespace) == ["x"]
 
 
 @pytest.mark.parametrize(
