@@ -1,19 +1,19 @@
 """The type-checker: resolves names and overloads, finds the type of every expression, reports what does not fit.
 
-What it knows beyond the functions is one variable, ``device``, and the names of types. It goes on after an error, so
-that all of them are reported; what is wrong has the type ERROR, which fits everything.
+What it knows is an `Environment`, and the names of CEL's own types. It goes on after an error, so that all of them are
+reported; what is wrong has the type ERROR, which fits everything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from schedctl.cel import types
-from schedctl.cel.declarations import Overload
+from schedctl.cel.declarations import Environment, Overload
+from schedctl.cel.errors import CompileError, NoOverload, Problem, UndeclaredName, UndefinedField, Unsupported
 from schedctl.cel.syntax import (
     OPTIONAL_SELECT,
     Call,
-    CompileError,
     Fold,
     Ident,
     ListOf,
@@ -21,21 +21,12 @@ from schedctl.cel.syntax import (
     MapOf,
     Message,
     Node,
-    Problem,
     Select,
     Source,
 )
 from schedctl.cel.types import DYN, ERROR, INT, STRING, Bindings, Kind, Type
 from schedctl.cel.values import Uint
 
-DEVICE = types.struct("kubernetes.DRADevice")
-_QUANTITY = types.struct("kubernetes.Quantity")
-DEVICE_FIELDS = {
-    "driver": STRING,
-    "attributes": types.map_of(STRING, types.map_of(STRING, DYN)),
-    "capacity": types.map_of(STRING, types.map_of(STRING, _QUANTITY)),
-    "allowMultipleAllocations": types.BOOL,
-}
 TYPE_NAMES = {
     type_.name: type_
     for type_ in (
@@ -54,7 +45,6 @@ TYPE_NAMES = {
         types.UINT,
         Type(Kind.OPAQUE, "net.IP"),
         Type(Kind.OPAQUE, "net.CIDR"),
-        DEVICE,
     )
 }
 _ABBREVIATED = {"duration": types.DURATION, "timestamp": types.TIMESTAMP}
@@ -68,6 +58,7 @@ MESSAGE_NAMES = frozenset(
     )
 )
 """Protocol buffer messages that kube-scheduler's CEL knows by name."""
+_MESSAGES = "protocol buffer messages in CEL"
 
 _LITERALS: dict[type, Type] = {
     bool: types.BOOL,
@@ -80,18 +71,14 @@ _LITERALS: dict[type, Type] = {
 }
 
 
-class UnknownMessages(Exception):
-    """The expression uses protocol buffer messages, which are not modelled; the argument is the name."""
-
-
-def check(root: Node, source: Source, functions: Mapping[str, Sequence[Overload]]) -> None:
+def check(root: Node, source: Source, environment: Environment) -> None:
     """Find the types of a tree whose macros are expanded, and note them in its nodes.
 
     Raises:
         CompileError: something does not fit, with all that does not.
-        UnknownMessages: it uses messages of protocol buffers.
+        Unsupported: it uses messages of protocol buffers.
     """
-    checker = _Checker(source, functions)
+    checker = _Checker(source, environment)
     checker.visit(root)
     if checker.problems:
         raise CompileError(checker.problems)
@@ -110,8 +97,9 @@ def qualified_name(node: Node) -> str | None:
 
 
 class _Checker:
-    def __init__(self, source: Source, functions: Mapping[str, Sequence[Overload]]) -> None:
-        self._source, self._functions = source, functions
+    def __init__(self, source: Source, environment: Environment) -> None:
+        self._source, self._environment = source, environment
+        self._functions = environment.functions
         self._bindings = Bindings()
         self._scopes: list[dict[str, Type]] = []
         self._fresh = 0
@@ -146,12 +134,12 @@ class _Checker:
                 node.type = self._fold(node)
         return node.type
 
-    def _report(self, node: Node, text: str) -> Type:
-        self.problems.append(self._source.problem(node.position, text))
+    def _report(self, node: Node, text: str, cause: UndeclaredName | UndefinedField | NoOverload | None = None) -> Type:
+        self.problems.append(self._source.problem(node.position, text)._replace(cause=cause))
         return ERROR
 
     def _undeclared(self, node: Node, name: str) -> Type:
-        return self._report(node, f"undeclared reference to '{name}' (in container '')")
+        return self._report(node, f"undeclared reference to '{name}' (in container '')", UndeclaredName(name))
 
     def _mismatch(self, node: Node, expected: Type, found: Type) -> Type:
         return self._report(node, f"expected type '{expected}' but found '{found}'")
@@ -163,12 +151,15 @@ class _Checker:
 
     def _global(self, name: str) -> Type | None:
         name = name.removeprefix(".")
-        if name == "device":
-            return DEVICE
+        variable = self._environment.variables.get(name)
+        if variable is not None:
+            return variable
         if name in TYPE_NAMES or name in _ABBREVIATED:
             return types.type_of(TYPE_NAMES.get(name) or _ABBREVIATED[name])
+        if name in self._environment.records:
+            return types.type_of(types.struct(name))
         if name in MESSAGE_NAMES:
-            raise UnknownMessages(name)
+            raise Unsupported(_MESSAGES, name)
         return None
 
     def _ident(self, node: Ident) -> Type:
@@ -202,9 +193,10 @@ class _Checker:
         return types.optional_of(result) if optional or was_optional else result
 
     def _struct_field(self, node: Node, target: Type, field: str) -> Type:
-        if target != DEVICE:
+        fields = self._environment.records.get(target.name)
+        if fields is None:
             return self._report(node, f"unexpected failed resolution of '{target.name}'")
-        return DEVICE_FIELDS.get(field) or self._report(node, f"undefined field '{field}'")
+        return fields.get(field) or self._report(node, f"undefined field '{field}'", UndefinedField(target.name, field))
 
     # --- Calls ---------------------------------------------------------------------------------------------------
 
@@ -268,9 +260,11 @@ class _Checker:
 
     def _no_overload(self, node: Call, given: list[Type]) -> Type:
         shown = [str(self._bindings.resolve(type_, free_is_dyn=True)) for type_ in given]
+        cause = NoOverload(node.function, tuple(shown))
         target = f"{shown.pop(0)}." if node.target is not None else ""
         signature = f"{target}({', '.join(shown)})"
-        return self._report(node, f"found no matching overload for '{node.function}' applied to '{signature}'")
+        text = f"found no matching overload for '{node.function}' applied to '{signature}'"
+        return self._report(node, text, cause)
 
     def _parameter(self) -> Type:
         self._fresh += 1
@@ -311,8 +305,8 @@ class _Checker:
 
     def _message(self, node: Message) -> Type:
         name = node.name.removeprefix(".")
-        if name in TYPE_NAMES or name in MESSAGE_NAMES:
-            raise UnknownMessages(name)
+        if name in TYPE_NAMES or name in MESSAGE_NAMES or name in self._environment.records:
+            raise Unsupported(_MESSAGES, name)
         return self._undeclared(node, node.name)
 
     # --- Loops ---------------------------------------------------------------------------------------------------

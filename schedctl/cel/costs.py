@@ -8,8 +8,10 @@ cel-go's runtime and of Kubernetes' estimator on top of it; names, attributes, l
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
+from schedctl.cel.declarations import Cost
+from schedctl.cel.errors import Aborted, Unsupported
 from schedctl.cel.formats import Format
 from schedctl.cel.networks import CIDR, IP
 from schedctl.cel.quantities import QuantityValue
@@ -17,7 +19,6 @@ from schedctl.cel.semvers import Semver
 from schedctl.cel.urls import URL
 from schedctl.cel.values import (
     MISSING,
-    Aborted,
     Duration,
     Map,
     Opaque,
@@ -27,15 +28,9 @@ from schedctl.cel.values import (
     Value,
     go_type,
 )
-from schedctl.errors import NotModelled
 
-LIMIT = 1_000_000
-"""What an evaluation may cost."""
 NAME, LIST, MAP = 1, 10, 30
 """A name or a step into a value; a list or map that is not constant."""
-
-Cost = Callable[[Sequence[Value], Value], int]
-"""Arguments and result to the cost of a call."""
 
 
 def cost_of(function: str, overload: str) -> Cost | None:
@@ -144,7 +139,7 @@ def _expect(value: Value, kind: type) -> None:
     if isinstance(value, kind):
         return
     if isinstance(value, Opaque):
-        raise NotModelled("DynamicResources", "list functions applied to Kubernetes' own values", "a device selector")
+        raise Unsupported("list functions applied to Kubernetes' own values")
     if kind is int:
         why = f"ref.Val is {go_type(value)}, not types.Int"
     else:

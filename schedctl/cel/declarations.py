@@ -7,8 +7,10 @@ is a type parameter. The libraries declare what they implement in this way, besi
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -37,6 +39,38 @@ class Overload(NamedTuple):
     implementation: Implementation | None
     unguarded: bool
     type_parameters: tuple[str, ...]
+
+
+Cost = Callable[[Sequence[Any], Any], int]
+"""Arguments and result to the cost of a call."""
+
+
+def _no_cost(function: str, overload: str) -> Cost | None:
+    return None
+
+
+@dataclass(frozen=True)
+class Environment:
+    """What expressions may speak of, and how much they may cost.
+
+    Attributes:
+        variables: the type of each, in the order in which an evaluation gets their values.
+        functions: the overloads of each, see `library.functions`.
+        records: the fields of each type of kind STRUCT.
+        cost_of: how a call is charged, by function and overload; None where it costs 1.
+        cost_limit: what an evaluation may cost.
+        step_limit: how many elements all loops of an evaluation may visit together.
+        checks_literals: whether dates, patterns and the like that are written down are looked at while compiling, and
+            lists and maps must not mix types, as in Kubernetes.
+    """
+
+    variables: Mapping[str, types.Type]
+    functions: Mapping[str, Sequence[Overload]]
+    records: Mapping[str, Mapping[str, types.Type]] = field(default_factory=dict)
+    cost_of: Callable[[str, str], Cost | None] = _no_cost
+    cost_limit: float = math.inf
+    step_limit: float = math.inf
+    checks_literals: bool = True
 
 
 _DECLARATION = re.compile(r"(\.?)(\S+) (\S+) \((.*)\) (\S.*)")

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from schedctl.cel.errors import CompileError, Problem
 from schedctl.cel.syntax import (
     STAND_INS,
     Call,
-    CompileError,
     Entry,
     Fold,
     Ident,
@@ -20,7 +20,6 @@ from schedctl.cel.syntax import (
     MapOf,
     Message,
     Node,
-    Problem,
     Select,
     Source,
 )

@@ -14,8 +14,8 @@ from itertools import islice
 from typing import Any
 
 from schedctl.cel.declarations import declare
+from schedctl.cel.errors import Unsupported
 from schedctl.cel.values import NO_SUCH_OVERLOAD, Failure, Value
-from schedctl.errors import NotModelled
 
 _MOST_MEMORY = 64 << 20
 """Bytes for a compiled pattern and its search; RE2's own default is too small for ``\\pL{500}``."""
@@ -36,7 +36,7 @@ class Pattern:
 
     Raises:
         PatternError: Go does not accept the text.
-        NotModelled: it cannot be said whether Go accepts it, or RE2 would need too much memory.
+        Unsupported: it cannot be said whether Go accepts it, or RE2 would need too much memory.
     """
 
     def __init__(self, text: str) -> None:
@@ -128,7 +128,7 @@ def _engine(text: str) -> Any:
     import re2
 
     if text.count("(") > _MOST_GROUPS or _LARGE_COUNT.search(text):
-        raise NotModelled("DynamicResources", "patterns with very many groups or large counts", "a regular expression")
+        raise Unsupported("patterns with very many groups or large counts", detail="a regular expression")
     tried = _ONLY_GO_REFUSES.sub(_spoilt, text)
     try:
         return re2.compile(_encoded(tried), _options())
@@ -154,9 +154,9 @@ def _refusal(why: str, what: str) -> Exception:
     name = _CLASS.fullmatch(what)
     if name and (len(name[1]) > 1 or name[1] in "clmnpsz"):
         # Go knows the classes by longer names, too, and in any case.
-        return NotModelled("DynamicResources", "Unicode classes by such a name in patterns", f"`{what}`")
+        return Unsupported("Unicode classes by such a name in patterns", detail=f"`{what}`")
     if why not in _GO_WORDS:
-        return NotModelled("DynamicResources", "very large patterns", "a regular expression")
+        return Unsupported("very large patterns", detail="a regular expression")
     return PatternError(_GO_WORDS[why], what)
 
 

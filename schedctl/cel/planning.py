@@ -1,8 +1,9 @@
 """From a typed tree to closures, each of which computes a part and adds what that costs.
 
-A *step* takes the frame of an evaluation: the cost so far at 0, the device at 1, and after them a place for every
-variable of every loop. A failure is returned, not raised: ``&&``, ``||`` and loops may go on after one. What ends an
-evaluation at once is raised: `CostExceeded`, and `Aborted` where kube-scheduler's engine itself stumbles.
+A *step* takes the frame of an evaluation: the cost and the elements visited so far, the variables of the environment,
+and a place for every variable of every loop. A failure is returned, not raised: ``&&``, ``||`` and loops may go on
+after one. What ends an evaluation at once is raised: `LimitExceeded`, and `Aborted` where kube-scheduler's engine
+itself stumbles.
 
 Two of the engine's ways show in verdicts and costs. A path such as ``device.attributes[d].x`` is one *attribute*: its
 steps into the value (*qualifiers*) cost 1 each, its root 1, and a branch of ``?:`` that is an attribute is merged into
@@ -11,13 +12,13 @@ it. And what is constant is computed while planning, for free; if that fails, th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from schedctl.cel import conversions, costs, patterns
 from schedctl.cel.checking import TYPE_NAMES
-from schedctl.cel.costs import Cost
-from schedctl.cel.declarations import Implementation, Overload
+from schedctl.cel.declarations import Cost, Environment, Implementation, Overload
+from schedctl.cel.errors import LimitExceeded, PlanError
 from schedctl.cel.operators import OPERATORS
 from schedctl.cel.syntax import (
     OPTIONAL_INDEX,
@@ -40,8 +41,10 @@ from schedctl.cel.values import (
     Duration,
     Failure,
     Map,
+    MissingKey,
     Mutable,
     Optional,
+    Record,
     Timestamp,
     TypeValue,
     Uint,
@@ -56,16 +59,8 @@ from schedctl.cel.values import (
 
 Frame = list[Any]
 Step = Callable[[Frame], Value]
-COST, DEVICE, _FIRST_FREE = 0, 1, 2
+COST, STEPS, FIRST_VARIABLE = 0, 1, 2
 _UNSET: Any = object()
-
-
-class PlanError(Exception):
-    """An expression that cannot be evaluated, which is known before it is; the argument says why."""
-
-
-class CostExceeded(Exception):
-    """The evaluation costs more than it may."""
 
 
 class Plan(NamedTuple):
@@ -75,13 +70,13 @@ class Plan(NamedTuple):
     places: int
 
 
-def plan(root: Node, functions: Mapping[str, Sequence[Overload]]) -> Plan:
+def plan(root: Node, environment: Environment) -> Plan:
     """Return the plan of a typed tree.
 
     Raises:
         PlanError: a part of it that is constant fails.
     """
-    planner = _Planner(functions)
+    planner = _Planner(environment)
     step = planner.plan(root).step()
     return Plan(step, planner.places)
 
@@ -198,14 +193,14 @@ class _Choice(_Attribute):
             frame[COST] -= costs.NAME
             if frame[COST] < 0:
                 # An unsigned count wraps around here, and is far beyond the limit at once.
-                raise CostExceeded
+                raise LimitExceeded
             return value.is_present if value.__class__ is Optional else value
 
         return test
 
 
-class _HiddenDevice(_Attribute):
-    """The device where a variable of the same name hides it: the way out of the loops loses count of the cost."""
+class _HiddenVariable(_Attribute):
+    """A variable where one of a loop has the same name: the way out of the loops loses count of the cost."""
 
     def resolve(self) -> Step:
         resolve = super().resolve()
@@ -217,10 +212,6 @@ class _HiddenDevice(_Attribute):
             return value
 
         return uncounted
-
-
-def _device(frame: Frame) -> Value:
-    return frame[DEVICE]
 
 
 def _absent(frame: Frame) -> Value:
@@ -247,7 +238,7 @@ def _path(root: Step, keys: list[str]) -> Step:
                 value = value.find(key)
                 if value is not MISSING:
                     continue
-                value = _missing_key(key)
+                value = _missing_key(key, value)
             else:
                 value = _step_into(value, key)
                 if value.__class__ is not Failure:
@@ -315,8 +306,8 @@ def _along(frame: Frame, value: Value, qualifiers: list[_Applied]) -> Value:
 _KEYS = frozenset((bool, int, Uint, float, str))
 
 
-def _missing_key(key: Value) -> Failure:
-    return Failure(f"no such key: {shown(key)}")
+def _missing_key(key: Value, value: Value) -> Failure:
+    return Failure(f"no such key: {shown(key)}", MissingKey(key, value))
 
 
 def _step_into(value: Value, key: Value) -> Value:
@@ -324,7 +315,7 @@ def _step_into(value: Value, key: Value) -> Value:
     found = _step_if_present(value, key)
     if found is not MISSING:
         return found
-    return Failure(f"index out of bounds: {shown(key)}") if isinstance(value, list) else _missing_key(key)
+    return Failure(f"index out of bounds: {shown(key)}") if isinstance(value, list) else _missing_key(key, value)
 
 
 def _step_if_present(value: Value, key: Value) -> Value:
@@ -339,7 +330,7 @@ def _step_if_present(value: Value, key: Value) -> Value:
         if isinstance(index, Failure):
             return index
         return value[index] if 0 <= index < len(value) else MISSING
-    return MISSING
+    return value.find(key) if isinstance(value, Record) else MISSING
 
 
 def _index(key: Value) -> int | Failure:
@@ -364,10 +355,12 @@ class _Variable(NamedTuple):
 
 
 class _Planner:
-    def __init__(self, functions: Mapping[str, Sequence[Overload]]) -> None:
-        self._functions = functions
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
+        self._functions = environment.functions
+        self._global_places = {name: place for place, name in enumerate(environment.variables, FIRST_VARIABLE)}
         self._scopes: list[dict[str, _Variable]] = []
-        self.places = _FIRST_FREE
+        self.places = FIRST_VARIABLE + len(environment.variables)
 
     def plan(self, node: Node) -> _Planned:
         match node:
@@ -396,13 +389,14 @@ class _Planner:
     def _ident(self, node: Ident) -> _Planned:
         name = node.name.removeprefix(".")
         if node.type.kind is Kind.TYPE:
-            if name not in TYPE_NAMES:
+            if name not in TYPE_NAMES and name not in self._environment.records:
                 raise PlanError(f"reference to undefined type: {name}")
             return _Constant(TypeValue(name))
         local = next((scope[name] for scope in reversed(self._scopes) if name in scope), None)
-        if local is None:
-            return _Attribute(_device)
-        return _Attribute(_variable(local)) if node.name == name else _HiddenDevice(_device)
+        if local is not None and node.name == name:
+            return _Attribute(_variable(local))
+        root = _variable(_Variable(self._global_places[name]))
+        return _Attribute(root) if local is None else _HiddenVariable(root)
 
     def _select(self, node: Select) -> _Planned:
         if node.name:
@@ -471,7 +465,7 @@ class _Planner:
 
     def _function(self, node: Call, arguments: list[_Planned]) -> Step:
         overload = node.overloads[0] if len(node.overloads) == 1 else ""
-        cost = costs.cost_of(node.function, overload)
+        cost = self._environment.cost_of(node.function, overload)
         steps = [argument.step() for argument in arguments]
         implementation, one_by_one = self._constant_pattern(node, arguments) or self._implementation(node)
         if node.function == "@not_strictly_false":
@@ -563,6 +557,7 @@ class _Planner:
         self._scopes.pop()
         result = self.plan(node.result).step()
         self._scopes.pop()
+        cost_limit, step_limit = self._environment.cost_limit, self._environment.step_limit
 
         def fold(frame: Frame) -> Value:
             frame[accumulator] = _UNSET
@@ -573,13 +568,16 @@ class _Planner:
             if isinstance(rounds, Failure):
                 return rounds
             for items in rounds:
+                frame[STEPS] += 1
+                if frame[STEPS] > step_limit:
+                    raise LimitExceeded
                 for place, item in zip(variables, items, strict=True):
                     frame[place] = item
                 if condition(frame) is False:
                     break
                 frame[accumulator] = step(frame)
-                if frame[COST] > costs.LIMIT:
-                    raise CostExceeded
+                if frame[COST] > cost_limit:
+                    raise LimitExceeded
             return _finished(result(frame))
 
         return fold

@@ -12,8 +12,8 @@ import re
 from schedctl.api import quantities
 from schedctl.api.quantities import Amount, wrap_int64
 from schedctl.cel.declarations import declare
+from schedctl.cel.errors import Unsupported
 from schedctl.cel.values import NO_SUCH_OVERLOAD, Failure, Opaque, Value
-from schedctl.errors import NotModelled
 
 _BAD_FORMAT = Failure("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
 _BAD_NUMBER = Failure("unable to parse numeric part of quantity")
@@ -57,7 +57,7 @@ def _parsed(text: str) -> Amount | Failure:
     try:
         return quantities.parse(text)
     except ValueError as error:
-        raise NotModelled("DynamicResources", "quantities with such exponents", f"{error} in a selector") from None
+        raise Unsupported("quantities with such exponents", str(error)) from None
 
 
 def _quantity(text: str) -> Value:

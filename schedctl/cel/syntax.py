@@ -1,9 +1,10 @@
-"""From text to syntax tree: the engine parses, this module reads the tree it hands out.
+"""From text to syntax tree: cel-expr-python, Google's engine, parses; this module reads the tree it hands out.
 
-The engine (cel-expr-python, Google's own) shares its grammar with the engine kube-scheduler uses, down to the wording
-of syntax errors. It hands out a tree only as a protocol buffer, `cel.expr.ParsedExpr`, which `_Reader` decodes: the
-few fields that matter do not warrant a dependency. Macros are left alone here, except ``optMap`` and ``optFlatMap``
-which the engine always expands.
+The engine shares its grammar with the one that kube-scheduler uses, down to the wording of syntax errors, up to 32
+levels of nesting and 12 errors, where it stops and we say so. It only parses: version 0.1.3 has no values of foreign
+types, no two-variable comprehensions, no cost, and error texts of its own. Its tree is a protocol buffer,
+`cel.expr.ParsedExpr`, which `_Reader` decodes: the few fields that matter do not warrant a dependency. Macros are left
+alone here, except ``optMap`` and ``optFlatMap`` which the engine always expands.
 
 Positions are offsets in code points; `Source` turns them into what a message shows.
 """
@@ -19,10 +20,10 @@ from functools import cache
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+from schedctl.cel.errors import CompileError, Problem, Unsupported
 from schedctl.cel.nesting import excess
 from schedctl.cel.types import DYN, Type
 from schedctl.cel.values import Uint, Value
-from schedctl.errors import NotModelled
 
 STAND_INS = {"optMap": "opt__p", "optFlatMap": "opt_latM_p"}
 """Names of the same length for macros whose misuse `macros` reports along with that of others."""
@@ -32,22 +33,6 @@ _ESCAPED = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
 _LARGEST_SNIPPET = 16384
 _MOST_ERRORS = 100
 _LARGEST_EXPRESSION = 100_000
-
-
-class Problem(NamedTuple):
-    """A compile error: line from 1, column from 0 (-1, 0 where there is no place), text."""
-
-    line: int
-    column: int
-    text: str
-
-
-class CompileError(Exception):
-    """Text that does not compile, with everything found wrong with it."""
-
-    def __init__(self, problems: list[Problem]) -> None:
-        super().__init__(problems)
-        self.problems = problems
 
 
 class Source:
@@ -261,7 +246,7 @@ def parse(source: Source) -> Node:
 
     Raises:
         CompileError: it is not an expression.
-        NotModelled: the engine cannot read it although kube-scheduler's could.
+        Unsupported: the engine cannot read it although kube-scheduler's could.
     """
     if len(source.text) > _LARGEST_EXPRESSION:
         size = f"size: {len(source.text)}, limit {_LARGEST_EXPRESSION}"
@@ -317,7 +302,7 @@ def _check_growth(text: str) -> None:
     """See that the tree stays of a size: what ``optMap`` is called on is there twice once it is expanded.
 
     Raises:
-        NotModelled: the tree would be too large, or it cannot be said how large it would be.
+        Unsupported: the tree would be too large, or it cannot be said how large it would be.
     """
     try:
         root = _fields(_fields(_tree(_engine(), _unexpanded(text)))[2][0])[2][0]
@@ -326,7 +311,7 @@ def _check_growth(text: str) -> None:
     else:
         size = _grown(_Reader(Source(text), {}).node(root))
     if size > _MOST_NODES:
-        raise NotModelled("DynamicResources", "CEL expressions with very many nested macros", "a device selector")
+        raise Unsupported("CEL expressions with very many nested macros")
 
 
 def _grown(node: Node) -> int:
@@ -353,9 +338,7 @@ def _tree(engine: Any, text: str) -> bytes:
             why = excess(text)
             if why:
                 raise CompileError([Problem(-1, -1, why)]) from None
-            raise NotModelled(
-                "DynamicResources", "CEL expressions nested more than 32 deep", "a device selector"
-            ) from None
+            raise Unsupported("CEL expressions nested more than 32 deep") from None
         raise
 
 
@@ -397,7 +380,7 @@ def _problems(report: str, source: Source) -> list[Problem]:
     """Read the engine's report back into problems, and word the few exceptions as kube-scheduler's engine does.
 
     Raises:
-        NotModelled: the engine has no answer where the other one has.
+        Unsupported: the engine has no answer where the other one has.
     """
     report = report.removeprefix("INVALID_ARGUMENT: ").removesuffix(" [INVALID_ARGUMENT]")
     marks = list(_PROBLEM.finditer(report))
@@ -412,9 +395,9 @@ def _problems(report: str, source: Source) -> list[Problem]:
         if _NO_NAME.fullmatch(text) and source.follows(line, column, ".?"):
             problems.append(Problem(line, column, "unsupported ident kind"))
     if not problems:
-        raise NotModelled("DynamicResources", "expressions that the CEL engine refuses as a whole", report)
+        raise Unsupported("expressions that the CEL engine refuses as a whole", detail=report)
     if any(_gives_up(problem, source) for problem in problems):
-        raise NotModelled("DynamicResources", "CEL expressions with very much text that is no CEL", "a device selector")
+        raise Unsupported("CEL expressions with very much text that is no CEL")
     # The grammar is wrong before anything else is, at the same place.
     return sorted(problems, key=lambda problem: not problem.text.startswith("Syntax error"))
 
@@ -435,7 +418,7 @@ def _reworded(text: str, source: Source, line: int, column: int) -> str:
         return f"{_UNREADABLE}{source.written(line, column, shown)}'"
     if text.startswith(("Invalid string literal: ", "Invalid bytes literal: ")):
         if "must end with" in text:
-            raise NotModelled("DynamicResources", "raw strings that end in a backslash", "a device selector")
+            raise Unsupported("raw strings that end in a backslash")
         is_code_point = "is invalid" in text or "exceeds Unicode limit" in text
         return "invalid unicode code point" if is_code_point else "unable to unescape string"
     text = _RESERVED.sub(r"mismatched input '\1' expecting IDENTIFIER", text)

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from schedctl.cel import formatting
 from schedctl.cel.conversions import string_to_duration, string_to_timestamp
+from schedctl.cel.errors import CompileError, Problem, Unsupported
 from schedctl.cel.formatting import Clause, FormatError
 from schedctl.cel.patterns import PatternError, compiled
-from schedctl.cel.syntax import Call, CompileError, ListOf, Literal, MapOf, Node, Problem, Source
+from schedctl.cel.syntax import Call, ListOf, Literal, MapOf, Node, Source
 from schedctl.cel.times import timestamp_of_seconds
 from schedctl.cel.types import Kind, Type
 from schedctl.cel.values import Failure, Value
-from schedctl.errors import NotModelled
 
 
 def validate(root: Node, source: Source) -> None:
@@ -146,10 +146,10 @@ def _present(node: Node) -> Type:
     """Return the type of what an optional element is if it is there.
 
     Raises:
-        NotModelled: the type is unknown, which kube-scheduler does not survive.
+        Unsupported: the type is unknown, which kube-scheduler does not survive.
     """
     if not node.type.parameters:
-        raise NotModelled("DynamicResources", "expressions on which kube-scheduler crashes", "an optional of type dyn")
+        raise Unsupported("expressions on which kube-scheduler crashes", detail="an optional of type dyn")
     return node.type.parameters[0]
 
 

@@ -11,8 +11,10 @@ their type, and equality that fails instead of being false when the other value 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, NamedTuple
+
+from schedctl.cel.errors import Aborted
 
 MAX_INT64, MIN_INT64, MAX_UINT64 = (1 << 63) - 1, -(1 << 63), (1 << 64) - 1
 
@@ -24,12 +26,24 @@ class Uint(int):
 
 
 class Failure:
-    """An error as a value."""
+    """An error as a value.
 
-    __slots__ = ("text",)
+    Attributes:
+        text: Kubernetes' words.
+        cause: what is behind it, for those who word it in their own way: a `MissingKey`, or what a `Record` put there.
+    """
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    __slots__ = ("cause", "text")
+
+    def __init__(self, text: str, cause: Any = None) -> None:
+        self.text, self.cause = text, cause
+
+
+class MissingKey(NamedTuple):
+    """A key was asked for that a value does not have."""
+
+    key: Value
+    value: Value
 
 
 NO_SUCH_OVERLOAD = Failure("no such overload")
@@ -61,6 +75,25 @@ class Opaque:
     def equals(self, other: Any) -> bool | Failure:
         """Return whether the values are equal; comparing with another type is an error."""
         return self == other if type(other) is type(self) else _no_overload(other)
+
+
+class Record(Opaque):
+    """A value of a STRUCT type whose fields are worked out when they are asked for."""
+
+    __slots__ = ("_field", "name")
+
+    def __init__(self, name: str, field: Callable[[str], Value]) -> None:
+        """Make a record of a type; `field` returns the value of a field, MISSING where it is absent."""
+        self.name, self._field = name, field
+
+    @property
+    def type_name(self) -> str:  # type: ignore[override]
+        """The name of its type."""
+        return self.name
+
+    def find(self, key: Value) -> Value:
+        """Return the value of a field, MISSING if there is none."""
+        return self._field(key) if key.__class__ is str else MISSING
 
 
 class Optional:
@@ -145,10 +178,6 @@ _NUMBERS = frozenset((int, Uint, float))
 _HASHED = frozenset((bool, int, Uint, float, type(None)))
 
 
-class Aborted(Exception):
-    """The evaluation ends here and now, where kube-scheduler's engine itself stumbles; the argument is the error."""
-
-
 def token(key: Value) -> Any:
     """Return what a map's entry is kept under: the key if a string, else with its class, or by identity.
 
@@ -193,6 +222,15 @@ def _key_of(kind: type, *parts: Any) -> Value:
     if kind in _HASHED:
         return parts[0]
     return parts[0].key if kind is _Identical else kind(*parts)
+
+
+def from_json(data: Any) -> Value:
+    """Return the value of plain data, as JSON has it; numbers stay whole where they are."""
+    if isinstance(data, Mapping):
+        return Map({token(key): from_json(value) for key, value in data.items()})
+    if isinstance(data, list | tuple):
+        return [from_json(value) for value in data]
+    return data
 
 
 class Duration:

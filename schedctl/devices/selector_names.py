@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from schedctl.errors import NotModelled
-
 if TYPE_CHECKING:
     from schedctl.cel.syntax import Node
 
@@ -34,11 +32,12 @@ class Named(NamedTuple):
 
 def names_in(expression: str) -> tuple[Named, ...]:
     """Return what a selector names, each once; nothing where the text is no expression."""
-    from schedctl.cel.syntax import CompileError, Source, parse
+    from schedctl.cel.errors import CompileError, Unsupported
+    from schedctl.cel.syntax import Source, parse
 
     try:
         return tuple(dict.fromkeys(_names(parse(Source(expression)))))
-    except (CompileError, NotModelled, RecursionError):
+    except (CompileError, Unsupported, RecursionError):
         return ()
 
 

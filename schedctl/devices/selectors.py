@@ -56,15 +56,15 @@ class Selector:
     __slots__ = ("_program", "error", "expression")
 
     def __init__(self, expression: str) -> None:
-        from schedctl.cel import programs
+        from schedctl.devices.selector_programs import DoesNotCompile, compile_selector
 
         expression.encode()
         self.expression = expression
         self.error = ""
         self._program: Program | None = None
         try:
-            self._program = programs.compile_program(expression)
-        except programs.DoesNotCompile as reason:
+            self._program = compile_selector(expression)
+        except DoesNotCompile as reason:
             self.error = str(reason)
 
     def matches(self, device: DeviceView) -> bool:
@@ -89,8 +89,10 @@ class Selector:
         device = content.value
         if isinstance(device, str):
             return device
+        from schedctl.devices import selector_programs
+
         try:
-            verdict = self._program.verdict(device)
+            verdict = selector_programs.verdict(self._program, device)
         except RecursionError:
             raise NotModelled(_PLUGIN, "very deeply nested CEL expressions", "a device selector") from None
         return verdict + _HINT if isinstance(verdict, str) and "no such key:" in verdict else verdict
@@ -125,9 +127,9 @@ class _Content:
     def value(self) -> Any:
         """The device as a value of CEL; as text, the error that keeps it from being one."""
         if self._value is None:
-            from schedctl.cel.programs import device_value
+            from schedctl.devices.selector_programs import device_value
 
-            self._value = device_value(self._device)
+            self._value = device_value(*self._device)
         return self._value
 
 

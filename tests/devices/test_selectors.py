@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedctl.api.devices import Device
-from schedctl.cel import patterns, programs
+from schedctl.cel import patterns
+from schedctl.devices import selector_programs
 from schedctl.devices.selectors import DeviceView, SelectorError, compiled
 from schedctl.errors import NotModelled
 
@@ -745,8 +746,8 @@ def test_what_devices_are_like(device, expression, expected):
     ],
 )
 def test_what_an_evaluation_costs(expression, cost):
-    program = programs.compile_program(expression)
-    assert program.verdict(programs.device_value(GPU)) is True
+    program = selector_programs.compile_selector(expression)
+    assert selector_programs.verdict(program, selector_programs.device_value(*GPU)) is True
     assert program.cost == cost
 
 

@@ -1,0 +1,201 @@
+"""Selectors as CEL programs: what a device is to CEL, and what kube-scheduler says where there is no answer.
+
+`selectors` imports this when the first selector is compiled, since it loads the engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from schedctl.api import quantities
+from schedctl.api.devices import DeviceAttribute, DeviceCapacity
+from schedctl.cel import costs, library, types
+from schedctl.cel.declarations import Environment
+from schedctl.cel.errors import Aborted, CompileError, LimitExceeded, PlanError, Unsupported
+from schedctl.cel.programs import Program, check_text
+from schedctl.cel.quantities import QuantityValue
+from schedctl.cel.semvers import SemverError, parse
+from schedctl.cel.syntax import Source
+from schedctl.cel.values import Failure, Map, Optional, Value, type_name
+from schedctl.errors import NotModelled
+
+_COST_LIMIT = 1_000_000
+_TOO_EXPENSIVE = "operation cancelled: actual cost limit exceeded"
+_MAP = "*types.baseMap"
+_EMPTY = Map({}, native=_MAP)
+
+
+class DoesNotCompile(Exception):
+    """A selector that does not compile; the text is kube-scheduler's."""
+
+
+@cache
+def _environment() -> Environment:
+    device, quantity = types.struct("kubernetes.DRADevice"), types.struct("kubernetes.Quantity")
+    fields = {
+        "driver": types.STRING,
+        "attributes": types.map_of(types.STRING, types.map_of(types.STRING, types.DYN)),
+        "capacity": types.map_of(types.STRING, types.map_of(types.STRING, quantity)),
+        "allowMultipleAllocations": types.BOOL,
+    }
+    return Environment(
+        {"device": device},
+        library.functions(),
+        {device.name: fields},
+        cost_of=costs.cost_of,
+        cost_limit=_COST_LIMIT,
+    )
+
+
+def compile_selector(expression: str) -> Program:
+    """Return the program of a selector.
+
+    Raises:
+        DoesNotCompile: it does not compile, or is not about true and false.
+        NotModelled: kube-scheduler can compile it, and schedctl cannot.
+    """
+    source = Source(expression)
+    try:
+        tree = check_text(source, _environment())
+        if tree.type not in (types.BOOL, types.DYN):
+            raise DoesNotCompile(f"must evaluate to bool or the unknown type, not {tree.type.full_name}")
+        return Program(tree, _environment())
+    except CompileError as error:
+        raise DoesNotCompile(f"compilation failed: {source.render(error.problems)}") from None
+    except PlanError as error:
+        raise DoesNotCompile(f"program instantiation failed: {error}") from None
+    except Aborted as error:
+        raise NotModelled("DynamicResources", "expressions on which kube-scheduler crashes", str(error)) from None
+    except Unsupported as error:
+        raise not_modelled(error) from None
+
+
+def verdict(program: Program, device: Value) -> bool | str:
+    """Return what a selector says of a device, or the error.
+
+    Raises:
+        NotModelled: kube-scheduler has an answer, and schedctl does not.
+    """
+    try:
+        value = program.evaluate(device)
+    except LimitExceeded:
+        return _TOO_EXPENSIVE
+    except Aborted as reason:
+        return str(reason)
+    except Unsupported as error:
+        raise not_modelled(error) from None
+    if value.__class__ is bool:
+        return bool(value)
+    return value.text if isinstance(value, Failure) else _as_bool(value)
+
+
+def not_modelled(error: Unsupported) -> NotModelled:
+    """Return that a selector needs what CEL here does not support."""
+    detail = error.detail or (f"{error.part} in a selector" if error.part else "a device selector")
+    return NotModelled("DynamicResources", error.feature, detail)
+
+
+# --- Devices ------------------------------------------------------------------------------------------------------
+
+
+def device_value(
+    driver: str,
+    attributes: Mapping[str, DeviceAttribute] | None,
+    capacity: Mapping[str, DeviceCapacity] | None,
+    allow_multiple_allocations: bool,
+) -> Map | str:
+    """Return a device, of these fields of `selectors.DeviceView`, as CEL sees it.
+
+    Returns:
+        The device; as text, the error of an attribute that has no value.
+    """
+    attribute_values: dict[str, dict[str, Value]] = {}
+    for name, attribute in sorted((attributes or {}).items()):
+        try:
+            value = _attribute_value(attribute)
+        except ValueError as error:
+            return f"attribute {name}: {error}"
+        domain, identifier = _qualified(name, driver)
+        attribute_values.setdefault(domain, {})[identifier] = value
+    capacity_values: dict[str, dict[str, Value]] = {}
+    for name, amount in (capacity or {}).items():
+        domain, identifier = _qualified(name, driver)
+        capacity_values.setdefault(domain, {})[identifier] = QuantityValue(quantities.parse(amount.value))
+    return Map(
+        {
+            "driver": driver,
+            "allowMultipleAllocations": allow_multiple_allocations,
+            "attributes": _by_domain(attribute_values),
+            "capacity": _by_domain(capacity_values),
+        },
+        native="map[string]interface {}",
+    )
+
+
+def _qualified(name: str, domain: str) -> tuple[str, str]:
+    before, slash, after = name.partition("/")
+    return (before, after) if slash else (domain, name)
+
+
+def _by_domain(values: dict[str, dict[str, Value]]) -> Map:
+    """Return a map of maps in which domains that are not there are empty."""
+    return Map({domain: Map(inner, native=_MAP) for domain, inner in values.items()}, _EMPTY, native="cel.mapper")
+
+
+def _attribute_value(attribute: DeviceAttribute) -> Value:
+    """Return the value of an attribute; lists come first.
+
+    Raises:
+        ValueError: it has none, or a version that is none.
+    """
+    lists = (attribute.int_values, attribute.bool_values, attribute.string_values)
+    for values in lists:
+        if values is not None:
+            return list(values)
+    if attribute.version_values is not None:
+        return [_version(text) for text in attribute.version_values]
+    for value in (attribute.int_value, attribute.bool_value, attribute.string_value):
+        if value is not None:
+            return value
+    if attribute.version_value is not None:
+        return _version(attribute.version_value)
+    raise ValueError("unsupported attribute value")
+
+
+def _version(text: str) -> Value:
+    try:
+        return parse(text)
+    except SemverError as error:
+        raise ValueError(f"parse semantic version: {error}") from None
+
+
+# --- Results that are not true or false ---------------------------------------------------------------------------
+
+_CONVERSIONS = {
+    "bytes": "type conversion error from Bytes to 'bool'",
+    "double": "type conversion error from Double to 'bool'",
+    "google.protobuf.Duration": "type conversion error from 'Duration' to 'bool'",
+    "google.protobuf.Timestamp": "type conversion error from 'Timestamp' to 'bool'",
+    "int": "unsupported type conversion from 'int' to bool",
+    "kubernetes.NamedFormat": "type conversion error from 'Format' to 'bool'",
+    "list": "type conversion error from list to 'bool'",
+    "map": "type conversion error from map to 'bool'",
+    "null_type": "type conversion error from 'null_type' to 'bool'",
+    "optional_type": "optional.none() dereference",
+    "string": "unsupported native conversion from string to 'bool'",
+    "type": "type conversion not supported for 'type'",
+    "uint": "unsupported type conversion from 'uint' to bool",
+}
+
+
+def _as_bool(result: Value) -> bool | str:
+    """Return the truth in an optional, or the error that there is no truth in the result."""
+    value = result
+    while isinstance(value, Optional) and value.is_present:
+        value = value.value
+    if value.__class__ is bool:
+        return bool(value)
+    name = type_name(value)
+    why = _CONVERSIONS.get(name) or f"type conversion error from '{name.rpartition('.')[2]}' to 'bool'"
+    return f"CEL result of type {type_name(result)} could not be converted to bool: {why}"
