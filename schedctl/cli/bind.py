@@ -20,7 +20,7 @@ from schedctl.session.states import LIVE, State, Where, with_state
 
 if TYPE_CHECKING:
     from schedctl.api.pods import Pod
-    from schedctl.live.prebinds import Plan
+    from schedctl.live.plans import BindPlan
     from schedctl.reports.bindings import BindReport
 
 _DRY_RUNS = ("none", "client", "server")
@@ -158,7 +158,7 @@ def _ask(report: BindReport, color: str) -> None:
     questions.ask(f"Bind {summary.pod} to {summary.node} in {report.cluster}?", "nothing was sent")
 
 
-def _sent(report: BindReport, plan: Plan, state: State, *, dry_run: bool) -> BindReport:
+def _sent(report: BindReport, plan: BindPlan, state: State, *, dry_run: bool) -> BindReport:
     """Send the Binding and return the report of what came of it.
 
     Raises:
@@ -168,13 +168,13 @@ def _sent(report: BindReport, plan: Plan, state: State, *, dry_run: bool) -> Bin
 
     from schedctl.cli import terminations
     from schedctl.live.binding import bind as send
-    from schedctl.live.sightings import Sightings
+    from schedctl.live.observed_state import ObservedState
     from schedctl.reports.bindings import BindOutcome
 
     assert state.connection is not None
     assert state.listing is not None
     with terminations.as_interrupts():
-        bound = send(state.connection, plan, Sightings(state.listing), dry_run=dry_run)
+        bound = send(state.connection, plan, ObservedState(state.listing), dry_run=dry_run)
     outcome = BindOutcome.ACCEPTED if dry_run else BindOutcome.BOUND
     summary = replace(report.summary, outcome=outcome, exit_code=_MOVED if bound.moved else 0)
     return replace(report, summary=summary, moved=list(bound.moved), warnings=list(bound.warnings))

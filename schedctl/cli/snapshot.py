@@ -253,7 +253,7 @@ def _with_files(where: Where, paths: tuple[str, ...]) -> Where:
     Raises:
         UsageError: a live cluster is described and none is to be asked.
     """
-    from schedctl.live.access import Access
+    from schedctl.live.kubeconfigs import Access
 
     if not paths:
         return where

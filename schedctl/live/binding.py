@@ -24,39 +24,38 @@ spread over zones has shifted, does not stop a bind, as it does not stop kube-sc
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from schedctl.api.pods import Pod
+from schedctl.api.pods import Container, Pod
+from schedctl.config.types import DEFAULT_SCHEDULER
 from schedctl.errors import ClusterError
 from schedctl.live.codes import CONFLICT, NOT_FOUND
 from schedctl.live.connections import Connection
+from schedctl.live.events import record
 from schedctl.live.faults import Refused
 from schedctl.live.journal import Journal, not_done, said
-from schedctl.live.paths import path_of
-from schedctl.live.prebinds import Plan, Refusal, Step, changes_since, settled, steps
-from schedctl.live.recording import record
-from schedctl.live.sightings import (
-    NODE,
-    POD,
-    Head,
-    Object,
-    Sightings,
-    current,
+from schedctl.live.objects import NODE, POD, Head, Object, current, path_of, read
+from schedctl.live.plans import BindPlan, Refusal, Step
+from schedctl.live.prebind_volumes import wait_for_volumes
+from schedctl.live.prebinds import changes_since, steps
+from schedctl.live.observed_state import (
+    ObservedState,
     node_moved,
     nominations_moved,
     pod_moved,
     pods_moved,
     pods_now_nominated_to,
     pods_now_on,
-    read,
 )
 
 AGAIN = "the decision is out of date; run it again"
-Settle = Callable[[Connection, Plan], None]
+Settle = Callable[[Connection, BindPlan], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +95,7 @@ def binding(pod: Pod, node: str, resource_version: str = "") -> Object:
 
 
 def bind(
-    connection: Connection, plan: Plan, sightings: Sightings, *, dry_run: bool = False, settle: Settle = settled
+    connection: Connection, plan: BindPlan, observed: ObservedState, *, dry_run: bool = False, settle: Settle = wait_for_volumes
 ) -> Bound:
     """Bind a pod as planned, or have the API server say whether it would.
 
@@ -113,10 +112,10 @@ def bind(
         ClusterError: the API server refuses, or nobody knows whether the pod is bound.
     """
     written = steps(plan)
-    before = sightings.get(POD, plan.pod.key)
+    before = observed.get(POD, plan.pod.key)
     seen: Pod = read(before, Pod) if before is not None else plan.pod
-    words = changes_since(connection, sightings, plan, written)
-    look = _look(connection, plan, sightings, seen, words)
+    words = changes_since(connection, observed, plan, written)
+    look = _look(connection, plan, observed, seen, words)
     if written and not dry_run:
         _rehearse(connection, plan, look, written)
     journal = Journal(connection, dry_run=dry_run)
@@ -127,7 +126,7 @@ def bind(
         if written:
             if not dry_run:
                 settle(connection, plan)
-            look = _look(connection, plan, sightings, seen, [], told=bool(plan.mappings))
+            look = _look(connection, plan, observed, seen, [], told=bool(plan.mappings))
         try:
             sent = not dry_run
             _send(journal, plan, look.version)
@@ -148,7 +147,7 @@ def bind(
 
 
 def _look(
-    connection: Connection, plan: Plan, sightings: Sightings, seen: Pod, words: list[str], *, told: bool = False
+    connection: Connection, plan: BindPlan, observed: ObservedState, seen: Pod, words: list[str], *, told: bool = False
 ) -> _Look:
     """Read again what the decision was made on, what the API server does not guard last.
 
@@ -167,9 +166,9 @@ def _look(
     pod = current(connection, POD, plan.pod.key)
     words += _of_pod(seen, pod, told)
     pods = pods_now_on(connection, name)
-    words += pods_moved(sightings.pods_on(name), pods)
-    words += nominations_moved(seen, sightings.nominated_to(name), pods_now_nominated_to(connection, name))
-    before, node = sightings.get(NODE, name), current(connection, NODE, name)
+    words += pods_moved(observed.pods_on(name), pods)
+    words += nominations_moved(seen, observed.nominated_to(name), pods_now_nominated_to(connection, name))
+    before, node = observed.get(NODE, name), current(connection, NODE, name)
     if before is None or node is None:
         words.append(f"node {name} is gone")
     else:
@@ -201,7 +200,7 @@ def _of_pod(seen: Pod, body: bytes | None, told: bool) -> list[str]:
     return [f"it has changed: {how}"] if how else []
 
 
-def _rehearse(connection: Connection, plan: Plan, look: _Look, written: Sequence[Step]) -> None:
+def _rehearse(connection: Connection, plan: BindPlan, look: _Look, written: Sequence[Step]) -> None:
     """Have the API server say whether it would take every write.
 
     Raises:
@@ -217,7 +216,7 @@ class _Unknown(ClusterError):
     """Nobody knows whether the pod is bound; what PreBind wrote stays, for the pod may need it."""
 
 
-def _send(journal: Journal, plan: Plan, version: str) -> None:
+def _send(journal: Journal, plan: BindPlan, version: str) -> None:
     """Send the Binding.
 
     Raises:
@@ -237,7 +236,7 @@ def _is_proof(fault: BaseException) -> bool:
     return isinstance(fault, ClusterError) and not isinstance(fault, _Unknown) and not_done(fault)
 
 
-def _found_out(connection: Connection, plan: Plan, fault: BaseException) -> str:
+def _found_out(connection: Connection, plan: BindPlan, fault: BaseException) -> str:
     """Find out whether a Binding was done that nobody answered, and return what was unclear about one that was.
 
     Raises:
@@ -259,7 +258,7 @@ def _found_out(connection: Connection, plan: Plan, fault: BaseException) -> str:
     raise _Unknown(f"{why}; pod {plan.pod.key} is not bound, and may still come to be", "look again in a minute")
 
 
-def _recorded(journal: Journal, plan: Plan) -> list[str]:
+def _recorded(journal: Journal, plan: BindPlan) -> list[str]:
     try:
         record(journal, plan.pod, plan.node)
     except ClusterError as fault:
@@ -268,7 +267,7 @@ def _recorded(journal: Journal, plan: Plan) -> list[str]:
     return []
 
 
-def _moved_since(connection: Connection, plan: Plan, look: _Look) -> list[str]:
+def _moved_since(connection: Connection, plan: BindPlan, look: _Look) -> list[str]:
     """Return what moved between the last look and the bind, by looking once more."""
     try:
         body = current(connection, POD, plan.pod.key)
@@ -285,3 +284,17 @@ def _moved_since(connection: Connection, plan: Plan, look: _Look) -> list[str]:
     others = {uid: each for uid, each in pods.items() if uid != plan.pod.metadata.uid}
     node_words = node_moved(plan.node, look.node, node)
     return [*words, *([node_words] if node_words else []), *pods_moved(look.pods, others)]
+
+
+def not_ours(scheduler_name: str, profiles: Container[str]) -> str:
+    """Return why the pods of a scheduler are not ours to bind, "" where they are.
+
+    Args:
+        scheduler_name: the ``schedulerName`` of the pod.
+        profiles: the scheduler names of the configuration that was given.
+    """
+    if scheduler_name == DEFAULT_SCHEDULER:
+        return "pods of default-scheduler are bound by the cluster's own kube-scheduler"
+    if scheduler_name not in profiles:
+        return f"the pod is left to scheduler {scheduler_name}, and no profile of that name was given"
+    return ""

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import msgspec
 
 from schedctl.live import faults
-from schedctl.live.access import Access
 from schedctl.live.codes import TOO_MANY_REQUESTS
 from schedctl.live.faults import Foreign, Refused, Unanswered
+from schedctl.live.kubeconfigs import Access
 from schedctl.live.transports import Transport
 
 if TYPE_CHECKING:

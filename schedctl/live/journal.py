@@ -17,7 +17,7 @@ from schedctl.errors import ClusterError
 from schedctl.live.codes import CONFLICT, INTERNAL_ERROR, NOT_FOUND, TOO_MANY_REQUESTS
 from schedctl.live.connections import Connection
 from schedctl.live.faults import Refused, Unanswered
-from schedctl.live.sightings import Object, whole
+from schedctl.live.objects import Object, whole
 
 Repair = Callable[[Object], Object | None]
 """An object that has moved on to what of it can still be taken back; None for nothing."""

@@ -277,3 +277,22 @@ def _near(name: str, known: Sequence[str]) -> str:
 
 def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How to reach a cluster; "" and None stand for what the kubeconfig says.
+
+    Attributes:
+        context: the context of the kubeconfig, "" for the current one.
+        kubeconfig: the file, "" for ``$KUBECONFIG``, ``~/.kube/config``, or the account of the pod that this runs in.
+        user: whom to impersonate, "" for nobody.
+        groups: the groups to impersonate.
+        timeout: seconds that one request may take, None for no limit but a patience of our own.
+    """
+
+    context: str = ""
+    kubeconfig: str = ""
+    user: str = ""
+    groups: tuple[str, ...] = ()
+    timeout: float | None = None

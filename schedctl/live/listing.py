@@ -29,8 +29,8 @@ from schedctl.errors import ClusterError
 from schedctl.live.codes import EXPIRED, FORBIDDEN, NOT_FOUND
 from schedctl.live.connections import Connection
 from schedctl.live.faults import Refused, Unanswered
+from schedctl.live.objects import collection
 from schedctl.live.pages import pages
-from schedctl.live.paths import collection
 
 Progress = Callable[[str, int, int], None]
 """Called with a kind, how many of its objects are there, and how many there are to be in all as far as is known."""

@@ -34,8 +34,7 @@ from urllib.parse import quote, unquote, urlencode, urlsplit
 import schedctl
 from schedctl.errors import ClusterError, UsageError
 from schedctl.live import credential_plugins, faults, kubeconfigs
-from schedctl.live.access import Access
-from schedctl.live.kubeconfigs import Context
+from schedctl.live.kubeconfigs import Access, Context
 
 if TYPE_CHECKING:
     import urllib3

@@ -25,7 +25,7 @@ from schedctl.live import codes, listing
 from schedctl.live.connections import Connection
 from schedctl.live.faults import Refused
 from schedctl.live.listing import NEEDED, Listing
-from schedctl.live.paths import collection
+from schedctl.live.objects import collection
 
 SECONDS: Final = 300
 """After how many seconds a server is asked to end a watch, which then goes on in a new request."""

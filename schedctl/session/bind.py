@@ -13,9 +13,11 @@ from schedctl.explain import explanations
 from schedctl.explain.decisions import Decision, decide
 from schedctl.framework.extenders import Extender
 from schedctl.live.binding import binding
-from schedctl.live.ownership import not_ours
-from schedctl.live.prebinds import Changed, Plan, Refusal, Step, steps
-from schedctl.live.sightings import POD, Head, Sightings, read
+from schedctl.live.binding import not_ours
+from schedctl.live.prebinds import steps
+from schedctl.live.plans import (ChangedObject, BindPlan, Refusal, Step)
+from schedctl.live.observed_state import ObservedState
+from schedctl.live.objects import (POD, Head, read)
 from schedctl.reports.bindings import BindOutcome, BindReport, BindSummary, PlannedWrite, outcome_of
 from schedctl.reports.explanations import Explanation, InputDigest, Metadata, NodeVerdict, Verdict
 from schedctl.scheduler import Scheduler
@@ -58,7 +60,7 @@ class Planned:
     """
 
     report: BindReport
-    plan: Plan | None = None
+    plan: BindPlan | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ def plan(wish: Wish, state: State, chosen: Chosen) -> Planned:
     node = wish.node or explanation.chosen
     no = _before(wish, chosen, explanation, foreign)
     decision = decide(scheduler, PodInfo(pod), node) if no is None else None
-    found: Plan | None = None
+    found: BindPlan | None = None
     written: list[Step] = []
     if decision is not None and decision.refusal:
         no = _No(BindOutcome.REFUSED, decision.refusal)
@@ -156,15 +158,15 @@ def _refusals(node: str, explanation: Explanation) -> str:
     return f"{node} will not do"
 
 
-def _plan(pod: Pod, decision: Decision) -> Plan:
-    changed = tuple(Changed(before, after) for before, after in decision.changed)
-    return Plan(pod, decision.node, changed, decision.mappings, decision.patience)
+def _plan(pod: Pod, decision: Decision) -> BindPlan:
+    changed = tuple(ChangedObject(before, after) for before, after in decision.changed)
+    return BindPlan(pod, decision.node, changed, decision.mappings, decision.patience)
 
 
 def _version(state: State, pod: Pod) -> str:
     """Return the resourceVersion of a pod as it was listed, "" where it was not."""
     if state.listing is None:
         return ""
-    body = Sightings(state.listing).get(POD, pod.key)
+    body = ObservedState(state.listing).get(POD, pod.key)
     version: str = read(body, Head).metadata.resource_version if body is not None else ""
     return version

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from schedctl.api.gaps import Gap
     from schedctl.api.kinds import Kind
     from schedctl.errors import Problem
-    from schedctl.live.access import Access
+    from schedctl.live.kubeconfigs import Access
     from schedctl.live.connections import Connection
     from schedctl.live.listing import Listing
     from schedctl.sources import Manifests
@@ -121,7 +121,7 @@ class Where:
             ClusterError: it cannot be.
         """
         if self._connection is None:
-            from schedctl.live.access import Access
+            from schedctl.live.kubeconfigs import Access
             from schedctl.live.connections import Connection
 
             self._connection = Connection.open(self.access or Access())
@@ -219,7 +219,7 @@ def _where(given: Mapping[str, Any], context: typer.Context) -> Where:
         UsageError: a live cluster is described and none is to be asked.
     """
     from schedctl.cli import durations
-    from schedctl.live.access import Access
+    from schedctl.live.kubeconfigs import Access
 
     paths = tuple(given["filename"] or ())
     described = [name for name in _OF_A_CLUSTER if given[name]]

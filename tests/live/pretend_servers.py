@@ -14,7 +14,7 @@ from schedctl.api.kinds import KINDS, named
 from schedctl.live.connections import Answer
 from schedctl.live.faults import refused
 from schedctl.live.listing import Listing, Page
-from schedctl.live.paths import collection, path_of
+from schedctl.live.objects import (collection, path_of)
 
 Object = dict[str, Any]
 _KEPT = ("extendedResourceClaimStatus",)

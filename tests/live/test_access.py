@@ -12,7 +12,7 @@ import pytest
 from kubernetes.config import incluster_config
 
 from schedctl.errors import ClusterError, UsageError
-from schedctl.live.access import Access
+from schedctl.live.kubeconfigs import Access
 from schedctl.live.connections import Connection
 from tests.live.servers import Cluster, Reply, proxying, status
 

@@ -26,11 +26,11 @@ from schedctl.api.kinds import named
 from schedctl.config import loading
 from schedctl.explain.decisions import decide
 from schedctl.live import listing
-from schedctl.live.access import Access
+from schedctl.live.kubeconfigs import Access
 from schedctl.live.binding import Bound, bind
 from schedctl.live.connections import Answer, Connection
-from schedctl.live.prebinds import Changed, Plan, Refusal
-from schedctl.live.sightings import Sightings
+from schedctl.live.plans import (ChangedObject, BindPlan, Refusal)
+from schedctl.live.observed_state import ObservedState
 from schedctl.scheduler import Scheduler
 from schedctl.workloads.clusters import assemble
 from tests.cluster.control_plane import KIT, Api, Object, Refused
@@ -85,7 +85,7 @@ def command(schedctl, control_plane, tmp_path):
     return run
 
 
-def decided(connection: Connection, key: str, *, kinds=("Pod", "Node")) -> tuple[Plan, Sightings]:
+def decided(connection: Connection, key: str, *, kinds=("Pod", "Node")) -> tuple[BindPlan, ObservedState]:
     """A decision about a pod, made on what the API server lists."""
     listed = listing.read(connection, [named(kind) for kind in kinds])
     manifests = sources.load_listed(connection.name, (page.body for page in listed.pages))
@@ -93,8 +93,8 @@ def decided(connection: Connection, key: str, *, kinds=("Pod", "Node")) -> tuple
     scheduler = Scheduler(cluster, loading.load((HEADER + PROFILE).encode(), "test"))
     info = cluster.pending[key]
     decision = decide(scheduler, info, scheduler.attempt(info).chosen)
-    changed = tuple(Changed(before, after) for before, after in decision.changed)
-    return Plan(info.pod, decision.node, changed, decision.mappings, 20.0), Sightings(listed)
+    changed = tuple(ChangedObject(before, after) for before, after in decision.changed)
+    return BindPlan(info.pod, decision.node, changed, decision.mappings, 20.0), ObservedState(listed)
 
 
 class Interrupted:
@@ -203,12 +203,12 @@ def test_the_roles_that_ship_are_enough(api, command, namespace, control_plane):
 
 def test_two_binds_of_one_decision_end_in_one(api, namespace, control_plane):
     connection = Connection.open(Access(kubeconfig=str(control_plane.kubeconfig)))
-    plan, sightings = decided(connection, f"{namespace}/web")
+    plan, observed = decided(connection, f"{namespace}/web")
     outcomes: Counter[str] = Counter()
 
     def try_it() -> None:
         try:
-            bind(connection, plan, sightings)
+            bind(connection, plan, observed)
             outcomes["bound"] += 1
         except Refusal:
             outcomes["refused"] += 1
@@ -323,11 +323,11 @@ def _run(race: Race, connection: Connection, forced: Any) -> str:
     for obj in (node(race.name), race.neighbour, race.pod):
         race.api.create(obj)
     try:
-        plan, sightings = decided(connection, f"{race.namespace}/{race.name}")
+        plan, observed = decided(connection, f"{race.namespace}/{race.name}")
         assert plan.node == race.name
         given = Interrupted(connection, part.format(race.name), lambda: move(race)) if move else connection
         try:
-            bound: Bound | None = bind(given, plan, sightings)
+            bound: Bound | None = bind(given, plan, observed)
             said = ""
         except Refusal as refusal:
             bound, said = None, str(refusal)
@@ -381,8 +381,8 @@ def test_what_moves_in_the_one_moment_that_cannot_be_closed_is_told(control_plan
     for obj in (node(race.name), race.neighbour, race.pod):
         control_plane.api.create(obj)
     connection = Connection.open(Access(kubeconfig=str(control_plane.kubeconfig)))
-    plan, sightings = decided(connection, f"{namespace}/late")
-    bound = bind(Interrupted(connection, BINDING, lambda: move(race)), plan, sightings)
+    plan, observed = decided(connection, f"{namespace}/late")
+    bound = bind(Interrupted(connection, BINDING, lambda: move(race)), plan, observed)
     assert any(words in each for each in bound.moved)
     control_plane.api.delete(pod(namespace, "late-new"))
 
@@ -598,7 +598,7 @@ def test_a_bind_that_fails_in_the_end_leaves_everything_as_it_was(controlled):
     _create(controlled, both)
     connection = Connection.open(Access(kubeconfig=str(controlled.kubeconfig)))
     kinds = ("Pod", "Node", "ResourceClaim", "ResourceSlice", "DeviceClass")
-    plan, sightings = decided(connection, "default/ext-back", kinds=kinds)
+    plan, observed = decided(connection, "default/ext-back", kinds=kinds)
     before = [_unversioned(controlled.get(each)) for each in (_claim("back"), both)]
 
     def relabel() -> None:
@@ -607,7 +607,7 @@ def test_a_bind_that_fails_in_the_end_leaves_everything_as_it_was(controlled):
         controlled.replace({"apiVersion": "v1", "kind": "Pod", **stored})
 
     with pytest.raises(Refusal, match=r"Precondition failed.*lets nobody clear it"):
-        bind(Interrupted(connection, BINDING, relabel), plan, sightings)
+        bind(Interrupted(connection, BINDING, relabel), plan, observed)
     before[1]["metadata"]["labels"]["late"] = "yes"
     after = [_unversioned(controlled.get(each)) for each in (_claim("back"), both)]
     assert after[0] == before[0]

@@ -12,9 +12,10 @@ from schedctl.live.binding import bind, binding
 from schedctl.live.connections import Answer
 from schedctl.live.faults import Refused, Unanswered
 from schedctl.live.journal import not_done
-from schedctl.live.ownership import not_ours
-from schedctl.live.prebinds import Plan, Refusal
-from schedctl.live.sightings import POD, Sightings, read
+from schedctl.live.binding import not_ours
+from schedctl.live.plans import (BindPlan, Refusal)
+from schedctl.live.observed_state import ObservedState
+from schedctl.live.objects import (POD, read)
 from tests.live.pretend_servers import Object, PretendServer
 
 WEB, NODE = "/api/v1/namespaces/shop/pods/web", "/api/v1/nodes/node-1"
@@ -43,17 +44,17 @@ def server() -> PretendServer:
     return PretendServer(node("node-1"), node("node-2"), pod("web"), pod("db", "node-1"))
 
 
-def plan_of(server: PretendServer) -> tuple[Plan, Sightings]:
-    sightings = Sightings(server.listing())
-    body = sightings.get(POD, "shop/web")
+def plan_of(server: PretendServer) -> tuple[BindPlan, ObservedState]:
+    observed = ObservedState(server.listing())
+    body = observed.get(POD, "shop/web")
     assert body is not None
     found: Pod = read(body, Pod)
-    return Plan(found, "node-1"), sightings
+    return BindPlan(found, "node-1"), observed
 
 
 def test_an_unchanged_pod_is_bound_and_an_event_says_so(server):
-    plan, sightings = plan_of(server)
-    bound = bind(server, plan, sightings)
+    plan, observed = plan_of(server)
+    bound = bind(server, plan, observed)
     assert (bound.moved, bound.warnings) == ((), ())
     assert server.objects[WEB]["spec"]["nodeName"] == "node-1"
     (event,) = server.events
@@ -139,11 +140,11 @@ MOVES = {
 
 @pytest.mark.parametrize("move", MOVES)
 def test_a_bind_is_refused_when(server, move):
-    plan, sightings = plan_of(server)
+    plan, observed = plan_of(server)
     change, words = MOVES[move]
     change(server)
     with pytest.raises(Refusal) as refused:
-        bind(server, plan, sightings)
+        bind(server, plan, observed)
     assert words in str(refused.value)
     assert "shop/web is not bound to node-1" in str(refused.value)
     assert refused.value.exit_code == 4
@@ -172,9 +173,9 @@ def _status(path: str, **status: Any):
     ],
 )
 def test_a_bind_is_sent_although(server, change):
-    plan, sightings = plan_of(server)
+    plan, observed = plan_of(server)
     change(server)
-    bind(server, plan, sightings)
+    bind(server, plan, observed)
     assert server.objects[WEB]["spec"]["nodeName"] == "node-1"
 
 
@@ -187,14 +188,14 @@ def test_a_bind_is_sent_although(server, change):
     ],
 )
 def test_what_moves_in_the_last_moment_is_told(server, move, moved):
-    plan, sightings = plan_of(server)
+    plan, observed = plan_of(server)
 
     def before(method: str, path: str) -> None:
         if path == BINDING:
             MOVES[move][0](server)
 
     server.before = before
-    bound = bind(server, plan, sightings)
+    bound = bind(server, plan, observed)
     assert bound.moved == (moved,)
 
 
@@ -209,7 +210,7 @@ def test_what_moves_in_the_last_moment_is_told(server, move, moved):
     ],
 )
 def test_the_api_server_itself_refuses_what_happens_to_the_pod_in_the_last_moment(server, move):
-    plan, sightings = plan_of(server)
+    plan, observed = plan_of(server)
 
     def before(method: str, path: str) -> None:
         if path == BINDING:
@@ -217,18 +218,18 @@ def test_the_api_server_itself_refuses_what_happens_to_the_pod_in_the_last_momen
 
     server.before = before
     with pytest.raises(Refusal, match="is not bound to node-1"):
-        bind(server, plan, sightings)
+        bind(server, plan, observed)
 
 
 def test_an_event_that_cannot_be_recorded_is_a_warning(server):
-    plan, sightings = plan_of(server)
+    plan, observed = plan_of(server)
 
     def before(method: str, path: str) -> None:
         if path.endswith("/events"):
             raise server.forbid(method, path)
 
     server.before = before
-    bound = bind(server, plan, sightings)
+    bound = bind(server, plan, observed)
     assert "the event could not be recorded" in bound.warnings[0]
     assert server.objects[WEB]["spec"]["nodeName"] == "node-1"
 
@@ -246,16 +247,16 @@ def _silent(server: PretendServer, *, done: bool) -> None:
 
 
 def test_a_bind_that_nobody_answered_is_looked_after(server):
-    plan, sightings = plan_of(server)
+    plan, observed = plan_of(server)
     _silent(server, done=True)
-    assert bind(server, plan, sightings).warnings == ("the server fell silent; but pod shop/web is bound to node-1",)
+    assert bind(server, plan, observed).warnings == ("the server fell silent; but pod shop/web is bound to node-1",)
 
 
 def test_a_bind_that_may_still_come_is_told_as_such(server):
-    plan, sightings = plan_of(server)
+    plan, observed = plan_of(server)
     _silent(server, done=False)
     with pytest.raises(ClusterError, match="is not bound, and may still come to be"):
-        bind(server, plan, sightings)
+        bind(server, plan, observed)
 
 
 def _bound_and(server: PretendServer, after) -> None:
@@ -299,10 +300,10 @@ def test_a_second_interrupt_leaves_it_open_whether_the_pod_is_bound(server):
 
 
 def test_a_dry_run_that_nobody_answers_leaves_nothing_open(server):
-    plan, sightings = plan_of(server)
+    plan, observed = plan_of(server)
     _silent(server, done=False)
     with pytest.raises(Unanswered) as raised:
-        bind(server, plan, sightings, dry_run=True)
+        bind(server, plan, observed, dry_run=True)
     assert str(raised.value) == "the server fell silent"
 
 
@@ -311,14 +312,14 @@ def test_a_dry_run_that_nobody_answers_leaves_nothing_open(server):
 )
 def test_a_pod_of_a_priority_that_is_nominated_to_the_node_meanwhile_comes_first(server, priority, refused):
     server.change(WEB, lambda obj: obj["spec"].update(priority=20))
-    plan, sightings = plan_of(server)
+    plan, observed = plan_of(server)
     promised = pod("promised", priority=priority)
     server.put({**promised, "status": {"phase": "Pending", "nominatedNodeName": "node-1"}})
     if refused:
         with pytest.raises(Refusal, match="shop/promised was nominated to the node"):
-            bind(server, plan, sightings)
+            bind(server, plan, observed)
     else:
-        bind(server, plan, sightings)
+        bind(server, plan, observed)
     assert bool(server.writes()) == (not refused)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schedctl.live import events
-from schedctl.live.access import Access
+from schedctl.live.kubeconfigs import Access
 from schedctl.live.connections import Connection
 from tests.live.servers import Cluster
 

@@ -12,9 +12,9 @@ from schedctl import sources
 from schedctl.api.kinds import KINDS, named
 from schedctl.errors import ClusterError
 from schedctl.live import listing
-from schedctl.live.access import Access
+from schedctl.live.kubeconfigs import Access
 from schedctl.live.connections import Connection
-from schedctl.live.paths import collection
+from schedctl.live.objects import collection
 from tests.live.servers import Cluster, Reply, status
 
 pytestmark = pytest.mark.usefixtures("impatient")

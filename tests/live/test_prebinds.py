@@ -14,8 +14,10 @@ from schedctl.errors import ClusterError
 from schedctl.explain.decisions import decide
 from schedctl.live.binding import bind
 from schedctl.live.connections import Answer
-from schedctl.live.prebinds import Changed, Plan, Refusal, settled, steps
-from schedctl.live.sightings import Sightings
+from schedctl.live.prebinds import steps
+from schedctl.live.prebind_volumes import wait_for_volumes
+from schedctl.live.plans import (ChangedObject, BindPlan, Refusal)
+from schedctl.live.observed_state import ObservedState
 from schedctl.scheduler import Scheduler
 from schedctl.workloads.clusters import assemble
 from tests.live.pretend_servers import Object, PretendServer
@@ -120,7 +122,7 @@ def extended() -> list[Object]:
     ]
 
 
-def decided(*objects: Object) -> tuple[PretendServer, Plan, Sightings]:
+def decided(*objects: Object) -> tuple[PretendServer, BindPlan, ObservedState]:
     """A decision about the pod ``web`` on a cluster of two nodes and these objects."""
     server = PretendServer(node("node-1"), node("node-2"), *objects)
     listing = server.listing()
@@ -130,8 +132,8 @@ def decided(*objects: Object) -> tuple[PretendServer, Plan, Sightings]:
     info = cluster.pending["shop/web"]
     decision = decide(scheduler, info, scheduler.attempt(info).chosen)
     assert not decision.refusal
-    changed = tuple(Changed(before, after) for before, after in decision.changed)
-    return server, Plan(info.pod, decision.node, changed, decision.mappings, 5.0), Sightings(listing)
+    changed = tuple(ChangedObject(before, after) for before, after in decision.changed)
+    return server, BindPlan(info.pod, decision.node, changed, decision.mappings, 5.0), ObservedState(listing)
 
 
 class Controllers:
@@ -156,18 +158,18 @@ class Controllers:
 
 
 def patient(server: PretendServer):
-    return partial(settled, sleep=Controllers(server).work)
+    return partial(wait_for_volumes, sleep=Controllers(server).work)
 
 
 def impatient(moves=lambda seconds: None):
     ticks = iter(range(100))
-    return partial(settled, now=lambda: float(next(ticks)), sleep=moves)
+    return partial(wait_for_volumes, now=lambda: float(next(ticks)), sleep=moves)
 
 
 def test_a_volume_is_kept_for_its_claim_before_the_pod_is_bound():
-    server, plan, sightings = decided(*storage())
+    server, plan, observed = decided(*storage())
     before = copy.deepcopy(server.objects)
-    bind(server, plan, sightings, settle=patient(server))
+    bind(server, plan, observed, settle=patient(server))
     volume, claim = server.objects[VOLUME], before[CLAIM]
     assert volume["spec"]["claimRef"] == {
         "apiVersion": "v1",
@@ -183,15 +185,15 @@ def test_a_volume_is_kept_for_its_claim_before_the_pod_is_bound():
 
 
 def test_a_claim_whose_volume_is_made_says_for_which_node():
-    server, plan, sightings = decided(*storage("disks.example.com", volume=False))
-    bind(server, plan, sightings, settle=patient(server))
+    server, plan, observed = decided(*storage("disks.example.com", volume=False))
+    bind(server, plan, observed, settle=patient(server))
     assert server.objects[CLAIM]["metadata"]["annotations"]["volume.kubernetes.io/selected-node"] == plan.node
     assert server.writes()[:2] == [f"PUT {CLAIM}", f"POST {BINDING}"]
 
 
 def test_a_claim_gets_its_devices_with_their_configuration_and_is_reserved():
-    server, plan, sightings = decided(*devices())
-    bind(server, plan, sightings)
+    server, plan, observed = decided(*devices())
+    bind(server, plan, observed)
     claim = server.objects[GPUS]
     assert claim["metadata"]["finalizers"] == ["resource.kubernetes.io/delete-protection"]
     allocation = claim["status"]["allocation"]
@@ -205,8 +207,8 @@ def test_a_claim_gets_its_devices_with_their_configuration_and_is_reserved():
 
 
 def test_a_claim_is_made_for_extended_resources_and_the_pod_says_which():
-    server, plan, sightings = decided(*extended())
-    bind(server, plan, sightings)
+    server, plan, observed = decided(*extended())
+    bind(server, plan, observed)
     told = server.objects[WEB]["status"]["extendedResourceClaimStatus"]
     assert told["requestMappings"] == [
         {"containerName": "app", "resourceName": "example.com/gpu", "requestName": "container-0-request-1"}
@@ -233,7 +235,7 @@ def _plain(objects: dict[str, Object]) -> dict[str, Object]:
 
 @pytest.mark.parametrize("what", EVERYTHING)
 def test_everything_is_as_before_if_the_pod_cannot_be_bound_in_the_end(what):
-    server, plan, sightings = decided(*EVERYTHING[what]())
+    server, plan, observed = decided(*EVERYTHING[what]())
     before = _plain(server.objects)
 
     def hook(method: str, path: str) -> None:
@@ -242,7 +244,7 @@ def test_everything_is_as_before_if_the_pod_cannot_be_bound_in_the_end(what):
 
     server.before = hook
     with pytest.raises(Refusal, match="is not bound to node-1") as refused:
-        bind(server, plan, sightings, settle=lambda connection, plan: None)
+        bind(server, plan, observed, settle=lambda connection, plan: None)
     assert server.objects[WEB]["spec"]["nodeName"] == "node-2"
     lasting = "extendedResourceClaimStatus" in server.objects[WEB]["status"]
     assert lasting == ("the API server lets nobody clear it" in str(refused.value)) == (what == "extended resources")
@@ -251,16 +253,16 @@ def test_everything_is_as_before_if_the_pod_cannot_be_bound_in_the_end(what):
 
 @pytest.mark.parametrize("what", EVERYTHING)
 def test_nothing_is_written_if_the_pod_has_moved_already(what):
-    server, plan, sightings = decided(*EVERYTHING[what]())
+    server, plan, observed = decided(*EVERYTHING[what]())
     _bound_elsewhere(server)
     with pytest.raises(Refusal):
-        bind(server, plan, sightings)
+        bind(server, plan, observed)
     assert server.writes() == []
 
 
 @pytest.mark.parametrize("what", EVERYTHING)
 def test_nothing_is_written_if_a_right_is_missing_at_the_end(what):
-    server, plan, sightings = decided(*EVERYTHING[what]())
+    server, plan, observed = decided(*EVERYTHING[what]())
 
     def hook(method: str, path: str) -> None:
         if path == BINDING:
@@ -268,43 +270,43 @@ def test_nothing_is_written_if_a_right_is_missing_at_the_end(what):
 
     server.before = hook
     with pytest.raises(ClusterError, match="403"):
-        bind(server, plan, sightings, settle=lambda connection, plan: None)
+        bind(server, plan, observed, settle=lambda connection, plan: None)
     assert server.writes() == []
 
 
 @pytest.mark.parametrize("what", EVERYTHING)
 def test_a_dry_run_writes_nothing(what):
-    server, plan, sightings = decided(*EVERYTHING[what]())
+    server, plan, observed = decided(*EVERYTHING[what]())
     before = copy.deepcopy(server.objects)
-    bind(server, plan, sightings, dry_run=True)
+    bind(server, plan, observed, dry_run=True)
     assert server.objects == before
     assert server.writes() == []
 
 
 def test_volumes_that_are_not_bound_in_time_are_taken_back():
-    server, plan, sightings = decided(*storage())
+    server, plan, observed = decided(*storage())
     before = _plain(server.objects)
     with pytest.raises(Refusal, match=r"the volumes of shop/data are not bound after 5 s"):
-        bind(server, plan, sightings, settle=impatient())
+        bind(server, plan, observed, settle=impatient())
     assert _plain(server.objects) == before
 
 
 def test_an_interrupt_takes_back_what_was_written():
-    server, plan, sightings = decided(*storage())
+    server, plan, observed = decided(*storage())
     before = _plain(server.objects)
 
     def interrupted(seconds: float) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        bind(server, plan, sightings, settle=impatient(interrupted))
+        bind(server, plan, observed, settle=impatient(interrupted))
     assert _plain(server.objects) == before
 
 
 @pytest.mark.parametrize("what", EVERYTHING)
 @pytest.mark.parametrize("body", [b"", None], ids=["an empty answer", "an interrupt"])
 def test_nothing_is_taken_back_from_a_pod_that_is_bound(what, body):
-    server, plan, sightings = decided(*EVERYTHING[what]())
+    server, plan, observed = decided(*EVERYTHING[what]())
     real = server.send
 
     def send(method: str, path: str, *rest: Any) -> Answer:
@@ -316,7 +318,7 @@ def test_nothing_is_taken_back_from_a_pod_that_is_bound(what, body):
         return Answer(body, {})
 
     server.send = send
-    bind(server, plan, sightings, settle=lambda connection, plan: None)
+    bind(server, plan, observed, settle=lambda connection, plan: None)
     assert server.objects[WEB]["spec"]["nodeName"] == "node-1"
     assert server.writes()[-2:] == [
         f"POST {BINDING}",
@@ -326,7 +328,7 @@ def test_nothing_is_taken_back_from_a_pod_that_is_bound(what, body):
 
 @pytest.mark.parametrize("fault", [KeyboardInterrupt(), b"", b"[]", ValueError("odd")], ids=repr)
 def test_what_goes_wrong_with_one_undo_is_told_and_the_others_are_done(fault):
-    server, plan, sightings = decided(*devices())
+    server, plan, observed = decided(*devices())
     real, undone = server.send, []
 
     def send(method: str, path: str, *rest: Any) -> Answer:
@@ -342,13 +344,13 @@ def test_what_goes_wrong_with_one_undo_is_told_and_the_others_are_done(fault):
 
     server.send = send
     with pytest.raises(ClusterError, match="resource claim shop/gpus stays as it is") as raised:
-        bind(server, plan, sightings)
+        bind(server, plan, observed)
     assert "403" in str(raised.value)
     assert undone[:2] == [f"{GPUS}/status", GPUS]
 
 
 def test_a_claim_of_which_nobody_knows_whether_it_was_made_is_told():
-    server, plan, sightings = decided(*extended())
+    server, plan, observed = decided(*extended())
     real = server.send
 
     def send(method: str, path: str, *rest: Any) -> Answer:
@@ -357,23 +359,23 @@ def test_a_claim_of_which_nobody_knows_whether_it_was_made_is_told():
 
     server.send = send
     with pytest.raises(ClusterError, match="stays as it is: nobody knows whether it was made"):
-        bind(server, plan, sightings)
+        bind(server, plan, observed)
 
 
 def test_a_volume_that_the_controller_has_bound_by_then_stays_and_is_told():
-    server, plan, sightings = decided(*storage())
+    server, plan, observed = decided(*storage())
 
     def bound_and_gone(seconds: float) -> None:
         Controllers(server).work(seconds)
         server.delete(WEB)
 
     with pytest.raises(ClusterError, match=r"volume disk stays as it is: it has changed since"):
-        bind(server, plan, sightings, settle=impatient(bound_and_gone))
+        bind(server, plan, observed, settle=impatient(bound_and_gone))
     assert server.objects[VOLUME]["spec"]["claimRef"]["name"] == "data"
 
 
 def test_a_claim_that_somebody_else_uses_by_then_keeps_its_devices_and_loses_the_pod():
-    server, plan, sightings = decided(*devices())
+    server, plan, observed = decided(*devices())
     other = {"resource": "pods", "name": "other", "uid": "other"}
 
     def hook(method: str, path: str) -> None:
@@ -383,7 +385,7 @@ def test_a_claim_that_somebody_else_uses_by_then_keeps_its_devices_and_loses_the
 
     server.before = hook
     with pytest.raises(Refusal):
-        bind(server, plan, sightings)
+        bind(server, plan, observed)
     claim = server.objects[GPUS]
     assert claim["status"]["reservedFor"] == [other]
     assert claim["status"]["allocation"]["devices"]["results"][0]["device"] == "gpu-0"
@@ -402,9 +404,9 @@ def test_a_claim_that_somebody_else_uses_by_then_keeps_its_devices_and_loses_the
     ],
 )
 def test_waiting_ends_where_it_is_in_vain(move, why):
-    server, plan, sightings = decided(*storage("disks.example.com", volume=False))
+    server, plan, observed = decided(*storage("disks.example.com", volume=False))
     with pytest.raises(ClusterError, match=why):
-        bind(server, plan, sightings, settle=impatient(lambda seconds: move(server)))
+        bind(server, plan, observed, settle=impatient(lambda seconds: move(server)))
 
 
 @pytest.mark.parametrize(
@@ -418,20 +420,20 @@ def test_waiting_ends_where_it_is_in_vain(move, why):
     ],
 )
 def test_nothing_is_written_if_what_is_to_be_written_has_moved(objects, path, words):
-    server, plan, sightings = decided(*objects())
+    server, plan, observed = decided(*objects())
     server.change(path, lambda obj: obj["metadata"].update(labels={"a": "b"}))
     with pytest.raises(Refusal, match=words):
-        bind(server, plan, sightings)
+        bind(server, plan, observed)
     assert server.writes() == []
 
 
 def test_nothing_is_written_if_a_device_of_the_pool_was_taken():
-    server, plan, sightings = decided(*devices())
+    server, plan, observed = decided(*devices())
     taken = {"devices": {"results": [{"request": "r", "driver": "d", "pool": "node-1", "device": "gpu-0"}]}}
     other = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "spec": {}, "status": {"allocation": taken}}
     server.put({**other, "metadata": {"namespace": "lab", "name": "theirs"}})
     with pytest.raises(Refusal, match="of pool d/node-1 other devices are allocated now"):
-        bind(server, plan, sightings)
+        bind(server, plan, observed)
     assert server.writes() == []
 
 

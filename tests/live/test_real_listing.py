@@ -16,7 +16,7 @@ from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
 from schedctl.errors import ClusterError
 from schedctl.live import listing, pages
-from schedctl.live.access import Access
+from schedctl.live.kubeconfigs import Access
 from schedctl.live.connections import Connection
 from tests.cluster.scenarios import furniture
 from tests.live import control_planes

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from schedctl.live.access import Access
+from schedctl.live.kubeconfigs import Access
 from schedctl.live.connections import Connection
 from schedctl.live.faults import Refused
 

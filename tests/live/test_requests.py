@@ -10,7 +10,7 @@ import trustme
 
 from schedctl.errors import ClusterError
 from schedctl.live import connections
-from schedctl.live.access import Access
+from schedctl.live.kubeconfigs import Access
 from schedctl.live.connections import Connection
 from schedctl.live.faults import Refused, Unanswered, rule
 from tests.live.servers import Reply, status

@@ -1,6 +1,6 @@
 """What a decision was made on, and whether it is still so.
 
-A decision is made on lists that are seconds old when it is carried out. `Sightings` finds in those lists what the
+A decision is made on lists that are seconds old when it is carried out. `ObservedState` finds in those lists what the
 decision hangs on, as the API server sent it (the structs that scheduling reads have no ``resourceVersion``, because no
 plugin may read one); `moved` and `pods_moved` compare it with what the server has now, and say what is different in
 words. Whether a pod is as it was is judged by what scheduling reads of it: its conditions and the status of its
@@ -11,51 +11,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
 from schedctl.api import defaults
-from schedctl.api.kinds import Kind, named
+from schedctl.api.kinds import Kind
 from schedctl.api.meta import ObjectMeta, Struct
 from schedctl.api.nodes import Node
 from schedctl.api.pods import FINISHED, Pod
 from schedctl.cache.pod_info import PodInfo
-from schedctl.errors import ClusterError
-from schedctl.live.codes import NOT_FOUND
 from schedctl.live.connections import Connection
-from schedctl.live.faults import Refused
 from schedctl.live.listing import Listing
-from schedctl.live.pages import pages
-from schedctl.live.paths import collection, path_of
+from schedctl.live.objects import POD, Head, all_current, read
 
-POD, NODE = named("Pod"), named("Node")
 _SHOWN = 3
 
-Object = dict[str, Any]
-"""An object as the API server writes it."""
 T = TypeVar("T", bound=Struct)
-
-
-class Metadata(msgspec.Struct, rename="camel"):
-    """What tells one state of an object from another."""
-
-    name: str = ""
-    namespace: str = ""
-    uid: str = ""
-    resource_version: str = ""
-
-
-class Head(msgspec.Struct):
-    """The part of an object that every kind has."""
-
-    metadata: Metadata = msgspec.field(default_factory=Metadata)
-
-    @property
-    def key(self) -> str:
-        """``namespace/name``, or the name of an object that is in no namespace."""
-        metadata = self.metadata
-        return f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
 
 
 class _Spec(msgspec.Struct, rename="camel"):
@@ -72,7 +44,7 @@ class _Page(msgspec.Struct):
     items: list[msgspec.Raw] | None = None
 
 
-class Sightings:
+class ObservedState:
     """The objects of a listing, found when they are asked for."""
 
     def __init__(self, listing: Listing) -> None:
@@ -107,54 +79,6 @@ class Sightings:
             if node:
                 found.setdefault(node, []).append(item)
         return found
-
-
-def read(body: bytes | msgspec.Raw, kind: type[Any]) -> Any:
-    """Return what a JSON text says, as far as a struct asks.
-
-    Raises:
-        ClusterError: it is something else.
-    """
-    try:
-        return msgspec.json.decode(body, type=kind)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
-        raise ClusterError(f"the API server answers something else than was asked for: {fault}") from None
-
-
-def whole(body: bytes | msgspec.Raw) -> Object:
-    """Return an object as the API server writes it, whose metadata are in order.
-
-    Raises:
-        ClusterError: it is something else.
-    """
-    head: Head = read(body, Head)
-    found: Object = read(body, dict[str, Any])
-    if "metadata" not in found or not head.metadata.name:
-        raise ClusterError("the API server answers something else than was asked for: an object without a name")
-    return found
-
-
-def current(connection: Connection, kind: Kind, key: str) -> bytes | None:
-    """Return an object as it is now, None where there is none.
-
-    Raises:
-        ClusterError: it cannot be read.
-    """
-    try:
-        return connection.get(path_of(kind, key)).body
-    except Refused as fault:
-        if fault.code == NOT_FOUND:
-            return None
-        raise
-
-
-def all_current(connection: Connection, kind: Kind, query: Mapping[str, str] | None = None) -> list[bytes]:
-    """Return the objects of a kind as they are now, page by page.
-
-    Raises:
-        ClusterError: they cannot be read.
-    """
-    return [bytes(item) for page in pages(connection, collection(kind), query) for item in page.items]
 
 
 def pods_now_on(connection: Connection, node: str) -> dict[str, Pod]:
