@@ -24,38 +24,36 @@ spread over zones has shifted, does not stop a bind, as it does not stop kube-sc
 
 from __future__ import annotations
 
-from collections.abc import Container
-
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from schedctl.api.pods import Container, Pod
+from schedctl.api.pods import Pod
 from schedctl.config.types import DEFAULT_SCHEDULER
 from schedctl.errors import ClusterError
 from schedctl.live.codes import CONFLICT, NOT_FOUND
 from schedctl.live.connections import Connection
-from schedctl.live.events import record
+from schedctl.live.events import record_scheduled
 from schedctl.live.faults import Refused
-from schedctl.live.journal import Journal, not_done, said
-from schedctl.live.objects import NODE, POD, Head, Object, current, path_of, read
+from schedctl.live.journal import Journal, fault_text, not_done
+from schedctl.live.objects import NODE, POD, Head, Object, decode, get_current, path_of
+from schedctl.live.observed_state import (
+    ObservedState,
+    list_pods_nominated_to,
+    list_pods_on,
+    node_change,
+    nomination_changes,
+    pod_change,
+    pod_changes,
+)
 from schedctl.live.plans import BindPlan, Refusal, Step
 from schedctl.live.prebind_volumes import wait_for_volumes
 from schedctl.live.prebinds import changes_since, steps
-from schedctl.live.observed_state import (
-    ObservedState,
-    node_moved,
-    nominations_moved,
-    pod_moved,
-    pods_moved,
-    pods_now_nominated_to,
-    pods_now_on,
-)
 
-AGAIN = "the decision is out of date; run it again"
-Settle = Callable[[Connection, BindPlan], None]
+RETRY = "the decision is out of date; run it again"
+Wait = Callable[[Connection, BindPlan], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +71,7 @@ class Bound:
     warnings: tuple[str, ...] = ()
 
 
-class _Look(NamedTuple):
+class _Observation(NamedTuple):
     """What was found when everything was read again."""
 
     version: str
@@ -81,7 +79,7 @@ class _Look(NamedTuple):
     node: bytes
 
 
-def binding(pod: Pod, node: str, resource_version: str = "") -> Object:
+def binding_of(pod: Pod, node: str, resource_version: str = "") -> Object:
     """Return the Binding of a pod to a node, held to the pod's uid and, where it is known, its resourceVersion."""
     metadata = {"name": pod.metadata.name, "namespace": pod.metadata.namespace}
     metadata |= {"uid": pod.metadata.uid} if pod.metadata.uid else {}
@@ -95,16 +93,21 @@ def binding(pod: Pod, node: str, resource_version: str = "") -> Object:
 
 
 def bind(
-    connection: Connection, plan: BindPlan, observed: ObservedState, *, dry_run: bool = False, settle: Settle = wait_for_volumes
+    connection: Connection,
+    plan: BindPlan,
+    observed: ObservedState,
+    *,
+    dry_run: bool = False,
+    wait: Wait = wait_for_volumes,
 ) -> Bound:
     """Bind a pod as planned, or have the API server say whether it would.
 
     Args:
         connection: the cluster that the decision was made about.
         plan: the decision.
-        sightings: what it was made on.
+        observed: what it was made on.
         dry_run: whether the API server is to change nothing.
-        settle: waits for the controllers that bind volumes.
+        wait: waits for the controllers that bind volumes.
 
     Raises:
         Refusal: something has moved since the decision, or cannot be done from outside; nothing is left changed but
@@ -113,11 +116,11 @@ def bind(
     """
     written = steps(plan)
     before = observed.get(POD, plan.pod.key)
-    seen: Pod = read(before, Pod) if before is not None else plan.pod
-    words = changes_since(connection, observed, plan, written)
-    look = _look(connection, plan, observed, seen, words)
+    seen: Pod = decode(before, Pod) if before is not None else plan.pod
+    changes = changes_since(connection, observed, plan, written)
+    observation = _observe(connection, plan, observed, seen, changes)
     if written and not dry_run:
-        _rehearse(connection, plan, look, written)
+        _rehearse(connection, plan, observation, written)
     journal = Journal(connection, dry_run=dry_run)
     sent, unclear = False, ""
     try:
@@ -125,66 +128,74 @@ def bind(
             step.write(connection, journal)
         if written:
             if not dry_run:
-                settle(connection, plan)
-            look = _look(connection, plan, observed, seen, [], told=bool(plan.mappings))
+                wait(connection, plan)
+            observation = _observe(connection, plan, observed, seen, [], status_written=bool(plan.mappings))
         try:
             sent = not dry_run
-            _send(journal, plan, look.version)
+            _send(journal, plan, observation.version)
         except BaseException as fault:
             if not sent or _is_proof(fault):
                 raise
-            unclear = _found_out(connection, plan, fault)
+            unclear = _resolve_outcome(connection, plan, fault)
     except BaseException as fault:
         if sent and not _is_proof(fault):
             raise
         left = journal.take_back()
         if left:
             kind = Refusal if isinstance(fault, Refusal) else ClusterError
-            raise kind("; ".join((said(fault), *left)), getattr(fault, "hint", "")) from fault
+            raise kind("; ".join((fault_text(fault), *left)), getattr(fault, "hint", "")) from fault
         raise
-    warnings = [*filter(None, (unclear,)), *_recorded(journal, plan)]
-    return Bound(dry_run, () if dry_run else tuple(_moved_since(connection, plan, look)), tuple(warnings))
+    warnings = [*filter(None, (unclear,)), *_record_event(journal, plan)]
+    return Bound(
+        dry_run, () if dry_run else tuple(_changes_during_bind(connection, plan, observation)), tuple(warnings)
+    )
 
 
-def _look(
-    connection: Connection, plan: BindPlan, observed: ObservedState, seen: Pod, words: list[str], *, told: bool = False
-) -> _Look:
+def _observe(
+    connection: Connection,
+    plan: BindPlan,
+    observed: ObservedState,
+    seen: Pod,
+    changes: list[str],
+    *,
+    status_written: bool = False,
+) -> _Observation:
     """Read again what the decision was made on, what the API server does not guard last.
 
     Args:
         connection: the cluster.
         plan: the decision.
-        sightings: what it was made on.
+        observed: what it was made on.
         seen: the pod then.
-        words: what is known to have moved.
-        told: whether we have written into the pod's status where its extended resources come from.
+        changes: what is known to have moved.
+        status_written: whether we have written into the pod's status where its extended resources come from.
 
     Raises:
         Refusal: something has moved.
     """
-    words, name = list(words), plan.node
-    pod = current(connection, POD, plan.pod.key)
-    words += _of_pod(seen, pod, told)
-    pods = pods_now_on(connection, name)
-    words += pods_moved(observed.pods_on(name), pods)
-    words += nominations_moved(seen, observed.nominated_to(name), pods_now_nominated_to(connection, name))
-    before, node = observed.get(NODE, name), current(connection, NODE, name)
+    changes, name = list(changes), plan.node
+    pod = get_current(connection, POD, plan.pod.key)
+    changes += _pod_changes(seen, pod, status_written)
+    pods = list_pods_on(connection, name)
+    changes += pod_changes(observed.pods_on(name), pods)
+    changes += nomination_changes(seen, observed.pods_nominated_to(name), list_pods_nominated_to(connection, name))
+    before, node = observed.get(NODE, name), get_current(connection, NODE, name)
     if before is None or node is None:
-        words.append(f"node {name} is gone")
+        changes.append(f"node {name} is gone")
     else:
-        one, other = read(before, Head).metadata.resource_version, read(node, Head).metadata.resource_version
+        one, other = decode(before, Head).metadata.resource_version, decode(node, Head).metadata.resource_version
         same = f"node {name} was written again (resourceVersion {one}, now {other}), though scheduling reads the same"
-        words += [node_moved(name, before, node) or same] if one != other else []
-    if words or pod is None or node is None:
-        raise Refusal(f"pod {plan.pod.key} is not bound to {name}: {'; '.join(words)}", AGAIN)
-    return _Look(read(pod, Head).metadata.resource_version, pods, node)
+        changes += [node_change(name, before, node) or same] if one != other else []
+    if changes or pod is None or node is None:
+        raise Refusal(f"pod {plan.pod.key} is not bound to {name}: {'; '.join(changes)}", RETRY)
+    return _Observation(decode(pod, Head).metadata.resource_version, pods, node)
 
 
-def _of_pod(seen: Pod, body: bytes | None, told: bool) -> list[str]:
+def _pod_changes(seen: Pod, body: bytes | None, status_written: bool) -> list[str]:
     """Return why a pod cannot be bound any more as it was decided."""
     if body is None:
         return ["it is gone"]
-    pod: Pod = read(body, Pod)
+    pod: Pod = decode(body, Pod)
     if pod.metadata.uid != seen.metadata.uid:
         return [f"it is another pod of that name now (uid {pod.metadata.uid}, was {seen.metadata.uid})"]
     if pod.spec.node_name:
@@ -193,14 +204,14 @@ def _of_pod(seen: Pod, body: bytes | None, told: bool) -> list[str]:
         return ["it is being deleted"]
     if pod.spec.scheduling_gates:
         return [f"it has scheduling gates: {', '.join(gate.name for gate in pod.spec.scheduling_gates)}"]
-    if told:
+    if status_written:
         was = seen.status.extended_resource_claim_status
         pod = replace(pod, status=replace(pod.status, extended_resource_claim_status=was))
-    how = pod_moved(seen, pod)
+    how = pod_change(seen, pod)
     return [f"it has changed: {how}"] if how else []
 
 
-def _rehearse(connection: Connection, plan: BindPlan, look: _Look, written: Sequence[Step]) -> None:
+def _rehearse(connection: Connection, plan: BindPlan, observation: _Observation, written: Sequence[Step]) -> None:
     """Have the API server say whether it would take every write.
 
     Raises:
@@ -209,7 +220,7 @@ def _rehearse(connection: Connection, plan: BindPlan, look: _Look, written: Sequ
     rehearsal = Journal(connection, dry_run=True)
     for step in written:
         step.write(connection, rehearsal)
-    _send(rehearsal, plan, look.version)
+    _send(rehearsal, plan, observation.version)
 
 
 class _Unknown(ClusterError):
@@ -224,10 +235,10 @@ def _send(journal: Journal, plan: BindPlan, version: str) -> None:
         ClusterError: it refuses, or nobody knows whether the pod is bound.
     """
     try:
-        journal.send("POST", f"{path_of(POD, plan.pod.key)}/binding", binding(plan.pod, plan.node, version))
+        journal.send("POST", f"{path_of(POD, plan.pod.key)}/binding", binding_of(plan.pod, plan.node, version))
     except Refused as fault:
         if fault.code in (CONFLICT, NOT_FOUND):
-            raise Refusal(f"pod {plan.pod.key} is not bound to {plan.node}: {fault.text}", AGAIN) from None
+            raise Refusal(f"pod {plan.pod.key} is not bound to {plan.node}: {fault.text}", RETRY) from None
         raise
 
 
@@ -236,57 +247,57 @@ def _is_proof(fault: BaseException) -> bool:
     return isinstance(fault, ClusterError) and not isinstance(fault, _Unknown) and not_done(fault)
 
 
-def _found_out(connection: Connection, plan: BindPlan, fault: BaseException) -> str:
+def _resolve_outcome(connection: Connection, plan: BindPlan, fault: BaseException) -> str:
     """Find out whether a Binding was done that nobody answered, and return what was unclear about one that was.
 
     Raises:
         Refusal: the pod is bound elsewhere, or gone.
         _Unknown: it is not bound, which may only be so yet, or it cannot be read.
     """
-    hint, why = getattr(fault, "hint", "") or "look at the pod before you try again", said(fault)
+    hint, why = getattr(fault, "hint", "") or "look at the pod before you try again", fault_text(fault)
     try:
-        body = current(connection, POD, plan.pod.key)
-        pod: Pod | None = read(body, Pod) if body is not None else None
+        body = get_current(connection, POD, plan.pod.key)
+        pod: Pod | None = decode(body, Pod) if body is not None else None
     except BaseException:  # a second interrupt is no answer either
         raise _Unknown(f"{why}; nobody knows whether pod {plan.pod.key} is bound", hint) from None
     if pod is None or pod.metadata.uid != plan.pod.metadata.uid:
-        raise Refusal(f"{why}; pod {plan.pod.key} is gone", AGAIN)
+        raise Refusal(f"{why}; pod {plan.pod.key} is gone", RETRY)
     if pod.spec.node_name == plan.node:
         return f"{why}; but pod {plan.pod.key} is bound to {plan.node}"
     if pod.spec.node_name:
-        raise Refusal(f"{why}; pod {plan.pod.key} is bound to {pod.spec.node_name}", AGAIN)
+        raise Refusal(f"{why}; pod {plan.pod.key} is bound to {pod.spec.node_name}", RETRY)
     raise _Unknown(f"{why}; pod {plan.pod.key} is not bound, and may still come to be", "look again in a minute")
 
 
-def _recorded(journal: Journal, plan: BindPlan) -> list[str]:
+def _record_event(journal: Journal, plan: BindPlan) -> list[str]:
     try:
-        record(journal, plan.pod, plan.node)
+        record_scheduled(journal, plan.pod, plan.node)
     except ClusterError as fault:
         hint = f" ({fault.hint})" if fault.hint else ""
         return [f"the event could not be recorded: {fault}{hint}"]
     return []
 
 
-def _moved_since(connection: Connection, plan: BindPlan, look: _Look) -> list[str]:
+def _changes_during_bind(connection: Connection, plan: BindPlan, observation: _Observation) -> list[str]:
     """Return what moved between the last look and the bind, by looking once more."""
     try:
-        body = current(connection, POD, plan.pod.key)
-        pod: Pod | None = read(body, Pod) if body is not None else None
-        node = current(connection, NODE, plan.node)
-        pods = pods_now_on(connection, plan.node)
+        body = get_current(connection, POD, plan.pod.key)
+        pod: Pod | None = decode(body, Pod) if body is not None else None
+        node = get_current(connection, NODE, plan.node)
+        pods = list_pods_on(connection, plan.node)
     except ClusterError as fault:
         return [f"what became of it could not be read: {fault}"]
-    words = []
+    changes = []
     if pod is None or pod.metadata.uid != plan.pod.metadata.uid:
-        words.append(f"pod {plan.pod.key} is gone")
+        changes.append(f"pod {plan.pod.key} is gone")
     elif pod.spec.node_name != plan.node:
-        words.append(f"pod {plan.pod.key} is on {pod.spec.node_name or 'no node'}")
+        changes.append(f"pod {plan.pod.key} is on {pod.spec.node_name or 'no node'}")
     others = {uid: each for uid, each in pods.items() if uid != plan.pod.metadata.uid}
-    node_words = node_moved(plan.node, look.node, node)
-    return [*words, *([node_words] if node_words else []), *pods_moved(look.pods, others)]
+    node_changes = node_change(plan.node, observation.node, node)
+    return [*changes, *([node_changes] if node_changes else []), *pod_changes(observation.pods, others)]
 
 
-def not_ours(scheduler_name: str, profiles: Container[str]) -> str:
+def ownership_problem(scheduler_name: str, profiles: Container[str]) -> str:
     """Return why the pods of a scheduler are not ours to bind, "" where they are.
 
     Args:

@@ -92,7 +92,7 @@ class Connection:
         while True:
             began = time.monotonic()
             try:
-                with _closing(self._asked("GET", path, query or {})) as response:
+                with _Released(self._request("GET", path, query or {})) as response:
                     return self._read(response, "GET", path, query or {}, began)
             except _Later as later:
                 if not pauses.pause(later.seconds):
@@ -120,11 +120,11 @@ class Connection:
         while True:
             began = time.monotonic()
             try:
-                with _closing(self._asked(method, path, query or {}, data, kind)) as response:
+                with _Released(self._request(method, path, query or {}, data, kind)) as response:
                     return self._read(response, method, path, query or {}, began)
             except _Later as later:
-                told_to_come_back = later.code == TOO_MANY_REQUESTS and later.seconds is not None
-                if not told_to_come_back or not pauses.pause(later.seconds):
+                come_back = later.code == TOO_MANY_REQUESTS and later.seconds is not None
+                if not come_back or not pauses.pause(later.seconds):
                     raise later.fault from None
             except Unanswered as fault:
                 if fault.sent and not (query or {}).get("dryRun"):
@@ -147,9 +147,9 @@ class Connection:
         pauses = _Pauses(self._timeout or PATIENCE)
         while True:
             try:
-                response = self._asked("GET", path, query or {})
+                response = self._request("GET", path, query or {})
                 if response.status != 200 or "json" not in response.headers.get("content-type", ""):
-                    with _closing(response):
+                    with _Released(response):
                         self._read(response, "GET", path, query or {}, time.monotonic())
                 return self._lines(response)
             except _Later as later:
@@ -159,7 +159,7 @@ class Connection:
                 if isinstance(fault, Foreign) or not (fault.sent or self._known) or not pauses.pause(None):
                     raise
 
-    def _asked(
+    def _request(
         self, method: str, path: str, query: Mapping[str, str], body: bytes | None = None, kind: str = JSON
     ) -> urllib3.BaseHTTPResponse:
         """Send a request and return the answer as it begins, with new credentials if the old ones are not accepted.
@@ -169,7 +169,7 @@ class Connection:
         """
         transport = self._transport
         generation = transport.generation
-        response = self._sent(method, path, query, body, kind)
+        response = self._request_once(method, path, query, body, kind)
         try:
             renewed = response.status == 401 and transport.renew(generation)
         except BaseException:
@@ -177,11 +177,11 @@ class Connection:
             raise
         if renewed:
             response.close()
-            response = self._sent(method, path, query, body, kind)
+            response = self._request_once(method, path, query, body, kind)
         self._known = True
         return response
 
-    def _sent(
+    def _request_once(
         self, method: str, path: str, query: Mapping[str, str], body: bytes | None, kind: str
     ) -> urllib3.BaseHTTPResponse:
         import urllib3
@@ -190,7 +190,7 @@ class Connection:
         try:
             return transport.request(method, path, query=query, body=body, timeout=self._timeout, kind=kind)
         except (urllib3.exceptions.HTTPError, OSError) as error:
-            raise faults.unanswered(self.name, transport.server, transport.proxy, error) from None
+            raise faults.connection_fault(self.name, transport.server, transport.proxy, error) from None
 
     def _read(
         self, response: urllib3.BaseHTTPResponse, method: str, path: str, query: Mapping[str, str], began: float
@@ -207,11 +207,11 @@ class Connection:
         code, media = response.status, headers.get("content-type", "")
         if 200 <= code < 300:
             if body and "json" not in media:
-                raise faults.foreign(self.name, media.partition(";")[0], sent=method != "GET")
+                raise faults.foreign_answer(self.name, media.partition(";")[0], sent=method != "GET")
             return Answer(body, headers)
         if 300 <= code < 400:
-            raise faults.redirected(self.name, code, headers.get("location", ""), sent=method != "GET")
-        fault = faults.refused(self.name, method, path, query, code, body)
+            raise faults.redirection(self.name, code, headers.get("location", ""), sent=method != "GET")
+        fault = faults.refusal(self.name, method, path, query, code, body)
         seconds = _seconds(headers.get("retry-after", ""))
         if code == TOO_MANY_REQUESTS or code in _GATEWAYS or (code >= 500 and seconds is not None):
             raise _Later(code, seconds, fault)
@@ -226,11 +226,11 @@ class Connection:
                 pieces.append(piece)
                 length += len(piece)
                 if length > LARGEST:
-                    raise faults.endless(self.name, "an answer", LARGEST, sent=sent)
+                    raise faults.oversize(self.name, "an answer", LARGEST, sent=sent)
                 if self._timeout is not None and time.monotonic() - began > self._timeout:
-                    raise faults.late(self.name, self._timeout)
+                    raise faults.timeout(self.name, self._timeout)
         except (urllib3.exceptions.HTTPError, OSError) as error:
-            raise faults.unanswered(self.name, transport.server, transport.proxy, error) from None
+            raise faults.connection_fault(self.name, transport.server, transport.proxy, error) from None
         return b"".join(pieces)
 
     def _lines(self, response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
@@ -238,7 +238,7 @@ class Connection:
 
         pieces: list[bytes] = []  # of the line that has not come to its end
         length = 0
-        with _closing(response):
+        with _Released(response):
             try:
                 while piece := response.read1(_PIECE):
                     end, *begun = piece.split(b"\n")
@@ -249,7 +249,7 @@ class Connection:
                             yield b"".join(pieces)
                         pieces, length = [beginning], len(beginning)
                     if length > LONGEST:
-                        raise faults.endless(self.name, "a line of a watch", LONGEST, sent=False)
+                        raise faults.oversize(self.name, "a line of a watch", LONGEST, sent=False)
             except (urllib3.exceptions.HTTPError, OSError):
                 return  # a line that broke off is no line
         if length:
@@ -287,7 +287,7 @@ class _Pauses:
         return True
 
 
-class _closing:
+class _Released:
     """Give a connection back to its pool when an answer was read to its end, and close it where it was not."""
 
     def __init__(self, response: urllib3.BaseHTTPResponse) -> None:

@@ -23,7 +23,7 @@ from schedctl.errors import ClusterError
 
 VERSIONS: Final = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
 EXTENSION: Final = "client.authentication.k8s.io/exec"
-_TOLD = (
+_CLUSTER_FIELDS = (
     "server",
     "tls-server-name",
     "insecure-skip-tls-verify",
@@ -58,20 +58,20 @@ def run(plugin: Any, cluster: Mapping[str, Any], user: str) -> Credentials:
     Raises:
         ClusterError: it is not there, fails, or answers what cannot be understood.
     """
-    command, arguments, version = _checked(plugin, user)
+    command, arguments, version = _check(plugin, user)
     name = Path(command).name
     hint = _hint(plugin)
     interactive = _interactive(plugin, name, version)
     spec: dict[str, Any] = {"interactive": interactive}
     if plugin.get("provideClusterInfo"):
-        spec["cluster"] = _told(cluster)
-    told = json.dumps({"apiVersion": version, "kind": "ExecCredential", "spec": spec})
+        spec["cluster"] = _cluster_info(cluster)
+    info = json.dumps({"apiVersion": version, "kind": "ExecCredential", "spec": spec})
     variables = {one["name"]: one.get("value", "") for one in plugin.get("env") or ()}
-    environment = {**os.environ, **variables, "KUBERNETES_EXEC_INFO": told}
+    environment = {**os.environ, **variables, "KUBERNETES_EXEC_INFO": info}
     if shutil.which(command, path=environment.get("PATH")) is None:
         raise ClusterError(f'user "{user}": the credential plugin {name} is not installed', hint)
     try:
-        ended = subprocess.run(
+        process = subprocess.run(
             [command, *arguments],
             env=environment,
             stdin=None if interactive else subprocess.DEVNULL,
@@ -82,14 +82,14 @@ def run(plugin: Any, cluster: Mapping[str, Any], user: str) -> Credentials:
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", "") or str(error)).lower()
         raise ClusterError(f'user "{user}": the credential plugin {name} cannot be run: {reason}', hint) from None
-    if ended.returncode:
-        said = (ended.stderr or b"").decode(errors="replace").strip().splitlines()
-        text = f'user "{user}": the credential plugin {name} failed with exit status {ended.returncode}'
-        raise ClusterError(f"{text}: {said[-1].strip()}" if said else text, hint)
-    return _credentials(ended.stdout, version, f'user "{user}": the credential plugin {name}')
+    if process.returncode:
+        lines = (process.stderr or b"").decode(errors="replace").strip().splitlines()
+        text = f'user "{user}": the credential plugin {name} failed with exit status {process.returncode}'
+        raise ClusterError(f"{text}: {lines[-1].strip()}" if lines else text, hint)
+    return _credentials(process.stdout, version, f'user "{user}": the credential plugin {name}')
 
 
-def _checked(plugin: Any, user: str) -> tuple[str, list[str], str]:
+def _check(plugin: Any, user: str) -> tuple[str, list[str], str]:
     """Return the command, its arguments and the version of the protocol."""
     at = f'user "{user}": exec'
     if not isinstance(plugin, dict):
@@ -98,8 +98,8 @@ def _checked(plugin: Any, user: str) -> tuple[str, list[str], str]:
     if not isinstance(command, str) or not command:
         raise ClusterError(f"{at} names no command", "`kubectl config view` shows it")
     if version not in VERSIONS:
-        given = f'"{version}"' if version else "none"
-        raise ClusterError(f"{at}: apiVersion: expected {' or '.join(VERSIONS)}, got {given}", "update the kubeconfig")
+        found = f'"{version}"' if version else "none"
+        raise ClusterError(f"{at}: apiVersion: expected {' or '.join(VERSIONS)}, got {found}", "update the kubeconfig")
     variables = plugin.get("env") or []
     if not isinstance(arguments, list) or not isinstance(variables, list):
         raise ClusterError(f"{at}: args and env are lists", "`kubectl config view` shows it")
@@ -134,19 +134,19 @@ def _interactive(plugin: Mapping[str, Any], name: str, version: str) -> bool:
     return available and mode != "Never"
 
 
-def _told(cluster: Mapping[str, Any]) -> dict[str, Any]:
+def _cluster_info(cluster: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a plugin learns of the cluster."""
-    told = {key: cluster[key] for key in _TOLD if key in cluster}
-    if "certificate-authority-data" not in told and "certificate-authority" in cluster:
+    info = {key: cluster[key] for key in _CLUSTER_FIELDS if key in cluster}
+    if "certificate-authority-data" not in info and "certificate-authority" in cluster:
         try:
             authority = Path(cluster["certificate-authority"]).read_bytes()
         except OSError:
             authority = b""  # who opens the connection says what is wrong with the file
-        told["certificate-authority-data"] = b64encode(authority).decode()
+        info["certificate-authority-data"] = b64encode(authority).decode()
     for extension in cluster.get("extensions") or ():
         if isinstance(extension, dict) and extension.get("name") == EXTENSION:
-            told["config"] = extension.get("extension")
-    return told
+            info["config"] = extension.get("extension")
+    return info
 
 
 def _credentials(output: bytes, version: str, who: str) -> Credentials:

@@ -18,11 +18,11 @@ from schedctl.api.pods import Pod
 from schedctl.errors import ClusterError
 from schedctl.live.connections import Connection
 from schedctl.live.journal import Journal
-from schedctl.live.objects import read
+from schedctl.live.objects import decode
 from schedctl.live.pages import pages
 
 
-class Recorded(NamedTuple):
+class PodEvents(NamedTuple):
     """What was recorded.
 
     Attributes:
@@ -39,7 +39,7 @@ class Recorded(NamedTuple):
         return f"{self.odd} of the events cannot be understood, and are left out" if self.odd else ""
 
 
-def recorded(connection: Connection, reason: str, pod: Pod | None = None) -> Recorded:
+def read_events(connection: Connection, reason: str, pod: Pod | None = None) -> PodEvents:
     """Return the events about pods with a reason.
 
     Args:
@@ -56,12 +56,12 @@ def recorded(connection: Connection, reason: str, pod: Pod | None = None) -> Rec
     for page in pages(connection, path, {"fieldSelector": f"{about},reason={reason}"}):
         for item in page.items:
             try:
-                event: Event = read(item, Event)
+                event: Event = decode(item, Event)
             except ClusterError:
                 odd += 1
             else:
                 found.append(event)
-    return Recorded(sorted(found, key=lambda event: (event.first, event.metadata.name)), odd)
+    return PodEvents(sorted(found, key=lambda event: (event.first, event.metadata.name)), odd)
 
 
 CONTROLLER = "schedctl"
@@ -77,7 +77,7 @@ _LONGEST_NAME = 253
 _LONGEST_INSTANCE = 128
 
 
-def record(journal: Journal, pod: Pod, node: str) -> None:
+def record_scheduled(journal: Journal, pod: Pod, node: str) -> None:
     """Record that a pod was assigned to a node.
 
     Raises:

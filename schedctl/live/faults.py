@@ -73,10 +73,10 @@ class _Status(msgspec.Struct):
 def status(body: bytes) -> tuple[str, str]:
     """Return the reason and the message of a ``Status``, both "" where it is none."""
     try:
-        said = msgspec.json.decode(body, type=_Status)
+        found = msgspec.json.decode(body, type=_Status)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return "", ""
-    return (said.reason, line(said.message)) if said.kind == "Status" else ("", "")
+    return (found.reason, line(found.message)) if found.kind == "Status" else ("", "")
 
 
 def line(text: str) -> str:
@@ -90,7 +90,7 @@ def without_passwords(text: str) -> str:
     return _USERINFO.sub("://", text)
 
 
-def refused(name: str, method: str, path: str, query: Mapping[str, str], code: int, body: bytes) -> Refused:
+def refusal(name: str, method: str, path: str, query: Mapping[str, str], code: int, body: bytes) -> Refused:
     """Return the fault of a server that answered with an error.
 
     Args:
@@ -109,7 +109,7 @@ def refused(name: str, method: str, path: str, query: Mapping[str, str], code: i
         message = f"{what} (403): your credentials were not recognised, so the server takes you for nobody"
         hint = "log in again; is the client certificate or token in the kubeconfig of this cluster?"
     elif code == 403 and reason:
-        message, hint = f"{what} (403)", _allowing(method, path, query, text)
+        message, hint = f"{what} (403)", _permission_hint(method, path, query, text)
     elif code == 403:
         message = f"{path} is forbidden (403), and not by an API server"
         hint = "a proxy or a firewall stands between"
@@ -121,7 +121,7 @@ def refused(name: str, method: str, path: str, query: Mapping[str, str], code: i
     return Refused(code, reason, text, f"{name}: {message}", hint)
 
 
-def redirected(name: str, code: int, target: str, *, sent: bool) -> Foreign:
+def redirection(name: str, code: int, target: str, *, sent: bool) -> Foreign:
     """Return the fault of somebody who sends us elsewhere, which no API server does."""
     return Foreign(
         f"{name}: answered with a redirect to {line(target) or 'nowhere'} ({code}), which no API server does",
@@ -130,7 +130,7 @@ def redirected(name: str, code: int, target: str, *, sent: bool) -> Foreign:
     )
 
 
-def foreign(name: str, kind: str, *, sent: bool) -> Foreign:
+def foreign_answer(name: str, kind: str, *, sent: bool) -> Foreign:
     """Return the fault of somebody who answers, but not with JSON."""
     return Foreign(
         f"{name}: answered with {line(kind) or 'something'} instead of JSON, which no API server does",
@@ -139,7 +139,7 @@ def foreign(name: str, kind: str, *, sent: bool) -> Foreign:
     )
 
 
-def endless(name: str, what: str, limit: int, *, sent: bool) -> Foreign:
+def oversize(name: str, what: str, limit: int, *, sent: bool) -> Foreign:
     """Return the fault of somebody who answers with more than any API server does.
 
     Args:
@@ -155,12 +155,12 @@ def endless(name: str, what: str, limit: int, *, sent: bool) -> Foreign:
     )
 
 
-def late(name: str, seconds: float) -> Unanswered:
+def timeout(name: str, seconds: float) -> Unanswered:
     """Return the fault of a server that takes longer than it was given."""
     return Unanswered(f"{name}: no answer within {seconds:g} s", "`--request-timeout` gives it longer", sent=True)
 
 
-def unanswered(name: str, server: str, proxy: str, error: BaseException) -> Unanswered:
+def connection_fault(name: str, server: str, proxy: str, error: BaseException) -> Unanswered:
     """Return the fault behind an exception of the connection.
 
     Args:
@@ -219,16 +219,16 @@ def unanswered(name: str, server: str, proxy: str, error: BaseException) -> Unan
 
 def rule(method: str, path: str, query: Mapping[str, str]) -> str:
     """Return the rule of a role that a request needs, as YAML on one line."""
-    group, resource, name, _ = _asked(path)
+    group, resource, name, _ = _parse_path(path)
     verb = _VERBS.get(method) or ("watch" if query.get("watch") else "get" if name else "list")
     names = f', resourceNames: ["{name}"]' if name and verb != "create" else ""
     return f'- {{apiGroups: ["{group}"], resources: ["{resource}"]{names}, verbs: ["{verb}"]}}'
 
 
-def _allowing(method: str, path: str, query: Mapping[str, str], text: str) -> str:
+def _permission_hint(method: str, path: str, query: Mapping[str, str], text: str) -> str:
     """Return what to ask for, and the role of ours that has it; nobody is impersonated by any of ours."""
-    asked = _rule(method, path, query, text)
-    return asked if _IMPERSONATING.search(text) else f"{asked}; {_role(method, path)} of {shipped.roles()} has it"
+    needed = _rule(method, path, query, text)
+    return needed if _IMPERSONATING.search(text) else f"{needed}; {_role(method, path)} of {shipped.roles()} has it"
 
 
 def _role(method: str, path: str) -> str:
@@ -236,28 +236,28 @@ def _role(method: str, path: str) -> str:
     if method != "GET":
         return "schedctl-binder"
     return {"events": "schedctl-events", "configmaps": "schedctl-scheduler-config"}.get(
-        _asked(path)[1], "schedctl-reader"
+        _parse_path(path)[1], "schedctl-reader"
     )
 
 
 def _rule(method: str, path: str, query: Mapping[str, str], text: str) -> str:
     """Return what to ask for; the server's words tell whether it is about the request or about impersonation."""
     if _IMPERSONATING.search(text):
-        return f"the rule to ask for is {_impersonating(text)}"
-    space = _asked(path)[3]
+        return f"the rule to ask for is {_impersonation_rule(text)}"
+    space = _parse_path(path)[3]
     where = f" in a Role of namespace {space}" if space else ""
     return f"the rule to ask for is {rule(method, path, query)}{where}"
 
 
-def _impersonating(text: str) -> str:
+def _impersonation_rule(text: str) -> str:
     """Return the rule that lets somebody impersonate whom the server names, nobody else; as YAML on one line."""
-    named = _IMPERSONATED.search(text)
-    resource, names = (named[3], f', resourceNames: ["{named[2]}"]') if named else ("users", "")
+    match = _IMPERSONATED.search(text)
+    resource, names = (match[3], f', resourceNames: ["{match[2]}"]') if match else ("users", "")
     group = "authentication.k8s.io" if resource == "uids" or resource.startswith("userextras") else ""
     return f'- {{apiGroups: ["{group}"], resources: ["{resource}"]{names}, verbs: ["impersonate"]}}'
 
 
-def _asked(path: str) -> tuple[str, str, str, str]:
+def _parse_path(path: str) -> tuple[str, str, str, str]:
     """Return the group, the resource with its subresource, the name and the namespace of a path."""
     parts = path.strip("/").split("/")
     group, rest = ("", parts[2:]) if parts[0] == "api" else (parts[1] if len(parts) > 1 else "", parts[3:])
@@ -270,17 +270,17 @@ def _asked(path: str) -> tuple[str, str, str, str]:
 
 def _distrust(error: ssl.SSLCertVerificationError, server: str) -> tuple[str, str]:
     """Return what is wrong with the certificate of a server, and the next step."""
-    said = error.verify_message or error.reason or "it cannot be verified"
-    if "expired" in said or "not yet valid" in said:
+    reason = error.verify_message or error.reason or "it cannot be verified"
+    if "expired" in reason or "not yet valid" in reason:
         return (
-            f"the certificate of {server} is out of date: {line(said)}",
+            f"the certificate of {server} is out of date: {line(reason)}",
             "whoever runs the cluster renews it; is the clock right?",
         )
-    if "match" in said:
+    if "match" in reason:
         hint = "use a name that is in it, or set tls-server-name in the kubeconfig"
-        return f"the certificate of {server} is for another name: {line(said)}", hint
+        return f"the certificate of {server} is for another name: {line(reason)}", hint
     hint = "certificate-authority-data in the kubeconfig has to be that of the cluster"
-    return f"the certificate of {server} is signed by somebody we do not know: {line(said)}", hint
+    return f"the certificate of {server} is signed by somebody we do not know: {line(reason)}", hint
 
 
 def _is_about_reading(causes: list[BaseException]) -> bool:

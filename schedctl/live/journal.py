@@ -17,7 +17,7 @@ from schedctl.errors import ClusterError
 from schedctl.live.codes import CONFLICT, INTERNAL_ERROR, NOT_FOUND, TOO_MANY_REQUESTS
 from schedctl.live.connections import Connection
 from schedctl.live.faults import Refused, Unanswered
-from schedctl.live.objects import Object, whole
+from schedctl.live.objects import Object, decode_object
 
 Repair = Callable[[Object], Object | None]
 """An object that has moved on to what of it can still be taken back; None for nothing."""
@@ -52,7 +52,7 @@ class Journal:
         """
         return self._connection.send(method, path, body, _DRY_RUN if self.dry_run else None).body
 
-    def _stored(self, method: str, path: str, body: Object) -> Object:
+    def _send_object(self, method: str, path: str, body: Object) -> Object:
         """Send a change, and return the object as the API server has stored it.
 
         Raises:
@@ -60,7 +60,7 @@ class Journal:
         """
         answer = self.send(method, path, body)
         try:
-            return whole(answer)
+            return decode_object(answer)
         except ClusterError as fault:
             text = f"{fault}; nobody knows whether {method} {path} was done"
             raise Unanswered(text, "look before you try again", sent=True) from None
@@ -95,7 +95,7 @@ class Journal:
         self._back.append((what, undo))
         self._versions[path] = ""
         try:
-            stored = self._stored("PUT", where, after)
+            stored = self._send_object("PUT", where, after)
         except ClusterError as fault:
             if not_done(fault):
                 self._back.pop()
@@ -113,7 +113,7 @@ class Journal:
         """
         self._back.append((what, partial(self._leave, "nobody knows whether it was made")))
         try:
-            stored = self._stored("POST", path, body)
+            stored = self._send_object("POST", path, body)
         except ClusterError as fault:
             if not_done(fault):
                 self._back.pop()
@@ -133,7 +133,7 @@ class Journal:
             try:
                 undo()
             except BaseException as fault:  # an interrupt gives up one write, and the others are still taken back
-                left.append(f"{what} stays as it is: {said(fault)}")
+                left.append(f"{what} stays as it is: {fault_text(fault)}")
         return left
 
     @staticmethod
@@ -161,7 +161,7 @@ class Journal:
         """Put something back, and return whether the object was still in that version."""
         body = {**wanted, "metadata": {**wanted["metadata"], "resourceVersion": version}}
         try:
-            stored = self._stored("PUT", where, body)
+            stored = self._send_object("PUT", where, body)
         except Refused as fault:
             if fault.code in (CONFLICT, NOT_FOUND):
                 return False
@@ -180,7 +180,7 @@ class Journal:
 
     def _read(self, path: str) -> Object | None:
         try:
-            return whole(self._connection.get(path).body)
+            return decode_object(self._connection.get(path).body)
         except Refused as fault:
             if fault.code == NOT_FOUND:
                 return None
@@ -198,7 +198,7 @@ def not_done(fault: ClusterError) -> bool:
     return not (isinstance(fault, Unanswered) and fault.sent)
 
 
-def said(fault: BaseException) -> str:
+def fault_text(fault: BaseException) -> str:
     """Return what a fault says; an interrupt says nothing by itself."""
     return str(fault) or ("interrupted" if isinstance(fault, KeyboardInterrupt) else type(fault).__name__)
 

@@ -88,31 +88,31 @@ class _File:
     entries: Mapping[str, Mapping[str, Entry]]
 
 
-def sources(given: str) -> list[str]:
+def sources(kubeconfig: str) -> list[str]:
     """Return where a kubeconfig is looked for: a file that was named, ``$KUBECONFIG``, or the usual place."""
-    if given:
-        return [given]
+    if kubeconfig:
+        return [kubeconfig]
     named = [path for path in os.environ.get(VARIABLE, "").split(os.pathsep) if path]
     return named or [str(Path(USUAL).expanduser())]
 
 
-def read(given: str, context: str) -> Context | None:
+def read(kubeconfig: str, context: str) -> Context | None:
     """Return the context that is meant, None where there is no kubeconfig and none was named.
 
     Args:
-        given: the file, "" for the usual ones.
+        kubeconfig: the file, "" for the usual ones.
         context: the name, "" for the current one.
 
     Raises:
         ClusterError: a file cannot be read, is no kubeconfig, or there is no such context.
     """
-    paths = sources(given)
-    present = [path for path in paths if given or Path(path).exists()]
+    paths = sources(kubeconfig)
+    present = [path for path in paths if kubeconfig or Path(path).exists()]
     files = [file for path in present if (file := _file(path)) is not None]
     where = " and ".join(present or paths)
     known = {name for file in files for name in file.entries["contexts"]}
     if not known:
-        if given or context:
+        if kubeconfig or context:
             raise ClusterError(f"there is no context in {where}", f"`--kubeconfig FILE` names another; {WITHOUT}")
         return None
     name = context or next((file.current for file in files if file.current), "")
@@ -130,8 +130,8 @@ def read(given: str, context: str) -> Context | None:
     return Context(
         name=name,
         namespace=_text(entry, "namespace", at),
-        cluster=_referred(files, "cluster", cluster, at),
-        user=_referred(files, "user", user, at) if user else {},
+        cluster=_resolve(files, "cluster", cluster, at),
+        user=_resolve(files, "user", user, at) if user else {},
         user_name=user,
         paths=tuple(file.path for file in files),
     )
@@ -206,7 +206,7 @@ def _first(files: Sequence[_File], plural: str, name: str) -> tuple[_File, Entry
     return next((file, file.entries[plural][name]) for file in files if name in file.entries[plural])
 
 
-def _referred(files: Sequence[_File], what: str, name: str, at: str) -> Entry:
+def _resolve(files: Sequence[_File], what: str, name: str, at: str) -> Entry:
     """Return the cluster or user that a context refers to, with absolute paths.
 
     Raises:

@@ -98,7 +98,7 @@ class _Resources(msgspec.Struct):
 
 
 @dataclass(frozen=True, slots=True)
-class _Listed:
+class _KindList:
     """The list of one kind, or why there is none."""
 
     pages: tuple[Page, ...] = ()
@@ -108,17 +108,17 @@ class _Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _Message:
     """What a thread has to tell: how far it is, what it has in the end, or what went wrong."""
 
     kind: Kind
     done: int = 0
     total: int = 0
-    listed: _Listed | None = None
+    result: _KindList | None = None
     fault: BaseException | None = None
 
 
-class _Anew(Exception):
+class _ListAgain(Exception):
     """A list has to be begun anew; its argument says why."""
 
 
@@ -130,14 +130,14 @@ def read(connection: Connection, kinds: Sequence[Kind] = KINDS, progress: Progre
     """
     server_version, taken = _server(connection)
     found = _side_by_side(connection, kinds, progress or (lambda kind, done, total: None))
-    listed = [(kind, found[kind]) for kind in kinds]
+    lists = [(kind, found[kind]) for kind in kinds]
     return Listing(
-        pages=tuple(page for _, one in listed for page in one.pages),
-        missing=tuple(one.gap for _, one in listed if one.gap is not None),
-        versions={kind.name: one.version for kind, one in listed if one.version},
+        pages=tuple(page for _, one in lists for page in one.pages),
+        missing=tuple(one.gap for _, one in lists if one.gap is not None),
+        versions={kind.name: one.version for kind, one in lists if one.version},
         server_version=server_version,
         taken=taken,
-        unserved=tuple(kind.name for kind, one in listed if not one.served),
+        unserved=tuple(kind.name for kind, one in lists if not one.served),
     )
 
 
@@ -149,7 +149,7 @@ def _server(connection: Connection) -> tuple[str, str]:
         if fault.code not in (FORBIDDEN, NOT_FOUND):
             raise
         return "", ""
-    version = _decoded(connection, answer.body, _Version).git_version
+    version = _decode(connection, answer.body, _Version).git_version
     try:
         taken = parsedate_to_datetime(answer.headers.get("date", ""))
     except ValueError:
@@ -157,9 +157,9 @@ def _server(connection: Connection) -> tuple[str, str]:
     return version, taken.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _side_by_side(connection: Connection, kinds: Sequence[Kind], progress: Progress) -> dict[Kind, _Listed]:
+def _side_by_side(connection: Connection, kinds: Sequence[Kind], progress: Progress) -> dict[Kind, _KindList]:
     """List kinds in a few threads, which die with the process: an interrupt does not wait for a silent server."""
-    waiting, told = iter(kinds), SimpleQueue[_Told]()
+    waiting, messages = iter(kinds), SimpleQueue[_Message]()
     taking, ended = threading.Lock(), threading.Event()
 
     def work() -> None:
@@ -169,20 +169,20 @@ def _side_by_side(connection: Connection, kinds: Sequence[Kind], progress: Progr
             if kind is None:
                 return
             try:
-                told.put(_Told(kind, listed=_listed(connection, kind, told, ended)))
+                messages.put(_Message(kind, result=_list_kind(connection, kind, messages, ended)))
             except BaseException as fault:  # whatever it is, it is raised where the answer is awaited
-                told.put(_Told(kind, fault=fault))
+                messages.put(_Message(kind, fault=fault))
 
     for _ in range(min(SIDE_BY_SIDE, len(kinds))):
         threading.Thread(target=work, daemon=True).start()
-    found: dict[Kind, _Listed] = {}
+    found: dict[Kind, _KindList] = {}
     try:
         while len(found) < len(kinds):
-            news = told.get()
+            news = messages.get()
             if news.fault is not None:
                 raise news.fault
-            if news.listed is not None:
-                found[news.kind] = news.listed
+            if news.result is not None:
+                found[news.kind] = news.result
             else:
                 progress(news.kind.name, news.done, news.total)
     finally:
@@ -190,23 +190,25 @@ def _side_by_side(connection: Connection, kinds: Sequence[Kind], progress: Progr
     return found
 
 
-def _listed(connection: Connection, kind: Kind, told: SimpleQueue[_Told], ended: threading.Event) -> _Listed:
+def _list_kind(
+    connection: Connection, kind: Kind, messages: SimpleQueue[_Message], ended: threading.Event
+) -> _KindList:
     """List one kind, in the first version that is served."""
     for version in kind.versions:
         try:
-            return _anew_if_need_be(connection, kind, version, told, ended)
+            return _list_with_retries(connection, kind, version, messages, ended)
         except Refused as fault:
             if fault.code == FORBIDDEN and kind.name not in NEEDED:
-                return _Listed(gap=Gap(kind.name, "Forbidden", fault.text))
+                return _KindList(gap=Gap(kind.name, "Forbidden", fault.text))
             if fault.code != NOT_FOUND or kind.name in NEEDED:
                 raise
     elsewhere = _elsewhere(connection, kind)
-    return _Listed(gap=Gap(kind.name, "Unread", elsewhere)) if elsewhere else _Listed(served=False)
+    return _KindList(gap=Gap(kind.name, "Unread", elsewhere)) if elsewhere else _KindList(served=False)
 
 
-def _anew_if_need_be(
-    connection: Connection, kind: Kind, version: str, told: SimpleQueue[_Told], ended: threading.Event
-) -> _Listed:
+def _list_with_retries(
+    connection: Connection, kind: Kind, version: str, messages: SimpleQueue[_Message], ended: threading.Event
+) -> _KindList:
     path = collection(replace(kind, api_version=version))
     for beginning in range(1, BEGINNINGS + 1):
         kept: list[Page] = []
@@ -216,12 +218,12 @@ def _anew_if_need_be(
                 if ended.is_set():
                     break
                 if at and page.version != at:
-                    raise _Anew("the server answers with pages of several versions")
+                    raise _ListAgain("the server answers with pages of several versions")
                 at, done = page.version, done + len(page.items)
                 kept.append(Page(kind, page.body))
-                told.put(_Told(kind, done, done + page.remaining))
-            return _Listed(tuple(kept), at)
-        except (_Anew, Refused) as anew:
+                messages.put(_Message(kind, done, done + page.remaining))
+            return _KindList(tuple(kept), at)
+        except (_ListAgain, Refused) as anew:
             if isinstance(anew, Refused) and not (anew.code == EXPIRED and kept):
                 raise
             if beginning == BEGINNINGS:
@@ -239,11 +241,11 @@ def _elsewhere(connection: Connection, kind: Kind) -> str:
     if not group:
         return f"the server does not serve {version}, which every API server does"
     try:
-        served = _decoded(connection, connection.get(f"/apis/{group}").body, _Group).versions
+        served = _decode(connection, connection.get(f"/apis/{group}").body, _Group).versions
         for one in served:
             if one.group_version in kind.versions:
                 continue
-            resources = _decoded(connection, connection.get(f"/apis/{one.group_version}").body, _Resources).resources
+            resources = _decode(connection, connection.get(f"/apis/{one.group_version}").body, _Resources).resources
             if any(resource.name == kind.resource for resource in resources):
                 return f"the server has it in {one.group_version}, which is not read"
     except Refused as fault:
@@ -251,7 +253,7 @@ def _elsewhere(connection: Connection, kind: Kind) -> str:
     return ""
 
 
-def _decoded(connection: Connection, body: bytes, type_: type[T]) -> T:
+def _decode(connection: Connection, body: bytes, type_: type[T]) -> T:
     """Return an answer as a struct.
 
     Raises:

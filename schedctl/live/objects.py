@@ -47,7 +47,7 @@ class Head(msgspec.Struct):
         return f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
 
 
-def read(body: bytes | msgspec.Raw, kind: type[Any]) -> Any:
+def decode(body: bytes | msgspec.Raw, kind: type[Any]) -> Any:
     """Return what a JSON text says, as far as a struct asks.
 
     Raises:
@@ -59,20 +59,20 @@ def read(body: bytes | msgspec.Raw, kind: type[Any]) -> Any:
         raise ClusterError(f"the API server answers something else than was asked for: {fault}") from None
 
 
-def whole(body: bytes | msgspec.Raw) -> Object:
+def decode_object(body: bytes | msgspec.Raw) -> Object:
     """Return an object as the API server writes it, whose metadata are in order.
 
     Raises:
         ClusterError: it is something else.
     """
-    head: Head = read(body, Head)
-    found: Object = read(body, dict[str, Any])
+    head: Head = decode(body, Head)
+    found: Object = decode(body, dict[str, Any])
     if "metadata" not in found or not head.metadata.name:
         raise ClusterError("the API server answers something else than was asked for: an object without a name")
     return found
 
 
-def current(connection: Connection, kind: Kind, key: str) -> bytes | None:
+def get_current(connection: Connection, kind: Kind, key: str) -> bytes | None:
     """Return an object as it is now, None where there is none.
 
     Raises:
@@ -86,7 +86,7 @@ def current(connection: Connection, kind: Kind, key: str) -> bytes | None:
         raise
 
 
-def all_current(connection: Connection, kind: Kind, query: Mapping[str, str] | None = None) -> list[bytes]:
+def list_current(connection: Connection, kind: Kind, query: Mapping[str, str] | None = None) -> list[bytes]:
     """Return the objects of a kind as they are now, page by page.
 
     Raises:

@@ -2,8 +2,8 @@
 
 A decision is made on lists that are seconds old when it is carried out. `ObservedState` finds in those lists what the
 decision hangs on, as the API server sent it (the structs that scheduling reads have no ``resourceVersion``, because no
-plugin may read one); `moved` and `pods_moved` compare it with what the server has now, and say what is different in
-words. Whether a pod is as it was is judged by what scheduling reads of it: its conditions and the status of its
+plugin may read one); `changed_fields` and `pod_changes` compare it with what the server has now, and say what is
+different. Whether a pod is as it was is judged by what scheduling reads of it: its conditions and the status of its
 containers change all the time and decide nothing.
 """
 
@@ -23,7 +23,7 @@ from schedctl.api.pods import FINISHED, Pod
 from schedctl.cache.pod_info import PodInfo
 from schedctl.live.connections import Connection
 from schedctl.live.listing import Listing
-from schedctl.live.objects import POD, Head, all_current, read
+from schedctl.live.objects import POD, Head, decode, list_current
 
 _SHOWN = 3
 
@@ -53,55 +53,55 @@ class ObservedState:
 
     def get(self, kind: Kind, key: str) -> bytes | None:
         """Return an object as it was listed, JSON; None where it was not there."""
-        return self.every(kind).get(key)
+        return self.all_of(kind).get(key)
 
-    def every(self, kind: Kind) -> Mapping[str, bytes]:
+    def all_of(self, kind: Kind) -> Mapping[str, bytes]:
         """Return all objects of a kind as they were listed, by key."""
         if kind.name not in self._by_kind:
             bodies = (page.body for page in self._listing.pages if page.kind.name == kind.name)
-            items = (bytes(item) for body in bodies for item in read(body, _Page).items or ())
-            self._by_kind[kind.name] = {read(item, Head).key: item for item in items}
+            items = (bytes(item) for body in bodies for item in decode(body, _Page).items or ())
+            self._by_kind[kind.name] = {decode(item, Head).key: item for item in items}
         return self._by_kind[kind.name]
 
     def pods_on(self, node: str) -> dict[str, Pod]:
         """Return the pods that stood on a node, by uid; those that have run to their end take part in nothing."""
-        return _standing(read(item, Pod) for item in self._on.get(node, ()))
+        return _active_by_uid(decode(item, Pod) for item in self._on.get(node, ()))
 
-    def nominated_to(self, node: str) -> dict[str, Pod]:
+    def pods_nominated_to(self, node: str) -> dict[str, Pod]:
         """Return the pods that waited and for which room was being made on a node, by uid."""
-        return _nominated((read(item, Pod) for item in self.every(POD).values()), node)
+        return _nominees((decode(item, Pod) for item in self.all_of(POD).values()), node)
 
     @cached_property
     def _on(self) -> dict[str, list[bytes]]:
         found: dict[str, list[bytes]] = {}
-        for item in self.every(POD).values():
-            node = read(item, _Placed).spec.node_name
+        for item in self.all_of(POD).values():
+            node = decode(item, _Placed).spec.node_name
             if node:
                 found.setdefault(node, []).append(item)
         return found
 
 
-def pods_now_on(connection: Connection, node: str) -> dict[str, Pod]:
+def list_pods_on(connection: Connection, node: str) -> dict[str, Pod]:
     """Return the pods that stand on a node now, by uid.
 
     Raises:
         ClusterError: they cannot be read.
     """
-    items = all_current(connection, POD, {"fieldSelector": f"spec.nodeName={node}"})
-    return _standing(read(item, Pod) for item in items)
+    items = list_current(connection, POD, {"fieldSelector": f"spec.nodeName={node}"})
+    return _active_by_uid(decode(item, Pod) for item in items)
 
 
-def pods_now_nominated_to(connection: Connection, node: str) -> dict[str, Pod]:
+def list_pods_nominated_to(connection: Connection, node: str) -> dict[str, Pod]:
     """Return the pods that wait and for which room is being made on a node now, by uid.
 
     Raises:
         ClusterError: they cannot be read.
     """
-    items = all_current(connection, POD, {"fieldSelector": "spec.nodeName="})
-    return _nominated((read(item, Pod) for item in items), node)
+    items = list_current(connection, POD, {"fieldSelector": "spec.nodeName="})
+    return _nominees((decode(item, Pod) for item in items), node)
 
 
-def moved(before: T, after: T) -> list[str]:
+def changed_fields(before: T, after: T) -> list[str]:
     """Return the fields in which two states of an object differ, as ``spec.taints``, as far as scheduling reads it."""
     fields = []
     for top in before.__struct_fields__:
@@ -120,46 +120,46 @@ def moved(before: T, after: T) -> list[str]:
     return fields
 
 
-def node_moved(name: str, before: bytes, after: bytes | None) -> str:
+def node_change(name: str, before: bytes, after: bytes | None) -> str:
     """Return how a node differs from what was seen, "" where scheduling reads the same of it."""
     if after is None:
         return f"node {name} is gone"
-    if read(before, Head).metadata.uid != read(after, Head).metadata.uid:
+    if decode(before, Head).metadata.uid != decode(after, Head).metadata.uid:
         return f"node {name} is another one of that name now"
-    fields = moved(_of_node(read(before, Node)), _of_node(read(after, Node)))
-    return f"node {name} has changed: {_some(fields)}" if fields else ""
+    fields = changed_fields(_strip_node(decode(before, Node)), _strip_node(decode(after, Node)))
+    return f"node {name} has changed: {_shorten(fields)}" if fields else ""
 
 
-def pod_moved(before: Pod, after: Pod) -> str:
+def pod_change(before: Pod, after: Pod) -> str:
     """Return how a pod differs from what was seen, "" where scheduling reads the same of it."""
-    fields = moved(of_pod(before), of_pod(after))
+    fields = changed_fields(strip_pod(before), strip_pod(after))
     if not fields and PodInfo(before).demand.requests != PodInfo(after).demand.requests:
         fields = ["what it takes"]
-    return _some(fields)
+    return _shorten(fields)
 
 
-def nominations_moved(pod: Pod, before: Mapping[str, Pod], after: Mapping[str, Pod]) -> list[str]:
+def nomination_changes(pod: Pod, before: Mapping[str, Pod], after: Mapping[str, Pod]) -> list[str]:
     """Return which pods the room on a node has been promised to that come before a pod or beside it, both by uid."""
     come = [
         other.key
         for uid, other in after.items()
         if uid not in before and uid != pod.metadata.uid and (other.spec.priority or 0) >= (pod.spec.priority or 0)
     ]
-    return [f"{_some(sorted(come))} was nominated to the node"] if come else []
+    return [f"{_shorten(sorted(come))} was nominated to the node"] if come else []
 
 
-def pods_moved(before: Mapping[str, Pod], after: Mapping[str, Pod]) -> list[str]:
+def pod_changes(before: Mapping[str, Pod], after: Mapping[str, Pod]) -> list[str]:
     """Return how the pods on a node differ from those that were seen, both by uid."""
     come = [after[uid].key for uid in after.keys() - before.keys()]
     gone = [before[uid].key for uid in before.keys() - after.keys()]
-    others = {before[uid].key: pod_moved(before[uid], after[uid]) for uid in before.keys() & after.keys()}
+    others = {before[uid].key: pod_change(before[uid], after[uid]) for uid in before.keys() & after.keys()}
     changed = [f"{key} ({how})" for key, how in sorted(others.items()) if how]
-    words = [f"{_some(sorted(come))} came onto the node"] if come else []
-    words += [f"{_some(sorted(gone))} left the node"] if gone else []
-    return words + ([f"{_some(changed)} on the node changed"] if changed else [])
+    changes = [f"{_shorten(sorted(come))} came onto the node"] if come else []
+    changes += [f"{_shorten(sorted(gone))} left the node"] if gone else []
+    return changes + ([f"{_shorten(changed)} on the node changed"] if changed else [])
 
 
-def of_pod(pod: Pod) -> Pod:
+def strip_pod(pod: Pod) -> Pod:
     """Return a pod with nothing but what scheduling reads of it when it places another, or the pod itself."""
     metadata, status, replace = pod.metadata, pod.status, msgspec.structs.replace
     return replace(
@@ -183,22 +183,22 @@ def of_pod(pod: Pod) -> Pod:
     )
 
 
-def _of_node(node: Node) -> Node:
+def _strip_node(node: Node) -> Node:
     """Return a node with nothing but what scheduling reads of it."""
     metadata, filled, replace = node.metadata, defaults.node(node), msgspec.structs.replace
     kept = ObjectMeta(name=metadata.name, uid=metadata.uid, labels=metadata.labels)
     return replace(filled, metadata=kept, status=replace(filled.status, conditions=None))
 
 
-def _standing(pods: Iterable[Pod]) -> dict[str, Pod]:
+def _active_by_uid(pods: Iterable[Pod]) -> dict[str, Pod]:
     return {pod.metadata.uid: pod for pod in pods if pod.status.phase not in FINISHED}
 
 
-def _nominated(pods: Iterable[Pod], node: str) -> dict[str, Pod]:
+def _nominees(pods: Iterable[Pod], node: str) -> dict[str, Pod]:
     waiting = (pod for pod in pods if not pod.spec.node_name and pod.status.nominated_node_name == node)
-    return _standing(waiting)
+    return _active_by_uid(waiting)
 
 
-def _some(names: list[str]) -> str:
+def _shorten(names: list[str]) -> str:
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(names[:_SHOWN]) + more

@@ -60,24 +60,26 @@ def pages(connection: Connection, path: str, query: Mapping[str, str] | None = N
         Refused: the server says no: at once, or with 410 because it no longer keeps what it began.
         Unanswered: nobody answers, or not with a list.
     """
-    asked = {"limit": str(LIMIT), **(query or {})}
+    parameters = {"limit": str(LIMIT), **(query or {})}
     tokens: set[str] = set()
     while True:
-        body = connection.get(path, asked).body
+        body = connection.get(path, parameters).body
         try:
             found = msgspec.json.decode(body, type=_List)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise _odd(connection, f"the answer cannot be understood: {error}") from None
+            raise _unreadable(connection, f"the answer cannot be understood: {error}") from None
         metadata = found.metadata
         yield Page(body, tuple(found.items or ()), metadata.resource_version, metadata.remaining_item_count)
         if not metadata.continue_:
             return
         if metadata.continue_ in tokens:
-            raise _odd(connection, f"the list of {path} goes in circles: a page names one as the next that was there")
+            raise _unreadable(
+                connection, f"the list of {path} goes in circles: a page names one as the next that was there"
+            )
         tokens.add(metadata.continue_)
-        asked["continue"] = metadata.continue_
+        parameters["continue"] = metadata.continue_
 
 
-def _odd(connection: Connection, what: str) -> Unanswered:
+def _unreadable(connection: Connection, what: str) -> Unanswered:
     hint = "a proxy may stand between, or the server in the kubeconfig is no API server"
     return Unanswered(f"{connection.name}: {what}", hint, sent=False)

@@ -1,6 +1,6 @@
 """A decision that can be carried out: the pod, the node, and what is to be written before the bind.
 
-`prebinds` makes the steps of it, `binding` carries them out, and the command line shows them before it asks.
+`prebinds` makes the steps of it, `binding` carries them out. What a step changes it reads first, whole.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from schedctl.api.pods import ContainerExtendedResourceRequest, Pod
 from schedctl.errors import ClusterError
 from schedctl.live.connections import Connection
 from schedctl.live.journal import Journal
-from schedctl.live.objects import Object, current, read, whole
+from schedctl.live.objects import Object, decode, decode_object, get_current
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,12 @@ class Refusal(ClusterError):
 
 
 def existing_body(connection: Connection, kind: Kind, key: str) -> bytes:
-    found = current(connection, kind, key)
+    """Return an object as it is now, JSON.
+
+    Raises:
+        Refusal: there is none.
+    """
+    found = get_current(connection, kind, key)
     if found is None:
         raise Refusal(f"{kind.name} {key} is gone")
     return found
@@ -94,17 +99,19 @@ def existing_object(connection: Connection, kind: Kind, key: str, *, verbatim: s
         Refusal: there is none.
     """
     body = existing_body(connection, kind, key)
-    found = whole(body)
+    found = decode_object(body)
     if verbatim in found:
-        found[verbatim] = read(body, dict[str, msgspec.Raw])[verbatim]
+        found[verbatim] = decode(body, dict[str, msgspec.Raw])[verbatim]
     return found
 
 
 def added_annotations(before: ObjectMeta, after: ObjectMeta) -> dict[str, str]:
+    """Return the annotations that the dry run has added or changed."""
     known = before.annotations or {}
     return {key: value for key, value in (after.annotations or {}).items() if known.get(key) != value}
 
 
 def with_annotations(obj: Object, annotations: dict[str, str]) -> Object:
+    """Return an object with some annotations more."""
     metadata = obj["metadata"]
     return {**obj, "metadata": {**metadata, "annotations": {**(metadata.get("annotations") or {}), **annotations}}}

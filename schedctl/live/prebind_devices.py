@@ -31,7 +31,7 @@ _MISSPELT = (
 )
 
 
-def _devices(plan: BindPlan, before: ResourceClaim | None, after: ResourceClaim) -> Step:
+def device_step(plan: BindPlan, before: ResourceClaim | None, after: ResourceClaim) -> Step:
     """Return what allocates a claim or reserves it for the pod.
 
     Raises:
@@ -50,25 +50,27 @@ def _devices(plan: BindPlan, before: ResourceClaim | None, after: ResourceClaim)
     names = ", ".join(dict.fromkeys(f"{each.driver}/{each.pool}/{each.device}" for each in results))
     if before is None:
         text = f"make a resource claim for the extended resources of {plan.pod.key}, with {names}"
-        return Step(RESOURCE_CLAIM, "", text, _make(plan, after))
+        return Step(RESOURCE_CLAIM, "", text, _create_claim(plan, after))
     if before.status.allocation is not None:
         text = f"reserve resource claim {key_of(after)} for {plan.pod.key}"
-        return Step(RESOURCE_CLAIM, key_of(after), text, _allocate(plan, after, None))
+        return Step(RESOURCE_CLAIM, key_of(after), text, _write_allocation(plan, after, None))
     text = f"allocate {names} to resource claim {key_of(after)} and reserve it for {plan.pod.key}"
-    return Step(RESOURCE_CLAIM, key_of(after), text, _allocate(plan, after, msgspec.to_builtins(allocation)))
+    return Step(RESOURCE_CLAIM, key_of(after), text, _write_allocation(plan, after, msgspec.to_builtins(allocation)))
 
 
-def _allocate(plan: BindPlan, claim: ResourceClaim, allocation: Object | None) -> Callable[[Connection, Journal], None]:
+def _write_allocation(
+    plan: BindPlan, claim: ResourceClaim, allocation: Object | None
+) -> Callable[[Connection, Journal], None]:
     def write(connection: Connection, journal: Journal) -> None:
         stored = existing_object(connection, RESOURCE_CLAIM, key_of(claim), verbatim="spec")
-        _write_status(connection, journal, plan, stored, claim, allocation)
+        _write_claim_status(connection, journal, plan, stored, claim, allocation)
         if EXTENDED_RESOURCE_CLAIM in (claim.metadata.annotations or {}):
-            _tell_pod(connection, journal, plan, claim.metadata.name)
+            _write_pod_status(connection, journal, plan, claim.metadata.name)
 
     return write
 
 
-def _make(plan: BindPlan, claim: ResourceClaim) -> Callable[[Connection, Journal], None]:
+def _create_claim(plan: BindPlan, claim: ResourceClaim) -> Callable[[Connection, Journal], None]:
     """Return what makes the claim for extended resources; a dry run ends there, for nothing can be done to it."""
 
     def write(connection: Connection, journal: Journal) -> None:
@@ -89,13 +91,13 @@ def _make(plan: BindPlan, claim: ResourceClaim) -> Callable[[Connection, Journal
         stored = journal.create(what, collection(RESOURCE_CLAIM, metadata.namespace), body)
         if journal.dry_run:
             return
-        _write_status(connection, journal, plan, stored, claim, msgspec.to_builtins(claim.status.allocation))
-        _tell_pod(connection, journal, plan, stored["metadata"]["name"])
+        _write_claim_status(connection, journal, plan, stored, claim, msgspec.to_builtins(claim.status.allocation))
+        _write_pod_status(connection, journal, plan, stored["metadata"]["name"])
 
     return write
 
 
-def _tell_pod(connection: Connection, journal: Journal, plan: BindPlan, claim: str) -> None:
+def _write_pod_status(connection: Connection, journal: Journal, plan: BindPlan, claim: str) -> None:
     """Write into the pod's status which claim its extended resources come from."""
     pod = existing_object(connection, POD, plan.pod.key)
     told = {"resourceClaimName": claim, "requestMappings": msgspec.to_builtins(plan.mappings)}
@@ -104,7 +106,7 @@ def _tell_pod(connection: Connection, journal: Journal, plan: BindPlan, claim: s
     journal.put(what, path_of(POD, plan.pod.key), pod, changed, part="status", lasting=_LASTING)
 
 
-def _write_status(
+def _write_claim_status(
     connection: Connection,
     journal: Journal,
     plan: BindPlan,
@@ -129,17 +131,17 @@ def _write_status(
                     raise Refusal(_MISSPELT.format(what), hint) from fault
                 raise
         spec = msgspec.json.decode(msgspec.json.encode(stored["spec"]))
-        given = configurations(spec, allocation, lambda name: existing_object(connection, DEVICE_CLASS, name))
+        given = device_configurations(spec, allocation, lambda name: existing_object(connection, DEVICE_CLASS, name))
         devices = {**allocation["devices"], **({"config": given} if given else {})}
         at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         status["allocation"] = {**allocation, "devices": devices, "allocationTimestamp": at}
     metadata = plan.pod.metadata
     user = {"resource": "pods", "name": metadata.name, "uid": metadata.uid}
     status["reservedFor"] = [*(status.get("reservedFor") or ()), user]
-    journal.put(what, path, stored, {**stored, "status": status}, part="status", repair=_unreserved(metadata.uid))
+    journal.put(what, path, stored, {**stored, "status": status}, part="status", repair=_remove_user(metadata.uid))
 
 
-def _unreserved(uid: str) -> Callable[[Object], Object | None]:
+def _remove_user(uid: str) -> Callable[[Object], Object | None]:
     """Return what takes a pod off the users of a claim that has moved on; its devices stay with it."""
 
     def repair(claim: Object) -> Object | None:
@@ -150,7 +152,7 @@ def _unreserved(uid: str) -> Callable[[Object], Object | None]:
     return repair
 
 
-def configurations(spec: Object, allocation: Object, device_class: Callable[[str], Object]) -> list[Any]:
+def device_configurations(spec: Object, allocation: Object, device_class: Callable[[str], Object]) -> list[Any]:
     """Return the configuration of an allocation.
 
     Args:
@@ -159,7 +161,7 @@ def configurations(spec: Object, allocation: Object, device_class: Callable[[str
         device_class: finds a class by its name.
     """
     devices = spec.get("devices") or {}
-    served = [_served(request, allocation) for request in devices.get("requests") or ()]
+    served = [_allocated_request(request, allocation) for request in devices.get("requests") or ()]
     found: list[dict[str, Any]] = []
     of_class: dict[str, list[dict[str, Any]]] = {}
     for _, name, class_name in served:
@@ -180,7 +182,7 @@ def configurations(spec: Object, allocation: Object, device_class: Callable[[str
     return [{key: value for key, value in entry.items() if value != []} for entry in found]
 
 
-def _served(request: Object, allocation: Object) -> tuple[str, str, str]:
+def _allocated_request(request: Object, allocation: Object) -> tuple[str, str, str]:
     """Return a request, the alternative of it that was served (itself where it has none), and its class."""
     name = request["name"]
     if "exactly" in request:

@@ -16,23 +16,38 @@ from schedctl.api.nodes import Node
 from schedctl.api.storage import SELECTED_NODE, PersistentVolume, PersistentVolumeClaim
 from schedctl.live.connections import Connection
 from schedctl.live.journal import Journal
-from schedctl.live.objects import CLAIM, NODE, POD, VOLUME, Head, current, path_of, read
-from schedctl.live.plans import BindPlan, Refusal, Step, added_annotations, with_annotations, existing_body, existing_object
+from schedctl.live.objects import CLAIM, NODE, POD, VOLUME, Head, decode, get_current, path_of
+from schedctl.live.plans import (
+    BindPlan,
+    Refusal,
+    Step,
+    added_annotations,
+    existing_body,
+    existing_object,
+    with_annotations,
+)
 
 PAUSE = 1.0
 """Seconds between two looks at what a controller has to do."""
 
 
 def volume_steps(plan: BindPlan) -> Iterable[Step]:
+    """Yield what gives a volume that is there already to its claim."""
     for changed in plan.changed:
         volume, before = changed.after, changed.before
         if isinstance(volume, PersistentVolume) and before is not None and volume.spec.claim_ref is not None:
             reference = volume.spec.claim_ref
             claim = f"{reference.namespace}/{reference.name}"
-            yield Step(VOLUME, key_of(volume), f"keep volume {key_of(volume)} for claim {claim}", _write_claim_ref(before, volume))
+            yield Step(
+                VOLUME,
+                key_of(volume),
+                f"keep volume {key_of(volume)} for claim {claim}",
+                _write_claim_ref(before, volume),
+            )
 
 
 def claim_steps(plan: BindPlan) -> Iterable[Step]:
+    """Yield what asks for volumes that are to be made."""
     for claim, provisioned in claims_to_bind(plan):
         if provisioned:
             text = f"have a volume for claim {key_of(claim)} made where {plan.node} is"
@@ -124,28 +139,30 @@ def _are_bound(
     Raises:
         Refusal: one will not be.
     """
-    node = current(connection, NODE, plan.node)
-    pod = current(connection, POD, plan.pod.key)
+    node = get_current(connection, NODE, plan.node)
+    pod = get_current(connection, POD, plan.pod.key)
     if node is None:
         raise Refusal(f"node {plan.node} is gone")
-    if pod is None or read(pod, Head).metadata.uid != plan.pod.metadata.uid:
+    if pod is None or decode(pod, Head).metadata.uid != plan.pod.metadata.uid:
         raise Refusal(f"pod {plan.pod.key} is gone")
-    labels = read(node, Node).metadata.labels or {}
+    labels = decode(node, Node).metadata.labels or {}
     for volume in volumes:
-        stored = read(existing_body(connection, VOLUME, key_of(volume)), PersistentVolume)
+        stored = decode(existing_body(connection, VOLUME, key_of(volume)), PersistentVolume)
         if stored.spec.claim_ref is None or not stored.spec.claim_ref.uid:
             raise Refusal(f"volume {key_of(volume)} was taken back from its claim")
         _check_reachable(stored, plan.node, labels)
     bound = True
     for claim, provisioned in waiting:
-        stored = read(existing_body(connection, CLAIM, key_of(claim)), PersistentVolumeClaim)
+        stored = decode(existing_body(connection, CLAIM, key_of(claim)), PersistentVolumeClaim)
         annotations = stored.metadata.annotations or {}
         if provisioned and annotations.get(SELECTED_NODE) != plan.node:
             raise Refusal(f"no volume could be made for claim {key_of(claim)}")
         if not stored.spec.volume_name or BIND_COMPLETED not in annotations:
             bound = False
         elif provisioned:
-            _check_reachable(read(existing_body(connection, VOLUME, stored.spec.volume_name), PersistentVolume), plan.node, labels)
+            _check_reachable(
+                decode(existing_body(connection, VOLUME, stored.spec.volume_name), PersistentVolume), plan.node, labels
+            )
     return bound
 
 

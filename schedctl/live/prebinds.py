@@ -20,14 +20,14 @@ from schedctl.live.objects import (
     RESOURCE_CLAIM,
     SLICE,
     Head,
-    all_current,
-    current,
-    read,
+    decode,
+    get_current,
+    list_current,
 )
-from schedctl.live.plans import BindPlan, Step
-from schedctl.live.prebind_devices import _devices
-from schedctl.live.prebind_volumes import claim_steps, volume_steps, claims_to_bind
 from schedctl.live.observed_state import ObservedState
+from schedctl.live.plans import BindPlan, Step
+from schedctl.live.prebind_devices import device_step
+from schedctl.live.prebind_volumes import claim_steps, claims_to_bind, volume_steps
 
 
 def steps(plan: BindPlan) -> list[Step]:
@@ -37,7 +37,7 @@ def steps(plan: BindPlan) -> list[Step]:
         Refusal: something of it cannot be done from outside.
     """
     devices = (
-        _devices(plan, changed.before, changed.after)
+        device_step(plan, changed.before, changed.after)
         for changed in plan.changed
         if isinstance(changed.after, ResourceClaim)
     )
@@ -47,48 +47,50 @@ def steps(plan: BindPlan) -> list[Step]:
 # -- whether all is as it was ----------------------------------------------------
 
 
-def changes_since(connection: Connection, observed: ObservedState, plan: BindPlan, written: Sequence[Step]) -> list[str]:
+def changes_since(
+    connection: Connection, observed: ObservedState, plan: BindPlan, written: Sequence[Step]
+) -> list[str]:
     """Return what has moved of the objects that are to be written, and of the devices that are to be taken."""
-    words = []
+    changes = []
     for kind, key in dict.fromkeys((step.kind.name, step.key) for step in written if step.key):
-        words += _unlike(connection, observed, named(kind), key)
+        changes += _change_of(connection, observed, named(kind), key)
     for claim, _ in claims_to_bind(plan):
-        words += _unlike(connection, observed, CLAIM, key_of(claim))
+        changes += _change_of(connection, observed, CLAIM, key_of(claim))
     pools = {
         (result.driver, result.pool)
         for each in plan.changed
         if isinstance(each.after, ResourceClaim) and (each.before is None or each.before.status.allocation is None)
         for result in _results(each.after)
     }
-    return list(dict.fromkeys(words + (_pools_moved(connection, observed, pools) if pools else [])))
+    return list(dict.fromkeys(changes + (_pool_changes(connection, observed, pools) if pools else [])))
 
 
-def _unlike(connection: Connection, observed: ObservedState, kind: Kind, key: str) -> list[str]:
-    now, before = current(connection, kind, key), observed.get(kind, key)
-    name = f"{_SPOKEN[kind.name]} {key}"
+def _change_of(connection: Connection, observed: ObservedState, kind: Kind, key: str) -> list[str]:
+    now, before = get_current(connection, kind, key), observed.get(kind, key)
+    name = f"{_NAMES[kind.name]} {key}"
     if now is None or before is None:
         return [f"{name} is gone"]
-    one, other = read(before, Head).metadata, read(now, Head).metadata
+    one, other = decode(before, Head).metadata, decode(now, Head).metadata
     return [] if (one.uid, one.resource_version) == (other.uid, other.resource_version) else [f"{name} has changed"]
 
 
-def _pools_moved(connection: Connection, observed: ObservedState, pools: set[tuple[str, str]]) -> list[str]:
+def _pool_changes(connection: Connection, observed: ObservedState, pools: set[tuple[str, str]]) -> list[str]:
     """Say of pools of devices whether anything was taken from them, given back, or is offered otherwise."""
-    words = []
+    changes = []
     for kind, of_pools, what in (
-        (RESOURCE_CLAIM, _allocated_of, "of pool {} other devices are allocated now"),
-        (SLICE, _offered_of, "the devices of pool {} have changed"),
+        (RESOURCE_CLAIM, _allocated_devices, "of pool {} other devices are allocated now"),
+        (SLICE, _slice_versions, "the devices of pool {} have changed"),
     ):
-        one, other = of_pools(observed.every(kind).values()), of_pools(all_current(connection, kind))
-        words += [what.format("/".join(pool)) for pool in sorted(pools) if one.get(pool) != other.get(pool)]
-    return words
+        one, other = of_pools(observed.all_of(kind).values()), of_pools(list_current(connection, kind))
+        changes += [what.format("/".join(pool)) for pool in sorted(pools) if one.get(pool) != other.get(pool)]
+    return changes
 
 
-def _allocated_of(claims: Iterable[bytes]) -> dict[tuple[str, str], set[tuple[str, str]]]:
+def _allocated_devices(claims: Iterable[bytes]) -> dict[tuple[str, str], set[tuple[str, str]]]:
     """Return which claims hold which devices, by driver and pool."""
     found: dict[tuple[str, str], set[tuple[str, str]]] = {}
     for item in claims:
-        claim: ResourceClaim = read(item, ResourceClaim)
+        claim: ResourceClaim = decode(item, ResourceClaim)
         for result in _results(claim):
             found.setdefault((result.driver, result.pool), set()).add((claim.metadata.uid, result.device))
     return found
@@ -99,11 +101,11 @@ def _results(claim: ResourceClaim) -> Sequence[DeviceRequestAllocationResult]:
     return () if allocation is None else allocation.devices.results or ()
 
 
-def _offered_of(slices: Iterable[bytes]) -> dict[tuple[str, str], set[tuple[str, str]]]:
+def _slice_versions(slices: Iterable[bytes]) -> dict[tuple[str, str], set[tuple[str, str]]]:
     """Return the slices of each driver and pool, in which state."""
     found: dict[tuple[str, str], set[tuple[str, str]]] = {}
     for item in slices:
-        slice_: _Slice = read(item, _Slice)
+        slice_: _Slice = decode(item, _Slice)
         metadata = slice_.metadata
         pool = (slice_.spec.driver, slice_.spec.pool.name)
         found.setdefault(pool, set()).add((metadata.uid, metadata.resource_version))
@@ -123,4 +125,4 @@ class _Slice(Head):
     spec: _SliceSpec = msgspec.field(default_factory=_SliceSpec)
 
 
-_SPOKEN = {"PersistentVolume": "volume", "PersistentVolumeClaim": "claim", "ResourceClaim": "resource claim"}
+_NAMES = {"PersistentVolume": "volume", "PersistentVolumeClaim": "claim", "ResourceClaim": "resource claim"}

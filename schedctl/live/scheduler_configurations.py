@@ -27,14 +27,14 @@ CONFIG_MAPS: Final = (
     ("kube-system", "my-scheduler-config"),
 )
 """Where installers and the documentation put it: namespaces and names, the scheduler of the control plane first."""
-_SAID = sorted(CONFIG_MAPS, key=lambda each: each[0])
+_DISPLAY_ORDER = sorted(CONFIG_MAPS, key=lambda each: each[0])
 """The same in the order in which a user is told: most clusters have no namespace of OpenShift's."""
 _KIND = re.compile(r"""^[ \t]*[{,]?[ \t]*["']?kind["']?[ \t]*:[ \t]*["']?KubeSchedulerConfiguration\b""", re.MULTILINE)
 _INLINE = re.compile(r"""[{,]\s*"kind"\s*:\s*"KubeSchedulerConfiguration\"""")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ClusterConfiguration:
     """A configuration in a cluster.
 
     Attributes:
@@ -50,7 +50,7 @@ class _ConfigMap(msgspec.Struct):
     data: dict[str, str] = {}
 
 
-def find(connection: Connection) -> Found | None:
+def find(connection: Connection) -> ClusterConfiguration | None:
     """Return the configuration that a cluster keeps in a ConfigMap, None where there is none.
 
     Raises:
@@ -71,17 +71,17 @@ def find(connection: Connection) -> Found | None:
             continue
         for key, text in sorted(data.items()):
             if _KIND.search(text) or _INLINE.search(text):
-                return Found(text, f"ConfigMap {namespace}/{name}, {key}, of {connection.name}")
+                return ClusterConfiguration(text, f"ConfigMap {namespace}/{name}, {key}, of {connection.name}")
     if forbidden:
-        first = next(each for each in _SAID if each in forbidden)
+        first = next(each for each in _DISPLAY_ORDER if each in forbidden)
         raise ClusterError(
             f"{forbidden[first]}; and no other ConfigMap has a KubeSchedulerConfiguration",
-            f"{shipped.roles()} and openshift.yaml beside it have Roles for {looked_for()}; or name a file"
+            f"{shipped.roles()} and openshift.yaml beside it have Roles for {config_map_names()}; or name a file"
             " with `--scheduler-config FILE` instead",
         )
     return None
 
 
-def looked_for() -> str:
+def config_map_names() -> str:
     """Return the names of the ConfigMaps, in words."""
-    return ", ".join(f"{namespace}/{name}" for namespace, name in _SAID)
+    return ", ".join(f"{namespace}/{name}" for namespace, name in _DISPLAY_ORDER)

@@ -53,7 +53,7 @@ _FAILED_FOR = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _Route:
     """How a server is reached with one generation of credentials; threads see it change as a whole.
 
     Attributes:
@@ -94,25 +94,25 @@ class Transport:
             raise _no_kubeconfig()
         self.name = f"context {self._context.name}" if self._context else IN_CLUSTER
         self.user = self._context.user_name if self._context else ""
-        self._impersonated = _impersonated(access, self._context.user if self._context else {})
-        self._way = self._made(0)
+        self._impersonation_headers = _impersonation_headers(access, self._context.user if self._context else {})
+        self._route = self._make_route(0)
         self._failure: tuple[float, ClusterError] | None = None
         self.namespace = (self._context.namespace if self._context else _namespace_of_the_pod()) or "default"
 
     @property
     def server(self) -> str:
         """The URL of the API server."""
-        return self._way.server
+        return self._route.server
 
     @property
     def proxy(self) -> str:
         """The URL of the proxy, without a password; "" where there is none."""
-        return self._way.proxy
+        return self._route.proxy
 
     @property
     def generation(self) -> int:
         """How often credentials were renewed."""
-        return self._way.generation
+        return self._route.generation
 
     def request(
         self, method: str, path: str, *, query: Mapping[str, str], body: bytes | None, timeout: float | None, kind: str
@@ -133,23 +133,23 @@ class Transport:
         """
         import urllib3
 
-        way = self._way
-        if way.expires is not None and way.expires - _SOON <= datetime.datetime.now(datetime.UTC):
-            self.renew(way.generation)
-            way = self._way
-        headers = urllib3.HTTPHeaderDict(self._impersonated)  # a header of each group
+        route = self._route
+        if route.expires is not None and route.expires - _SOON <= datetime.datetime.now(datetime.UTC):
+            self.renew(route.generation)
+            route = self._route
+        headers = urllib3.HTTPHeaderDict(self._impersonation_headers)  # a header of each group
         headers["Accept"] = "application/json"
         headers["User-Agent"] = f"schedctl/{schedctl.__version__}"
-        if way.compressed:
+        if route.compressed:
             headers["Accept-Encoding"] = "gzip"
         if body is not None:
             headers["Content-Type"] = kind
-        authorization = way.configuration.get_api_key_with_prefix("BearerToken")
+        authorization = route.configuration.get_api_key_with_prefix("BearerToken")
         if authorization:
             headers["Authorization"] = authorization.strip()
-        return way.pool.request(
+        return route.pool.request(
             method,
-            f"{way.server}{path}" + (f"?{urlencode(query)}" if query else ""),
+            f"{route.server}{path}" + (f"?{urlencode(query)}" if query else ""),
             body=body,
             headers=headers,
             timeout=urllib3.Timeout(connect=min(timeout or CONNECT, CONNECT), read=timeout or SILENCE),
@@ -170,7 +170,7 @@ class Transport:
         Raises:
             ClusterError: they cannot be had.
         """
-        if not self._way.renewable:
+        if not self._route.renewable:
             return False
         with self._renewing:
             if generation != self.generation:
@@ -178,13 +178,13 @@ class Transport:
             if self._failure is not None and time.monotonic() - self._failure[0] < _FAILED_FOR:
                 raise ClusterError(str(self._failure[1]), self._failure[1].hint)
             try:
-                self._way = self._made(generation + 1)
+                self._route = self._make_route(generation + 1)
             except ClusterError as fault:
                 self._failure = time.monotonic(), fault
                 raise
         return True
 
-    def _made(self, generation: int) -> _Way:
+    def _make_route(self, generation: int) -> _Route:
         """Make the configuration and the pool of one generation.
 
         Raises:
@@ -214,7 +214,7 @@ class Transport:
         if not (token.isascii() and token.isprintable()):
             raise ClusterError(f"{self.name}: the token is none: it is one line of ASCII letters", "log in again")
         compressed = not cluster.get("disable-compression")
-        return _Way(generation, configuration, pool, server, proxy, compressed, expires, renewable)
+        return _Route(generation, configuration, pool, server, proxy, compressed, expires, renewable)
 
     def _load_context(self, context: Context, configuration: Configuration) -> tuple[datetime.datetime | None, bool]:
         """Make the client's configuration from a context; return when it expires and whether there can be another."""
@@ -279,11 +279,11 @@ def _check_file(context: Context, key: str) -> None:
         Path(str(path)).open("rb").close()
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", "") or str(error)).lower()
-        told = f"context {context.name}: the file {path}, its {key}, cannot be read: {reason}"
-        raise ClusterError(told, "the kubeconfig names it; who made it has to write the file") from None
+        text = f"context {context.name}: the file {path}, its {key}, cannot be read: {reason}"
+        raise ClusterError(text, "the kubeconfig names it; who made it has to write the file") from None
 
 
-def _through_proxy(configuration: Configuration, server: str, named: str) -> str:
+def _through_proxy(configuration: Configuration, server: str, proxy_url: str) -> str:
     """Set the proxy as kubectl would: the one that is named for all hosts, else that of the environment.
 
     Returns:
@@ -295,8 +295,8 @@ def _through_proxy(configuration: Configuration, server: str, named: str) -> str
     import urllib3
     from kubernetes.client.rest import should_bypass_proxies
 
-    if named:
-        configuration.proxy, configuration.no_proxy = named, ""
+    if proxy_url:
+        configuration.proxy, configuration.no_proxy = proxy_url, ""
     elif _is_this_machine(server) or should_bypass_proxies(server, configuration.no_proxy or ""):
         configuration.proxy = None
     proxy = configuration.proxy or ""
@@ -318,8 +318,8 @@ def _load(load: Callable[[], object], what: str) -> None:
         load()
     except Exception as error:  # whatever it stumbles over: files, base64, a login server
         reason = str(error).strip().splitlines() or [type(error).__name__]
-        told = faults.line(reason[0])
-        raise ClusterError(f"{what}: the credentials cannot be used: {told}", "log in again") from None
+        text = faults.line(reason[0])
+        raise ClusterError(f"{what}: the credentials cannot be used: {text}", "log in again") from None
 
 
 def _in_cluster(configuration: Configuration) -> None:
@@ -381,7 +381,7 @@ def _check_provider(provider: Any, at: str) -> None:
         )
 
 
-def _impersonated(access: Access, user: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _impersonation_headers(access: Access, user: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the headers that say on whose behalf we ask.
 
     Raises:

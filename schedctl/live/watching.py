@@ -112,7 +112,7 @@ class Watch:
             if kind.name in found.versions:
                 path = collection(replace(kind, api_version=served.get(kind) or kind.api_version))
                 arguments = (kind, path, found.versions[kind.name])
-                threading.Thread(target=self._follow, args=arguments, daemon=True).start()
+                threading.Thread(target=self._watch_kind, args=arguments, daemon=True).start()
 
     def __enter__(self) -> Watch:
         return self
@@ -141,13 +141,13 @@ class Watch:
                 raise each
         return [each for each in found if not isinstance(each, ClusterError)]
 
-    def _follow(self, kind: Kind, path: str, version: str) -> None:
+    def _watch_kind(self, kind: Kind, path: str, version: str) -> None:
         """Tell what happens to one kind, until nobody wants to know; a fault that nobody expected is told as well."""
         pause = FIRST_PAUSE
         while not self._ended.is_set():
             began, before = time.monotonic(), version
             try:
-                for reached in self._heard(kind, path, version):
+                for reached in self._read_changes(kind, path, version):
                     version, pause = reached, FIRST_PAUSE
                     if self._ended.is_set():
                         return
@@ -155,13 +155,13 @@ class Watch:
                     self._ended.wait(QUIET)
                     continue
             except _Outdated:
-                fresh = self._anew(kind)
+                fresh = self._list_again(kind)
                 if fresh:
                     version = fresh
                     continue
             except Refused as fault:
                 if fault.code == codes.EXPIRED:
-                    version = self._anew(kind) or version
+                    version = self._list_again(kind) or version
                 elif fault.code < codes.INTERNAL_ERROR and fault.code not in _PASSING:
                     self._news.put(fault if kind.name in NEEDED else Trouble(kind, str(fault), lasting=True))
                     return
@@ -177,7 +177,7 @@ class Watch:
             self._ended.wait(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    def _heard(self, kind: Kind, path: str, version: str) -> Iterator[str]:
+    def _read_changes(self, kind: Kind, path: str, version: str) -> Iterator[str]:
         """Tell what one request has to say, and yield the version after each line.
 
         Raises:
@@ -211,7 +211,7 @@ class Watch:
                 self._news.put(Removed(kind, bytes(line.object)))
             yield reached
 
-    def _anew(self, kind: Kind) -> str:
+    def _list_again(self, kind: Kind) -> str:
         """List a kind again, tell what there is, and return its version; "" where that is not possible now."""
         try:
             found = listing.read(self._connection, (kind,))

@@ -12,12 +12,11 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.explain import explanations
 from schedctl.explain.decisions import Decision, decide
 from schedctl.framework.extenders import Extender
-from schedctl.live.binding import binding
-from schedctl.live.binding import not_ours
-from schedctl.live.prebinds import steps
-from schedctl.live.plans import (ChangedObject, BindPlan, Refusal, Step)
+from schedctl.live.binding import binding_of, ownership_problem
+from schedctl.live.objects import POD, Head, decode
 from schedctl.live.observed_state import ObservedState
-from schedctl.live.objects import (POD, Head, read)
+from schedctl.live.plans import BindPlan, ChangedObject, Refusal, Step
+from schedctl.live.prebinds import steps
 from schedctl.reports.bindings import BindOutcome, BindReport, BindSummary, PlannedWrite, outcome_of
 from schedctl.reports.explanations import Explanation, InputDigest, Metadata, NodeVerdict, Verdict
 from schedctl.scheduler import Scheduler
@@ -82,7 +81,7 @@ def plan(wish: Wish, state: State, chosen: Chosen) -> Planned:
     if chosen.profile:
         pod = _replace(pod, spec=_replace(pod.spec, scheduler_name=chosen.profile))
     explanation = explanations.explain(scheduler, pod, node=wish.node)
-    foreign = "" if wish.force_scheduler else not_ours(wish.pod.spec.scheduler_name, wish.profiles)
+    foreign = "" if wish.force_scheduler else ownership_problem(wish.pod.spec.scheduler_name, wish.profiles)
     node = wish.node or explanation.chosen
     no = _before(wish, chosen, explanation, foreign)
     decision = decide(scheduler, PodInfo(pod), node) if no is None else None
@@ -113,7 +112,7 @@ def plan(wish: Wish, state: State, chosen: Chosen) -> Planned:
             text=no.text if no is not None else "",
         ),
         cluster=state.connection.name if state.connection is not None else "",
-        binding=binding(wish.pod, node, _version(state, wish.pod)) if found is not None else None,
+        binding=binding_of(wish.pod, node, _version(state, wish.pod)) if found is not None else None,
         writes=[PlannedWrite(kind=step.kind.name, name=step.key, text=step.text) for step in written],
         warnings=[f"{foreign}; `--execute` needs `--force-scheduler`"] if warned else [],
         decision=explanation,
@@ -168,5 +167,5 @@ def _version(state: State, pod: Pod) -> str:
     if state.listing is None:
         return ""
     body = ObservedState(state.listing).get(POD, pod.key)
-    version: str = read(body, Head).metadata.resource_version if body is not None else ""
+    version: str = decode(body, Head).metadata.resource_version if body is not None else ""
     return version

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from schedctl.api.pods import Pod
     from schedctl.config.legacy.converting import Conversion
     from schedctl.framework.extenders import Extender
-    from schedctl.live.scheduler_configurations import Found
+    from schedctl.live.scheduler_configurations import ClusterConfiguration
     from schedctl.session.states import State, Where
 
 BUILT_IN = "built-in defaults"
@@ -180,13 +180,14 @@ def text(path: str, where: Where) -> str:
     return data.decode()
 
 
-def _in_cluster(where: Where) -> Found | None:
+def _in_cluster(where: Where) -> ClusterConfiguration | None:
     from schedctl.live import scheduler_configurations as kept
 
     found = kept.find(where.connection())
     if found is None:
         faults.say(
-            f"warning: the cluster keeps no KubeSchedulerConfiguration in a ConfigMap; looked for {kept.looked_for()}",
+            "warning: the cluster keeps no KubeSchedulerConfiguration in a ConfigMap; looked for"
+            f" {kept.config_map_names()}",
             "kubeadm and k3s keep it in files of the control plane: `--scheduler-config FILE`",
         )
     return found

@@ -42,7 +42,7 @@ def decided(state: State) -> tuple[list[Event], list[Event], list[Event], list[s
     from schedctl.live import events
 
     try:
-        found = [events.recorded(state.connection, reason) for reason in (SCHEDULED, PREEMPTED, FAILED)]
+        found = [events.read_events(state.connection, reason) for reason in (SCHEDULED, PREEMPTED, FAILED)]
     except ClusterError as fault:
         return [], [], [], [f"events could not be read, so times are to the second: {fault}"]
     scheduled, preempted, failed = (each.events for each in found)
@@ -74,7 +74,7 @@ def _events(pod: Pod, state: State) -> tuple[list[Event], str, str]:
     from schedctl.live import events
 
     try:
-        found = events.recorded(state.connection, FAILED, pod)
+        found = events.read_events(state.connection, FAILED, pod)
     except ClusterError as fault:
         return [], str(fault), ""
     return found.events, "", found.note

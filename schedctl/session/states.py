@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from schedctl.api.gaps import Gap
     from schedctl.api.kinds import Kind
     from schedctl.errors import Problem
-    from schedctl.live.kubeconfigs import Access
     from schedctl.live.connections import Connection
+    from schedctl.live.kubeconfigs import Access
     from schedctl.live.listing import Listing
     from schedctl.sources import Manifests
     from schedctl.workloads.clusters import Assembled
@@ -121,8 +121,8 @@ class Where:
             ClusterError: it cannot be.
         """
         if self._connection is None:
-            from schedctl.live.kubeconfigs import Access
             from schedctl.live.connections import Connection
+            from schedctl.live.kubeconfigs import Access
 
             self._connection = Connection.open(self.access or Access())
         return self._connection

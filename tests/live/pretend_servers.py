@@ -12,9 +12,9 @@ import msgspec
 
 from schedctl.api.kinds import KINDS, named
 from schedctl.live.connections import Answer
-from schedctl.live.faults import refused
+from schedctl.live.faults import refusal
 from schedctl.live.listing import Listing, Page
-from schedctl.live.objects import (collection, path_of)
+from schedctl.live.objects import collection, path_of
 
 Object = dict[str, Any]
 _KEPT = ("extendedResourceClaimStatus",)
@@ -151,7 +151,7 @@ class PretendServer:
 
     def _no(self, method: str, path: str, code: int, reason: str, text: str) -> Exception:
         status = {"kind": "Status", "status": "Failure", "code": code, "reason": reason, "message": text}
-        return refused(self.name, method, path, {}, code, msgspec.json.encode(status))
+        return refusal(self.name, method, path, {}, code, msgspec.json.encode(status))
 
     def forbid(self, method: str, path: str) -> Exception:
         """What the server says to somebody without the right."""

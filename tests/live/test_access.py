@@ -12,8 +12,8 @@ import pytest
 from kubernetes.config import incluster_config
 
 from schedctl.errors import ClusterError, UsageError
-from schedctl.live.kubeconfigs import Access
 from schedctl.live.connections import Connection
+from schedctl.live.kubeconfigs import Access
 from tests.live.servers import Cluster, Reply, proxying, status
 
 

@@ -26,11 +26,11 @@ from schedctl.api.kinds import named
 from schedctl.config import loading
 from schedctl.explain.decisions import decide
 from schedctl.live import listing
-from schedctl.live.kubeconfigs import Access
 from schedctl.live.binding import Bound, bind
 from schedctl.live.connections import Answer, Connection
-from schedctl.live.plans import (ChangedObject, BindPlan, Refusal)
+from schedctl.live.kubeconfigs import Access
 from schedctl.live.observed_state import ObservedState
+from schedctl.live.plans import BindPlan, ChangedObject, Refusal
 from schedctl.scheduler import Scheduler
 from schedctl.workloads.clusters import assemble
 from tests.cluster.control_plane import KIT, Api, Object, Refused

@@ -8,14 +8,13 @@ import pytest
 
 from schedctl.api.pods import Pod
 from schedctl.errors import ClusterError
-from schedctl.live.binding import bind, binding
+from schedctl.live.binding import bind, binding_of, ownership_problem
 from schedctl.live.connections import Answer
 from schedctl.live.faults import Refused, Unanswered
 from schedctl.live.journal import not_done
-from schedctl.live.binding import not_ours
-from schedctl.live.plans import (BindPlan, Refusal)
+from schedctl.live.objects import POD, decode
 from schedctl.live.observed_state import ObservedState
-from schedctl.live.objects import (POD, read)
+from schedctl.live.plans import BindPlan, Refusal
 from tests.live.pretend_servers import Object, PretendServer
 
 WEB, NODE = "/api/v1/namespaces/shop/pods/web", "/api/v1/nodes/node-1"
@@ -48,7 +47,7 @@ def plan_of(server: PretendServer) -> tuple[BindPlan, ObservedState]:
     observed = ObservedState(server.listing())
     body = observed.get(POD, "shop/web")
     assert body is not None
-    found: Pod = read(body, Pod)
+    found: Pod = decode(body, Pod)
     return BindPlan(found, "node-1"), observed
 
 
@@ -339,7 +338,7 @@ def test_only_an_api_server_proves_that_a_change_was_not_made(code, reason, proo
 
 def test_a_binding_is_held_to_the_uid_and_the_version_of_the_pod(server):
     plan, _ = plan_of(server)
-    metadata = binding(plan.pod, "node-1", "17")["metadata"]
+    metadata = binding_of(plan.pod, "node-1", "17")["metadata"]
     assert metadata == {"name": "web", "namespace": "shop", "uid": plan.pod.metadata.uid, "resourceVersion": "17"}
 
 
@@ -353,5 +352,5 @@ def test_a_binding_is_held_to_the_uid_and_the_version_of_the_pod(server):
     ],
 )
 def test_whose_pods_are_ours(scheduler, profiles, why):
-    assert why in not_ours(scheduler, profiles)
-    assert bool(why) == bool(not_ours(scheduler, profiles))
+    assert why in ownership_problem(scheduler, profiles)
+    assert bool(why) == bool(ownership_problem(scheduler, profiles))

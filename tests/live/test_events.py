@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from schedctl.live import events
-from schedctl.live.kubeconfigs import Access
 from schedctl.live.connections import Connection
+from schedctl.live.kubeconfigs import Access
 from tests.live.servers import Cluster
 
 EVENTS = "/api/v1/events"
@@ -22,7 +22,7 @@ def test_an_event_with_an_odd_field_is_left_out_and_counted(serve, kubeconfig):
         event("a", firstTimestamp="2026-11-01T00:00:01Z"),
     ]
     server = serve(Cluster({EVENTS: found}))
-    recorded = events.recorded(Connection.open(Access(kubeconfig=kubeconfig(server.url))), "FailedScheduling")
-    assert [each.metadata.name for each in recorded.events] == ["a", "b"]
-    assert recorded.note == "1 of the events cannot be understood, and are left out"
-    assert recorded._replace(odd=0).note == ""
+    read_events = events.read_events(Connection.open(Access(kubeconfig=kubeconfig(server.url))), "FailedScheduling")
+    assert [each.metadata.name for each in read_events.events] == ["a", "b"]
+    assert read_events.note == "1 of the events cannot be understood, and are left out"
+    assert read_events._replace(odd=0).note == ""

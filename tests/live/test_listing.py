@@ -12,8 +12,8 @@ from schedctl import sources
 from schedctl.api.kinds import KINDS, named
 from schedctl.errors import ClusterError
 from schedctl.live import listing
-from schedctl.live.kubeconfigs import Access
 from schedctl.live.connections import Connection
+from schedctl.live.kubeconfigs import Access
 from schedctl.live.objects import collection
 from tests.live.servers import Cluster, Reply, status
 

@@ -14,10 +14,10 @@ from schedctl.errors import ClusterError
 from schedctl.explain.decisions import decide
 from schedctl.live.binding import bind
 from schedctl.live.connections import Answer
-from schedctl.live.prebinds import steps
-from schedctl.live.prebind_volumes import wait_for_volumes
-from schedctl.live.plans import (ChangedObject, BindPlan, Refusal)
 from schedctl.live.observed_state import ObservedState
+from schedctl.live.plans import BindPlan, ChangedObject, Refusal
+from schedctl.live.prebind_volumes import wait_for_volumes
+from schedctl.live.prebinds import steps
 from schedctl.scheduler import Scheduler
 from schedctl.workloads.clusters import assemble
 from tests.live.pretend_servers import Object, PretendServer
@@ -169,7 +169,7 @@ def impatient(moves=lambda seconds: None):
 def test_a_volume_is_kept_for_its_claim_before_the_pod_is_bound():
     server, plan, observed = decided(*storage())
     before = copy.deepcopy(server.objects)
-    bind(server, plan, observed, settle=patient(server))
+    bind(server, plan, observed, wait=patient(server))
     volume, claim = server.objects[VOLUME], before[CLAIM]
     assert volume["spec"]["claimRef"] == {
         "apiVersion": "v1",
@@ -186,7 +186,7 @@ def test_a_volume_is_kept_for_its_claim_before_the_pod_is_bound():
 
 def test_a_claim_whose_volume_is_made_says_for_which_node():
     server, plan, observed = decided(*storage("disks.example.com", volume=False))
-    bind(server, plan, observed, settle=patient(server))
+    bind(server, plan, observed, wait=patient(server))
     assert server.objects[CLAIM]["metadata"]["annotations"]["volume.kubernetes.io/selected-node"] == plan.node
     assert server.writes()[:2] == [f"PUT {CLAIM}", f"POST {BINDING}"]
 
@@ -244,7 +244,7 @@ def test_everything_is_as_before_if_the_pod_cannot_be_bound_in_the_end(what):
 
     server.before = hook
     with pytest.raises(Refusal, match="is not bound to node-1") as refused:
-        bind(server, plan, observed, settle=lambda connection, plan: None)
+        bind(server, plan, observed, wait=lambda connection, plan: None)
     assert server.objects[WEB]["spec"]["nodeName"] == "node-2"
     lasting = "extendedResourceClaimStatus" in server.objects[WEB]["status"]
     assert lasting == ("the API server lets nobody clear it" in str(refused.value)) == (what == "extended resources")
@@ -270,7 +270,7 @@ def test_nothing_is_written_if_a_right_is_missing_at_the_end(what):
 
     server.before = hook
     with pytest.raises(ClusterError, match="403"):
-        bind(server, plan, observed, settle=lambda connection, plan: None)
+        bind(server, plan, observed, wait=lambda connection, plan: None)
     assert server.writes() == []
 
 
@@ -287,7 +287,7 @@ def test_volumes_that_are_not_bound_in_time_are_taken_back():
     server, plan, observed = decided(*storage())
     before = _plain(server.objects)
     with pytest.raises(Refusal, match=r"the volumes of shop/data are not bound after 5 s"):
-        bind(server, plan, observed, settle=impatient())
+        bind(server, plan, observed, wait=impatient())
     assert _plain(server.objects) == before
 
 
@@ -299,7 +299,7 @@ def test_an_interrupt_takes_back_what_was_written():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        bind(server, plan, observed, settle=impatient(interrupted))
+        bind(server, plan, observed, wait=impatient(interrupted))
     assert _plain(server.objects) == before
 
 
@@ -318,7 +318,7 @@ def test_nothing_is_taken_back_from_a_pod_that_is_bound(what, body):
         return Answer(body, {})
 
     server.send = send
-    bind(server, plan, observed, settle=lambda connection, plan: None)
+    bind(server, plan, observed, wait=lambda connection, plan: None)
     assert server.objects[WEB]["spec"]["nodeName"] == "node-1"
     assert server.writes()[-2:] == [
         f"POST {BINDING}",
@@ -370,7 +370,7 @@ def test_a_volume_that_the_controller_has_bound_by_then_stays_and_is_told():
         server.delete(WEB)
 
     with pytest.raises(ClusterError, match=r"volume disk stays as it is: it has changed since"):
-        bind(server, plan, observed, settle=impatient(bound_and_gone))
+        bind(server, plan, observed, wait=impatient(bound_and_gone))
     assert server.objects[VOLUME]["spec"]["claimRef"]["name"] == "data"
 
 
@@ -406,7 +406,7 @@ def test_a_claim_that_somebody_else_uses_by_then_keeps_its_devices_and_loses_the
 def test_waiting_ends_where_it_is_in_vain(move, why):
     server, plan, observed = decided(*storage("disks.example.com", volume=False))
     with pytest.raises(ClusterError, match=why):
-        bind(server, plan, observed, settle=impatient(lambda seconds: move(server)))
+        bind(server, plan, observed, wait=impatient(lambda seconds: move(server)))
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
 from schedctl.errors import ClusterError
 from schedctl.live import listing, pages
-from schedctl.live.kubeconfigs import Access
 from schedctl.live.connections import Connection
+from schedctl.live.kubeconfigs import Access
 from tests.cluster.scenarios import furniture
 from tests.live import control_planes
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from schedctl.live.kubeconfigs import Access
 from schedctl.live.connections import Connection
 from schedctl.live.faults import Refused
+from schedctl.live.kubeconfigs import Access
 
 pytestmark = pytest.mark.cluster
 ROLES = yaml.safe_load_all((Path(__file__).parents[2] / "deploy/clusterrole.yaml").read_text())

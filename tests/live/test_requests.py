@@ -10,9 +10,9 @@ import trustme
 
 from schedctl.errors import ClusterError
 from schedctl.live import connections
-from schedctl.live.kubeconfigs import Access
 from schedctl.live.connections import Connection
 from schedctl.live.faults import Refused, Unanswered, rule
+from schedctl.live.kubeconfigs import Access
 from tests.live.servers import Reply, status
 
 pytestmark = pytest.mark.usefixtures("impatient")
