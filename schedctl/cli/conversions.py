@@ -47,9 +47,10 @@ def convert(
     became of what, and why, goes to standard error. Ends with 1 if something is lost that may place pods differently.
     """
     from schedctl.config import loading
-    from schedctl.config.decoding import Decoder
     from schedctl.config.legacy import converting
     from schedctl.config.legacy.changes import Outcome
+    from schedctl.documents import heads
+    from schedctl.documents.decoding import Decoder
     from schedctl.plugins.in_tree import IN_TREE
     from schedctl.render import layout, machine, terminals
     from schedctl.session import configurations
@@ -60,7 +61,7 @@ def convert(
     conversion = converting.convert(text, IN_TREE, source)
     if conversion is None:
         loading.load(text, source)
-        document = Decoder().free(loading.tree(text, source), "")
+        document = Decoder().free(heads.read_tree(text, source), "")
         faults.say(f"{source} is {document['apiVersion']} already: nothing to convert")
     else:
         document = conversion.document
@@ -137,13 +138,13 @@ def validate(
 def _outdated(text: bytes, source: str, file: str) -> list[Problem]:
     """Return that a configuration is of another time, [] if it is of today."""
     from schedctl import KUBERNETES_VERSION
-    from schedctl.config import loading
     from schedctl.config.legacy import converting
+    from schedctl.documents import heads
 
     vintage = converting.vintage_in(text, source)
     if vintage is None:
         return []
-    head = loading.tree(text, source).value
+    head = heads.read_tree(text, source).value
     line, column = next((value.line, value.column) for key, value in head if key.value == "apiVersion")
     message = f"is {vintage}, which kube-scheduler {KUBERNETES_VERSION} refuses"
     hint = f"`schedctl profiles convert {file}` writes it as it is read today"

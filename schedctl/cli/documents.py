@@ -9,7 +9,7 @@ import msgspec
 
 from schedctl import KUBERNETES_VERSION, __version__
 from schedctl.calibration.reports import CalibrationReport
-from schedctl.config.own import Config
+from schedctl.config.settings import Config
 from schedctl.policy import schemas as policy_schemas
 from schedctl.policy.baselines import CheckBaseline
 from schedctl.policy.expectations import CheckPolicyTest, CheckPolicyTestReport

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schedctl.config.durations import Duration
+from schedctl.api.durations import Duration
 from schedctl.errors import UsageError
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
+from schedctl.api.durations import SECOND, Duration
 from schedctl.api.meta import Int32, Int64
 from schedctl.api.pods import NodeAffinity, TopologySpreadConstraint
-from schedctl.config.durations import SECOND, Duration
-from schedctl.config.fields import ZERO_IS_ABSENT, ConfigStruct
+from schedctl.documents.fields import ZERO_IS_ABSENT, ConfigStruct
 
 
 class PluginArgs(ConfigStruct, frozen=True):

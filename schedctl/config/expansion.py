@@ -20,9 +20,9 @@ from typing import Final, Protocol
 
 from schedctl.api.quantities import MAX_INT64, wrap_int64
 from schedctl.config import removed_plugins
-from schedctl.config.decoding import nearest
 from schedctl.config.defaults import DEFAULT_PLUGINS
 from schedctl.config.types import MULTI_POINT, POINTS, Plugin, Plugins, PluginSet, ProfileConfig, SchedulerConfiguration
+from schedctl.documents.spelling import nearest
 from schedctl.errors import Problem
 
 Expanded = dict[str, tuple[Plugin, ...]]

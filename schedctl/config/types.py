@@ -14,10 +14,10 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
+from schedctl.api.durations import SECOND, Duration
 from schedctl.api.meta import Int32, Int64
 from schedctl.config.args import ARGS
-from schedctl.config.durations import SECOND, Duration
-from schedctl.config.fields import ZERO_IS_ABSENT, ConfigStruct
+from schedctl.documents.fields import ZERO_IS_ABSENT, ConfigStruct
 
 API_VERSION: Final = "kubescheduler.config.k8s.io/v1"
 KIND: Final = "KubeSchedulerConfiguration"

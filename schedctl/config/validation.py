@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from schedctl.api.durations import SECOND
 from schedctl.api.pods import NodeSelectorRequirement, NodeSelectorTerm
 from schedctl.api.selectors import parse_int64
 from schedctl.config import names
@@ -28,7 +29,6 @@ from schedctl.config.args import (
     VolumeBindingArgs,
 )
 from schedctl.config.defaults import WITHOUT_DEFAULT_ARGS
-from schedctl.config.durations import SECOND
 from schedctl.config.removed_plugins import REFUSED
 from schedctl.config.types import (
     API_VERSION,

@@ -13,12 +13,12 @@ What is listed here is what the author of a plugin needs::
     from schedctl.framework import FilterPlugin, Reason, per_node
 """
 
+from schedctl.api.durations import Duration
 from schedctl.cache.arrays import BoolArray, IntArray
 from schedctl.cache.cluster import Change, ChangeKind, Cluster
 from schedctl.cache.nodes import NodeInfo, Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.config.args import PluginArgs
-from schedctl.config.durations import Duration
 from schedctl.framework.arithmetic import MAX_NODE_SCORE, default_normalize
 from schedctl.framework.cycles import Cycle, CycleState, StateKey
 from schedctl.framework.events import Action, ClusterEvent, Hint, Registration, Resource, registers

@@ -14,8 +14,8 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 import msgspec
 
+from schedctl.api.durations import Duration
 from schedctl.api.kinds import KINDS, Kind
-from schedctl.config.durations import Duration
 from schedctl.framework.points import POINTS, Plugin
 
 _SCALARS = (bool, int, float, str, bytes, Duration)

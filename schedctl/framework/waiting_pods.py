@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from schedctl.api.durations import SECOND, Duration
 from schedctl.cache.pod_info import PodInfo
-from schedctl.config.durations import SECOND, Duration
 from schedctl.framework.statuses import SUCCESS, Code, Status
 
 

@@ -132,12 +132,12 @@ def _plain(data: bytes, path: str) -> Any:
             return msgspec.json.decode(data)
         except msgspec.DecodeError as error:
             raise ConfigError([Problem(f"is not JSON: {error}", path)]) from None
-    from schedctl.sources import yaml_documents
-    from schedctl.sources.findings import Place
+    from schedctl.documents import yaml_values
+    from schedctl.documents.findings import Place
 
     try:
-        values = list(yaml_documents.read(data, Place(1, 1), lambda finding, place: None))
-    except (yaml_documents.YAMLProblem, UnicodeError) as error:
+        values = list(yaml_values.read(data, Place(1, 1), lambda finding, place: None))
+    except (yaml_values.YAMLProblem, UnicodeError) as error:
         place = getattr(error, "place", (0, 0))
         raise ConfigError([Problem(str(error), path, *place)]) from None
     return values[-1].value if values else None

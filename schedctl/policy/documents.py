@@ -18,10 +18,11 @@ from typing import Annotated, Any, Final, NamedTuple
 
 import msgspec
 
+from schedctl.api.durations import Duration
 from schedctl.api.meta import Int32
 from schedctl.api.selectors import EVERYTHING, LabelQuery
-from schedctl.config.durations import Duration
-from schedctl.config.fields import ConfigStruct
+from schedctl.documents.fields import ConfigStruct
+from schedctl.documents.scalar_positions import Stretch
 from schedctl.reports.checks import Location, Severity
 
 API_VERSION: Final = "schedctl.dev/v1alpha1"
@@ -55,14 +56,6 @@ class Scope(StrEnum):
 # -- expressions -----------------------------------------------------------------
 
 
-class Run(NamedTuple):
-    """A stretch of an expression that stands in the file as it is: from `offset` on, beginning at line and column."""
-
-    offset: int
-    line: int
-    column: int
-
-
 @dataclass(frozen=True, slots=True)
 class Expression:
     """A CEL expression, and where its text stands in the file.
@@ -75,7 +68,7 @@ class Expression:
 
     text: str
     location: Location = NOWHERE
-    runs: tuple[Run, ...] = ()
+    runs: tuple[Stretch, ...] = ()
 
     def place_of(self, offset: int) -> tuple[int, int]:
         """Return line and column of a character in the file; of the scalar where that is not known."""

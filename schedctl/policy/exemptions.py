@@ -15,7 +15,7 @@ from typing import Any
 from schedctl.api.custom_kinds import CustomWorkload
 from schedctl.api.pods import PodTemplate
 from schedctl.api.workloads import CronJob
-from schedctl.config.decoding import nearest
+from schedctl.documents.spelling import nearest
 from schedctl.policy.baselines import Baseline
 from schedctl.policy.documents import CheckPolicy, Exemption
 from schedctl.reports.checks import Acceptance, CheckResult

@@ -16,9 +16,10 @@ from typing import Any, Final, Literal, get_args
 
 import msgspec
 
-from schedctl.config.decoding import nearest
-from schedctl.config.loading import HEAD, opened, placed
-from schedctl.config.own import CHOICES, is_age
+from schedctl.config.loading import conversion_hint
+from schedctl.config.settings import CHOICES, is_age
+from schedctl.documents.heads import HEAD, open_document, place
+from schedctl.documents.spelling import nearest
 from schedctl.errors import ConfigError, Problem
 from schedctl.policy.documents import API_VERSION, BASELINE
 from schedctl.policy.forms import Form, Metadata
@@ -271,13 +272,13 @@ def tests_in(data: bytes, source: str) -> tuple[list[PolicyTest], list[Problem]]
 
 
 def _test(text: str, source: str) -> tuple[PolicyTest, list[Problem]]:
-    node, decoder = opened(text, source, TEST_KIND, API_VERSION)
+    node, decoder = open_document(text, source, TEST_KIND, API_VERSION, conversion_hint)
     written = decoder.struct(node, Written, also=HEAD)
     spec = written.spec
 
     def wrong(path: str, message: str, hint: str = "") -> None:
         if path not in decoder.spoilt:
-            decoder.problems.append(placed(Problem(message, path=path, hint=hint), decoder.places))
+            decoder.problems.append(place(Problem(message, path=path, hint=hint), decoder.places))
 
     for name in ("state", "manifests"):
         if not getattr(spec, name):

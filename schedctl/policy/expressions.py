@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from schedctl.config.decoding import nearest
+from schedctl.documents.spelling import nearest
 from schedctl.errors import Problem, UsageError
 from schedctl.policy.documents import Check, CheckPolicy, Expression, Scope, Validation, Variable
 from schedctl.policy.functions import OVERLOADS, QUANTITY

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from schedctl.api.meta import LabelSelector
-from schedctl.config.fields import ConfigStruct
+from schedctl.documents.fields import ConfigStruct
 
 
 class Form(ConfigStruct, frozen=True, forbid_unknown_fields=True):

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from schedctl import sources
+from schedctl.documents.findings import Path as FieldPath
+from schedctl.documents.findings import Wanted, dotted, printable
+from schedctl.documents.texts import Document
 from schedctl.errors import InputError
 from schedctl.reports.checks import Location
-from schedctl.sources.documents import Document
-from schedctl.sources.findings import Path as FieldPath
-from schedctl.sources.findings import Wanted, dotted, printable
 from schedctl.sources.manifests import Sourced
 from schedctl.sources.terms import Terms
 
@@ -212,15 +212,15 @@ def _ends(built: Sourced, one: Sourced) -> bool:
 
 def _document(folder: Path) -> dict[str, Any]:
     """Return what a kustomization says, nothing where it cannot be read."""
-    from schedctl.sources import yaml_documents
-    from schedctl.sources.findings import Place
+    from schedctl.documents import yaml_values
+    from schedctl.documents.findings import Place
 
     data = _bytes(Path(_kustomization(folder)))
     if data is None:
         return {}
     try:
-        values = list(yaml_documents.read(data, Place(1, 1), lambda finding, place: None))
-    except (yaml_documents.YAMLProblem, UnicodeError):
+        values = list(yaml_values.read(data, Place(1, 1), lambda finding, place: None))
+    except (yaml_values.YAMLProblem, UnicodeError):
         return {}
     document = values[-1].value if values else None
     return document if isinstance(document, dict) else {}

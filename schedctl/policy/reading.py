@@ -1,8 +1,8 @@
 """From files to policies, or to every problem that they have.
 
-Decoding is `schedctl.config.decoding`'s: unknown fields with the name that was meant, values of the wrong type, each at
-its line and column. What follows is what types cannot say: that names are known and used once, that the arguments of a
-built-in make sense together, that a scenario's changes can be made, and that expressions compile.
+Decoding is `schedctl.documents.decoding`'s: unknown fields with the name that was meant, values of the wrong type,
+each at its line and column. What follows is what types cannot say: that names are known and used once, that the
+arguments of a built-in make sense together, that a scenario's changes can be made, and that expressions compile.
 """
 
 from __future__ import annotations
@@ -23,11 +23,15 @@ from schedctl.api.meta import LabelSelector
 from schedctl.api.selectors import EVERYTHING, LabelQuery, SelectorError, compile_selector
 from schedctl.api.short_names import NAMES
 from schedctl.api.tolerations import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE
-from schedctl.config.decoding import describe, nearest
-from schedctl.config.loading import HEAD, opened, placed
-from schedctl.config.trees import Node
+from schedctl.config.loading import conversion_hint
+from schedctl.documents import scalar_positions
+from schedctl.documents.decoding import describe
+from schedctl.documents.heads import HEAD, open_document, place
+from schedctl.documents.spelling import nearest
+from schedctl.documents.texts import Document, Text, split
+from schedctl.documents.trees import Node
 from schedctl.errors import ConfigError, InputError, Problem, UsageError
-from schedctl.policy import expressions, forms, scalars
+from schedctl.policy import expressions, forms
 from schedctl.policy.documents import (
     API_VERSION,
     BASELINE,
@@ -63,7 +67,6 @@ from schedctl.policy.functions import is_quantity
 from schedctl.reports.checks import Location, Severity
 from schedctl.simulation.what_if_words import WORDS, camel, from_mappings, subject_named
 from schedctl.sources import files
-from schedctl.sources.documents import Document, Text, split
 
 TEST_KIND: Final = "CheckPolicyTest"
 _GROUP: Final = API_VERSION.partition("/")[0]
@@ -192,7 +195,7 @@ def kind_in(text: str, source: str) -> tuple[str, list[Problem]]:
     if not _OURS.search(text):
         return "", []
     try:
-        node, _ = opened(text, source, KIND, API_VERSION)
+        node, _ = open_document(text, source, KIND, API_VERSION, conversion_hint)
     except ConfigError as error:
         said = _SAID.search(text)
         return "", list(error.problems) if said else []
@@ -256,7 +259,7 @@ class _Reader:
     def __init__(self, text: str, source: str) -> None:
         self._source = source
         self._lines = [f"{line}\n" for line in text.split("\n")]
-        self._node, self._decoder = opened(text, source, KIND, API_VERSION)
+        self._node, self._decoder = open_document(text, source, KIND, API_VERSION, conversion_hint)
         self._problems: list[Problem] = self._decoder.problems
         self._unscoped: list[str] = []  # the checks in whose scope nothing can be compiled
 
@@ -315,15 +318,15 @@ class _Reader:
 
     def _wrong(self, path: str, message: str, hint: str = "") -> None:
         if path not in self._decoder.spoilt:
-            self._problems.append(placed(Problem(message, path=path, hint=hint), self._decoder.places))
+            self._problems.append(place(Problem(message, path=path, hint=hint), self._decoder.places))
 
     def _location(self, path: str) -> Location:
-        at = placed(Problem("", path=path), self._decoder.places)
+        at = place(Problem("", path=path), self._decoder.places)
         return Location(file=self._source, line=at.line, column=at.column, path=path)
 
     def _expression(self, text: str, path: str) -> Expression:
         location = self._location(path)
-        return Expression(text, location, scalars.runs(self._lines, location.line, location.column, text))
+        return Expression(text, location, scalar_positions.stretches(self._lines, location.line, location.column, text))
 
     # -- parts ---------------------------------------------------------------------
 

@@ -10,10 +10,10 @@ from typing import TypeVar
 import msgspec
 
 from schedctl.api.custom_kinds import CustomWorkload
+from schedctl.api.durations import Duration
 from schedctl.api.short_names import NAMES
 from schedctl.api.times import unix_nanoseconds
-from schedctl.config.decoding import nearest
-from schedctl.config.durations import Duration
+from schedctl.documents.spelling import nearest
 from schedctl.errors import InputError, Problem, UsageError
 from schedctl.policy.baselines import Baseline
 from schedctl.policy.builtins.snapshot_fresh import is_to_come

@@ -20,7 +20,7 @@ from typing import Any
 
 import msgspec
 
-from schedctl.api.custom_kinds import CUSTOM_KINDS, CustomKind, with_custom_kinds
+from schedctl.api.custom_kinds import CUSTOM_KINDS, CustomKind
 from schedctl.errors import ConfigError, Problem, UsageError
 from schedctl.sources.files import STDIN
 
@@ -61,7 +61,7 @@ def load(path: str, *, ignored: bool, environ: Mapping[str, str] = os.environ) -
     files = [Path(path)] if path else [file for file in (_of_user(environ), _of_repository(Path.cwd())) if file]
     if not files:
         return Settings()
-    from schedctl.config import own  # most runs have no such file and need no parser
+    from schedctl.config import custom_kinds, settings  # most runs have no such file and need no parser
 
     entries: dict[str, Any] = {}
     check: dict[str, Any] = {}
@@ -73,11 +73,11 @@ def load(path: str, *, ignored: bool, environ: Mapping[str, str] = os.environ) -
         except OSError as error:
             message = f"cannot be read: {(error.strerror or str(error)).lower()}"
             raise ConfigError([Problem(message, source=name)]) from None
-        found = own.read(text, name)
+        found = settings.read(text, name)
         entries |= found.custom_kinds
         check |= _inside(msgspec.structs.asdict(found.check), file, name)
         digests[name] = f"sha256:{hashlib.sha256(text).hexdigest()}"
-    return Settings(with_custom_kinds(entries), check, digests)
+    return Settings(custom_kinds.with_custom_kinds(entries), check, digests)
 
 
 def _inside(check: Mapping[str, Any], file: Path, name: str) -> dict[str, Any]:

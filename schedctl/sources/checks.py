@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from schedctl.api.kinds import Kind
 from schedctl.api.nodes import Node
 from schedctl.api.pods import FINISHED, Pod
+from schedctl.documents.findings import printable
 from schedctl.errors import Problem
-from schedctl.sources.findings import printable
 from schedctl.sources.manifests import Sourced
 
 _NAMED_NODES = 5

@@ -30,8 +30,8 @@ from schedctl.api.workloads import (
     StatefulSet,
     UpdateStrategy,
 )
-from schedctl.sources.findings import Finding, Path, quoted
-from schedctl.sources.spelling import nearest
+from schedctl.documents.findings import Finding, Path, quoted
+from schedctl.documents.spelling import CLOSE, nearest
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _LABEL_RULE = "at most 63 lower-case letters, digits and - with a letter or digit at both ends"
@@ -78,7 +78,7 @@ def template_refusals(
                 yield _required(where, "image")
             for number, mount in enumerate(container.volume_mounts or ()):
                 if mount.name not in volumes:
-                    close = nearest(mount.name, volumes) if mount.name else ""
+                    close = nearest(mount.name, volumes, cutoff=CLOSE) if mount.name else ""
                     message = f"the pod has no volume {quoted(mount.name)}"
                     hint = f'did you mean "{close}"?' if close else ""
                     yield Finding((*where, "volumeMounts", number, "name"), message, hint)
@@ -133,7 +133,7 @@ def _strategy(strategy: UpdateStrategy | None, path: Path, types: tuple[str, ...
     if strategy is None:
         return
     if strategy.type and strategy.type not in types:
-        close = nearest(strategy.type, types)
+        close = nearest(strategy.type, types, cutoff=CLOSE)
         hint = f'did you mean "{close}"?' if close else ""
         yield Finding((*path, "type"), f"expected one of {', '.join(types)}, got {quoted(strategy.type)}", hint)
     elif strategy.type == "Recreate" and strategy.rolling_update is not None:

@@ -17,8 +17,8 @@ from schedctl.api.custom_kinds import EACH, CustomKind, CustomWorkload, PodsAt, 
 from schedctl.api.kinds import Kind
 from schedctl.api.meta import ObjectMeta, Struct
 from schedctl.api.pods import Pod, PodSpec, PodTemplateSpec
+from schedctl.documents.findings import Finding, Path, described
 from schedctl.sources import shapes
-from schedctl.sources.findings import Finding, Path, described
 
 _CONTAINERS = ("containers", "initContainers")
 _FORMS: dict[str, type[Struct]] = {"template": PodTemplateSpec, "spec": PodSpec, "pod": Pod}

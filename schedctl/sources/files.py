@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from schedctl.documents.findings import printable, quoted
+from schedctl.documents.spelling import CLOSE, nearest
 from schedctl.errors import Problem
-from schedctl.sources.findings import printable, quoted
-from schedctl.sources.spelling import nearest
 
 MAX_BYTES = 2 << 30
 """The longest text that is read, and the most that is unpacked."""
@@ -190,7 +190,7 @@ def _expanded(name: str, problems: list[Problem]) -> Iterator[Path]:
 
 def _near_file(path: Path) -> str:
     try:
-        close = nearest(path.name, (entry.name for entry in os.scandir(path.parent)))
+        close = nearest(path.name, (entry.name for entry in os.scandir(path.parent)), cutoff=CLOSE)
     except _UNSEEN:
         return ""
     return f"did you mean {quoted(str(path.parent / close))}?" if close else ""

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from schedctl.documents.findings import printable
 from schedctl.errors import Problem
 from schedctl.sources.files import MAX_BYTES, Unreadable
-from schedctl.sources.findings import printable
 
 SECONDS = 120.0
 """How long a build may take; remote bases are fetched meanwhile."""

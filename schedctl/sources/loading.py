@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
 from schedctl.api.nodes import Node
+from schedctl.documents.texts import KEPT_BYTES, Text
 from schedctl.errors import InputError, Problem
 from schedctl.snapshots.headers import Header
 from schedctl.sources import checks, files, kustomize
-from schedctl.sources.documents import KEPT_BYTES, Text
 from schedctl.sources.kustomize import Kustomization
 from schedctl.sources.manifests import Reading, Sourced
 from schedctl.sources.terms import READING, Terms

@@ -21,15 +21,27 @@ from schedctl.api.nodes import Node
 from schedctl.api.pod_texts import PodTexts
 from schedctl.api.pods import Pod
 from schedctl.api.sharing import Sharing, lightened
+from schedctl.documents import json_values
+from schedctl.documents.findings import (
+    TEMPLATE,
+    Finding,
+    Path,
+    Place,
+    Wanted,
+    described,
+    dotted,
+    place_in,
+    printable,
+    quoted,
+)
+from schedctl.documents.json_values import plain
+from schedctl.documents.spelling import CLOSE, nearest
+from schedctl.documents.texts import Document, Text, blank_logs, split
 from schedctl.errors import Problem
 from schedctl.snapshots.documents import is_snapshot
 from schedctl.snapshots.headers import Header
-from schedctl.sources import json_documents, snapshots
-from schedctl.sources.documents import Document, Text, blank_logs, place_in, split
-from schedctl.sources.findings import TEMPLATE, Finding, Path, Place, Wanted, described, dotted, printable, quoted
-from schedctl.sources.json_documents import plain
+from schedctl.sources import snapshots
 from schedctl.sources.objects import Body, Object, custom_kind, decode, decode_custom, decode_pod, subject
-from schedctl.sources.spelling import nearest
 from schedctl.sources.terms import READING, Terms
 
 SPELLED_BYTES = 4 << 20
@@ -165,20 +177,20 @@ class Reading:
         text, data, line = part.text, part.text.data or b"", part.place.line
         counted = part.start
         try:
-            for found in json_documents.cut(data, part.start, part.end):
+            for found in json_values.cut(data, part.start, part.end):
                 line += data.count(b"\n", counted, found.start)
                 place = Place(line, found.start - data.rfind(b"\n", 0, found.start))
                 counted = found.start
                 self._json_document(Document(text, found.start, found.end, place, json=True), found)
-        except json_documents.JSONProblem as problem:
+        except json_values.JSONProblem as problem:
             if not first and counted == part.start:
                 self._yaml(Document(text, part.start, part.end, part.place, json=False))
                 return
-            template = data.startswith(b"{{", json_documents.skip_space(data, part.start, part.end))
+            template = data.startswith(b"{{", json_values.skip_space(data, part.start, part.end))
             place = place_in(data, problem.offset)
             self.problems.append(Problem(problem.message, text.name, *place, hint=TEMPLATE if template else ""))
 
-    def _json_document(self, document: Document, found: json_documents.Document) -> None:
+    def _json_document(self, document: Document, found: json_values.Document) -> None:
         data = document.text.data or b""
         view = memoryview(data)[document.start : document.end]
         origin = _Origin(document, -1, document.place)
@@ -192,7 +204,7 @@ class Reading:
             self._snapshot(origin, view)
         elif found.head.items is msgspec.UNSET:
             self._object(origin, view, *outer)
-        for index, item in enumerate(json_documents.items(data, found, document.place.line)):
+        for index, item in enumerate(json_values.items(data, found, document.place.line)):
             self._progress(index, item.offset)
             if (of_pods or _A_POD.match(data, item.offset)) and _has_uid(data, item):
                 pod = decode_pod(item.text, self._pod_texts, self.terms, unnamed=of_pods)
@@ -200,7 +212,7 @@ class Reading:
                     self.objects.append(Sourced(pod, _POD, document, index, *item.place))
                     continue
             origin = _Origin(document, index, item.place)
-            names = json_documents.names(item.text)
+            names = json_values.names(item.text)
             if names is None:
                 self._other(origin, plain(item.text))
             else:
@@ -244,7 +256,7 @@ class Reading:
     def _yaml(self, document: Document) -> None:
         name = document.text.name
         try:
-            from schedctl.sources import yaml_documents  # JSON alone does without PyYAML
+            from schedctl.documents import yaml_values  # JSON alone does without PyYAML
         except ImportError:
             hint = "install PyYAML from a wheel"
             self.problems.append(Problem("cannot be read: PyYAML is here without its C parser", name, hint=hint))
@@ -257,7 +269,7 @@ class Reading:
         waiting: list[tuple[_Origin, Any]] = []  # items that do not say what they are
         try:
             text = (document.text.data or b"")[document.start : document.end]
-            for value, index, place, offset in yaml_documents.read(text, document.place, warn):
+            for value, index, place, offset in yaml_values.read(text, document.place, warn):
                 origin = _Origin(document, index, place)
                 if index < 0:
                     self._yaml_root(origin, value, waiting)
@@ -266,7 +278,7 @@ class Reading:
                     self._item(origin, value, value.get("apiVersion"), value["kind"], (None, None))
                 else:
                     waiting.append((origin, value))
-        except yaml_documents.YAMLProblem as problem:
+        except yaml_values.YAMLProblem as problem:
             self.problems.append(Problem(problem.message, name, *problem.place, hint=problem.hint))
         self._flush(document)
 
@@ -396,7 +408,7 @@ class Reading:
             self._advance(offset)
 
 
-def _has_uid(data: bytes, item: json_documents.Item) -> bool:
+def _has_uid(data: bytes, item: json_values.Item) -> bool:
     """Return whether an item may have been to an API server."""
     return data.find(b'"uid"', item.offset, item.offset + len(item.text)) >= 0
 
@@ -423,6 +435,6 @@ def _meant(api_version: str, name: str) -> Kind | None:
     meant = kinds.meant(api_version, name)
     if meant is None:
         known = {kind.name: kind for kind in kinds.KINDS if api_version in kind.versions}
-        close = nearest(name, known)
+        close = nearest(name, known, cutoff=CLOSE)
         meant = known[close] if close and abs(len(close) - len(name)) <= 1 else None
     return meant

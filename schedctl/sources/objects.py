@@ -18,9 +18,9 @@ from schedctl.api.kinds import Conversion, Kind, named
 from schedctl.api.meta import ObjectMeta, Struct
 from schedctl.api.pod_texts import PodTexts
 from schedctl.api.pods import Pod
+from schedctl.documents.findings import Finding, printable, quoted
+from schedctl.documents.json_values import JSONText
 from schedctl.sources import creation, custom_workloads, shapes, validation
-from schedctl.sources.findings import Finding, printable, quoted
-from schedctl.sources.json_documents import JSONText
 from schedctl.sources.terms import Terms
 
 Body = JSONText | dict[str, Any]

@@ -21,8 +21,9 @@ from schedctl.api import devices, quantities, storage
 from schedctl.api.meta import Quantity
 from schedctl.api.nodes import NodeSpec
 from schedctl.api.pods import PersistentVolumeClaimSpec, PodSpec
-from schedctl.sources.findings import Finding, Path, described, dotted, quoted
-from schedctl.sources.spelling import KNOWN, SOURCES, nearest
+from schedctl.documents.findings import Finding, Path, described, dotted, quoted
+from schedctl.documents.spelling import CLOSE, nearest
+from schedctl.sources.known_fields import KNOWN, SOURCES
 
 _UNIT_SLIPS = {"b": "", "gb": "G", "mb": "M", "kb": "k", "tb": "T", "gib": "Gi", "mib": "Mi", "kib": "Ki", "tib": "Ti"}
 
@@ -257,7 +258,7 @@ def _check_spelling(examination: Examination, struct: type[msgspec.Struct], name
     if known is None or name in known:
         return
     home = _home(examination.around, struct, name, path)
-    meant = "" if home else nearest(name, _fields(struct))
+    meant = "" if home else nearest(name, _fields(struct), cutoff=CLOSE)
     if home or meant:
         hint = f'it belongs at "{dotted(home)}"' if home else f'did you mean "{meant}"?'
         message = f"there is no field {quoted(name)} here; it is ignored"

@@ -15,13 +15,13 @@ import msgspec
 
 from schedctl.api.kinds import Kind
 from schedctl.api.meta import ObjectMeta
+from schedctl.documents import json_values
+from schedctl.documents.findings import Finding, dotted, place_in, printable, quoted
 from schedctl.errors import InputError, Problem
 from schedctl.snapshots import documents
 from schedctl.snapshots.documents import Damaged, Read
 from schedctl.snapshots.headers import Header
-from schedctl.sources import files, json_documents
-from schedctl.sources.documents import place_in
-from schedctl.sources.findings import Finding, dotted, printable, quoted
+from schedctl.sources import files
 
 CHANGED = "was changed after it was written: its digest is another"
 
@@ -70,13 +70,13 @@ def _load(name: str) -> File:
     try:
         if not data.isascii():
             data.decode()
-        found = list(json_documents.cut(data, 0, len(data))) if data.lstrip()[:1] == b"{" else []
-    except json_documents.JSONProblem as problem:
+        found = list(json_values.cut(data, 0, len(data))) if data.lstrip()[:1] == b"{" else []
+    except json_values.JSONProblem as problem:
         raise InputError([Problem(problem.message, name, *place_in(data, problem.offset))]) from None
     except UnicodeDecodeError as error:
         raise InputError([Problem("this is not UTF-8 text", name, *place_in(data, error.start))]) from None
     head = found[0].head if len(found) == 1 else None
-    said = (json_documents.plain(head.api_version), json_documents.plain(head.kind)) if head else (None, None)
+    said = (json_values.plain(head.api_version), json_values.plain(head.kind)) if head else (None, None)
     if not documents.is_snapshot(*said):
         hint = "`schedctl snapshot create` makes one, `--from` of other files"
         raise InputError([Problem("is no snapshot", name, hint=hint)])

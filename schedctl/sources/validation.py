@@ -72,8 +72,8 @@ from schedctl.api.workloads import (
     StatefulSetSpec,
     WorkloadSpec,
 )
-from schedctl.sources.findings import Finding, Path, quoted
-from schedctl.sources.spelling import nearest
+from schedctl.documents.findings import Finding, Path, quoted
+from schedctl.documents.spelling import CLOSE, nearest
 
 Field = tuple[type[msgspec.Struct], str]
 Rule = Callable[[str], str]
@@ -377,7 +377,7 @@ def _check_words(words: tuple[str, ...]) -> Check:
             for index, word in enumerate(value):
                 check(word, (*path, name), index, out)  # type: ignore[arg-type]  # a path's last step may be an index
         elif value is not None and value not in words:
-            meant = nearest(value, words)
+            meant = nearest(value, words, cutoff=CLOSE)
             message = f"expected one of {choices}" + (f", got {quoted(value)}" if value else "")
             out.append(Finding((*path, name), message, f'did you mean "{meant}"?' if meant else ""))
 
@@ -491,7 +491,7 @@ def _pod_spec(obj: PodSpec, path: Path) -> Iterator[Finding]:
     for where, container in _containers(obj, path):
         for index, use in enumerate((container.resources and container.resources.claims) or ()):
             if use.name not in claims:
-                close = nearest(use.name, claims)
+                close = nearest(use.name, claims, cutoff=CLOSE)
                 message = f"the pod has no resource claim {quoted(use.name)}"
                 hint = f'did you mean "{close}"?' if close else ""
                 yield Finding((*where, "resources", "claims", index, "name"), message, hint)
@@ -606,7 +606,7 @@ def _device_claim(obj: DeviceClaim, path: Path) -> Iterator[Finding]:
         where = (*path, "constraints", index, "requests")
         for at, name in enumerate(constraint.requests or ()):
             if name not in names:
-                close = nearest(name, names)
+                close = nearest(name, names, cutoff=CLOSE)
                 hint = f'did you mean "{close}"?' if close else ""
                 yield Finding((*where, at), f"the claim has no request {quoted(name)}", hint)
 

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from schedctl.api.durations import SECOND
 from schedctl.config.args import (
     CPU_AND_MEMORY,
     DefaultPreemptionArgs,
@@ -17,7 +18,6 @@ from schedctl.config.args import (
     VolumeBindingArgs,
 )
 from schedctl.config.defaults import DEFAULT_PLUGINS, merge
-from schedctl.config.durations import SECOND
 from schedctl.config.loading import default, load
 from schedctl.config.types import Plugin, PluginSet
 

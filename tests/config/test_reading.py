@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedctl.config.loading import default, load
-from schedctl.config.trees import MAX_DEPTH, MAX_SIZE
+from schedctl.documents.trees import MAX_DEPTH, MAX_SIZE
 from schedctl.errors import ConfigError, Problem
 
 HEAD = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"

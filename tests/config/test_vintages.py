@@ -9,7 +9,7 @@ from schedctl.config.expansion import expand_all
 from schedctl.config.legacy.changes import Outcome
 from schedctl.config.legacy.converting import convert
 from schedctl.config.loading import load
-from schedctl.config.yaml_trees import read_yaml
+from schedctl.documents.yaml_trees import read_yaml
 from schedctl.errors import ConfigError
 
 GROUP = "kubescheduler.config.k8s.io"

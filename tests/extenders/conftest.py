@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from schedctl.api.durations import Duration
 from schedctl.config import types as config
-from schedctl.config.durations import Duration
 from schedctl.extenders import webhooks
 from tests.cli.conftest import schedctl  # noqa: F401  the command line, as a fixture
 from tests.live.conftest import authority, serve  # noqa: F401  servers that pretend, as fixtures

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from schedctl.config.durations import Duration
+from schedctl.api.durations import Duration
 from schedctl.policy.builtins import JUDGES
 from schedctl.policy.documents import (
     BUILTINS,

@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 from schedctl.cli.documents import SCHEMAS
-from schedctl.config.yaml_trees import read_yaml
+from schedctl.documents.yaml_trees import read_yaml
 from schedctl.policy import expectations
 from schedctl.reports.checks import CheckReport, CheckResult, CheckRule, Outcome, PolicyRules, Severity, Summary
 

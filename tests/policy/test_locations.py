@@ -7,9 +7,9 @@ import shutil
 import pytest
 
 from schedctl import sources
+from schedctl.documents import yaml_values
 from schedctl.policy.locations import Locator
 from schedctl.reports.checks import Location
-from schedctl.sources import yaml_documents
 from schedctl.sources.terms import Terms
 
 WEB = """\
@@ -81,9 +81,7 @@ def test_a_document_is_read_once_more_whatever_is_asked_of_it(here, monkeypatch)
     (here / "list.yaml").write_text(f"apiVersion: v1\nkind: List\nitems:\n{pods}")
     objects = sources.load(["list.yaml"], terms=CREATING).objects
     read = []
-    monkeypatch.setattr(
-        yaml_documents, "locate", lambda *arguments, to=yaml_documents.locate: read.append(to(*arguments))
-    )
+    monkeypatch.setattr(yaml_values, "locate", lambda *arguments, to=yaml_values.locate: read.append(to(*arguments)))
     found = Locator().locate([(one, path) for one in objects for path in ((), ("spec",), ("spec", "nodeName"))])
     assert [(each.line, each.path) for each in found[:4]] == [(4, ""), (4, "spec"), (4, "spec.nodeName"), (5, "")]
     assert len(read) == 1

@@ -13,7 +13,6 @@ from typing import Any, Final
 
 import msgspec
 
-from schedctl.config.decoding import Decoder, describe
 from schedctl.config.expansion import KnownPlugins
 from schedctl.config.legacy import plugin_sets, recent_profiles
 from schedctl.config.legacy.changes import Ledger
@@ -32,9 +31,10 @@ from schedctl.config.legacy.documents import (
 from schedctl.config.legacy.plugin_sets import POINTS, Plain, Wanted
 from schedctl.config.legacy.releases import V1ALPHA1, V1ALPHA2, V1BETA1, V1BETA2, V1BETA3, Vintage
 from schedctl.config.legacy.translations import Draft, args_of, translate
-from schedctl.config.loading import HEAD
-from schedctl.config.trees import Node
 from schedctl.config.types import API_VERSION, KIND, MULTI_POINT, Plugin, PluginConfig, PluginSet
+from schedctl.documents.decoding import Decoder, describe
+from schedctl.documents.heads import HEAD
+from schedctl.documents.trees import Node
 from schedctl.errors import Problem
 
 _DOCUMENTS: Final[Mapping[str, tuple[type[msgspec.Struct], type[msgspec.Struct]]]] = {

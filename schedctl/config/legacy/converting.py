@@ -14,15 +14,16 @@ from typing import Any, Final
 import msgspec
 
 from schedctl.config.args import ARGS, PluginArgs
-from schedctl.config.decoding import Decoder
 from schedctl.config.expansion import KnownPlugins
 from schedctl.config.legacy import configurations, policies
 from schedctl.config.legacy.changes import Change, Ledger, Outcome
 from schedctl.config.legacy.plugin_sets import Plain
 from schedctl.config.legacy.releases import POLICY, Vintage, vintage_of
-from schedctl.config.loading import HEAD, Check, load, placed, tree
-from schedctl.config.trees import Node
+from schedctl.config.loading import Check, load
 from schedctl.config.types import SchedulerConfiguration
+from schedctl.documents.decoding import Decoder
+from schedctl.documents.heads import HEAD, place, read_tree
+from schedctl.documents.trees import Node
 from schedctl.errors import ConfigError, Problem
 
 _ARGUMENTS: Final = re.compile(r"profiles\[(\d+)\]\.pluginConfig\[(\d+)\](.*)")
@@ -61,7 +62,7 @@ def vintage_in(text: bytes | str, source: str = "") -> Vintage | None:
     Raises:
         ConfigError: it is neither YAML nor JSON.
     """
-    return _vintage(tree(text, source))
+    return _vintage(read_tree(text, source))
 
 
 def convert(
@@ -83,7 +84,7 @@ def convert(
     Raises:
         ConfigError: everything that is wrong with it, in the words of its own version or of today's.
     """
-    node = tree(text, source)
+    node = read_tree(text, source)
     vintage = _vintage(node)
     if vintage is None:
         return None
@@ -130,7 +131,7 @@ def _traced(problem: Problem, document: Plain, old: Plain, places: dict[str, tup
         before, held = (f"profiles[{profile}].", old["profiles"][profile]) if old.get("profiles") else ("", old)
         indices = [index for index, one in enumerate(held.get("pluginConfig") or ()) if one.get("name") == name]
         path = f"{before}pluginConfig[{indices[0]}]{rest}" if indices else before.removesuffix(".")
-    return placed(replace(problem, source=source, path=path), places)
+    return place(replace(problem, source=source, path=path), places)
 
 
 def _without_null(value: Any) -> Any:

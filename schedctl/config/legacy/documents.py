@@ -12,7 +12,6 @@ import msgspec
 
 from schedctl.api.meta import Int32, Int64
 from schedctl.config.args import ARGS, PluginArgs, ResourceSpec, UtilizationShapePoint
-from schedctl.config.fields import ConfigStruct
 from schedctl.config.types import (
     ClientConnection,
     Extender,
@@ -22,6 +21,7 @@ from schedctl.config.types import (
     PluginConfig,
     PluginSet,
 )
+from schedctl.documents.fields import ConfigStruct
 
 
 class OldLeaderElection(LeaderElection, frozen=True):

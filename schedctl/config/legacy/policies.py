@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from schedctl.config.decoding import Decoder
-from schedctl.config.durations import Duration
+from schedctl.api.durations import Duration
 from schedctl.config.expansion import KnownPlugins
 from schedctl.config.legacy.changes import Ledger
 from schedctl.config.legacy.configurations import finished
@@ -18,9 +17,10 @@ from schedctl.config.legacy.documents import EXTENDER_FIELDS, Policy, Predicate,
 from schedctl.config.legacy.plugin_sets import Plain
 from schedctl.config.legacy.releases import V1_POLICY
 from schedctl.config.legacy.translations import LIMITS, SPREAD, Draft, translate
-from schedctl.config.loading import HEAD
-from schedctl.config.trees import Node
 from schedctl.config.types import API_VERSION, DEFAULT_SCHEDULER, KIND, Plugin
+from schedctl.documents.decoding import Decoder
+from schedctl.documents.heads import HEAD
+from schedctl.documents.trees import Node
 
 _ALIASES: Final = {"PodFitsPorts": "PodFitsHostPorts", "ServiceSpreadingPriority": "SelectorSpreadPriority"}
 _PREDICATES: Final[Mapping[str, tuple[str, ...]]] = {

@@ -16,9 +16,9 @@ from schedctl.config.legacy.changes import Ledger
 from schedctl.config.legacy.documents import OLD_ARGS
 from schedctl.config.legacy.plugin_sets import Plain
 from schedctl.config.legacy.translations import LIMITS, SPREAD
-from schedctl.config.loading import HEAD
 from schedctl.config.removed_plugins import GONE
 from schedctl.config.types import MULTI_POINT, Plugins, ProfileConfig, SchedulerConfiguration
+from schedctl.documents.heads import HEAD
 
 _SELECTOR_SPREAD = "SelectorSpread"
 _BINDING = "VolumeBinding"

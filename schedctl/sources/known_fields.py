@@ -1,4 +1,4 @@
-"""Names that were probably meant: for misspelt fields, values and files.
+"""The fields of Kubernetes' objects that are valid, though nothing here reads them.
 
 `KNOWN` lists, for the structs in which a misspelt field would silently change scheduling, the fields that Kubernetes
 has and we do not read. Together with the struct's own fields that is every valid name, so anything else is a mistake,
@@ -6,8 +6,6 @@ and if it is close to a field that scheduling reads, a mistake worth a word.
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterable
 
 import msgspec
 
@@ -197,20 +195,3 @@ SOURCES: dict[type, frozenset[str]] = {
     for struct, others in _NO_SOURCES.items()
 }
 """By struct, the fields of which an object has at most one: the sources of a volume, read or not."""
-
-
-_TELLING = 8
-"""A beginning of a name of this length is enough to tell which is meant."""
-
-
-def nearest(word: str, names: Iterable[str]) -> str:
-    """Return the name most like a word, case aside; "" when none is close."""
-    import difflib  # only mistakes pay for it
-
-    folded = {name.lower(): name for name in names}
-    if len(word) >= _TELLING:
-        for name in folded:
-            if name.startswith(word.lower()):
-                return folded[name]
-    close = difflib.get_close_matches(word.lower(), folded, n=1, cutoff=0.75)
-    return folded[close[0]] if close else ""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedctl.config.durations import SECOND, Duration
+from schedctl.api.durations import SECOND, Duration
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from schedctl.sources import json_documents
-from schedctl.sources.findings import Path, Place, Wanted
+from schedctl.documents import json_values
+from schedctl.documents.findings import Path, Place, Wanted, place_in
 
 _SEPARATOR = re.compile(rb"\n---")
 _RENDERED_FROM = re.compile(rb"(?:[ \t]*(?:#[^\n]*)?\n){0,16}?# Source: ([^\r\n]+)")
@@ -65,11 +65,11 @@ class Document:
         if data is None:
             return
         if self.json:
-            json_documents.locate(data[self.start : self.end].decode(errors="replace"), wanted, self.place)
+            json_values.locate(data[self.start : self.end].decode(errors="replace"), wanted, self.place)
         else:
-            from schedctl.sources import yaml_documents  # PyYAML: only those who need it pay for it
+            from schedctl.documents import yaml_values  # PyYAML: only those who need it pay for it
 
-            yaml_documents.locate(data[self.start : self.end], wanted, self.place)
+            yaml_values.locate(data[self.start : self.end], wanted, self.place)
 
     def place_of(self, path: Path) -> Place | None:
         """Return where a field is, or what is around it; None if the text was let go."""
@@ -77,13 +77,6 @@ class Document:
         wanted.add(path)
         self.locate(wanted)
         return wanted.place(path)
-
-
-def place_in(data: bytes, offset: int) -> Place:
-    """Return line and column of a byte."""
-    line_start = data.rfind(b"\n", 0, offset) + 1
-    column = len(data[line_start:offset].decode(errors="replace")) + 1
-    return Place(data.count(b"\n", 0, offset) + 1, column)
 
 
 def blank_logs(text: Text) -> Place | None:
@@ -118,7 +111,7 @@ def split(text: Text) -> Iterator[Document | Place]:
     start, line = 0, 1
     position = _separator(data, 0)
     while True:
-        first = json_documents.skip_space(data, start, position)
+        first = json_values.skip_space(data, start, position)
         if first < position:
             rendered = _RENDERED_FROM.match(data, start, position)
             origin = rendered[1].decode(errors="replace").strip() if rendered else ""

@@ -9,7 +9,7 @@ from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-define
 from typing import Any, Final
 
 from schedctl.api.texts import whole
-from schedctl.config.trees import MAX_DEPTH, MAX_SIZE, TOO_DEEP, TOO_LARGE, DocumentError, Node
+from schedctl.documents.trees import MAX_DEPTH, MAX_SIZE, TOO_DEEP, TOO_LARGE, DocumentError, Node
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 _NUMBER: Final = re.compile(r"(-?(?:0|[1-9][0-9]*))((?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)")

@@ -1,7 +1,7 @@
 """YAML text to plain values, meaning what kubectl makes it mean, quickly and without trusting it.
 
 PyYAML's own constructors resolve scalars by other rules and take thrice the time; what is used of it is libyaml's event
-stream. One loop builds values from events: scalars by `schedctl.sources.scalars` (each distinct one resolved once),
+stream. One loop builds values from events: scalars by `schedctl.documents.scalars` (each distinct one resolved once),
 merge keys where they stand (as in kubectl a merge overrides what was written before it), repeated keys with the last
 one winning, and said. The items of a top-level ``items`` list are handed over one by one and forgotten, so that a big
 List never exists as plain values in full.
@@ -35,9 +35,8 @@ from yaml.events import (
     StreamStartEvent,
 )
 
-from schedctl.sources import scalars
-from schedctl.sources.documents import place_in
-from schedctl.sources.findings import TEMPLATE, Finding, Path, Place, Wanted, quoted
+from schedctl.documents import scalars
+from schedctl.documents.findings import TEMPLATE, Finding, Path, Place, Wanted, place_in, quoted
 
 MAX_DEPTH = 1000
 """How deep mappings and lists may nest; the deepest Kubernetes schema has some thirty levels."""

@@ -1,18 +1,14 @@
 """Where the characters of a scalar stand in the file: for pointing into an expression, however YAML wraps it.
 
-A tree of `schedctl.config` knows where a scalar begins. What lies between that place and a character of its value
-depends on the style: quotes and escapes, lines that are folded into one, the indentation of a block. The text and the
-value are walked side by side here; where they stop agreeing the rest has no place of its own, and the place of what
-came before it stands.
+A tree knows where a scalar begins. What lies between that place and a character of its value depends on the style:
+quotes and escapes, folded lines, the indentation of a block; `stretches` walks the text and the value side by side.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Final
-
-from schedctl.policy.documents import Run
+from typing import Final, NamedTuple
 
 _PROPERTY: Final = re.compile(r"[&!]\S*\s+")
 _ESCAPE: Final = re.compile(r"\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|[^\n])")
@@ -21,7 +17,15 @@ _FOLD: Final = re.compile(r"[ \t]*(?:\r?\n[ \t]*)+")
 _CONTINUED: Final = re.compile(r"\\\r?\n[ \t]*")
 
 
-def runs(lines: Sequence[str], line: int, column: int, value: str) -> tuple[Run, ...]:
+class Stretch(NamedTuple):
+    """Characters of a scalar that stand in the file as they are: from `offset` on, beginning at line and column."""
+
+    offset: int
+    line: int
+    column: int
+
+
+def stretches(lines: Sequence[str], line: int, column: int, value: str) -> tuple[Stretch, ...]:
     """Return the stretches of a scalar's value that stand in the file as they are.
 
     Args:
@@ -41,7 +45,7 @@ def runs(lines: Sequence[str], line: int, column: int, value: str) -> tuple[Run,
     return tuple(_joined(_flow(text, value), text, line, column))
 
 
-def _block(lines: Sequence[str], line: int, value: str) -> Iterator[Run]:
+def _block(lines: Sequence[str], line: int, value: str) -> Iterator[Stretch]:
     """Yield a stretch for each line of a literal or folded block."""
     offset, indentation = 0, 0
     for number in range(line, len(lines)):
@@ -56,7 +60,7 @@ def _block(lines: Sequence[str], line: int, value: str) -> Iterator[Run]:
         found = value.find(text[indentation:].rstrip() or written, offset)
         if found < 0 or value[offset:found].strip():
             return
-        yield Run(found, number + 1, indentation + 1)
+        yield Stretch(found, number + 1, indentation + 1)
         offset = found + len(text[indentation:].rstrip())
 
 
@@ -90,8 +94,8 @@ def _flow(text: str, value: str) -> Iterator[tuple[int, int]]:
         offset += 1
 
 
-def _joined(starts: Iterator[tuple[int, int]], text: str, line: int, column: int) -> Iterator[Run]:
+def _joined(starts: Iterator[tuple[int, int]], text: str, line: int, column: int) -> Iterator[Stretch]:
     """Yield the stretches with lines and columns."""
     for offset, at in starts:
         before = text.count("\n", 0, at)
-        yield Run(offset, line + before, at - text.rfind("\n", 0, at) if before else column + at)
+        yield Stretch(offset, line + before, at - text.rfind("\n", 0, at) if before else column + at)

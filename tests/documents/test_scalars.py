@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from schedctl.sources import scalars, yaml_documents
-from schedctl.sources.findings import Place
+from schedctl.documents import scalars, yaml_values
+from schedctl.documents.findings import Place
 
 RECORDED = json.loads((Path(__file__).parent / "kubectl_scalars.json").read_text())["scalars"]
 
@@ -17,8 +17,8 @@ RECORDED = json.loads((Path(__file__).parent / "kubectl_scalars.json").read_text
 def value_of(text: str):
     """The value as JSON has it, "refused" where there is none."""
     try:
-        *_, document = yaml_documents.read(f"v: {text}\n".encode(), Place(1, 1), lambda finding, place: None)
-    except yaml_documents.YAMLProblem:
+        *_, document = yaml_values.read(f"v: {text}\n".encode(), Place(1, 1), lambda finding, place: None)
+    except yaml_values.YAMLProblem:
         return "refused", None
     return "value", document.value["v"]
 

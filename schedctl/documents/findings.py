@@ -43,6 +43,13 @@ class Place(NamedTuple):
     column: int
 
 
+def place_in(data: bytes, offset: int) -> Place:
+    """Return line and column of a byte."""
+    line_start = data.rfind(b"\n", 0, offset) + 1
+    column = len(data[line_start:offset].decode(errors="replace")) + 1
+    return Place(data.count(b"\n", 0, offset) + 1, column)
+
+
 def dotted(path: Path) -> str:
     """Return the path as Kubernetes writes it: ``spec.containers[0].image``, ``metadata.labels[a/b]``."""
     text = ""

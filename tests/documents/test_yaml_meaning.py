@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from schedctl.sources import yaml_documents
-from schedctl.sources.findings import Place
+from schedctl.documents import yaml_values
+from schedctl.documents.findings import Place
 
 RECORDED = json.loads((Path(__file__).parent / "kubectl_documents.json").read_text())["documents"]
 
@@ -18,8 +18,8 @@ def document(text: str):
     """The value of a document and the warnings about it."""
     warnings = []
     try:
-        values = list(yaml_documents.read(text.encode(), Place(1, 1), lambda finding, place: warnings.append(finding)))
-    except yaml_documents.YAMLProblem:
+        values = list(yaml_values.read(text.encode(), Place(1, 1), lambda finding, place: warnings.append(finding)))
+    except yaml_values.YAMLProblem:
         return "refused", None, warnings
     return "ok", values[-1].value if values else None, warnings
 
@@ -70,7 +70,7 @@ def test_of_anchors_with_one_name_the_one_that_began_last_counts():
 
 def test_items_are_handed_over_one_by_one():
     text = b"kind: List\nitems:\n- a: 1\n- &x [2]\n- *x\n- 3\nafter: [items]\n"
-    values = list(yaml_documents.read(text, Place(10, 1), lambda finding, place: None))
+    values = list(yaml_values.read(text, Place(10, 1), lambda finding, place: None))
     assert [(value.item, value.value, value.place) for value in values[:-1]] == [
         (0, {"a": 1}, (12, 3)),
         (1, [2], (13, 3)),

@@ -8,20 +8,20 @@ so that later checks still run; `Decoder.spoilt` tells which of their findings a
 from __future__ import annotations
 
 import base64
-import difflib
 import json
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache
 from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
+from schedctl.api.durations import Duration
 from schedctl.api.quantities import MAX_INT64
-from schedctl.config.durations import Duration
-from schedctl.config.fields import ZERO_IS_ABSENT
-from schedctl.config.trees import Node
+from schedctl.documents.fields import ZERO_IS_ABSENT
+from schedctl.documents.spelling import did_you_mean
+from schedctl.documents.trees import Node
 from schedctl.errors import Problem
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -98,7 +98,9 @@ class Decoder:
                 except _Unusable:
                     self.spoilt.add(where)
             elif name not in also:
-                self.report(key, where, f'unknown field "{name}"', _meant(name, (*schema, *also)))
+                known = (*schema, *also)
+                hint = did_you_mean(name, known) if known else "there are none here"
+                self.report(key, where, f'unknown field "{name}"', hint)
         try:
             return kind(**values)
         except ValueError as wrong:  # what the struct itself demands of its fields
@@ -276,26 +278,6 @@ def _kind(annotation: Any, required: bool = False) -> _Kind:
         most=MAX_INT64 if bounds.le is None else int(bounds.le),
         required=required,
     )
-
-
-def _meant(name: str, names: tuple[str, ...]) -> str:
-    """Return the hint for a field that is none: the one that was meant, else those there are."""
-    close = nearest(name, names)
-    if close:
-        return f'did you mean "{close}"?'
-    return f"there are {', '.join(names)}" if names else "there are none here"
-
-
-def nearest(name: str, names: Iterable[str]) -> str:
-    """Return the name most like the given one, case aside; "" when none is."""
-    return _nearest(name, tuple(names))
-
-
-@lru_cache(maxsize=256)
-def _nearest(name: str, names: tuple[str, ...]) -> str:
-    folded = {one.lower(): one for one in names}
-    close = difflib.get_close_matches(name.lower(), folded, n=1)
-    return folded[close[0]] if close else ""
 
 
 def describe(node: Node) -> str:

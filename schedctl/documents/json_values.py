@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from schedctl.sources.findings import Place, Wanted
+from schedctl.documents.findings import Place, Wanted
 
 JSONText = msgspec.Raw | memoryview
 """A JSON value as text."""

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedctl.config.json_trees import read_json
-from schedctl.config.yaml_trees import read_yaml
-from schedctl.policy import scalars
+from schedctl.documents import scalar_positions
+from schedctl.documents.json_trees import read_json
+from schedctl.documents.yaml_trees import read_yaml
 from schedctl.policy.documents import Expression
 
 
@@ -18,7 +18,7 @@ def pointed_to(text, read=read_yaml):
     """Yield each character of the first value, and what stands in the text where it is said to stand."""
     node = read(text).value[0][1]
     lines = [f"{line}\n" for line in text.split("\n")]
-    expression = Expression(node.value, runs=scalars.runs(lines, node.line, node.column, node.value))
+    expression = Expression(node.value, runs=scalar_positions.stretches(lines, node.line, node.column, node.value))
     for offset, character in enumerate(node.value):
         line, column = expression.place_of(offset)
         yield character, lines[line - 1][column - 1 :]
@@ -63,4 +63,6 @@ def test_in_json_what_is_found_means_the_character(value):
 
 @given(st.text())
 def test_no_text_makes_it_fail(text):
-    assert all(run.line >= 1 for run in scalars.runs([f"{line}\n" for line in text.split("\n")], 1, 1, "value"))
+    assert all(
+        run.line >= 1 for run in scalar_positions.stretches([f"{line}\n" for line in text.split("\n")], 1, 1, "value")
+    )

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import yaml
 
-from schedctl.config.trees import MAX_DEPTH, MAX_SIZE, TOO_DEEP, TOO_LARGE, DocumentError, Node
+from schedctl.documents.trees import MAX_DEPTH, MAX_SIZE, TOO_DEEP, TOO_LARGE, DocumentError, Node
 
 
 @dataclass(slots=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from schedctl.api.custom_kinds import CUSTOM_KINDS, PodsAt, with_custom_kinds
+from schedctl.api.custom_kinds import CUSTOM_KINDS, PodsAt
+from schedctl.config.custom_kinds import with_custom_kinds
 from schedctl.errors import ConfigError
 
 

@@ -12,12 +12,14 @@ from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
-from schedctl.api.custom_kinds import with_custom_kinds
-from schedctl.config.decoding import Decoder, describe, nearest
-from schedctl.config.durations import Duration
-from schedctl.config.fields import ConfigStruct
-from schedctl.config.loading import HEAD, opened, placed
-from schedctl.config.trees import Node
+from schedctl.api.durations import Duration
+from schedctl.config.custom_kinds import with_custom_kinds
+from schedctl.config.loading import conversion_hint
+from schedctl.documents.decoding import Decoder, describe
+from schedctl.documents.fields import ConfigStruct
+from schedctl.documents.heads import HEAD, open_document, place
+from schedctl.documents.spelling import nearest
+from schedctl.documents.trees import Node
 from schedctl.errors import ConfigError, Problem
 
 API_VERSION: Final = "schedctl.dev/v1alpha1"
@@ -153,7 +155,7 @@ def read(text: bytes | str, source: str = "") -> Own:
     Raises:
         ConfigError: everything that is wrong with the file, the entries of ``customKinds`` included.
     """
-    node, decoder = opened(text, source, KIND, API_VERSION)
+    node, decoder = open_document(text, source, KIND, API_VERSION, conversion_hint)
     entries: Mapping[str, Any] = {}
     check = CheckConfig()
     if not decoder.problems:
@@ -170,7 +172,7 @@ def read(text: bytes | str, source: str = "") -> Own:
     try:
         with_custom_kinds(entries)
     except ConfigError as wrong:
-        problems += (placed(replace(one, path=f"{_CUSTOM_KINDS}.{one.path}"), decoder.places) for one in wrong.problems)
+        problems += (place(replace(one, path=f"{_CUSTOM_KINDS}.{one.path}"), decoder.places) for one in wrong.problems)
     if problems:
         problems.sort(key=lambda problem: (problem.line, problem.column))
         raise ConfigError([replace(problem, source=source) for problem in problems])
@@ -191,19 +193,17 @@ def _check(node: Node, decoder: Decoder) -> CheckConfig:
         if given and given not in choices:
             close = nearest(given, choices)
             hint = f'did you mean "{close}"?' if close else f"there are {', '.join(choices)}"
-            decoder.problems.append(
-                placed(Problem(f'{name} cannot be "{given}"', path=path, hint=hint), decoder.places)
-            )
+            decoder.problems.append(place(Problem(f'{name} cannot be "{given}"', path=path, hint=hint), decoder.places))
             return CheckConfig()
     if texts.max_age and not is_age(texts.max_age):
         problem = Problem(f'"{texts.max_age}" is no age', path=f"{_CHECK}.maxAge", hint='as in maxAge: "24h"')
-        decoder.problems.append(placed(problem, decoder.places))
+        decoder.problems.append(place(problem, decoder.places))
     for index, target in enumerate(texts.reports):
         form, _, file = target.partition("=")
         if form not in CHOICES["output"] or not file:
             hint = f"FORMAT=FILE, where FORMAT is one of {', '.join(CHOICES['output'])}"
             problem = Problem(f'"{target}" is no report', path=f"{_CHECK}.reports[{index}]", hint=hint)
-            decoder.problems.append(placed(problem, decoder.places))
+            decoder.problems.append(place(problem, decoder.places))
     return msgspec.convert(msgspec.to_builtins(texts), CheckConfig)
 
 

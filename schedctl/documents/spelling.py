@@ -1,0 +1,56 @@
+"""The name that was probably meant, for misspelt fields, values, objects and files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Final
+
+CLOSE: Final = 0.75
+"""The cutoff among so many names, as a manifest may have, that one of them is somewhat like any word."""
+_TELLING = 8
+"""A beginning of a name of this length is enough to tell which is meant."""
+
+
+def nearest(word: str, names: Iterable[str], *, cutoff: float = 0.6) -> str:
+    """Return the name most like a word, case aside; "" when none is.
+
+    Args:
+        word: what was written.
+        names: what could have been.
+        cutoff: from 0 to 1, how alike they must be at least.
+    """
+    close = _similar(word, tuple(names), 1, cutoff)
+    return close[0] if close else ""
+
+
+def similar(word: str, names: Iterable[str], most: int = 3, *, cutoff: float = 0.6) -> list[str]:
+    """Return the names that are like a word, case aside, the most similar first; one that it begins comes before."""
+    return list(_similar(word, tuple(names), most, cutoff))
+
+
+@lru_cache(maxsize=256)  # a file that was not meant for us repeats its mistake thousands of times
+def _similar(word: str, names: tuple[str, ...], most: int, cutoff: float) -> tuple[str, ...]:
+    import difflib  # only mistakes pay for it
+
+    folded = {name.lower(): name for name in names}
+    sought = word.lower()
+    begun = [name for name in folded if name.startswith(sought)][:most] if len(word) >= _TELLING else []
+    close = difflib.get_close_matches(sought, folded, n=most, cutoff=cutoff)
+    return tuple(folded[name] for name in dict.fromkeys((*begun, *close)))[:most]
+
+
+def did_you_mean(word: str, names: Sequence[str], otherwise: str | None = None) -> str:
+    """Return the next step after a name that is not there.
+
+    Args:
+        word: what was written.
+        names: what there is.
+        otherwise: what to say where no name is close; by default, all of them.
+    """
+    close = nearest(word, names)
+    if close:
+        return f'did you mean "{close}"?'
+    if otherwise is not None:
+        return otherwise
+    return f"there are {', '.join(names)}" if names else "there are none"
