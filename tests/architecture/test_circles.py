@@ -17,7 +17,6 @@ PACKAGES = sorted(path.parent.name for path in (ROOT / "schedctl").glob("*/__ini
 KNOWN = {
     "cache": "the cluster and its nodes know each other",
     "cli": "commands, completion, running, version; profiles, profile_differences",
-    "sources": "documents and yaml_documents know each other",
 }
 
 
