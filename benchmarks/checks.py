@@ -136,8 +136,8 @@ def calls(cluster: str, release: str, policy: str, profile: bool) -> dict[str, A
     from schedctl.policy import reading
     from schedctl.policy.evaluations import evaluate
     from schedctl.scheduler import Scheduler
-    from schedctl.simulation.releases import simulate
     from schedctl.simulation.runs import Options
+    from schedctl.simulation.simulations import simulate
     from schedctl.sources import Terms
     from schedctl.workloads.clusters import assemble
 

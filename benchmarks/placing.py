@@ -18,10 +18,10 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.config import loading
 from schedctl.conformance.cases import Case, cluster_of, configuration
 from schedctl.scheduler import Scheduler
-from schedctl.workloads.clusters import Assembled
+from schedctl.workloads.clusters import AssembledCluster
 
 
-def assembled(path: str) -> Assembled:
+def assembled(path: str) -> AssembledCluster:
     """The cluster of a file, with what the command line does about it."""
     from schedctl.session.states import Where
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from schedctl.scheduler.judgements import Judgement, NodeJudgement
     from schedctl.session.library import objects, pod, read, simulate
     from schedctl.simulation.outcomes import PodOutcome, Run
-    from schedctl.simulation.releases import Simulated
+    from schedctl.simulation.simulations import Simulation
 
 __version__ = "0.1.0"
 KUBERNETES_VERSION = "v1.37.1"
@@ -44,7 +44,7 @@ __all__ = [
     "Run",
     "SchedctlError",
     "Scheduler",
-    "Simulated",
+    "Simulation",
     "UsageError",
     "__version__",
     "objects",
@@ -66,7 +66,7 @@ _HOMES = {
     "Run": "schedctl.simulation.outcomes",
     "SchedctlError": "schedctl.errors",
     "Scheduler": "schedctl.scheduler",
-    "Simulated": "schedctl.simulation.releases",
+    "Simulation": "schedctl.simulation.simulations",
     "UsageError": "schedctl.errors",
     "objects": "schedctl.session.library",
     "pod": "schedctl.session.library",

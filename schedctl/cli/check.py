@@ -156,7 +156,7 @@ def check(
         max_age=check.max_age(max_age or usual.get("max_age", "")),
         inline=not no_inline_ignores,
         baseline=baselines.read(baseline) if baseline else None,
-        way=runs.way(rollout),
+        strategy=runs.rollout_strategy(rollout),
         disabled=runs.skipped(skip_admission),
         allow_empty=allow_empty,
         now=now,

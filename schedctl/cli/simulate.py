@@ -15,7 +15,7 @@ from schedctl.session.what_ifs import NOTHING, WhatIf, with_what_ifs
 if TYPE_CHECKING:
     from schedctl.scheduler import Scheduler
     from schedctl.session.configurations import Chosen
-    from schedctl.simulation.releases import Simulated
+    from schedctl.simulation.simulations import Simulation
 
 EXAMPLES = """\b
 Examples:
@@ -107,12 +107,12 @@ def simulate(
     from schedctl.session import comparisons, configurations, pending_reasons, runs, settings
     from schedctl.session import manifests as given
     from schedctl.session.schedulers import PluginFaults
-    from schedctl.simulation import accounts, utilisation
-    from schedctl.simulation.releases import simulate as simulated
+    from schedctl.simulation import report_builder, utilisation
     from schedctl.simulation.runs import Options
+    from schedctl.simulation.simulations import simulate as simulated
 
     printer = Printer.of(output, color)
-    way, skipped = runs.way(rollout), runs.skipped(skip_admission)
+    strategy, skipped = runs.rollout_strategy(rollout), runs.skipped(skip_admission)
     paths, folders = manifests or [], kustomize or []
     given.check(paths, folders, where.paths)
     namespace = where.namespace(namespace) or DEFAULT_NAMESPACE
@@ -146,7 +146,7 @@ def simulate(
         metadata = simulations.Metadata(
             configuration=chosen.origin,
             sampling=sampling,
-            rollout=way,
+            rollout=strategy,
             seed=seed,
             skipped_admission=list(skipped),
             what_if=[*state.laid_over, *(each.text for each in changed)],
@@ -154,7 +154,7 @@ def simulate(
             missing=missing_kinds(cluster, chosen.registry),
         )
 
-        def run(under: Chosen) -> tuple[Scheduler, Simulated]:
+        def run(under: Chosen) -> tuple[Scheduler, Simulation]:
             scheduler = Scheduler(
                 cluster,
                 under.configuration,
@@ -167,7 +167,7 @@ def simulate(
                     scheduler,
                     wanted.objects,
                     passed=wanted.ignored,
-                    way=way,
+                    strategy=strategy,
                     disabled=skipped,
                     strict=strict,
                     name=under.profile,
@@ -192,7 +192,7 @@ def simulate(
         scheduler, facts = run(chosen)
     gathered.admission(state.assembled.unknown)
     faults.report(facts.expansion.refused, "error")
-    report = accounts.report(
+    report = report_builder.report(
         facts, cluster, metadata=metadata, problems=wanted.problems, fail=exit_code, guesses=gathered.told()
     )
     if report.ending.reason is not simulations.EndReason.INTERRUPTED:
@@ -200,7 +200,7 @@ def simulate(
             with Bar("explaining", wanted=not no_progress) as bar:
                 report = pending_reasons.with_reasons(report, facts, scheduler, bar.advance)
         except KeyboardInterrupt:
-            report = accounts.interrupted(report)
+            report = report_builder.interrupted(report)
     if report.summary.exit_code == faults.INTERRUPTED:
         faults.say("interrupted: this is what is known so far")
     if trace:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from schedctl.live.watching import News
     from schedctl.reports.explanations import Explanation
     from schedctl.reports.watches import WatchLine
-    from schedctl.workloads.clusters import Assembled
+    from schedctl.workloads.clusters import AssembledCluster
 
 EXAMPLES = """\b
 Examples:
@@ -96,7 +96,7 @@ def watch(
         )
 
 
-def _asking(assembled: Assembled, pod: Pod, chosen: Any) -> Callable[[Pod], Explanation]:
+def _asking(assembled: AssembledCluster, pod: Pod, chosen: Any) -> Callable[[Pod], Explanation]:
     """Return what explains the pod as it is now on the cluster as it is now."""
     import msgspec
 
@@ -114,7 +114,7 @@ def _asking(assembled: Assembled, pod: Pod, chosen: Any) -> Callable[[Pod], Expl
 
 
 def _until_bound(
-    assembled: Assembled,
+    assembled: AssembledCluster,
     pod: Pod,
     ask: Callable[[Pod], Explanation],
     news: Callable[[float | None], list[News]],

@@ -145,7 +145,7 @@ class Scenario:
     Attributes:
         name: its name.
         topology_key: a label; the changes are made once for each value that a node has of it. "" for once at all.
-        changes: what `schedctl.simulation.what_if_words.from_mappings` takes, with `VALUE` in keys and values where
+        changes: what `schedctl.simulation.what_if_syntax.from_mappings` takes, with `VALUE` in keys and values where
             the value of the label belongs.
         location: of its name.
     """

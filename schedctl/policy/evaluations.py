@@ -65,14 +65,14 @@ from schedctl.reports.checks import (
     Severity,
 )
 from schedctl.scheduler import Scheduler
-from schedctl.simulation.outcomes import End
-from schedctl.simulation.releases import Simulated, simulate
+from schedctl.simulation.outcomes import RunEnd
 from schedctl.simulation.runs import Options
+from schedctl.simulation.simulations import Simulation, simulate
 from schedctl.simulation.what_ifs import few
 from schedctl.sources import Manifests
 from schedctl.sources.manifests import Sourced
 from schedctl.workloads.expansion import Workload
-from schedctl.workloads.rollouts import Way
+from schedctl.workloads.rollouts import RolloutStrategy
 
 Advance = Callable[[int, int, str], None]
 
@@ -108,7 +108,7 @@ class Conditions:
         metadata: goes into the report; its `state_taken` is the time that ``snapshot-fresh`` looks at.
         fail_on, on_inconclusive: as in the summary of the report. Inconclusive results of checks whose violations
             would not fail do not fail either.
-        way: how new pods take the place of old ones.
+        strategy: how new pods take the place of old ones.
         disabled: admission plugins that are switched off.
         profile: the scheduler name of all pods that are created, "" for their own.
         now: Unix seconds, for ages.
@@ -117,7 +117,7 @@ class Conditions:
     metadata: Metadata = field(default_factory=Metadata)
     fail_on: FailOn = "error"
     on_inconclusive: OnInconclusive = "fail"
-    way: Way = "replace"
+    strategy: RolloutStrategy = "replace"
     disabled: Sequence[str] = ()
     profile: str = ""
     now: Callable[[], float] = field(default=time.time)
@@ -191,7 +191,7 @@ class _Evaluation:
         self._before: dict[str, PodInfo] = {}
         self._state: data.Data = {}
         self._placed: Situation
-        self._facts: Simulated
+        self._facts: Simulation
 
     # -- the situations ----------------------------------------------------------
 
@@ -206,12 +206,12 @@ class _Evaluation:
             self._scheduler,
             self._manifests.objects,
             passed=self._manifests.ignored,
-            way=conditions.way,
+            strategy=conditions.strategy,
             disabled=conditions.disabled,
             name=conditions.profile,
             options=Options(trace=False),
         )
-        if self._facts.run.end is End.INTERRUPTED:
+        if self._facts.run.end is RunEnd.INTERRUPTED:
             raise KeyboardInterrupt
         sourced = {
             (str(one.kind), one.object.metadata.namespace or "default", one.object.metadata.name): one

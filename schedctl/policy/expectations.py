@@ -26,7 +26,7 @@ from schedctl.policy.forms import Form, Metadata
 from schedctl.policy.reading import TEST_KIND, documents, kind_in
 from schedctl.reports.checks import CheckReport, CheckResult, Outcome
 from schedctl.reports.simulations import Record
-from schedctl.workloads.rollouts import Way
+from schedctl.workloads.rollouts import RolloutStrategy
 
 _OUTCOMES: Final = tuple(outcome.value for outcome in Outcome)
 _NEAR: Final = 3
@@ -339,7 +339,7 @@ def _test(text: str, source: str) -> tuple[PolicyTest, list[Problem]]:
 
 def _worded(options: Options) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
     """Yield the options that take one of a few words: path, name, what is given, and the words."""
-    yield "spec.options.rollout", "rollout", options.rollout, get_args(Way)
+    yield "spec.options.rollout", "rollout", options.rollout, get_args(RolloutStrategy)
     yield "spec.options.failOn", "failOn", options.fail_on, CHOICES["failOn"]
     yield "spec.options.onInconclusive", "onInconclusive", options.on_inconclusive, CHOICES["onInconclusive"]
 

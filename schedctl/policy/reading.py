@@ -65,7 +65,7 @@ from schedctl.policy.documents import (
 )
 from schedctl.policy.functions import is_quantity
 from schedctl.reports.checks import Location, Severity
-from schedctl.simulation.what_if_words import WORDS, camel, from_mappings, subject_named
+from schedctl.simulation.what_if_syntax import WORDS, camel, from_mappings, subject_named
 from schedctl.sources import files
 
 TEST_KIND: Final = "CheckPolicyTest"

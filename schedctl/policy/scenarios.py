@@ -30,11 +30,10 @@ from schedctl.plugins.priority_sort import PrioritySort
 from schedctl.policy.documents import Scenario, filled
 from schedctl.policy.situations import Situation, changed, last
 from schedctl.scheduler import Scheduler
-from schedctl.simulation import what_if_words, what_ifs
+from schedctl.simulation import what_if_syntax, what_ifs
 from schedctl.simulation.node_choices import SHORTHANDS, cluster_labels, label_of, one_of
-from schedctl.simulation.outcomes import End, Run, State
-from schedctl.simulation.replacements import controller_of
-from schedctl.simulation.returning import Returning
+from schedctl.simulation.outcomes import PodState, Run, RunEnd
+from schedctl.simulation.replacement import ReplacementController, controller_of
 from schedctl.simulation.runs import Options, run
 from schedctl.simulation.what_ifs import Change, Changed
 
@@ -63,7 +62,7 @@ def cases(scenario: Scenario, cluster: Cluster) -> list[Case]:
         UsageError: a change cannot be understood, or no node has the topology key.
     """
     if not scenario.topology_key:
-        return [Case(scenario.name, tuple(what_if_words.from_mappings(scenario.changes)))]
+        return [Case(scenario.name, tuple(what_if_syntax.from_mappings(scenario.changes)))]
     key = label_of(cluster, scenario.topology_key)
     table = cluster.node_table
     values = {(table.objects[row].metadata.labels or {}).get(key, "") for row in table.row_of.values()} - {""}
@@ -71,7 +70,7 @@ def cases(scenario: Scenario, cluster: Cluster) -> list[Case]:
         known = [*sorted(cluster_labels(cluster)), *SHORTHANDS]
         raise UsageError(f'no node has a label "{key}"', one_of(key, known, "labels"))
     return [
-        Case(f"{scenario.name}={value}", tuple(what_if_words.from_mappings(filled(scenario.changes, value))))
+        Case(f"{scenario.name}={value}", tuple(what_if_syntax.from_mappings(filled(scenario.changes, value))))
         for value in sorted(values)
     ]
 
@@ -114,7 +113,7 @@ def _situation(
     before: Situation,
     done: Sequence[Changed],
     facts: Run,
-    controller: Returning,
+    controller: ReplacementController,
     successors: Mapping[str, str],
     foreign: set[str],
 ) -> Situation:
@@ -128,10 +127,10 @@ def _situation(
     )
 
 
-def _run(scheduler: Scheduler, pods: Sequence[PodInfo]) -> tuple[Run, Returning]:
-    controller = Returning(scheduler)
+def _run(scheduler: Scheduler, pods: Sequence[PodInfo]) -> tuple[Run, ReplacementController]:
+    controller = ReplacementController(scheduler)
     facts = run(scheduler, pods, options=Options(trace=False), controller=controller)
-    if facts.end is End.INTERRUPTED:
+    if facts.end is RunEnd.INTERRUPTED:
         raise KeyboardInterrupt
     return facts, controller
 
@@ -216,7 +215,7 @@ def _is_settled(facts: Run, first: Sequence[PodInfo], wanted: Collection[str], b
 
     def placed(key: str) -> bool:
         outcome = facts.pods[key]
-        return outcome.state is State.BOUND and outcome.attempts == 1 and not outcome.settled
+        return outcome.state is PodState.BOUND and outcome.attempts == 1 and not outcome.settled
 
     if any(eviction.pod.key in wanted or eviction.pod.priority >= bound for eviction in facts.evictions):
         return False

@@ -13,7 +13,7 @@ from schedctl.policy.documents import BUILTINS, NUMBERS_AS_TEXT, Scope
 from schedctl.policy.forms import CheckPolicy
 from schedctl.reports.checks import Severity
 from schedctl.reports.schemas import schema_of
-from schedctl.simulation.what_if_words import WORDS, camel
+from schedctl.simulation.what_if_syntax import WORDS, camel
 
 _Schema = dict[str, Any]
 

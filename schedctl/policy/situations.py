@@ -20,9 +20,9 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.policy.documents import BASELINE, Match
 from schedctl.reports.simulations import Fate
 from schedctl.scheduler import Scheduler
-from schedctl.simulation import accounts
+from schedctl.simulation import report_builder
 from schedctl.simulation.outcomes import Eviction, PodOutcome, Run
-from schedctl.simulation.releases import Simulated
+from schedctl.simulation.simulations import Simulation
 from schedctl.sources.manifests import Sourced
 from schedctl.workloads.expansion import Workload
 
@@ -191,7 +191,7 @@ def node_of(cluster: Cluster, key: str) -> str:
     return "" if row is None else cluster.node_table.names[int(cluster.pod_table.node[row])]
 
 
-def released(facts: Simulated, scheduler: Scheduler, sourced: Mapping[Key, Sourced]) -> Situation:
+def released(facts: Simulation, scheduler: Scheduler, sourced: Mapping[Key, Sourced]) -> Situation:
     """Return the situation that a release has led to.
 
     Args:
@@ -201,7 +201,7 @@ def released(facts: Simulated, scheduler: Scheduler, sourced: Mapping[Key, Sourc
     """
     release, cluster = facts.release, scheduler.cluster
     workloads = []
-    for turn in release.turns:
+    for turn in release.rollouts:
         update, workload = turn.update, turn.update.workload
         if workload.standing:  # of the cluster, and stays as it is; only new nodes want pods of it
             continue
@@ -270,10 +270,10 @@ def selected(workloads: Iterable[JudgedWorkload], match: Match) -> list[JudgedWo
 
 def _waits(outcome: PodOutcome) -> tuple[Fate, str, tuple[str, ...]]:
     """Return what became of a pod that took part in a run, why it is on no node, and who says so."""
-    return accounts.fate_of(outcome), outcome.message, outcome.plugins
+    return report_builder.fate_of(outcome), outcome.message, outcome.plugins
 
 
-def _created(facts: Simulated, key: str, info: PodInfo) -> JudgedPod:
+def _created(facts: Simulation, key: str, info: PodInfo) -> JudgedPod:
     """Return a pod that the release made."""
     release = facts.release
     now = release.now(key)
@@ -293,7 +293,7 @@ def _created(facts: Simulated, key: str, info: PodInfo) -> JudgedPod:
     return JudgedPod("", outcome.pod, fate, node, message, plugins, keys, lost=fate is Fate.EVICTED)
 
 
-def _kept(now: str, info: PodInfo, facts: Simulated, cluster: Cluster) -> JudgedPod:
+def _kept(now: str, info: PodInfo, facts: Simulation, cluster: Cluster) -> JudgedPod:
     """Return a pod that was there before and belongs to the workload still."""
     keys: tuple[str, ...] = (info.key,) if now == info.key else (info.key, now)
     node, outcome = node_of(cluster, now), facts.run.pods.get(now)

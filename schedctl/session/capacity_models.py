@@ -23,7 +23,7 @@ from schedctl.session import subjects
 from schedctl.session.explain import pod_of
 from schedctl.simulation.capacities import Copies, CopiesOf, StatefulCopies
 from schedctl.workloads import admission
-from schedctl.workloads.clusters import Assembled
+from schedctl.workloads.clusters import AssembledCluster
 
 _FILES = (".yaml", ".yml", ".json", ".gz")
 _replace = msgspec.structs.replace
@@ -46,7 +46,7 @@ class Model:
     notes: Sequence[str] = ()
 
 
-def named(text: str, state: Assembled, namespace: str) -> list[Model]:
+def named(text: str, state: AssembledCluster, namespace: str) -> list[Model]:
     """Return what a text names: a file, or an object of the cluster.
 
     Raises:

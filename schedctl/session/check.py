@@ -29,7 +29,7 @@ from schedctl.scheduler.gaps import Guessed, gathering
 from schedctl.session.configurations import Chosen
 from schedctl.session.states import State
 from schedctl.sources import Manifests
-from schedctl.workloads.rollouts import Way
+from schedctl.workloads.rollouts import RolloutStrategy
 
 FAIL_ON: tuple[FailOn, ...] = ("error", "warning", "info", "never")
 ON_INCONCLUSIVE: tuple[OnInconclusive, ...] = ("fail", "warn", "ignore")
@@ -52,7 +52,7 @@ class Terms:
         max_age: how old the state may be, None for any age.
         inline: whether annotations of objects accept findings.
         baseline: the violations that are accepted, None for none.
-        way: how new pods take the place of old ones.
+        strategy: how new pods take the place of old ones.
         disabled: admission plugins that are switched off.
         allow_empty: whether it is fine that nothing is judged.
         now: Unix seconds.
@@ -64,7 +64,7 @@ class Terms:
     max_age: Duration | None = None
     inline: bool = True
     baseline: Baseline | None = None
-    way: Way = "replace"
+    strategy: RolloutStrategy = "replace"
     disabled: Sequence[str] = ()
     allow_empty: bool = False
     now: float = 0.0
@@ -101,7 +101,7 @@ def checked(
         metadata=Metadata(configuration=terms.chosen.origin, state_taken=state.taken, inputs=list(inputs)),
         fail_on=terms.fail_on,
         on_inconclusive=terms.on_inconclusive,
-        way=terms.way,
+        strategy=terms.strategy,
         disabled=terms.disabled,
         profile=terms.chosen.profile,
         now=lambda: terms.now,

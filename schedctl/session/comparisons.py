@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from schedctl.session.configurations import Chosen
     from schedctl.session.extenders import Extending
     from schedctl.session.states import State, Where
-    from schedctl.simulation.releases import Simulated
+    from schedctl.simulation.simulations import Simulation
 
 
 def choose(
@@ -166,7 +166,7 @@ def explained(
 
 def simulated(
     chosen: Sequence[Chosen],
-    run: Callable[[Chosen], tuple[Scheduler, Simulated]],
+    run: Callable[[Chosen], tuple[Scheduler, Simulation]],
     cluster: Cluster,
     *,
     metadata: simulated_reports.Metadata,
@@ -190,18 +190,18 @@ def simulated(
     Raises:
         KeyboardInterrupt: somebody interrupted a run, so that there is nothing to compare.
     """
-    from schedctl.simulation import accounts, comparisons
-    from schedctl.simulation.outcomes import End
+    from schedctl.simulation import comparisons, report_builder
+    from schedctl.simulation.outcomes import RunEnd
 
     runs = []
     for side, each in zip(_sides(chosen), chosen, strict=True):
         with cluster.fork(), gathering(cluster) as own:
             own.guesses |= gathered.guesses
             _, facts = run(each)
-            if facts.run.end is End.INTERRUPTED:
+            if facts.run.end is RunEnd.INTERRUPTED:
                 raise KeyboardInterrupt
             own.admission(unknown)
-            report = accounts.report(facts, cluster, metadata=metadata, problems=problems, guesses=own.told())
+            report = report_builder.report(facts, cluster, metadata=metadata, problems=problems, guesses=own.told())
         runs.append(comparisons.Ran.of(side, report, facts))
     faults.report(facts.expansion.refused, "error")
     return comparisons.compare(runs, metadata=metadata, zones=utilisation.zones(cluster), fail=fail)

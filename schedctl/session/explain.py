@@ -16,7 +16,7 @@ from schedctl.framework.pod_edits import as_pending
 from schedctl.reports.explanations import Explanation
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import gathering
-from schedctl.workloads import admission, daemon_sets, templates
+from schedctl.workloads import admission, daemon_sets, pod_templates
 from schedctl.workloads.daemon_sets import Complete
 
 _replace = msgspec.structs.replace
@@ -46,7 +46,7 @@ def answers(
         node: likewise.
         sampling: likewise.
         advance: told how far the work is.
-        unknown: by pod key, the missing kinds that admission would have looked at; see `Assembled.unknown`.
+        unknown: by pod key, the missing kinds that admission would have looked at; see `AssembledCluster.unknown`.
         hints: see `schedctl.explain.explanations.explain`.
 
     Raises:
@@ -77,7 +77,7 @@ def pod_of(obj: Any, cluster: Cluster, node: str) -> tuple[Pod, list[str]]:
         if obj.status.phase not in FINISHED:
             return obj, []
         return as_pending(obj), [f"the pod has ended ({obj.status.phase}): this is about another like it"]
-    made = daemon_sets.pod_for(obj, cluster, node) if isinstance(obj, DaemonSet) else templates.pod_of(obj, cluster)
+    made = daemon_sets.pod_for(obj, cluster, node) if isinstance(obj, DaemonSet) else pod_templates.pod_of(obj, cluster)
     for companion in made.companions:
         cluster.put(companion)
     admitted = admission.admit(made.pod, cluster)

@@ -22,12 +22,12 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import InputError, Problem
 from schedctl.scheduler import Scheduler
-from schedctl.simulation.releases import Simulated
-from schedctl.simulation.releases import simulate as released
 from schedctl.simulation.runs import Options
+from schedctl.simulation.simulations import Simulation
+from schedctl.simulation.simulations import simulate as released
 from schedctl.sources.terms import READING, Terms
 from schedctl.workloads.clusters import assemble
-from schedctl.workloads.rollouts import Way
+from schedctl.workloads.rollouts import RolloutStrategy
 
 Source = str | PathLike[str] | Mapping[str, Any]
 """A path, or an object as JSON would have it."""
@@ -82,10 +82,10 @@ def simulate(
     scheduler: Scheduler,
     *given: Source,
     namespace: str = DEFAULT_NAMESPACE,
-    way: Way = "replace",
+    strategy: RolloutStrategy = "replace",
     skip_admission: Collection[str] = (),
     options: Options | None = None,
-) -> Simulated:
+) -> Simulation:
     """Create manifests in the scheduler's cluster, run until nothing can move, and return the facts.
 
     The cluster is changed; wrap it in ``with scheduler.fork():`` to have it back. Without manifests, the pods that are
@@ -95,7 +95,7 @@ def simulate(
         scheduler: the profiles and the cluster.
         *given: what is to be created, in this order.
         namespace: of objects that name none.
-        way: how new pods take the place of old ones: ``replace``, ``add`` or ``rolling``.
+        strategy: how new pods take the place of old ones: ``replace``, ``add`` or ``rolling``.
         skip_admission: admission plugins that are switched off.
         options: how the run is run.
 
@@ -110,7 +110,7 @@ def simulate(
         scheduler,
         manifests.objects,
         passed=manifests.ignored,
-        way=way,
+        strategy=strategy,
         disabled=skip_admission,
         strict=True,
         options=options,

@@ -14,8 +14,8 @@ from schedctl.explain import explanations
 from schedctl.reports import explanations as explained
 from schedctl.reports.simulations import Fate, Hint, PendingPods, Reason, Remark, SimulationReport
 from schedctl.scheduler import Scheduler
-from schedctl.simulation.accounts import pending_pod
-from schedctl.simulation.releases import Simulated
+from schedctl.simulation.report_builder import pending_pod
+from schedctl.simulation.simulations import Simulation
 
 HINTED = 20
 """For how many groups of pods next steps are looked for, which takes much longer than the reasons."""
@@ -25,7 +25,7 @@ _replace = msgspec.structs.replace
 
 
 def with_reasons(
-    report: SimulationReport, facts: Simulated, scheduler: Scheduler, advance: Callable[[int, int, str], None]
+    report: SimulationReport, facts: Simulation, scheduler: Scheduler, advance: Callable[[int, int, str], None]
 ) -> SimulationReport:
     """Return the report with reasons and next steps for its pending pods, on the cluster as the run left it.
 
@@ -49,7 +49,7 @@ def with_reasons(
 
 
 def _explained(
-    group: PendingPods, namespace: str, facts: Simulated, scheduler: Scheduler, known: dict[Any, PendingPods]
+    group: PendingPods, namespace: str, facts: Simulation, scheduler: Scheduler, known: dict[Any, PendingPods]
 ) -> PendingPods:
     info = pending_pod(facts, namespace, group.pods[0]) if group.fate in _ASKED else None
     if info is None:

@@ -146,7 +146,7 @@ def _report(
         inline=options.inline_ignores,
         allow_empty=options.allow_empty,
         baseline=baselines.read(options.baseline) if options.baseline else None,
-        way=runs.way(options.rollout),
+        strategy=runs.rollout_strategy(options.rollout),
         now=now,
     )
     rules = reading.load(test.policies) if test.policies else reading.Read([BUILT_IN_POLICY])

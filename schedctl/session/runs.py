@@ -9,24 +9,24 @@ from pathlib import Path
 from schedctl.cli.progress import Bar
 from schedctl.errors import UsageError
 from schedctl.reports.simulations import Input
-from schedctl.simulation import choices, timelines
-from schedctl.simulation.choices import Chooser
+from schedctl.simulation import tie_breaking, timeline
 from schedctl.simulation.outcomes import Run
 from schedctl.simulation.runs import Progress
+from schedctl.simulation.tie_breaking import TieBreaker
 from schedctl.workloads.admission import PLUGINS
-from schedctl.workloads.rollouts import WAYS, Way
+from schedctl.workloads.rollouts import ROLLOUT_STRATEGIES, RolloutStrategy
 
 
-def way(name: str) -> Way:
+def rollout_strategy(name: str) -> RolloutStrategy:
     """Return what ``--rollout`` stands for.
 
     Raises:
-        UsageError: there is no such way.
+        UsageError: there is no such strategy.
     """
-    for known in WAYS:
+    for known in ROLLOUT_STRATEGIES:
         if known == name:
             return known
-    raise UsageError(f'there is no rollout "{name}"', f"--rollout takes {', '.join(WAYS)}")
+    raise UsageError(f'there is no rollout "{name}"', f"--rollout takes {', '.join(ROLLOUT_STRATEGIES)}")
 
 
 def skipped(names: str) -> tuple[str, ...]:
@@ -45,9 +45,9 @@ def skipped(names: str) -> tuple[str, ...]:
     return tuple(plugin for plugin in PLUGINS if plugin.lower() in {name.lower() for name in wanted})
 
 
-def chooser(seed: int | None) -> Chooser:
+def chooser(seed: int | None) -> TieBreaker:
     """Return what decides between equally good nodes."""
-    return choices.first_by_name if seed is None else choices.seeded(seed)
+    return tie_breaking.first_by_name if seed is None else tie_breaking.seeded(seed)
 
 
 class Shown(Progress):
@@ -76,6 +76,6 @@ def write_trace(run: Run, path: str) -> None:
     """
     try:
         with Path(path).open("wb") as file:
-            file.writelines(line + b"\n" for line in timelines.lines(run.timeline))
+            file.writelines(line + b"\n" for line in timeline.lines(run.timeline))
     except OSError as error:
         raise UsageError(f"the trace cannot be written to {path}: {(error.strerror or str(error)).lower()}") from None

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from schedctl.live.kubeconfigs import Access
     from schedctl.live.listing import Listing
     from schedctl.sources import Manifests
-    from schedctl.workloads.clusters import Assembled
+    from schedctl.workloads.clusters import AssembledCluster
 
 _SHOWN = 5
 _OPTIONS = {
@@ -71,7 +71,7 @@ class State:
     """
 
     manifests: Manifests
-    assembled: Assembled
+    assembled: AssembledCluster
     listing: Listing | None = None
     connection: Connection | None = None
     laid_over: tuple[str, ...] = ()
@@ -312,7 +312,7 @@ def _warn(state: State, verbose: bool) -> None:
     _tell_ignored(state.manifests)
 
 
-def _refused(manifests: Manifests, assembled: Assembled) -> list[Problem]:
+def _refused(manifests: Manifests, assembled: AssembledCluster) -> list[Problem]:
     """Return why an API server would have refused pods that were written by hand, with their places."""
     from schedctl.api.pods import Pod
     from schedctl.errors import Problem

@@ -20,7 +20,7 @@ from schedctl.api.meta import ObjectMeta
 from schedctl.api.selectors import LabelQuery
 from schedctl.api.short_names import NAMES
 from schedctl.errors import UsageError
-from schedctl.workloads.clusters import Assembled, every_pod
+from schedctl.workloads.clusters import AssembledCluster, every_pod
 
 _SHOWN = 8
 
@@ -88,7 +88,7 @@ class Question:
     all_pending: bool
     scope: Scope
 
-    def objects(self, state: Assembled) -> list[Any]:
+    def objects(self, state: AssembledCluster) -> list[Any]:
         """Return the objects in a state, each once, in the order in which they were asked for.
 
         Raises:
@@ -119,7 +119,7 @@ class Question:
 
         return replace(self, names=tuple(map(now, self.names)))
 
-    def _nameless(self, state: Assembled) -> UsageError:
+    def _nameless(self, state: AssembledCluster) -> UsageError:
         kind = self.kind or POD
         waiting = [info.key for info in state.cluster.pending.values()]
         if kind is POD and waiting:
@@ -178,7 +178,7 @@ def named(arguments: Sequence[str]) -> tuple[SubjectKind | None, list[Named]]:
     return kind, [_named(argument, kind) for argument in rest]
 
 
-def find(wanted: Named, state: Assembled, scope: Scope) -> list[Any]:
+def find(wanted: Named, state: AssembledCluster, scope: Scope) -> list[Any]:
     """Return the objects of that name: one, or under ``-A`` one for each namespace that has it.
 
     Raises:
@@ -194,17 +194,17 @@ def find(wanted: Named, state: Assembled, scope: Scope) -> list[Any]:
     return found
 
 
-def select(kind: SubjectKind, query: LabelQuery, state: Assembled, scope: Scope) -> list[Any]:
+def select(kind: SubjectKind, query: LabelQuery, state: AssembledCluster, scope: Scope) -> list[Any]:
     """Return the objects of a kind that a selector matches."""
     return _within(everything(kind, state), scope, lambda metadata: query.matches(metadata.labels))
 
 
-def pending(state: Assembled, scope: Scope) -> list[Any]:
+def pending(state: AssembledCluster, scope: Scope) -> list[Any]:
     """Return the pods without a node."""
     return _within((info.pod for info in state.cluster.pending.values()), scope, lambda metadata: True)
 
 
-def everything(kind: SubjectKind, state: Assembled) -> list[Any]:
+def everything(kind: SubjectKind, state: AssembledCluster) -> list[Any]:
     """Return all objects of a kind, finished pods included."""
     if kind is POD:
         return [*(info.pod for info in every_pod(state.cluster)), *state.finished.values()]

@@ -9,11 +9,11 @@ from schedctl import sources
 from schedctl.api.gaps import Gap
 from schedctl.cli import faults
 from schedctl.live.watching import Listed, News, Put, Removed, Trouble
-from schedctl.workloads import updates
-from schedctl.workloads.clusters import Assembled
+from schedctl.workloads import cluster_updates
+from schedctl.workloads.clusters import AssembledCluster
 
 
-def applied(assembled: Assembled, news: Iterable[News]) -> bool:
+def applied(assembled: AssembledCluster, news: Iterable[News]) -> bool:
     """Change the cluster in memory as the live one has changed; return whether scheduling reads any of it.
 
     A kind that cannot be watched at all is not known any more, so that an answer that needs it is a guess.
@@ -23,12 +23,12 @@ def applied(assembled: Assembled, news: Iterable[News]) -> bool:
         match each:
             case Put(body=body):
                 for obj in _read(body):
-                    changed |= updates.put(assembled, obj)
+                    changed |= cluster_updates.put(assembled, obj)
             case Removed(body=body):
                 for obj in _read(body):
-                    changed |= updates.remove(assembled, obj)
+                    changed |= cluster_updates.remove(assembled, obj)
             case Listed(kind=kind, bodies=bodies):
-                changed |= updates.replace_all(assembled, kind.struct, _read(*bodies))
+                changed |= cluster_updates.replace_all(assembled, kind.struct, _read(*bodies))
             case Trouble(kind=kind, text=text, lasting=True):
                 known = assembled.cluster.missing.values()
                 assembled.cluster.lack([*known, Gap(kind.name, "Unwatched", text)])

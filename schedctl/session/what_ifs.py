@@ -64,10 +64,10 @@ class WhatIf:
         if not self.written:
             return []
         from schedctl.api.defaults import DEFAULT_NAMESPACE
-        from schedctl.simulation import what_if_words, what_ifs
+        from schedctl.simulation import what_if_syntax, what_ifs
 
         namespace = namespace or DEFAULT_NAMESPACE
-        changes = [what_if_words.parse(word, text, namespace) for word, text in self.written]
+        changes = [what_if_syntax.parse(word, text, namespace) for word, text in self.written]
         return what_ifs.apply(changes, cluster)
 
 
@@ -89,10 +89,10 @@ def settle(changed: Iterable[Changed], scheduler: Scheduler) -> list[str]:
     pods = [info for key in waiting if (info := scheduler.cluster.pending.get(key)) and scheduler.profile_of(info)]
     if not pods:
         return []
-    from schedctl.simulation.returning import Returning
+    from schedctl.simulation.replacement import ReplacementController
     from schedctl.simulation.runs import Options, run
 
-    facts = run(scheduler, pods, options=Options(trace=False), controller=Returning(scheduler))
+    facts = run(scheduler, pods, options=Options(trace=False), controller=ReplacementController(scheduler))
     placed = sum(info.key in scheduler.cluster.pod_table.row_of for info in pods)
     others = len(facts.evictions)
     gone = f"; {others} other{'s' if others > 1 else ''} had to make room" if others else ""

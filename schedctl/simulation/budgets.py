@@ -17,7 +17,7 @@ from schedctl.api.selectors import LabelQuery, SelectorError, compile_selector
 from schedctl.api.workloads import Deployment, ReplicaSet, ReplicationController, StatefulSet
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
-from schedctl.simulation.replacements import controller_of
+from schedctl.simulation.replacement import controller_of
 
 VIOLATES = "Cannot evict pod as it would violate the pod's disruption budget."
 """What the API server answers when a budget allows no eviction; why is a cause of its own."""

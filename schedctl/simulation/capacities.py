@@ -31,9 +31,9 @@ from schedctl.errors import NotModelled
 from schedctl.scheduler import Scheduler
 from schedctl.workloads import admission
 from schedctl.workloads.admission import RESOURCE_QUOTA
-from schedctl.workloads.creation import Admission, Created, Rejected
+from schedctl.workloads.api_server import Admission, Created, Rejected
 from schedctl.workloads.expansion import Replica
-from schedctl.workloads.templates import exists, stateful_claims, stateful_pod
+from schedctl.workloads.pod_templates import exists, stateful_claims, stateful_pod
 
 Asker = Callable[[Attempt], list[Any]]
 """Reads off a failed attempt why no node will do, while it can be read."""

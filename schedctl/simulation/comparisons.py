@@ -26,7 +26,7 @@ from schedctl.reports.run_comparisons import (
 )
 from schedctl.reports.simulations import Fate, Metadata, Preempted, SimulationReport, WorkloadResult
 from schedctl.scheduler.sides import Side
-from schedctl.simulation.releases import Simulated
+from schedctl.simulation.simulations import Simulation
 
 _CONCLUSIVE = (0, 1)
 """Exit codes of reports that are a verdict."""
@@ -47,9 +47,11 @@ class Ran:
     own: frozenset[str]
 
     @classmethod
-    def of(cls, side: Side, report: SimulationReport, facts: Simulated) -> Ran:
+    def of(cls, side: Side, report: SimulationReport, facts: Simulation) -> Ran:
         """Return a run by its report and the facts behind it."""
-        return cls(side, report, frozenset(info.key for turn in facts.release.turns for info in turn.update.old))
+        return cls(
+            side, report, frozenset(info.key for rollout in facts.release.rollouts for info in rollout.update.old)
+        )
 
 
 def compare(

@@ -19,8 +19,8 @@ from schedctl.reports.simulations import Fate, Input, PendingPods, Record
 from schedctl.scheduler.gaps import Guessed, MissingKind
 from schedctl.simulation import drains, utilisation
 from schedctl.simulation.drains import Drained, DrainedNode, DrainedPod
-from schedctl.simulation.outcomes import PodOutcome, State
-from schedctl.simulation.replacements import controller_of
+from schedctl.simulation.outcomes import PodOutcome, PodState
+from schedctl.simulation.replacement import controller_of
 
 INTERRUPTED = 130
 INCONCLUSIVE = 5
@@ -84,10 +84,10 @@ _FATES = {
     drains.Fate.MIRROR: PodFate.MIRROR,
 }
 _PENDING = {
-    State.UNSCHEDULABLE: Fate.UNSCHEDULABLE,
-    State.GATED: Fate.GATED,
-    State.WAITING: Fate.WAITING,
-    State.QUEUED: Fate.QUEUED,
+    PodState.UNSCHEDULABLE: Fate.UNSCHEDULABLE,
+    PodState.GATED: Fate.GATED,
+    PodState.WAITING: Fate.WAITING,
+    PodState.QUEUED: Fate.QUEUED,
 }
 
 

@@ -24,12 +24,11 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.budgets import Blocked, Budgets
-from schedctl.simulation.happenings import Deed, Happening
-from schedctl.simulation.outcomes import End, Eviction, PodOutcome, State
-from schedctl.simulation.replacements import controller_of
-from schedctl.simulation.returning import Returning
+from schedctl.simulation.events import EventAction, SimulatedEvent
+from schedctl.simulation.outcomes import Eviction, PodOutcome, PodState, RunEnd
+from schedctl.simulation.pod_state import grace_of
+from schedctl.simulation.replacement import ReplacementController, controller_of
 from schedctl.simulation.runs import Options, Progress, run
-from schedctl.simulation.standing import grace_of
 from schedctl.simulation.what_ifs import is_mirror, pods_on
 
 RETRY = 5.0
@@ -214,9 +213,9 @@ def drain(
         if interrupted or node.refusals or not node.pods:
             continue
         facts = run(
-            scheduler, options=options, happenings=controller.begin(leaving), controller=controller, progress=progress
+            scheduler, options=options, events=controller.begin(leaving), controller=controller, progress=progress
         )
-        interrupted = facts.end is End.INTERRUPTED
+        interrupted = facts.end is RunEnd.INTERRUPTED
         node.clock = facts.clock
         evictions |= {eviction.pod.key: eviction for eviction in facts.evictions}
         outcomes |= facts.pods
@@ -263,7 +262,7 @@ def plan_for(pod: Pod, cluster: Cluster, flags: Flags) -> tuple[Plan, str]:
     return Plan.EVICT, ""
 
 
-class _Controllers(Returning):
+class _Controllers(ReplacementController):
     """kubectl and the controllers of the cluster while nodes are drained.
 
     Attributes:
@@ -277,27 +276,27 @@ class _Controllers(Returning):
         self._flags = flags
         self._asking: list[PodInfo] = []
 
-    def begin(self, pods: Sequence[PodInfo]) -> list[Happening]:
+    def begin(self, pods: Sequence[PodInfo]) -> list[SimulatedEvent]:
         """Return the evictions with which the drain of a node begins."""
         self._asking, self.blocked = list(pods), {}
         return list(self._evict(0.0))
 
-    def bound(self, pod: PodInfo, node_name: str) -> Iterable[Happening]:
+    def bound(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
         """Count a pod as healthy, and ask again for what its budget did not allow."""
         self._budgets.runs(pod)
         return self._evict(RETRY)
 
-    def evicted(self, pod: PodInfo, node_name: str) -> Iterable[Happening]:
+    def evicted(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
         """Count a pod as gone, and make its successor."""
         self._budgets.gone(pod)
         return super().evicted(pod, node_name)
 
-    def gone(self, pod: PodInfo, node_name: str) -> Iterable[Happening]:
+    def gone(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
         """Likewise, where that has not been done."""
         self._budgets.gone(pod)
         return super().gone(pod, node_name)
 
-    def _evict(self, after: float) -> Iterator[Happening]:
+    def _evict(self, after: float) -> Iterator[SimulatedEvent]:
         """Yield the evictions that are possible as things stand."""
         asking, self._asking = self._asking, []
         for info in asking:
@@ -307,7 +306,7 @@ class _Controllers(Returning):
             blocked = None if self._flags.disable_eviction else self._budgets.evict(info)
             if blocked is None:
                 self.blocked.pop(info.key, None)
-                yield Happening(info, Deed.DELETE, after, self._flags.grace_period)
+                yield SimulatedEvent(info, EventAction.DELETE, after, self._flags.grace_period)
                 continue
             self.blocked[info.key] = blocked
             if not blocked.lasting:
@@ -369,7 +368,7 @@ def _conclude(
         pod.fate = Fate.MOVED
     elif pod.successor in controller.foreign:
         pod.fate = Fate.FOREIGN
-    elif pod.outcome is not None and pod.outcome.state is State.UNANSWERED:
+    elif pod.outcome is not None and pod.outcome.state is PodState.UNANSWERED:
         pod.fate = Fate.UNANSWERED
     else:
         pod.fate = Fate.PENDING

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from schedctl.cache.pod_info import PodInfo
-from schedctl.simulation.records import AnyRecord
+from schedctl.simulation.timeline import AnyRecord
 
 
-class End(Enum):
+class RunEnd(Enum):
     """Why a run ended."""
 
     SETTLED = "no pod waits for a node any more"
@@ -21,7 +21,7 @@ class End(Enum):
     INTERRUPTED = "interrupted"
 
 
-class State(Enum):
+class PodState(Enum):
     """Where a pod is when a run ends."""
 
     BOUND = "bound"
@@ -40,7 +40,7 @@ class PodOutcome:
     """What became of a pod that was in the queue during a run.
 
     Attributes:
-        pod: the pod as it came, or as it was last changed by a happening.
+        pod: the pod as it came, or as it was last changed by an event.
         state: where it is now.
         node: where it is bound or waits, or ran before it went; "" for nowhere.
         attempts: how often it was tried.
@@ -56,7 +56,7 @@ class PodOutcome:
     """
 
     pod: PodInfo
-    state: State = State.QUEUED
+    state: PodState = PodState.QUEUED
     node: str = ""
     attempts: int = 0
     arrived: float = 0.0
@@ -72,7 +72,7 @@ class PodOutcome:
     @property
     def pending(self) -> bool:
         """Whether it still wants a node."""
-        return self.state in (State.WAITING, State.UNSCHEDULABLE, State.GATED, State.QUEUED)
+        return self.state in (PodState.WAITING, PodState.UNSCHEDULABLE, PodState.GATED, PodState.QUEUED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +111,16 @@ class Run:
 
     pods: dict[str, PodOutcome] = field(default_factory=dict)
     evictions: list[Eviction] = field(default_factory=list)
-    end: End | None = None
+    end: RunEnd | None = None
     clock: float = 0.0
     attempts: int = 0
     remembered: int = 0
     timeline: list[AnyRecord] = field(default_factory=list)
 
-    def count(self) -> Mapping[State, int]:
+    def count(self) -> Mapping[PodState, int]:
         """Return how many pods are in each state."""
         return Counter(outcome.state for outcome in self.pods.values())
 
-    def of(self, state: State) -> Sequence[PodOutcome]:
+    def of(self, state: PodState) -> Sequence[PodOutcome]:
         """Return the pods in a state, in order of arrival."""
         return [outcome for outcome in self.pods.values() if outcome.state is state]

@@ -45,10 +45,12 @@ from schedctl.framework.points import PostFilterResult
 from schedctl.framework.statuses import Code, Status
 from schedctl.framework.waiting_pods import WaitingPod
 from schedctl.scheduler import Scheduler
-from schedctl.simulation.choices import Chooser, first_by_name
-from schedctl.simulation.happenings import Controller, Deed, Happening
-from schedctl.simulation.outcomes import End, Eviction, PodOutcome, Run, State
-from schedctl.simulation.records import (
+from schedctl.simulation.dispatch import EventDispatcher
+from schedctl.simulation.events import Controller, EventAction, SimulatedEvent
+from schedctl.simulation.outcomes import Eviction, PodOutcome, PodState, Run, RunEnd
+from schedctl.simulation.pod_state import grace_of, leaving_at, placed
+from schedctl.simulation.tie_breaking import TieBreaker, first_by_name
+from schedctl.simulation.timeline import (
     AnyRecord,
     Bound,
     Chosen,
@@ -63,17 +65,15 @@ from schedctl.simulation.records import (
     Unanswered,
     Waiting,
 )
-from schedctl.simulation.standing import grace_of, leaving_at, placed
-from schedctl.simulation.telling import Teller
 
 CIRCLES = 100
 """A pod that is tried more often than this at one time, while nothing lasting comes about, is tried in vain."""
 _STATES = {
-    Place.ACTIVE: State.QUEUED,
-    Place.BACKOFF: State.QUEUED,
-    Place.IN_FLIGHT: State.QUEUED,
-    Place.UNSCHEDULABLE: State.UNSCHEDULABLE,
-    Place.GATED: State.GATED,
+    Place.ACTIVE: PodState.QUEUED,
+    Place.BACKOFF: PodState.QUEUED,
+    Place.IN_FLIGHT: PodState.QUEUED,
+    Place.UNSCHEDULABLE: PodState.UNSCHEDULABLE,
+    Place.GATED: PodState.GATED,
 }
 _replace = msgspec.structs.replace
 
@@ -92,7 +92,7 @@ class Options:
         horizon: end when the clock reaches so many seconds, None for never.
     """
 
-    choose: Chooser = first_by_name
+    choose: TieBreaker = first_by_name
     sampling: bool = False
     trace: bool = True
     patience: float = 3600.0
@@ -111,7 +111,7 @@ def run(
     pods: Iterable[PodInfo] | None = None,
     *,
     options: Options | None = None,
-    happenings: Iterable[Happening] = (),
+    events: Iterable[SimulatedEvent] = (),
     controller: Controller | None = None,
     progress: Progress | None = None,
 ) -> Run:
@@ -125,8 +125,8 @@ def run(
         pods: those to schedule, in order of arrival; they join the cluster if they are not in it. None for all pending
             pods of the cluster that a profile serves.
         options: how; the defaults if None.
-        happenings: what happens besides, at its time; at the same time in this order, and after the pods have come.
-        controller: answers what happens with more happenings.
+        events: what happens besides, at its time; at the same time in this order, and after the pods have come.
+        controller: answers what happens with further events.
         progress: is told how far the run has come.
 
     Raises:
@@ -135,8 +135,8 @@ def run(
     """
     if pods is None:
         pods = [info for info in scheduler.cluster.pending.values() if scheduler.profile_of(info)]
-    going = _Going(scheduler, options or Options(), controller or Controller(), progress or Progress())
-    return going.through(list(pods), happenings)
+    going = _Simulator(scheduler, options or Options(), controller or Controller(), progress or Progress())
+    return going.through(list(pods), events)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ class _Held:
     deleted: bool = False
 
 
-class _Going:
+class _Simulator:
     """A run while it goes on."""
 
     def __init__(self, scheduler: Scheduler, options: Options, controller: Controller, progress: Progress) -> None:
@@ -175,7 +175,7 @@ class _Going:
         self._queue = scheduler.queue(self._clock, self._moved)
         self._facts = Run()
         record = self._record if options.trace else None
-        self._teller = Teller(self._queue, self._cluster, record, scheduler.handles.values())
+        self._teller = EventDispatcher(self._queue, self._cluster, record, scheduler.handles.values())
         self._due: list[tuple[float, int, bool, Callable[[], None]]] = []
         self._scheduled = 0
         self._lasting = 0  # how much of what is due will last
@@ -190,11 +190,11 @@ class _Going:
         self._refusals: dict[Any, _Refusal] = {}
         self._refused_at = (-1, -1)
 
-    def through(self, pods: list[PodInfo], happenings: Iterable[Happening]) -> Run:
+    def through(self, pods: list[PodInfo], events: Iterable[SimulatedEvent]) -> Run:
         """Run to the end."""
         facts = self._facts
         try:
-            self._begin(pods, happenings)
+            self._begin(pods, events)
             while facts.end is None:
                 self._do_what_is_due()
                 queued = self._queue.pop()
@@ -204,7 +204,7 @@ class _Going:
                 else:
                     facts.end = self._wait()
         except KeyboardInterrupt:
-            facts.end = End.INTERRUPTED
+            facts.end = RunEnd.INTERRUPTED
         finally:
             self._give_back()
             for handle in self._scheduler.handles.values():
@@ -217,39 +217,39 @@ class _Going:
 
     # -- time --------------------------------------------------------------------
 
-    def _begin(self, pods: list[PodInfo], happenings: Iterable[Happening]) -> None:
+    def _begin(self, pods: list[PodInfo], events: Iterable[SimulatedEvent]) -> None:
         for info in [info for info in self._cluster.pod_table if info.terminating]:
             stated = info.pod.metadata.deletion_grace_period_seconds
             self._schedule(grace_of(info) if stated is None else float(stated), partial(self._leave, info))
         for info in pods:
             self._come(info)
-        for happening in happenings:
-            self._schedule(happening.at, partial(self._happen_as_given, happening))
+        for event in events:
+            self._schedule(event.at, partial(self._happen_as_given, event))
 
-    def _happen_as_given(self, happening: Happening) -> None:
+    def _happen_as_given(self, event: SimulatedEvent) -> None:
         self._lasted = self._clock.now
-        self._happen(happening)
+        self._happen(event)
 
-    def _schedule(self, at: float, deed: Callable[[], None], *, lasting: bool = True) -> int:
+    def _schedule(self, at: float, action: Callable[[], None], *, lasting: bool = True) -> int:
         """Do something at a time; return the number by which it is known among what is due."""
         self._scheduled += 1
         lasting = lasting and self._clock.now - self._lasted <= self._options.patience
         self._lasting += lasting
-        heapq.heappush(self._due, (at, self._scheduled, lasting, deed))
+        heapq.heappush(self._due, (at, self._scheduled, lasting, action))
         return self._scheduled
 
-    def _expect(self, happening: Happening, at: float) -> None:
-        self._schedule(at, lambda: self._happen(happening))
+    def _expect(self, event: SimulatedEvent, at: float) -> None:
+        self._schedule(at, lambda: self._happen(event))
 
-    def _answer(self, happenings: Iterable[Happening]) -> None:
-        for happening in happenings:
-            self._expect(happening, self._clock.now + happening.at)
+    def _answer(self, events: Iterable[SimulatedEvent]) -> None:
+        for event in events:
+            self._expect(event, self._clock.now + event.at)
 
     def _do_what_is_due(self) -> None:
         while self._due and self._due[0][0] <= self._clock.now:
-            _, _, lasting, deed = heapq.heappop(self._due)
+            _, _, lasting, action = heapq.heappop(self._due)
             self._lasting -= lasting
-            deed()
+            action()
         if self._held:
             self._look_after_held()
         for handle in self._scheduler.handles.values():
@@ -257,19 +257,19 @@ class _Going:
                 activated, handle.activated = handle.activated, []
                 self._queue.activate(activated)
 
-    def _wait(self) -> End | None:
+    def _wait(self) -> RunEnd | None:
         """Move the clock to when anything can happen next; return why the run ends if nothing can."""
         if not self._due and not any(queued.seen != self._world for queued in self._queue):
-            return End.STUCK if any(outcome.pending for outcome in self._facts.pods.values()) else End.SETTLED
+            return RunEnd.STUCK if any(outcome.pending for outcome in self._facts.pods.values()) else RunEnd.SETTLED
         times = (self._due[0][0] if self._due else None, self._queue.next_expiry, self._queue.next_timeout())
         until = min((time for time in times if time is not None), default=None)
         if until is None:  # only pods that nobody will let go on are left
-            return End.STUCK
+            return RunEnd.STUCK
         if self._options.horizon is not None and until > self._options.horizon:
             self._clock.advance(max(self._options.horizon, self._clock.now))
-            return End.HORIZON
+            return RunEnd.HORIZON
         if not self._lasting and until - self._lasted > self._options.patience:
-            return End.PATIENCE
+            return RunEnd.PATIENCE
         self._clock.advance(until)
         self._queue.flush()
         for queued in self._queue:
@@ -320,7 +320,7 @@ class _Going:
             self._tried_at = at
         self._tried[info.key] += 1
         if self._tried[info.key] > CIRCLES:
-            self._facts.end = End.PATIENCE
+            self._facts.end = RunEnd.PATIENCE
 
     def _place(self, queued: QueuedPod, outcome: Attempt) -> None:
         """Assume the pod on the chosen node, reserve, ask Permit, and bind unless it says Wait."""
@@ -361,7 +361,7 @@ class _Going:
             self._lasted = self._clock.now
         facts = self._facts.pods[info.key]
         facts.node, facts.message, facts.plugins, facts.fault, facts.nominated = node_name, "", (), False, ""
-        self._come_into(facts, State.BOUND)
+        self._come_into(facts, PodState.BOUND)
         if self._options.trace:
             self._record(Bound(self._clock.now, info.key, node_name))
         self._teller.of_arrival(info, node_name)
@@ -380,7 +380,7 @@ class _Going:
         ]
         self._held.append(_Held(queued, outcome, waiting, expiries))
         facts.node = node_name
-        self._come_into(facts, State.WAITING)
+        self._come_into(facts, PodState.WAITING)
         self._world += 1
         self._record(Waiting(now, queued.info.key, node_name, dict(waiting.until)))
 
@@ -545,7 +545,7 @@ class _Going:
         facts = self._facts.pods[queued.info.key]
         facts.message = message
         self._queue.done(queued)
-        self._come_into(facts, State.UNANSWERED)
+        self._come_into(facts, PodState.UNANSWERED)
         self._record(Unanswered(self._clock.now, queued.info.key, message))
 
     # -- evictions ---------------------------------------------------------------
@@ -601,7 +601,7 @@ class _Going:
         self._cluster.remove_pod(info)
         self._cluster.add_pod(leaving)
         if facts is not None:
-            self._come_into(facts, State.TERMINATING)
+            self._come_into(facts, PodState.TERMINATING)
         self._teller.tell(ASSIGNED_POD_UPDATE, running, leaving)
         self._schedule(until, lambda: self._leave(leaving))
         if self._is_answered:
@@ -626,7 +626,7 @@ class _Going:
         facts = self._facts.pods.get(info.key)
         if facts is not None:
             facts.node = node_name
-            self._come_into(facts, State.GONE)
+            self._come_into(facts, PodState.GONE)
         if node_name:
             self._teller.of_departure(info, node_name)
         if self._is_answered:
@@ -634,21 +634,21 @@ class _Going:
 
     # -- what happens besides ----------------------------------------------------
 
-    def _happen(self, happening: Happening) -> None:
-        subject = happening.subject
+    def _happen(self, event: SimulatedEvent) -> None:
+        subject = event.subject
         if isinstance(subject, PodInfo):
-            if happening.deed is Deed.PUT:
+            if event.action is EventAction.PUT:
                 self._put_pod(subject)
             else:
-                self._delete_pod(subject, happening.grace)
+                self._delete_pod(subject, event.grace)
         elif isinstance(subject, Node):
-            if happening.deed is Deed.PUT:
+            if event.action is EventAction.PUT:
                 self._put_node(subject)
             else:
                 self._delete_node(subject)
         else:
             generation = self._cluster.generation
-            if happening.deed is Deed.PUT:
+            if event.action is EventAction.PUT:
                 self._cluster.put(subject)
             else:
                 self._cluster.delete(subject)
@@ -748,7 +748,7 @@ class _Going:
             self._queue.add(info)
         except NotModelled as missing:
             self._facts.pods[info.key].message = str(missing)
-            self._come_into(self._facts.pods[info.key], State.UNANSWERED)
+            self._come_into(self._facts.pods[info.key], PodState.UNANSWERED)
             self._record(Unanswered(self._clock.now, info.key, str(missing)))
 
     # -- keeping the books -------------------------------------------------------
@@ -773,7 +773,7 @@ class _Going:
         else:
             self._record(Moved(now, key, to, was, event))
 
-    def _come_into(self, facts: PodOutcome, state: State) -> None:
+    def _come_into(self, facts: PodOutcome, state: PodState) -> None:
         if facts.state is not state:
             facts.state, facts.settled = state, self._clock.now
 

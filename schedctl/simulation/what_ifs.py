@@ -36,11 +36,11 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import UsageError
 from schedctl.reports.simulations import Record
 from schedctl.simulation.node_choices import node_named, nodes_chosen, one_of
-from schedctl.simulation.replacements import controller_of, successor
-from schedctl.workloads import daemon_sets, templates
+from schedctl.simulation.replacement import controller_of, successor
+from schedctl.workloads import daemon_sets, pod_templates
 from schedctl.workloads.admission import RESOURCE_QUOTA
+from schedctl.workloads.api_server import Admission, Created, join
 from schedctl.workloads.clusters import every_pod
-from schedctl.workloads.creation import Admission, Created, join
 from schedctl.workloads.expansion import Replica, Unplaced, expand
 from schedctl.workloads.names import random_end
 from schedctl.workloads.rollouts import plan
@@ -505,7 +505,7 @@ def displace(cluster: Cluster, pods: Sequence[PodInfo]) -> dict[str, str]:
     for info in pods:
         made = None
         if not info.terminating and not stays(info.pod):
-            made = successor(info.pod, lambda key: templates.exists(key, cluster))
+            made = successor(info.pod, lambda key: pod_templates.exists(key, cluster))
         if made is not None:
             for key in _created(cluster, admit, (Replica(made),)):
                 successors[info.key] = key
@@ -571,7 +571,7 @@ def _start_daemons(cluster: Cluster, name: str) -> int:
     """Run the pods on a new node that the DaemonSets of the cluster make for it; return how many."""
     admit, started = Admission(cluster, disabled=(RESOURCE_QUOTA,)), 0
     for workload in list(cluster.every(DaemonSet).values()):
-        untied = templates.pod_of(workload, cluster).pod
+        untied = pod_templates.pod_of(workload, cluster).pod
         if list(daemon_sets.eligible_nodes(untied, [node_named(cluster, name)])):
             started += _start(cluster, admit, daemon_sets.tied(untied, name), workload.metadata.name, name)
     return started
@@ -655,7 +655,7 @@ def _replica_sets(workload: Any, cluster: Cluster) -> list[ReplicaSet]:
         one
         for one in cluster.every(ReplicaSet).values()
         if one.metadata.namespace == metadata.namespace
-        and templates.controlled_by(one.metadata, "Deployment", metadata)
+        and pod_templates.controlled_by(one.metadata, "Deployment", metadata)
     ]
 
 

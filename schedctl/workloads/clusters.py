@@ -30,7 +30,7 @@ NAME_LABEL = "kubernetes.io/metadata.name"
 
 
 @dataclass(slots=True)
-class Assembled:
+class AssembledCluster:
     """A cluster and what admission had to say.
 
     Attributes:
@@ -56,7 +56,7 @@ class _Reading:
         self.kinds.add(kind)
 
 
-def assemble(objects: Iterable[Any], missing: Iterable[Gap] = (), kinds: Iterable[Kind] = ()) -> Assembled:
+def assemble(objects: Iterable[Any], missing: Iterable[Gap] = (), kinds: Iterable[Kind] = ()) -> AssembledCluster:
     """Return the cluster of these API objects; no two of them may have kind and name in common.
 
     Args:
@@ -64,7 +64,7 @@ def assemble(objects: Iterable[Any], missing: Iterable[Gap] = (), kinds: Iterabl
         missing: the kinds that could not be listed.
         kinds: other people's kinds that some of them may be of.
     """
-    made = Assembled()
+    made = AssembledCluster()
     cluster = made.cluster
     cluster.lack(missing, kinds)
     pods: list[Pod] = []
@@ -95,7 +95,7 @@ def every_pod(cluster: Cluster) -> Iterator[PodInfo]:
     yield from cluster.strays.values()
 
 
-def _admitted(pods: Iterable[Pod], made: Assembled) -> Iterator[PodInfo]:
+def _admitted(pods: Iterable[Pod], made: AssembledCluster) -> Iterator[PodInfo]:
     """Yield the pods that take part, and note what is to be known of the others."""
     sharing = Sharing()
     for pod in _each_with_a_name(pods):

@@ -26,7 +26,7 @@ from schedctl.api.tolerations import first_untolerated
 from schedctl.api.workloads import DaemonSet
 from schedctl.cache.cluster import Cluster
 from schedctl.workloads.clusters import every_pod
-from schedctl.workloads.templates import Made, controlled_by, pod_of
+from schedctl.workloads.pod_templates import Made, controlled_by, pod_of
 
 _replace = msgspec.structs.replace
 

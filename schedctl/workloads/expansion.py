@@ -38,11 +38,11 @@ from schedctl.api.workloads import (
 )
 from schedctl.cache.cluster import Cluster
 from schedctl.errors import Problem
-from schedctl.workloads import templates
-from schedctl.workloads.applying import applied
+from schedctl.workloads import pod_templates
+from schedctl.workloads.apply import apply
 from schedctl.workloads.daemon_sets import eligible_nodes, nodes_of, tied
 from schedctl.workloads.names import LONGEST_GENERATED, random_end, template_hash
-from schedctl.workloads.templates import Owner, comparable
+from schedctl.workloads.pod_templates import Owner, comparable
 
 _replace = msgspec.structs.replace
 
@@ -219,7 +219,7 @@ class _Names:
         attempt = 0
         while True:
             name = base + random_end(namespace, base, *parts, attempt)
-            if not templates.exists(f"{namespace}/{name}", self._cluster) and self.take(namespace, name):
+            if not pod_templates.exists(f"{namespace}/{name}", self._cluster) and self.take(namespace, name):
                 return name
             attempt += 1
 
@@ -241,7 +241,7 @@ class _Expanding:
         self.result = Expansion(passed=Counter(passed))
         self.owners = {_identity(one.object) for one in given if type(one.object) in (*MAKERS, CustomWorkload)}
         there = {node.metadata.name: node for node in nodes_of(cluster)}
-        coming = {node.metadata.name: applied(node, there.get(node.metadata.name)) for node in _nodes(given)}
+        coming = {node.metadata.name: apply(node, there.get(node.metadata.name)) for node in _nodes(given)}
         self.nodes = there | coming
         self.new_nodes = [node for name, node in coming.items() if name not in there]
         scalers = [*cluster.every(HorizontalPodAutoscaler).values(), *(one.object for one in given)]
@@ -299,9 +299,9 @@ class _Expanding:
         if live is not None:
             _same_selector(obj, live)
         count, notes = self._count(obj, live)
-        current = templates.current_replica_set(obj, self.cluster)
+        current = pod_templates.current_replica_set(obj, self.cluster)
         if current is None:
-            current = templates.replica_set_of(obj, template_hash(comparable(obj.spec.template)))
+            current = pod_templates.replica_set_of(obj, template_hash(comparable(obj.spec.template)))
             self.result.joined.append(current)
         if obj.spec.paused and current.metadata.uid == "":
             notes.append("is paused and makes no pods of a new template")
@@ -379,7 +379,7 @@ class _Expanding:
     def _pod_template(self, obj: PodTemplate) -> Workload:
         metadata = namespaced(obj.metadata)
         name = self.names.generate(metadata.namespace, f"{metadata.name}-", "PodTemplate")
-        pod = templates.free_pod(Owner("v1", "PodTemplate", metadata), obj.template, name=name)
+        pod = pod_templates.free_pod(Owner("v1", "PodTemplate", metadata), obj.template, name=name)
         notes = ["nothing makes pods of a PodTemplate by itself; this is one pod of it"]
         return self._workload(obj, (Replica(pod),), obj.template, notes)
 
@@ -403,7 +403,9 @@ class _Expanding:
                 replicas += self._daemons(owner, group.template, self.nodes.values())
             elif group.template.metadata.name:
                 self._take(owner.metadata.namespace, group.template.metadata.name)
-                replicas.append(Replica(templates.pod_from(owner, group.template, name=group.template.metadata.name)))
+                replicas.append(
+                    Replica(pod_templates.pod_from(owner, group.template, name=group.template.metadata.name))
+                )
             else:
                 replicas += self._alike(owner, group.template, self._group_count(obj, group, notes), group.group)
         single = obj.replicas[0].template if len(obj.replicas) == 1 else None
@@ -423,12 +425,12 @@ class _Expanding:
         metadata = owner.metadata
         base = f"{metadata.name}-{group}-" if group else f"{metadata.name}-"
         names = (self.names.generate(metadata.namespace, base, owner.kind, index) for index in range(count))
-        return [Replica(templates.pod_from(owner, template, name=name)) for name in names]
+        return [Replica(pod_templates.pod_from(owner, template, name=name)) for name in names]
 
     def _daemons(self, owner: Owner, template: PodTemplateSpec, nodes: Iterable[Node]) -> list[Replica]:
         """Return the pod for each eligible node of these, in the order of their names."""
         labels = {REVISION_LABEL: template_hash(comparable(template))}
-        untied = templates.daemon_pod(owner, template, labels=labels)
+        untied = pod_templates.daemon_pod(owner, template, labels=labels)
         base, namespace = f"{owner.metadata.name}-", owner.metadata.namespace
         replicas = []
         for node in sorted(eligible_nodes(untied, nodes)):
@@ -454,7 +456,7 @@ class _Expanding:
                 end = f"-{index}-"
                 base, ordinal = metadata.name[: LONGEST_GENERATED - len(end)] + end, index
             name = self.names.generate(metadata.namespace, base, "Job", index)
-            pod = templates.job_pod(metadata, spec, name=name, index=index)
+            pod = pod_templates.job_pod(metadata, spec, name=name, index=index)
             replicas.append(Replica(pod, ordinal=ordinal))
         return replicas, notes
 
@@ -501,8 +503,8 @@ def stateful_replica(workload: StatefulSet, ordinal: int, cluster: Cluster) -> R
     """Return the pod of a StatefulSet for an ordinal, with the claims that are not there yet."""
     metadata = namespaced(workload.metadata)
     revision = {REVISION_LABEL: f"{metadata.name}-{template_hash(comparable(workload.spec.template))}"}
-    claims = tuple(templates.stateful_claims(workload, ordinal, cluster))
-    return Replica(templates.stateful_pod(workload, ordinal, revision), claims, ordinal=ordinal)
+    claims = tuple(pod_templates.stateful_claims(workload, ordinal, cluster))
+    return Replica(pod_templates.stateful_pod(workload, ordinal, revision), claims, ordinal=ordinal)
 
 
 def _nodes(given: Iterable[Given]) -> Iterator[Node]:
@@ -541,7 +543,7 @@ def _same_claims(obj: StatefulSet, live: StatefulSet) -> None:
 
     def claims(one: StatefulSet) -> Iterator[tuple[str, bytes]]:
         for template in one.spec.volume_claim_templates or ():
-            yield template.metadata.name, msgspec.json.encode(templates.comparable_claim(template.spec))
+            yield template.metadata.name, msgspec.json.encode(pod_templates.comparable_claim(template.spec))
 
     policies = {one.spec.pod_management_policy or "OrderedReady" for one in (obj, live)}
     if list(claims(obj)) != list(claims(live)) or len(policies) > 1:

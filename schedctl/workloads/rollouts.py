@@ -42,10 +42,10 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.workloads.clusters import every_pod
 from schedctl.workloads.daemon_sets import node_of
 from schedctl.workloads.expansion import Replica, Workload, stateful_replica
-from schedctl.workloads.templates import HASH_LABEL, comparable
+from schedctl.workloads.pod_templates import HASH_LABEL, comparable
 
-Way = Literal["replace", "add", "rolling"]
-WAYS: tuple[Way, ...] = ("replace", "add", "rolling")
+RolloutStrategy = Literal["replace", "add", "rolling"]
+ROLLOUT_STRATEGIES: tuple[RolloutStrategy, ...] = ("replace", "add", "rolling")
 Runs = Callable[[str], bool]
 """Tells whether the pod of a key runs, which is to say that it is on a node."""
 Owned = tuple[str, str, str]
@@ -308,13 +308,13 @@ class RollingDaemonSet(Update):
         return self._send(turn, [old[replica.node] for replica in turn])
 
 
-def plan(groups: Iterable[Workload], cluster: Cluster, way: Way = "replace") -> list[Update]:
+def plan(groups: Iterable[Workload], cluster: Cluster, strategy: RolloutStrategy = "replace") -> list[Update]:
     """Return how each workload gets from what runs to what is wanted, in the order given.
 
     Args:
         groups: the workloads, as `expansion.expand` returns them.
         cluster: as it was when they were expanded: before anything joins it.
-        way: ``replace``, ``add`` or ``rolling``.
+        strategy: ``replace``, ``add`` or ``rolling``.
     """
     owned = _owned(cluster)
     updates: list[Update] = []
@@ -324,9 +324,9 @@ def plan(groups: Iterable[Workload], cluster: Cluster, way: Way = "replace") -> 
             continue
         old = owned.get(_owner_key(workload.api_version, workload.kind, workload.namespace, workload.name), [])
         changes = _changes(workload, old, cluster)
-        if way == "replace":
+        if strategy == "replace":
             updates.append(AtOnce(workload, old, changes))
-        elif way == "add":
+        elif strategy == "add":
             updates.append(AtOnce(_beside(workload, old, cluster), (), changes))
         else:
             updates.append(_rolling(workload, [info for info in old if not info.terminating], changes))

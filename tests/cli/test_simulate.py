@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from schedctl.session import runs
-from schedctl.simulation import timelines
-from schedctl.simulation.records import Bound, Ended
+from schedctl.simulation import timeline
+from schedctl.simulation.timeline import Bound, Ended
 
 ROOT = Path(__file__).parents[2]
 SPRING = "fixtures/releases/spring"
@@ -174,7 +174,7 @@ def test_a_profile_is_used_whatever_scheduler_pods_ask_for(simulate):
 def test_the_trace_is_every_step(simulate, tmp_path):
     trace = tmp_path / "run.jsonl"
     told = simulate(SPRING, "--trace", str(trace))
-    records = list(timelines.read(trace.read_bytes().splitlines()))
+    records = list(timeline.read(trace.read_bytes().splitlines()))
     assert isinstance(records[-1], Ended)
     assert sum(isinstance(record, Bound) for record in records) == 17
     again = tmp_path / "again.jsonl"

@@ -80,7 +80,7 @@ def test_what_ifs_are_made_in_the_order_of_the_command_line(schedctl):
 
 @pytest.mark.parametrize("command", ["explain", "simulate", "drain", "capacity"])
 def test_every_command_about_a_cluster_takes_them(command, schedctl):
-    from schedctl.simulation.what_if_words import WORDS
+    from schedctl.simulation.what_if_syntax import WORDS
 
     text = schedctl(command, "--help").out
     assert [word for word in WORDS if f"--{word} " not in text] == []

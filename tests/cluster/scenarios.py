@@ -24,11 +24,11 @@ PODS = 200
 STORY = int(os.environ.get("SCHEDCTL_STORY", "6"))
 """Another number draws other pods."""
 GRACE = 40
-"""Seconds between one `Deed.GO` and the next."""
+"""Seconds between one `ScenarioAction.GO` and the next."""
 APPS = ("web", "api", "cache", "queue")
 
 
-class Deed(Enum):
+class ScenarioAction(Enum):
     """What a step does."""
 
     CREATE = "create"
@@ -46,11 +46,11 @@ class Step:
     """One thing that happens.
 
     Attributes:
-        deed: what.
+        action: what.
         subject: the object it is done to, at least its kind and name.
     """
 
-    deed: Deed
+    action: ScenarioAction
     subject: Object
 
 
@@ -189,21 +189,21 @@ def nodes() -> Iterator[Object]:
 def steps() -> Iterator[Step]:
     """Yield the story."""
     drawn = list(mixed())
-    yield from (Step(Deed.CREATE, pod) for pod in drawn[: PODS // 2])
+    yield from (Step(ScenarioAction.CREATE, pod) for pod in drawn[: PODS // 2])
     yield from preemption()
-    yield Step(Deed.UNCORDON, {"kind": "Node", "metadata": {"name": "general-07"}})
-    yield from (Step(Deed.CREATE, pod) for pod in drawn[PODS // 2 :])
+    yield Step(ScenarioAction.UNCORDON, {"kind": "Node", "metadata": {"name": "general-07"}})
+    yield from (Step(ScenarioAction.CREATE, pod) for pod in drawn[PODS // 2 :])
     yield from releases()
-    yield Step(Deed.RELABEL, {"kind": "Node", "metadata": {"name": "general-03", "labels": {"rack": "r9"}}})
-    yield Step(Deed.CORDON, {"kind": "Node", "metadata": {"name": "general-12"}})
-    yield Step(Deed.UNCORDON, {"kind": "Node", "metadata": {"name": "general-19"}})
+    yield Step(ScenarioAction.RELABEL, {"kind": "Node", "metadata": {"name": "general-03", "labels": {"rack": "r9"}}})
+    yield Step(ScenarioAction.CORDON, {"kind": "Node", "metadata": {"name": "general-12"}})
+    yield Step(ScenarioAction.UNCORDON, {"kind": "Node", "metadata": {"name": "general-19"}})
     for i in (20, 40, 60, 80, 120):
-        yield Step(Deed.DELETE, drawn[i])
+        yield Step(ScenarioAction.DELETE, drawn[i])
 
 
 def releases() -> Iterator[Step]:
     """Yield the end of all gates."""
-    yield from (Step(Deed.UNGATE, pod) for pod in mixed() if pod["spec"].get("schedulingGates"))
+    yield from (Step(ScenarioAction.UNGATE, pod) for pod in mixed() if pod["spec"].get("schedulingGates"))
 
 
 def preemption() -> Iterator[Step]:
@@ -221,18 +221,18 @@ def preemption() -> Iterator[Step]:
                 priorityClassName=f"low-{i}-{k}",
             )
             victim["spec"]["terminationGracePeriodSeconds"] = GRACE * (k + 1) if i == 1 else 0
-            yield Step(Deed.CREATE, victim)
-    yield Step(Deed.CREATE, pod("meek", cpu="3", priorityClassName="meek", **batch))
-    yield Step(Deed.CREATE, pod("anywhere-in-batch", cpu="1500m", priorityClassName="high", **batch))
+            yield Step(ScenarioAction.CREATE, victim)
+    yield Step(ScenarioAction.CREATE, pod("meek", cpu="3", priorityClassName="meek", **batch))
+    yield Step(ScenarioAction.CREATE, pod("anywhere-in-batch", cpu="1500m", priorityClassName="high", **batch))
     there = {**batch, "nodeSelector": {HOSTNAME: places[0]}}
-    yield Step(Deed.CREATE, pod("against-a-budget", cpu="2", priorityClassName="high", **there))
+    yield Step(ScenarioAction.CREATE, pod("against-a-budget", cpu="2", priorityClassName="high", **there))
     there = {**batch, "nodeSelector": {HOSTNAME: places[1]}}
-    yield Step(Deed.CREATE, pod("patient", cpu="7500m", priorityClassName="high", **there))
-    yield Step(Deed.CREATE, pod("bystander", cpu="300m", **there))
-    yield Step(Deed.CREATE, pod("poor", cpu="1", **there))
+    yield Step(ScenarioAction.CREATE, pod("patient", cpu="7500m", priorityClassName="high", **there))
+    yield Step(ScenarioAction.CREATE, pod("bystander", cpu="300m", **there))
+    yield Step(ScenarioAction.CREATE, pod("poor", cpu="1", **there))
     for k in range(3):
-        yield Step(Deed.GO, {"kind": "Pod", "metadata": {"name": f"low-1-{k}", "namespace": SPACE}})
-    yield Step(Deed.CREATE, pod("hopeless", cpu="64", priorityClassName="high"))
+        yield Step(ScenarioAction.GO, {"kind": "Pod", "metadata": {"name": f"low-1-{k}", "namespace": SPACE}})
+    yield Step(ScenarioAction.CREATE, pod("hopeless", cpu="64", priorityClassName="high"))
 
 
 def crowd() -> Iterator[Object]:

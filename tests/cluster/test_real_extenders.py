@@ -17,9 +17,9 @@ from schedctl.config import loading
 from schedctl.conformance.cases import Case, cluster_of
 from schedctl.extenders import webhooks
 from schedctl.scheduler import Scheduler
-from schedctl.simulation.choices import replayed
-from schedctl.simulation.happenings import Happening
+from schedctl.simulation.events import SimulatedEvent
 from schedctl.simulation.runs import Options, run
+from schedctl.simulation.tie_breaking import replayed
 from tests.cluster.scenarios import GRACE
 from tests.cluster.test_real_scheduler import STEP, Ours, differences, key_of, taken
 from tests.live.servers import FakeServer, Reply
@@ -158,10 +158,10 @@ def test_whole_runs_agree_with_the_real_scheduler(api, tmp_path):
         file.write_text(json.dumps(tree))
         for obj in furniture():
             api.create(obj)
-        objects, happenings, clock = api.everything(), [], 0.0
+        objects, events, clock = api.everything(), [], 0.0
         with api.watched() as watch, api.scheduling(file) as scheduler:
             for obj in story():
-                happenings.append(replace(Happening(taken(api.create(obj))), at=(clock := clock + STEP)))
+                events.append(replace(SimulatedEvent(taken(api.create(obj))), at=(clock := clock + STEP)))
                 scheduler.settle(watch, [key_of(obj)])
             (victim,) = [each for each in api.all("Pod") if "deletionTimestamp" in each["metadata"]]
             api.delete(victim)  # ours goes by itself when its grace period is over
@@ -180,7 +180,7 @@ def test_whole_runs_agree_with_the_real_scheduler(api, tmp_path):
         extenders = webhooks.connect(configuration.extenders, "scheduler.json")
         made = Scheduler(cluster, configuration, extenders=extenders)
         follow = replayed({key: each.node for key, each in theirs.items() if each.node})
-        facts = run(made, options=Options(choose=follow, horizon=clock + STEP / 2), happenings=happenings)
+        facts = run(made, options=Options(choose=follow, horizon=clock + STEP / 2), events=events)
 
         found = differences(theirs, Ours(facts), messages=undisputed)
         assert not found, f"{len(found)} differences\n" + "\n".join(found)

@@ -19,13 +19,12 @@ from schedctl.api.pods import Pod
 from schedctl.cache.pod_info import PodInfo
 from schedctl.conformance.cases import Case, cluster_of
 from schedctl.scheduler import Scheduler
-from schedctl.simulation.choices import ReplayError, replayed
-from schedctl.simulation.happenings import Deed as Done
-from schedctl.simulation.happenings import Happening
-from schedctl.simulation.outcomes import Run, State
-from schedctl.simulation.records import Chosen, Failed, Nominated, Refused
+from schedctl.simulation.events import EventAction, SimulatedEvent
+from schedctl.simulation.outcomes import PodState, Run
 from schedctl.simulation.runs import Options, run
-from tests.cluster.scenarios import GRACE, Deed, crowd, furniture, releases, steps
+from schedctl.simulation.tie_breaking import ReplayError, replayed
+from schedctl.simulation.timeline import Chosen, Failed, Nominated, Refused
+from tests.cluster.scenarios import GRACE, ScenarioAction, crowd, furniture, releases, steps
 
 pytestmark = pytest.mark.cluster
 
@@ -54,7 +53,7 @@ class Ours:
         return sum(record.at <= at for record in self.facts.timeline if isinstance(record, (Chosen, Refused, Failed)))
 
 
-def simulated(objects, theirs, happenings, until):
+def simulated(objects, theirs, events, until):
     """Run the pending pods of these objects and what happens besides, following their choices."""
     cluster, _ = cluster_of(Case(id="cluster", objects=objects))
     disagreements = []
@@ -68,7 +67,7 @@ def simulated(objects, theirs, happenings, until):
             disagreements.append(f"{error.pod}: the node\n    theirs  {error.node}\n    ours    one of {ties}")
             return outcome.chosen
 
-    facts = run(Scheduler(cluster), options=Options(choose=choose, horizon=until), happenings=happenings)
+    facts = run(Scheduler(cluster), options=Options(choose=choose, horizon=until), events=events)
     return Ours(facts, disagreements)
 
 
@@ -85,8 +84,8 @@ def differences(theirs, ours, messages=lambda all_of_them: all_of_them):
             continue
         for what, theirs_is, ours_is in (
             ("the node", real.node, outcome.node),
-            ("whether it is gone", real.gone, outcome.state is State.GONE),
-            ("whether it is gated", real.gated, outcome.state is State.GATED),
+            ("whether it is gone", real.gone, outcome.state is PodState.GONE),
+            ("whether it is gated", real.gated, outcome.state is PodState.GATED),
             ("whether it is a victim", real.preempted, bool(outcome.preempted_by)),
             ("the nodes promised", real.nominated, [node for node in promised.get(key, []) if node]),
             ("the messages", messages(real.messages), messages(refused.get(key, []))),
@@ -99,23 +98,23 @@ def differences(theirs, ours, messages=lambda all_of_them: all_of_them):
 
 def change(api, step):
     """Do what a step says; return what that is to our run, None for nothing."""
-    if step.deed is Deed.CREATE:
-        return Happening(taken(api.create(step.subject)))
+    if step.action is ScenarioAction.CREATE:
+        return SimulatedEvent(taken(api.create(step.subject)))
     now = api.get(step.subject)
-    if step.deed is Deed.GO:  # ours goes by itself when its grace period is over
+    if step.action is ScenarioAction.GO:  # ours goes by itself when its grace period is over
         assert "deletionTimestamp" in now["metadata"], f"kube-scheduler was to evict {key_of(now)} and has not"
         api.delete(now)
         return None
-    if step.deed is Deed.DELETE:
+    if step.action is ScenarioAction.DELETE:
         api.delete(now)
-        return Happening(taken(now), Done.DELETE, grace=0)
-    if step.deed is Deed.UNGATE:
+        return SimulatedEvent(taken(now), EventAction.DELETE, grace=0)
+    if step.action is ScenarioAction.UNGATE:
         now["spec"]["schedulingGates"] = []
-    elif step.deed is Deed.RELABEL:
+    elif step.action is ScenarioAction.RELABEL:
         now["metadata"]["labels"].update(step.subject["metadata"]["labels"])
     else:
-        now["spec"]["unschedulable"] = step.deed is Deed.CORDON
-    return Happening(taken(api.replace(now)))
+        now["spec"]["unschedulable"] = step.action is ScenarioAction.CORDON
+    return SimulatedEvent(taken(api.replace(now)))
 
 
 def taken(obj):
@@ -130,18 +129,18 @@ def key_of(obj):
 def test_a_story_goes_as_it_goes_with_the_real_scheduler(api):
     for obj in furniture():
         api.create(obj)
-    objects, happenings, clock, tried = api.everything(), [], 0.0, []
+    objects, events, clock, tried = api.everything(), [], 0.0, []
     with api.watched() as watch, api.scheduling() as scheduler:
         for step in steps():
-            happening = change(api, step)
-            clock += STEP + (GRACE if step.deed is Deed.GO else 0)
-            if happening is not None:
-                happenings.append(replace(happening, at=clock))
-            scheduler.settle(watch, [key_of(step.subject)] if step.deed is Deed.CREATE else ())
+            event = change(api, step)
+            clock += STEP + (GRACE if step.action is ScenarioAction.GO else 0)
+            if event is not None:
+                events.append(replace(event, at=clock))
+            scheduler.settle(watch, [key_of(step.subject)] if step.action is ScenarioAction.CREATE else ())
             tried.append((step, clock, sum(scheduler.attempts().values())))
         notes = api.refusal_notes()
     theirs = watch.pods
-    ours = simulated(objects, theirs, happenings, until=clock + STEP / 2)
+    ours = simulated(objects, theirs, events, until=clock + STEP / 2)
 
     found = differences(theirs, ours)
     assert not found, f"{len(found)} differences\n" + "\n".join(found)
@@ -163,10 +162,10 @@ def test_a_crowd_that_is_there_before_the_real_scheduler_ends_where_it_ends_with
         waiting = list(watch.pods)
         with api.scheduling() as scheduler:
             scheduler.settle(watch, waiting)
-            happenings = [replace(change(api, step), at=late) for step in releases()]
+            events = [replace(change(api, step), at=late) for step in releases()]
             scheduler.settle(watch, waiting)
     theirs = watch.pods
-    ours = simulated(objects, theirs, happenings, until=2 * late)
+    ours = simulated(objects, theirs, events, until=2 * late)
 
     # How often a pod is tried in between depends on how fast kube-scheduler is; what it is told at last does not.
     found = differences(theirs, ours, messages=lambda all_of_them: all_of_them[-1:])
@@ -179,8 +178,8 @@ def assert_that_much_was_asked(ours):
     count = Counter(outcome.state for outcome in ours.facts.pods.values())
     assert len(ours.facts.pods) >= 200
     assert sum(record.ties == 1 for record in chosen) >= 120
-    assert count[State.BOUND] >= 120
-    assert count[State.UNSCHEDULABLE] >= 20
+    assert count[PodState.BOUND] >= 120
+    assert count[PodState.UNSCHEDULABLE] >= 20
     assert len({outcome.preempted_by for outcome in ours.facts.pods.values()} - {""}) >= 3
     refused_by = {plugin for record in ours.facts.timeline if isinstance(record, Refused) for plugin in record.plugins}
     assert refused_by >= {

@@ -20,7 +20,7 @@ from schedctl.policy import schemas
 from schedctl.policy.documents import BUILTINS
 from schedctl.policy.functions import OVERLOADS
 from schedctl.policy.variables import IN_SCOPE, RECORDS
-from schedctl.simulation.what_if_words import WORDS, camel
+from schedctl.simulation.what_if_syntax import WORDS, camel
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/policies.md"

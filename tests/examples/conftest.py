@@ -13,7 +13,7 @@ from schedctl.cache.cluster import Cluster
 from schedctl.scheduler import Scheduler
 from schedctl.session import configurations
 from schedctl.session.states import Where
-from schedctl.simulation.outcomes import State
+from schedctl.simulation.outcomes import PodState
 
 ROOT = Path(__file__).parents[2]
 PLUGINS = ROOT / "examples/plugins"
@@ -50,7 +50,7 @@ def ends():
 
     def ends(facts):
         return {
-            key.removeprefix("default/"): outcome.node if outcome.state is State.BOUND else outcome.state
+            key.removeprefix("default/"): outcome.node if outcome.state is PodState.BOUND else outcome.state
             for key, outcome in facts.pods.items()
         }
 

@@ -8,10 +8,10 @@ from schedctl.api.gaps import Gap
 from schedctl.explain.explanations import explain
 from schedctl.reports.explanations import Verdict
 from schedctl.scheduler.gaps import missing_kinds
-from schedctl.simulation.happenings import Happening
-from schedctl.simulation.outcomes import End, State
-from schedctl.simulation.records import Bound, Waiting
+from schedctl.simulation.events import SimulatedEvent
+from schedctl.simulation.outcomes import PodState, RunEnd
 from schedctl.simulation.runs import Options, run
+from schedctl.simulation.timeline import Bound, Waiting
 from schedctl.testing.builders import cluster, node, pod
 
 LABEL = "scheduling.x-k8s.io/pod-group"
@@ -45,8 +45,8 @@ def bound_at(facts):
 def test_a_gang_of_eight_on_a_cluster_with_room_for_seven_leaves_none_bound(coscheduling, group):
     made = cluster(node("a", cpu="4"), node("b", cpu="3"), group("train", 8), *members("train", 8))
     facts = run(coscheduling.scheduler(made))
-    assert facts.count() == {State.UNSCHEDULABLE: 8}
-    assert facts.end is End.PATIENCE
+    assert facts.count() == {PodState.UNSCHEDULABLE: 8}
+    assert facts.end is RunEnd.PATIENCE
     assert len(made.pod_table.row_of) == 0
     assert len(made.pending) == 8
     waited = [record for record in facts.timeline if isinstance(record, Waiting)]
@@ -56,8 +56,8 @@ def test_a_gang_of_eight_on_a_cluster_with_room_for_seven_leaves_none_bound(cosc
 def test_a_gang_that_fits_is_bound_together(coscheduling, group):
     made = cluster(node("a", cpu="4"), node("b", cpu="4"), group("train", 8), *members("train", 8))
     facts = run(coscheduling.scheduler(made))
-    assert facts.count() == {State.BOUND: 8}
-    assert (facts.attempts, facts.clock, facts.end) == (8, 0, End.SETTLED)
+    assert facts.count() == {PodState.BOUND: 8}
+    assert (facts.attempts, facts.clock, facts.end) == (8, 0, RunEnd.SETTLED)
     kinds = [type(record) for record in facts.timeline if isinstance(record, Waiting | Bound)]
     assert kinds == [Waiting] * 7 + [Bound] * 8
 
@@ -65,7 +65,7 @@ def test_a_gang_that_fits_is_bound_together(coscheduling, group):
 def test_members_beyond_the_minimum_follow_as_far_as_there_is_room(coscheduling, group):
     made = cluster(node("a", cpu="4"), group("train", 3), *members("train", 6))
     facts = run(coscheduling.scheduler(made))
-    assert facts.count() == {State.BOUND: 4, State.UNSCHEDULABLE: 2}
+    assert facts.count() == {PodState.BOUND: 4, PodState.UNSCHEDULABLE: 2}
 
 
 def test_a_gang_waits_for_a_member_that_comes_late_as_long_as_its_patience_lasts(coscheduling, group):
@@ -74,7 +74,7 @@ def test_a_gang_waits_for_a_member_that_comes_late_as_long_as_its_patience_lasts
     unready = run(coscheduling.scheduler(made), first)
     assert "PodGroup train has 2 of 3 pods." in unready.pods["default/train-0"].message
     made = cluster(node("a", cpu="4"), group("train", 3), *first)
-    facts = run(coscheduling.scheduler(made), first, happenings=[Happening(late, at=10)])
+    facts = run(coscheduling.scheduler(made), first, events=[SimulatedEvent(late, at=10)])
     assert bound_at(facts) == {"train-0": 10, "train-1": 10, "train-2": 10}
 
 
@@ -88,9 +88,9 @@ def test_a_gang_whose_last_member_is_gated_gives_its_nodes_back_after_the_timeou
 
 def test_a_gang_without_room_comes_back_when_a_node_is_added(coscheduling, group):
     made = cluster(node("a", cpu="7"), group("train", 8), *members("train", 8))
-    facts = run(coscheduling.scheduler(made), happenings=[Happening(node("b"), at=100)])
+    facts = run(coscheduling.scheduler(made), events=[SimulatedEvent(node("b"), at=100)])
     assert set(bound_at(facts).values()) == {100}
-    assert facts.count() == {State.BOUND: 8}
+    assert facts.count() == {PodState.BOUND: 8}
 
 
 def test_of_two_gangs_with_room_for_one_the_older_starts_and_neither_blocks_the_other_for_good(coscheduling, group):
@@ -104,11 +104,11 @@ def test_of_two_gangs_with_room_for_one_the_older_starts_and_neither_blocks_the_
 def test_two_gangs_that_hold_half_of_the_room_each_are_undone_and_one_starts(coscheduling, group):
     """Even where they came in turns: the members of one give up as soon as one of them finds no node."""
     made = cluster(node("n", cpu="5"), group("a", 4), group("b", 4), *members("a", 2), *members("b", 3))
-    late = [Happening(each, at=1) for each in (*members("a", 4)[2:], *members("b", 4)[3:])]
-    facts = run(coscheduling.scheduler(made), happenings=late)
-    bound = {key.removeprefix("default/")[0] for key, outcome in facts.pods.items() if outcome.state is State.BOUND}
+    late = [SimulatedEvent(each, at=1) for each in (*members("a", 4)[2:], *members("b", 4)[3:])]
+    facts = run(coscheduling.scheduler(made), events=late)
+    bound = {key.removeprefix("default/")[0] for key, outcome in facts.pods.items() if outcome.state is PodState.BOUND}
     assert len(bound) == 1
-    assert facts.count()[State.BOUND] == 4
+    assert facts.count()[PodState.BOUND] == 4
 
 
 def test_pods_of_no_group_are_none_of_its_business(coscheduling, ends):

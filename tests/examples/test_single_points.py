@@ -7,10 +7,10 @@ import pytest
 
 from schedctl.api.meta import Namespace, ObjectMeta
 from schedctl.explain.explanations import explain
-from schedctl.simulation.happenings import Deed, Happening
-from schedctl.simulation.outcomes import End, State
-from schedctl.simulation.records import Bound, Waiting
+from schedctl.simulation.events import EventAction, SimulatedEvent
+from schedctl.simulation.outcomes import PodState, RunEnd
 from schedctl.simulation.runs import Options, run
+from schedctl.simulation.timeline import Bound, Waiting
 from schedctl.testing.builders import cluster, node, pod
 
 
@@ -62,15 +62,15 @@ def limited(example):
 
 def test_a_namespace_runs_no_more_pods_at_a_time_than_it_says(limited, ends):
     facts = run(limited("2", pod("runs", on="a"), pod("x"), pod("y")))
-    assert ends(facts) == {"x": "a", "y": State.GATED}
+    assert ends(facts) == {"x": "a", "y": PodState.GATED}
     assert facts.pods["default/y"].message == "namespace default runs 2 pods at a time, and 2 are before this one"
 
 
 def test_the_next_pod_comes_in_when_one_has_left(limited, ends):
     running = pod("runs", on="a")
-    leaves = Happening(running, Deed.DELETE, at=5, grace=0.0)
-    facts = run(limited("1", running, pod("x"), pod("y")), happenings=[leaves])
-    assert ends(facts) == {"x": "a", "y": State.GATED}
+    leaves = SimulatedEvent(running, EventAction.DELETE, at=5, grace=0.0)
+    facts = run(limited("1", running, pod("x"), pod("y")), events=[leaves])
+    assert ends(facts) == {"x": "a", "y": PodState.GATED}
     assert [record.at for record in facts.timeline if isinstance(record, Bound)] == [5]
 
 
@@ -180,7 +180,7 @@ def test_each_pod_gets_a_seat_of_its_own_and_the_rest_wait(licensed, ends):
     name = licensed.module.LICENSE
     made = cluster(node("a"), *(noted(f"p{i}", name, "simulator") for i in range(3)))
     facts = run(licensed.scheduler(made))
-    assert ends(facts) == {"p0": "a", "p1": "a", "p2": State.UNSCHEDULABLE}
+    assert ends(facts) == {"p0": "a", "p1": "a", "p2": PodState.UNSCHEDULABLE}
     assert {key: seat.seat for key, seat in made.every(licensed.module.Seat).items()} == {
         "default/p0": "key-1",
         "default/p1": "key-2",
@@ -192,7 +192,7 @@ def test_a_seat_of_a_pod_that_runs_already_is_taken_and_comes_free_with_it(licen
     module = licensed.module
     running = pod("runs", on="a", metadata={"annotations": {module.LICENSE: "compiler", module.SEAT: "key-9"}})
     made = cluster(node("a"), running, noted("x", module.LICENSE, "compiler"))
-    facts = run(licensed.scheduler(made), happenings=[Happening(running, Deed.DELETE, at=7, grace=0.0)])
+    facts = run(licensed.scheduler(made), events=[SimulatedEvent(running, EventAction.DELETE, at=7, grace=0.0)])
     assert ends(facts) == {"x": "a"}
     assert made.get(module.Seat, "default/x").seat == "key-9"
 
@@ -258,7 +258,7 @@ def test_a_pod_waits_for_slots_until_a_holder_leaves(fpga, ends):
     wanted, used = fpga.module.WANTED, fpga.module.USED
     running = pod("runs", on="n", metadata={"annotations": {wanted: "1", used: "0"}})
     made = cluster(card(fpga, "n", "0"), running, noted("x", wanted, "1"))
-    facts = run(fpga.scheduler(made), happenings=[Happening(running, Deed.DELETE, at=3, grace=0.0)])
+    facts = run(fpga.scheduler(made), events=[SimulatedEvent(running, EventAction.DELETE, at=3, grace=0.0)])
     assert ends(facts) == {"x": "n"}
 
 
@@ -269,7 +269,7 @@ def test_a_pod_and_its_partner_are_bound_together(example):
     pair = example("start_together")
     name = pair.module.PARTNER
     made = cluster(node("a"), noted("x", name, "y"))
-    facts = run(pair.scheduler(made), happenings=[Happening(noted("y", name, "x"), at=30)])
+    facts = run(pair.scheduler(made), events=[SimulatedEvent(noted("y", name, "x"), at=30)])
     assert {record.pod: record.at for record in facts.timeline if isinstance(record, Bound)} == {
         "default/x": 30,
         "default/y": 30,
@@ -282,7 +282,7 @@ def test_a_pod_whose_partner_does_not_come_loses_its_node(example):
     pair = example("start_together")
     made = cluster(node("a"), noted("x", pair.module.PARTNER, "y"))
     facts = run(pair.scheduler(made), options=Options(patience=200))
-    assert facts.count() == {State.UNSCHEDULABLE: 1}
+    assert facts.count() == {PodState.UNSCHEDULABLE: 1}
     assert "rejected due to timeout after waiting 2m0s at plugin StartTogether" in facts.pods["default/x"].message
 
 
@@ -291,8 +291,8 @@ def test_a_pod_whose_partner_finds_no_room_gives_its_own_back(example):
     name = pair.module.PARTNER
     made = cluster(node("a", cpu="1"), noted("x", name, "y", cpu="1"), noted("y", name, "x", cpu="1"))
     facts = run(pair.scheduler(made), options=Options(patience=600))
-    assert facts.count()[State.BOUND] == 0
-    assert facts.end is End.PATIENCE
+    assert facts.count()[PodState.BOUND] == 0
+    assert facts.end is RunEnd.PATIENCE
 
 
 # -- PreBind, Bind, PostBind -----------------------------------------------------
@@ -303,7 +303,7 @@ def test_a_placement_is_recorded_before_the_bind_and_nobody_runs_for_free(exampl
     made = cluster(node("a"), pod("paid", labels={"cost-center": "42"}), pod("free"))
     facts = run(ledger.scheduler(made), options=Options(patience=60))
     assert ends(facts)["paid"] == "a"
-    assert ends(facts)["free"] is not State.BOUND
+    assert ends(facts)["free"] is not PodState.BOUND
     (record,) = made.every(ledger.module.PlacementRecord).values()
     assert (record.metadata.name, record.node, record.cost_center) == ("paid", "a", "42")
     assert "pod has no label cost-center" in facts.pods["default/free"].message
@@ -314,7 +314,7 @@ def test_nothing_is_bound_to_a_node_under_maintenance(example, ends, profile):
     closed = example("maintenance_binder", profile=profile)
     made = cluster(annotated(node("a"), **{closed.module.UNTIL: "noon"}), pod("x"))
     facts = run(closed.scheduler(made), options=Options(patience=60))
-    assert ends(facts)["x"] is not State.BOUND
+    assert ends(facts)["x"] is not PodState.BOUND
     assert "node a is under maintenance until noon" in facts.pods["default/x"].message
     assert ends(run(closed.scheduler(cluster(node("b"), pod("x"))))) == {"x": "b"}
 
@@ -337,8 +337,8 @@ def test_binds_are_counted_by_namespace_and_zone_and_told_in_explanations(exampl
 def test_a_pod_starts_after_the_one_it_waits_for_and_at_once(example, ends):
     after = example("start_after")
     made = cluster(node("a"), noted("web", after.module.AFTER, "db"), pod("other"))
-    db = Happening(pod("db-0", labels={"app": "db"}), at=20)
-    facts = run(after.scheduler(made), happenings=[db])
+    db = SimulatedEvent(pod("db-0", labels={"app": "db"}), at=20)
+    facts = run(after.scheduler(made), events=[db])
     assert ends(facts) == {"web": "a", "other": "a", "db-0": "a"}
     assert order(facts) == ["other", "db-0", "web"]
     assert facts.clock == 20

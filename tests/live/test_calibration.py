@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from schedctl.cli.running import run
-from tests.cluster.scenarios import Deed, furniture, steps
+from tests.cluster.scenarios import ScenarioAction, furniture, steps
 from tests.cluster.test_real_scheduler import change, key_of
 from tests.live import control_planes
 
@@ -43,12 +43,16 @@ def played(api, told):
     with api.watched() as watch, api.scheduling() as scheduler:
         for step in told:
             change(api, step)
-            scheduler.settle(watch, [key_of(step.subject)] if step.deed is Deed.CREATE else ())
+            scheduler.settle(watch, [key_of(step.subject)] if step.action is ScenarioAction.CREATE else ())
 
 
 def where_nothing_goes_or_changes():
     """The pods of the story that are created and stay; nobody is evicted, cordoned or relabelled."""
-    return [step for step in steps() if step.deed is Deed.CREATE and not step.subject["spec"].get("priorityClassName")]
+    return [
+        step
+        for step in steps()
+        if step.action is ScenarioAction.CREATE and not step.subject["spec"].get("priorityClassName")
+    ]
 
 
 def test_where_nothing_goes_or_changes_every_decision_comes_out_the_same(control_plane, calibrated):

@@ -10,8 +10,8 @@ from schedctl.policy.causes import Causes
 from schedctl.policy.facts import Facts
 from schedctl.policy.variables import RECORDS
 from schedctl.scheduler import Scheduler
-from schedctl.simulation.releases import simulate
 from schedctl.simulation.runs import Options
+from schedctl.simulation.simulations import simulate
 from schedctl.testing.builders import cluster, node, pod
 from tests.policy.evaluating import deployment, given, priority_class, running, zoned
 

@@ -16,9 +16,9 @@ from schedctl.policy import scenarios, situations
 from schedctl.policy.documents import Scenario
 from schedctl.policy.situations import Situation
 from schedctl.scheduler import Scheduler
-from schedctl.simulation.releases import simulate
+from schedctl.simulation.pod_state import leaving_at
 from schedctl.simulation.runs import Options
-from schedctl.simulation.standing import leaving_at
+from schedctl.simulation.simulations import simulate
 from schedctl.testing.builders import ZONE, cluster, node
 from tests.policy.evaluating import LOSE_ZONE, bare, deployment, given, priority_class, running, zoned
 

@@ -43,7 +43,7 @@ from schedctl.framework import (
 from schedctl.framework.statuses import Code
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.configurations import configured
-from schedctl.simulation.outcomes import State
+from schedctl.simulation.outcomes import PodState
 from schedctl.simulation.runs import run
 from schedctl.testing import cluster, node, pod
 
@@ -137,7 +137,7 @@ QUIT = rf"SystemExit: 0{PLACE}"
 @pytest.mark.parametrize("method", [*IN_CYCLE, *AFTER, "pre_enqueue", "sort_key"])
 def test_the_end_of_the_process_is_not_for_a_plugin_to_decide(method):
     outcome, _ = simulated(plugin(**{method: quitting}))
-    assert outcome.state is not State.BOUND
+    assert outcome.state is not PodState.BOUND
     assert re.search(QUIT, outcome.message)
 
 
@@ -145,7 +145,7 @@ def test_neither_unreserve_nor_post_bind_nor_the_making_of_a_plugin_ends_the_pro
     kind = plugin(unreserve=quitting, permit=answering(unschedulable("no")))
     assert re.search(QUIT, simulated(kind)[0].message)
     outcome, heard = simulated(plugin(post_bind=quitting))
-    assert outcome.state is State.BOUND
+    assert outcome.state is PodState.BOUND
     assert re.search(QUIT, heard.told[0])
     for method in ("__init__", "events_to_register"):
         with pytest.raises(ConfigError, match=QUIT):
@@ -181,7 +181,7 @@ def test_an_exception_in_with_pods_ends_the_cycle_that_supposes_pods():
 def test_an_exception_after_the_choice_undoes_it_with_an_error(method, point):
     expected = rf"running {point} plugin \"Odd\": KeyError: 'team'{PLACE}"
     outcome, _ = simulated(plugin(**{method: raising}))
-    assert outcome.state is not State.BOUND
+    assert outcome.state is not PodState.BOUND
     assert outcome.fault
     assert re.fullmatch(expected, outcome.message)
 
@@ -193,13 +193,13 @@ def test_an_exception_in_pre_enqueue_keeps_the_pod_out():
     assert gated.code is Code.ERROR
     assert re.fullmatch(expected, gated.message)
     outcome, _ = simulated(kind)
-    assert outcome.state is State.GATED
+    assert outcome.state is PodState.GATED
     assert re.fullmatch(expected, outcome.message)
 
 
 def test_an_exception_in_sort_key_keeps_the_pod_out():
     outcome, _ = simulated(plugin(sort_key=raising))
-    assert outcome.state is State.GATED
+    assert outcome.state is PodState.GATED
     assert re.fullmatch(rf"plugin \"Odd\" failed: KeyError: 'team'{PLACE}", outcome.message)
 
 
@@ -209,7 +209,7 @@ def test_an_exception_in_post_filter_stands_beside_the_refusals():
     assert outcome.filtering.histogram() == {"Insufficient cpu": 1}
     assert outcome.post_filter.status.code in (Code.ERROR, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.UNSCHEDULABLE)
     alone, _ = simulated(plugin(post_filter=raising), node("a", cpu="1"), pod("web", cpu="2"))
-    assert alone.state is State.UNSCHEDULABLE
+    assert alone.state is PodState.UNSCHEDULABLE
 
 
 def test_an_exception_in_unreserve_is_the_fault_and_the_pod_is_taken_back():
@@ -222,7 +222,7 @@ def test_an_exception_in_unreserve_is_the_fault_and_the_pod_is_taken_back():
 
 def test_an_exception_in_post_bind_is_told_and_the_pod_is_bound():
     outcome, heard = simulated(plugin(post_bind=raising))
-    assert outcome.state is State.BOUND
+    assert outcome.state is PodState.BOUND
     assert re.fullmatch(rf"plugin \"Odd\" failed: KeyError: 'team'{PLACE}", heard.told[0])
 
 
@@ -249,7 +249,7 @@ def test_a_hint_that_fails_or_is_none_counts_as_queue_and_is_told(hint, told):
         events_to_register=lambda self: (registers(Resource.ASSIGNED_POD, Action.ADD, hint),),
     )
     outcome, heard = simulated(never, node("a"), pod("web"), pod("later"))
-    assert outcome.state is State.UNSCHEDULABLE
+    assert outcome.state is PodState.UNSCHEDULABLE
     assert re.fullmatch(rf"plugin \"Odd\" failed: {told}", heard.told[0])
 
 
@@ -354,7 +354,7 @@ def test_a_normalised_score_outside_the_range_is_kube_schedulers_own_error(score
 )
 def test_an_answer_that_is_none_after_the_choice_undoes_it(method, answer, told):
     outcome, _ = simulated(plugin(**{method: answering(answer)}))
-    assert outcome.state is not State.BOUND
+    assert outcome.state is not PodState.BOUND
     assert outcome.fault
     assert told in outcome.message
 
@@ -371,7 +371,7 @@ def test_an_answer_that_is_none_after_the_choice_undoes_it(method, answer, told)
 )
 def test_an_answer_that_is_none_keeps_the_pod_out(method, answer, told):
     outcome, _ = simulated(plugin(**{method: answering(answer)}))
-    assert outcome.state is State.GATED
+    assert outcome.state is PodState.GATED
     assert told in outcome.message
 
 
@@ -379,7 +379,7 @@ def test_sort_keys_that_cannot_be_compared_keep_the_later_pod_out():
     kind = plugin(sort_key=lambda self, pod, arrival: arrival if pod.pod.metadata.name == "other" else "text")
     scheduler, _ = made(kind, node("a"), pod("other"), pod("web"))
     pods = run(scheduler).pods
-    assert pods["default/other"].state is State.BOUND
+    assert pods["default/other"].state is PodState.BOUND
     assert "sort_key returned what cannot be compared with the first" in pods["default/web"].message
 
 

@@ -12,8 +12,8 @@ from schedctl.framework import Action, ClusterEvent, FilterPlugin, PermitPlugin,
 from schedctl.framework.reasons import ACCEPT
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.configurations import configured
-from schedctl.simulation.happenings import Deed, Happening
-from schedctl.simulation.outcomes import State
+from schedctl.simulation.events import EventAction, SimulatedEvent
+from schedctl.simulation.outcomes import PodState
 from schedctl.simulation.runs import run
 from schedctl.testing import cluster, node, pod
 
@@ -80,13 +80,13 @@ def made(kind, *objects):
 
 def test_a_plugin_hears_of_pods_and_nodes_each_once():
     scheduler, plugin, _ = made(Listens, node("a"), pod("old", on="a"))
-    happenings = [
-        Happening(node("b"), at=1.0),
-        Happening(node("a", labels={"x": "y"}), at=2.0),
-        Happening(pod("old"), Deed.DELETE, at=3.0, grace=5.0),
-        Happening(node("b"), Deed.DELETE, at=20.0),
+    events = [
+        SimulatedEvent(node("b"), at=1.0),
+        SimulatedEvent(node("a", labels={"x": "y"}), at=2.0),
+        SimulatedEvent(pod("old"), EventAction.DELETE, at=3.0, grace=5.0),
+        SimulatedEvent(node("b"), EventAction.DELETE, at=20.0),
     ]
-    run(scheduler, [pod("new")], happenings=happenings)
+    run(scheduler, [pod("new")], events=events)
     assert plugin.heard == [
         ("UnscheduledPodAdd", None, "new"),
         ("AssignedPodAdd", None, "new"),
@@ -100,7 +100,7 @@ def test_a_plugin_hears_of_pods_and_nodes_each_once():
 
 def test_a_plugin_hears_only_of_what_it_asked_for():
     scheduler, plugin, _ = made(OnlyNodes, node("a"))
-    run(scheduler, [pod("new")], happenings=[Happening(node("b"), at=1.0)])
+    run(scheduler, [pod("new")], events=[SimulatedEvent(node("b"), at=1.0)])
     assert plugin.heard == [("NodeAdd", None, "b")]
 
 
@@ -112,7 +112,7 @@ def test_a_pod_that_is_taken_back_before_its_bind_was_never_there():
 
 def test_a_listener_that_fails_is_told_and_nothing_else_changes():
     scheduler, _, reporter = made(Failing, node("a"))
-    assert run(scheduler, [pod("new")]).pods["default/new"].state is State.BOUND
+    assert run(scheduler, [pod("new")]).pods["default/new"].state is PodState.BOUND
     expected = r"plugin \"Failing\" failed: KeyError: 'team' \(test_listening\.py:\d+\)"
     assert [bool(re.fullmatch(expected, told)) for told in reporter.told] == [True, True]
 

@@ -12,9 +12,9 @@ import pytest
 from schedctl.api.custom_kinds import CUSTOM_KINDS
 from schedctl.reports.simulations import Metadata, SimulationReport
 from schedctl.scheduler import Scheduler
-from schedctl.simulation import accounts
-from schedctl.simulation.releases import Simulated
-from schedctl.simulation.releases import simulate as simulated
+from schedctl.simulation import report_builder
+from schedctl.simulation.simulations import Simulation
+from schedctl.simulation.simulations import simulate as simulated
 from schedctl.sources import Terms, load_text
 from schedctl.workloads.clusters import assemble
 
@@ -22,7 +22,7 @@ from schedctl.workloads.clusters import assemble
 class Told(NamedTuple):
     """A simulated release: the facts, the report, and the scheduler with the cluster as the run left it."""
 
-    facts: Simulated
+    facts: Simulation
     report: SimulationReport
     scheduler: Scheduler
 
@@ -39,7 +39,9 @@ def simulate() -> Simulate:
         terms = Terms(creating=True, custom_kinds=CUSTOM_KINDS)
         given = load_text(yaml(manifests), "release.yaml", terms=terms)
         facts = simulated(scheduler, given.objects, passed=given.ignored, **options)
-        report = accounts.report(facts, scheduler.cluster, metadata=Metadata(), problems=given.problems, fail=fail)
+        report = report_builder.report(
+            facts, scheduler.cluster, metadata=Metadata(), problems=given.problems, fail=fail
+        )
         return Told(facts, report, scheduler)
 
     return simulate

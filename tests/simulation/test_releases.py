@@ -6,11 +6,11 @@ import pytest
 
 from schedctl.errors import InputError
 from schedctl.reports.simulations import Fate
-from schedctl.simulation.choices import seeded
-from schedctl.simulation.outcomes import State
-from schedctl.simulation.records import Bound, Evicted, Gone
+from schedctl.simulation.outcomes import PodState
 from schedctl.simulation.runs import Options
-from schedctl.workloads.creation import Admission
+from schedctl.simulation.tie_breaking import seeded
+from schedctl.simulation.timeline import Bound, Evicted, Gone
+from schedctl.workloads.api_server import Admission
 
 
 def node(name: str, cpu: str = "4", zone: str = "", labels: str = "") -> str:
@@ -111,7 +111,7 @@ def test_all_old_pods_make_room_before_any_new_one_comes(simulate):
 
 
 def test_new_pods_beside_the_old_ones_find_less_room(simulate):
-    told = simulate(node("a", cpu="3") + OLD, workload(cpu="900m"), way="add")
+    told = simulate(node("a", cpu="3") + OLD, workload(cpu="900m"), strategy="add")
     assert nodes(told) == {"web": {"a": 1}}
     assert told.report.results[0].removed == 0
     assert [pending.fate for pending in told.report.results[0].pending] == [Fate.UNSCHEDULABLE]
@@ -119,7 +119,7 @@ def test_new_pods_beside_the_old_ones_find_less_room(simulate):
 
 def test_a_rolling_deployment_waits_for_its_pods_to_run_and_to_go(simulate):
     spec = "replicas: 2, strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 1}}"
-    told = simulate(node("a", cpu="2") + OLD, workload(cpu="900m", spec=spec), way="rolling")
+    told = simulate(node("a", cpu="2") + OLD, workload(cpu="900m", spec=spec), strategy="rolling")
     new = [pod.name for pod in told.report.results[0].pods]
     old = [pod for kind, _, pod in steps(told, Evicted)]
     assert sorted(old) == ["web-1-x", "web-1-y"]
@@ -134,7 +134,7 @@ def test_a_rolling_deployment_waits_for_its_pods_to_run_and_to_go(simulate):
 
 
 def test_a_rolling_deployment_whose_pods_do_not_run_gets_stuck(simulate):
-    told = simulate(node("a", cpu="2") + OLD, workload(cpu="3"), way="rolling")
+    told = simulate(node("a", cpu="2") + OLD, workload(cpu="3"), strategy="rolling")
     (result,) = told.report.results
     assert (result.placed, result.left, len(result.pods)) == (0, 2, 2)
     assert [pod.fate for pod in result.pods] == [Fate.UNSCHEDULABLE, Fate.NOT_CREATED]
@@ -143,7 +143,7 @@ def test_a_rolling_deployment_whose_pods_do_not_run_gets_stuck(simulate):
 
 def test_recreate_waits_until_all_old_pods_are_gone(simulate):
     spec = "replicas: 2, strategy: {type: Recreate}"
-    told = simulate(node("a") + OLD, workload(cpu="900m", spec=spec), way="rolling")
+    told = simulate(node("a") + OLD, workload(cpu="900m", spec=spec), strategy="rolling")
     assert [(kind, at) for kind, at, _ in steps(told)] == [
         ("Evicted", 0),
         ("Evicted", 0),
@@ -155,7 +155,7 @@ def test_recreate_waits_until_all_old_pods_are_gone(simulate):
 
 
 def test_nothing_moves_in_a_rolling_update_where_nothing_changes(simulate):
-    told = simulate(node("a") + OLD, workload(), way="rolling")
+    told = simulate(node("a") + OLD, workload(), strategy="rolling")
     (result,) = told.report.results
     assert (result.wanted, result.placed, result.kept, result.pods) == (2, 2, 2, [])
     assert told.report.summary.placed == 2
@@ -175,7 +175,7 @@ def test_the_pods_of_a_stateful_set_are_replaced_under_their_names(simulate):
 
 
 def test_a_rolling_stateful_set_goes_down_from_the_last_and_waits_until_each_is_gone(simulate):
-    told = simulate(node("a", cpu="2") + STATEFUL, workload("StatefulSet", cpu="900m"), way="rolling")
+    told = simulate(node("a", cpu="2") + STATEFUL, workload("StatefulSet", cpu="900m"), strategy="rolling")
     assert steps(told) == [
         ("Evicted", 0, "web-1"),
         ("Gone", 10, "web-1"),
@@ -197,7 +197,7 @@ def test_a_rolling_daemon_set_changes_node_after_node(simulate):
     old = workload("DaemonSet", spec="minReadySeconds: 0", uid="d") + "".join(
         running(f"web-{name}", "web", on=name, kind="DaemonSet") for name in "ab"
     )
-    told = simulate(TWO + old, workload("DaemonSet", spec="minReadySeconds: 0", cpu="2"), way="rolling")
+    told = simulate(TWO + old, workload("DaemonSet", spec="minReadySeconds: 0", cpu="2"), strategy="rolling")
     assert nodes(told) == {"web": {"a": 1, "b": 1}}
     assert told.facts.run.clock == 60
     assert told.report.results[0].zone_skew is None
@@ -266,7 +266,7 @@ def test_an_evicted_replica_of_the_release_counts_by_its_successor(simulate):
     old += "".join(running(f"web-1-{end}", "web-1", more="priority: 100") for end in "xy")
     spec = "replicas: 2, strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 1}}"
     new = workload(cpu="1500m", spec=spec, more="priorityClassName: high")
-    told = simulate(node("a", cpu="3") + HIGH + old, workload(name="low") + new, way="rolling")
+    told = simulate(node("a", cpu="3") + HIGH + old, workload(name="low") + new, strategy="rolling")
     low, web = told.report.results
     (preempted,) = told.report.preemptions
     evicted, other = sorted(low.pods, key=lambda pod: pod.evicted, reverse=True)
@@ -313,10 +313,10 @@ def test_old_pods_give_back_what_they_used_of_a_quota_before_new_ones_come(simul
 
 
 def test_a_pod_that_a_quota_refused_is_tried_again_when_another_is_gone(simulate):
-    told = simulate(node("a") + quota("{pods: '2'}") + OLD, workload(cpu="900m"), way="rolling")
+    told = simulate(node("a") + quota("{pods: '2'}") + OLD, workload(cpu="900m"), strategy="rolling")
     assert told.report.summary.rejected == 1  # of a surge nobody goes before it runs
     spec = "replicas: 2, strategy: {rollingUpdate: {maxSurge: 1, maxUnavailable: 1}}"
-    told = simulate(node("a") + quota("{pods: '2'}") + OLD, workload(cpu="900m", spec=spec), way="rolling")
+    told = simulate(node("a") + quota("{pods: '2'}") + OLD, workload(cpu="900m", spec=spec), strategy="rolling")
     assert (told.report.summary.rejected, told.report.summary.placed) == (0, 2)
 
 
@@ -385,13 +385,13 @@ def test_in_a_fork_the_cluster_is_as_before(simulate):
     told = simulate(node("a", cpu="2") + OLD, workload(cpu="900m"))
     assert told.facts.before.requested["cpu"] == {"a": 2000}
     assert told.facts.after.requested["cpu"] == {"a": 1800}
-    assert {outcome.state for outcome in told.facts.run.pods.values()} == {State.BOUND}
+    assert {outcome.state for outcome in told.facts.run.pods.values()} == {PodState.BOUND}
 
 
-@pytest.mark.parametrize("way", ["replace", "add", "rolling"])
-def test_a_new_node_gets_the_daemons_of_the_cluster_and_the_others_keep_theirs(simulate, way):
+@pytest.mark.parametrize("strategy", ["replace", "add", "rolling"])
+def test_a_new_node_gets_the_daemons_of_the_cluster_and_the_others_keep_theirs(simulate, strategy):
     daemons = workload("DaemonSet", spec="revisionHistoryLimit: 1")
-    told = simulate(node("a") + daemons + running("web-a", "web", kind="DaemonSet"), node("b"), way=way)
+    told = simulate(node("a") + daemons + running("web-a", "web", kind="DaemonSet"), node("b"), strategy=strategy)
     (result,) = told.report.results
     assert [(change.what, change.text) for change in result.changes] == [
         ("unchanged", "unchanged; the pods it has stay")

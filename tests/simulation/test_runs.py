@@ -15,11 +15,11 @@ from schedctl.framework.registries import Registry
 from schedctl.framework.statuses import SUCCESS, error, unschedulable, wait
 from schedctl.plugins.in_tree import IN_TREE
 from schedctl.scheduler import Scheduler
-from schedctl.simulation import records, timelines
-from schedctl.simulation.choices import ReplayError, replayed, seeded
-from schedctl.simulation.happenings import Controller, Deed, Happening
-from schedctl.simulation.outcomes import End, State
+from schedctl.simulation import timeline
+from schedctl.simulation.events import Controller, EventAction, SimulatedEvent
+from schedctl.simulation.outcomes import PodState, RunEnd
 from schedctl.simulation.runs import Options, Progress, run
+from schedctl.simulation.tie_breaking import ReplayError, replayed, seeded
 from schedctl.testing.builders import cluster, node, pod
 
 
@@ -38,7 +38,7 @@ def scheduler(made, *plugins, **settings):
 def ends(facts):
     """Where each pod is: its node if it is bound, else its state."""
     return {
-        key.removeprefix("default/"): outcome.node if outcome.state is State.BOUND else outcome.state
+        key.removeprefix("default/"): outcome.node if outcome.state is PodState.BOUND else outcome.state
         for key, outcome in facts.pods.items()
     }
 
@@ -51,12 +51,12 @@ def said(facts, *kinds):
 def test_pods_are_placed_in_the_order_of_the_queue_and_the_run_ends_when_all_are():
     made = cluster(node("a", cpu="2"), pod("low", cpu="2"), pod("high", cpu="2", priority=1))
     facts = run(Scheduler(made))
-    assert ends(facts) == {"low": State.UNSCHEDULABLE, "high": "a"}
+    assert ends(facts) == {"low": PodState.UNSCHEDULABLE, "high": "a"}
     assert facts.pods["default/low"].message.startswith("0/1 nodes are available: 1 Insufficient cpu.")
     assert facts.pods["default/low"].plugins == ("NodeResourcesFit",)
-    assert facts.end is End.STUCK
+    assert facts.end is RunEnd.STUCK
     assert made.pod_table.row_of.keys() == {"default/high"}
-    assert run(Scheduler(cluster(node("a"), pod("x")))).end is End.SETTLED
+    assert run(Scheduler(cluster(node("a"), pod("x")))).end is RunEnd.SETTLED
 
 
 def test_pods_handed_over_join_the_cluster_and_others_are_left_alone():
@@ -69,13 +69,15 @@ def test_pods_handed_over_join_the_cluster_and_others_are_left_alone():
 def test_pods_of_another_scheduler_are_left_alone():
     facts = run(Scheduler(cluster(node("a"), pod("x", schedulerName="other"))))
     assert facts.pods == {}
-    assert facts.end is End.SETTLED
+    assert facts.end is RunEnd.SETTLED
 
 
 def test_pods_of_another_scheduler_that_come_later_are_left_alone():
     made = cluster(node("a"), pod("y"))
     theirs = pod("x", schedulerName="other")
-    facts = run(Scheduler(made), happenings=[Happening(theirs, at=1), Happening(theirs, Deed.DELETE, at=2)])
+    facts = run(
+        Scheduler(made), events=[SimulatedEvent(theirs, at=1), SimulatedEvent(theirs, EventAction.DELETE, at=2)]
+    )
     assert ends(facts) == {"y": "a"}
     assert "default/x" not in made.pending
 
@@ -97,7 +99,7 @@ def test_equal_runs_leave_equal_bytes():
             *(pod(f"low-{i}", on="abc"[i], cpu="2") for i in range(3)),
             *(pod(f"p-{i}", cpu="1", priority=i % 3) for i in range(9)),
         )
-        return b"\n".join(timelines.lines(run(Scheduler(made)).timeline))
+        return b"\n".join(timeline.lines(run(Scheduler(made)).timeline))
 
     assert written() == written()
 
@@ -124,7 +126,7 @@ def test_a_run_can_be_replayed_as_far_as_the_ties_allow():
 
     assert ends(again(replayed({"default/x": "b"}))) == {"x": "b"}
     first = again(seeded(3))
-    assert timelines.difference(first.timeline, again(replayed(timelines.placements(first.timeline))).timeline) is None
+    assert timeline.difference(first.timeline, again(replayed(timeline.placements(first.timeline))).timeline) is None
     with pytest.raises(ReplayError, match="pod default/x cannot go to node c"):
         again(replayed({"default/x": "c"}))
 
@@ -132,10 +134,10 @@ def test_a_run_can_be_replayed_as_far_as_the_ties_allow():
 def test_a_timeline_is_written_and_read_back():
     made = cluster(node("a", cpu="1"), pod("x", on="a", cpu="1"), pod("y", cpu="1", priority=1), pod("z", cpu="9"))
     facts = run(Scheduler(made))
-    assert list(timelines.read(timelines.lines(facts.timeline))) == facts.timeline
-    shorter = timelines.difference(facts.timeline, facts.timeline[:-1])
-    assert shorter == timelines.Difference(len(facts.timeline), facts.timeline[-1], None)
-    assert isinstance(facts.timeline[-1], records.Ended)
+    assert list(timeline.read(timeline.lines(facts.timeline))) == facts.timeline
+    shorter = timeline.difference(facts.timeline, facts.timeline[:-1])
+    assert shorter == timeline.TimelineDifference(len(facts.timeline), facts.timeline[-1], None)
+    assert isinstance(facts.timeline[-1], timeline.Ended)
     untraced = run(Scheduler(cluster(node("a"), pod("x"))), options=Options(trace=False))
     assert (untraced.timeline, ends(untraced)) == ([], {"x": "a"})
 
@@ -157,14 +159,14 @@ def test_a_victim_takes_its_grace_period_and_the_preemptor_waits_for_it():
     ]
     assert facts.evictions[0].pod.pod.spec.node_name == "a"
     assert facts.pods["default/high"].attempts == 2
-    [nominated] = said(facts, records.Nominated)
+    [nominated] = said(facts, timeline.Nominated)
     assert (nominated.at, nominated.node) == (0, "a")
 
 
 def test_a_pod_with_several_victims_is_kept_out_until_the_last_is_told_to_go():
     victims = (pod(f"low-{i}", on="a", cpu="1", terminationGracePeriodSeconds=0) for i in range(3))
     facts = run(Scheduler(cluster(node("a", cpu="3"), *victims, pod("high", cpu="3", priority=1))))
-    moves = [(move.to, move.event, move.plugin) for move in said(facts, records.Moved)]
+    moves = [(move.to, move.event, move.plugin) for move in said(facts, timeline.Moved)]
     assert moves == [
         ("Active", "UnscheduledPodAdd", ""),
         ("InFlight", "", ""),
@@ -184,10 +186,10 @@ def test_a_pod_of_lower_priority_loses_the_node_it_was_promised():
         pod("low-1", on="a", cpu="1"),
         pod("middle", cpu="1", priority=1),
     )
-    high = Happening(pod("high", cpu="2", priority=2), at=5)
-    facts = run(Scheduler(made), happenings=[high])
-    assert ends(facts) == {"middle": State.UNSCHEDULABLE, "high": "a"}
-    promises = [(r.at, r.pod, r.node) for r in said(facts, records.Nominated)]
+    high = SimulatedEvent(pod("high", cpu="2", priority=2), at=5)
+    facts = run(Scheduler(made), events=[high])
+    assert ends(facts) == {"middle": PodState.UNSCHEDULABLE, "high": "a"}
+    promises = [(r.at, r.pod, r.node) for r in said(facts, timeline.Nominated)]
     assert promises == [
         (0, "default/middle", "a"),
         (5, "default/high", "a"),
@@ -262,10 +264,10 @@ def test_what_a_failing_step_undoes(annotations, message, moves, clock):
     stumbling = scheduler(made, Stumbles)
     facts = run(stumbling)
     assert (ends(facts), facts.clock) == ({"x": "a"}, clock)
-    [why] = said(facts, records.Refused, records.Failed)
+    [why] = said(facts, timeline.Refused, timeline.Failed)
     assert why.message == message
-    assert [(m.to, m.event) for m in said(facts, records.Moved)][2:-1] == moves
-    assert len(said(facts, records.Released)) == 1
+    assert [(m.to, m.event) for m in said(facts, timeline.Moved)][2:-1] == moves
+    assert len(said(facts, timeline.Released)) == 1
     assert stumbling.profiles["default-scheduler"].plugins["Stumbles"].told.count("unreserve") == 1
 
 
@@ -291,40 +293,40 @@ class Closes(Pairs):
 
 def test_a_pod_waits_for_permit_until_another_lets_it_go():
     made = cluster(node("a"), pod("one"))
-    facts = run(scheduler(made, Pairs), happenings=[Happening(pod("two"), at=20)])
+    facts = run(scheduler(made, Pairs), events=[SimulatedEvent(pod("two"), at=20)])
     assert ends(facts) == {"one": "a", "two": "a"}
-    assert [(r.at, r.pod) for r in said(facts, records.Bound)] == [(20, "default/two"), (20, "default/one")]
-    [held] = said(facts, records.Waiting)
+    assert [(r.at, r.pod) for r in said(facts, timeline.Bound)] == [(20, "default/two"), (20, "default/one")]
+    [held] = said(facts, timeline.Waiting)
     assert (held.pod, held.until) == ("default/one", {"Pairs": 60})
 
 
 def test_a_pod_nobody_lets_go_is_refused_when_the_patience_of_permit_ends():
     facts = run(scheduler(cluster(node("a"), pod("one")), Closes), options=Options(horizon=100))
-    [released] = said(facts, records.Released)
+    [released] = said(facts, timeline.Released)
     assert released.at == 90
     assert released.message == "rejected due to timeout after waiting 1m30s at plugin Closes"
     assert facts.pods["default/one"].plugins == ("Closes",)
-    assert ends(facts) == {"one": State.UNSCHEDULABLE}
+    assert ends(facts) == {"one": PodState.UNSCHEDULABLE}
 
 
 def test_waiting_pods_are_there_when_a_run_ends_before_their_time():
     facts = run(scheduler(cluster(node("a"), pod("one")), Closes), options=Options(horizon=50))
-    assert (ends(facts), facts.clock, facts.end) == ({"one": State.WAITING}, 50, End.HORIZON)
+    assert (ends(facts), facts.clock, facts.end) == ({"one": PodState.WAITING}, 50, RunEnd.HORIZON)
     assert facts.pods["default/one"].node == "a"
 
 
 def test_endless_waiting_ends_with_the_patience_of_the_run():
     facts = run(scheduler(cluster(node("a"), pod("one")), Closes), options=Options(patience=600))
-    assert facts.end is End.PATIENCE
+    assert facts.end is RunEnd.PATIENCE
     assert facts.clock < 1000
 
 
 def test_a_pod_that_permit_holds_when_a_run_ends_is_pending_again_and_a_second_run_finds_it():
     made = cluster(node("a"), pod("one"))
     served = scheduler(made, Closes)
-    assert ends(run(served, options=Options(horizon=10))) == {"one": State.WAITING}
+    assert ends(run(served, options=Options(horizon=10))) == {"one": PodState.WAITING}
     assert (made.pending.keys(), made.pod_table.row_of.keys()) == ({"default/one"}, set())
-    assert ends(run(served, options=Options(horizon=10))) == {"one": State.WAITING}
+    assert ends(run(served, options=Options(horizon=10))) == {"one": PodState.WAITING}
 
 
 class Spurns(ReservePlugin):
@@ -344,24 +346,24 @@ class Again(Controller):
 
     def evicted(self, pod_, node_name):
         self.made += 1
-        return (Happening(pod(f"small-{self.made}", cpu="2")),)
+        return (SimulatedEvent(pod(f"small-{self.made}", cpu="2")),)
 
 
 def test_a_run_in_which_pods_evict_each_other_for_good_ends_with_its_patience():
     made = cluster(node("a", cpu="2"), pod("small", cpu="2", nodeName="a"), pod("big", cpu="2", priority=10))
     facts = run(scheduler(made, Spurns), controller=Again(), options=Options(patience=600))
-    assert facts.end is End.PATIENCE
+    assert facts.end is RunEnd.PATIENCE
     assert facts.evictions
     assert facts.clock < 1000
 
 
 def test_a_waiting_pod_is_preempted_in_memory_and_goes_back_to_the_queue():
     made = cluster(node("a", cpu="1"), pod("one", cpu="1"))
-    high = Happening(pod("high", cpu="1", priority=5), at=10)
-    facts = run(scheduler(made, Closes), happenings=[high], options=Options(horizon=60))
+    high = SimulatedEvent(pod("high", cpu="1", priority=5), at=10)
+    facts = run(scheduler(made, Closes), events=[high], options=Options(horizon=60))
     assert facts.evictions == []
-    assert ends(facts) == {"one": State.UNSCHEDULABLE, "high": State.WAITING}
-    released = said(facts, records.Released)[0]
+    assert ends(facts) == {"one": PodState.UNSCHEDULABLE, "high": PodState.WAITING}
+    released = said(facts, timeline.Released)[0]
     assert (released.at, released.message) == (10, "waiting on permit for pod: preempted")
     assert facts.pods["default/one"].preempted_by == "default/high"
 
@@ -371,30 +373,30 @@ def test_a_waiting_pod_is_preempted_in_memory_and_goes_back_to_the_queue():
 
 def test_a_new_node_helps_a_pod_at_once():
     made = cluster(node("a", cpu="1"), pod("big", cpu="2"))
-    facts = run(Scheduler(made), happenings=[Happening(node("b"), at=40)])
+    facts = run(Scheduler(made), events=[SimulatedEvent(node("b"), at=40)])
     assert ends(facts) == {"big": "b"}
     assert facts.pods["default/big"].settled == 40
 
 
 def test_a_node_that_does_not_help_is_not_tried():
     made = cluster(node("a", cpu="1"), pod("big", cpu="2"))
-    facts = run(Scheduler(made), happenings=[Happening(node("b", cpu="1"), at=40)], options=Options(horizon=60))
-    assert (facts.attempts, facts.end) == (1, End.HORIZON)
+    facts = run(Scheduler(made), events=[SimulatedEvent(node("b", cpu="1"), at=40)], options=Options(horizon=60))
+    assert (facts.attempts, facts.end) == (1, RunEnd.HORIZON)
 
 
 def test_a_pod_without_an_event_is_tried_again_after_five_minutes_once_the_world_has_changed():
     made = cluster(node("a", cpu="1"), pod("big", cpu="2"))
-    facts = run(Scheduler(made), happenings=[Happening(node("b", cpu="1"), at=40)])
-    assert (facts.attempts, facts.clock, facts.end) == (2, 330, End.STUCK)
+    facts = run(Scheduler(made), events=[SimulatedEvent(node("b", cpu="1"), at=40)])
+    assert (facts.attempts, facts.clock, facts.end) == (2, 330, RunEnd.STUCK)
 
 
 def test_a_gated_pod_comes_in_when_its_gates_are_gone():
     gates = [{"name": "hold"}]
     facts = run(
         Scheduler(cluster(node("a"), pod("x", schedulingGates=gates), pod("y", schedulingGates=gates))),
-        happenings=[Happening(pod("x"), at=3)],
+        events=[SimulatedEvent(pod("x"), at=3)],
     )
-    assert ends(facts) == {"x": "a", "y": State.GATED}
+    assert ends(facts) == {"x": "a", "y": PodState.GATED}
     assert facts.pods["default/y"].message == "waiting for scheduling gates: [hold]"
     assert facts.pods["default/y"].plugins == ("SchedulingGates",)
 
@@ -402,21 +404,21 @@ def test_a_gated_pod_comes_in_when_its_gates_are_gone():
 def test_a_deleted_pod_makes_room_after_its_grace_period():
     running = pod("old", on="a", cpu="1")
     made = cluster(node("a", cpu="1"), running, pod("new", cpu="1"))
-    facts = run(Scheduler(made), happenings=[Happening(running, Deed.DELETE, at=5, grace=10)])
+    facts = run(Scheduler(made), events=[SimulatedEvent(running, EventAction.DELETE, at=5, grace=10)])
     assert (ends(facts), facts.clock) == ({"new": "a"}, 15)
 
 
 def test_pods_that_are_deleted_before_they_run_are_gone():
     waiting = pod("new", cpu="9")
-    facts = run(Scheduler(cluster(node("a"), waiting)), happenings=[Happening(waiting, Deed.DELETE, at=5)])
-    assert ends(facts) == {"new": State.GONE}
-    assert facts.end is End.SETTLED
+    facts = run(Scheduler(cluster(node("a"), waiting)), events=[SimulatedEvent(waiting, EventAction.DELETE, at=5)])
+    assert ends(facts) == {"new": PodState.GONE}
+    assert facts.end is RunEnd.SETTLED
 
 
 def test_the_pods_of_a_deleted_node_are_gone_with_it():
     made = cluster(node("a"), node("b"), pod("x", nodeSelector={HOSTNAME: "a"}))
-    facts = run(Scheduler(made), happenings=[Happening(node("a"), Deed.DELETE, at=5)])
-    assert ends(facts) == {"x": State.GONE}
+    facts = run(Scheduler(made), events=[SimulatedEvent(node("a"), EventAction.DELETE, at=5)])
+    assert ends(facts) == {"x": PodState.GONE}
     assert facts.pods["default/x"].node == "a"
 
 
@@ -430,7 +432,7 @@ class Replaces(Controller):
         self.made += 1
         metadata = msgspec.structs.replace(pod.pod.metadata, name=f"again-{self.made}", deletion_timestamp=None)
         spec = msgspec.structs.replace(pod.pod.spec, node_name="")
-        yield Happening(PodInfo(msgspec.structs.replace(pod.pod, metadata=metadata, spec=spec)), at=1)
+        yield SimulatedEvent(PodInfo(msgspec.structs.replace(pod.pod, metadata=metadata, spec=spec)), at=1)
 
 
 def test_a_controller_answers_with_more_happenings():
@@ -438,7 +440,7 @@ def test_a_controller_answers_with_more_happenings():
         node("a", cpu="1"), node("b", cpu="1"), pod("x", on="b", cpu="1", priority=9), pod("low", on="a", cpu="1"),
         pod("high", cpu="1", priority=1),
     )  # fmt: skip
-    facts = run(Scheduler(made), happenings=[Happening(node("c", cpu="1"), at=100)], controller=Replaces())
+    facts = run(Scheduler(made), events=[SimulatedEvent(node("c", cpu="1"), at=100)], controller=Replaces())
     assert ends(facts) == {"high": "a", "again-1": "c"}
     assert facts.pods["default/again-1"].arrived == 31
 
@@ -452,7 +454,7 @@ def test_a_fault_that_stays_ends_the_run():
             raise OSError("no such volume")
 
     facts = run(scheduler(cluster(node("a"), pod("x")), Fails))
-    assert (facts.attempts, facts.clock, facts.end) == (2, 2, End.STUCK)
+    assert (facts.attempts, facts.clock, facts.end) == (2, 2, RunEnd.STUCK)
     told = r'running PreBind plugin "Fails": OSError: no such volume \(test_runs\.py:\d+\)'
     assert re.fullmatch(told, facts.pods["default/x"].message)
     assert facts.pods["default/x"].fault
@@ -463,13 +465,13 @@ def test_pods_refused_alike_are_answered_from_memory_and_in_the_same_words():
     facts = run(Scheduler(made))
     assert (facts.attempts, facts.remembered) == (20, 19)
     assert len({outcome.message for outcome in facts.pods.values()}) == 1
-    assert facts.end is End.STUCK
+    assert facts.end is RunEnd.STUCK
 
 
 def test_without_nodes_pods_back_off_and_the_run_ends():
     facts = run(Scheduler(cluster(pod("x"))))
     assert facts.pods["default/x"].message == "no nodes available to schedule pods"
-    assert (facts.end, facts.clock, ends(facts)) == (End.STUCK, 0, {"x": State.QUEUED})
+    assert (facts.end, facts.clock, ends(facts)) == (RunEnd.STUCK, 0, {"x": PodState.QUEUED})
 
 
 class Beyond(Scheduler):
@@ -483,7 +485,7 @@ class Beyond(Scheduler):
 
 def test_what_is_not_modelled_hides_nothing_else():
     facts = run(Beyond(cluster(node("a"), pod("x"), pod("y"))))
-    assert ends(facts) == {"x": State.UNANSWERED, "y": "a"}
+    assert ends(facts) == {"x": PodState.UNANSWERED, "y": "a"}
 
 
 def test_an_interrupted_run_says_what_is_known_so_far():
@@ -493,8 +495,8 @@ def test_an_interrupted_run_says_what_is_known_so_far():
                 raise KeyboardInterrupt
 
     facts = run(Scheduler(cluster(node("a"), *(pod(f"p{i}") for i in range(9)))), progress=Stops())
-    assert facts.end is End.INTERRUPTED
-    assert facts.count() == {State.BOUND: 3, State.QUEUED: 6}
+    assert facts.end is RunEnd.INTERRUPTED
+    assert facts.count() == {PodState.BOUND: 3, PodState.QUEUED: 6}
 
 
 def test_backoff_is_the_configurations():
@@ -515,7 +517,7 @@ class Squabble(PermitPlugin):
 
 def test_a_run_in_which_no_time_goes_by_and_nothing_comes_about_ends():
     facts = run(scheduler(cluster(node("a"), pod("x"), pod("y")), Squabble), options=Options(trace=False))
-    assert facts.end is End.PATIENCE
+    assert facts.end is RunEnd.PATIENCE
     assert facts.clock == 0
 
 

@@ -12,7 +12,7 @@ from schedctl.api.policies import PriorityClass
 from schedctl.api.storage import CSINode
 from schedctl.api.workloads import DaemonSet, Deployment, ReplicaSet
 from schedctl.errors import UsageError
-from schedctl.simulation.what_if_words import EXAMPLES, WORDS, from_mappings, parse
+from schedctl.simulation.what_if_syntax import EXAMPLES, WORDS, from_mappings, parse
 from schedctl.simulation.what_ifs import apply
 from schedctl.testing.builders import cluster, node, pod
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from schedctl.workloads.creation import Admission, Created, Rejected, join
+from schedctl.workloads.api_server import Admission, Created, Rejected, join
 from schedctl.workloads.expansion import Replica, expand
 
 POD = """

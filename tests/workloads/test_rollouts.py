@@ -60,11 +60,11 @@ NODES = "".join(f"\n---\n{{apiVersion: v1, kind: Node, metadata: {{name: {name}}
 
 @pytest.fixture
 def updates(given, cluster_of):
-    def make(text: str, state: str, way: str):
+    def make(text: str, state: str, strategy: str):
         cluster = cluster_of(state)
         manifests = given(text)
         assert manifests.problems == []
-        return plan(expand(manifests.objects, cluster).groups, cluster, way)
+        return plan(expand(manifests.objects, cluster).groups, cluster, strategy)
 
     return make
 
@@ -85,7 +85,7 @@ def facts(update) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("text", "state", "way", "steps"),
+    ("text", "state", "strategy", "steps"),
     [
         pytest.param(deployment("replicas: 3"), "", "replace", ["+3"], id="what is new comes"),
         pytest.param(
@@ -105,8 +105,8 @@ def facts(update) -> list[str]:
         ),
     ],
 )
-def test_steps_at_once(updates, text, state, way, steps):
-    (update,) = updates(text, state, way)
+def test_steps_at_once(updates, text, state, strategy, steps):
+    (update,) = updates(text, state, strategy)
     assert carried_out(update) == steps
     assert update.finished
 

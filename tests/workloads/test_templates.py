@@ -20,7 +20,7 @@ from schedctl.api.workloads import (
     StatefulSet,
 )
 from schedctl.cache.cluster import Cluster
-from schedctl.workloads import templates
+from schedctl.workloads import pod_templates
 
 SPEC = {"containers": [{"name": "main", "image": "web:v1"}]}
 TEMPLATE: dict[str, Any] = {"metadata": {"labels": {"app": "web"}}, "spec": SPEC}
@@ -65,14 +65,14 @@ def owner_of(pod: Any) -> tuple[str, str, bool]:
     ],
 )
 def test_a_pod_is_named_and_owned_by_its_controller(kind, spec, owner):
-    pod = templates.pod_of(workload(kind, **spec), cluster()).pod
+    pod = pod_templates.pod_of(workload(kind, **spec), cluster()).pod
     assert (pod.metadata.name, pod.metadata.namespace) == ("web-…", "shop")
     assert pod.metadata.labels["app"] == "web"
     assert owner_of(pod) == (owner, "web", True)
 
 
 def test_a_new_deployment_brings_its_replica_set():
-    made = templates.pod_of(workload(Deployment), cluster())
+    made = pod_templates.pod_of(workload(Deployment), cluster())
     (companion,) = made.companions
     assert made.pod.metadata.name == "web-…"
     assert made.pod.metadata.labels == {"app": "web", "pod-template-hash": "new"}
@@ -119,7 +119,7 @@ REVISION = "deployment.kubernetes.io/revision"
 )
 def test_the_replica_set_of_a_deployment(replica_sets, chosen):
     deployment = workload(Deployment, metadata={"uid": "d", "annotations": {REVISION: "2"}})
-    made = templates.pod_of(deployment, cluster(*replica_sets))
+    made = pod_templates.pod_of(deployment, cluster(*replica_sets))
     assert owner_of(made.pod)[1] == chosen
     assert made.pod.metadata.labels["pod-template-hash"] == chosen.removeprefix("web-")
 
@@ -127,7 +127,7 @@ def test_the_replica_set_of_a_deployment(replica_sets, chosen):
 def test_a_stateful_set_makes_its_first_pod_with_claims_of_its_own():
     claim = {"metadata": {"name": "data"}, "spec": {"storageClassName": "ssd"}}
     template = {**TEMPLATE, "spec": {**SPEC, "volumes": [{"name": "data"}, {"name": "tmp"}]}}
-    made = templates.pod_of(workload(StatefulSet, volumeClaimTemplates=[claim], template=template), cluster())
+    made = pod_templates.pod_of(workload(StatefulSet, volumeClaimTemplates=[claim], template=template), cluster())
     assert made.pod.metadata.name == "web-0"
     assert made.pod.metadata.labels == {
         "app": "web",
@@ -180,7 +180,7 @@ def pods(*names: str) -> list[Pod]:
     ],
 )
 def test_the_next_pod_of_a_stateful_set(there, spec, expected, note):
-    made = templates.pod_of(workload(StatefulSet, **spec), Cluster.of(pods(*there)))
+    made = pod_templates.pod_of(workload(StatefulSet, **spec), Cluster.of(pods(*there)))
     assert (made.pod.metadata.name, made.note) == (expected, note)
 
 
@@ -188,7 +188,7 @@ def test_a_claim_that_is_there_already_is_used():
     claim = {"metadata": {"name": "data"}, "spec": {}}
     there = msgspec.convert({"metadata": {"name": "data-web-3", "namespace": "shop"}}, PersistentVolumeClaim)
     stateful_set = workload(StatefulSet, volumeClaimTemplates=[claim], ordinals={"start": 3})
-    assert templates.pod_of(stateful_set, cluster(there)).companions == ()
+    assert pod_templates.pod_of(stateful_set, cluster(there)).companions == ()
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_a_claim_that_is_there_already_is_used():
 )
 def test_a_daemon_tolerates_what_others_do_not(spec, stated, expected):
     template = {**TEMPLATE, "spec": {**SPEC, **spec, "tolerations": stated}}
-    tolerations = templates.pod_of(workload(DaemonSet, template=template), cluster()).pod.spec.tolerations
+    tolerations = pod_templates.pod_of(workload(DaemonSet, template=template), cluster()).pod.spec.tolerations
     assert len(tolerations) == expected
     assert {t.key for t in tolerations} >= {"node.kubernetes.io/unschedulable", "node.kubernetes.io/disk-pressure"}
     assert all(t.toleration_seconds is None for t in tolerations)
@@ -222,7 +222,7 @@ def test_a_daemon_tolerates_what_others_do_not(spec, stated, expected):
 
 def test_a_jobs_pod_carries_its_name_and_uid():
     job = workload(Job, metadata={"uid": "j"}, completionMode="Indexed")
-    assert templates.pod_of(job, cluster()).pod.metadata.labels == {
+    assert pod_templates.pod_of(job, cluster()).pod.metadata.labels == {
         "app": "web",
         "batch.kubernetes.io/controller-uid": "j",
         "batch.kubernetes.io/job-completion-index": "0",
@@ -240,11 +240,11 @@ def test_the_pod_of_a_cron_job_is_that_of_its_next_job():
         },
         CronJob,
     )
-    pod = templates.pod_of(cron_job, cluster()).pod
+    pod = pod_templates.pod_of(cron_job, cluster()).pod
     assert pod.metadata.name == "report-…"
     assert owner_of(pod) == ("Job", "report-…", True)
 
 
 def test_what_makes_no_pods_is_refused():
     with pytest.raises(TypeError, match="a Node makes no pods"):
-        templates.pod_of(Node(), cluster())
+        pod_templates.pod_of(Node(), cluster())

@@ -13,7 +13,7 @@ from schedctl.api.workloads import Service
 from schedctl.explain.explanations import explain
 from schedctl.scheduler import Scheduler
 from schedctl.testing.builders import node, pod
-from schedctl.workloads import updates
+from schedctl.workloads import cluster_updates
 from schedctl.workloads.clusters import assemble
 
 NODES, PODS, CLAIMS = 4, 6, 2
@@ -92,16 +92,16 @@ def asked(**more) -> Pod:
 def kept(start, happened):
     """What is there in the end, in the order in which it came, and the cluster that was kept up to date."""
     state, there = assemble(start), {(type(obj), key_of(obj)): obj for obj in start}
-    for deed, subject in happened:
-        if deed == "put":
-            updates.put(state, subject)
+    for action, subject in happened:
+        if action == "put":
+            cluster_updates.put(state, subject)
             there[type(subject), key_of(subject)] = subject
-        elif deed == "remove":
-            updates.remove(state, subject)
+        elif action == "remove":
+            cluster_updates.remove(state, subject)
             there.pop((type(subject), key_of(subject)), None)
         elif subject:
             kind = type(subject[0])
-            updates.replace_all(state, kind, subject)
+            cluster_updates.replace_all(state, kind, subject)
             now = {(kind, key_of(obj)): obj for obj in subject}
             there = {key: obj for key, obj in there.items() if key[0] is not kind or key in now} | now
     return state, list(there.values())
@@ -151,11 +151,11 @@ def test_any_sequence_of_updates_ends_in_what_is_assembled_of_what_is_there(star
 @given(st.lists(st.one_of(nodes, pods), max_size=8, unique_by=lambda obj: (type(obj), key_of(obj))), steps)
 def test_what_is_said_to_have_changed_nothing_has_changed_nothing(start, happened):
     state = assemble(start)
-    for deed, subject in happened:
-        if deed not in ("put", "remove"):
+    for action, subject in happened:
+        if action not in ("put", "remove"):
             continue
         before, generation = picture(state)[:3], state.cluster.generation
-        if not (updates.put if deed == "put" else updates.remove)(state, subject):
+        if not (cluster_updates.put if action == "put" else cluster_updates.remove)(state, subject):
             assert (picture(state)[:3], state.cluster.generation) == (before, generation)
 
 
@@ -171,4 +171,4 @@ def test_the_heartbeat_of_a_node_changes_nothing(heartbeat):
         return msgspec.convert({"metadata": {"name": "a"}, "status": {"capacity": {"cpu": "4"}, **status}}, Node)
 
     state = assemble([beating({"conditions": [{"type": "Ready", "status": "True"}]})])
-    assert updates.put(state, beating(heartbeat)) is False
+    assert cluster_updates.put(state, beating(heartbeat)) is False

@@ -28,9 +28,9 @@ from schedctl.policy.situations import JudgedWorkload
 from schedctl.reports.checks import Outcome
 from schedctl.simulation.capacities import Copies, CopiesOf, StatefulCopies, fill
 from schedctl.simulation.utilisation import share
-from schedctl.simulation.what_if_words import subject_named
+from schedctl.simulation.what_if_syntax import subject_named
 from schedctl.simulation.what_ifs import Subject, counted
-from schedctl.workloads import admission, templates
+from schedctl.workloads import admission, pod_templates
 
 _replace = msgspec.structs.replace
 
@@ -145,7 +145,7 @@ def _like(obj: Any, pod: Pod | None, view: View, written: str) -> Copies:
     if isinstance(obj, StatefulSet) and obj.spec.volume_claim_templates:
         return StatefulCopies(_replace(obj, metadata=namespaced(obj.metadata)))
     if pod is None:
-        made = templates.pod_of(obj, cluster)
+        made = pod_templates.pod_of(obj, cluster)
         pod = admission.admit(made.pod, cluster).pod
     elif not pod.metadata.uid:
         pod = admission.admit(pod, cluster).pod

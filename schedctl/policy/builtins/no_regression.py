@@ -14,7 +14,7 @@ from schedctl.policy.documents import NoRegression
 from schedctl.policy.findings import Finding, Judged, View, inconclusive, passed, violated
 from schedctl.policy.situations import JudgedPod
 from schedctl.reports.simulations import Fate
-from schedctl.simulation import accounts
+from schedctl.simulation import report_builder
 from schedctl.simulation.what_ifs import counted, few, stays
 
 _SHOWN = 10
@@ -60,7 +60,7 @@ def _missing(view: View) -> Iterator[tuple[str, bool]]:
         pending = situation.cluster.pending.get(now)
         if pending is not None and situation.scheduler.profile_of(pending) is None:
             yield f"{now}, which takes the place of {key}, waits for another scheduler", False
-        elif outcome is not None and accounts.fate_of(outcome) in _UNCLEAR:
+        elif outcome is not None and report_builder.fate_of(outcome) in _UNCLEAR:
             yield f"{now}, which takes the place of {key}: {outcome.message}", False
         else:
             said = f": {outcome.message}" if outcome is not None and outcome.message else ""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from schedctl.engine.attempts import Attempt
 
-Chooser = Callable[[Attempt, int], str]
+TieBreaker = Callable[[Attempt, int], str]
 """Called with a successful attempt and its number, from 1; returns one of its `ties`."""
 
 
@@ -20,7 +20,7 @@ def first_by_name(outcome: Attempt, number: int) -> str:
     return outcome.chosen
 
 
-def seeded(seed: int) -> Chooser:
+def seeded(seed: int) -> TieBreaker:
     """Return a chooser that draws from the ties; pod and attempt decide the draw, not what came before."""
 
     def choose(outcome: Attempt, number: int) -> str:
@@ -31,7 +31,7 @@ def seeded(seed: int) -> Chooser:
     return choose
 
 
-def replayed(nodes: Mapping[str, str]) -> Chooser:
+def replayed(nodes: Mapping[str, str]) -> TieBreaker:
     """Return a chooser that takes the nodes given, by ``namespace/name`` of the pod, others first by name.
 
     The chooser raises `ReplayError` where the node given is not among the ties.

@@ -1,4 +1,4 @@
-"""What applying an object to the one that is in the cluster leaves of both."""
+"""What `kubectl apply` leaves of an object and the one that is in the cluster."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from schedctl.api.storage import PersistentVolume
 _replace = msgspec.structs.replace
 
 
-def applied(obj: Any, live: Any) -> Any:
+def apply(obj: Any, live: Any) -> Any:
     """Return an object as applying it leaves it.
 
     It keeps what only a cluster knows of it, its uid and status, and labels and annotations it does not mention.

@@ -1,9 +1,8 @@
 """A release: workloads on their way into a cluster, carried out in a run.
 
-`simulate` is the way from manifests to the facts, through expansion, admission and the queue. `Release` stands for the
-controllers meanwhile. It asks each `Update` what to do next whenever a pod is bound or gone, has what it creates
-admitted, and hands the run what follows as happenings. Pods that are evicted on the way come back if somebody controls
-them. What became of each replica is found by its name in the run, through `Release.now`.
+`simulate` is the way from manifests to the facts, through expansion, admission and the queue. `RolloutController`
+stands for the controllers meanwhile: it asks each `Update` what to do next whenever a pod is bound or gone, has what
+it creates admitted, and hands the run what follows as events.
 """
 
 from __future__ import annotations
@@ -21,23 +20,23 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import InputError
 from schedctl.scheduler import Scheduler
-from schedctl.simulation.happenings import Controller, Deed, Happening
+from schedctl.simulation.events import Controller, EventAction, SimulatedEvent
 from schedctl.simulation.outcomes import Run
-from schedctl.simulation.replacements import comes_later, controller_of, successor
+from schedctl.simulation.replacement import comes_later, controller_of, successor
 from schedctl.simulation.runs import Options, Progress, run
 from schedctl.simulation.utilisation import Measure, measure
 from schedctl.workloads.admission import RESOURCE_QUOTA
-from schedctl.workloads.creation import Admission, Rejected, join
+from schedctl.workloads.api_server import Admission, Rejected, join
 from schedctl.workloads.expansion import Expansion, Given, Replica, expand
-from schedctl.workloads.rollouts import AtOnce, RollingDeployment, Step, Update, Way, plan
-from schedctl.workloads.templates import exists
+from schedctl.workloads.pod_templates import exists
+from schedctl.workloads.rollouts import AtOnce, RollingDeployment, RolloutStrategy, Step, Update, plan
 
 _replace = msgspec.structs.replace
 _EXISTS = "AlreadyExists"
 
 
 @dataclass(slots=True)
-class Turn:
+class RolloutProgress:
     """Where one workload stands.
 
     Attributes:
@@ -61,15 +60,15 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class _Refused:
-    """A pod that a quota refused; `number` says when, `turn` is None for the successor of an evicted pod."""
+    """A pod that a quota refused; `number` says when, `rollout` is None for the successor of an evicted pod."""
 
     number: int
-    turn: Turn | None
+    rollout: RolloutProgress | None
     replica: Replica
 
 
 @dataclass(frozen=True, slots=True)
-class Simulated:
+class Simulation:
     """The facts of a simulated release; the cluster is as the run left it.
 
     Attributes:
@@ -80,7 +79,7 @@ class Simulated:
     """
 
     run: Run
-    release: Release
+    release: RolloutController
     expansion: Expansion
     before: Measure
     after: Measure
@@ -91,14 +90,14 @@ def simulate(
     given: Iterable[Given],
     *,
     passed: Mapping[str, int] | None = None,
-    way: Way = "replace",
+    strategy: RolloutStrategy = "replace",
     disabled: Collection[str] = (),
     strict: bool = False,
     name: str = "",
     before: Measure | None = None,
     options: Options | None = None,
     progress: Progress | None = None,
-) -> Simulated:
+) -> Simulation:
     """Create objects in the scheduler's cluster, run until nothing can move, and return the facts.
 
     The cluster is changed; wrap it in ``with scheduler.fork():`` to have it back. Pods that were pending before take
@@ -108,7 +107,7 @@ def simulate(
         scheduler: the profiles and the cluster.
         given: the objects, in the order in which they are created.
         passed: how many objects there were beside them that are not read.
-        way: how new pods take the place of old ones.
+        strategy: how new pods take the place of old ones.
         disabled: admission plugins that are switched off.
         strict: whether an object that the API server would refuse ends everything before anything has changed.
         name: the scheduler name of all pods that are created, "" for their own.
@@ -125,17 +124,17 @@ def simulate(
     expansion = expand(given, cluster, passed)
     if strict and expansion.refused:
         raise InputError(expansion.refused)
-    updates = plan(expansion.groups, cluster, way)
+    updates = plan(expansion.groups, cluster, strategy)
     admission = Admission(cluster, disabled)
     there = {id(group.object) for group in join(expansion, cluster, admission)}
     updates = [update for update in updates if id(update.workload.object) in there]
-    release = Release(updates, cluster, admission, schedulers=scheduler.profiles, scheduler=name)
-    happenings = release.begin()
-    facts = run(scheduler, options=options, happenings=happenings, controller=release, progress=progress)
-    return Simulated(facts, release, expansion, before, measure(cluster, before.label))
+    release = RolloutController(updates, cluster, admission, schedulers=scheduler.profiles, scheduler=name)
+    events = release.begin()
+    facts = run(scheduler, options=options, events=events, controller=release, progress=progress)
+    return Simulation(facts, release, expansion, before, measure(cluster, before.label))
 
 
-class Release(Controller):
+class RolloutController(Controller):
     """The controllers of a cluster while a release goes on.
 
     Attributes:
@@ -164,7 +163,7 @@ class Release(Controller):
             schedulers: the scheduler names that profiles serve.
             scheduler: the scheduler name of all pods that are created, "" for their own.
         """
-        self.turns = [Turn(update) for update in updates]
+        self.rollouts = [RolloutProgress(update) for update in updates]
         self.admission = admission
         self.rejected: dict[str, Rejected] = {}
         self.foreign: dict[str, PodInfo] = {}
@@ -173,7 +172,7 @@ class Release(Controller):
         self._cluster = cluster
         self._schedulers = schedulers
         self._scheduler = scheduler
-        self._turn_of: dict[str, Turn] = {}
+        self._rollout_of: dict[str, RolloutProgress] = {}
         self._replaced = {info.key for info in cluster.pod_table if info.terminating and not comes_later(info.pod)}
         self._refused: dict[str, dict[Hashable, deque[_Refused]]] = {}  # by namespace, then by who makes the pods
         self._numbers = count()
@@ -181,9 +180,9 @@ class Release(Controller):
         self._credited: set[str] = set()
         self._specs: dict[int, tuple[PodSpec, PodSpec]] = {}
 
-    def begin(self) -> list[Happening]:
+    def begin(self) -> list[SimulatedEvent]:
         """Return how it begins: what happens before the first pod is scheduled."""
-        return [happening for turn in self.turns for happening in self._advance(turn)]
+        return [event for rollout in self.rollouts for event in self._advance(rollout)]
 
     def now(self, key: str) -> str:
         """Return the key of the pod that stands for a replica now: its own, or that of its last successor."""
@@ -195,16 +194,16 @@ class Release(Controller):
 
     # -- what the run tells --------------------------------------------------------
 
-    def bound(self, pod: PodInfo, node_name: str) -> Iterable[Happening]:
+    def bound(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
         """Go on with the workload whose pod runs now."""
-        turn = self._turn_of.get(pod.key)
-        return () if turn is None or turn.update.finished else self._advance(turn)
+        rollout = self._rollout_of.get(pod.key)
+        return () if rollout is None or rollout.update.finished else self._advance(rollout)
 
-    def evicted(self, pod: PodInfo, node_name: str) -> Iterable[Happening]:
+    def evicted(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
         """Replace a pod that has to go, where its controller does not wait until it is gone."""
         return () if pod.key in self._dismissed or comes_later(pod.pod) else self._succeed(pod)
 
-    def gone(self, pod: PodInfo, node_name: str) -> Iterable[Happening]:
+    def gone(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
         """Credit the quotas, replace what has not been replaced, and go on with what waited for this."""
         key = pod.key
         if key in self._credited:
@@ -222,83 +221,85 @@ class Release(Controller):
 
     # -- what follows --------------------------------------------------------------
 
-    def _advance(self, turn: Turn) -> Iterator[Happening]:
-        while not (turn.update.finished or turn.waits):
-            step = turn.update.next(self._runs)
+    def _advance(self, rollout: RolloutProgress) -> Iterator[SimulatedEvent]:
+        while not (rollout.update.finished or rollout.waits):
+            step = rollout.update.next(self._runs)
             if not step:
                 return
-            yield from self._carry_out(turn, step)
+            yield from self._carry_out(rollout, step)
 
-    def _carry_out(self, turn: Turn, step: Step) -> Iterator[Happening]:
+    def _carry_out(self, rollout: RolloutProgress, step: Step) -> Iterator[SimulatedEvent]:
         for info in step.remove:
-            self._turn_of[info.key] = turn
-            turn.removed.append(info)
-            yield from self._remove(turn, info)
-        if turn.waits:
-            turn.held += step.create
+            self._rollout_of[info.key] = rollout
+            rollout.removed.append(info)
+            yield from self._remove(rollout, info)
+        if rollout.waits:
+            rollout.held += step.create
         else:
-            yield from self._create_all(turn, step.create)
+            yield from self._create_all(rollout, step.create)
 
-    def _remove(self, turn: Turn, info: PodInfo) -> Iterator[Happening]:
+    def _remove(self, rollout: RolloutProgress, info: PodInfo) -> Iterator[SimulatedEvent]:
         """Remove an old pod: at once where all are replaced at once, else as it goes by itself."""
-        if info.key in self._cluster.strays or (info.terminating and isinstance(turn.update, AtOnce)):
+        if info.key in self._cluster.strays or (info.terminating and isinstance(rollout.update, AtOnce)):
             self._cluster.remove_pod(info)
             self.admission.deleted(info.pod)
             return
         self._dismissed.add(info.key)
-        if isinstance(turn.update, AtOnce):
+        if isinstance(rollout.update, AtOnce):
             self._credited.add(info.key)
             self.admission.deleted(info.pod)
-            yield Happening(info, Deed.DELETE, grace=0.0)
+            yield SimulatedEvent(info, EventAction.DELETE, grace=0.0)
         else:
-            turn.going.add(info.key)
-            yield Happening(info, Deed.DELETE)
+            rollout.going.add(info.key)
+            yield SimulatedEvent(info, EventAction.DELETE)
 
-    def _cleared(self, key: str) -> Iterator[Happening]:
+    def _cleared(self, key: str) -> Iterator[SimulatedEvent]:
         """Go on with a workload whose old pod is gone."""
-        turn = self._turn_of.get(key)
-        if turn is None or isinstance(turn.update, AtOnce):
+        rollout = self._rollout_of.get(key)
+        if rollout is None or isinstance(rollout.update, AtOnce):
             return
-        turn.going.discard(key)
-        if not turn.going and turn.held:
-            held, turn.held = turn.held, []
-            yield from self._create_all(turn, held)
-        yield from self._advance(turn)
+        rollout.going.discard(key)
+        if not rollout.going and rollout.held:
+            held, rollout.held = rollout.held, []
+            yield from self._create_all(rollout, held)
+        yield from self._advance(rollout)
 
-    def _create_all(self, turn: Turn, replicas: Sequence[Replica]) -> Iterator[Happening]:
+    def _create_all(self, rollout: RolloutProgress, replicas: Sequence[Replica]) -> Iterator[SimulatedEvent]:
         for replica in replicas:
-            yield from self._create_or_keep(turn, replica)
+            yield from self._create_or_keep(rollout, replica)
 
-    def _create_or_keep(self, turn: Turn | None, replica: Replica) -> Iterator[Happening]:
+    def _create_or_keep(self, rollout: RolloutProgress | None, replica: Replica) -> Iterator[SimulatedEvent]:
         """Create a pod, and remember it if a quota refuses it."""
-        if (yield from self._create(turn, replica)):
+        if (yield from self._create(rollout, replica)):
             metadata = replica.pod.metadata
             owner = controller_of(replica.pod)
-            maker: Hashable = id(turn) if turn is not None else (owner.kind, owner.name) if owner else metadata.name
+            maker: Hashable = (
+                id(rollout) if rollout is not None else (owner.kind, owner.name) if owner else metadata.name
+            )
             waiting = self._refused.setdefault(metadata.namespace, {}).setdefault(maker, deque())
-            waiting.append(_Refused(next(self._numbers), turn, replica))
+            waiting.append(_Refused(next(self._numbers), rollout, replica))
 
-    def _create(self, turn: Turn | None, replica: Replica) -> Generator[Happening, None, bool]:
+    def _create(self, rollout: RolloutProgress | None, replica: Replica) -> Generator[SimulatedEvent, None, bool]:
         """Have a pod admitted, yield what comes of it: its claims, then the pod; return whether a quota refused it."""
         key = replica.pod.key
-        if turn is not None:
-            self._turn_of[key] = turn
+        if rollout is not None:
+            self._rollout_of[key] = rollout
         if exists(key, self._cluster) and key not in self._dismissed:
             self.rejected[key] = Rejected(replica.pod, _EXISTS, f'pods "{replica.pod.metadata.name}" already exists')
             return False
         created = self.admission.create(replica)
         for claim in created.claims:
-            yield Happening(claim)
+            yield SimulatedEvent(claim)
         if isinstance(created, Rejected):
             self.rejected[key] = created
             return created.plugin == RESOURCE_QUOTA
         self.rejected.pop(key, None)
         pod = created.pod
-        if turn is not None and self._scheduler:
+        if rollout is not None and self._scheduler:
             pod = _replace(pod, spec=self._with_scheduler(pod.spec))
         info = PodInfo(pod)
         if pod.spec.scheduler_name in self._schedulers:
-            yield Happening(info)
+            yield SimulatedEvent(info)
         else:
             self.foreign[key] = info
         return False
@@ -310,19 +311,19 @@ class Release(Controller):
             known = self._specs[id(spec)] = (spec, _replace(spec, scheduler_name=self._scheduler))
         return known[1]
 
-    def _succeed(self, pod: PodInfo) -> Iterator[Happening]:
+    def _succeed(self, pod: PodInfo) -> Iterator[SimulatedEvent]:
         """Create the pod that takes the place of one that was evicted, if anything does."""
         made = successor(pod.pod, lambda key: key in self._taken or exists(key, self._cluster))
         if made is None:
             return
         self.successors[pod.key] = made.key
         self._taken.add(made.key)
-        turn = self._turn_of.get(pod.key)
-        if turn is not None:
-            self._turn_of[made.key] = turn
+        rollout = self._rollout_of.get(pod.key)
+        if rollout is not None:
+            self._rollout_of[made.key] = rollout
         yield from self._create_or_keep(None, Replica(made))
 
-    def _retried(self, namespace: str) -> Iterator[Happening]:
+    def _retried(self, namespace: str) -> Iterator[SimulatedEvent]:
         """Try the pods of a namespace again that a quota refused, in order; who is refused again tries no more."""
         makers = self._refused.get(namespace)
         if not makers:
@@ -334,7 +335,7 @@ class Release(Controller):
             maker = by_number[numbers[0]]
             waiting = makers[maker]
             first = waiting.popleft()
-            if (yield from self._create(first.turn, first.replica)):
+            if (yield from self._create(first.rollout, first.replica)):
                 waiting.appendleft(first)
                 heappop(numbers)
             elif waiting:

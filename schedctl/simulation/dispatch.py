@@ -15,14 +15,14 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.handles import ProfileHandle
 from schedctl.engine.queue.queues import QueuedPod, SchedulingQueue
 from schedctl.framework.events import ASSIGNED_POD_ADD, ASSIGNED_POD_DELETE, RESOURCES, Action, ClusterEvent
-from schedctl.simulation.records import AnyRecord, Happened
-from schedctl.simulation.standing import placed
+from schedctl.simulation.pod_state import placed
+from schedctl.simulation.timeline import AnyRecord, Happened
 
 Among = Callable[[QueuedPod], bool]
 """Says which pods an event could help at all."""
 
 
-class Teller:
+class EventDispatcher:
     """Tells one queue, and the plugins behind some handles, of what happens to one cluster.
 
     Where nobody listens, little is done.

@@ -17,10 +17,10 @@ from schedctl.api.pods import FINISHED, Pod
 from schedctl.api.storage import StorageClass
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
-from schedctl.workloads.clusters import Assembled, every_pod, with_name_label
+from schedctl.workloads.clusters import AssembledCluster, every_pod, with_name_label
 
 
-def put(state: Assembled, obj: Any) -> bool:
+def put(state: AssembledCluster, obj: Any) -> bool:
     """Add an object that came out of a cluster, or replace the one of its key; return whether that changes anything."""
     cluster = state.cluster
     if isinstance(obj, Pod):
@@ -42,7 +42,7 @@ def put(state: Assembled, obj: Any) -> bool:
     return True
 
 
-def remove(state: Assembled, obj: Any) -> bool:
+def remove(state: AssembledCluster, obj: Any) -> bool:
     """Remove the object of this kind and key; return whether there was one."""
     cluster, key = state.cluster, key_of(obj)
     if isinstance(obj, Pod):
@@ -63,7 +63,7 @@ def remove(state: Assembled, obj: Any) -> bool:
     return True
 
 
-def replace_all(state: Assembled, kind: type, objects: Iterable[Any]) -> bool:
+def replace_all(state: AssembledCluster, kind: type, objects: Iterable[Any]) -> bool:
     """Let these be all objects of a kind; return whether that changes anything."""
     now = {key_of(obj): obj for obj in objects}
     gone = [obj for obj in _all(state, kind) if key_of(obj) not in now]
@@ -71,7 +71,7 @@ def replace_all(state: Assembled, kind: type, objects: Iterable[Any]) -> bool:
     return any(changed)
 
 
-def _put_pod(state: Assembled, pod: Pod) -> bool:
+def _put_pod(state: AssembledCluster, pod: Pod) -> bool:
     cluster, pod = state.cluster, defaults.pod(pod)
     known, finished = _pod(cluster, pod.key), state.finished.get(pod.key)
     if pod == (known.pod if known is not None else finished):
@@ -99,7 +99,7 @@ def _pod(cluster: Cluster, key: str) -> PodInfo | None:
     return known or cluster.pending.get(key) or cluster.strays.get(key)
 
 
-def _all(state: Assembled, kind: type) -> list[Any]:
+def _all(state: AssembledCluster, kind: type) -> list[Any]:
     cluster = state.cluster
     if kind is Pod:
         return [*(info.pod for info in every_pod(cluster)), *state.finished.values()]

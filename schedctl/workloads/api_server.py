@@ -32,7 +32,7 @@ from schedctl.workloads.admission import (
     Effect,
     Refusal,
 )
-from schedctl.workloads.applying import applied
+from schedctl.workloads.apply import apply
 from schedctl.workloads.clusters import every_pod, with_name_label
 from schedctl.workloads.expansion import Expansion, Replica, Workload
 from schedctl.workloads.quotas import Quotas
@@ -231,7 +231,7 @@ def join(expansion: Expansion, cluster: Cluster, admit: Admission) -> list[Workl
     refused: list[Any] = []
     for obj in expansion.joined:
         if isinstance(obj, Node):
-            cluster.add_node(applied(obj, _node(cluster, obj.metadata.name)))
+            cluster.add_node(apply(obj, _node(cluster, obj.metadata.name)))
         elif isinstance(obj, Pod):
             running.append(obj)
         elif isinstance(obj, PersistentVolumeClaim):
@@ -239,7 +239,7 @@ def join(expansion: Expansion, cluster: Cluster, admit: Admission) -> list[Workl
         elif admit.create_object(obj) if _live(obj, cluster) is None else None:
             refused.append(obj)
         else:
-            merged = applied(obj, _live(obj, cluster))
+            merged = apply(obj, _live(obj, cluster))
             cluster.put(_completed(merged))
     for obj in expansion.joined:
         if isinstance(obj, ResourceQuota):

@@ -1,7 +1,7 @@
 """What happens to a cluster during a run that the scheduler does not do itself.
 
-A `Happening` is something at a time: a pod or node comes, changes or goes. A `Controller` answers what the run does
-with further happenings, as the controllers of Kubernetes do: it is told when pods are bound, told to go, and gone, and
+A `SimulatedEvent` is something at a time: a pod or node comes, changes or goes. A `Controller` answers what the run
+does with further events, as the controllers of Kubernetes do: it is told when pods are bound, told to go, and gone, and
 may have replacements made, the next ordinal, or the next step of a rollout.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 from schedctl.cache.pod_info import PodInfo
 
 
-class Deed(Enum):
+class EventAction(Enum):
     """What is done to an object."""
 
     PUT = "put"
@@ -23,7 +23,7 @@ class Deed(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
+class SimulatedEvent:
     """Something done to one object.
 
     Putting an object adds it, or replaces the one of its name: a pod without a node joins the queue, one with a node
@@ -32,13 +32,13 @@ class Happening:
 
     Attributes:
         subject: a `PodInfo`, a `Node`, or any other API struct.
-        deed: what is done.
+        action: what is done.
         at: when, in seconds since the run began; in an answer of a `Controller`, how much later.
         grace: of a deleted pod, its grace period in seconds; None for the pod's own.
     """
 
     subject: Any
-    deed: Deed = Deed.PUT
+    action: EventAction = EventAction.PUT
     at: float = 0.0
     grace: float | None = None
 
@@ -49,14 +49,14 @@ class Controller:
     Pods are told of as they are then: with their node, or their deletion time.
     """
 
-    def bound(self, pod: PodInfo, node_name: str) -> Iterable[Happening]:
+    def bound(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
         """Called when a pod is bound."""
         return ()
 
-    def evicted(self, pod: PodInfo, node_name: str) -> Iterable[Happening]:
-        """Called when a running pod is told to go, by preemption or a happening."""
+    def evicted(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
+        """Called when a running pod is told to go, by preemption or an event."""
         return ()
 
-    def gone(self, pod: PodInfo, node_name: str) -> Iterable[Happening]:
+    def gone(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
         """Called when a pod has left the cluster; `node_name` is "" if it never ran."""
         return ()

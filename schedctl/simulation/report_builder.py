@@ -19,27 +19,27 @@ from schedctl.reports import simulations
 from schedctl.reports.simulations import EndReason, Fate
 from schedctl.scheduler.gaps import Guessed
 from schedctl.simulation import utilisation
-from schedctl.simulation.outcomes import End, PodOutcome, State
-from schedctl.simulation.releases import Release, Simulated, Turn
+from schedctl.simulation.outcomes import PodOutcome, PodState, RunEnd
+from schedctl.simulation.simulations import RolloutController, RolloutProgress, Simulation
 from schedctl.simulation.utilisation import Measure
 from schedctl.workloads.admission import Effect
 
 _FATES = {
-    State.BOUND: Fate.PLACED,
-    State.WAITING: Fate.WAITING,
-    State.UNSCHEDULABLE: Fate.UNSCHEDULABLE,
-    State.GATED: Fate.GATED,
-    State.QUEUED: Fate.QUEUED,
-    State.TERMINATING: Fate.EVICTED,
-    State.GONE: Fate.EVICTED,
-    State.UNANSWERED: Fate.INCONCLUSIVE,
+    PodState.BOUND: Fate.PLACED,
+    PodState.WAITING: Fate.WAITING,
+    PodState.UNSCHEDULABLE: Fate.UNSCHEDULABLE,
+    PodState.GATED: Fate.GATED,
+    PodState.QUEUED: Fate.QUEUED,
+    PodState.TERMINATING: Fate.EVICTED,
+    PodState.GONE: Fate.EVICTED,
+    PodState.UNANSWERED: Fate.INCONCLUSIVE,
 }
 INCONCLUSIVE, INTERRUPTED, BAD_INPUT = 5, 130, 3
 """Exit codes that are no verdict."""
 
 
 def report(
-    facts: Simulated,
+    facts: Simulation,
     cluster: Cluster,
     *,
     metadata: simulations.Metadata,
@@ -59,7 +59,7 @@ def report(
     """
     zones = utilisation.zones(cluster)
     effects = _by_object(facts.release)
-    results = [_result(turn, facts, cluster, zones, effects) for turn in facts.release.turns]
+    results = [_result(rollout, facts, cluster, zones, effects) for rollout in facts.release.rollouts]
     preemptions = [_preempted(facts, eviction) for eviction in facts.run.evictions if eviction.by]
     mistakes = [*problems, *facts.expansion.refused]
     objects = [
@@ -72,7 +72,7 @@ def report(
         rejected=summary.rejected + len(objects),
         not_returned=sum(each.fate not in (None, Fate.PLACED) for each in preemptions),
     )
-    ending = facts.run.end or End.INTERRUPTED
+    ending = facts.run.end or RunEnd.INTERRUPTED
     return simulations.SimulationReport(
         metadata=metadata,
         summary=summary,
@@ -96,7 +96,7 @@ def interrupted(known: simulations.SimulationReport) -> simulations.SimulationRe
     return msgspec.structs.replace(known, summary=msgspec.structs.replace(known.summary, exit_code=INTERRUPTED))
 
 
-def pending_pod(facts: Simulated, namespace: str, name: str) -> PodInfo | None:
+def pending_pod(facts: Simulation, namespace: str, name: str) -> PodInfo | None:
     """Return a pod of the report as the run left it, None if it was in no queue."""
     outcome = facts.run.pods.get(f"{namespace}/{name}")
     return outcome.pod if outcome is not None else None
@@ -121,8 +121,8 @@ def _summary(results: Sequence[simulations.WorkloadResult], preempted: int, mist
     )
 
 
-def _exit_code(summary: simulations.Summary, end: End | None, rejected: bool, fail: bool, guessed: bool) -> int:
-    if end in (None, End.INTERRUPTED):
+def _exit_code(summary: simulations.Summary, end: RunEnd | None, rejected: bool, fail: bool, guessed: bool) -> int:
+    if end in (None, RunEnd.INTERRUPTED):
         return INTERRUPTED
     if summary.mistakes:
         return BAD_INPUT
@@ -138,17 +138,17 @@ def _exit_code(summary: simulations.Summary, end: End | None, rejected: bool, fa
 
 
 def _result(
-    turn: Turn,
-    facts: Simulated,
+    rollout: RolloutProgress,
+    facts: Simulation,
     cluster: Cluster,
     zones: Mapping[str, str],
     effects: Mapping[str, Sequence[Effect]],
 ) -> simulations.WorkloadResult:
-    update, release = turn.update, facts.release
+    update, release = rollout.update, facts.release
     workload = update.workload
     created = [(key, _fate(facts, key)) for key in update.created]
     unsent = [replica.pod.metadata.name for replica in update.unsent]
-    going = {id(info) for info in (*turn.removed, *update.leaving)}
+    going = {id(info) for info in (*rollout.removed, *update.leaving)}
     kept = [info for info in update.old if id(info) not in going]
     places = [fate.node for _, fate in created if fate.fate is Fate.PLACED]
     places += [node for info in kept if (node := _node_of(release.now(info.key), cluster))]
@@ -172,7 +172,7 @@ def _result(
         wanted=len(created) + len(unsent) + len(kept),
         placed=len(places),
         kept=len(kept),
-        removed=len(turn.removed),
+        removed=len(rollout.removed),
         left=len(update.leaving),
         zones=dict(sorted(by_zone.items())) if any(by_zone) else {},
         nodes=[
@@ -201,7 +201,7 @@ def _node_of(key: str, cluster: Cluster) -> str:
     return "" if row is None else cluster.node_table.names[int(cluster.pod_table.node[row])]
 
 
-def _fate(facts: Simulated, key: str) -> simulations.PodFate:
+def _fate(facts: Simulation, key: str) -> simulations.PodFate:
     """Return what became of a replica that was created as the pod of this key."""
     now = facts.release.now(key)
     name = now.partition("/")[2]
@@ -216,7 +216,7 @@ def _fate(facts: Simulated, key: str) -> simulations.PodFate:
     return simulations.PodFate(
         name=name,
         fate=fate_of(outcome),
-        node=outcome.node if outcome.state in (State.BOUND, State.WAITING) else outcome.nominated,
+        node=outcome.node if outcome.state in (PodState.BOUND, PodState.WAITING) else outcome.nominated,
         attempts=outcome.attempts,
         ties=outcome.ties,
         settled=outcome.settled,
@@ -235,7 +235,7 @@ def fate_of(outcome: PodOutcome) -> Fate:
     return fate
 
 
-def _pending(facts: Simulated, created: Iterable[tuple[str, simulations.PodFate]]) -> list[simulations.PendingPods]:
+def _pending(facts: Simulation, created: Iterable[tuple[str, simulations.PodFate]]) -> list[simulations.PendingPods]:
     alike: dict[tuple[Fate, str, tuple[str, ...], str], list[str]] = {}
     for key, pod in created:
         if pod.fate in (Fate.PLACED, Fate.REJECTED):
@@ -252,7 +252,7 @@ def _pending(facts: Simulated, created: Iterable[tuple[str, simulations.PodFate]
     ]
 
 
-def _rejected(facts: Simulated, created: Iterable[tuple[str, simulations.PodFate]]) -> list[simulations.RejectedPods]:
+def _rejected(facts: Simulation, created: Iterable[tuple[str, simulations.PodFate]]) -> list[simulations.RejectedPods]:
     """Return the refused pods, those together whose refusals differ in the name of the pod and no more."""
     alike: dict[tuple[str, str], tuple[str, list[str]]] = {}
     for key, pod in created:
@@ -266,7 +266,7 @@ def _rejected(facts: Simulated, created: Iterable[tuple[str, simulations.PodFate
     ]
 
 
-def _by_object(release: Release) -> dict[str, list[Effect]]:
+def _by_object(release: RolloutController) -> dict[str, list[Effect]]:
     """Return what admission changed in each object, by its subject."""
     effects: dict[str, list[Effect]] = {}
     for effect, subjects in release.admission.effects.items():
@@ -291,7 +291,7 @@ def _effects(
 # -- other pods -------------------------------------------------------------------
 
 
-def _preempted(facts: Simulated, eviction: Any) -> simulations.Preempted:
+def _preempted(facts: Simulation, eviction: Any) -> simulations.Preempted:
     key = eviction.pod.key
     after = facts.release.now(key) if key in facts.release.successors else ""
     fate = _fate(facts, after) if after else None
@@ -313,16 +313,16 @@ def _preempted(facts: Simulated, eviction: Any) -> simulations.Preempted:
     )
 
 
-def _others(facts: Simulated, results: Sequence[simulations.WorkloadResult]) -> list[simulations.OtherPod]:
+def _others(facts: Simulation, results: Sequence[simulations.WorkloadResult]) -> list[simulations.OtherPod]:
     """Return the pods that were in the queue and are neither of the workloads nor in the place of evicted ones."""
     ours = {f"{result.namespace}/{pod.name}" for result in results for pod in result.pods}
-    ours |= {info.key for turn in facts.release.turns for info in turn.removed}
+    ours |= {info.key for rollout in facts.release.rollouts for info in rollout.removed}
     ours |= {*facts.release.successors, *facts.release.successors.values()}
     return [
         simulations.OtherPod(
             pod=key,
             fate=fate_of(outcome),
-            node=outcome.node if outcome.state is State.BOUND else outcome.nominated,
+            node=outcome.node if outcome.state is PodState.BOUND else outcome.nominated,
             message=outcome.message,
         )
         for key, outcome in facts.run.pods.items()
@@ -333,7 +333,7 @@ def _others(facts: Simulated, results: Sequence[simulations.WorkloadResult]) -> 
 # -- nodes ------------------------------------------------------------------------
 
 
-def _utilisation(facts: Simulated) -> simulations.Utilisation:
+def _utilisation(facts: Simulation) -> simulations.Utilisation:
     before, after = facts.before, facts.after
     names = sorted({*before.groups.values(), *after.groups.values()})
     resources = list(dict.fromkeys((*before.allocatable, *after.allocatable)))
@@ -361,7 +361,7 @@ def _sum(taken: Measure, amounts: Mapping[str, Mapping[str, int]], resource: str
     return sum(amount for node, amount in by_node.items() if taken.groups[node] == group)
 
 
-def _balance(facts: Simulated, resource: str) -> simulations.Balance:
+def _balance(facts: Simulation, resource: str) -> simulations.Balance:
     return simulations.Balance(
         resource=resource,
         before=_evenness(facts.before, resource),

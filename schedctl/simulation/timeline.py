@@ -1,15 +1,19 @@
 """The timeline: one typed record for each move between queues, each decision, and each thing that happened.
 
 Records are facts in the order in which they came about; equal runs have equal records, byte for byte, once they are
-written (``timelines``). Times are seconds on the clock of the run, pods are ``namespace/name``.
+written (`lines`). Times are seconds on the clock of the run, pods are ``namespace/name``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
+from typing import NamedTuple
+
 import msgspec
 
 
-class Record(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, tag_field="kind", gc=False):
+class TimelineRecord(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, tag_field="kind", gc=False):
     """One line of the timeline.
 
     Attributes:
@@ -19,7 +23,7 @@ class Record(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, ta
     at: float
 
 
-class Moved(Record, frozen=True, tag=True, gc=False):
+class Moved(TimelineRecord, frozen=True, tag=True, gc=False):
     """A pod came to another part of the queue.
 
     Attributes:
@@ -41,7 +45,7 @@ class Moved(Record, frozen=True, tag=True, gc=False):
     message: str = ""
 
 
-class Chosen(Record, frozen=True, tag=True, gc=False):
+class Chosen(TimelineRecord, frozen=True, tag=True, gc=False):
     """An attempt found a node.
 
     Attributes:
@@ -59,7 +63,7 @@ class Chosen(Record, frozen=True, tag=True, gc=False):
     feasible: int
 
 
-class Refused(Record, frozen=True, tag=True, gc=False):
+class Refused(TimelineRecord, frozen=True, tag=True, gc=False):
     """No node will do, or Reserve or Permit refused the one that would.
 
     Attributes:
@@ -77,7 +81,7 @@ class Refused(Record, frozen=True, tag=True, gc=False):
     nominated: str = ""
 
 
-class Failed(Record, frozen=True, tag=True, gc=False):
+class Failed(TimelineRecord, frozen=True, tag=True, gc=False):
     """An attempt or a bind ended in a fault; the pod is tried again after a backoff."""
 
     pod: str
@@ -86,14 +90,14 @@ class Failed(Record, frozen=True, tag=True, gc=False):
     plugin: str = ""
 
 
-class Unanswered(Record, frozen=True, tag=True, gc=False):
+class Unanswered(TimelineRecord, frozen=True, tag=True, gc=False):
     """What the pod needs is not modelled; it leaves the run."""
 
     pod: str
     message: str
 
 
-class Waiting(Record, frozen=True, tag=True, gc=False):
+class Waiting(TimelineRecord, frozen=True, tag=True, gc=False):
     """Permit plugins hold a pod back that has its node.
 
     Attributes:
@@ -107,14 +111,14 @@ class Waiting(Record, frozen=True, tag=True, gc=False):
     until: dict[str, float]
 
 
-class Bound(Record, frozen=True, tag=True, gc=False):
+class Bound(TimelineRecord, frozen=True, tag=True, gc=False):
     """A pod is bound to its node."""
 
     pod: str
     node: str
 
 
-class Released(Record, frozen=True, tag=True, gc=False):
+class Released(TimelineRecord, frozen=True, tag=True, gc=False):
     """A pod that was assumed on a node is forgotten again, and what it had reserved is free."""
 
     pod: str
@@ -123,14 +127,14 @@ class Released(Record, frozen=True, tag=True, gc=False):
     plugin: str = ""
 
 
-class Nominated(Record, frozen=True, tag=True, gc=False):
+class Nominated(TimelineRecord, frozen=True, tag=True, gc=False):
     """A node was promised to a pod, or with "" a promise was taken back."""
 
     pod: str
     node: str = ""
 
 
-class Evicted(Record, frozen=True, tag=True, gc=False):
+class Evicted(TimelineRecord, frozen=True, tag=True, gc=False):
     """A running pod has been told to go.
 
     Attributes:
@@ -146,14 +150,14 @@ class Evicted(Record, frozen=True, tag=True, gc=False):
     until: float = 0.0
 
 
-class Gone(Record, frozen=True, tag=True, gc=False):
+class Gone(TimelineRecord, frozen=True, tag=True, gc=False):
     """A pod has left the cluster; `node` is where it ran, "" if it never did."""
 
     pod: str
     node: str = ""
 
 
-class Happened(Record, frozen=True, tag=True, gc=False):
+class Happened(TimelineRecord, frozen=True, tag=True, gc=False):
     """Something happened to the cluster that the queue was told of.
 
     Attributes:
@@ -165,8 +169,8 @@ class Happened(Record, frozen=True, tag=True, gc=False):
     subject: str
 
 
-class Ended(Record, frozen=True, tag=True, gc=False):
-    """The run is over; `reason` is a value of `schedctl.simulation.outcomes.End`."""
+class Ended(TimelineRecord, frozen=True, tag=True, gc=False):
+    """The run is over; `reason` is a value of `schedctl.simulation.outcomes.RunEnd`."""
 
     reason: str
 
@@ -186,3 +190,51 @@ AnyRecord = (
     | Happened
     | Ended
 )
+
+
+# -- as lines of JSON --------------------------------------------------------------------------------------------
+
+_ENCODER = msgspec.json.Encoder()
+_DECODER: msgspec.json.Decoder[AnyRecord] = msgspec.json.Decoder(AnyRecord)
+
+
+class TimelineDifference(NamedTuple):
+    """Where two timelines part.
+
+    Attributes:
+        line: the first line that differs, from 1.
+        before: what one has there, None if it has ended.
+        after: what the other has there, None if it has ended.
+    """
+
+    line: int
+    before: AnyRecord | None
+    after: AnyRecord | None
+
+
+def lines(records: Iterable[AnyRecord]) -> Iterator[bytes]:
+    """Yield each record as a line of JSON, without the end of line."""
+    return map(_ENCODER.encode, records)
+
+
+def read(written: Iterable[bytes | str]) -> Iterator[AnyRecord]:
+    """Yield the record of each line; empty lines are passed over.
+
+    Raises:
+        msgspec.ValidationError: a line is no record.
+        msgspec.DecodeError: a line is no JSON.
+    """
+    return (_DECODER.decode(line) for line in written if line.strip())
+
+
+def difference(before: Iterable[AnyRecord], after: Iterable[AnyRecord]) -> TimelineDifference | None:
+    """Return where two timelines part, None where they are equal."""
+    for line, (one, other) in enumerate(zip_longest(before, after), 1):
+        if one != other:
+            return TimelineDifference(line, one, other)
+    return None
+
+
+def placements(records: Iterable[AnyRecord]) -> dict[str, str]:
+    """Return the node each bound pod was bound to last, for `schedctl.simulation.tie_breaking.replayed`."""
+    return {record.pod: record.node for record in records if isinstance(record, Bound)}
