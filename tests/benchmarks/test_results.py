@@ -161,7 +161,7 @@ SAMPLES = [
 def test_a_sample_belongs_to_the_deepest_module_of_ours_and_only_placing_counts():
     assert profile.shares(profile.stacks(SAMPLES)) == [
         {"module": "engine.attempts", "share": 0.9, "numpy": 0.3},
-        {"module": "plugins.node_name", "share": 0.1, "numpy": 0.0},
+        {"module": "plugins.node_name.plugin", "share": 0.1, "numpy": 0.0},
     ]
 
 
@@ -170,7 +170,7 @@ def test_stacks_keep_every_sample():
     assert profile.kept(profile.stacks(lines)) == {
         "engine.attempts:attempt": 60,
         "engine.attempts:attempt;numpy": 30,
-        "engine.attempts:attempt;plugins.node_name:score": 10,
+        "engine.attempts:attempt;plugins.node_name.plugin:score": 10,
     }
 
 
@@ -183,7 +183,7 @@ def profiled():
 
 def test_the_modules_of_a_shape_are_told(profiled):
     told = profile.as_markdown(profiled)
-    assert ["Deployments", "100", "30%", "engine.attempts 90%, plugins.node_name 10%"] in table(told)
+    assert ["Deployments", "100", "30%", "engine.attempts 90%, plugins.node_name.plugin 10%"] in table(told)
     assert ["engine.attempts", "90%", "30%"] in table(told)
 
 
