@@ -145,14 +145,14 @@ def inspect(
     from schedctl.api.kinds import named
     from schedctl.cli.printing import Printer
     from schedctl.plugins.in_tree import IN_TREE
-    from schedctl.snapshots import inspecting
+    from schedctl.snapshots import inspection
     from schedctl.sources import snapshots
 
     printer = Printer.of(output, color)
     found = snapshots.load(file)
     taken = found.read.header.taken
     age = (time.time_ns() - times.unix_nanoseconds(taken)) / 1e9 if taken else None
-    report = inspecting.report(
+    report = inspection.report(
         found.name, found.size, len(found.data), found.read, lambda kind: IN_TREE.reading(named(kind).struct), age
     )
     printer.write(report)
@@ -174,7 +174,7 @@ def diff(
     Only what a snapshot keeps is compared. Two that are redacted strictly compare if their key is the same.
     """
     from schedctl.cli.printing import Printer
-    from schedctl.snapshots import comparing
+    from schedctl.snapshots import comparison
     from schedctl.sources import snapshots
 
     printer = Printer.of(output, color)
@@ -182,7 +182,7 @@ def diff(
     for one in (first, second):
         if not one.read.intact and not quiet:
             faults.say(f"warning: {one.name}: {snapshots.CHANGED}")
-    report = comparing.diff((first.name, first.read), (second.name, second.read), fail=exit_code)
+    report = comparison.diff((first.name, first.read), (second.name, second.read), fail=exit_code)
     printer.write(report, limit=limit)
     return report.summary.exit_code
 
@@ -299,8 +299,8 @@ def _key(level: Redaction, path: str) -> bytes:
         return b""
     if not path:
         return files.one_time_key()
-    key, made = files.key(Path(path).expanduser())
-    if files.is_open(Path(path).expanduser()):
+    key, made = files.load_key(Path(path).expanduser())
+    if files.is_readable_by_others(Path(path).expanduser()):
         faults.say(f"warning: others can read the key {path}, and try names out with it", f"`chmod 600 {path}`")
     if made:
         faults.say(
@@ -354,7 +354,7 @@ def _check_target(file: str, *, force: bool) -> None:
     from schedctl.snapshots import files
 
     if file != STDOUT:
-        files.refuse(Path(file), replace=force)
+        files.check_writable(Path(file), replace=force)
 
 
 def _write(file: str, data: bytes, *, force: bool) -> int:
@@ -369,7 +369,7 @@ def _write(file: str, data: bytes, *, force: bool) -> int:
     if file == STDOUT:
         sys.stdout.buffer.write(data)
         return len(data)
-    packed = documents.packed(data) if file.endswith(documents.PACKED) else data
+    packed = documents.pack(data) if file.endswith(documents.PACKED) else data
     files.write(Path(file), packed, replace=force)
     return len(packed)
 

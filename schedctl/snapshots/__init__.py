@@ -8,12 +8,12 @@ like any other file; `schedctl.sources.snapshots` finds it there::
     documents      to bytes and back
     pods           pods, whose equal parts are decoded once
     files          on disk: mode 0600, in one go; keys
-    allowing       what is kept of an object
-    redacting      strictly: tokens for every name, by rules of what may stay
+    allow_list     what is kept of an object
+    redaction      strictly: tokens for every name, by rules of what may stay
     tokens         the tokens: equal for equal names, in the same order
-    rewriting      rules for fields, as a function of objects
-    inspecting     what one holds
-    comparing      what differs between two
+    rewriters      rules for fields, as a function of objects
+    inspection     what one holds
+    comparison     what differs between two
     reports        what the last two say
 """
 

@@ -85,7 +85,7 @@ class _Headed(msgspec.Struct, frozen=True):
     metadata: Header = Header()
 
 
-class Damaged(ValueError):
+class DamagedSnapshot(ValueError):
     """A document is no snapshot that can be read.
 
     Attributes:
@@ -99,7 +99,7 @@ class Damaged(ValueError):
         self.message, self.path, self.hint = message, path, hint
 
 
-class Read(msgspec.Struct, frozen=True):
+class ReadSnapshot(msgspec.Struct, frozen=True):
     """What a document holds.
 
     Attributes:
@@ -130,7 +130,7 @@ def encode(header: Header, objects: Mapping[str, Sequence[Any]]) -> bytes:
         objects: by name of a kind, structs or plain values.
     """
     present = [(kind.name, objects[kind.name]) for kind in KINDS if objects.get(kind.name)]
-    lists = (b'"%s":%s' % (name.encode(), _listed(name, found)) for name, found in present)
+    lists = (b'"%s":%s' % (name.encode(), _encode_list(name, found)) for name, found in present)
     body = b"{\n%s\n}" % b",\n".join(lists) if present else b"{}"
     counts = {name: len(found) for name, found in present}
     header = msgspec.structs.replace(header, counts=counts, digest=_digest(body))
@@ -138,7 +138,7 @@ def encode(header: Header, objects: Mapping[str, Sequence[Any]]) -> bytes:
     return opening[:-1] + b',"objects":' + body + b"}\n"
 
 
-def packed(data: bytes) -> bytes:
+def pack(data: bytes) -> bytes:
     """Return gzip of data: the same for the same."""
     stream = io.BytesIO()
     with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0, compresslevel=6) as file:
@@ -146,26 +146,26 @@ def packed(data: bytes) -> bytes:
     return stream.getvalue()
 
 
-def decode(data: bytes | memoryview) -> Read:
+def decode(data: bytes | memoryview) -> ReadSnapshot:
     """Return what a snapshot holds.
 
     Raises:
         Damaged: it is of another version, or something in it is of the wrong type.
         msgspec.DecodeError: it is not JSON.
     """
-    envelope = _decoded(data, _Envelope)
+    envelope = _decode(data, _Envelope)
     version = envelope.api_version
     if version not in (API_VERSION, *EARLIER):
         message = f"this snapshot is written as {version}, and this schedctl reads {API_VERSION}"
-        raise Damaged(message, ("apiVersion",), "upgrade schedctl, or take the snapshot with this one")
-    header: Header = _decoded(envelope.metadata, Header, "metadata")
+        raise DamagedSnapshot(message, ("apiVersion",), "upgrade schedctl, or take the snapshot with this one")
+    header: Header = _decode(envelope.metadata, Header, "metadata")
     if not len(envelope.objects):
         hint = "the file may have been cut short; take the snapshot again"
-        raise Damaged("the field is required", ("objects",), hint)
+        raise DamagedSnapshot("the field is required", ("objects",), hint)
     found: list[tuple[Kind, list[Any]]] = []
     unknown, opening = {}, {}
     decoders = _decoders()
-    for name, text in _decoded(envelope.objects, dict[str, msgspec.Raw], "objects").items():
+    for name, text in _decode(envelope.objects, dict[str, msgspec.Raw], "objects").items():
         if name not in decoders:
             unknown[name] = header.counts.get(name, 0)
             continue
@@ -177,7 +177,7 @@ def decode(data: bytes | memoryview) -> Read:
         found.append((kind, objects))
         opening[name] = bytes(text).count(b"\n") - len(objects)
     known = [gap for gap in header.missing if gap.kind in decoders]  # a newer schedctl may read more kinds
-    return Read(
+    return ReadSnapshot(
         msgspec.structs.replace(header, missing=known),
         found,
         intact=_digest(envelope.objects) == header.digest,
@@ -199,15 +199,15 @@ def by_kind(objects: Iterable[tuple[Kind, Any]]) -> dict[str, list[Any]]:
     return found
 
 
-def _listed(name: str, objects: Sequence[Any]) -> bytes:
+def _encode_list(name: str, objects: Sequence[Any]) -> bytes:
     if name == "Pod":
-        return pods.encoded(objects, _encoded)
+        return pods.encode_list(objects, _encode_object)
     if name == "Node":
-        return nodes.encoded(objects, _encoded)
-    return b"[\n%s\n]" % b",\n".join(map(_encoded, objects))
+        return nodes.encode_list(objects, _encode_object)
+    return b"[\n%s\n]" % b",\n".join(map(_encode_object, objects))
 
 
-def _encoded(obj: Any) -> bytes:
+def _encode_object(obj: Any) -> bytes:
     try:
         return msgspec.json.encode(obj)
     except OverflowError:  # an integer beyond 64 bits, which some quantities are
@@ -218,7 +218,7 @@ def _digest(body: bytes | msgspec.Raw) -> str:
     return f"sha256:{hashlib.sha256(body).hexdigest()}"
 
 
-def _decoded(text: bytes | memoryview | msgspec.Raw, what: Any, *where: str) -> Any:
+def _decode(text: bytes | memoryview | msgspec.Raw, what: Any, *where: str) -> Any:
     """Return a part of a snapshot.
 
     Raises:
@@ -236,9 +236,9 @@ def _decoders() -> dict[str, tuple[Kind, Callable[[msgspec.Raw], list[Any]]]]:
     return plain | {"Pod": (plain["Pod"][0], pods.decode), "Node": (plain["Node"][0], nodes.decode)}
 
 
-def _damage(error: msgspec.ValidationError, *where: str) -> Damaged:
+def _damage(error: msgspec.ValidationError, *where: str) -> DamagedSnapshot:
     """Return what msgspec says of a value of the wrong type, with the field as far as it names it."""
     message, _, place = str(error).partition(" - at `$")
     place = place.removesuffix("`").partition("[...]")[0]
     steps = (int(index) if index else name for name, index in _STEP.findall(place))
-    return Damaged(f"{message[:1].lower()}{message[1:]}", (*where, *steps))
+    return DamagedSnapshot(f"{message[:1].lower()}{message[1:]}", (*where, *steps))

@@ -21,7 +21,7 @@ _LONGEST = 1 << 10
 _OTHERS = 0o077
 
 
-def refuse(path: Path, *, replace: bool) -> None:
+def check_writable(path: Path, *, replace: bool) -> None:
     """See to it that a file can be written, before any work is done.
 
     Raises:
@@ -39,10 +39,10 @@ def write(path: Path, data: bytes, *, replace: bool) -> None:
     """Write a file of mode 0600, in one go.
 
     Raises:
-        UsageError: see `refuse`; somebody else may have written it meanwhile.
+        UsageError: see `check_writable`; somebody else may have written it meanwhile.
         OSError: it cannot be written.
     """
-    refuse(path, replace=replace)
+    check_writable(path, replace=replace)
     target = path.resolve() if replace else path  # what a link points to is replaced, not the link
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE)
@@ -60,7 +60,7 @@ def write(path: Path, data: bytes, *, replace: bool) -> None:
             temporary.unlink()
 
 
-def key(path: Path) -> tuple[bytes, bool]:
+def load_key(path: Path) -> tuple[bytes, bool]:
     """Return the key in a file, and whether it was made just now because there was none.
 
     Raises:
@@ -84,7 +84,7 @@ def key(path: Path) -> tuple[bytes, bool]:
     return found, False
 
 
-def is_open(path: Path) -> bool:
+def is_readable_by_others(path: Path) -> bool:
     """Return whether anybody but its owner may read a file."""
     try:
         return os.name == "posix" and bool(path.stat().st_mode & _OTHERS)

@@ -8,9 +8,9 @@ from typing import Any, Final, get_args
 import msgspec
 
 from schedctl.snapshots import documents
-from schedctl.snapshots.allowing import allowed
+from schedctl.snapshots.allow_list import keep_allowed
 from schedctl.snapshots.headers import Header, Redaction
-from schedctl.snapshots.redacting import redacted
+from schedctl.snapshots.redaction import redact
 from schedctl.snapshots.tokens import fingerprint
 
 LEVELS: Final[tuple[Redaction, ...]] = ("none", "default", "strict")
@@ -30,7 +30,7 @@ def snapshot(header: Header, objects: Mapping[str, Sequence[Any]], level: Redact
     header = msgspec.structs.replace(header, redaction=level)
     if level == "none":
         return documents.encode(header, objects)
-    kept = {kind: [*map(allowed, found)] for kind, found in objects.items()}
+    kept = {kind: [*map(keep_allowed, found)] for kind, found in objects.items()}
     if level == "default":
         return documents.encode(header, kept)
     header = msgspec.structs.replace(
@@ -41,7 +41,7 @@ def snapshot(header: Header, objects: Mapping[str, Sequence[Any]], level: Redact
         scheduler_configuration="",
         configuration_left_out=bool(header.scheduler_configuration) or header.configuration_left_out,
     )
-    return documents.encode(header, redacted(kept, key))
+    return documents.encode(header, redact(kept, key))
 
 
 def as_sent(obj: Any) -> Any:

@@ -23,7 +23,7 @@ import msgspec
 
 from schedctl.api.meta import ObjectMeta, Time
 from schedctl.api.nodes import HOSTNAME, ContainerImage, Node, NodeSpec, NodeStatus
-from schedctl.snapshots.tables import Place, Table, is_tabled, written
+from schedctl.snapshots.tables import Place, Table, encode_tables, is_tabled
 
 _replace = msgspec.structs.replace
 
@@ -74,7 +74,7 @@ class Tables(msgspec.Struct, frozen=True, gc=False):
     nodes: list[Row] = []
 
 
-def encoded(nodes: Sequence[Any], encode: Callable[[Any], bytes]) -> bytes:
+def encode_list(nodes: Sequence[Any], encode: Callable[[Any], bytes]) -> bytes:
     """Return nodes as JSON: tables and rows of structs, a plain list of anything else.
 
     Args:
@@ -112,7 +112,7 @@ def encoded(nodes: Sequence[Any], encode: Callable[[Any], bytes]) -> bytes:
         "specs": specs,
         "statuses": statuses,
     }
-    return written(tables, "nodes", rows)
+    return encode_tables(tables, "nodes", rows)
 
 
 _whole = msgspec.json.Decoder(list[Node])
@@ -129,12 +129,12 @@ def decode(text: msgspec.Raw) -> list[Node]:
         return _whole.decode(text)
     tables = _tabled.decode(text)
     try:
-        return _joined(tables)
+        return _join(tables)
     except IndexError:
         raise msgspec.ValidationError("A row has a place that is in no table - at `$.nodes`") from None
 
 
-def _joined(tables: Tables) -> list[Node]:
+def _join(tables: Tables) -> list[Node]:
     """Return the nodes of tables.
 
     Raises:

@@ -26,7 +26,7 @@ from schedctl.api.meta import ObjectMeta, Time
 from schedctl.api.pod_texts import PodTexts
 from schedctl.api.pods import Pod, PodSpec, PodStatus
 from schedctl.api.sharing import Sharing
-from schedctl.snapshots.tables import Place, Table, is_tabled, written
+from schedctl.snapshots.tables import Place, Table, encode_tables, is_tabled
 
 _replace = msgspec.structs.replace
 
@@ -85,7 +85,7 @@ class Tables(msgspec.Struct, frozen=True, gc=False):
     pods: list[Row] = []
 
 
-def encoded(pods: Sequence[Any], encode: Callable[[Any], bytes]) -> bytes:
+def encode_list(pods: Sequence[Any], encode: Callable[[Any], bytes]) -> bytes:
     """Return pods as JSON: tables and rows of structs, a plain list of anything else.
 
     Args:
@@ -126,7 +126,7 @@ def encoded(pods: Sequence[Any], encode: Callable[[Any], bytes]) -> bytes:
         "statuses": statuses,
         "dated": dated,
     }
-    return written(tables, "pods", rows)
+    return encode_tables(tables, "pods", rows)
 
 
 _listed = msgspec.json.Decoder(list[msgspec.Raw])
@@ -145,7 +145,7 @@ def decode(text: msgspec.Raw) -> list[Pod]:
         return _in_list(text)
     tables = _tabled.decode(text)
     try:
-        return _joined(tables)
+        return _join(tables)
     except IndexError:
         raise msgspec.ValidationError("A row has a place that is in no table - at `$.pods`") from None
 
@@ -160,14 +160,16 @@ def _in_list(text: msgspec.Raw) -> list[Pod]:
         raise
 
 
-def _joined(tables: Tables) -> list[Pod]:
+def _join(tables: Tables) -> list[Pod]:
     """Return the pods of tables.
 
     Raises:
         IndexError: a row names a place that is in no table.
     """
     times, nodes, metadata, specs = tables.times, tables.nodes, tables.metadata, tables.specs
-    statuses = [_dated(tables.statuses[status], times, started, changed) for status, started, changed in tables.dated]
+    statuses = [
+        _with_times(tables.statuses[status], times, started, changed) for status, started, changed in tables.dated
+    ]
     return [
         Pod(
             metadata=_replace(metadata[meta], name=name, uid=uid, creation_timestamp=times[created]),
@@ -178,7 +180,7 @@ def _joined(tables: Tables) -> list[Pod]:
     ]
 
 
-def _dated(status: PodStatus, times: Sequence[str | None], started: int, changed: Sequence[int]) -> PodStatus:
+def _with_times(status: PodStatus, times: Sequence[str | None], started: int, changed: Sequence[int]) -> PodStatus:
     """Return a status with its times, which may be of fewer conditions than it has.
 
     Raises:

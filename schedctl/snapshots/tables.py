@@ -38,7 +38,7 @@ class Table(Generic[T]):
         return iter(self._known)
 
 
-def written(tables: Mapping[str, Iterable[bytes]], name: str, rows: Sequence[Any]) -> bytes:
+def encode_tables(tables: Mapping[str, Iterable[bytes]], name: str, rows: Sequence[Any]) -> bytes:
     """Return tables and rows as JSON.
 
     Args:

@@ -65,7 +65,7 @@ def fingerprint(key: bytes) -> str:
     return hashlib.sha256(b"schedctl snapshot key\0" + key).hexdigest()[:16]
 
 
-def unranked(text: str) -> str:
+def without_ranks(text: str) -> str:
     """Return a text with the ranks taken out of its tokens, by which those of two snapshots compare."""
     return _RANKED.sub(r"\1\2", text)
 
@@ -110,46 +110,46 @@ class Tokens:
         if text in WELL_KNOWN:
             return text
         if not self._settled:
-            self._made(text)
+            self._token(text)
             self.names[text] = text
             return text
         return self.names[text]
 
-    def _made(self, text: str) -> str:
+    def _token(self, text: str) -> str:
         """Return the token of a name: its own, or that of the beginning it has in common with others and the rest."""
         if text in WELL_KNOWN:
             return text
         if text in self._zones:
-            region, known = self._made(text.rpartition("-")[0]), self._known(self.parts, text)
+            region, known = self._token(text.rpartition("-")[0]), self._token_in(self.parts, text)
             marked, _, digest = known.rpartition("-")
             rank = _RANK.search(marked)
             return f"{region}-z{rank[0]}h{digest}" if self._settled and rank else text
         end = -1 if text in self._whole else text.find("-")
         while end >= 0:
             if text[:end] in self._beginnings:
-                return f"{self._made_alone(text[:end])}-{self._rest(text[end + 1 :])}"
+                return f"{self._single_token(text[:end])}-{self._rest(text[end + 1 :])}"
             end = text.find("-", end + 1)
-        return self._made_alone(text)
+        return self._single_token(text)
 
-    def _made_alone(self, text: str) -> str:
-        return text if text in WELL_KNOWN else self._known(self.parts, text)
+    def _single_token(self, text: str) -> str:
+        return text if text in WELL_KNOWN else self._token_in(self.parts, text)
 
     def _rest(self, text: str) -> str:
         """Return what stands for what follows a beginning: numbers stay, for those of StatefulSets are counted on."""
         if text and text < "0":
-            return f"-{self._made(text)}"
+            return f"-{self._token(text)}"
         found = _NUMBERED.fullmatch(text)
         if found is None or any(f"{text}-".startswith(f"{name}-") for name in self._numbered_names):
-            return self._made(text)
+            return self._token(text)
         number, more = found.groups()
         if more.startswith("-"):
             return f"{number}-{self._rest(more[1:])}"
         between = "" if not more else "." if more < "0" else "z"
-        return f"{number}{between}{self._made(more)}"
+        return f"{number}{between}{self._token(more)}"
 
     def namespace(self, text: str) -> str:
         """Return what stands for a namespace."""
-        return text if text in WELL_KNOWN else self._known(self.namespaces, text)
+        return text if text in WELL_KNOWN else self._token_in(self.namespaces, text)
 
     def uid(self, text: str) -> str:
         """Return what stands for a uid."""
@@ -160,9 +160,9 @@ class Tokens:
         self._rank(self.parts, str)
         self._rank(self.namespaces, lambda name: f"{name}/")
         self._settled = True
-        self.names.update({text: self._made(text) for text in self.names})
+        self.names.update({text: self._token(text) for text in self.names})
 
-    def _known(self, table: dict[str, str], text: str) -> str:
+    def _token_in(self, table: dict[str, str], text: str) -> str:
         if self._settled:
             return table[text]
         table[text] = text
@@ -188,12 +188,12 @@ def _beginnings(firsts: Iterable[str]) -> frozenset[str]:
         behind = {
             text[end + 1 :] for text in found for end, each in enumerate(text) if each == "-" and text[:end] in found
         }
-        behind |= {_unnumbered(text) for text in behind}
+        behind |= {_skip_numbers(text) for text in behind}
         new = {text for text in behind if text and not text.partition("-")[0].isdecimal()} - found
     return frozenset(found)
 
 
-def _unnumbered(text: str) -> str:
+def _skip_numbers(text: str) -> str:
     """Return what follows the numbers that a text begins with."""
     while found := _NUMBERED.fullmatch(text):
         text = found[2]

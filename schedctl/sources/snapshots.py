@@ -19,7 +19,7 @@ from schedctl.documents import json_values
 from schedctl.documents.findings import Finding, dotted, place_in, printable, quoted
 from schedctl.errors import InputError, Problem
 from schedctl.snapshots import documents
-from schedctl.snapshots.documents import Damaged, Read
+from schedctl.snapshots.documents import DamagedSnapshot, ReadSnapshot
 from schedctl.snapshots.headers import Header
 from schedctl.sources import files
 
@@ -39,7 +39,7 @@ class File(NamedTuple):
     name: str
     size: int
     data: bytes
-    read: Read
+    read: ReadSnapshot
 
 
 def load(name: str) -> File:
@@ -86,11 +86,11 @@ def _load(name: str) -> File:
     return File(name, size, data, content)
 
 
-def read(data: bytes | memoryview) -> tuple[Read | None, list[Finding]]:
+def read(data: bytes | memoryview) -> tuple[ReadSnapshot | None, list[Finding]]:
     """Return what a snapshot holds, None where it cannot be read, and what is wrong with it."""
     try:
         content = documents.decode(data)
-    except Damaged as damage:
+    except DamagedSnapshot as damage:
         return None, [Finding(damage.path, damage.message, damage.hint)]
     except RecursionError:
         return None, [Finding(("objects",), "nested too deeply")]

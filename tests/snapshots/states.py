@@ -18,8 +18,8 @@ from schedctl.api.kinds import Kind
 from schedctl.api.meta import key_of
 from schedctl.conformance.cases import Case
 from schedctl.snapshots import documents
-from schedctl.snapshots.allowing import allowed
-from schedctl.snapshots.redacting import Redaction
+from schedctl.snapshots.allow_list import keep_allowed
+from schedctl.snapshots.redaction import Redaction
 from schedctl.sources import Manifests
 
 ROOT = Path(__file__).parents[2]
@@ -43,9 +43,9 @@ def objects_of(manifests: Manifests) -> Objects:
     return [(one.kind, one.object) for one in manifests.objects]
 
 
-def kept(objects: Iterable[tuple[Kind, Any]]) -> Objects:
+def keep(objects: Iterable[tuple[Kind, Any]]) -> Objects:
     """What a snapshot keeps of objects."""
-    return [(kind, allowed(obj)) for kind, obj in objects]
+    return [(kind, keep_allowed(obj)) for kind, obj in objects]
 
 
 def cases(family: Path, count: int) -> Iterator[Case]:

@@ -15,9 +15,9 @@ from schedctl.api.meta import ObjectMeta
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Container, Pod, PodSpec, ResourceRequirements
 from schedctl.snapshots import documents
-from schedctl.snapshots.documents import Damaged
+from schedctl.snapshots.documents import DamagedSnapshot
 from schedctl.snapshots.headers import Header
-from tests.snapshots.states import kept, objects_of, state
+from tests.snapshots.states import keep, objects_of, state
 
 NODES = [Node(metadata=ObjectMeta(name=name)) for name in ("c", "a", "b")]
 POD = Pod(metadata=ObjectMeta(name="web", namespace="shop"))
@@ -25,9 +25,9 @@ SNAPSHOT = documents.encode(Header(tool_version="1"), {"Pod": [POD], "Node": NOD
 
 
 def test_the_same_state_gives_the_same_bytes():
-    objects = documents.by_kind(kept(objects_of(state("fixtures/clusters/shop"))))
+    objects = documents.by_kind(keep(objects_of(state("fixtures/clusters/shop"))))
     assert documents.encode(Header(), objects) == documents.encode(Header(), objects)
-    assert documents.packed(SNAPSHOT) == documents.packed(SNAPSHOT)
+    assert documents.pack(SNAPSHOT) == documents.pack(SNAPSHOT)
 
 
 def test_the_time_is_in_the_header_alone():
@@ -39,7 +39,7 @@ def test_the_time_is_in_the_header_alone():
 
 
 def test_a_packed_snapshot_does_not_say_when_it_was_packed():
-    packed = documents.packed(SNAPSHOT)
+    packed = documents.pack(SNAPSHOT)
     assert packed[4:8] == bytes(4)
     assert gzip.decompress(packed) == SNAPSHOT
 
@@ -108,14 +108,14 @@ def test_objects_of_kinds_that_a_newer_schedctl_reads_are_counted():
 )
 def test_what_is_of_the_wrong_type_is_named(before, after, path, message):
     assert before in SNAPSHOT
-    with pytest.raises(Damaged) as caught:
+    with pytest.raises(DamagedSnapshot) as caught:
         documents.decode(SNAPSHOT.replace(before, after, 1))
     assert caught.value.path == path
     assert caught.value.message.startswith(message)
 
 
 def test_a_newer_version_is_named_with_what_to_do():
-    with pytest.raises(Damaged) as caught:
+    with pytest.raises(DamagedSnapshot) as caught:
         documents.decode(SNAPSHOT.replace(b"schedctl.dev/v1alpha2", b"schedctl.dev/v1beta1", 1))
     assert "schedctl.dev/v1beta1" in caught.value.message
     assert "upgrade schedctl" in caught.value.hint
@@ -124,7 +124,7 @@ def test_a_newer_version_is_named_with_what_to_do():
 @given(st.binary(max_size=40), st.integers(0, len(SNAPSHOT)), st.integers(0, 60))
 def test_damage_ends_in_an_error_that_is_expected(noise, at, gone):
     damaged = SNAPSHOT[:at] + noise + SNAPSHOT[at + gone :]
-    with suppress(Damaged, msgspec.DecodeError, UnicodeDecodeError):
+    with suppress(DamagedSnapshot, msgspec.DecodeError, UnicodeDecodeError):
         documents.decode(damaged)
 
 

@@ -59,14 +59,14 @@ def test_a_dangling_link_is_there_already(tmp_path):
 def test_where_nothing_can_be_written_is_said_first(tmp_path, path, message):
     (tmp_path / "folder").mkdir()
     with pytest.raises(UsageError, match=message):
-        files.refuse(tmp_path / path, replace=True)
+        files.check_writable(tmp_path / path, replace=True)
 
 
 def test_what_cannot_be_finished_leaves_nothing_behind(tmp_path, monkeypatch):
-    def broken(descriptor):
+    def fail(descriptor):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("os.fsync", broken)
+    monkeypatch.setattr("os.fsync", fail)
     with pytest.raises(OSError, match="No space left"):
         files.write(tmp_path / "s.json", b"x", replace=False)
     assert list(tmp_path.iterdir()) == []
@@ -74,8 +74,8 @@ def test_what_cannot_be_finished_leaves_nothing_behind(tmp_path, monkeypatch):
 
 def test_a_key_is_made_once(tmp_path):
     path = tmp_path / "key"
-    first, made = files.key(path)
-    again, anew = files.key(path)
+    first, made = files.load_key(path)
+    again, anew = files.load_key(path)
     assert (made, anew) == (True, False)
     assert first == again
     assert mode(path) == 0o600
@@ -86,17 +86,17 @@ def test_what_is_not_what_a_key_looks_like_is_none(tmp_path, text):
     path = tmp_path / "key"
     path.write_text(text)
     with pytest.raises(UsageError, match="holds no key"):
-        files.key(path)
+        files.load_key(path)
 
 
 def test_a_key_that_cannot_be_read_is_said(tmp_path):
     with pytest.raises(UsageError, match="cannot be read"):
-        files.key(tmp_path)
+        files.load_key(tmp_path)
 
 
 def test_a_key_that_others_may_read_is_open(tmp_path):
     path = tmp_path / "key"
-    files.key(path)
-    assert not files.is_open(path)
+    files.load_key(path)
+    assert not files.is_readable_by_others(path)
     path.chmod(0o640)
-    assert files.is_open(path)
+    assert files.is_readable_by_others(path)

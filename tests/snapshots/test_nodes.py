@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from schedctl.api.meta import ObjectMeta
 from schedctl.api.nodes import HOSTNAME, ContainerImage, Node, NodeCondition, NodeSpec, NodeStatus, Taint
 from schedctl.snapshots import nodes
-from tests.snapshots.states import CORPUS, cases, kept, objects_in, objects_of, state
+from tests.snapshots.states import CORPUS, cases, keep, objects_in, objects_of, state
 
 NAMES = st.sampled_from(["", "a", "b"])
 LABELS = st.none() | st.dictionaries(st.sampled_from(["a", HOSTNAME, "z"]), NAMES, max_size=3)
@@ -39,23 +39,23 @@ NODES = st.builds(
 )
 
 
-def written_and_read(some: list[Node]) -> list[Node]:
-    return nodes.decode(msgspec.Raw(nodes.encoded(some, msgspec.json.encode)))
+def round_trip(some: list[Node]) -> list[Node]:
+    return nodes.decode(msgspec.Raw(nodes.encode_list(some, msgspec.json.encode)))
 
 
 @given(st.lists(NODES, max_size=6))
 def test_what_is_written_is_read(some):
-    read = written_and_read(some)
+    read = round_trip(some)
     assert read == some
     assert [[*(node.metadata.labels or {})] for node in read] == [[*(node.metadata.labels or {})] for node in some]
 
 
 def test_nodes_of_fixtures_and_cases_are_read_as_they_were():
-    objects = kept(objects_of(state("fixtures/clusters")))
-    objects += [each for family in CORPUS for case in cases(family, 5) for each in kept(objects_in(case))]
+    objects = keep(objects_of(state("fixtures/clusters")))
+    objects += [each for family in CORPUS for case in cases(family, 5) for each in keep(objects_in(case))]
     some = [obj for _, obj in objects if isinstance(obj, Node)]
     assert len(some) > 100
-    assert written_and_read(some) == some
+    assert round_trip(some) == some
 
 
 def test_nodes_that_differ_in_what_they_are_called_share_all_else():
@@ -67,9 +67,9 @@ def test_nodes_that_differ_in_what_they_are_called_share_all_else():
         )
 
     some = [node("a"), node("b")]
-    tables = msgspec.json.decode(nodes.encoded(some, msgspec.json.encode), type=nodes.Tables)
+    tables = msgspec.json.decode(nodes.encode_list(some, msgspec.json.encode), type=nodes.Tables)
     assert [len(each) for each in (tables.metadata, tables.specs, tables.statuses, tables.images)] == [1, 1, 1, 1]
-    a, b = written_and_read(some)
+    a, b = round_trip(some)
     assert a.status is b.status
     assert [a, b] == some
 
@@ -77,14 +77,14 @@ def test_nodes_that_differ_in_what_they_are_called_share_all_else():
 def test_an_image_on_many_nodes_is_written_once():
     images = [ContainerImage(names=[f"app:{number}"]) for number in range(3)]
     some = [Node(status=NodeStatus(images=[each for each in images if each is not left])) for left in images]
-    text = nodes.encoded(some, msgspec.json.encode)
+    text = nodes.encode_list(some, msgspec.json.encode)
     assert [text.count(b"app:%d" % number) for number in range(3)] == [1, 1, 1]
     assert nodes.decode(msgspec.Raw(text)) == some
 
 
 def test_nodes_as_an_api_server_sent_them_stay_a_list():
     sent = {"metadata": {"name": "a", "uid": "1"}, "spec": {"podCIDR": "10.0.0.0/24"}}
-    text = nodes.encoded([sent], msgspec.json.encode)
+    text = nodes.encode_list([sent], msgspec.json.encode)
     assert msgspec.json.decode(text) == [sent]
     assert nodes.decode(msgspec.Raw(text)) == [msgspec.convert(sent, Node)]
 

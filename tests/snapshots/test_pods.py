@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from schedctl.api.meta import ObjectMeta
 from schedctl.api.pods import Pod, PodCondition, PodSpec, PodStatus
 from schedctl.snapshots import pods
-from tests.snapshots.states import CORPUS, cases, kept, objects_in, objects_of, state
+from tests.snapshots.states import CORPUS, cases, keep, objects_in, objects_of, state
 
 TIMES = st.sampled_from([None, "2026-03-01T10:00:00Z", "2026-03-01T10:00:01Z"])
 NAMES = st.sampled_from(["", "a", "b"])
@@ -29,21 +29,21 @@ PODS = st.builds(
 )
 
 
-def written_and_read(some: list[Pod]) -> list[Pod]:
-    return pods.decode(msgspec.Raw(pods.encoded(some, msgspec.json.encode)))
+def round_trip(some: list[Pod]) -> list[Pod]:
+    return pods.decode(msgspec.Raw(pods.encode_list(some, msgspec.json.encode)))
 
 
 @given(st.lists(PODS, max_size=6))
 def test_what_is_written_is_read(some):
-    assert written_and_read(some) == some
+    assert round_trip(some) == some
 
 
 def test_pods_of_fixtures_and_cases_are_read_as_they_were():
-    objects = kept(objects_of(state("fixtures/clusters")))
-    objects += [each for family in CORPUS for case in cases(family, 5) for each in kept(objects_in(case))]
+    objects = keep(objects_of(state("fixtures/clusters")))
+    objects += [each for family in CORPUS for case in cases(family, 5) for each in keep(objects_in(case))]
     some = [obj for _, obj in objects if isinstance(obj, Pod)]
     assert len(some) > 100
-    assert written_and_read(some) == some
+    assert round_trip(some) == some
 
 
 def test_pods_that_differ_in_name_node_and_time_take_a_row_each_and_share_what_they_hold():
@@ -57,23 +57,23 @@ def test_pods_that_differ_in_name_node_and_time_take_a_row_each_and_share_what_t
 
     time = "2026-03-01T10:00:0%sZ"
     some = [pod("a", "x", time % 0), pod("b", "y", time % 1), pod("c", "", time % 2)]
-    text = pods.encoded(some, msgspec.json.encode)
+    text = pods.encode_list(some, msgspec.json.encode)
     tables = msgspec.json.decode(text, type=pods.Tables)
     assert (len(tables.metadata), len(tables.specs), len(tables.statuses), len(tables.pods)) == (1, 1, 1, 3)
-    a, b, _ = pods.decode(msgspec.Raw(pods.encoded([*some[:2], some[1]], msgspec.json.encode)))
+    a, b, _ = pods.decode(msgspec.Raw(pods.encode_list([*some[:2], some[1]], msgspec.json.encode)))
     assert a.metadata.labels is b.metadata.labels
     assert a.spec.node_selector is b.spec.node_selector
 
 
 def test_pods_on_no_node_with_equal_specs_share_the_spec():
     made = [Pod(metadata=ObjectMeta(name=name), spec=PodSpec(priority=7)) for name in "ab"]
-    a, b = written_and_read(made)
+    a, b = round_trip(made)
     assert a.spec is b.spec
 
 
 def test_pods_as_an_api_server_sent_them_stay_a_list():
     sent = {"metadata": {"name": "a", "uid": "1"}, "spec": {"nodeName": "x", "hostname": "h"}}
-    text = pods.encoded([sent], msgspec.json.encode)
+    text = pods.encode_list([sent], msgspec.json.encode)
     assert msgspec.json.decode(text) == [sent]
     assert pods.decode(msgspec.Raw(text)) == [msgspec.convert(sent, Pod)]
 

@@ -13,7 +13,7 @@ from schedctl.api.kinds import named
 from schedctl.api.storage import claim_name
 from schedctl.framework import csi_migration
 from schedctl.framework.csi_migration import BETA_ZONE, ZONE, UntranslatableError
-from schedctl.snapshots.redacting import redacted
+from schedctl.snapshots.redaction import redact
 
 KEY = b"a key of sixteen or more bytes"
 NODE_SELECTOR_TERMS = "nodeSelectorTerms"
@@ -22,7 +22,7 @@ NODE_SELECTOR_TERMS = "nodeSelectorTerms"
 def hidden(**written):
     """Objects after redaction, by kind; each is written as a file has it."""
     objects = {kind: [msgspec.convert(one, named(kind).struct) for one in found] for kind, found in written.items()}
-    return redacted(objects, KEY)
+    return redact(objects, KEY)
 
 
 def pod(name: str = "web", **spec):

@@ -27,18 +27,18 @@ from schedctl.explain import explanations
 from schedctl.scheduler import Scheduler
 from schedctl.session.explain import answers
 from schedctl.snapshots import documents
-from schedctl.snapshots.redacting import KEPT, redacted
-from schedctl.snapshots.rewriting import fields_of, holds_text, structs_in
-from schedctl.snapshots.tokens import WELL_KNOWN, Tokens, is_token, unranked
+from schedctl.snapshots.redaction import KEPT, redact
+from schedctl.snapshots.rewriters import fields_of, holds_text, structs_in
+from schedctl.snapshots.tokens import WELL_KNOWN, Tokens, is_token, without_ranks
 from schedctl.workloads.clusters import assemble, every_pod
-from tests.snapshots.states import CORPUS, KEY, Objects, Redacted, cases, kept, objects_in, objects_of, raw, state
+from tests.snapshots.states import CORPUS, KEY, Objects, Redacted, cases, keep, objects_in, objects_of, raw, state
 
 WORKLOADS = ("CronJob", "DaemonSet", "Deployment", "Job", "ReplicaSet", "StatefulSet")
 _GENERATED = re.compile(r"(…-[a-z0-9-]+-)[a-z0-9]{5}\b")
 """The random end of a claim that is yet to be made, which is made up of its name."""
 
 
-def told(objects: Objects) -> list[str]:
+def explain_all(objects: Objects) -> list[str]:
     """Everything that is explained of a state, as JSON: each pod of it, and the next pod of each workload."""
     assembled = assemble(obj for _, obj in objects)
     scheduler = Scheduler(assembled.cluster, loading.default())
@@ -53,16 +53,16 @@ def told(objects: Objects) -> list[str]:
 
 @pytest.mark.parametrize("cluster", ["shop", "lab"])
 def test_every_explanation_of_a_fixture_stays(cluster):
-    objects = kept(objects_of(state(f"fixtures/clusters/{cluster}", "fixtures/workloads")))
+    objects = keep(objects_of(state(f"fixtures/clusters/{cluster}", "fixtures/workloads")))
     hidden = Redacted(objects)
-    before, after = told(objects), [hidden.back(each) for each in told(hidden.objects)]
+    before, after = explain_all(objects), [hidden.back(each) for each in explain_all(hidden.objects)]
     assert len(before) > 30
     assert [json.loads(each) for each in after] == [json.loads(each) for each in before]
 
 
 def test_what_is_left_out_by_default_changes_no_explanation():
     objects = objects_of(state("fixtures/clusters/shop", "fixtures/pods"))
-    assert told(kept(objects)) == told(objects)
+    assert explain_all(keep(objects)) == explain_all(objects)
 
 
 @pytest.mark.parametrize("family", CORPUS, ids=lambda path: path.name.removesuffix(".jsonl.gz"))
@@ -70,16 +70,16 @@ def test_every_answer_of_the_corpus_stays(family):
     for case in cases(family, 4):
         if "addedAffinity" in case.config:
             continue  # a configuration that has names of its own is left out of a strict snapshot
-        objects = kept(objects_in(case))
+        objects = keep(objects_in(case))
         hidden = Redacted(objects)
         asked = [hidden.keys[key] for key in case.pods] if case.pods else None
-        before = asking(case, objects, case.pods)
-        assert before == asking(case, objects_in(case), case.pods), case.id
-        after = asking(case, hidden.objects, asked)
+        before = question(case, objects, case.pods)
+        assert before == question(case, objects_in(case), case.pods), case.id
+        after = question(case, hidden.objects, asked)
         assert json.loads(hidden.back(json.dumps(after, ensure_ascii=False))) == before, case.id
 
 
-def asking(case: Case, objects: Objects, pods: list[str] | None):
+def question(case: Case, objects: Objects, pods: list[str] | None):
     """The answer to a case with other objects in it."""
     found = answer(msgspec.structs.replace(case, objects=raw(objects), pods=pods))
     found.pop("seconds")
@@ -89,7 +89,7 @@ def asking(case: Case, objects: Objects, pods: list[str] | None):
 # --- Nothing is left --------------------------------------------------------------------------------------------------
 
 
-class Filled:
+class FilledStructs:
     """An object of a kind in which every text is one of a kind, so that it is known where it comes from."""
 
     def __init__(self) -> None:
@@ -100,20 +100,20 @@ class Filled:
 
     def _value(self, hint, struct, name):
         info = msgspec.inspect.type_info(hint)
-        return self._made(info, struct, name)
+        return self._struct(info, struct, name)
 
-    def _made(self, info, struct, name):
+    def _struct(self, info, struct, name):
         match info:
             case msgspec.inspect.UnionType():
-                return self._made(
+                return self._struct(
                     next(one for one in info.types if not isinstance(one, msgspec.inspect.NoneType)), struct, name
                 )
             case msgspec.inspect.StructType():
                 return self.of(info.cls)
             case msgspec.inspect.ListType():
-                return [self._made(info.item_type, struct, name)]
+                return [self._struct(info.item_type, struct, name)]
             case msgspec.inspect.DictType():
-                return {self._text(struct, name): self._made(info.value_type, struct, name)}
+                return {self._text(struct, name): self._struct(info.value_type, struct, name)}
             case msgspec.inspect.StrType(pattern=str() as pattern):
                 return "2026-11-20T08:00:00Z" if "T(" in pattern else "1"
             case msgspec.inspect.StrType():
@@ -146,9 +146,9 @@ COMPARED = ("key", "operator", "effect")
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_no_text_is_left_but_what_is_listed(kind):
-    filled = Filled()
+    filled = FilledStructs()
     obj = filled.of(kind.struct)
-    written = msgspec.json.encode(redacted({kind.name: [obj]}, KEY)).decode()
+    written = msgspec.json.encode(redact({kind.name: [obj]}, KEY)).decode()
     left = {place for text, place in filled.fields.items() if text in written}
     listed = {(struct, name) for struct, names in KEPT.items() for name in names.split()}
     surprising = {
@@ -185,7 +185,7 @@ def test_every_field_that_is_listed_is_there_and_holds_text():
 
 @pytest.mark.parametrize("cluster", ["shop", "lab"])
 def test_no_name_of_a_fixture_is_in_the_bytes(cluster):
-    objects = kept(objects_of(state(f"fixtures/clusters/{cluster}")))
+    objects = keep(objects_of(state(f"fixtures/clusters/{cluster}")))
     hidden = Redacted(objects)
     written = msgspec.json.encode([obj for _, obj in hidden.objects]).decode()
     names = {name for _, obj in objects for name in names_in(obj)}
@@ -248,8 +248,8 @@ def test_the_token_of_a_name_that_is_made_of_others_is_made_of_theirs(names, mad
     tokens = tokens_of(names | {"-".join(parts) for parts in made} | {part for parts in made for part in parts}, made)
     for parts in made:
         *firsts, last = parts
-        told = [*map(tokens.name, firsts), last if last.isdecimal() else tokens.name(last)]
-        assert tokens.name("-".join(parts)) == "-".join(told)
+        tokens_of_parts = [*map(tokens.name, firsts), last if last.isdecimal() else tokens.name(last)]
+        assert tokens.name("-".join(parts)) == "-".join(tokens_of_parts)
 
 
 def tokens_of(names, made) -> Tokens:
@@ -281,7 +281,7 @@ def test_the_first_by_name_of_nodes_that_are_called_like_a_stateful_set_stays():
             for n in range(4)
         ],
     }
-    tokens = {name: node.metadata.name for name, node in zip(names, redacted(objects, KEY)["Node"], strict=True)}
+    tokens = {name: node.metadata.name for name, node in zip(names, redact(objects, KEY)["Node"], strict=True)}
     assert sorted(names, key=tokens.__getitem__) == sorted(names)
 
 
@@ -303,7 +303,7 @@ def test_tokens_of_one_key_are_the_same_but_for_their_ranks():
             tokens.name(name)
         tokens.settle()
     assert first.name("web") != second.name("web")
-    assert unranked(first.name("web")) == unranked(second.name("web"))
+    assert without_ranks(first.name("web")) == without_ranks(second.name("web"))
 
 
 def test_another_key_gives_other_tokens():
@@ -311,7 +311,7 @@ def test_another_key_gives_other_tokens():
     for tokens in (first, second):
         tokens.name("web")
         tokens.settle()
-    assert unranked(first.name("web")) != unranked(second.name("web"))
+    assert without_ranks(first.name("web")) != without_ranks(second.name("web"))
 
 
 def test_a_name_that_was_not_met_has_no_token():
@@ -331,7 +331,7 @@ def test_a_name_that_was_not_met_has_no_token():
 def test_images_are_normalised_alike(of, alike):
     """ImageLocality takes an image without a tag for the latest; so it must after redaction."""
     pods = [pod_of(of), pod_of(alike), pod_of(f"{of}:1.25")]
-    first, second, other = (pod.spec.containers[0].image for pod in redacted({"Pod": pods}, KEY)["Pod"])
+    first, second, other = (pod.spec.containers[0].image for pod in redact({"Pod": pods}, KEY)["Pod"])
     assert second == f"{first}:latest"
     assert not other.startswith(first)
     assert ":" in other
@@ -342,5 +342,5 @@ def pod_of(image: str):
 
 
 def test_the_same_objects_and_key_give_the_same_bytes():
-    objects = documents.by_kind(kept(objects_of(state("fixtures/clusters/lab"))))
-    assert msgspec.json.encode(redacted(objects, KEY)) == msgspec.json.encode(redacted(objects, KEY))
+    objects = documents.by_kind(keep(objects_of(state("fixtures/clusters/lab"))))
+    assert msgspec.json.encode(redact(objects, KEY)) == msgspec.json.encode(redact(objects, KEY))

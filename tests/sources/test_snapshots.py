@@ -27,7 +27,7 @@ def load(tmp_path, *texts: bytes, names=("one.txt", "two.txt")):
     return sources.load(paths)
 
 
-@pytest.mark.parametrize("text", [SNAPSHOT, documents.packed(SNAPSHOT)], ids=["plain", "packed"])
+@pytest.mark.parametrize("text", [SNAPSHOT, documents.pack(SNAPSHOT)], ids=["plain", "packed"])
 def test_a_snapshot_is_read_whatever_its_file_is_called(tmp_path, text):
     found = load(tmp_path, text)
     assert [one.object for one in found.objects] == [POD, *NODES]
@@ -122,8 +122,8 @@ def test_what_is_damaged_is_refused_by_field(tmp_path, text, path, message):
     "text",
     [
         pytest.param(SNAPSHOT[:200], id="cut short"),
-        pytest.param(documents.packed(SNAPSHOT)[:100], id="packed and cut short"),
-        pytest.param(documents.packed(SNAPSHOT)[:50] + b"garbage" * 9, id="packed and damaged"),
+        pytest.param(documents.pack(SNAPSHOT)[:100], id="packed and cut short"),
+        pytest.param(documents.pack(SNAPSHOT)[:50] + b"garbage" * 9, id="packed and damaged"),
         pytest.param(SNAPSHOT.replace(b'["a",', b'["\xff",'), id="not UTF-8"),
         pytest.param(SNAPSHOT.replace(b'["a",', b'["\\ud800",'), id="half a character"),
         pytest.param(b"", id="empty"),

@@ -18,11 +18,11 @@ import msgspec
 from schedctl.api.kinds import KINDS
 from schedctl.api.meta import controller_of, key_of
 from schedctl.errors import UsageError
-from schedctl.snapshots.allowing import allowed
-from schedctl.snapshots.documents import Read
+from schedctl.snapshots.allow_list import keep_allowed
+from schedctl.snapshots.documents import ReadSnapshot
 from schedctl.snapshots.headers import Header
 from schedctl.snapshots.reports import Change, FieldChange, KindCounts, ObjectChange, Side, SnapshotDiff, Summary
-from schedctl.snapshots.tokens import unranked
+from schedctl.snapshots.tokens import without_ranks
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NAMES = ("name", "type", "key", "containerPort", "kind")
@@ -30,7 +30,7 @@ _NAMES = ("name", "type", "key", "containerPort", "kind")
 _NOT_COMPARED = frozenset(("counts", "digest", "key", "taken"))
 
 
-def diff(before: tuple[str, Read], after: tuple[str, Read], *, fail: bool) -> SnapshotDiff:
+def diff(before: tuple[str, ReadSnapshot], after: tuple[str, ReadSnapshot], *, fail: bool) -> SnapshotDiff:
     """Return what differs between two snapshots.
 
     Args:
@@ -106,14 +106,14 @@ def _comparable(first: Header, second: Header) -> None:
     raise UsageError("one of them is redacted strictly and the other is not", hint)
 
 
-def _objects(read: Read, *, hashed: bool) -> dict[str, dict[str, Any]]:
+def _objects(read: ReadSnapshot, *, hashed: bool) -> dict[str, dict[str, Any]]:
     """Return the objects by kind and key, no more of them than a snapshot keeps by default."""
     found: dict[str, dict[str, Any]] = {}
     for kind, objects in read.objects:
         if read.header.redaction == "none":
-            objects = [*map(allowed, objects)]
+            objects = [*map(keep_allowed, objects)]
         if hashed:
-            text = unranked(msgspec.json.encode(objects).decode())
+            text = without_ranks(msgspec.json.encode(objects).decode())
             objects = msgspec.json.decode(text, type=list[kind.struct])  # type: ignore[name-defined]
         found[kind.name] = {key_of(obj) or str(number): obj for number, obj in enumerate(objects)}
     return found

@@ -11,7 +11,7 @@ from schedctl.api.nodes import Node, NodeSpec, Taint
 from schedctl.api.pods import Container, Pod, PodSpec
 from schedctl.api.workloads import Service
 from schedctl.errors import UsageError
-from schedctl.snapshots import comparing, documents, levels
+from schedctl.snapshots import comparison, documents, levels
 from schedctl.snapshots.headers import Header
 from schedctl.snapshots.reports import Change
 
@@ -39,7 +39,7 @@ def diff(before, after, *, level="default", keys=(KEY, KEY), missing=(), fail=Fa
             found.setdefault(type(obj).__name__, []).append(obj)
         text = levels.snapshot(Header(missing=list(missing)), found, level, key)
         sides.append(("s.json", documents.decode(text)))
-    return comparing.diff(*sides, fail=fail)
+    return comparison.diff(*sides, fail=fail)
 
 
 def test_objects_come_and_go():
@@ -63,9 +63,9 @@ def test_items_that_have_names_are_compared_by_name():
 
 def test_items_that_have_names_and_are_in_another_order_are_told_by_name():
     (one,) = diff([pod("web", "app", "old", "sidecar")], [pod("web", "sidecar", "app")]).results
-    told = [(each.path, each.before, each.after) for each in one.fields]
-    assert told[-1] == ("spec.containers", ["app", "sidecar"], ["sidecar", "app"])
-    assert [path for path, _, _ in told[:-1]] == ["spec.containers[name=old]"]
+    explanations = [(each.path, each.before, each.after) for each in one.fields]
+    assert explanations[-1] == ("spec.containers", ["app", "sidecar"], ["sidecar", "app"])
+    assert [path for path, _, _ in explanations[:-1]] == ["spec.containers[name=old]"]
 
 
 def test_items_that_have_none_are_compared_in_order():
@@ -120,14 +120,14 @@ def test_names_and_hashes_do_not_compare():
     plain = documents.decode(levels.snapshot(Header(), {"Node": [node("a")]}, "default"))
     hashed = documents.decode(levels.snapshot(Header(), {"Node": [node("a")]}, "strict", KEY))
     with pytest.raises(UsageError, match="redacted strictly"):
-        comparing.diff(("a", plain), ("b", hashed), fail=False)
+        comparison.diff(("a", plain), ("b", hashed), fail=False)
 
 
 def test_what_is_not_redacted_compares_with_what_is():
     sent = {"metadata": {"name": "a", "uid": "a", "annotations": {"note": "x"}}, "spec": {}, "status": {}}
     raw = documents.decode(levels.snapshot(Header(), {"Node": [sent]}, "none"))
     plain = documents.decode(levels.snapshot(Header(), {"Node": [node("a")]}, "default"))
-    report = comparing.diff(("a", raw), ("b", plain), fail=False)
+    report = comparison.diff(("a", raw), ("b", plain), fail=False)
     assert report.results == []
     assert [field.path for field in report.header] == ["metadata.redaction"]
 

@@ -23,9 +23,9 @@ from schedctl.api.pods import (
     VolumeMount,
 )
 from schedctl.snapshots import documents
-from schedctl.snapshots.allowing import allowed
+from schedctl.snapshots.allow_list import keep_allowed
 from schedctl.snapshots.headers import Header
-from tests.snapshots.states import CORPUS, ROOT, cases, kept, objects_in, objects_of, state
+from tests.snapshots.states import CORPUS, ROOT, cases, keep, objects_in, objects_of, state
 
 SECRET = "hunter2"
 STATE = {
@@ -96,7 +96,7 @@ STATE = {
 
 
 def snapshot_of(manifests) -> bytes:
-    return documents.encode(Header(), documents.by_kind(kept(objects_of(manifests))))
+    return documents.encode(Header(), documents.by_kind(keep(objects_of(manifests))))
 
 
 def test_what_is_secret_cannot_get_in():
@@ -110,10 +110,10 @@ def test_a_volume_of_which_only_its_name_would_be_left_is_not_kept():
     volumes = [Volume(name="kube-api-access-x1"), Volume(name="data", empty_dir=EmptyDirVolumeSource())]
     mounts = [VolumeMount(name="kube-api-access-x1"), VolumeMount(name="data", bind_mount_options=["exec"])]
     spec = PodSpec(volumes=volumes, containers=[Container(name="web", volume_mounts=mounts)])
-    kept_spec = allowed(Pod(spec=spec)).spec
+    kept_spec = keep_allowed(Pod(spec=spec)).spec
     assert kept_spec.volumes == volumes[1:]
     assert kept_spec.containers[0].volume_mounts == mounts[1:]
-    template = allowed(PodTemplate(template=PodTemplateSpec(spec=spec))).template
+    template = keep_allowed(PodTemplate(template=PodTemplateSpec(spec=spec))).template
     assert template.spec == spec, "templates compare with what somebody has written"
 
 
@@ -125,7 +125,7 @@ def test_templates_that_differ_in_a_note_only_still_differ():
     def template(note: str):
         text = json.dumps(STATE).replace(f'"token": "{SECRET}"', f'"token": "{note}"')
         found = objects_of(sources.load_text(text.encode(), "state.json"))
-        return next(allowed(obj).spec.template for kind, obj in found if kind.name == "Deployment")
+        return next(keep_allowed(obj).spec.template for kind, obj in found if kind.name == "Deployment")
 
     assert template("a") == template("a")
     assert template("a") != template("b")
@@ -133,17 +133,19 @@ def test_templates_that_differ_in_a_note_only_still_differ():
 
 @pytest.mark.parametrize("paths", [("fixtures/clusters/shop",), ("fixtures/clusters/lab",), ("fixtures/pods",)])
 def test_what_is_allowed_comes_back_as_it_was(paths):
-    objects = documents.by_kind(kept(objects_of(state(*paths))))
+    objects = documents.by_kind(keep(objects_of(state(*paths))))
     written = documents.encode(Header(), objects)
     read = documents.by_kind((kind, obj) for kind, found in documents.decode(written).objects for obj in found)
     assert read == objects
-    assert all(allowed(obj) == obj for found in read.values() for obj in found), "what is allowed once is allowed again"
+    assert all(keep_allowed(obj) == obj for found in read.values() for obj in found), (
+        "what is allowed once is allowed again"
+    )
 
 
 @pytest.mark.parametrize("family", CORPUS, ids=lambda path: path.name.removesuffix(".jsonl.gz"))
 def test_objects_of_the_corpus_come_back_as_they_were(family):
     for case in cases(family, 5):
-        objects = documents.by_kind(kept(objects_in(case)))
+        objects = documents.by_kind(keep(objects_in(case)))
         read = documents.decode(documents.encode(Header(), objects))
         assert read.intact
         assert documents.by_kind((kind, obj) for kind, found in read.objects for obj in found) == objects
@@ -171,8 +173,8 @@ def test_every_annotation_that_is_read_is_allowed():
 
 
 def test_a_digest_stands_for_the_notes_of_a_template():
-    kept = annotation_keys.compared({"b": "2", "a": "1", annotation_keys.RESTARTED: "now"})
-    assert kept == annotation_keys.compared({"a": "1", "b": "2"})
-    assert annotation_keys.compared(kept) == kept
+    keep = annotation_keys.compared({"b": "2", "a": "1", annotation_keys.RESTARTED: "now"})
+    assert keep == annotation_keys.compared({"a": "1", "b": "2"})
+    assert annotation_keys.compared(keep) == keep
     assert annotation_keys.compared({annotation_keys.RESTARTED: "now"}) is None
-    assert msgspec.json.encode(kept).count(b"sha256:") == 1
+    assert msgspec.json.encode(keep).count(b"sha256:") == 1

@@ -38,7 +38,7 @@ from schedctl.api.meta import (
     controller_of,
 )
 from schedctl.api.selectors import parse_int64
-from schedctl.snapshots.rewriting import Change, Rewriting, fields_of, holds_text, structs_in
+from schedctl.snapshots.rewriters import Rewrite, Rewriter, fields_of, holds_text, structs_in
 from schedctl.snapshots.tokens import Tokens
 
 _replace = msgspec.structs.replace
@@ -143,11 +143,11 @@ Objects = Mapping[str, Sequence[Any]]
 """Objects by name of a kind."""
 
 
-def redacted(objects: Objects, key: bytes) -> dict[str, list[Any]]:
+def redact(objects: Objects, key: bytes) -> dict[str, list[Any]]:
     """Return objects in which tokens stand for every name and value.
 
     Args:
-        objects: what a snapshot keeps of them, see `schedctl.snapshots.allowing`.
+        objects: what a snapshot keeps of them, see `schedctl.snapshots.allow_list`.
         key: of the hashes.
     """
     redaction = Redaction.of(objects, key)
@@ -167,12 +167,12 @@ class Redaction:
 
     def __init__(self, tokens: Tokens, compared: frozenset[str]) -> None:
         self.tokens, self._compared = tokens, compared
-        self._rewriting = Rewriting(self._fields(), self._structs())
+        self._rewriting = Rewriter(self._fields(), self._structs())
 
     @classmethod
     def of(cls, objects: Objects, key: bytes) -> Self:
         """Return the rules for the objects of a snapshot, all of whose names have tokens."""
-        redaction = cls(Tokens(key, _made(objects), _regional_zones(objects)), _compared_keys(objects))
+        redaction = cls(Tokens(key, _composed_names(objects), _regional_zones(objects)), _compared_keys(objects))
         for found in objects.values():
             for obj in found:
                 redaction(obj)
@@ -185,9 +185,9 @@ class Redaction:
 
     # -- rules -------------------------------------------------------------------
 
-    def _fields(self) -> dict[tuple[type[msgspec.Struct], str], Change]:
+    def _fields(self) -> dict[tuple[type[msgspec.Struct], str], Rewrite]:
         name = self.tokens.name
-        particular: dict[tuple[type[msgspec.Struct], str], Change] = {
+        particular: dict[tuple[type[msgspec.Struct], str], Rewrite] = {
             (ObjectMeta, "namespace"): self.tokens.namespace,
             (ObjectMeta, "generate_name"): self._prefix,
             (ObjectMeta, "uid"): self.tokens.uid,
@@ -225,7 +225,7 @@ class Redaction:
             (policies.PodDisruptionBudgetStatus, "disrupted_pods"): lambda pods: dict.fromkeys(map(name, pods)),
         }
         kept = {(struct, field) for struct, fields in KEPT.items() for field in fields.split()}
-        rules: dict[tuple[type[msgspec.Struct], str], Change] = {}
+        rules: dict[tuple[type[msgspec.Struct], str], Rewrite] = {}
         for struct in structs_in(*(kind.struct for kind in KINDS)):
             for field, hint in fields_of(struct).items():
                 if (struct, field) in particular:
@@ -238,31 +238,31 @@ class Redaction:
                     rules[struct, field] = self._anything
         return rules
 
-    def _structs(self) -> dict[type[msgspec.Struct], Change]:
+    def _structs(self) -> dict[type[msgspec.Struct], Rewrite]:
         requirements = (
             LabelSelectorRequirement,
             api.NodeSelectorRequirement,
             storage.TopologySelectorLabelRequirement,
         )
-        whole: dict[type[msgspec.Struct], Change] = dict.fromkeys(requirements, self._requirement)
+        whole: dict[type[msgspec.Struct], Rewrite] = dict.fromkeys(requirements, self._requirement)
         whole |= {
             each: lambda one: _replace(one, value=self._value(one.key, one.value))
             for each in (nodes.Taint, api.Toleration, devices.DeviceTaint, devices.DeviceToleration)
         }
-        whole[Namespace] = self._named(Namespace, self.tokens.namespace)
-        whole[storage.CSIDriver] = self._named(storage.CSIDriver, lambda text: text)
+        whole[Namespace] = self._rename_rule(Namespace, self.tokens.namespace)
+        whole[storage.CSIDriver] = self._rename_rule(storage.CSIDriver, lambda text: text)
         return whole
 
-    def _named(self, struct: type[msgspec.Struct], name: Callable[[str], str]) -> Change:
+    def _rename_rule(self, struct: type[msgspec.Struct], name: Callable[[str], str]) -> Rewrite:
         """Return the rule of a kind whose names are not like others: those of namespaces, or of drivers, which stay."""
 
-        def rewritten(obj: Any) -> Any:
+        def rewrite(obj: Any) -> Any:
             bare = _replace(obj, metadata=_replace(obj.metadata, name=""))
             change = self._rewriting.within(struct)
             after = change(bare) if change is not None else bare
             return _replace(after, metadata=_replace(after.metadata, name=name(obj.metadata.name)))
 
-        return rewritten
+        return rewrite
 
     # -- texts -------------------------------------------------------------------
 
@@ -375,7 +375,7 @@ class Redaction:
 # --- What names are made of -------------------------------------------------------------------------------------------
 
 
-def _made(objects: Objects) -> set[tuple[str, ...]]:
+def _composed_names(objects: Objects) -> set[tuple[str, ...]]:
     """Return what names are made of: those of StatefulSets' pods and claims, and of claims of ephemeral volumes."""
     made: set[tuple[str, ...]] = set()
     for pod in objects.get("Pod", ()):
@@ -421,10 +421,10 @@ def _compared_keys(objects: Objects) -> frozenset[str]:
             keys.add(one.key)
         return one
 
-    noting = Rewriting({}, {api.NodeSelectorRequirement: note})
+    collector = Rewriter({}, {api.NodeSelectorRequirement: note})
     for found in objects.values():
         for obj in found:
-            noting(obj)
+            collector(obj)
     return frozenset(keys)
 
 

@@ -13,11 +13,11 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
-Change = Callable[[Any], Any]
+Rewrite = Callable[[Any], Any]
 """From a value to what takes its place, itself where nothing does; the value is not None."""
 
 
-class Rewriting:
+class Rewriter:
     """Rules, as a function of objects.
 
     Args:
@@ -27,24 +27,24 @@ class Rewriting:
 
     def __init__(
         self,
-        fields: Mapping[tuple[type[msgspec.Struct], str], Change],
-        structs: Mapping[type[msgspec.Struct], Change] | None = None,
+        fields: Mapping[tuple[type[msgspec.Struct], str], Rewrite],
+        structs: Mapping[type[msgspec.Struct], Rewrite] | None = None,
     ) -> None:
         self._fields, self._structs = fields, structs or {}
-        self._known: dict[type[msgspec.Struct], Change | None] = {}
+        self._known: dict[type[msgspec.Struct], Rewrite | None] = {}
 
     def __call__(self, obj: Any) -> Any:
         """Return an object with every rule applied."""
         change = self.of(type(obj))
         return obj if change is None else change(obj)
 
-    def of(self, struct: type[msgspec.Struct]) -> Change | None:
+    def of(self, struct: type[msgspec.Struct]) -> Rewrite | None:
         """Return what changes objects of a type, None where no rule reaches."""
         if struct not in self._known:
             self._known[struct] = self._structs.get(struct) or self.within(struct)
         return self._known[struct]
 
-    def within(self, struct: type[msgspec.Struct]) -> Change | None:
+    def within(self, struct: type[msgspec.Struct]) -> Rewrite | None:
         """Return what changes the fields of objects of a type, whatever rule there is for them as a whole."""
         changes = [
             (name, change)
@@ -54,17 +54,17 @@ class Rewriting:
         if not changes:
             return None
 
-        def rewritten(obj: Any) -> Any:
-            changed = {}
+        def rewrite(obj: Any) -> Any:
+            replaced = {}
             for name, change in changes:
                 value = getattr(obj, name)
                 if value is not None and (after := change(value)) is not value:
-                    changed[name] = after
-            return msgspec.structs.replace(obj, **changed) if changed else obj
+                    replaced[name] = after
+            return msgspec.structs.replace(obj, **replaced) if replaced else obj
 
-        return rewritten
+        return rewrite
 
-    def _through(self, hint: Any) -> Change | None:
+    def _through(self, hint: Any) -> Rewrite | None:
         """Return what changes the structs that a value of a type holds."""
         if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
             return self.of(hint)
@@ -104,17 +104,17 @@ def structs_in(*roots: type[msgspec.Struct]) -> Iterator[type[msgspec.Struct]]:
             waiting += fields_of(hint).values()
 
 
-def _each(change: Change) -> Change:
-    def changed(values: list[Any]) -> list[Any]:
+def _each(change: Rewrite) -> Rewrite:
+    def rewrite(values: list[Any]) -> list[Any]:
         after = [change(value) for value in values]
         return after if any(a is not b for a, b in zip(after, values, strict=True)) else values
 
-    return changed
+    return rewrite
 
 
-def _each_value(change: Change) -> Change:
-    def changed(values: dict[str, Any]) -> dict[str, Any]:
+def _each_value(change: Rewrite) -> Rewrite:
+    def rewrite(values: dict[str, Any]) -> dict[str, Any]:
         after = {key: change(value) for key, value in values.items()}
         return after if any(after[key] is not values[key] for key in values) else values
 
-    return changed
+    return rewrite

@@ -10,9 +10,9 @@ import msgspec
 from schedctl.api import devices, nodes, storage
 from schedctl.api import pods as api
 from schedctl.api.meta import LabelSelector, Namespace, ObjectMeta
-from schedctl.snapshots.documents import Read
+from schedctl.snapshots.documents import ReadSnapshot
 from schedctl.snapshots.reports import InClear, Missing, SnapshotReport
-from schedctl.snapshots.rewriting import Rewriting
+from schedctl.snapshots.rewriters import Rewriter
 from schedctl.snapshots.tokens import WELL_KNOWN, is_token
 
 _SORTS: dict[str, tuple[tuple[type[msgspec.Struct], str], ...]] = {
@@ -41,7 +41,7 @@ _KEYS = "label keys"
 
 
 def report(
-    file: str, size: int, unpacked: int, read: Read, weakens: Callable[[str], Iterable[str]], now: float | None
+    file: str, size: int, unpacked: int, read: ReadSnapshot, weakens: Callable[[str], Iterable[str]], now: float | None
 ) -> SnapshotReport:
     """Return the report of a snapshot.
 
@@ -76,17 +76,17 @@ def in_clear(objects: Iterable[Any]) -> list[InClear]:
     rules: dict[tuple[type[msgspec.Struct], str], Callable[[Any], Any]] = {}
     for sort, fields in _SORTS.items():
         for field in fields:
-            rules[field] = _noting(seen[sort], keys=sort == _KEYS, before=rules.get(field))
-    noting = Rewriting(rules)
+            rules[field] = _collector(seen[sort], keys=sort == _KEYS, before=rules.get(field))
+    collector = Rewriter(rules)
     for obj in objects:
-        noting(obj)
+        collector(obj)
         if isinstance(obj, Namespace):
             seen["namespaces"].add(obj.metadata.name)
     counts = {sort: sum(not (text in WELL_KNOWN or is_token(text)) for text in found) for sort, found in seen.items()}
     return [InClear(sort=sort, count=count) for sort, count in counts.items() if count]
 
 
-def _noting(seen: set[str], *, keys: bool, before: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
+def _collector(seen: set[str], *, keys: bool, before: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
     def note(value: Any) -> Any:
         if isinstance(value, str):
             seen.add(value)

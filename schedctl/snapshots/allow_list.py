@@ -24,7 +24,7 @@ from schedctl.api.pods import (
     PodTemplateSpec,
 )
 from schedctl.api.sharing import telling_mounts, telling_volumes
-from schedctl.snapshots.rewriting import Change, Rewriting
+from schedctl.snapshots.rewriters import Rewrite, Rewriter
 
 _replace = msgspec.structs.replace
 SCHEDULED = "PodScheduled"
@@ -45,7 +45,7 @@ _UNREAD: Final[tuple[tuple[type[msgspec.Struct], str], ...]] = (
 )
 
 
-def _dropped(struct: type[msgspec.Struct], name: str) -> Change:
+def _reset_to_default(struct: type[msgspec.Struct], name: str) -> Rewrite:
     default = next(field.default for field in msgspec.structs.fields(struct) if field.name == name)
     return lambda value: value if value == default else default
 
@@ -61,22 +61,22 @@ def _condition(condition: PodCondition) -> PodCondition:
     return _replace(condition, message="")
 
 
-_UNCONDITIONAL = {(struct, name): _dropped(struct, name) for struct, name in _UNREAD}
-_OF_TEMPLATES = Rewriting(_UNCONDITIONAL, {PodCondition: _condition})
+_UNCONDITIONAL = {(struct, name): _reset_to_default(struct, name) for struct, name in _UNREAD}
+_OF_TEMPLATES = Rewriter(_UNCONDITIONAL, {PodCondition: _condition})
 
 
 def _template(template: PodTemplateSpec) -> PodTemplateSpec:
     """Return a template that still compares with others: what is left out of its annotations leaves a digest."""
     kept = annotation_keys.compared(template.metadata.annotations)
     metadata = _replace(_OF_TEMPLATES(template.metadata), annotations=kept)
-    return _replace(template, metadata=metadata, spec=allowed(template.spec))
+    return _replace(template, metadata=metadata, spec=keep_allowed(template.spec))
 
 
-_REWRITING = Rewriting(
+_REWRITING = Rewriter(
     {**_UNCONDITIONAL, (ObjectMeta, "annotations"): _annotations},
     {PodCondition: _condition, PodTemplateSpec: _template},
 )
-_OF_PODS = Rewriting(
+_OF_PODS = Rewriter(
     {
         **_UNCONDITIONAL,
         (ObjectMeta, "annotations"): _annotations,
@@ -88,6 +88,6 @@ _OF_PODS = Rewriting(
 )
 
 
-def allowed(obj: Any) -> Any:
+def keep_allowed(obj: Any) -> Any:
     """Return what a snapshot keeps of an object; what is allowed once is allowed again."""
     return _OF_PODS(obj) if isinstance(obj, Pod) else _REWRITING(obj)
