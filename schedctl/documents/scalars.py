@@ -19,6 +19,8 @@ import struct
 from decimal import Decimal
 from math import copysign, inf, isfinite
 
+from schedctl.documents.findings import quoted
+
 Scalar = str | int | float | bool | None
 
 _WORDS: dict[str, Scalar] = {
@@ -69,7 +71,7 @@ def tagged(tag: str, text: str) -> Scalar:
         try:
             data = base64.b64decode(text.replace("\r", "").replace("\n", ""), validate=True)
         except binascii.Error:
-            raise ValueError("!!binary value is not base64") from None
+            raise ValueError("!!binary value contains invalid base64 data") from None
         return data.decode(errors="replace")
     if tag not in _JSON_TAGS:
         return text
@@ -84,7 +86,7 @@ def tagged(tag: str, text: str) -> Scalar:
         return value
     if kind == "int" and isinstance(value, int) and not isinstance(value, bool) and _integer(text.replace("_", "")):
         return value
-    raise ValueError(f"the value is not of type !!{kind}")
+    raise ValueError(f"{quoted(text)} is not a !!{kind}")
 
 
 def key(value: Scalar, text: str) -> str:

@@ -1,20 +1,40 @@
-"""YAML to tree, with the meaning kube-scheduler gives it.
+"""YAML to a tree of nodes with their places, with the meaning kube-scheduler gives it.
 
-That is YAML 1.1 on its way to JSON: ``yes`` is true, ``010`` is eight, ``8.0`` is the integer 8, a date is text. Only
-the first document of a file counts. Trees are built from the parser's events without recursion, and aliases share
-their node.
+Scalars and keys mean what `schedctl.documents.scalars` says. Only the first document of a file counts. Trees are built
+from the parser's events without recursion, and aliases share their node.
 """
 
 from __future__ import annotations
 
-import base64
-import re
 from dataclasses import dataclass
-from typing import Any, Final
+from math import isfinite
+from typing import Any, NoReturn
 
 import yaml
 
+from schedctl.documents import scalars
 from schedctl.documents.trees import MAX_DEPTH, MAX_SIZE, TOO_DEEP, TOO_LARGE, DocumentError, Node
+
+
+def read_yaml(text: str) -> Node:
+    """Return the first document of a text; an empty one is null.
+
+    Raises:
+        DocumentError: not YAML, or built to blow up.
+    """
+    builder = _TreeBuilder()
+    try:
+        for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+            builder.add(event)
+            if builder.root is not None:
+                return builder.root
+    except yaml.MarkedYAMLError as error:
+        place = _position(error.problem_mark or error.context_mark)
+        raise DocumentError(error.problem or str(error), *place) from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise DocumentError(error.reason, line, error.position - text.rfind("\n", 0, error.position)) from None
+    return Node(None, 1, 1)
 
 
 @dataclass(slots=True)
@@ -26,140 +46,115 @@ class _Open:
     key: Node | None = None
     merges: bool = False
 
+    @property
+    def awaits_key(self) -> bool:
+        return self.node.is_mapping and self.key is None
 
-def read_yaml(text: str) -> Node:
-    """Return the first document of a text; an empty one is null.
 
-    Raises:
-        DocumentError: not YAML, or built to blow up.
-    """
-    anchors: dict[str, Node] = {}
-    opened: list[_Open] = []
-    size = 0
-    try:
-        for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+class _TreeBuilder:
+    """One document under construction; `root` is the tree once it is complete."""
+
+    def __init__(self) -> None:
+        self.root: Node | None = None
+        self.anchors: dict[str, Node] = {}
+        self.opened: list[_Open] = []
+        self.size = 0
+
+    def add(self, event: yaml.Event) -> None:
+        """Take the next event of the parser."""
+        if isinstance(event, yaml.CollectionStartEvent):
+            if len(self.opened) >= MAX_DEPTH:
+                _refuse(event, TOO_DEEP)
             line, column = _position(event.start_mark)
-            if isinstance(event, yaml.DocumentStartEvent) and event.version not in (None, (1, 1)):
-                raise DocumentError("only YAML 1.1 is understood", line, column)
-            if isinstance(event, yaml.CollectionStartEvent):
-                if len(opened) >= MAX_DEPTH:
-                    raise DocumentError(TOO_DEEP, line, column)
-                opened.append(_Open(Node([], line, column, isinstance(event, yaml.MappingStartEvent)), event.anchor))
-                continue
-            if isinstance(event, yaml.CollectionEndEvent):
-                done = opened.pop()
-                node, anchor = done.node.measured(), done.anchor
-            elif isinstance(event, yaml.ScalarEvent):
-                node, anchor = Node(_scalar(event, line, column), line, column), event.anchor
-            elif isinstance(event, yaml.AliasEvent):
-                if any(event.anchor == one.anchor for one in opened):
-                    raise DocumentError(f"anchor '{event.anchor}' value contains itself", line, column)
-                if event.anchor not in anchors:
-                    raise DocumentError(f"unknown anchor '{event.anchor}' referenced", line, column)
-                node, anchor = anchors[event.anchor], None
-            else:
-                continue
-            size += 1 if isinstance(event, yaml.CollectionEndEvent) else node.size
-            if size > MAX_SIZE:
-                raise DocumentError(TOO_LARGE, line, column)
-            if anchor:
-                anchors[anchor] = node
-            if not opened:
-                return node
-            _place(opened[-1], node, merges=isinstance(event, yaml.ScalarEvent) and _is_merge(event))
-    except yaml.MarkedYAMLError as error:
-        place = _position(error.problem_mark or error.context_mark)
-        raise DocumentError(error.problem or str(error), *place) from None
-    except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        raise DocumentError(error.reason, line, error.position - text.rfind("\n", 0, error.position)) from None
-    return Node(None, 1, 1)
+            node = Node([], line, column, isinstance(event, yaml.MappingStartEvent))
+            self.opened.append(_Open(node, event.anchor))
+        elif isinstance(event, yaml.CollectionEndEvent):
+            done = self.opened.pop()
+            self.finish(event, done.node.measured(), done.anchor, 1)  # what is in it has been counted
+        elif isinstance(event, yaml.ScalarEvent):
+            is_key = bool(self.opened) and self.opened[-1].awaits_key
+            self.finish(event, Node(_scalar(event, is_key), *_position(event.start_mark)), event.anchor, 1)
+        elif isinstance(event, yaml.AliasEvent):
+            node = self.anchored(event)
+            self.finish(event, node, None, node.size)
+        elif isinstance(event, yaml.DocumentStartEvent) and event.version not in (None, (1, 1)):
+            _refuse(event, "only YAML 1.1 is understood")
+
+    def anchored(self, event: yaml.AliasEvent) -> Node:
+        """Return the node that an alias stands for."""
+        if any(event.anchor == one.anchor for one in self.opened):
+            _refuse(event, f"anchor '{event.anchor}' value contains itself")
+        if event.anchor not in self.anchors:
+            _refuse(event, f"unknown anchor '{event.anchor}' referenced")
+        return self.anchors[event.anchor]
+
+    def finish(self, event: yaml.Event, node: Node, anchor: str | None, size: int) -> None:
+        """Put a finished node where it belongs."""
+        self.size += size
+        if self.size > MAX_SIZE:
+            _refuse(event, TOO_LARGE)
+        if anchor:
+            self.anchors[anchor] = node
+        if not self.opened:
+            self.root = node
+            return
+        parent = self.opened[-1]
+        if not parent.node.is_mapping:
+            parent.node.value.append(node)
+        elif parent.key is None:
+            parent.key = _key(event, node)
+            parent.merges = isinstance(event, yaml.ScalarEvent) and _is_merge(event)
+        else:
+            key, parent.key = parent.key, None
+            parent.node.value += _merged_pairs(node) if parent.merges else [(key, node)]
 
 
 def _position(mark: Any) -> tuple[int, int]:
     return (mark.line + 1, mark.column + 1) if mark else (0, 0)
 
 
-def _place(parent: _Open, node: Node, *, merges: bool) -> None:
-    """Put a finished node where the next one belongs in its parent."""
-    if not parent.node.is_mapping:
-        parent.node.value.append(node)
-    elif parent.key is None:
-        if isinstance(node.value, list) or node.value is None:
-            raise DocumentError("a key must be text, a number, true or false", node.line, node.column)
-        parent.key, parent.merges = node, merges
-    else:
-        key, parent.key = parent.key, None
-        if not parent.merges:
-            parent.node.value.append((Node(_key_text(key.value), key.line, key.column), node))
-            return
-        for merged in node.value if node.is_list else (node,):
-            if not merged.is_mapping:
-                raise DocumentError("<< takes a mapping, or a list of mappings", node.line, node.column)
-            parent.node.value.extend(merged.value)
+def _refuse(event: yaml.Event, message: str) -> NoReturn:
+    raise DocumentError(message, *_position(event.start_mark))
 
 
-def _key_text(value: bool | float | str) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _scalar(event: yaml.ScalarEvent, is_key: bool) -> scalars.Scalar:
+    """Return what a scalar means: quoted text is text, a plain one is looked at."""
+    try:
+        value = _meaning(event)
+    except ValueError as error:
+        _refuse(event, str(error))
+    if isinstance(value, float) and not isfinite(value) and not is_key:
+        _refuse(event, f"{event.value} has no counterpart in JSON")
+    return value
+
+
+def _meaning(event: yaml.ScalarEvent) -> scalars.Scalar:
+    if event.tag is None:
+        return scalars.plain(event.value) if event.implicit[0] else str(event.value)
+    return str(event.value) if event.tag == "!" else scalars.tagged(event.tag, event.value)
+
+
+def _key(event: yaml.Event, node: Node) -> Node:
+    """Return the node of the text that a key becomes in JSON."""
+    value = node.value
+    if isinstance(value, list) or value is None:
+        raise DocumentError("a key must be text, a number, true or false", node.line, node.column)
+    try:
+        text = scalars.key(value, event.value if isinstance(event, yaml.ScalarEvent) else str(value))
+    except ValueError as error:
+        _refuse(event, str(error))
+    return Node(text, node.line, node.column)
 
 
 def _is_merge(event: yaml.ScalarEvent) -> bool:
     return bool(event.value == "<<" and (event.tag == "tag:yaml.org,2002:merge" or event.implicit[0]))
 
 
-_WORDS: Final[dict[str, bool | float | None]] = {
-    **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
-    **dict.fromkeys(("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), False),
-    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
-    **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
-    **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), float("inf")),
-    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), float("-inf")),
-}
-_TAGGED: Final[dict[str, tuple[type, ...]]] = {
-    "null": (type(None),),
-    "bool": (bool,),
-    "int": (int,),
-    "float": (int, float),
-    "timestamp": (str,),
-}
-_OCTAL: Final = re.compile(r"[-+]?0[0-7]+")
-_INTEGER: Final = re.compile(r"[-+]?(0|[1-9][0-9]*|0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+)")
-_FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-_MAX_PLAIN: Final = 1e21
-"""From here on Go writes a float with an exponent, and reads no integer from it."""
-
-
-def _scalar(event: yaml.ScalarEvent, line: int, column: int) -> bool | float | str | None:
-    """Return what a scalar means: quoted or tagged text is text, a plain one is looked at.
-
-    A float without a fraction is an integer, because it becomes one on its way through JSON.
-    """
-    tag = (event.tag or "").removeprefix("tag:yaml.org,2002:")
-    if tag == "binary":
-        try:
-            return base64.b64decode(event.value, validate=True).decode()
-        except ValueError:
-            raise DocumentError("!!binary value contains invalid base64 data", line, column) from None
-    if not event.implicit[0] and tag not in _TAGGED:
-        return str(event.value)
-    meaning = _plain(event.value)
-    if tag in _TAGGED and (not isinstance(meaning, _TAGGED[tag]) or (tag != "bool" and isinstance(meaning, bool))):
-        raise DocumentError(f'"{event.value}" is not a !!{tag}', line, column)
-    if isinstance(meaning, float) and meaning.is_integer() and abs(meaning) < _MAX_PLAIN:
-        return int(meaning)
-    return meaning
-
-
-def _plain(text: str) -> bool | float | str | None:
-    """Return what an unquoted scalar means in YAML 1.1 as Kubernetes reads it; dates stay text."""
-    if text in _WORDS:
-        return _WORDS[text]
-    if text[0] not in "+-.0123456789":
-        return text
-    number = text if text[0] == "." else text.replace("_", "")
-    if len(number) < 80:
-        if _OCTAL.fullmatch(number):
-            return int(number, 8)
-        if _INTEGER.fullmatch(number) and -(1 << 63) <= (value := int(number, 0)) < 1 << 64:
-            return value
-    return float(number) if _FLOAT.fullmatch(number) else text
+def _merged_pairs(node: Node) -> list[tuple[Node, Node]]:
+    """Return the pairs of a mapping, or of several, that a merge key takes over."""
+    pairs: list[tuple[Node, Node]] = []
+    for mapping in node.value if node.is_list else (node,):
+        if not mapping.is_mapping:
+            raise DocumentError("<< takes a mapping, or a list of mappings", node.line, node.column)
+        pairs += mapping.value
+    return pairs

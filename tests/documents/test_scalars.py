@@ -1,4 +1,8 @@
-"""Every scalar means what kubectl makes of it; the table was recorded from kubectl 1.32.4, which no test needs."""
+"""Every scalar means what kubectl and kube-scheduler make of it.
+
+The table was recorded from kubectl 1.32.4, which no test needs; `YAMLToJSON` and `YAMLToJSONStrict` of sigs.k8s.io/yaml
+1.6.0, by which kube-scheduler reads its configuration, give the same 419 answers.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,10 @@ from pathlib import Path
 import pytest
 
 from schedctl.documents import scalars, yaml_values
+from schedctl.documents.decoding import Decoder
 from schedctl.documents.findings import Place
+from schedctl.documents.trees import DocumentError
+from schedctl.documents.yaml_trees import read_yaml
 
 RECORDED = json.loads((Path(__file__).parent / "kubectl_scalars.json").read_text())["scalars"]
 
@@ -27,6 +34,21 @@ def value_of(text: str):
 def test_a_scalar_means_what_kubectl_makes_of_it(text, outcome, value):
     assert (outcome, value) == value_of(text)
     assert isinstance(value, bool) == isinstance(value_of(text)[1], bool)
+
+
+def value_in_tree(text: str):
+    """The same, read with places, as configurations and policies are."""
+    try:
+        node = read_yaml(f"v: {text}\n")
+    except DocumentError:
+        return "refused", None
+    return "value", Decoder().free(node, "")["v"]
+
+
+@pytest.mark.parametrize(("text", "outcome", "value"), RECORDED, ids=[ascii(row[0]) for row in RECORDED])
+def test_a_scalar_of_a_configuration_means_the_same(text, outcome, value):
+    assert (outcome, value) == value_in_tree(text)
+    assert isinstance(value, bool) == isinstance(value_in_tree(text)[1], bool)
 
 
 @pytest.mark.parametrize(
