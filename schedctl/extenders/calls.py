@@ -94,7 +94,7 @@ class HTTP:
                 where = "or context cancellation while reading body" if head else "exceeded while awaiting headers"
                 text = f"context deadline exceeded (Client.Timeout {where})"
                 raise ExtenderError(text if head else f'Post "{shown}": {text}') from None
-            raise ExtenderError(f'Post "{shown}": {_worded(fault, parts)}') from None
+            raise ExtenderError(f'Post "{shown}": {_fault_text(fault, parts)}') from None
         finally:
             connection.close()
         if len(answer) > MOST_BYTES:
@@ -222,7 +222,7 @@ def _shut(sock: socket.socket) -> None:
         socket.socket.shutdown(sock, socket.SHUT_RDWR)
 
 
-def _worded(fault: Exception, parts: SplitResult) -> str:
+def _fault_text(fault: Exception, parts: SplitResult) -> str:
     """Return what went wrong on the way, where it is simple in Go's words."""
     if isinstance(fault, ConnectionRefusedError):
         port = parts.port or (443 if parts.scheme == "https" else 80)

@@ -48,7 +48,7 @@ def preemption_arguments(pod: PodInfo, victims: Mapping[str, NodeVictims], *, ui
         victims: the candidates, by node name.
         uids_only: whether the extender knows pods by their uids.
     """
-    told = {
+    victim_lists = {
         node: {
             "Pods": [{"UID": each.uid} if uids_only else _pod(each) for each in chosen.pods],
             "NumPDBViolations": chosen.violations,
@@ -58,8 +58,8 @@ def preemption_arguments(pod: PodInfo, victims: Mapping[str, NodeVictims], *, ui
     return msgspec.json.encode(
         {
             "Pod": _pod(pod),
-            "NodeNameToVictims": None if uids_only else told,
-            "NodeNameToMetaVictims": told if uids_only else None,
+            "NodeNameToVictims": None if uids_only else victim_lists,
+            "NodeNameToMetaVictims": victim_lists if uids_only else None,
         }
     )
 
@@ -72,7 +72,7 @@ def _pod(info: PodInfo) -> Any:
     return msgspec.structs.replace(pod, metadata=msgspec.structs.replace(pod.metadata, uid=info.uid))
 
 
-class Filtered(msgspec.Struct, frozen=True):
+class FilterResult(msgspec.Struct, frozen=True):
     """An answer of ``filter`` (ExtenderFilterResult).
 
     Attributes:
@@ -90,14 +90,14 @@ class Filtered(msgspec.Struct, frozen=True):
     error: str
 
 
-class Victims(msgspec.Struct, frozen=True):
+class MetaVictims(msgspec.Struct, frozen=True):
     """Victims on a node by their uids (MetaVictims)."""
 
     uids: list[str]
     violations: int
 
 
-def filtered(answer: bytes) -> Filtered:
+def read_filter_result(answer: bytes) -> FilterResult:
     """Read an answer of ``filter``.
 
     Raises:
@@ -112,7 +112,7 @@ def filtered(answer: bytes) -> Filtered:
     names = fields.get("nodenames")
     if names is not None:
         names = [_text(name, "NodeNames") for name in _list(names, "NodeNames")]
-    return Filtered(
+    return FilterResult(
         nodes,
         names,
         _texts(fields.get("failednodes"), "FailedNodes"),
@@ -121,7 +121,7 @@ def filtered(answer: bytes) -> Filtered:
     )
 
 
-def prioritized(answer: bytes) -> Sequence[tuple[str, int]]:
+def read_priorities(answer: bytes) -> Sequence[tuple[str, int]]:
     """Read an answer of ``prioritize`` (HostPriorityList) as (node name, score) pairs.
 
     Raises:
@@ -131,7 +131,7 @@ def prioritized(answer: bytes) -> Sequence[tuple[str, int]]:
     return [(_text(each.get("host"), "Host"), _number(each.get("score"), "Score")) for each in entries]
 
 
-def preempted(answer: bytes) -> Mapping[str, Victims]:
+def read_preemption_result(answer: bytes) -> Mapping[str, MetaVictims]:
     """Read an answer of ``preempt`` (ExtenderPreemptionResult), by node name.
 
     Raises:
@@ -143,7 +143,7 @@ def preempted(answer: bytes) -> Mapping[str, Victims]:
     for node, value in _object(fields.get(field.lower()), field).items():
         victims = _fields(value, f"{field}[{node}]")
         pods = [_fields(each, f"{field}[{node}].Pods") for each in _list(victims.get("pods"), f"{field}[{node}].Pods")]
-        found[node] = Victims(
+        found[node] = MetaVictims(
             [_text(pod.get("uid"), f"{field}[{node}].Pods.UID") for pod in pods],
             _number(victims.get("numpdbviolations"), f"{field}[{node}].NumPDBViolations"),
         )

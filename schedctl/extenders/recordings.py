@@ -87,7 +87,7 @@ class Recorder:
         return UsageError(f"{self._path}: cannot be written: {(fault.strerror or str(fault)).lower()}")
 
 
-class Record:
+class Recording:
     """The calls of a file.
 
     Raises:
@@ -114,8 +114,8 @@ class Record:
         """Return calls of an extender that are answered from the record."""
 
         def call(verb: str, question: bytes) -> bytes:
-            asked = Entry(address(url_of(extender, "")), verb, msgspec.Raw(question))
-            entry = self._entries.get(asked.key)
+            key = Entry(address(url_of(extender, "")), verb, msgspec.Raw(question)).key
+            entry = self._entries.get(key)
             if entry is None:
                 raise NotRecorded
             if entry.answer is None:
@@ -125,7 +125,7 @@ class Record:
         return call
 
 
-class Remembered:
+class CachedCalls:
     """Calls of which the same are made once: a dry run changes nothing that an extender could see.
 
     Failures are remembered, too, so that one that is slow is slow once.

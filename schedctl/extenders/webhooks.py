@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from typing_extensions import override
+
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.config import types as config
 from schedctl.errors import ConfigError, Problem
 from schedctl.extenders import messages
 from schedctl.extenders.calls import HTTP, Calls
-from schedctl.extenders.recordings import Record, Recorder, Remembered
+from schedctl.extenders.recordings import CachedCalls, Recorder, Recording
 from schedctl.framework.extenders import Extender, ExtenderError, FilterAnswer, NodeVictims, address, in_order
 
 
@@ -21,25 +23,23 @@ class Webhook(Extender):
         super().__init__(config, name)
         self._calls = calls
 
+    @override
     def filter(self, pod: PodInfo, nodes: Nodes) -> FilterAnswer:
-        """Ask its filter verb.
-
-        kube-scheduler finds out about nodes that were not asked about only where the extender sends names; whole nodes
-        it takes as they come. Here that is a fault, too.
-        """
         names_only = self.config.node_cache_capable
         question = messages.arguments(pod, nodes, names_only=names_only)
         try:
-            answer = messages.filtered(self._calls(self.config.filter_verb, question))
+            answer = messages.read_filter_result(self._calls(self.config.filter_verb, question))
         except ValueError as fault:
             raise self._nonsense(self.config.filter_verb, fault) from None
         if answer.error:
             raise ExtenderError(answer.error)
         by_name = names_only and answer.node_names is not None
         kept = answer.node_names if by_name else answer.nodes
-        asked = set(nodes.names)
+        sent = set(nodes.names)
         for name in kept or ():
-            if name not in asked:
+            # kube-scheduler notices nodes it did not send only where the extender answers with names; whole nodes it
+            # takes as they come. Here that is a fault, too.
+            if name not in sent:
                 raise ExtenderError(
                     f'extender "{self._address}" claims a filtered node "{name}" which is not found in the input node'
                     " list"
@@ -47,24 +47,24 @@ class Webhook(Extender):
         described = not by_name and answer.nodes is not None
         return FilterAnswer(tuple(kept or ()), answer.failed, answer.unresolvable, described)
 
+    @override
     def prioritize(self, pod: PodInfo, nodes: Nodes) -> Sequence[tuple[str, int]]:
-        """Ask its prioritize verb."""
         question = messages.arguments(pod, nodes, names_only=self.config.node_cache_capable)
         try:
-            return messages.prioritized(self._calls(self.config.prioritize_verb, question))
+            return messages.read_priorities(self._calls(self.config.prioritize_verb, question))
         except ValueError as fault:
             raise self._nonsense(self.config.prioritize_verb, fault) from None
 
+    @override
     def preempt(self, pod: PodInfo, victims: Mapping[str, NodeVictims], nodes: Nodes) -> Mapping[str, NodeVictims]:
-        """Ask its preempt verb."""
         question = messages.preemption_arguments(pod, victims, uids_only=self.config.node_cache_capable)
         try:
-            answer = messages.preempted(self._calls(self.config.preempt_verb, question))
+            answer = messages.read_preemption_result(self._calls(self.config.preempt_verb, question))
         except ValueError as fault:
             raise self._nonsense(self.config.preempt_verb, fault) from None
-        return {name: self._found(name, answer[name], nodes) for name in sorted(answer)}
+        return {name: self._resolve_victims(name, answer[name], nodes) for name in sorted(answer)}
 
-    def _found(self, name: str, victims: messages.Victims, nodes: Nodes) -> NodeVictims:
+    def _resolve_victims(self, name: str, victims: messages.MetaVictims, nodes: Nodes) -> NodeVictims:
         """Return victims that were named by their uids."""
         row = nodes.cluster.node_table.row_of.get(name)
         if row is None:
@@ -110,7 +110,7 @@ def connect(configured: Sequence[config.Extender], source: str, *, record: str =
             raise ConfigError([Problem(f"couldn't build extenders: {file}{text}", source=source, path=path)]) from None
         if recorder is not None:
             calls = recorder.over(each, calls)
-        found.append(Webhook(each, name, Remembered(calls)))
+        found.append(Webhook(each, name, CachedCalls(calls)))
     return tuple(found)
 
 
@@ -120,5 +120,5 @@ def replay(configured: Sequence[config.Extender], path: str) -> tuple[Extender, 
     Raises:
         InputError: the record cannot be read.
     """
-    record = Record(path)
-    return tuple(Webhook(each, name, Remembered(record.of(each))) for each, name in in_order(configured))
+    record = Recording(path)
+    return tuple(Webhook(each, name, CachedCalls(record.of(each))) for each, name in in_order(configured))
