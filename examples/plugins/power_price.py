@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from schedctl.cache.arrays import IntArray
-from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import NodeInfo, Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.arithmetic import MAX_NODE_SCORE, truncdiv

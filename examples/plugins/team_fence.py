@@ -12,7 +12,7 @@ Extension point: ``filter``::
 from __future__ import annotations
 
 from schedctl.api.nodes import Node
-from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import NodeInfo
 from schedctl.cache.pod_info import PodInfo
 from schedctl.config.args import PluginArgs

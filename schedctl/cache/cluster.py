@@ -1,19 +1,15 @@
 """`Cluster`: every object the scheduler reads, changed only in ways that can be undone.
 
-Nodes and running pods go into tables; the other kinds stay objects, by kind and key. Every change appends its inverse
-to the undo log while a fork is open, and a line to the change log always: from the first `fork` reverts in time
-proportional to what changed, from the second the engine knows which rows an earlier answer must be asked again for.
-A pod on a node that is not there takes part in nothing, as in kube-scheduler; it is kept and reported (`strays`).
+Nodes and running pods are kept in tables (`node_table`, `pod_table`), the other kinds as objects by kind and key; what
+plugins see of both is a `schedctl.cache.nodes.ClusterView`.
 """
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from enum import Enum
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -22,27 +18,13 @@ from schedctl.api.gaps import Gap
 from schedctl.api.meta import key_of
 from schedctl.api.nodes import Node
 from schedctl.api.pods import FINISHED, Pod
-from schedctl.cache.affinity_terms import AffinityTerms
-from schedctl.cache.arrays import IndexArray, Interner
+from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.footprints import alike
-from schedctl.cache.node_order import zone_interleaved
-from schedctl.cache.node_table import NodeTable
-from schedctl.cache.nodes import Nodes
+from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
-from schedctl.cache.pod_table import PodTable
 
 T = TypeVar("T")
 _CHANGES_KEPT = 4096
-
-
-class ChangeKind(Enum):
-    """What happened to the cluster."""
-
-    POD_ADDED = "pod added"
-    POD_REMOVED = "pod removed"
-    NODE_UPDATED = "node updated"
-    NODES = "node added or removed"
-    OBJECT = "another object added, changed or removed"
 
 
 _TABLED = {
@@ -54,67 +36,17 @@ _TABLED = {
 """The kind that changed, for changes that do not name an object."""
 
 
-class Change(NamedTuple):
-    """One line of the change log.
-
-    Attributes:
-        kind: what happened.
-        row: the node row it touches, -1 where it touches none in particular.
-        subject: the pod, or the object of another kind.
-        before: the object of another kind that it replaced; itself where it was removed, None where it is new.
-    """
-
-    kind: ChangeKind
-    row: int = -1
-    subject: Any = None
-    before: Any = None
-
-
-class ReadObserver(Protocol):
-    """Hears of reading what could not be listed."""
-
-    def read(self, kind: type) -> None:
-        """Called when something is asked of a missing kind that only its objects could answer."""
-
-
-class Cluster:
+class Cluster(ClusterView):
     """The cluster in memory.
 
-    Attributes:
-        strings: interner of label values and namespaces, shared by nodes and pods.
-        node_table, pod_table: the tables.
-        affinity_terms: the inter-pod affinity terms that running pods carry.
-        pending: pods not on a node yet, by key, in order of arrival.
-        strays: pods on nodes that are not there, by key.
-        generation: grows with every change.
-        nodes_since: the generation since which there have been the same nodes.
-        next_start: where sampling begins its next round over the nodes.
-        now: tells the time in Unix nanoseconds: the machine's, unless the cluster is of another moment.
-        missing: the kinds that could not be listed; see `lack`.
-        witness: is told what is read of them, None while nobody asks.
+    Every change leaves a line in the change log, and while a fork is open its inverse in the undo log, so that leaving
+    the fork takes time proportional to what changed. A pod on a node that is not there takes part in nothing, as in
+    kube-scheduler; it is kept and reported (`strays`).
     """
 
     def __init__(self) -> None:
-        self.strings: Interner[str] = Interner()
-        self.node_table = NodeTable(self.strings)
-        self.pod_table = PodTable(self.strings)
-        self.affinity_terms = AffinityTerms()
-        self.pending: dict[str, PodInfo] = {}
-        self.strays: dict[str, PodInfo] = {}
-        self.generation = 0
-        self.nodes_since = 0
-        self.next_start = 0
-        self.now: Callable[[], int] = time.time_ns
-        self.missing: dict[type, Gap] = {}
-        self.observer: ReadObserver | None = None
-        self._objects: dict[type, dict[str, Any]] = {}
-        self._versions: dict[type, int] = {}
-        self._derived: dict[Callable[[Cluster], Any], tuple[int, Any]] = {}
+        super().__init__()
         self._undo: list[Callable[[], None]] | None = None
-        self._log: list[Change] = []
-        self._log_begins = 0
-        self._rows: IndexArray | None = None
-        self._by_name: tuple[IndexArray, IndexArray] | None = None
 
     @classmethod
     def of(cls, objects: Iterable[Any]) -> Cluster:
@@ -130,112 +62,6 @@ class Cluster:
             if not isinstance(obj, Pod):
                 cluster.put(obj)
         return cluster
-
-    # -- reading -----------------------------------------------------------------
-
-    @property
-    def rows(self) -> IndexArray:
-        """The rows of live nodes in order of arrival, intp (nodes,)."""
-        if self._rows is None:
-            self._rows = self.node_table.rows
-        return self._rows
-
-    @property
-    def nodes(self) -> Nodes:
-        """All nodes in order of arrival; the column that needs no gathering."""
-        return Nodes(self, self.rows)
-
-    @property
-    def nodes_by_name(self) -> Nodes:
-        """All nodes in order of their names."""
-        return Nodes(self, self._order_by_name()[0])
-
-    @property
-    def name_rank(self) -> IndexArray:
-        """The place of each live node row when nodes are ordered by name, intp (rows,)."""
-        return self._order_by_name()[1]
-
-    @property
-    def in_name_order(self) -> bool:
-        """Whether the nodes arrived in the order of their names."""
-        return self._order_by_name()[0] is self.rows
-
-    def _order_by_name(self) -> tuple[IndexArray, IndexArray]:
-        if self._by_name is None:
-            names, rows = self.node_table.names, self.rows
-            ordered = np.array(sorted(rows.tolist(), key=names.__getitem__), np.intp)
-            rank = np.zeros(len(names), np.intp)
-            rank[ordered] = np.arange(len(ordered))
-            self._by_name = (rows if np.array_equal(ordered, rows) else ordered), rank
-        return self._by_name
-
-    @property
-    def nodes_by_zone(self) -> Nodes:
-        """All nodes in kube-scheduler's own order: one of each zone in turn."""
-        return Nodes(self, zone_interleaved(self.node_table))
-
-    def nodes_named(self, names: Iterable[str]) -> Nodes:
-        """Return the nodes with these names that exist, in the order given."""
-        row_of = self.node_table.row_of
-        return Nodes(self, np.array([row_of[name] for name in names if name in row_of], np.intp))
-
-    def get(self, kind: type[T], key: str) -> T | None:
-        """Return the object of a kind by ``name`` or ``namespace/name``, None if there is none."""
-        found: T | None = self._objects.get(kind, {}).get(key)
-        if found is None and self.observer is not None and kind in self.missing:
-            self.observer.read(kind)
-        return found
-
-    def every(self, kind: type[T]) -> Mapping[str, T]:
-        """Return all objects of a kind by key, in order of arrival."""
-        if self.observer is not None:
-            self.note_reads(kind)
-        return self._objects.get(kind, {})
-
-    def version(self, *kinds: type) -> int:
-        """Return a number that grows whenever an object of one of these kinds changes; of pods those on nodes count."""
-        version, versions = 0, self._versions
-        for kind in kinds:
-            version += versions.get(kind, 0)
-        return version
-
-    def derive(self, make: Callable[[Cluster], T], *kinds: type) -> T:
-        """Return what `make` computes from the objects of these kinds, computed anew only after one has changed.
-
-        Args:
-            make: a function of module level; what it returns is kept under it and must not be changed.
-            *kinds: every kind it reads.
-        """
-        if self.observer is not None:
-            self.note_reads(*kinds)
-        version = self.version(*kinds)
-        known = self._derived.get(make)
-        if known is None or known[0] != version:
-            known = self._derived[make] = version, make(self)
-        derived: T = known[1]
-        return derived
-
-    def note_reads(self, *kinds: type) -> None:
-        """Take note that an answer rests on all objects of these kinds, for whoever remembers what it has read."""
-        if self.observer is not None:
-            for kind in kinds:
-                if kind in self.missing:
-                    self.observer.read(kind)
-
-    @contextmanager
-    def observe_reads(self, observer: ReadObserver) -> Iterator[None]:
-        """Tell a witness what is read of missing kinds for the length of a ``with`` block, and no other."""
-        before, self.observer = self.observer, observer
-        try:
-            yield
-        finally:
-            self.observer = before
-
-    def changes_since(self, generation: int) -> list[Change] | None:
-        """Return what happened after a generation, None when the log no longer reaches that far back."""
-        if generation < self._log_begins:
-            return None
-        return self._log[generation - self._log_begins :]
 
     # -- changing ----------------------------------------------------------------
 

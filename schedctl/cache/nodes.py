@@ -1,95 +1,186 @@
-"""`Nodes`: the read-only column of nodes that plugins see.
+"""What plugins read of a cluster, and change nothing of: `ClusterView`, and `Nodes`, a column of its nodes.
 
-A position in the column is a row of the node table in a given occupancy. `Nodes.hypothetical` makes columns in which
-other pods stand on a node, or a node stands several times; plugins read ``requested`` or ``pod_count`` and cannot
-tell. What a plugin keeps in its own state of pods gained and lost it is told through ``with_pods``, from `changes`.
-
-A supposed column is kept as what sets it apart from the one it was made from, and each quantity is worked out from
-there when first asked for. So supposing one more pod everywhere costs as much as there are positions, however many
-pods were supposed before.
-
-Columns are views of live data wherever the choice is all nodes in order: read them, copy what you keep.
+A position in a column is a row of the node table in a given occupancy: in a hypothetical column other pods stand on a
+node, or a node stands several times, and plugins cannot tell. Columns are views of live data wherever the choice is
+all nodes in order: read them, copy what you keep.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from schedctl.api import resources
+from schedctl.api.gaps import Gap
 from schedctl.api.nodes import Node, Taint
-from schedctl.cache.arrays import BoolArray, CodeArray, IndexArray, IntArray, read_only
+from schedctl.cache.affinity_terms import AffinityTerms
+from schedctl.cache.arrays import BoolArray, CodeArray, IndexArray, IntArray, Interner, read_only
+from schedctl.cache.changes import Change
 from schedctl.cache.footprints import POD_COUNT, SCORED_CPU, SCORED_MEMORY
 from schedctl.cache.labels import LabelColumns
-from schedctl.cache.pod_info import HostPort, PodInfo
+from schedctl.cache.node_order import zone_interleaved
+from schedctl.cache.node_table import NodeTable
+from schedctl.cache.pod_changes import PodChanges
+from schedctl.cache.pod_info import PodInfo
+from schedctl.cache.pod_table import PodTable
 
-if TYPE_CHECKING:
-    from schedctl.cache.cluster import Cluster
+T = TypeVar("T")
 
 
-class PodChanges:
-    """Pods supposed gained or lost, in the order in which they come and go at each position.
+class ReadObserver(Protocol):
+    """Hears of reading what could not be listed."""
+
+    def read(self, kind: type) -> None:
+        """Called when something is asked of a missing kind that only its objects could answer."""
+
+
+class ClusterView:
+    """The cluster as plugins read it; `schedctl.cache.cluster.Cluster` adds what changes it.
 
     Attributes:
-        positions: intp (changes,), the position in the column each is about.
-        rows: intp (changes,), the row of each pod in the pod table, -1 for a pod that does not run.
-        footprints: int32 (changes,), what each pod takes, by code.
-        signs: int64 (changes,), +1 for a pod gained, -1 for one lost.
+        strings: interner of label values and namespaces, shared by nodes and pods.
+        node_table, pod_table: the tables.
+        affinity_terms: the inter-pod affinity terms that running pods carry.
+        pending: pods not on a node yet, by key, in order of arrival.
+        strays: pods on nodes that are not there, by key.
+        generation: grows with every change.
+        nodes_since: the generation since which there have been the same nodes.
+        next_start: where sampling begins its next round over the nodes.
+        now: tells the time in Unix nanoseconds: the machine's, unless the cluster is of another moment.
+        missing: the kinds that could not be listed; see `Cluster.lack`.
+        observer: is told what is read of them, None while nobody asks.
     """
 
-    __slots__ = ("_pods", "footprints", "positions", "rows", "signs")
-
-    def __init__(
-        self,
-        positions: IndexArray,
-        rows: IndexArray,
-        footprints: CodeArray,
-        signs: IntArray,
-        pods: Callable[[], npt.NDArray[np.object_]],
-    ) -> None:
-        self.positions = positions
-        self.rows = rows
-        self.footprints = footprints
-        self.signs = signs
-        self._pods = pods
-
-    def __len__(self) -> int:
-        return len(self.positions)
+    def __init__(self) -> None:
+        self.strings: Interner[str] = Interner()
+        self.node_table = NodeTable(self.strings)
+        self.pod_table = PodTable(self.strings)
+        self.affinity_terms = AffinityTerms()
+        self.pending: dict[str, PodInfo] = {}
+        self.strays: dict[str, PodInfo] = {}
+        self.generation = 0
+        self.nodes_since = 0
+        self.next_start = 0
+        self.now: Callable[[], int] = time.time_ns
+        self.missing: dict[type, Gap] = {}
+        self.observer: ReadObserver | None = None
+        self._objects: dict[type, dict[str, Any]] = {}
+        self._versions: dict[type, int] = {}
+        self._derived: dict[Callable[[ClusterView], Any], tuple[int, Any]] = {}
+        self._log: list[Change] = []
+        self._log_begins = 0
+        self._rows: IndexArray | None = None
+        self._by_name: tuple[IndexArray, IndexArray] | None = None
 
     @property
-    def pods(self) -> npt.NDArray[np.object_]:
-        """The `PodInfo` of each change, object (changes,)."""
-        return self._pods()
+    def rows(self) -> IndexArray:
+        """The rows of live nodes in order of arrival, intp (nodes,)."""
+        if self._rows is None:
+            self._rows = self.node_table.rows
+        return self._rows
 
-    def at(self, position: int) -> list[tuple[PodInfo, int]]:
-        """Return (pod, sign) of the changes at one position, in order."""
-        here = np.flatnonzero(self.positions == position)
-        return list(zip(self.pods[here].tolist(), self.signs[here].tolist(), strict=True))
+    @property
+    def nodes(self) -> Nodes:
+        """All nodes in order of arrival; the column that needs no gathering."""
+        return Nodes(self, self.rows)
 
-    def take(self, positions: IndexArray) -> PodChanges:
-        """Return the changes at these positions, each of which may be asked for several times, as those of a column."""
-        by_position = np.argsort(self.positions, kind="stable")
-        ordered = self.positions[by_position]
-        begin = np.searchsorted(ordered, positions)
-        counts = np.searchsorted(ordered, positions, "right") - begin
-        now = np.repeat(np.arange(len(positions), dtype=np.intp), counts)
-        within = np.arange(len(now)) - np.repeat(np.cumsum(counts) - counts, counts)
-        index = by_position[np.repeat(begin, counts) + within]
-        return PodChanges(now, self.rows[index], self.footprints[index], self.signs[index], lambda: self.pods[index])
+    @property
+    def nodes_by_name(self) -> Nodes:
+        """All nodes in order of their names."""
+        return Nodes(self, self._order_by_name()[0])
 
-    def then(self, later: PodChanges) -> PodChanges:
-        """Return these changes and then others of the same column."""
-        return PodChanges(
-            np.concatenate((self.positions, later.positions)),
-            np.concatenate((self.rows, later.rows)),
-            np.concatenate((self.footprints, later.footprints)),
-            np.concatenate((self.signs, later.signs)),
-            lambda: np.concatenate((self.pods, later.pods)),
-        )
+    @property
+    def name_rank(self) -> IndexArray:
+        """The place of each live node row when nodes are ordered by name, intp (rows,)."""
+        return self._order_by_name()[1]
+
+    @property
+    def in_name_order(self) -> bool:
+        """Whether the nodes arrived in the order of their names."""
+        return self._order_by_name()[0] is self.rows
+
+    def _order_by_name(self) -> tuple[IndexArray, IndexArray]:
+        if self._by_name is None:
+            names, rows = self.node_table.names, self.rows
+            ordered = np.array(sorted(rows.tolist(), key=names.__getitem__), np.intp)
+            rank = np.zeros(len(names), np.intp)
+            rank[ordered] = np.arange(len(ordered))
+            self._by_name = (rows if np.array_equal(ordered, rows) else ordered), rank
+        return self._by_name
+
+    @property
+    def nodes_by_zone(self) -> Nodes:
+        """All nodes in kube-scheduler's own order: one of each zone in turn."""
+        return Nodes(self, zone_interleaved(self.node_table))
+
+    def nodes_named(self, names: Iterable[str]) -> Nodes:
+        """Return the nodes with these names that exist, in the order given."""
+        row_of = self.node_table.row_of
+        return Nodes(self, np.array([row_of[name] for name in names if name in row_of], np.intp))
+
+    def get(self, kind: type[T], key: str) -> T | None:
+        """Return the object of a kind by ``name`` or ``namespace/name``, None if there is none."""
+        found: T | None = self._objects.get(kind, {}).get(key)
+        if found is None and self.observer is not None and kind in self.missing:
+            self.observer.read(kind)
+        return found
+
+    def every(self, kind: type[T]) -> Mapping[str, T]:
+        """Return all objects of a kind by key, in order of arrival."""
+        if self.observer is not None:
+            self.note_reads(kind)
+        return self._objects.get(kind, {})
+
+    def version(self, *kinds: type) -> int:
+        """Return a number that grows whenever an object of one of these kinds changes; of pods those on nodes count."""
+        version, versions = 0, self._versions
+        for kind in kinds:
+            version += versions.get(kind, 0)
+        return version
+
+    def derive(self, make: Callable[[ClusterView], T], *kinds: type) -> T:
+        """Return what `make` computes from the objects of these kinds, computed anew only after one has changed.
+
+        Args:
+            make: a function of module level; what it returns is kept under it and must not be changed.
+            *kinds: every kind it reads.
+        """
+        if self.observer is not None:
+            self.note_reads(*kinds)
+        version = self.version(*kinds)
+        known = self._derived.get(make)
+        if known is None or known[0] != version:
+            known = self._derived[make] = version, make(self)
+        derived: T = known[1]
+        return derived
+
+    def note_reads(self, *kinds: type) -> None:
+        """Take note that an answer rests on all objects of these kinds, for whoever remembers what it has read."""
+        if self.observer is not None:
+            for kind in kinds:
+                if kind in self.missing:
+                    self.observer.read(kind)
+
+    @contextmanager
+    def observe_reads(self, observer: ReadObserver) -> Iterator[None]:
+        """Tell a witness what is read of missing kinds for the length of a ``with`` block, and no other."""
+        before, self.observer = self.observer, observer
+        try:
+            yield
+        finally:
+            self.observer = before
+
+    def changes_since(self, generation: int) -> list[Change] | None:
+        """Return what happened after a generation, None when the log no longer reaches that far back."""
+        if generation < self._log_begins:
+            return None
+        return self._log[generation - self._log_begins :]
 
 
 class Nodes:
@@ -103,7 +194,7 @@ class Nodes:
 
     __slots__ = ("__dict__", "_before", "_known", "_more", "_picked", "_whole", "bare", "cluster", "rows")
 
-    def __init__(self, cluster: Cluster, rows: IndexArray) -> None:
+    def __init__(self, cluster: ClusterView, rows: IndexArray) -> None:
         self.cluster = cluster
         self.rows = rows
         self._whole = len(rows) == len(cluster.node_table) and rows is cluster.rows
@@ -228,6 +319,8 @@ class Nodes:
         return column
 
     def _hypothetical(self, changes: PodChanges) -> Nodes:
+        # only the difference is kept, and each quantity is worked out from it when first asked for: one more pod
+        # everywhere costs as much as there are positions, however many changes came before
         column = Nodes(self.cluster, self.rows)
         column._before, column._more = self, changes
         return column
@@ -402,6 +495,3 @@ class NodeInfo:
     def requested(self, resource: str) -> int:
         """Return what pods have taken of a resource: millicores, bytes or units."""
         return int(self.nodes.take([self.position]).requested(resource)[0])
-
-
-__all__ = ["HostPort", "NodeInfo", "Nodes", "PodChanges"]

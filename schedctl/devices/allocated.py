@@ -13,7 +13,8 @@ from typing import NamedTuple
 from schedctl.api.devices import DeviceRequestAllocationResult, ResourceClaim
 from schedctl.api.meta import ObjectMeta, Struct, key_of
 from schedctl.api.quantities import Amount, parse
-from schedctl.cache.cluster import ChangeKind, Cluster
+from schedctl.cache.changes import ChangeKind
+from schedctl.cache.nodes import ClusterView
 
 ZERO = Amount(0, 0)
 
@@ -170,7 +171,7 @@ class AllocatedState:
                 yield DeviceID(*pool, name), use
 
 
-def devices_in_use(cluster: Cluster) -> AllocatedState:
+def devices_in_use(cluster: ClusterView) -> AllocatedState:
     """Return what all claims of the cluster take, those of `PendingAllocation` included.
 
     It is one object for the life of the cluster, brought up to date by every call in time proportional to what changed.
@@ -184,12 +185,12 @@ def devices_in_use(cluster: Cluster) -> AllocatedState:
 class _Ledger:
     """The state and the generation of the cluster that it is of; made once for a cluster, since it reads no kind."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: ClusterView) -> None:
         self.state = AllocatedState()
         self._generation = -1
         self._version = -1
 
-    def catch_up(self, cluster: Cluster) -> None:
+    def catch_up(self, cluster: ClusterView) -> None:
         version = cluster.version(ResourceClaim, PendingAllocation)
         if version == self._version:
             self._generation = cluster.generation
@@ -203,7 +204,7 @@ class _Ledger:
                     self._hold_one(cluster, change.subject)
         self._generation, self._version = cluster.generation, version
 
-    def _hold_all(self, cluster: Cluster) -> None:
+    def _hold_all(self, cluster: ClusterView) -> None:
         claims = cluster.every(ResourceClaim).items()
         current = {Holder(key): claim for key, claim in claims if claim.status.allocation is not None}
         for pending in cluster.every(PendingAllocation).values():
@@ -213,7 +214,7 @@ class _Ledger:
         for holder, claim in current.items():
             self.state.hold(holder, claim)
 
-    def _hold_one(self, cluster: Cluster, changed: object) -> None:
+    def _hold_one(self, cluster: ClusterView, changed: object) -> None:
         if isinstance(changed, ResourceClaim):
             key = key_of(changed)
             self.state.hold(Holder(key), cluster.get(ResourceClaim, key))

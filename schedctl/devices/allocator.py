@@ -26,7 +26,7 @@ from schedctl.api.devices import (
 )
 from schedctl.api.pods import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from schedctl.cache.arrays import BoolArray, IndexArray
-from schedctl.cache.cluster import Cluster
+from schedctl.cache.nodes import ClusterView
 from schedctl.devices.allocated import AllocatedState, devices_in_use
 from schedctl.devices.groups import Groups, groups_of
 from schedctl.devices.pools import DevicePools, GatherError, Offer, PooledDevice, device_pools
@@ -60,7 +60,7 @@ class Allocator:
         budget: the most steps (devices looked at, and calls) of a search on one node.
     """
 
-    def __init__(self, cluster: Cluster, state: AllocatedState, *, budget: int = BUDGET) -> None:
+    def __init__(self, cluster: ClusterView, state: AllocatedState, *, budget: int = BUDGET) -> None:
         self._cluster = cluster
         self._state = state
         self._budget = budget

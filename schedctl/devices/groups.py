@@ -14,7 +14,7 @@ import numpy as np
 
 from schedctl.api.devices import ResourceClaim
 from schedctl.cache.arrays import IndexArray, Interner
-from schedctl.cache.cluster import Cluster
+from schedctl.cache.nodes import ClusterView
 from schedctl.devices.allocated import AllocatedState, PendingAllocation, PoolID, taken_by
 from schedctl.devices.pools import DevicePools, GatherError, Offer, device_pools
 
@@ -97,12 +97,12 @@ class Groups:
 class _Kept:
     """The latest grouping; made once for a cluster, since it reads no kind."""
 
-    def __init__(self, _: Cluster) -> None:
+    def __init__(self, _: ClusterView) -> None:
         self.groups: Groups | None = None
 
 
 def rows_that_see(
-    cluster: Cluster, holders: Iterable[ResourceClaim | PendingAllocation | None]
+    cluster: ClusterView, holders: Iterable[ResourceClaim | PendingAllocation | None]
 ) -> frozenset[int] | None:
     """Return the rows of the nodes that see devices which claims hold, None if they may be any."""
     home, rows = device_pools(cluster).home, set()
@@ -116,7 +116,7 @@ def rows_that_see(
     return frozenset(rows)
 
 
-def groups_of(cluster: Cluster, pools: DevicePools, state: AllocatedState) -> Groups:
+def groups_of(cluster: ClusterView, pools: DevicePools, state: AllocatedState) -> Groups:
     """Return the grouping of the cluster's nodes; it is kept as long as pools and state are the same objects."""
     kept = cluster.derive(_Kept)
     if kept.groups is None or not kept.groups.made_for(pools, state):

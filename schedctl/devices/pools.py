@@ -36,9 +36,9 @@ from schedctl.api.nodes import Node
 from schedctl.api.pods import NodeSelector, NodeSelectorRequirement
 from schedctl.api.selectors import SelectorError
 from schedctl.cache.arrays import IndexArray, Interner
-from schedctl.cache.cluster import Cluster
 from schedctl.cache.node_matching import matching
 from schedctl.cache.node_table import NodeTable
+from schedctl.cache.nodes import ClusterView
 from schedctl.devices.allocated import DeviceID, PoolID
 from schedctl.devices.quantities import nano
 from schedctl.devices.selectors import DeviceView
@@ -179,7 +179,7 @@ class Offer(NamedTuple):
     local: tuple[Pool, ...]
 
 
-def device_pools(cluster: Cluster) -> DevicePools:
+def device_pools(cluster: ClusterView) -> DevicePools:
     """Return what every node sees; worked out anew when a node, a slice or a taint rule changes."""
     return cluster.derive(DevicePools, ResourceSlice, DeviceTaintRule, Node)
 
@@ -194,7 +194,7 @@ class DevicePools:
         matches: which models, by number, an expression is true of, as far as a search has asked.
     """
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: ClusterView) -> None:
         slices = effective_slices(cluster)
         self._nodes = cluster.node_table
         self._on_node = {name: [each for each in own if not _groups(each)] for name, own in slices.on_node.items()}

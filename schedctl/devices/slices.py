@@ -13,7 +13,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from schedctl.api.devices import Device, DeviceTaintRule, ResourceSlice
-from schedctl.cache.cluster import Cluster
+from schedctl.cache.nodes import ClusterView
 from schedctl.devices.allocated import PoolID
 
 
@@ -31,7 +31,7 @@ class Slices(NamedTuple):
     of_pool: Mapping[PoolID, Sequence[ResourceSlice]]
 
 
-def effective_slices(cluster: Cluster) -> Slices:
+def effective_slices(cluster: ClusterView) -> Slices:
     """Return the cluster's slices, tainted as its rules demand; worked out anew when either changes."""
     return cluster.derive(_effective_slices, ResourceSlice, DeviceTaintRule)
 
@@ -41,7 +41,7 @@ def pool_of(resource_slice: ResourceSlice) -> PoolID:
     return PoolID(resource_slice.spec.driver, resource_slice.spec.pool.name)
 
 
-def _effective_slices(cluster: Cluster) -> Slices:
+def _effective_slices(cluster: ClusterView) -> Slices:
     rules = cluster.every(DeviceTaintRule)
     in_order = [rules[name] for name in sorted(rules)]
     slices = cluster.every(ResourceSlice)

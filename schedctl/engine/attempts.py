@@ -16,8 +16,8 @@ import numpy as np
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
 from schedctl.cache.arrays import BoolArray, IndexArray
-from schedctl.cache.cluster import Cluster, ReadObserver
-from schedctl.cache.nodes import Nodes
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.nodes import Nodes, ReadObserver
 from schedctl.cache.pod_info import PodInfo
 from schedctl.cache.pod_table import NO_NODE
 from schedctl.engine import extenders, sampling

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from schedctl.cache.arrays import IntArray
-from schedctl.cache.cluster import Cluster
-from schedctl.cache.nodes import Nodes
+from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine import answers
 from schedctl.engine.assumptions import Assumption
@@ -204,6 +203,6 @@ class TracingRunner(PluginRunner):
         )
 
 
-def runner_of(cluster: Cluster) -> PluginRunner:
+def runner_of(cluster: ClusterView) -> PluginRunner:
     """Return what to ask plugins through that look at a cluster: whoever listens there."""
     return cluster.observer if isinstance(cluster.observer, TracingRunner) else DIRECT

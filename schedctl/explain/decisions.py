@@ -14,7 +14,8 @@ from schedctl.api.devices import ResourceClaim
 from schedctl.api.meta import key_of
 from schedctl.api.pods import ContainerExtendedResourceRequest, Pod
 from schedctl.api.storage import PersistentVolume, PersistentVolumeClaim
-from schedctl.cache.cluster import ChangeKind, Cluster
+from schedctl.cache.changes import ChangeKind
+from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.config.args import VolumeBindingArgs
 from schedctl.engine.attempts import Attempt

@@ -17,6 +17,7 @@ from schedctl.api.devices import (
     ResourceSlice,
 )
 from schedctl.cache.cluster import Cluster
+from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
 from schedctl.devices.selector_names import ATTRIBUTES, CAPACITY, Named, names_in
 from schedctl.devices.selectors import compiled
@@ -134,7 +135,7 @@ def _compiles(expression: str) -> bool:
         return True
 
 
-def _known(cluster: Cluster) -> frozenset[Named]:
+def _known(cluster: ClusterView) -> frozenset[Named]:
     """Return the attributes and capacities that devices have, each with its domain."""
     found: set[Named] = set()
     for each in cluster.every(ResourceSlice).values():

@@ -15,8 +15,9 @@ What is listed here is what the author of a plugin needs::
 
 from schedctl.api.durations import Duration
 from schedctl.cache.arrays import BoolArray, IntArray
-from schedctl.cache.cluster import Change, ChangeKind, Cluster
-from schedctl.cache.nodes import NodeInfo, Nodes
+from schedctl.cache.changes import Change, ChangeKind
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.nodes import ClusterView, NodeInfo, Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.config.args import PluginArgs
 from schedctl.framework.arithmetic import MAX_NODE_SCORE, default_normalize
@@ -58,6 +59,7 @@ __all__ = [
     "ChangeKind",
     "Cluster",
     "ClusterEvent",
+    "ClusterView",
     "Code",
     "CodeColumn",
     "Cycle",

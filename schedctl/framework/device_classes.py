@@ -12,7 +12,8 @@ from schedctl.api.devices import DeviceClass, ResourceClaim, ResourceSlice
 from schedctl.api.quantities import MIN_INT64
 from schedctl.api.resources import is_extended, is_scalar
 from schedctl.api.times import unix_nanoseconds
-from schedctl.cache.cluster import Change, Cluster
+from schedctl.cache.changes import Change
+from schedctl.cache.nodes import ClusterView
 from schedctl.devices.allocated import PendingAllocation
 
 IMPLICIT_PREFIX = "deviceclass.resource.kubernetes.io/"
@@ -20,7 +21,7 @@ DEVICE_KINDS = (DeviceClass, ResourceSlice, ResourceClaim)
 """The kinds that say how many devices there are in place of a resource, and how many are taken."""
 
 
-def classes_by_resource(cluster: Cluster) -> Mapping[str, DeviceClass]:
+def classes_by_resource(cluster: ClusterView) -> Mapping[str, DeviceClass]:
     """Return the class that stands in for each extended resource; worked out anew only when a class has changed.
 
     Classes are taken in by name, as kube-scheduler meets them when it starts. One that loses its extended resource to
@@ -39,7 +40,7 @@ def devices_moved(requests: Mapping[str, int], change: Change) -> bool:
     return isinstance(change.subject, (*DEVICE_KINDS, PendingAllocation)) and any(map(is_scalar, requests))
 
 
-def _classes(cluster: Cluster) -> Mapping[str, DeviceClass]:
+def _classes(cluster: ClusterView) -> Mapping[str, DeviceClass]:
     classes: dict[str, DeviceClass] = {}
     every = cluster.every(DeviceClass)
     for name in sorted(every):

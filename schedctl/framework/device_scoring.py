@@ -16,8 +16,8 @@ from schedctl.api.node_selectors import compile_node_selector
 from schedctl.api.nodes import Node
 from schedctl.api.pods import NodeSelector
 from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
-from schedctl.cache.cluster import Cluster
 from schedctl.cache.node_matching import matching
+from schedctl.cache.nodes import ClusterView
 from schedctl.devices.allocated import AllocatedState, DeviceID, devices_in_use
 from schedctl.devices.selectors import DeviceView, SelectorError, compiled
 
@@ -36,7 +36,7 @@ class DeviceCounts(NamedTuple):
     selected: BoolArray
 
 
-def device_counts(cluster: Cluster, device_class: DeviceClass) -> DeviceCounts:
+def device_counts(cluster: ClusterView, device_class: DeviceClass) -> DeviceCounts:
     """Return the devices of a class; worked out anew when what is on offer changes, or what is taken."""
     return cluster.derive(_Counting, ResourceSlice, DeviceClass, Node).of(device_class)
 
@@ -58,7 +58,7 @@ class _ClassDevices(NamedTuple):
 class _Counting:
     """Counts the devices of classes, each when it is first asked for."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: ClusterView) -> None:
         self._cluster = cluster
         self._devices: dict[str, _ClassDevices] = {}
         self._counts: dict[str, tuple[int, DeviceCounts]] = {}
@@ -85,7 +85,7 @@ def _counted(devices: _ClassDevices, state: AllocatedState) -> DeviceCounts:
     return DeviceCounts(capacity, allocated, devices.selected)
 
 
-def _devices_of(device_class: DeviceClass, cluster: Cluster) -> _ClassDevices:
+def _devices_of(device_class: DeviceClass, cluster: ClusterView) -> _ClassDevices:
     expressions = [each.cel.expression for each in device_class.spec.selectors or () if each.cel is not None]
     nodes = len(cluster.node_table)
     selected, failing = np.zeros(nodes, np.bool_), np.zeros(nodes, np.bool_)
@@ -106,7 +106,7 @@ def _devices_of(device_class: DeviceClass, cluster: Cluster) -> _ClassDevices:
     return _ClassDevices(listed, selected, failing)
 
 
-def _seen(resource_slice: ResourceSlice, cluster: Cluster) -> Sequence[tuple[Device | None, IndexArray | None]]:
+def _seen(resource_slice: ResourceSlice, cluster: ClusterView) -> Sequence[tuple[Device | None, IndexArray | None]]:
     """Return each device of a slice with the rows that see it; without rows where they cannot be told."""
     spec, devices = resource_slice.spec, resource_slice.spec.devices or ()
     if spec.per_device_node_selection:
@@ -119,7 +119,12 @@ def _seen(resource_slice: ResourceSlice, cluster: Cluster) -> Sequence[tuple[Dev
 
 
 def _rows(
-    cluster: Cluster, node_name: str | None, all_nodes: bool | None, selector: NodeSelector | None, *, unstated: bool
+    cluster: ClusterView,
+    node_name: str | None,
+    all_nodes: bool | None,
+    selector: NodeSelector | None,
+    *,
+    unstated: bool,
 ) -> IndexArray | None:
     """Return the rows that are meant; `unstated` tells whether that is all or none where nothing is said."""
     table = cluster.node_table

@@ -14,8 +14,9 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 
 from schedctl.cache.arrays import CodeArray, IndexArray, IntArray, Interner, grown
-from schedctl.cache.cluster import Change, ChangeKind, Cluster
-from schedctl.cache.nodes import PodChanges
+from schedctl.cache.changes import Change, ChangeKind
+from schedctl.cache.nodes import ClusterView
+from schedctl.cache.pod_changes import PodChanges
 from schedctl.cache.pod_info import PodInfo
 
 T = TypeVar("T", bound=Hashable)
@@ -44,7 +45,7 @@ class Mounts(ABC, Generic[T]):
         things: everything any pod ever mounted, by code.
     """
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: ClusterView) -> None:
         self.things: Interner[T] = Interner()
         self._generation = -1
         self._codes: CodeArray = np.full((1, 16), NOTHING, np.int32)
@@ -52,13 +53,13 @@ class Mounts(ABC, Generic[T]):
         self._row_of: dict[str, int] = {}
 
     @abstractmethod
-    def read(self, cluster: Cluster, info: PodInfo) -> Sequence[T]:
+    def read(self, cluster: ClusterView, info: PodInfo) -> Sequence[T]:
         """Return what a pod mounts, a thing once for each time it is mounted."""
 
     def met(self, thing: T, code: int) -> None:
         """Take note of a thing that no pod mounted before."""
 
-    def came(self, cluster: Cluster, info: PodInfo) -> None:
+    def came(self, cluster: ClusterView, info: PodInfo) -> None:
         """Take note of a running pod with volumes, before what it mounts is written down."""
 
     def went(self, key: str) -> None:
@@ -77,10 +78,10 @@ class Mounts(ABC, Generic[T]):
     def lost(self, node: int, codes: Sequence[int]) -> None:
         """Take back what was counted for a pod when it was written down."""
 
-    def caught_up(self, cluster: Cluster) -> None:
+    def caught_up(self, cluster: ClusterView) -> None:
         """Take note that all that happened was taken in."""
 
-    def catch_up(self, cluster: Cluster) -> None:
+    def catch_up(self, cluster: ClusterView) -> None:
         """Take in what happened to the cluster since it was asked last."""
         if self._generation == cluster.generation:
             return
@@ -117,7 +118,7 @@ class Mounts(ABC, Generic[T]):
             codes.append(code)
         return codes
 
-    def mounting(self, cluster: Cluster, codes: Collection[int]) -> IndexArray:
+    def mounting(self, cluster: ClusterView, codes: Collection[int]) -> IndexArray:
         """Return the rows of the running pods that mount one of some things, once for each mount, intp (m,)."""
         pods = len(cluster.pod_table)
         table = self._codes[:, :pods]
@@ -130,7 +131,7 @@ class Mounts(ABC, Generic[T]):
         hits = np.flatnonzero(found)
         return hits if len(table) == 1 else hits % pods
 
-    def changed(self, cluster: Cluster, changes: PodChanges) -> Changed:
+    def changed(self, cluster: ClusterView, changes: PodChanges) -> Changed:
         """Return what the pods supposed to come and go mount."""
         codes = self._codes[:, changes.rows]
         codes[:, changes.rows < 0] = NOTHING
@@ -161,7 +162,7 @@ class Mounts(ABC, Generic[T]):
             stale |= dict.fromkeys(affected)
         return stale
 
-    def _enter(self, cluster: Cluster, info: PodInfo) -> None:
+    def _enter(self, cluster: ClusterView, info: PodInfo) -> None:
         """Write down what a running pod mounts."""
         if not info.pod.spec.volumes:
             return

@@ -24,7 +24,7 @@ from typing import Any, ClassVar
 
 from schedctl.api.kinds import Kind
 from schedctl.cache.arrays import IntArray
-from schedctl.cache.cluster import Change
+from schedctl.cache.changes import Change
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.config.args import PluginArgs

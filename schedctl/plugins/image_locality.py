@@ -14,8 +14,8 @@ import numpy as np
 
 from schedctl.api.pods import Pod
 from schedctl.cache.arrays import IndexArray, IntArray
-from schedctl.cache.cluster import Change, ChangeKind, Cluster
-from schedctl.cache.nodes import Nodes
+from schedctl.cache.changes import Change, ChangeKind
+from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.arithmetic import MAX_NODE_SCORE
 from schedctl.framework.cycles import Cycle
@@ -63,7 +63,7 @@ class ImageLocality(ScorePlugin):
         scores: IntArray = by_set[nodes.gather(nodes.cluster.node_table.images)]
         return scores
 
-    def _index(self, cluster: Cluster) -> _ImageIndex:
+    def _index(self, cluster: ClusterView) -> _ImageIndex:
         if self._known is None or not self._known.fits(cluster):
             self._known = _ImageIndex(cluster)
         return self._known
@@ -75,7 +75,7 @@ class _ImageIndex:
     Nodes share sets of images, so an image is in some of the sets. Kept until a node changes.
     """
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: ClusterView) -> None:
         self.cluster = cluster
         self.generation = cluster.generation
         self.total_nodes = len(cluster.rows)
@@ -93,7 +93,7 @@ class _ImageIndex:
                         having.append(code)
         self.sets: dict[str, IndexArray] = {name: np.array(having, np.intp) for name, having in sets.items()}
 
-    def fits(self, cluster: Cluster) -> bool:
+    def fits(self, cluster: ClusterView) -> bool:
         """Return whether the nodes are still those it was made of."""
         if cluster is not self.cluster:
             return False

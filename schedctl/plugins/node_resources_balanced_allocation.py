@@ -11,7 +11,7 @@ from collections.abc import Hashable, Mapping
 import numpy as np
 
 from schedctl.cache.arrays import IntArray
-from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
-from schedctl.cache.cluster import ChangeKind, Cluster
+from schedctl.cache.changes import ChangeKind
+from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.handles import ProfileHandle
 from schedctl.engine.queue.queues import QueuedPod, SchedulingQueue

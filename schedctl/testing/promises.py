@@ -22,7 +22,8 @@ from typing import Any, TypeVar
 import msgspec
 import numpy as np
 
-from schedctl.cache.cluster import Change, ChangeKind, Cluster
+from schedctl.cache.changes import Change, ChangeKind
+from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.cache.pod_table import NO_NODE

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from schedctl.api.meta import Namespace, ObjectMeta
-from schedctl.cache.cluster import ChangeKind
+from schedctl.cache.changes import ChangeKind
 from schedctl.engine.attempts import attempt
 from schedctl.framework.cycles import StateKey
 from schedctl.framework.points import FilterPlugin, NodeSet, PreFilterPlugin, PreScorePlugin, Scope, ScorePlugin

@@ -4,7 +4,7 @@ import msgspec
 import numpy as np
 
 from schedctl.api.storage import CSINode
-from schedctl.cache.cluster import ChangeKind
+from schedctl.cache.changes import ChangeKind
 from schedctl.engine.attempts import attempt
 from schedctl.framework.cycles import StateKey
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, ReservePlugin, Scope, ScorePlugin

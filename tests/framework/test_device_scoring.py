@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from schedctl.api.devices import DeviceClass, ResourceClaim, ResourceSlice
-from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.cache.changes import Change, ChangeKind
 from schedctl.config.args import (
     NodeResourcesBalancedAllocationArgs,
     NodeResourcesFitArgs,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from schedctl import KUBERNETES_VERSION
-from schedctl.cache.cluster import ChangeKind
+from schedctl.cache.changes import ChangeKind
 from schedctl.cache.nodes import NodeInfo
 from schedctl.conformance.cases import Case, cluster_of, configuration
 from schedctl.errors import NotModelled

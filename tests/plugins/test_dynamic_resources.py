@@ -6,7 +6,7 @@ import pytest
 
 from schedctl.api.devices import DeviceClass, ResourceClaim, ResourceClaimStatus, ResourceSlice
 from schedctl.api.meta import Namespace, ObjectMeta
-from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.cache.changes import Change, ChangeKind
 from schedctl.devices.allocated import PendingAllocation
 from schedctl.errors import Inconclusive, PluginError
 from schedctl.explain.evidence import named

@@ -2,7 +2,7 @@
 
 import pytest
 
-from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.cache.changes import Change, ChangeKind
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import Scope
 from schedctl.plugins.image_locality import MAX_CONTAINER_THRESHOLD, MIN_THRESHOLD, ImageLocality

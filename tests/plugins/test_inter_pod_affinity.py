@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedctl.api.meta import Namespace, ObjectMeta
-from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.cache.changes import Change, ChangeKind
 from schedctl.config.args import InterPodAffinityArgs
 from schedctl.engine.handles import ProfileHandle
 from schedctl.engine.nominators import Nominator

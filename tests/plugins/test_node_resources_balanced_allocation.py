@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.cache.changes import Change, ChangeKind
 from schedctl.config.args import NodeResourcesBalancedAllocationArgs, ResourceSpec
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import Scope

@@ -5,7 +5,7 @@ import pytest
 
 from schedctl.api.devices import DeviceClass, DeviceClassSpec
 from schedctl.api.meta import ObjectMeta
-from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.cache.changes import Change, ChangeKind
 from schedctl.config.args import (
     NodeResourcesFitArgs,
     RequestedToCapacityRatioParam,

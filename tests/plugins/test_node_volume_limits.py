@@ -15,7 +15,7 @@ from schedctl.api.storage import (
     StorageClass,
     VolumeAttachment,
 )
-from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.cache.changes import Change, ChangeKind
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import Scope
 from schedctl.framework.reasons import ACCEPT

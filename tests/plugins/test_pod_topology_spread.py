@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedctl.api.workloads import ReplicaSet, ReplicationController, Service, StatefulSet
-from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.cache.changes import Change, ChangeKind
 from schedctl.config.args import PodTopologySpreadArgs
 from schedctl.engine.handles import ProfileHandle
 from schedctl.engine.nominators import Nominator

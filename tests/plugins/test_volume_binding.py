@@ -14,7 +14,7 @@ from schedctl.api.storage import (
     PersistentVolumeClaim,
     StorageClass,
 )
-from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.cache.changes import Change, ChangeKind
 from schedctl.config.args import UtilizationShapePoint, VolumeBindingArgs
 from schedctl.errors import PluginError
 from schedctl.framework.cycles import Cycle, Found

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from schedctl.api.storage import PersistentVolumeClaim
-from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.cache.changes import Change, ChangeKind
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import Scope
 from schedctl.framework.reasons import ACCEPT

@@ -14,7 +14,8 @@ import numpy as np
 
 from schedctl.api.resources import granted
 from schedctl.api.sharing import content
-from schedctl.cache.cluster import Change, ChangeKind, Cluster
+from schedctl.cache.changes import Change, ChangeKind
+from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.cache.pod_table import NO_NODE
 from schedctl.engine import answers

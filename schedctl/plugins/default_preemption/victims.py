@@ -15,8 +15,7 @@ import numpy as np
 from schedctl.api.policies import PodDisruptionBudget
 from schedctl.api.selectors import SelectorError, compile_selector
 from schedctl.cache.arrays import BoolArray, IndexArray
-from schedctl.cache.cluster import Cluster
-from schedctl.cache.nodes import Nodes
+from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
 
 
@@ -68,7 +67,7 @@ def grouped(keys: IndexArray, bound: int) -> IndexArray:
     return np.argsort(keys.astype(np.uint16) if bound <= 1 << 16 else keys, kind="stable")  # of 16 bits: by radix
 
 
-def _violating(cluster: Cluster, pods: IndexArray, at: IndexArray) -> BoolArray:
+def _violating(cluster: ClusterView, pods: IndexArray, at: IndexArray) -> BoolArray:
     """Return which victims, those of a node together, break a budget when they are evicted in order, bool (v,).
 
     Budgets are asked in order of their keys. A victim counts against each that selects it until one is overdrawn: that
@@ -87,7 +86,7 @@ def _violating(cluster: Cluster, pods: IndexArray, at: IndexArray) -> BoolArray:
     return violating
 
 
-def budgets_of(cluster: Cluster, pods: Sequence[PodInfo]) -> list[list[str]]:
+def budgets_of(cluster: ClusterView, pods: Sequence[PodInfo]) -> list[list[str]]:
     """Return the keys of the disruption budgets that count each of some running pods."""
     rows = [cluster.pod_table.row_of[pod.key] for pod in pods]
     found: list[list[str]] = [[] for _ in pods]
@@ -99,7 +98,7 @@ def budgets_of(cluster: Cluster, pods: Sequence[PodInfo]) -> list[list[str]]:
     return found
 
 
-def _protected(cluster: Cluster, budget: PodDisruptionBudget) -> BoolArray | None:
+def _protected(cluster: ClusterView, budget: PodDisruptionBudget) -> BoolArray | None:
     """Return which pods a budget counts, bool (pod rows,), None for none.
 
     An absent or empty selector selects nothing, nor does a malformed one; pods without labels and those whose

@@ -20,7 +20,7 @@ from schedctl.api.devices import (
 from schedctl.api.meta import OwnerReference, controller_of, key_of
 from schedctl.api.pods import PodResourceClaim
 from schedctl.api.times import unix_nanoseconds
-from schedctl.cache.cluster import Cluster
+from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
 
 
@@ -68,7 +68,7 @@ def uid_of(claim: ResourceClaim) -> str:
     return claim.metadata.uid or key_of(claim)
 
 
-def resolve(pod: PodInfo, cluster: Cluster) -> Resolved:
+def resolve(pod: PodInfo, cluster: ClusterView) -> Resolved:
     """Find the claims that a pod refers to; the first problem ends it."""
     claims: list[ResourceClaim] = []
     for reference in pod.pod.spec.resource_claims or ():

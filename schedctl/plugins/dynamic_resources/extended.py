@@ -26,7 +26,7 @@ from schedctl.api.devices import (
 from schedctl.api.meta import ELLIPSIS, ObjectMeta, OwnerReference
 from schedctl.api.pods import Container, ContainerExtendedResourceRequest, Pod
 from schedctl.api.quantities import stored
-from schedctl.cache.cluster import Cluster
+from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.device_classes import can_be_devices, classes_by_resource
 from schedctl.plugins.dynamic_resources.claims import is_pod
@@ -53,13 +53,13 @@ class _Asked(NamedTuple):
     mappings: list[ContainerExtendedResourceRequest]
 
 
-def asks_for_devices(pod: PodInfo, cluster: Cluster) -> bool:
+def asks_for_devices(pod: PodInfo, cluster: ClusterView) -> bool:
     """Return whether a class stands in for a resource that the pod asks for."""
     names = [name for name, amount in pod.demand.pending.items() if amount and can_be_devices(name)]
     return bool(names) and not classes_by_resource(cluster).keys().isdisjoint(names)
 
 
-def special_claim(pod: PodInfo, cluster: Cluster) -> ResourceClaim:
+def special_claim(pod: PodInfo, cluster: ClusterView) -> ResourceClaim:
     """Return the claim for the pod's extended resources: the one an earlier attempt left behind, else a new one."""
     for claim in cluster.derive(_special_claims, ResourceClaim):
         for owner in claim.metadata.owner_references or ():
@@ -84,7 +84,7 @@ def in_memory(claim: ResourceClaim) -> bool:
     return claim.metadata.name == IN_MEMORY_NAME
 
 
-def written_name(claim: ResourceClaim, cluster: Cluster) -> str:
+def written_name(claim: ResourceClaim, cluster: ClusterView) -> str:
     """Return a name for the claim as the API server generates it, the random end told by an ellipsis."""
     base = claim.metadata.generate_name[:_LONGEST_GENERATED] + ELLIPSIS
     taken, name, number = cluster.every(ResourceClaim), base, 1
@@ -109,7 +109,7 @@ def on_node(
     return NodeClaim(msgspec.structs.replace(claim, spec=spec), tuple(mappings))
 
 
-def _special_claims(cluster: Cluster) -> tuple[ResourceClaim, ...]:
+def _special_claims(cluster: ClusterView) -> tuple[ResourceClaim, ...]:
     """Return all claims of the cluster that were made up for extended resources."""
     claims = cluster.every(ResourceClaim).values()
     return tuple(claim for claim in claims if (claim.metadata.annotations or {}).get(EXTENDED_RESOURCE_CLAIM) == "true")

@@ -25,8 +25,8 @@ from schedctl.api.node_selectors import NodeQuery, compile_node_selector
 from schedctl.api.resources import Demand
 from schedctl.api.selectors import SelectorError
 from schedctl.cache.arrays import IndexArray, IntArray
-from schedctl.cache.cluster import Change, ChangeKind, Cluster
-from schedctl.cache.nodes import Nodes
+from schedctl.cache.changes import Change, ChangeKind
+from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.devices.allocated import PendingAllocation, devices_in_use, taken_by
 from schedctl.devices.allocator import Allocator
@@ -442,7 +442,7 @@ class DynamicResources(
         evidence = {"pod": pod.key, "reference": resolved.reference, "claim": resolved.claim, "name": name}
         return (), _PROBLEMS[resolved.problem].status(**evidence)
 
-    def _allocatable(self, claim: ResourceClaim, cluster: Cluster, *, check: bool) -> Status:
+    def _allocatable(self, claim: ResourceClaim, cluster: ClusterView, *, check: bool) -> Status:
         """Say whether a claim without an allocation may be given one; `check` its requests, too."""
         if writing.pending(claim, cluster) is not None:
             return self.being_allocated.status(claim=key_of(claim))
@@ -503,7 +503,7 @@ class _OnRows:
         return self.ask(int(self.rows[row]))
 
 
-def _allocator(claims: Sequence[ResourceClaim], cluster: Cluster) -> Allocator | None:
+def _allocator(claims: Sequence[ResourceClaim], cluster: ClusterView) -> Allocator | None:
     """Return what allocates claims; None if all of them are."""
     to_allocate = any(claim.status.allocation is None for claim in claims)
     return Allocator(cluster, devices_in_use(cluster)) if to_allocate else None

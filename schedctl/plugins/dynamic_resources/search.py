@@ -21,9 +21,9 @@ from schedctl.api.meta import key_of
 from schedctl.api.node_selectors import NodeQuery
 from schedctl.api.pods import NodeSelector
 from schedctl.cache.arrays import BoolArray, IndexArray
-from schedctl.cache.cluster import Cluster
 from schedctl.cache.node_matching import matching
 from schedctl.cache.node_table import NodeTable
+from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
 from schedctl.devices import allocator
 from schedctl.devices.shortages import Refusal, Shortage
@@ -167,7 +167,7 @@ class ClaimSearch:
     def __init__(
         self,
         pod: PodInfo,
-        cluster: Cluster,
+        cluster: ClusterView,
         claims: tuple[ResourceClaim, ...],
         special: ResourceClaim | None,
         reached_from: Mapping[int, NodeQuery],

@@ -19,6 +19,7 @@ from schedctl.api.devices import (
 )
 from schedctl.api.meta import ObjectMeta, key_of
 from schedctl.cache.cluster import Cluster
+from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
 from schedctl.devices.allocated import PendingAllocation
 from schedctl.plugins.dynamic_resources.claims import reserved_for, uid_of
@@ -29,12 +30,12 @@ MOST_USERS = 256
 """How many pods a claim can be reserved for; the API server refuses more."""
 
 
-def pending(claim: ResourceClaim, cluster: Cluster) -> PendingAllocation | None:
+def pending(claim: ResourceClaim, cluster: ClusterView) -> PendingAllocation | None:
     """Return the allocation of a claim that is not written yet, None if there is none."""
     return cluster.get(PendingAllocation, uid_of(claim))
 
 
-def noted(key: str, cluster: Cluster) -> ResourceClaim | None:
+def noted(key: str, cluster: ClusterView) -> ResourceClaim | None:
     """Return the claim of a key, ``namespace/name``, as the note of its allocation has it, None if there is none."""
     notes = cluster.every(PendingAllocation).values()
     return next((note.claim for note in notes if key_of(note.claim) == key), None)

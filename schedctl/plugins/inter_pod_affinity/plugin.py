@@ -20,8 +20,8 @@ from schedctl.api.nodes import Node
 from schedctl.api.selectors import SelectorError
 from schedctl.cache.affinity_terms import CarriedTerms, carried_terms
 from schedctl.cache.arrays import BoolArray, IntArray
-from schedctl.cache.cluster import Change, ChangeKind, Cluster
-from schedctl.cache.nodes import Nodes
+from schedctl.cache.changes import Change, ChangeKind
+from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import AffinityTerm, PodInfo
 from schedctl.config.args import InterPodAffinityArgs
 from schedctl.errors import PluginError
@@ -248,7 +248,7 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
                 yield term.topology_key, sign * weight, sign
 
 
-def _preferences(pod: PodInfo, cluster: Cluster) -> tuple[tuple[AffinityTerm, int], ...]:
+def _preferences(pod: PodInfo, cluster: ClusterView) -> tuple[tuple[AffinityTerm, int], ...]:
     """Return the preferred terms of an incoming pod, resolved, with their signed weights."""
     weighted = (*pod.preferred_affinity, *((term, -weight) for term, weight in pod.preferred_anti_affinity))
     terms = resolved((term for term, _ in weighted), cluster)
@@ -319,7 +319,7 @@ def _terms_of(pod: PodInfo) -> tuple[tuple[Any, ...], ...]:
     return tuple(terms(pod) for terms in _TERMS.values())
 
 
-def _concern_each_other(cluster: Cluster, pod: PodInfo, other: PodInfo) -> bool:
+def _concern_each_other(cluster: ClusterView, pod: PodInfo, other: PodInfo) -> bool:
     """Whether any term of one pod is about the other."""
     carried = carried_terms(other)
     theirs = (

@@ -16,9 +16,9 @@ import numpy as np
 from schedctl.api.meta import Namespace
 from schedctl.api.selectors import NOTHING
 from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
-from schedctl.cache.cluster import Cluster
 from schedctl.cache.labels import LabelColumns
-from schedctl.cache.nodes import Nodes, PodChanges
+from schedctl.cache.nodes import ClusterView, Nodes
+from schedctl.cache.pod_changes import PodChanges
 from schedctl.cache.pod_info import AffinityTerm, PodInfo
 from schedctl.cache.pod_table import NO_NODE
 
@@ -212,7 +212,7 @@ class AffinityState:
         return replace(self, supposed=Supposed(attracting, unwanted, repelling))
 
 
-def _changes_selected(cluster: Cluster, changes: PodChanges, terms: tuple[AffinityTerm, ...]) -> BoolArray:
+def _changes_selected(cluster: ClusterView, changes: PodChanges, terms: tuple[AffinityTerm, ...]) -> BoolArray:
     """Return which changes are of pods that match all of the (resolved) terms, bool (changes,); none without terms."""
     if not terms:
         return np.zeros(len(changes), np.bool_)
@@ -230,7 +230,7 @@ def matches_all(terms: tuple[AffinityTerm, ...], info: PodInfo) -> bool:
     return bool(terms) and all(term.matches(info.namespace, None, info.labels) for term in terms)
 
 
-def concerning(pod: PodInfo, cluster: Cluster) -> Callable[[AffinityTerm], bool]:
+def concerning(pod: PodInfo, cluster: ClusterView) -> Callable[[AffinityTerm], bool]:
     """Return what tells whether a term of another pod is about a pod.
 
     The labels of its namespace are looked up for terms alone that select by them and are about such a pod otherwise.
@@ -248,7 +248,7 @@ def concerning(pod: PodInfo, cluster: Cluster) -> Callable[[AffinityTerm], bool]
     return concerned
 
 
-def resolved(terms: Iterable[AffinityTerm], cluster: Cluster) -> tuple[AffinityTerm, ...]:
+def resolved(terms: Iterable[AffinityTerm], cluster: ClusterView) -> tuple[AffinityTerm, ...]:
     """Return the terms of an incoming pod with the namespaces that exist and are selected by label added by name.
 
     A selector of all namespaces stays as it is: it covers namespaces of which there is no object, too.
@@ -256,7 +256,7 @@ def resolved(terms: Iterable[AffinityTerm], cluster: Cluster) -> tuple[AffinityT
     return tuple(_resolved(term, cluster) for term in terms)
 
 
-def _resolved(term: AffinityTerm, cluster: Cluster) -> AffinityTerm:
+def _resolved(term: AffinityTerm, cluster: ClusterView) -> AffinityTerm:
     selector = term.namespace_selector
     if selector.nothing or selector.everything:
         return term
@@ -265,13 +265,13 @@ def _resolved(term: AffinityTerm, cluster: Cluster) -> AffinityTerm:
     return term._replace(namespaces=term.namespaces | selected, namespace_selector=NOTHING)
 
 
-def nodes_selected(cluster: Cluster, terms: tuple[AffinityTerm, ...]) -> IndexArray:
+def nodes_selected(cluster: ClusterView, terms: tuple[AffinityTerm, ...]) -> IndexArray:
     """Return the node row of each running pod that matches all of the (resolved) terms, one at least, intp (pods,)."""
     nodes: IndexArray = cluster.pod_table.node[_pods_selected(cluster, terms)]
     return nodes
 
 
-def _pods_selected(cluster: Cluster, terms: tuple[AffinityTerm, ...]) -> IndexArray:
+def _pods_selected(cluster: ClusterView, terms: tuple[AffinityTerm, ...]) -> IndexArray:
     """Return the pod rows of the running pods that match all of the (resolved) terms, one at least, intp (pods,)."""
     table = cluster.pod_table
     labelled = table.labels.select(terms[0].selector)

@@ -25,7 +25,7 @@ from schedctl.api.pods import NodeAffinity as NodeAffinitySpec
 from schedctl.api.pods import NodeSelectorTerm, Pod
 from schedctl.api.selectors import Requirement, SelectorError
 from schedctl.cache.arrays import IntArray
-from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.node_matching import matching, matching_term, meeting
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo

@@ -12,7 +12,7 @@ import numpy as np
 
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Container, PodSpec, VolumeMount
-from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle, StateKey

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle

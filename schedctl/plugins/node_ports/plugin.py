@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import HostPort, PodInfo
 from schedctl.framework.cycles import Cycle, StateKey

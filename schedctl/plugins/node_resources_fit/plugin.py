@@ -16,7 +16,7 @@ from schedctl.api.devices import DeviceClass
 from schedctl.api.nodes import Node
 from schedctl.api.resources import PODS, allocatable, is_extended, is_scalar
 from schedctl.cache.arrays import IntArray
-from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle, StateKey

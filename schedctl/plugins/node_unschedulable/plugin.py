@@ -6,7 +6,7 @@ from collections.abc import Hashable
 
 from schedctl.api.nodes import Node, Taint
 from schedctl.api.tolerations import NO_SCHEDULE, tolerated
-from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle

@@ -21,8 +21,8 @@ from schedctl.api.storage import (
     VolumeAttachment,
 )
 from schedctl.cache.arrays import BoolArray
-from schedctl.cache.cluster import Change, ChangeKind, Cluster
-from schedctl.cache.nodes import Nodes
+from schedctl.cache.changes import Change, ChangeKind
+from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle, StateKey
 from schedctl.framework.events import Registration
@@ -197,14 +197,14 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         return self.unreadable.where(where.copy(), fault=fault.text)
 
 
-def _wanted(cluster: Cluster, pod: PodInfo) -> Wanted:
+def _wanted(cluster: ClusterView, pod: PodInfo) -> Wanted:
     return Wanted(
         attachments(cluster, pod, migrating=False, running=False),
         attachments(cluster, pod, migrating=True, running=False),
     )
 
 
-def _of_any_pod(cluster: Cluster, pod: PodInfo) -> Wanted:
+def _of_any_pod(cluster: ClusterView, pod: PodInfo) -> Wanted:
     """Return what a pod needs attached, so that it is the same for pods whose volumes are of nobody else.
 
     Where it is limited what a driver attaches, a volume that a running pod mounts is told by its handle. What is wanted
@@ -281,7 +281,7 @@ class _AttachedVolumes:
         return sorted(found)
 
 
-def _attachments_by_node(cluster: Cluster) -> dict[str, list[VolumeAttachment]]:
+def _attachments_by_node(cluster: ClusterView) -> dict[str, list[VolumeAttachment]]:
     """Return the VolumeAttachments by node; for `Cluster.derive`."""
     by_node: dict[str, list[VolumeAttachment]] = {}
     for attachment in cluster.every(VolumeAttachment).values():

@@ -23,8 +23,8 @@ from schedctl.api.storage import (
     claim_name,
 )
 from schedctl.cache.arrays import BoolArray, CodeArray, IndexArray, IntArray, Interner, grown
-from schedctl.cache.cluster import Change, ChangeKind, Cluster
-from schedctl.cache.nodes import Nodes
+from schedctl.cache.changes import Change, ChangeKind
+from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.mounts import Mounts
 from schedctl.plugins.node_volume_limits.volumes import Attachments, CSIVolume, Fault, attachments
@@ -60,7 +60,7 @@ class NodeDrivers:
     installed: dict[str, BoolArray]
 
 
-def node_drivers(cluster: Cluster) -> NodeDrivers:
+def node_drivers(cluster: ClusterView) -> NodeDrivers:
     """Return what the CSINodes of a cluster say; for `Cluster.derive`, from CSINode and Node."""
     rows, row_of = len(cluster.node_table), cluster.node_table.row_of
     known, limited = np.zeros(rows, np.bool_), np.zeros(rows, np.bool_)
@@ -103,7 +103,7 @@ class Supposed:
 class VolumesInUse(Mounts[CSIVolume | Fault]):
     """The volumes that are attached to nodes. Pods count as on a node with a CSINode: no other has limits."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: ClusterView) -> None:
         super().__init__(cluster)
         self._faults: list[int] = []
         self._drivers: Interner[str] = Interner()
@@ -195,7 +195,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
         attached = np.array([pair in self._attached for pair in pairs_there], np.bool_)
         return Supposed(positions, mounted, before, before + net, attached)
 
-    def moved_by(self, cluster: Cluster, change: Change) -> frozenset[int] | None:
+    def moved_by(self, cluster: ClusterView, change: Change) -> frozenset[int] | None:
         """Return the rows of the nodes that another object's change may have made have more or fewer; None for any."""
         subject, row_of = change.subject, cluster.node_table.row_of
         match subject:
@@ -212,7 +212,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
 
     # -- keeping current ---------------------------------------------------------
 
-    def read(self, cluster: Cluster, info: PodInfo) -> Sequence[CSIVolume | Fault]:
+    def read(self, cluster: ClusterView, info: PodInfo) -> Sequence[CSIVolume | Fault]:
         """Return the volumes of a running pod, and what is wrong with them."""
         found = attachments(cluster, info, migrating=True, running=True)
         return (*found.volumes, *((found.fault,) if found.fault is not None else ()))
@@ -228,7 +228,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
             if driver == len(self._counts):
                 self._counts.append(np.zeros(self._rows, np.int64))
 
-    def came(self, cluster: Cluster, info: PodInfo) -> None:
+    def came(self, cluster: ClusterView, info: PodInfo) -> None:
         """Note the claims that a pod uses, and the volumes they are bound to."""
         used = self._used[info.key] = set()
         for volume in info.pod.spec.volumes or ():
@@ -299,7 +299,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
             if pair not in self._attached:
                 self._count(node, code, -1)
 
-    def caught_up(self, cluster: Cluster) -> None:
+    def caught_up(self, cluster: ClusterView) -> None:
         """Count what VolumeAttachments keep on nodes, where that may have changed."""
         if not self._attached_is_known:
             self._attach(cluster)
@@ -313,7 +313,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
             self._counts[driver] = counts = grown(self._counts[driver], node + 1)
             counts[node] += by
 
-    def _attach(self, cluster: Cluster) -> None:
+    def _attach(self, cluster: ClusterView) -> None:
         """Take in the VolumeAttachments; only those of volumes that are written as CSI volumes count."""
         self._attached_is_known = True
         self._attached_names.clear()
@@ -334,7 +334,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
         self._attached = frozenset(attached)
 
 
-def volumes_in_use(cluster: Cluster) -> VolumesInUse:
+def volumes_in_use(cluster: ClusterView) -> VolumesInUse:
     """Return the volumes in use in a cluster, as it is now."""
     volumes = cluster.derive(VolumesInUse)
     cluster.note_reads(PersistentVolumeClaim, PersistentVolume, StorageClass, VolumeAttachment)

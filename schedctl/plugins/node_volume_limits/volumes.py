@@ -15,7 +15,7 @@ from typing import NamedTuple
 from schedctl.api.meta import is_controlled_by, key_of
 from schedctl.api.pods import Volume
 from schedctl.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass, claim_name, class_of
-from schedctl.cache.cluster import Cluster
+from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework import csi_migration
 from schedctl.framework.csi_migration import AZURE_DISK, CINDER, EBS, GCE_PD, PORTWORX, UntranslatableError
@@ -88,7 +88,7 @@ def is_attached(volume: Volume) -> bool:
     return claimed or csi_migration.migration_of(volume) is not None
 
 
-def attachments(cluster: Cluster, info: PodInfo, *, migrating: bool, running: bool) -> Attachments:
+def attachments(cluster: ClusterView, info: PodInfo, *, migrating: bool, running: bool) -> Attachments:
     """Return the volumes a pod needs attached.
 
     Args:
@@ -108,7 +108,7 @@ def attachments(cluster: Cluster, info: PodInfo, *, migrating: bool, running: bo
 
 
 def _volume(
-    cluster: Cluster, info: PodInfo, volume: Volume, *, migrating: bool, running: bool
+    cluster: ClusterView, info: PodInfo, volume: Volume, *, migrating: bool, running: bool
 ) -> CSIVolume | Fault | None:
     name = claim_name(info.pod, volume)
     if name is None:
@@ -134,7 +134,7 @@ def _inline(volume: Volume) -> CSIVolume | Fault | None:
         return Fault(f"converting volume({volume.name}) from inline to csi: {fault}")
 
 
-def _claimed(cluster: Cluster, claim: PersistentVolumeClaim, *, migrating: bool) -> CSIVolume | None:
+def _claimed(cluster: ClusterView, claim: PersistentVolumeClaim, *, migrating: bool) -> CSIVolume | None:
     volume = cluster.get(PersistentVolume, claim.spec.volume_name) if claim.spec.volume_name else None
     if volume is None:
         return _to_be_provisioned(cluster, claim, migrating=migrating)
@@ -151,7 +151,7 @@ def _claimed(cluster: Cluster, claim: PersistentVolumeClaim, *, migrating: bool)
     return CSIVolume(driver, handle) if driver and handle else None
 
 
-def _to_be_provisioned(cluster: Cluster, claim: PersistentVolumeClaim, *, migrating: bool) -> CSIVolume | None:
+def _to_be_provisioned(cluster: ClusterView, claim: PersistentVolumeClaim, *, migrating: bool) -> CSIVolume | None:
     storage_class = cluster.get(StorageClass, class_of(claim))
     if storage_class is None:
         return None

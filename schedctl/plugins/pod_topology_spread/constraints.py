@@ -14,7 +14,7 @@ from schedctl.api.meta import controller_of
 from schedctl.api.pods import TopologySpreadConstraint
 from schedctl.api.selectors import EVERYTHING, LabelQuery, SelectorError, compile_labels, compile_selector
 from schedctl.api.workloads import ReplicaSet, ReplicationController, Service, StatefulSet
-from schedctl.cache.cluster import Cluster
+from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -68,7 +68,7 @@ def own_constraints(
 class DefaultConstraints:
     """The default constraints of a profile, with what is needed to find the pods they count."""
 
-    def __init__(self, constraints: Sequence[TopologySpreadConstraint], cluster: Cluster) -> None:
+    def __init__(self, constraints: Sequence[TopologySpreadConstraint], cluster: ClusterView) -> None:
         self._constraints = {
             action: own_constraints(constraints, {}, action) for action in (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY)
         }
@@ -114,7 +114,7 @@ class DefaultConstraints:
                     yield selector
 
 
-def _services(cluster: Cluster) -> dict[tuple[str, str, str], list[Mapping[str, str]]]:
+def _services(cluster: ClusterView) -> dict[tuple[str, str, str], list[Mapping[str, str]]]:
     """Return the selectors of Services by namespace and the first of their labels; for `Cluster.derive`."""
     services: dict[tuple[str, str, str], list[Mapping[str, str]]] = {}
     for service in cluster.every(Service).values():

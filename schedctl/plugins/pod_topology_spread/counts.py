@@ -17,10 +17,10 @@ from schedctl.api.node_selectors import required_node_affinity
 from schedctl.api.selectors import LabelQuery
 from schedctl.api.tolerations import first_untolerated
 from schedctl.cache.arrays import BoolArray, FloatArray, IndexArray, IntArray
-from schedctl.cache.cluster import Cluster
 from schedctl.cache.labels import Domains
 from schedctl.cache.node_matching import meeting
-from schedctl.cache.nodes import Nodes, PodChanges
+from schedctl.cache.nodes import ClusterView, Nodes
+from schedctl.cache.pod_changes import PodChanges
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.arithmetic import natural_log
 from schedctl.plugins.pod_topology_spread.constraints import HOSTNAME, Constraint
@@ -43,7 +43,7 @@ class Counted:
 
     __slots__ = ("_cluster", "_known", "_namespace")
 
-    def __init__(self, cluster: Cluster, namespace: str) -> None:
+    def __init__(self, cluster: ClusterView, namespace: str) -> None:
         self._cluster = cluster
         self._namespace = namespace
         self._known: dict[LabelQuery, IndexArray] = {}
@@ -158,7 +158,7 @@ class HardState:
     spreads: tuple[HardSpread, ...]
     counted: Counted
 
-    def counting(self, cluster: Cluster, pod: PodInfo, row: int, sign: int) -> HardState:
+    def counting(self, cluster: ClusterView, pod: PodInfo, row: int, sign: int) -> HardState:
         """Return the state with a pod of the namespace that came to a node row (+1), or went (-1)."""
         spreads = tuple(s.counting(row, sign) if is_counted(s.constraint.selector, pod) else s for s in self.spreads)
         return HardState(spreads, Counted(cluster, pod.namespace))
@@ -235,7 +235,7 @@ class SoftState:
         return SoftState(spreads, self.ignored)
 
 
-def hard_state(cluster: Cluster, pod: PodInfo, constraints: Sequence[Constraint]) -> HardState:
+def hard_state(cluster: ClusterView, pod: PodInfo, constraints: Sequence[Constraint]) -> HardState:
     """Count the pods of each DoNotSchedule constraint over all nodes."""
     counted = Counted(cluster, pod.namespace)
     participants = _Participants(cluster, pod, constraints)
@@ -266,7 +266,7 @@ class _Participants:
     """Which nodes take part in a constraint: those with all topology keys that its inclusion policies let in."""
 
     def __init__(
-        self, cluster: Cluster, pod: PodInfo, constraints: Sequence[Constraint], *, all_keys: bool = True
+        self, cluster: ClusterView, pod: PodInfo, constraints: Sequence[Constraint], *, all_keys: bool = True
     ) -> None:
         self._cluster = cluster
         self._pod = pod
@@ -298,7 +298,7 @@ class _Participants:
 
 
 def _hard(
-    cluster: Cluster, pod: PodInfo, constraint: Constraint, counted: Counted, eligible: BoolArray | None
+    cluster: ClusterView, pod: PodInfo, constraint: Constraint, counted: Counted, eligible: BoolArray | None
 ) -> HardSpread:
     domains = cluster.node_table.labels.domains(constraint.topology_key)
     present = np.zeros(len(domains), np.bool_)
@@ -323,7 +323,7 @@ def _supposed(spread: HardSpread, nodes: Nodes, changes: PodChanges, matching: B
 
 
 def _soft(
-    cluster: Cluster, constraint: Constraint, counted: Counted, eligible: BoolArray | None, scored: IndexArray
+    cluster: ClusterView, constraint: Constraint, counted: Counted, eligible: BoolArray | None, scored: IndexArray
 ) -> SoftSpread:
     domains = cluster.node_table.labels.domains(constraint.topology_key)
     at = counted.nodes_of(constraint.selector)

@@ -12,7 +12,7 @@ import numpy as np
 from schedctl.api.nodes import Node
 from schedctl.api.tolerations import HARD_EFFECTS, PREFER_NO_SCHEDULE, first_untolerated, tolerated
 from schedctl.cache.arrays import IntArray
-from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import PluginError

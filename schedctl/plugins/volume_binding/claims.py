@@ -22,7 +22,7 @@ from schedctl.api.storage import (
     claim_name,
     class_of,
 )
-from schedctl.cache.cluster import Cluster
+from schedctl.cache.nodes import ClusterView
 from schedctl.errors import PluginError
 from schedctl.plugins.volume_binding.assumed import Promises, fully_bound, reserved_for
 
@@ -87,7 +87,7 @@ def mounted(pod: Pod) -> Iterator[Mounted]:
             yield Mounted(name, ephemeral=volume.persistent_volume_claim is None)
 
 
-def claims_of(pod: Pod, cluster: Cluster, promises: Promises) -> Claims:
+def claims_of(pod: Pod, cluster: ClusterView, promises: Promises) -> Claims:
     """Return the claims of a pod, all of which exist, by state.
 
     Raises:
@@ -106,7 +106,7 @@ def claims_of(pod: Pod, cluster: Cluster, promises: Promises) -> Claims:
     return Claims(bound, waiting, immediate)
 
 
-def unbound(claim: PersistentVolumeClaim, cluster: Cluster) -> Unbound:
+def unbound(claim: PersistentVolumeClaim, cluster: ClusterView) -> Unbound:
     """Return why a claim that is neither bound nor waiting is not bound."""
     name, key, asked = class_of(claim), key_of(claim), claim.spec.volume_name
     storage_class = cluster.get(StorageClass, name) if name else None
@@ -123,7 +123,7 @@ def unbound(claim: PersistentVolumeClaim, cluster: Cluster) -> Unbound:
     return Unbound(key, Because.IMMEDIATE, name, provisioner=storage_class.provisioner)
 
 
-def _waits(claim: PersistentVolumeClaim, cluster: Cluster) -> bool:
+def _waits(claim: PersistentVolumeClaim, cluster: ClusterView) -> bool:
     """Return whether the class of a claim leaves the choice of a volume to the scheduler."""
     name = class_of(claim)
     storage_class = cluster.get(StorageClass, name) if name else None

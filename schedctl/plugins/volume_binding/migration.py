@@ -19,7 +19,7 @@ from schedctl.api.nodes import Node
 from schedctl.api.pods import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from schedctl.api.storage import ZONE_SEPARATOR, CSINode, PersistentVolume
 from schedctl.cache.arrays import BoolArray
-from schedctl.cache.cluster import Cluster
+from schedctl.cache.nodes import ClusterView
 from schedctl.framework import csi_migration
 from schedctl.framework.csi_migration import BETA_ZONE, ZONE, UntranslatableError
 
@@ -72,13 +72,13 @@ def reached_everywhere(volume: PersistentVolume) -> bool:
     return (affinity is None or affinity.required is None) and translated(volume) is None
 
 
-def migrated(cluster: Cluster, plugin: str) -> BoolArray:
+def migrated(cluster: ClusterView, plugin: str) -> BoolArray:
     """Return which nodes have migrated an in-tree plugin, bool (rows,)."""
     nodes = cluster.derive(_by_plugin, Node, CSINode).get(plugin)
     return nodes if nodes is not None else np.zeros(len(cluster.node_table), np.bool_)
 
 
-def _by_plugin(cluster: Cluster) -> Mapping[str, BoolArray]:
+def _by_plugin(cluster: ClusterView) -> Mapping[str, BoolArray]:
     table = cluster.node_table
     nodes: dict[str, BoolArray] = {}
     for name, node in cluster.every(CSINode).items():

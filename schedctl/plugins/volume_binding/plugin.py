@@ -26,7 +26,7 @@ from schedctl.api.storage import (
     StorageClass,
 )
 from schedctl.cache.arrays import IndexArray, IntArray
-from schedctl.cache.cluster import Change, ChangeKind
+from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.config.args import VolumeBindingArgs

@@ -23,7 +23,7 @@ from schedctl.api.storage import (
     class_of,
 )
 from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
-from schedctl.cache.cluster import Cluster
+from schedctl.cache.nodes import ClusterView
 from schedctl.plugins.volume_binding.reach import NOTHING, Reaches, Terms, reached
 from schedctl.plugins.volume_binding.volumes import STORAGE, requested
 
@@ -40,7 +40,7 @@ class Capacities:
         known: bool (capacities,), whether it says so.
     """
 
-    def __init__(self, cluster: Cluster, objects: Mapping[str, CSIStorageCapacity]) -> None:
+    def __init__(self, cluster: ClusterView, objects: Mapping[str, CSIStorageCapacity]) -> None:
         self.objects: list[CSIStorageCapacity] = []
         limits, codes = [], []
         self._reaches = Reaches(cluster)
@@ -103,12 +103,12 @@ class Provisioning(NamedTuple):
         """Whether there is somebody to make the volume."""
         return self.storage_class.provisioner not in ("", NO_PROVISIONER)
 
-    def allowed(self, cluster: Cluster) -> BoolArray | None:
+    def allowed(self, cluster: ClusterView) -> BoolArray | None:
         """Return the nodes in the allowed topologies, bool (rows,), None for all."""
         return None if self.topologies is None else reached(cluster.node_table.labels, self.topologies)
 
 
-def provisioning_of(claim: PersistentVolumeClaim, cluster: Cluster) -> Provisioning:
+def provisioning_of(claim: PersistentVolumeClaim, cluster: ClusterView) -> Provisioning:
     """Return what dynamic provisioning can do for a claim whose class exists."""
     storage_class = cluster.get(StorageClass, class_of(claim))
     assert storage_class is not None
@@ -126,7 +126,7 @@ def provisioning_of(claim: PersistentVolumeClaim, cluster: Cluster) -> Provision
     )
 
 
-def _by_class(cluster: Cluster) -> Mapping[str, Capacities]:
+def _by_class(cluster: ClusterView) -> Mapping[str, Capacities]:
     by_class: dict[str, dict[str, CSIStorageCapacity]] = {}
     for key, each in cluster.every(CSIStorageCapacity).items():
         by_class.setdefault(each.storage_class_name, {})[key] = each

@@ -17,8 +17,8 @@ from schedctl.api.nodes import Node
 from schedctl.api.pods import NodeSelector
 from schedctl.api.selectors import LabelQuery
 from schedctl.cache.arrays import BoolArray, IndexArray, IntArray, Interner
-from schedctl.cache.cluster import Cluster
 from schedctl.cache.labels import LabelColumns
+from schedctl.cache.nodes import ClusterView
 
 Terms = tuple[LabelQuery, ...] | None
 """Alternatives of which a node's labels must meet one; None stands for no condition, () for one nothing meets."""
@@ -55,7 +55,7 @@ class Reaches:
         terms: the conditions.
     """
 
-    def __init__(self, cluster: Cluster, terms: Iterable[Terms] = ()) -> None:
+    def __init__(self, cluster: ClusterView, terms: Iterable[Terms] = ()) -> None:
         self.terms: Interner[Terms] = Interner()
         self.terms.code(None)
         for each in terms:

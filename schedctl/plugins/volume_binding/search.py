@@ -23,8 +23,8 @@ from schedctl.api.pods import NodeSelector
 from schedctl.api.selectors import LabelQuery, Requirement
 from schedctl.api.storage import SELECTED_NODE, CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim, class_of
 from schedctl.cache.arrays import BoolArray, IntArray
-from schedctl.cache.cluster import Cluster
 from schedctl.cache.labels import LabelColumns
+from schedctl.cache.nodes import ClusterView
 from schedctl.errors import PluginError
 from schedctl.plugins.volume_binding.claims import Claims
 from schedctl.plugins.volume_binding.migration import migrated, translated
@@ -114,7 +114,7 @@ class Search:
         claims: the pod's claims.
     """
 
-    def __init__(self, cluster: Cluster, volumes: Volumes, claims: Claims) -> None:
+    def __init__(self, cluster: ClusterView, volumes: Volumes, claims: Claims) -> None:
         self.claims = claims
         self._cluster = cluster
         self._volumes = volumes
@@ -159,7 +159,7 @@ class _Steps:
         rest: bool (rows,), the nodes that unbound claims have no objection to so far.
     """
 
-    def __init__(self, cluster: Cluster, volumes: Volumes) -> None:
+    def __init__(self, cluster: ClusterView, volumes: Volumes) -> None:
         self._cluster = cluster
         self._volumes = volumes
         self._labels = cluster.node_table.labels

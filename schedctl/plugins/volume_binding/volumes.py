@@ -24,8 +24,9 @@ from schedctl.api.quantities import MILLI, Amount, stored
 from schedctl.api.selectors import LabelQuery, SelectorError, compile_selector
 from schedctl.api.storage import PersistentVolume, PersistentVolumeClaim, class_of
 from schedctl.cache.arrays import CodeArray, IndexArray, IntArray, Interner
-from schedctl.cache.cluster import ChangeKind, Cluster
+from schedctl.cache.changes import ChangeKind
 from schedctl.cache.labels import LabelColumns
+from schedctl.cache.nodes import ClusterView
 from schedctl.errors import PluginError
 from schedctl.plugins.volume_binding.assumed import AssumedVolume, Promises, reserved_for
 from schedctl.plugins.volume_binding.reach import NOTHING, Reaches, Terms, affinity_terms, reached
@@ -120,7 +121,7 @@ class FreeVolumes:
         classes: the classes that volumes name in their specs.
     """
 
-    def __init__(self, cluster: Cluster, volumes: Iterable[PersistentVolume]) -> None:
+    def __init__(self, cluster: ClusterView, volumes: Iterable[PersistentVolume]) -> None:
         sized = sorted((_thousandths(capacity(each)), each.metadata.name, each) for each in volumes)
         self.volumes = [volume for _, _, volume in sized]
         self.positions = {name: position for position, (_, name, _) in enumerate(sized)}
@@ -200,7 +201,7 @@ class Volumes:
         cluster: where they are.
     """
 
-    def __init__(self, cluster: Cluster, promises: Promises) -> None:
+    def __init__(self, cluster: ClusterView, promises: Promises) -> None:
         self.cluster = cluster
         self._promises = promises
         self._generation = -1
@@ -288,7 +289,7 @@ class Choices:
         classes: the classes that volumes name in their specs.
     """
 
-    def __init__(self, cluster: Cluster, volumes: Volumes, storage_class: str) -> None:
+    def __init__(self, cluster: ClusterView, volumes: Volumes, storage_class: str) -> None:
         self._cluster = cluster
         self._volumes = volumes
         self._free = volumes.free(storage_class)

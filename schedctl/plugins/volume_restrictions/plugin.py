@@ -17,8 +17,8 @@ import numpy as np
 from schedctl.api.pods import Volume
 from schedctl.api.storage import PersistentVolumeClaim
 from schedctl.cache.arrays import BoolArray, IntArray
-from schedctl.cache.cluster import Change, ChangeKind, Cluster
-from schedctl.cache.nodes import Nodes
+from schedctl.cache.changes import Change, ChangeKind
+from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle, StateKey
 from schedctl.framework.events import Registration
@@ -82,11 +82,11 @@ STATE = StateKey[RestrictionState]("PreFilterVolumeRestrictions")
 class SourcesInUse(Mounts[Source]):
     """The disks and claims that running pods mount."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: ClusterView) -> None:
         super().__init__(cluster)
         self._named: dict[tuple[str, str], list[int]] = {}
 
-    def read(self, cluster: Cluster, info: PodInfo) -> Sequence[Source]:
+    def read(self, cluster: ClusterView, info: PodInfo) -> Sequence[Source]:
         """Return the disks and claims of a pod."""
         return _sources(info)
 
@@ -104,7 +104,7 @@ class SourcesInUse(Mounts[Source]):
         return self._named.get((CLAIM, claim), [])
 
 
-def sources_in_use(cluster: Cluster) -> SourcesInUse:
+def sources_in_use(cluster: ClusterView) -> SourcesInUse:
     """Return the disks and claims in use in a cluster, as it is now."""
     sources = cluster.derive(SourcesInUse)
     sources.catch_up(cluster)
@@ -180,7 +180,7 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
         return True
 
     def _restricting(
-        self, cluster: Cluster, pod: PodInfo, sources: Sequence[Source]
+        self, cluster: ClusterView, pod: PodInfo, sources: Sequence[Source]
     ) -> RestrictionState | Status | None:
         """Return what may keep a pod with these disks and claims from nodes, None for nothing, or why it is refused."""
         once: set[str] = set()
@@ -323,7 +323,7 @@ class _Conflicts:
 class _Users:
     """Which claims are taken, and by whom, found out when asked for; the same for all nodes."""
 
-    cluster: Cluster
+    cluster: ClusterView
     namespace: str
     claims: tuple[str, ...]
 

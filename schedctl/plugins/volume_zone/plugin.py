@@ -21,8 +21,8 @@ from schedctl.api.storage import (
     class_of,
 )
 from schedctl.cache.arrays import ABSENT, BoolArray, CodeArray
-from schedctl.cache.cluster import Change, ChangeKind, Cluster
-from schedctl.cache.nodes import Nodes
+from schedctl.cache.changes import Change, ChangeKind
+from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle, StateKey
 from schedctl.framework.events import Registration
@@ -135,7 +135,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
                 )
         return verdicts
 
-    def _topologies(self, cluster: Cluster, pod: PodInfo) -> tuple[Topology, ...] | Verdict:
+    def _topologies(self, cluster: ClusterView, pod: PodInfo) -> tuple[Topology, ...] | Verdict:
         """Return where the volumes of a pod are, or why that cannot be told."""
         found: list[Topology] = []
         for name in _claims(pod):
@@ -155,7 +155,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
             found += _of_volume(name, volume)
         return tuple(found)
 
-    def _unbound(self, cluster: Cluster, claim: PersistentVolumeClaim) -> Verdict | None:
+    def _unbound(self, cluster: ClusterView, claim: PersistentVolumeClaim) -> Verdict | None:
         """Return what speaks against a claim without a volume, None where it waits for its first consumer."""
         name = claim.metadata.name
         class_name = class_of(claim)

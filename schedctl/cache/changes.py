@@ -1,0 +1,32 @@
+"""The lines of a cluster's change log, from which whoever keeps an answer learns what to ask again."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any, NamedTuple
+
+
+class ChangeKind(Enum):
+    """What happened to the cluster."""
+
+    POD_ADDED = "pod added"
+    POD_REMOVED = "pod removed"
+    NODE_UPDATED = "node updated"
+    NODES = "node added or removed"
+    OBJECT = "another object added, changed or removed"
+
+
+class Change(NamedTuple):
+    """One line of the change log.
+
+    Attributes:
+        kind: what happened.
+        row: the node row it touches, -1 where it touches none in particular.
+        subject: the pod, or the object of another kind.
+        before: the object of another kind that it replaced; itself where it was removed, None where it is new.
+    """
+
+    kind: ChangeKind
+    row: int = -1
+    subject: Any = None
+    before: Any = None
