@@ -29,7 +29,8 @@ from schedctl.explain.histories import GATED
 from schedctl.explain.refusal_lines import Difference
 from schedctl.framework.extenders import Unanswered
 from schedctl.framework.pod_edits import as_pending
-from schedctl.reports.explanations import Comparison, Reason
+from schedctl.reports.explanations import Comparison
+from schedctl.reports.reasons import Reason
 from schedctl.scheduler import Scheduler
 
 RETRIED = 20

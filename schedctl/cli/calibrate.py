@@ -42,10 +42,10 @@ def calibrate(
     pending pod, what it was told. Differences are told with what may be the cause. Nothing is changed: the state is
     read from the live cluster, with the events of its pods, or from the files of -f.
     """
-    from schedctl.calibration import replays, reports, timelines
+    from schedctl.calibration import replays, report_builder, timelines
     from schedctl.calibration.traces import Known, promises, shunned
     from schedctl.cli.printing import Printer
-    from schedctl.reports.explanations import InputDigest, Metadata
+    from schedctl.reports.metadata import Input, Metadata
     from schedctl.scheduler import Scheduler
     from schedctl.session import configurations, histories
 
@@ -69,9 +69,9 @@ def calibrate(
     )
     metadata = Metadata(
         configuration=chosen.origin,
-        inputs=[InputDigest(source=name, digest=digest) for name, digest in state.manifests.digests.items()],
+        inputs=[Input(source=name, digest=digest, role="State") for name, digest in state.manifests.digests.items()],
     )
-    report = reports.report(made, known, metadata=metadata, notes=notes)
+    report = report_builder.report(made, known, metadata=metadata, notes=notes)
     printer.write(report, limit=limit)
     return report.summary.exit_code
 

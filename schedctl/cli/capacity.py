@@ -65,14 +65,13 @@ def capacity(
     """
     from schedctl.cli.printing import Printer
     from schedctl.explain import facts as read_off
-    from schedctl.reports.simulations import Input
+    from schedctl.reports.metadata import Input, Metadata
     from schedctl.scheduler import Scheduler
     from schedctl.scheduler.gaps import gathering, missing_kinds
     from schedctl.session import capacity_models, configurations
     from schedctl.session.pending_reasons import reason_of
     from schedctl.session.schedulers import PluginFaults
-    from schedctl.simulation import capacities, capacity_reports
-    from schedctl.simulation.drain_reports import Metadata
+    from schedctl.simulation import capacities, capacity_report_builder
 
     printer = Printer.of(output, color)
     if not like:
@@ -93,7 +92,7 @@ def capacity(
             extenders=chosen.extenders,
         )
         settled = settle(changed, scheduler)
-        labels = capacity_reports.labels_of(cluster, by)
+        labels = capacity_report_builder.labels_of(cluster, by)
         results, interrupted = [], False
         with Bar("placing", wanted=not no_progress) as bar:
             for model in asked:
@@ -109,7 +108,9 @@ def capacity(
                         tick=lambda placed: bar.advance(placed, most, f"{placed} placed"),
                     )
                     results.append(
-                        capacity_reports.result(filled, cluster, subject=model.subject, by=labels, notes=model.notes)
+                        capacity_report_builder.result(
+                            filled, cluster, subject=model.subject, by=labels, notes=model.notes
+                        )
                     )
                 interrupted = filled.interrupted
     gathered.admission(state.assembled.unknown)
@@ -119,7 +120,7 @@ def capacity(
         inputs=[Input(source=name, digest=digest, role="State") for name, digest in state.manifests.digests.items()],
         missing=missing_kinds(cluster, chosen.registry),
     )
-    report = capacity_reports.report(
+    report = capacity_report_builder.report(
         results, metadata=metadata, fail=exit_code, interrupted=interrupted, guesses=gathered.told()
     )
     printer.write(report, limit=limit)

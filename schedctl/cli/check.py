@@ -124,7 +124,7 @@ def check(
     from schedctl.render import check_outputs, machine
     from schedctl.reports import counts
     from schedctl.reports.checks import Outcome
-    from schedctl.reports.simulations import Input
+    from schedctl.reports.metadata import Input
     from schedctl.session import check, configurations, report_files, runs, settings
     from schedctl.session import manifests as given
     from schedctl.sources.files import STDIN

@@ -91,14 +91,14 @@ def drain(
     """
     from schedctl.api import label_selectors
     from schedctl.cli.printing import Printer
-    from schedctl.reports.simulations import Input
+    from schedctl.reports.metadata import Input, Metadata
     from schedctl.scheduler import Scheduler
     from schedctl.scheduler.gaps import gathering, missing_kinds
     from schedctl.session import configurations
     from schedctl.session.drain_reasons import with_reasons
     from schedctl.session.runs import Shown
     from schedctl.session.schedulers import PluginFaults
-    from schedctl.simulation import drain_reports, drains
+    from schedctl.simulation import drain_report_builder, drains
     from schedctl.simulation.budgets import Budgets
 
     printer = Printer.of(output, color)
@@ -135,13 +135,13 @@ def drain(
         with Bar("draining", wanted=not no_progress) as bar:
             facts = drains.drain(scheduler, names, flags, budgets=budgets, progress=Shown(bar))
     gathered.admission(state.assembled.unknown)
-    metadata = drain_reports.Metadata(
+    metadata = Metadata(
         configuration=chosen.origin,
         what_if=[*state.laid_over, *(each.text for each in changed), *settled],
         inputs=[Input(source=name, digest=digest, role="State") for name, digest in state.manifests.digests.items()],
         missing=missing_kinds(cluster, chosen.registry),
     )
-    report = drain_reports.report(facts, cluster, metadata=metadata, fail=exit_code, guesses=gathered.told())
+    report = drain_report_builder.report(facts, cluster, metadata=metadata, fail=exit_code, guesses=gathered.told())
     if not facts.interrupted:
         with Bar("explaining", wanted=not no_progress) as bar:
             report = with_reasons(report, scheduler, bar.advance)

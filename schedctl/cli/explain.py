@@ -87,7 +87,8 @@ def explain(
     from schedctl.cli import faults
     from schedctl.cli.printing import Printer
     from schedctl.explain import explanations
-    from schedctl.reports.explanations import InputDigest, Metadata, Verdict
+    from schedctl.reports.explanations import Verdict
+    from schedctl.reports.metadata import Input, Metadata
     from schedctl.scheduler import Scheduler
     from schedctl.scheduler.gaps import missing_kinds
     from schedctl.session import comparisons, configurations, histories, what_ifs
@@ -119,7 +120,7 @@ def explain(
     metadata = Metadata(
         configuration=chosen.origin,
         sampling=sampling,
-        inputs=[InputDigest(source=name, digest=digest) for name, digest in state.manifests.digests.items()],
+        inputs=[Input(source=name, digest=digest, role="State") for name, digest in state.manifests.digests.items()],
         what_if=[*state.laid_over, *(each.text for each in changed)],
         missing=missing_kinds(state.assembled.cluster, chosen.registry),
     )

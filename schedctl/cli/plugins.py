@@ -13,7 +13,7 @@ from schedctl.cli import options, plugin_checks, plugin_skeletons
 from schedctl.errors import UsageError
 
 if TYPE_CHECKING:
-    from schedctl.cli.documents import PluginItem, Proof
+    from schedctl.reports.listings import PluginItem, Proof
     from schedctl.scheduler.discovery import Found
 
 EXAMPLES = """\b
@@ -45,8 +45,8 @@ def list_plugins(
     They are Kubernetes' own, those that installed packages offer, and those of --plugin.
     """
     from schedctl.cli import faults, tables
-    from schedctl.cli.documents import PluginList
     from schedctl.render import machine
+    from schedctl.reports.listings import PluginList
     from schedctl.scheduler import discovery
 
     if output not in ("text", "wide", "name", "json"):
@@ -83,11 +83,11 @@ def _told(proof: Proof, wide: bool) -> str:
 
 def described(found: Found) -> list[PluginItem]:
     """Return all plugins there are: Kubernetes' own in the order of the default profile, then the others."""
-    from schedctl.cli.documents import PluginItem
     from schedctl.config import loading
     from schedctl.config.expansion import expand_all
     from schedctl.framework.points import POINTS
     from schedctl.plugins.in_tree import IN_TREE
+    from schedctl.reports.listings import PluginItem
 
     proofs = _proofs()
     configuration = loading.default()
@@ -116,7 +116,7 @@ def _proofs() -> dict[str, Proof]:
     import json
 
     from schedctl import shipped
-    from schedctl.cli.documents import Proof
+    from schedctl.reports.listings import Proof
 
     proof = json.loads(shipped.proof().read_bytes())
     families = proof["families"]

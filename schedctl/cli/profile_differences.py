@@ -52,9 +52,9 @@ def diff(
     how many nodes are scored, and extenders. Profiles of the same scheduler name are compared; if each side has only
     one, these two.
     """
-    from schedctl.cli.documents import ProfileDiff, ProfileDifference
     from schedctl.config.differences import differences
     from schedctl.render import layout, machine, terminals
+    from schedctl.reports.listings import ProfileDiff, ProfileDifference
     from schedctl.scheduler import discovery
 
     if output not in ("text", "json"):

@@ -42,8 +42,8 @@ def list_profiles(
 ) -> None:
     """List the profiles that ship with schedctl, with the file each comes from."""
     from schedctl.cli import tables
-    from schedctl.cli.documents import ProfileItem, ProfileList
     from schedctl.render import machine
+    from schedctl.reports.listings import ProfileItem, ProfileList
     from schedctl.session import configurations
 
     if output not in ("text", "name", "json"):

@@ -101,7 +101,9 @@ def simulate(
     from schedctl.api.defaults import DEFAULT_NAMESPACE
     from schedctl.cli import faults
     from schedctl.cli.printing import Printer
-    from schedctl.reports import counts, simulations
+    from schedctl.reports import counts
+    from schedctl.reports.metadata import Metadata
+    from schedctl.reports.simulations import EndReason
     from schedctl.scheduler import Scheduler
     from schedctl.scheduler.gaps import gathering, missing_kinds
     from schedctl.session import comparisons, configurations, pending_reasons, runs, settings
@@ -143,7 +145,7 @@ def simulate(
         changed = what_if.apply(cluster, namespace)
         if verbose:
             faults.say(f"manifests: {counts.of(len(wanted.objects), 'object')} that scheduling reads")
-        metadata = simulations.Metadata(
+        metadata = Metadata(
             configuration=chosen.origin,
             sampling=sampling,
             rollout=strategy,
@@ -195,7 +197,7 @@ def simulate(
     report = report_builder.report(
         facts, cluster, metadata=metadata, problems=wanted.problems, fail=exit_code, guesses=gathered.told()
     )
-    if report.ending.reason is not simulations.EndReason.INTERRUPTED:
+    if report.ending.reason is not EndReason.INTERRUPTED:
         try:
             with Bar("explaining", wanted=not no_progress) as bar:
                 report = pending_reasons.with_reasons(report, facts, scheduler, bar.advance)

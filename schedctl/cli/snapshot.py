@@ -15,8 +15,8 @@ from schedctl.errors import UsageError
 from schedctl.session.states import LIVE, Where, with_state
 
 if TYPE_CHECKING:
+    from schedctl.reports.snapshots import Redaction
     from schedctl.session.states import State
-    from schedctl.snapshots.headers import Redaction
 
 EXAMPLES_OF_CREATE = """\b
 Examples:
@@ -90,9 +90,9 @@ def create(
     could not be listed is noted in the file, so that answers which would need it are inconclusive.
     """
     from schedctl import __version__
+    from schedctl.reports.snapshots import Header
     from schedctl.session import configurations
     from schedctl.snapshots import documents, levels
-    from schedctl.snapshots.headers import Header
 
     level = _level(redact, key_file)
     where = _with_files(where, tuple(origin or ()))

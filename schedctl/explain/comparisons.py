@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from schedctl.framework import wording
-from schedctl.reports.explanations import Explanation, Metadata, Verdict
+from schedctl.reports.explanations import Explanation, Verdict
+from schedctl.reports.metadata import Metadata, Side
 from schedctl.reports.pod_comparisons import (
     Difference,
     Effect,
@@ -25,7 +26,6 @@ from schedctl.reports.pod_comparisons import (
     Summary,
     Tally,
 )
-from schedctl.scheduler.sides import Side
 
 _SHOWN = 3
 """How many plugins a sentence names."""

@@ -35,13 +35,13 @@ from schedctl.reports.explanations import (
     CurrentNode,
     ExplainReport,
     Explanation,
-    Metadata,
     NodeScore,
     NodeVerdict,
     PodReference,
     Summary,
     Verdict,
 )
+from schedctl.reports.metadata import Metadata
 from schedctl.scheduler.gaps import guesses_of
 from schedctl.scheduler.schedulers import Scheduler
 

@@ -27,9 +27,9 @@ from schedctl.reports.explanations import (
     NodeVerdict,
     PluginRefusals,
     PreFilter,
-    Reason,
     ResourceUse,
 )
+from schedctl.reports.reasons import Reason
 
 ZONE = "topology.kubernetes.io/zone"
 NODE_SET = "pre-filter/node-set"
@@ -94,7 +94,8 @@ def _whole_pod(plugin: str, code: Code, text: str, cause: Cause) -> Reason:
         text=text,
         count=0,
         whole_pod=True,
-        summary=words.detail(known) if known else "",
+        summary=(detail := words.detail(known) if known else ""),
+        detail=detail,
         evidence=known,
     )
 

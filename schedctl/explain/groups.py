@@ -15,10 +15,13 @@ from schedctl.explain import wordings
 from schedctl.explain.evidence import Refused
 from schedctl.framework import wording
 from schedctl.framework.statuses import Code
-from schedctl.reports.explanations import NodeGroup, Pattern, Reason
+from schedctl.reports.explanations import Pattern
+from schedctl.reports.reasons import NodeGroup, Reason
 
 ZoneOf = Callable[[str], str]
 """The zone of a node by its name, "" where it is in none."""
+_DETAILS = 3
+"""How many groups of nodes tell their numbers in the one line of a reason."""
 
 
 def reasons(refusals: Iterable[Refused], zone_of: ZoneOf) -> list[Reason]:
@@ -60,16 +63,27 @@ def _reason(cause: list[Refused], zone_of: ZoneOf) -> Reason:
         alike.setdefault(key, []).append(refused)
     ordered = sorted(alike.values(), key=lambda same: (words.distance(same[0].evidence), -len(same), same[0].node))
     codes = {refused.code for refused in cause}
+    summary, groups = (
+        words.summary([same[0].evidence for same in ordered]),
+        [_group(same, words, zone_of) for same in ordered],
+    )
     return Reason(
         reference=first.reference,
         plugin=first.plugin,
         code=(codes.pop() if len(codes) == 1 else Code.UNSCHEDULABLE).label,
         text=first.text,
         count=len(cause),
-        summary=words.summary([same[0].evidence for same in ordered]),
+        summary=summary,
+        detail=summary or _first_details(groups),
         zones=by_zone((refused.node for refused in cause), zone_of),
-        groups=[_group(same, words, zone_of) for same in ordered],
+        groups=groups,
     )
+
+
+def _first_details(groups: Iterable[NodeGroup]) -> str:
+    details = list(dict.fromkeys(group.detail for group in groups if group.detail))
+    more = f", +{len(details) - _DETAILS} more" if len(details) > _DETAILS else ""
+    return "; ".join(details[:_DETAILS]) + more
 
 
 def _group(same: list[Refused], words: wording.Wording, zone_of: ZoneOf) -> NodeGroup:

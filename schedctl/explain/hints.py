@@ -24,7 +24,7 @@ from schedctl.explain.remedies import Remedy, remedies, whole_pod_remedy
 from schedctl.explain.similar import Typo, did_you_mean, meant
 from schedctl.explain.trials import Trial, Trials, refusals_on
 from schedctl.explain.typos import claim_typos, typos
-from schedctl.reports.explanations import Hint, Reason
+from schedctl.reports.reasons import Hint, Reason
 from schedctl.scheduler.schedulers import Scheduler
 
 MOST_PLANS = 3

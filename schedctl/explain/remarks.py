@@ -20,7 +20,8 @@ from schedctl.framework import remarks as framework
 from schedctl.framework.faults import ESCAPING
 from schedctl.framework.remarks import Tried
 from schedctl.framework.statuses import Code
-from schedctl.reports.explanations import Remark, Reservation
+from schedctl.reports.explanations import Reservation
+from schedctl.reports.reasons import Remark
 from schedctl.scheduler.schedulers import Scheduler
 
 

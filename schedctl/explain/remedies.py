@@ -59,7 +59,7 @@ from schedctl.framework.device_classes import IMPLICIT_PREFIX
 from schedctl.plugins.dynamic_resources.claims import users_of
 from schedctl.plugins.volume_binding.claims import Because
 from schedctl.plugins.volume_binding.volumes import Unfit
-from schedctl.reports.explanations import Reason
+from schedctl.reports.reasons import Reason
 from schedctl.workloads.admission import default_storage_class
 
 Remedy = tuple[Change, ...]

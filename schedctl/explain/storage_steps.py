@@ -17,7 +17,7 @@ from schedctl.plugins.node_volume_limits.plugin import NodeVolumeLimits
 from schedctl.plugins.node_volume_limits.volumes import attachments
 from schedctl.plugins.volume_binding.claims import Because
 from schedctl.plugins.volume_binding.provisioning import NO_PROVISIONER
-from schedctl.reports.explanations import Hint, Reason
+from schedctl.reports.reasons import Hint, Reason
 
 
 def steps(reasons: Sequence[Reason], cluster: Cluster) -> list[Hint]:

@@ -17,7 +17,7 @@ import msgspec
 
 from schedctl.errors import ConfigError, Problem
 from schedctl.reports.checks import CheckResult, Outcome
-from schedctl.reports.simulations import Record
+from schedctl.reports.metadata import Record
 
 API_VERSION: Final = "schedctl.dev/v1alpha1"
 KIND: Final = "CheckBaseline"

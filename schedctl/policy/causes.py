@@ -25,7 +25,8 @@ from schedctl.explain import explanations
 from schedctl.policy import fields
 from schedctl.policy.fields import Path
 from schedctl.policy.situations import JudgedPod, Situation
-from schedctl.reports.explanations import Explanation, Reason, Verdict
+from schedctl.reports.explanations import Explanation, Verdict
+from schedctl.reports.reasons import Reason
 from schedctl.reports.simulations import Fate
 from schedctl.simulation.what_ifs import counted, few
 

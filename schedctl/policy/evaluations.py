@@ -59,11 +59,11 @@ from schedctl.reports.checks import (
     CheckResult,
     CheckRule,
     Location,
-    Metadata,
     Outcome,
     PolicyRules,
     Severity,
 )
+from schedctl.reports.metadata import Metadata
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.outcomes import RunEnd
 from schedctl.simulation.runs import Options

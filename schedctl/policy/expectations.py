@@ -25,7 +25,6 @@ from schedctl.policy.documents import API_VERSION, BASELINE
 from schedctl.policy.forms import Form, Metadata
 from schedctl.policy.reading import TEST_KIND, documents, kind_in
 from schedctl.reports.checks import CheckReport, CheckResult, Outcome
-from schedctl.reports.simulations import Record
 from schedctl.workloads.rollouts import RolloutStrategy
 
 _OUTCOMES: Final = tuple(outcome.value for outcome in Outcome)
@@ -198,55 +197,6 @@ class PolicyTest:
     message: str = ""
     results: tuple[Expected, ...] | None = None
     expect: tuple[int, int] = (0, 0)
-
-
-class PolicyTestResult(Record, frozen=True, kw_only=True):
-    """What came of one test.
-
-    Attributes:
-        test: its name.
-        file, line: where it stands.
-        outcome: whether what was expected came, or the expectation was rewritten.
-        differences: what did not, a line each.
-        exit_code: what checking ended with.
-    """
-
-    test: str
-    file: str
-    line: int
-    outcome: Literal["Passed", "Failed", "Updated"]
-    differences: list[str] = msgspec.field(default_factory=list)
-    exit_code: int
-
-
-class PolicyTestSummary(Record, frozen=True, kw_only=True):
-    """The answer in numbers.
-
-    Attributes:
-        exit_code: what the command ends with.
-        tests, passed, failed, updated: how many there were, and ended so.
-    """
-
-    exit_code: int
-    tests: int
-    passed: int
-    failed: int
-    updated: int
-
-
-class CheckPolicyTestReport(Record, frozen=True, kw_only=True):
-    """What ``schedctl test`` says, as data.
-
-    Attributes:
-        api_version, kind: what this is.
-        summary: the answer in numbers.
-        results: every test, in the order of files.
-    """
-
-    api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
-    kind: Literal["CheckPolicyTestReport"] = "CheckPolicyTestReport"
-    summary: PolicyTestSummary
-    results: list[PolicyTestResult]
 
 
 # -- reading -----------------------------------------------------------------------

@@ -14,7 +14,7 @@ from schedctl.api.custom_kinds import CustomWorkload
 from schedctl.api.pods import Pod, PodSpec, PodTemplate
 from schedctl.api.workloads import CronJob
 from schedctl.policy.situations import JudgedWorkload
-from schedctl.reports.explanations import Reason
+from schedctl.reports.reasons import Reason
 
 Path = tuple[str | int, ...]
 

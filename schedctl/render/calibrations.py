@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from schedctl.calibration.reports import CalibrationReport, Decision, Outcome, PluginAgreement, Summary
 from schedctl.framework.wording import few
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
 from schedctl.reports import counts
+from schedctl.reports.calibrations import CalibrationReport, Decision, Outcome, PluginAgreement, Summary
 
 _FEW = 10
 _ALL = 1 << 62

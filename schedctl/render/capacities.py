@@ -11,7 +11,7 @@ from schedctl.api.amounts import amount, quantity
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
 from schedctl.render.texts import doubt, guesses, not_known, what_if
 from schedctl.reports import counts
-from schedctl.simulation.capacity_reports import NODE, CapacityReport, CapacityResult, Grouping, LargestFit, Stop
+from schedctl.reports.capacities import NODE, CapacityReport, CapacityResult, Grouping, LargestFit, Stop
 
 _FEW = 10
 _ALL = 1 << 62

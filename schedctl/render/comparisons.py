@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from schedctl.render.layout import Block, Line, Span, Table
-from schedctl.scheduler.sides import Side
+from schedctl.reports.metadata import Side
 
 FEW = 10
 """How many pods, nodes or workloads are shown before the rest is counted."""

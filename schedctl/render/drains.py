@@ -12,15 +12,8 @@ from dataclasses import dataclass
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
 from schedctl.render.texts import doubt, guesses, not_known, remark, what_if
 from schedctl.reports import counts
+from schedctl.reports.drains import DrainReport, NodeResult, PodFate, PodResult, Summary, Verdict
 from schedctl.reports.simulations import PendingPods
-from schedctl.simulation.drain_reports import (
-    DrainReport,
-    NodeResult,
-    PodFate,
-    PodResult,
-    Summary,
-    Verdict,
-)
 
 _FEW = 5
 _MANY = 40

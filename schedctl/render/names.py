@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from schedctl.calibration.reports import CalibrationReport
 from schedctl.render import sanitise
 from schedctl.reports.bindings import BindReport
+from schedctl.reports.calibrations import CalibrationReport
+from schedctl.reports.capacities import CapacityReport
+from schedctl.reports.drains import DrainReport
 from schedctl.reports.explanations import ExplainReport
 from schedctl.reports.pod_comparisons import Effect, ExplainComparison
 from schedctl.reports.run_comparisons import SimulationComparison
 from schedctl.reports.simulations import Fate, SimulationReport
-from schedctl.simulation.capacity_reports import CapacityReport
-from schedctl.simulation.drain_reports import DrainReport
-from schedctl.snapshots.reports import SnapshotDiff, SnapshotReport
+from schedctl.reports.snapshots import SnapshotDiff, SnapshotReport
 
 Placing = ExplainReport | SimulationReport | DrainReport | BindReport
 """What has pods and nodes for them."""

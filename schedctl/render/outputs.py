@@ -13,19 +13,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
-from schedctl.calibration.reports import CalibrationReport
 from schedctl.errors import UsageError
 from schedctl.render import jsonpath, sanitise
 from schedctl.render.terminals import Terminal
 from schedctl.reports.bindings import BindReport
+from schedctl.reports.calibrations import CalibrationReport
+from schedctl.reports.capacities import CapacityReport
+from schedctl.reports.drains import DrainReport
 from schedctl.reports.explanations import ExplainReport
 from schedctl.reports.pod_comparisons import ExplainComparison
 from schedctl.reports.run_comparisons import SimulationComparison
 from schedctl.reports.simulations import SimulationReport
+from schedctl.reports.snapshots import SnapshotDiff, SnapshotReport
 from schedctl.reports.watches import WatchLine
-from schedctl.simulation.capacity_reports import CapacityReport
-from schedctl.simulation.drain_reports import DrainReport
-from schedctl.snapshots.reports import SnapshotDiff, SnapshotReport
 
 if TYPE_CHECKING:
     from schedctl.render.layout import Block

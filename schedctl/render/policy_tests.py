@@ -7,13 +7,13 @@ from typing import TextIO
 from xml.etree import ElementTree as ET
 
 from schedctl.errors import UsageError
-from schedctl.policy.expectations import CheckPolicyTestReport, PolicyTestResult
 from schedctl.render import machine, sanitise
 from schedctl.render.checks import junit, tap
 from schedctl.render.layout import Line, Span
 from schedctl.render.layout import write as lay_out
 from schedctl.render.terminals import Terminal
 from schedctl.reports import counts
+from schedctl.reports.policy_tests import CheckPolicyTestReport, PolicyTestResult
 
 FORMATS = ("text", "json", "junit", "tap")
 """What ``-o`` takes."""

@@ -12,6 +12,7 @@ from schedctl.render import comparisons
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
 from schedctl.render.texts import not_known, what_if
 from schedctl.reports import counts
+from schedctl.reports.metadata import Side
 from schedctl.reports.run_comparisons import (
     Difference,
     Effect,
@@ -22,7 +23,6 @@ from schedctl.reports.run_comparisons import (
     WorkloadComparison,
 )
 from schedctl.reports.simulations import EndReason, Fate, Use
-from schedctl.scheduler.sides import Side
 
 _BLANK = line()
 _WORDS = {

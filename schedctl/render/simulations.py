@@ -16,6 +16,7 @@ from schedctl.api.amounts import amount
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
 from schedctl.render.texts import doubt, guesses, not_known, remark, what_if
 from schedctl.reports import counts
+from schedctl.reports.reasons import Reason
 from schedctl.reports.simulations import (
     Balance,
     EndReason,
@@ -25,7 +26,6 @@ from schedctl.reports.simulations import (
     OtherPod,
     PendingPods,
     Preempted,
-    Reason,
     SimulationReport,
     Use,
     WorkloadResult,

@@ -11,8 +11,7 @@ import msgspec
 from schedctl.api import times
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
 from schedctl.reports import counts
-from schedctl.snapshots.headers import Header
-from schedctl.snapshots.reports import Change, FieldChange, ObjectChange, SnapshotDiff, SnapshotReport
+from schedctl.reports.snapshots import Change, FieldChange, Header, ObjectChange, SnapshotDiff, SnapshotReport
 
 _FEW = 10
 _ALL = 1 << 62

@@ -23,22 +23,20 @@ from schedctl.reports.explanations import (
     ExplainReport,
     Explanation,
     Matrix,
-    Metadata,
     NodeDetail,
-    NodeGroup,
     NodeScore,
     NodeVerdict,
     PluginRefusals,
     PluginScore,
     Preemption,
-    Reason,
     Recorded,
     ResourceUse,
     Taking,
     Verdict,
     Waking,
 )
-from schedctl.scheduler.gaps import Guessed, MissingKind
+from schedctl.reports.metadata import Metadata, MissingKind, ReportedAssumption
+from schedctl.reports.reasons import NodeGroup, Reason
 
 _FEW = 5
 """How many names, and how many groups of nodes, are shown before the rest is counted."""
@@ -108,7 +106,7 @@ def not_known(missing: Sequence[MissingKind]) -> Iterator[Block]:
         yield Line((Span("hint: ", "hint"), Span(told)), hang=6)
 
 
-def guesses(guessed: Sequence[Guessed]) -> Iterator[Block]:
+def guesses(guessed: Sequence[ReportedAssumption]) -> Iterator[Block]:
     """Yield what an answer rests on that is not known."""
     for guess in guessed:
         yield Line((Span("guess: ", "hint" if guess.decides else "faint"), Span(guess.text)), hang=7)
@@ -139,7 +137,7 @@ def remark(said: Said, entries: int, indent: int = 0) -> Iterator[Line]:
         yield line(f"+{len(said.details) - entries} more", "faint", indent=indent + 2)
 
 
-def doubt(guessed: Sequence[Guessed]) -> tuple[Span, ...]:
+def doubt(guessed: Sequence[ReportedAssumption]) -> tuple[Span, ...]:
     """Return what follows the first line of an answer that is a guess, nothing for one that stands."""
     kinds = dict.fromkeys(plural(guess.kind) for guess in guessed)
     return (Span(f"; INCONCLUSIVE, a guess without {' and '.join(kinds)}, not known", "bad"),) if kinds else ()

@@ -9,9 +9,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, Literal
 
-import msgspec
-
-from schedctl.reports.explanations import Explanation, Metadata, Record, Verdict
+from schedctl.reports.explanations import Explanation, Verdict
+from schedctl.reports.metadata import Metadata, Record
 
 
 class BindOutcome(StrEnum):
@@ -81,9 +80,9 @@ class BindReport(Record, frozen=True, kw_only=True):
     summary: BindSummary
     cluster: str = ""
     binding: dict[str, Any] | None = None
-    writes: list[PlannedWrite] = msgspec.field(default_factory=list)
-    moved: list[str] = msgspec.field(default_factory=list)
-    warnings: list[str] = msgspec.field(default_factory=list)
+    writes: list[PlannedWrite] = []
+    moved: list[str] = []
+    warnings: list[str] = []
     decision: Explanation
 
 

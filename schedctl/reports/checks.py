@@ -10,10 +10,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
-import msgspec
-
-from schedctl import KUBERNETES_VERSION, __version__
-from schedctl.reports.simulations import Input, Record
+from schedctl.reports.metadata import Metadata, Record
 
 
 class Severity(StrEnum):
@@ -97,8 +94,8 @@ class CheckResult(Record, frozen=True, kw_only=True):
     name: str = ""
     subject: str
     message: str
-    reasons: list[str] = msgspec.field(default_factory=list)
-    hints: list[str] = msgspec.field(default_factory=list)
+    reasons: list[str] = []
+    hints: list[str] = []
     location: Location = Location()
     fingerprint: str
     acceptance: Acceptance | None = None
@@ -132,24 +129,6 @@ class PolicyRules(Record, frozen=True, kw_only=True):
     name: str
     source: str = ""
     checks: list[CheckRule]
-
-
-class Metadata(Record, frozen=True, kw_only=True):
-    """Under which conditions the report was made.
-
-    Attributes:
-        tool_version: of schedctl.
-        kubernetes_version: the kube-scheduler whose behaviour it follows.
-        configuration: where the scheduler configuration came from.
-        state_taken: when the state was as it is, RFC 3339; "" where nobody said.
-        inputs: what was read: manifests, state, policies, baseline.
-    """
-
-    tool_version: str = __version__
-    kubernetes_version: str = KUBERNETES_VERSION
-    configuration: str = "built-in defaults"
-    state_taken: str = ""
-    inputs: list[Input] = msgspec.field(default_factory=list)
 
 
 class Summary(Record, frozen=True, kw_only=True):
@@ -193,6 +172,6 @@ class CheckReport(Record, frozen=True, kw_only=True):
     kind: Literal["CheckReport"] = "CheckReport"
     metadata: Metadata = Metadata()
     summary: Summary
-    policies: list[PolicyRules] = msgspec.field(default_factory=list)
-    results: list[CheckResult] = msgspec.field(default_factory=list)
-    notes: list[str] = msgspec.field(default_factory=list)
+    policies: list[PolicyRules] = []
+    results: list[CheckResult] = []
+    notes: list[str] = []

@@ -11,11 +11,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, Literal
 
-import msgspec
-
-from schedctl import KUBERNETES_VERSION, __version__
+from schedctl.reports.metadata import Metadata, Record, ReportedAssumption
+from schedctl.reports.reasons import Hint, Reason, Remark
 from schedctl.reports.schemas import schema_of
-from schedctl.scheduler.gaps import Guessed, MissingKind
 
 
 class Verdict(StrEnum):
@@ -48,10 +46,6 @@ class NodeVerdict(StrEnum):
     """PreFilter narrowed the search to other nodes."""
     UNSEEN = "Unseen"
     """It was not looked at: enough other nodes were found, or the cycle ended before."""
-
-
-class Record(msgspec.Struct, frozen=True, rename="camel"):
-    """Base of everything in a report: immutable, camelCase on the wire, every field written."""
 
 
 class PodReference(Record, frozen=True):
@@ -90,55 +84,6 @@ class NodeCounts(Record, frozen=True):
     feasible: int = 0
     left_out: int = 0
     unseen: int = 0
-
-
-class NodeGroup(Record, frozen=True):
-    """Nodes refused on the same evidence.
-
-    Attributes:
-        nodes: their names, sorted.
-        code: ``Unschedulable``, or ``UnschedulableAndUnresolvable`` where no preemption could help.
-        detail: the numbers in words, e.g. ``cpu: 1850m free of 4, 150m missing``.
-        evidence: the numbers, by name, as the plugin gave them.
-        nominated_pods: pods counted as if they stood on these nodes already because they are promised to them.
-        zones: how many of the nodes are in which zone, "" for nodes in none.
-    """
-
-    nodes: list[str]
-    code: str
-    detail: str = ""
-    evidence: dict[str, Any] = {}
-    nominated_pods: list[str] = []
-    zones: dict[str, int] = {}
-
-
-class Reason(Record, frozen=True):
-    """One cause and the nodes it refuses.
-
-    Attributes:
-        reference: a stable name, e.g. ``node-resources-fit/insufficient-cpu``.
-        plugin: who says so.
-        code: ``UnschedulableAndUnresolvable`` where that holds for all the nodes, else ``Unschedulable``; ``Error`` for
-            a fault, which only the full matrix can have.
-        text: Kubernetes' own words.
-        count: how many nodes it refuses; 0 where the pod is refused as a whole.
-        whole_pod: PreFilter refused the pod before any node was asked.
-        summary: the evidence over all the nodes in one line, e.g. ``cpu: 2 requested, at most 1850m free``.
-        zones: how many of the nodes are in which zone, "" for nodes in none.
-        groups: the nodes by evidence, nearest miss first.
-        evidence: where the pod is refused as a whole, what stands behind it; else each group has its own.
-    """
-
-    reference: str
-    plugin: str
-    code: str
-    text: str
-    count: int
-    whole_pod: bool = False
-    summary: str = ""
-    zones: dict[str, int] = {}
-    groups: list[NodeGroup] = []
-    evidence: dict[str, Any] = {}
 
 
 class PreFilter(Record, frozen=True):
@@ -416,26 +361,6 @@ class CurrentNode(Record, frozen=True):
     text: str = ""
 
 
-class Hint(Record, frozen=True):
-    """A next step.
-
-    Attributes:
-        type: the situation, e.g. ``lower-request``; see `schedctl.explain.hints`.
-        text: in words.
-        tried: whether the change was tried on the cluster in hand.
-        fits: on how many nodes the pod would fit after it, 0 where it was not tried or fits nowhere.
-        node: the node that would then be chosen, "" for none.
-        command: what to type, "" where there is no one command.
-    """
-
-    type: str
-    text: str
-    tried: bool = False
-    fits: int = 0
-    node: str = ""
-    command: str = ""
-
-
 class Waking(Record, frozen=True):
     """An event that brings a refused pod back into the queue.
 
@@ -472,22 +397,6 @@ class Reservation(Record, frozen=True):
     message: str = ""
     waits: dict[str, float] = {}
     text: str = ""
-
-
-class Remark(Record, frozen=True):
-    """What a plugin says of the pod beyond its verdicts, such as how the group of the pod stands.
-
-    Attributes:
-        plugin: who says so.
-        text: in one sentence.
-        details: more of it, a line each.
-        evidence: what stands behind it, by name, as the plugin gave it.
-    """
-
-    plugin: str
-    text: str
-    details: list[str] = []
-    evidence: dict[str, Any] = {}
 
 
 class Agreement(StrEnum):
@@ -615,40 +524,11 @@ class Explanation(Record, frozen=True):
     hints: list[Hint] = []
     wakings: list[Waking] = []
     notes: list[str] = []
-    guesses: list[Guessed] = []
+    guesses: list[ReportedAssumption] = []
     apparent: Verdict | None = None
     history: list[Recorded] = []
     reservation: Reservation | None = None
     remarks: list[Remark] = []
-
-
-class InputDigest(Record, frozen=True):
-    """An input by its digest, so that two reports can be compared: ``sha256:...``."""
-
-    source: str
-    digest: str
-
-
-class Metadata(Record, frozen=True):
-    """Under which conditions the report was made.
-
-    Attributes:
-        tool_version: of schedctl.
-        kubernetes_version: the kube-scheduler whose behaviour it follows.
-        configuration: where the scheduler configuration came from: a file, or ``built-in defaults``.
-        sampling: whether nodes were sampled as kube-scheduler does; otherwise every node was judged.
-        inputs: what was read.
-        what_if: what was changed in the cluster before anything was asked, in words and in order.
-        missing: the kinds that could not be listed.
-    """
-
-    tool_version: str = __version__
-    kubernetes_version: str = KUBERNETES_VERSION
-    configuration: str = "built-in defaults"
-    sampling: bool = False
-    inputs: list[InputDigest] = []
-    what_if: list[str] = []
-    missing: list[MissingKind] = []
 
 
 class Summary(Record, frozen=True):

@@ -9,8 +9,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
-from schedctl.reports.explanations import Metadata, PodReference, Record, Verdict
-from schedctl.scheduler.sides import Side
+from schedctl.reports.explanations import PodReference, Verdict
+from schedctl.reports.metadata import Metadata, Record, Side
 
 
 class Effect(StrEnum):

@@ -8,8 +8,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
-from schedctl.reports.simulations import Balance, Ending, Fate, Metadata, Preempted, Record, Summary, Utilisation
-from schedctl.scheduler.sides import Side
+from schedctl.reports.metadata import Metadata, Record, Side
+from schedctl.reports.simulations import Balance, Ending, Fate, Preempted, Summary, Utilisation
 
 
 class Effect(StrEnum):

@@ -12,10 +12,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, Literal
 
-import msgspec
-
-from schedctl import KUBERNETES_VERSION, __version__
-from schedctl.scheduler.gaps import Guessed, MissingKind
+from schedctl.reports.metadata import Metadata, Record, ReportedAssumption
+from schedctl.reports.reasons import Hint, Reason, Remark
 
 
 class Fate(StrEnum):
@@ -60,53 +58,6 @@ class EndReason(StrEnum):
     """The run was not to go on for longer."""
     INTERRUPTED = "Interrupted"
     """Somebody interrupted it."""
-
-
-class Record(msgspec.Struct, frozen=True, rename="camel"):
-    """Base of everything in a report: immutable, camelCase on the wire, every field written."""
-
-
-class Input(Record, frozen=True, kw_only=True):
-    """An input by its digest, so that two reports can be compared.
-
-    Attributes:
-        source: the file.
-        digest: ``sha256:...``.
-        role: ``Manifests`` for what is placed, ``State`` for where, ``Config`` for schedctl's own configuration,
-            ``Policy`` for what must hold, ``Baseline`` for what is accepted.
-    """
-
-    source: str
-    digest: str
-    role: Literal["Manifests", "State", "Config", "Policy", "Baseline"]
-
-
-class Metadata(Record, frozen=True, kw_only=True):
-    """Under which conditions the report was made.
-
-    Attributes:
-        tool_version: of schedctl.
-        kubernetes_version: the kube-scheduler whose behaviour it follows.
-        configuration: where the scheduler configuration came from: a file, or ``built-in defaults``.
-        sampling: whether nodes were sampled as kube-scheduler does; otherwise every node was judged.
-        rollout: how new pods took the place of old ones: ``replace``, ``add`` or ``rolling``.
-        seed: what decided between equally good nodes, null for the first by name.
-        skipped_admission: the admission plugins that were switched off.
-        what_if: what was changed in the cluster before anything was created, in words and in order.
-        inputs: what was read.
-        missing: the kinds that could not be listed.
-    """
-
-    tool_version: str = __version__
-    kubernetes_version: str = KUBERNETES_VERSION
-    configuration: str = "built-in defaults"
-    sampling: bool = False
-    rollout: Literal["replace", "add", "rolling"] = "replace"
-    seed: int | None = None
-    skipped_admission: list[str] = []
-    what_if: list[str] = []
-    inputs: list[Input] = []
-    missing: list[MissingKind] = []
 
 
 class Summary(Record, frozen=True, kw_only=True):
@@ -170,66 +121,6 @@ class Effect(Record, frozen=True, kw_only=True):
     plugin: str
     text: str
     objects: int
-
-
-class Reason(Record, frozen=True, kw_only=True):
-    """Why some nodes will not do for a pending pod, or none will.
-
-    Attributes:
-        reference: a stable name, e.g. ``node-resources-fit/insufficient-cpu``.
-        plugin: who says so.
-        code: ``Unschedulable``, or ``UnschedulableAndUnresolvable`` where no preemption could help.
-        text: Kubernetes' own words.
-        count: how many nodes it refuses; 0 where the pod is refused as a whole.
-        whole_pod: the pod was refused before any node was asked.
-        detail: the numbers behind it in one line, "" where there are none.
-        zones: how many of the nodes are in which zone.
-    """
-
-    reference: str
-    plugin: str
-    code: str
-    text: str
-    count: int
-    whole_pod: bool = False
-    detail: str = ""
-    zones: dict[str, int] = {}
-
-
-class Hint(Record, frozen=True, kw_only=True):
-    """A next step.
-
-    Attributes:
-        type: the situation, e.g. ``lower-request``.
-        text: in words.
-        tried: whether the change was tried on the cluster as the run left it.
-        fits: on how many nodes one such pod would fit after it.
-        node: the node that would then be chosen.
-        command: what to type, "" where there is no one command.
-    """
-
-    type: str
-    text: str
-    tried: bool = False
-    fits: int = 0
-    node: str = ""
-    command: str = ""
-
-
-class Remark(Record, frozen=True, kw_only=True):
-    """What a plugin says of a pending pod beyond its verdicts, such as how the group of the pod stands.
-
-    Attributes:
-        plugin: who says so.
-        text: in one sentence.
-        details: more of it, a line each.
-        evidence: what stands behind it, by name, as the plugin gave it.
-    """
-
-    plugin: str
-    text: str
-    details: list[str] = []
-    evidence: dict[str, Any] = {}
 
 
 class PendingPods(Record, frozen=True, kw_only=True):
@@ -543,4 +434,4 @@ class SimulationReport(Record, frozen=True, kw_only=True):
     rejected: list[str] = []
     mistakes: list[Mistake] = []
     passed: dict[str, int] = {}
-    guesses: list[Guessed] = []
+    guesses: list[ReportedAssumption] = []

@@ -9,7 +9,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
-from schedctl.reports.explanations import Explanation, Record, Verdict
+from schedctl.reports.explanations import Explanation, Verdict
+from schedctl.reports.metadata import Record
 
 
 class Event(StrEnum):

@@ -14,8 +14,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-import msgspec
-
 from schedctl.api.devices import ResourceClaimTemplate
 from schedctl.api.gaps import Gap
 from schedctl.api.kinds import KINDS, plural
@@ -41,6 +39,7 @@ from schedctl.engine.certainty import assumptions_affecting_verdict
 from schedctl.framework.extenders import REJECTOR, Unanswered
 from schedctl.framework.registries import Registry
 from schedctl.plugins.in_tree import IN_TREE
+from schedctl.reports.metadata import MissingKind, ReportedAssumption
 
 _ADMISSION: dict[type, str] = {
     LimitRange: "LimitRanger",
@@ -76,38 +75,6 @@ _WHY = {
 _ORDER = {point: place for place, point in enumerate((ADMISSION, "preEnqueue", *sorted(FILTERING), "postFilter"))}
 
 
-class MissingKind(msgspec.Struct, frozen=True, rename="camel"):
-    """A kind that could not be listed.
-
-    Attributes:
-        kind: its name.
-        reason: ``Forbidden``, ``Unread`` where the API server has it in no version that is read, or ``LeftOut``.
-        plugins: the plugins that read it, of the scheduler and of admission: their answers may be guesses.
-        text: the API server's words, "" where it was not asked.
-    """
-
-    kind: str
-    reason: str
-    plugins: list[str]
-    text: str = ""
-
-
-class Guessed(msgspec.Struct, frozen=True, rename="camel"):
-    """Something that an answer rests on and that is not known.
-
-    Attributes:
-        plugin: who would have looked, "" where it is not one plugin; or the extender that gave no answer.
-        kind: at objects of which kind; ``Extender`` where it is one that gave no answer.
-        decides: whether the answer may be another one; else only the reasons that are given for it.
-        text: the same in words.
-    """
-
-    plugin: str
-    kind: str
-    decides: bool
-    text: str
-
-
 class Gathering:
     """Hears what the answers of a whole command rest on: what attempts guess, and what makes their pods reads.
 
@@ -134,7 +101,7 @@ class Gathering:
             for kind in set[type]().union(*unknown.values()):
                 self.read(kind)
 
-    def told(self) -> list[Guessed]:
+    def told(self) -> list[ReportedAssumption]:
         """Return what was heard, in words."""
         return _told(self.guesses, self.guesses, self._cluster.missing, "the answer is a guess")
 
@@ -162,7 +129,7 @@ def weakened(kind: type, registry: Registry = IN_TREE) -> tuple[str, ...]:
     return (*everybody, *((_ADMISSION[kind],) if kind in _ADMISSION else ()))
 
 
-def guesses_of(outcome: Attempt, before: Collection[Assumption] = ()) -> list[Guessed]:
+def guesses_of(outcome: Attempt, before: Collection[Assumption] = ()) -> list[ReportedAssumption]:
     """Return what the answer of an attempt rests on, what decides first.
 
     Args:
@@ -190,7 +157,7 @@ def _telling(outcome: Attempt) -> Collection[Assumption]:
 
 def _told(
     guesses: Iterable[Assumption], deciding: Collection[Assumption], missing: dict[type, Gap], consequence: str
-) -> list[Guessed]:
+) -> list[ReportedAssumption]:
     """Return guesses in words, one for each plugin and kind."""
     decides: dict[tuple[str, type], bool] = {}
     for guess in sorted(guesses, key=lambda each: (_ORDER.get(each.point, 9), each.plugin, each.kind.__name__)):
@@ -204,5 +171,5 @@ def _told(
             named, what = kind.__name__, plural(kind.__name__)
             text = f"{plugin or 'kube-scheduler'} would also look at {what}, {_WHY[missing[kind].reason]}"
         then = consequence if is_decisive else "it might give other reasons, which would change nothing"
-        found.append(Guessed(plugin, named, is_decisive, f"{text}: {then}"))
+        found.append(ReportedAssumption(plugin, named, is_decisive, f"{text}: {then}"))
     return sorted(found, key=lambda each: not each.decides)

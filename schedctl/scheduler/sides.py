@@ -9,19 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from string import ascii_uppercase
 
-import msgspec
-
-
-class Side(msgspec.Struct, frozen=True, rename="camel"):
-    """One configuration of a comparison.
-
-    Attributes:
-        name: what it is called in the rest of the report: ``A``, ``B``, and so on.
-        configuration: where it came from: a file, or ``built-in defaults``.
-    """
-
-    name: str
-    configuration: str
+from schedctl.reports.metadata import Side
 
 
 def sides(configurations: Iterable[str]) -> list[Side]:

@@ -18,7 +18,8 @@ from schedctl.live.observed_state import ObservedState
 from schedctl.live.plans import BindPlan, ChangedObject, Refusal, Step
 from schedctl.live.prebinds import steps
 from schedctl.reports.bindings import BindOutcome, BindReport, BindSummary, PlannedWrite, outcome_of
-from schedctl.reports.explanations import Explanation, InputDigest, Metadata, NodeVerdict, Verdict
+from schedctl.reports.explanations import Explanation, NodeVerdict, Verdict
+from schedctl.reports.metadata import Input, Metadata
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import missing_kinds
 from schedctl.session.configurations import Chosen
@@ -100,7 +101,7 @@ def plan(wish: Wish, state: State, chosen: Chosen) -> Planned:
     report = BindReport(
         metadata=Metadata(
             configuration=chosen.origin,
-            inputs=[InputDigest(source=name, digest=each) for name, each in state.manifests.digests.items()],
+            inputs=[Input(source=name, digest=each, role="State") for name, each in state.manifests.digests.items()],
             what_if=list(state.laid_over),
             missing=missing_kinds(state.assembled.cluster),
         ),

@@ -22,10 +22,10 @@ from schedctl.policy.evaluations import Advance, Conditions, evaluate
 from schedctl.policy.exemptions import Acceptances, misnamed
 from schedctl.policy.fingerprints import fingerprint
 from schedctl.policy.summaries import FailOn, OnInconclusive, summarised
-from schedctl.reports.checks import CheckReport, CheckResult, CheckRule, Metadata, Outcome, PolicyRules, Severity
-from schedctl.reports.simulations import Input
+from schedctl.reports.checks import CheckReport, CheckResult, CheckRule, Outcome, PolicyRules, Severity
+from schedctl.reports.metadata import Input, Metadata, ReportedAssumption
 from schedctl.scheduler import Scheduler
-from schedctl.scheduler.gaps import Guessed, gathering
+from schedctl.scheduler.gaps import gathering
 from schedctl.session.configurations import Chosen
 from schedctl.session.states import State
 from schedctl.sources import Manifests
@@ -175,7 +175,7 @@ def max_age(text: str) -> Duration | None:
     return age
 
 
-def _guessed(report: CheckReport, guesses: Sequence[Guessed], terms: Terms) -> CheckReport:
+def _guessed(report: CheckReport, guesses: Sequence[ReportedAssumption], terms: Terms) -> CheckReport:
     """Return a report without verdicts where the run rests on what is not known: one guess may decide them all.
 
     Each result that loses its verdict says why; where none does, a note says it.

@@ -17,17 +17,17 @@ from schedctl.cli import faults
 from schedctl.cli.progress import Bar
 from schedctl.config.types import DEFAULT_SCHEDULER
 from schedctl.errors import Problem, UsageError
+from schedctl.reports.metadata import Side
 from schedctl.scheduler import Scheduler, discovery
 from schedctl.scheduler.gaps import Gathering, gathering
-from schedctl.scheduler.sides import Side, sides
+from schedctl.scheduler.sides import sides
 from schedctl.session import configurations
 from schedctl.session.explain import answers
 from schedctl.simulation import utilisation
 
 if TYPE_CHECKING:
     from schedctl.cache.cluster import Cluster
-    from schedctl.reports import explanations as explained_reports
-    from schedctl.reports import simulations as simulated_reports
+    from schedctl.reports.metadata import Metadata
     from schedctl.reports.pod_comparisons import ExplainComparison
     from schedctl.reports.run_comparisons import SimulationComparison
     from schedctl.session.configurations import Chosen
@@ -128,7 +128,7 @@ def explained(
     objects: Sequence[Any],
     state: State,
     *,
-    metadata: explained_reports.Metadata,
+    metadata: Metadata,
     fail: bool,
     progress: bool,
 ) -> ExplainComparison:
@@ -169,7 +169,7 @@ def simulated(
     run: Callable[[Chosen], tuple[Scheduler, Simulation]],
     cluster: Cluster,
     *,
-    metadata: simulated_reports.Metadata,
+    metadata: Metadata,
     problems: Sequence[Problem],
     unknown: Mapping[str, Collection[type]],
     gathered: Gathering,

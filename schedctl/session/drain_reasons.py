@@ -8,10 +8,10 @@ import msgspec
 
 from schedctl.explain import explanations
 from schedctl.explain.cluster_changes import Uncordon
-from schedctl.reports.simulations import Hint, PendingPods, Remark
+from schedctl.reports.drains import DrainReport
+from schedctl.reports.simulations import PendingPods
 from schedctl.scheduler import Scheduler
 from schedctl.session.pending_reasons import reason_of
-from schedctl.simulation.drain_reports import DrainReport
 
 HINTED = 10
 """For how many groups of pods next steps are looked for."""
@@ -34,15 +34,13 @@ def with_reasons(report: DrainReport, scheduler: Scheduler, advance: Callable[[i
         if info is not None:
             answer = explanations.explain(scheduler, info, hints=number < HINTED)
             hints = [
-                msgspec.convert(hint, Hint, from_attributes=True)
-                for hint in answer.hints
-                if not (hint.type.startswith(Uncordon.kind) and hint.node in drained)
+                hint for hint in answer.hints if not (hint.type.startswith(Uncordon.kind) and hint.node in drained)
             ]
             group = _replace(
                 group,
                 reasons=[reason_of(reason) for reason in answer.reasons],
                 hints=hints,
-                remarks=[msgspec.convert(remark, Remark, from_attributes=True) for remark in answer.remarks],
+                remarks=answer.remarks,
             )
         groups.append(group)
     return _replace(report, pending=groups)

@@ -12,7 +12,8 @@ import msgspec
 
 from schedctl.explain import explanations
 from schedctl.reports import explanations as explained
-from schedctl.reports.simulations import Fate, Hint, PendingPods, Reason, Remark, SimulationReport
+from schedctl.reports.reasons import Reason
+from schedctl.reports.simulations import Fate, PendingPods, SimulationReport
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.report_builder import pending_pod
 from schedctl.simulation.simulations import Simulation
@@ -20,7 +21,6 @@ from schedctl.simulation.simulations import Simulation
 HINTED = 20
 """For how many groups of pods next steps are looked for, which takes much longer than the reasons."""
 _ASKED = (Fate.UNSCHEDULABLE, Fate.NOMINATED, Fate.GATED, Fate.WAITING, Fate.QUEUED, Fate.FAILED)
-_DETAILS = 3
 _replace = msgspec.structs.replace
 
 
@@ -62,9 +62,9 @@ def _explained(
             group,
             example=info.pod.metadata.name,
             reasons=[reason_of(reason) for reason in answer.reasons],
-            hints=[msgspec.convert(hint, Hint, from_attributes=True) for hint in answer.hints],
+            hints=answer.hints,
             notes=_notes(answer),
-            remarks=[msgspec.convert(remark, Remark, from_attributes=True) for remark in answer.remarks],
+            remarks=answer.remarks,
         )
     found = known[key]
     return _replace(
@@ -77,20 +77,9 @@ def _explained(
     )
 
 
-def reason_of(reason: explained.Reason) -> Reason:
-    """Return a reason of an explanation as reports of runs carry it: its evidence in one line."""
-    details = list(dict.fromkeys(group.detail for group in reason.groups if group.detail))
-    more = f", +{len(details) - _DETAILS} more" if len(details) > _DETAILS else ""
-    return Reason(
-        reference=reason.reference,
-        plugin=reason.plugin,
-        code=reason.code,
-        text=reason.text,
-        count=reason.count,
-        whole_pod=reason.whole_pod,
-        detail=reason.summary or "; ".join(details[:_DETAILS]) + more,
-        zones=reason.zones,
-    )
+def reason_of(reason: Reason) -> Reason:
+    """Return a reason as reports about many pods carry it: without the nodes, whose numbers `detail` sums up."""
+    return _replace(reason, groups=[])
 
 
 def _notes(answer: explained.Explanation) -> list[str]:

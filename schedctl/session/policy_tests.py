@@ -18,13 +18,9 @@ from schedctl.cli import faults
 from schedctl.errors import ConfigError, InputError, Problem, ProblemsError, SchedctlError
 from schedctl.policy import baselines, expectations, reading
 from schedctl.policy.documents import BUILT_IN_POLICY
-from schedctl.policy.expectations import (
-    CheckPolicyTestReport,
-    PolicyTest,
-    PolicyTestResult,
-    PolicyTestSummary,
-)
+from schedctl.policy.expectations import PolicyTest
 from schedctl.reports.checks import CheckReport, Summary
+from schedctl.reports.policy_tests import CheckPolicyTestReport, PolicyTestResult, PolicyTestSummary
 from schedctl.session import check, configurations, report_files, runs
 from schedctl.session import manifests as given
 from schedctl.session.states import State, Where

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from schedctl.cli.progress import Bar
 from schedctl.errors import UsageError
-from schedctl.reports.simulations import Input
+from schedctl.reports.metadata import Input
 from schedctl.simulation import tie_breaking, timeline
 from schedctl.simulation.outcomes import Run
 from schedctl.simulation.runs import Progress

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from schedctl.reports.metadata import Metadata, Side
 from schedctl.reports.run_comparisons import (
     ComparisonSummary,
     Difference,
@@ -24,8 +25,7 @@ from schedctl.reports.run_comparisons import (
     Whereabouts,
     WorkloadComparison,
 )
-from schedctl.reports.simulations import Fate, Metadata, Preempted, SimulationReport, WorkloadResult
-from schedctl.scheduler.sides import Side
+from schedctl.reports.simulations import Fate, Preempted, SimulationReport, WorkloadResult
 from schedctl.simulation.simulations import Simulation
 
 _CONCLUSIVE = (0, 1)

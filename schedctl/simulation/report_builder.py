@@ -16,8 +16,8 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import Problem
 from schedctl.reports import simulations
+from schedctl.reports.metadata import Metadata, ReportedAssumption
 from schedctl.reports.simulations import EndReason, Fate
-from schedctl.scheduler.gaps import Guessed
 from schedctl.simulation import utilisation
 from schedctl.simulation.outcomes import PodOutcome, PodState, RunEnd
 from schedctl.simulation.simulations import RolloutController, RolloutProgress, Simulation
@@ -42,10 +42,10 @@ def report(
     facts: Simulation,
     cluster: Cluster,
     *,
-    metadata: simulations.Metadata,
+    metadata: Metadata,
     problems: Sequence[Problem] = (),
     fail: bool = False,
-    guesses: Sequence[Guessed] = (),
+    guesses: Sequence[ReportedAssumption] = (),
 ) -> simulations.SimulationReport:
     """Return the report of a simulated release.
 

@@ -34,7 +34,7 @@ from schedctl.cache import node_edits
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import UsageError
-from schedctl.reports.simulations import Record
+from schedctl.reports.metadata import Record
 from schedctl.simulation.node_choices import node_named, nodes_chosen, one_of
 from schedctl.simulation.replacement import controller_of, successor
 from schedctl.workloads import daemon_sets, pod_templates

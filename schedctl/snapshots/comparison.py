@@ -18,10 +18,18 @@ import msgspec
 from schedctl.api.kinds import KINDS
 from schedctl.api.meta import controller_of, key_of
 from schedctl.errors import UsageError
+from schedctl.reports.snapshots import (
+    Change,
+    FieldChange,
+    Header,
+    KindCounts,
+    ObjectChange,
+    Side,
+    SnapshotDiff,
+    Summary,
+)
 from schedctl.snapshots.allow_list import keep_allowed
 from schedctl.snapshots.documents import ReadSnapshot
-from schedctl.snapshots.headers import Header
-from schedctl.snapshots.reports import Change, FieldChange, KindCounts, ObjectChange, Side, SnapshotDiff, Summary
 from schedctl.snapshots.tokens import without_ranks
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -30,8 +30,9 @@ from typing import Any, Literal
 import msgspec
 
 from schedctl.api.kinds import KINDS, Kind
+from schedctl.reports.snapshots import Header
 from schedctl.snapshots import nodes, pods
-from schedctl.snapshots.headers import API_VERSION, EARLIER, KIND, Header
+from schedctl.snapshots.headers import API_VERSION, EARLIER, KIND
 
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]")
 _GROUP = API_VERSION.partition("/")[0] + "/"

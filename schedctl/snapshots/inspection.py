@@ -10,8 +10,9 @@ import msgspec
 from schedctl.api import devices, nodes, storage
 from schedctl.api import pods as api
 from schedctl.api.meta import LabelSelector, Namespace, ObjectMeta
+from schedctl.reports.metadata import MissingKind
+from schedctl.reports.snapshots import InClear, SnapshotReport
 from schedctl.snapshots.documents import ReadSnapshot
-from schedctl.snapshots.reports import InClear, Missing, SnapshotReport
 from schedctl.snapshots.rewriters import Rewriter
 from schedctl.snapshots.tokens import WELL_KNOWN, is_token
 
@@ -63,7 +64,7 @@ def report(
         snapshot=header,
         objects={kind.name: len(found) for kind, found in read.objects},
         missing=[
-            Missing(kind=gap.kind, reason=gap.reason, text=gap.text, plugins=[*weakens(gap.kind)])
+            MissingKind(kind=gap.kind, reason=gap.reason, text=gap.text, plugins=[*weakens(gap.kind)])
             for gap in header.missing
         ],
         in_clear=in_clear(obj for _, found in read.objects for obj in found),

@@ -7,9 +7,9 @@ from typing import Any, Final, get_args
 
 import msgspec
 
+from schedctl.reports.snapshots import Header, Redaction
 from schedctl.snapshots import documents
 from schedctl.snapshots.allow_list import keep_allowed
-from schedctl.snapshots.headers import Header, Redaction
 from schedctl.snapshots.redaction import redact
 from schedctl.snapshots.tokens import fingerprint
 

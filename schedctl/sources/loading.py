@@ -14,7 +14,7 @@ from typing import BinaryIO
 from schedctl.api.nodes import Node
 from schedctl.documents.texts import KEPT_BYTES, Text
 from schedctl.errors import InputError, Problem
-from schedctl.snapshots.headers import Header
+from schedctl.reports.snapshots import Header
 from schedctl.sources import checks, files, kustomize
 from schedctl.sources.kustomize import Kustomization
 from schedctl.sources.manifests import Reading, Sourced

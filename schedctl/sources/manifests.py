@@ -38,8 +38,8 @@ from schedctl.documents.json_values import plain
 from schedctl.documents.spelling import CLOSE, nearest
 from schedctl.documents.texts import Document, Text, blank_logs, split
 from schedctl.errors import Problem
+from schedctl.reports.snapshots import Header
 from schedctl.snapshots.documents import is_snapshot
-from schedctl.snapshots.headers import Header
 from schedctl.sources import snapshots
 from schedctl.sources.objects import Body, Object, custom_kind, decode, decode_custom, decode_pod, subject
 from schedctl.sources.terms import READING, Terms

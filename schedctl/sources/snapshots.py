@@ -18,9 +18,9 @@ from schedctl.api.meta import ObjectMeta
 from schedctl.documents import json_values
 from schedctl.documents.findings import Finding, dotted, place_in, printable, quoted
 from schedctl.errors import InputError, Problem
+from schedctl.reports.snapshots import Header
 from schedctl.snapshots import documents
 from schedctl.snapshots.documents import DamagedSnapshot, ReadSnapshot
-from schedctl.snapshots.headers import Header
 from schedctl.sources import files
 
 CHANGED = "was changed after it was written: its digest is another"

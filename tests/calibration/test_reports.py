@@ -6,7 +6,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from schedctl.calibration import reports
+from schedctl.calibration import report_builder
 from schedctl.calibration.replays import Replay, Replayed, Result
 from schedctl.calibration.timelines import Arrival, Timeline
 from schedctl.calibration.traces import Known
@@ -14,7 +14,7 @@ from schedctl.cli.documents import SCHEMAS
 from schedctl.cli.running import run
 from schedctl.render import calibrations
 from schedctl.render.layout import Line
-from schedctl.reports.explanations import Metadata
+from schedctl.reports.metadata import Metadata
 from schedctl.testing.builders import pod
 
 STATE = str(Path(__file__).parents[1] / "cli/decided.yaml")
@@ -62,7 +62,7 @@ def summed(*results, timeless=(), not_retried=0):
     timeline = Timeline(timeless=[*timeless])
     arrival = Arrival(0, pod("x"), "a", True)
     made = Replayed(timeline, [Replay(arrival, result) for result in results], not_retried=not_retried)
-    return reports.report(made, Known(timeline), metadata=Metadata(configuration="built-in defaults", inputs=[]))
+    return report_builder.report(made, Known(timeline), metadata=Metadata(configuration="built-in defaults", inputs=[]))
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import json
 import msgspec
 import pytest
 
+from schedctl.reports.capacities import CapacityReport
+from schedctl.reports.drains import DrainReport
 from schedctl.reports.schemas import schema_of
-from schedctl.simulation.capacity_reports import CapacityReport
-from schedctl.simulation.drain_reports import DrainReport
 
 SHOP = ("-f", "fixtures/clusters/shop")
 CART = ("capacity", "--like", "deploy/cart", "-n", "shop", *SHOP)

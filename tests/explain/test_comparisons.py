@@ -11,7 +11,8 @@ from schedctl.api.workloads import Service
 from schedctl.config import loading
 from schedctl.explain.comparisons import compare
 from schedctl.explain.explanations import explain
-from schedctl.reports.explanations import Explanation, Metadata, PodReference, Preemption, Verdict
+from schedctl.reports.explanations import Explanation, PodReference, Preemption, Verdict
+from schedctl.reports.metadata import Metadata
 from schedctl.reports.pod_comparisons import Effect
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.sides import sides

@@ -9,7 +9,8 @@ from schedctl.framework.points import FilterPlugin, ScorePlugin
 from schedctl.framework.reasons import Reason
 from schedctl.framework.registries import Registry
 from schedctl.plugins.in_tree import IN_TREE
-from schedctl.reports.explanations import Metadata, NodeVerdict, Verdict
+from schedctl.reports.explanations import NodeVerdict, Verdict
+from schedctl.reports.metadata import Metadata
 from schedctl.scheduler import Scheduler
 from schedctl.testing.builders import cluster, node, pod
 

@@ -5,8 +5,9 @@ from schedctl.api.policies import LimitRange
 from schedctl.engine.assumptions import Assumption
 from schedctl.explain.explanations import explain, report
 from schedctl.reports.explanations import Verdict
+from schedctl.reports.metadata import MissingKind
 from schedctl.scheduler import Scheduler
-from schedctl.scheduler.gaps import MissingKind, gathering, missing_kinds, weakened
+from schedctl.scheduler.gaps import gathering, missing_kinds, weakened
 from schedctl.testing.builders import ZONE, cluster, node, pod
 
 WEB = {"app": "web"}

@@ -10,7 +10,9 @@ from schedctl.api.gaps import Gap
 from schedctl.api.storage import PersistentVolumeClaim, StorageClass
 from schedctl.explain.explanations import report
 from schedctl.explain.histories import with_history
-from schedctl.reports.explanations import ExplainReport, InputDigest, Metadata, Remark, schema
+from schedctl.reports.explanations import ExplainReport, schema
+from schedctl.reports.metadata import Input, Metadata
+from schedctl.reports.reasons import Remark
 from schedctl.scheduler.gaps import missing_kinds
 from schedctl.testing.builders import cluster, node, pod
 
@@ -51,7 +53,7 @@ def reports(shop, ask):
     asked.append(with_history(ask(shop, REFUSED), REFUSED.pod, shop))
     told = Remark(plugin="Coscheduling", text="none starts", details=["one is missing"], evidence={"members": 2})
     asked[0] = msgspec.structs.replace(asked[0], remarks=[told])
-    digest = InputDigest(source="cluster.yaml", digest="sha256:00")
+    digest = Input(source="cluster.yaml", digest="sha256:00")
     metadata = Metadata(inputs=[digest], missing=missing_kinds(unlisted))
     return [report(asked, metadata=metadata), *(report([each]) for each in asked)]
 

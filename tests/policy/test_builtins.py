@@ -26,7 +26,8 @@ from schedctl.policy.documents import (
     Survives,
 )
 from schedctl.policy.evaluations import Conditions
-from schedctl.reports.checks import CheckResult, Metadata
+from schedctl.reports.checks import CheckResult
+from schedctl.reports.metadata import Metadata
 from schedctl.testing.builders import ZONE, cluster, node, pod
 from tests.policy.evaluating import (
     LOSE_ZONE,

@@ -8,6 +8,8 @@ import pytest
 
 from schedctl.render import outputs, simulations
 from schedctl.render.terminals import PLAIN, Terminal
+from schedctl.reports.metadata import Metadata
+from schedctl.reports.reasons import Hint, Reason
 from schedctl.reports.simulations import (
     Balance,
     Change,
@@ -17,14 +19,11 @@ from schedctl.reports.simulations import (
     Evenness,
     Fate,
     GroupUse,
-    Hint,
-    Metadata,
     NodePods,
     OtherPod,
     PendingPods,
     PodFate,
     Preempted,
-    Reason,
     RejectedPods,
     SimulationReport,
     Summary,

@@ -8,7 +8,8 @@ import pytest
 from schedctl.explain.explanations import report
 from schedctl.render import outputs
 from schedctl.render.terminals import PLAIN, Terminal
-from schedctl.reports.explanations import Explanation, NodeGroup, PodReference, Reason, Verdict
+from schedctl.reports.explanations import Explanation, PodReference, Verdict
+from schedctl.reports.reasons import NodeGroup, Reason
 from schedctl.testing.builders import cluster, node, pod
 
 TAINT = {"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}

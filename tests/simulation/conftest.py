@@ -10,7 +10,8 @@ from typing import NamedTuple
 import pytest
 
 from schedctl.api.custom_kinds import CUSTOM_KINDS
-from schedctl.reports.simulations import Metadata, SimulationReport
+from schedctl.reports.metadata import Metadata
+from schedctl.reports.simulations import SimulationReport
 from schedctl.scheduler import Scheduler
 from schedctl.simulation import report_builder
 from schedctl.simulation.simulations import Simulation

@@ -8,10 +8,10 @@ import pytest
 from schedctl.api.policies import ResourceQuota
 from schedctl.api.resources import CPU, MEMORY
 from schedctl.api.workloads import StatefulSet
+from schedctl.reports.metadata import Metadata
 from schedctl.scheduler import Scheduler
-from schedctl.simulation import capacity_reports
+from schedctl.simulation import capacity_report_builder
 from schedctl.simulation.capacities import CopiesOf, StatefulCopies, fill, largest, resized
-from schedctl.simulation.drain_reports import Metadata
 from schedctl.testing.builders import cluster, node, pod
 
 GIB = 1 << 30
@@ -142,10 +142,10 @@ def test_a_pod_is_resized(like):
 
 
 def reported(state, like, by: str, **options):
-    labels = capacity_reports.labels_of(state, by)
+    labels = capacity_report_builder.labels_of(state, by)
     facts = fill(Scheduler(state), CopiesOf(like.pod, state), most=1000, ask=lambda outcome: [])
-    return capacity_reports.report(
-        [capacity_reports.result(facts, state, subject="pod web", by=labels)], metadata=Metadata(), **options
+    return capacity_report_builder.report(
+        [capacity_report_builder.result(facts, state, subject="pod web", by=labels)], metadata=Metadata(), **options
     )
 
 

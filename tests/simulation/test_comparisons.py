@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedctl.config import loading
+from schedctl.reports.metadata import Metadata
 from schedctl.reports.run_comparisons import Effect
-from schedctl.reports.simulations import Metadata
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.sides import sides
 from schedctl.simulation import report_builder, utilisation

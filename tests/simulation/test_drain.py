@@ -9,10 +9,10 @@ from schedctl.api.policies import PodDisruptionBudget
 from schedctl.api.selectors import compile_labels
 from schedctl.api.storage import PersistentVolume, PersistentVolumeClaim
 from schedctl.api.workloads import DaemonSet, Deployment, ReplicaSet
+from schedctl.reports.drains import PodFate, Verdict
 from schedctl.scheduler import Scheduler
-from schedctl.simulation import drain_reports
+from schedctl.simulation import drain_report_builder
 from schedctl.simulation.budgets import SEVERAL, VIOLATES, Budgets
-from schedctl.simulation.drain_reports import PodFate, Verdict
 from schedctl.simulation.drains import Fate, Flags, drain
 from schedctl.testing.builders import cluster, node, pod
 
@@ -54,7 +54,7 @@ def fates(facts) -> dict[str, Fate | str]:
 
 def reported(state, *names: str, fail: bool = False, flags: Flags | None = None):
     facts = drained(state, *names, flags=flags)
-    return drain_reports.report(facts, state, metadata=drain_reports.Metadata(), fail=fail)
+    return drain_report_builder.report(facts, state, metadata=drain_report_builder.Metadata(), fail=fail)
 
 
 # -- where pods go ---------------------------------------------------------------

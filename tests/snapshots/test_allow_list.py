@@ -22,9 +22,9 @@ from schedctl.api.pods import (
     Volume,
     VolumeMount,
 )
+from schedctl.reports.snapshots import Header
 from schedctl.snapshots import documents
 from schedctl.snapshots.allow_list import keep_allowed
-from schedctl.snapshots.headers import Header
 from tests.snapshots.states import CORPUS, ROOT, cases, keep, objects_in, objects_of, state
 
 SECRET = "hunter2"

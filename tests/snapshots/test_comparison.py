@@ -11,9 +11,8 @@ from schedctl.api.nodes import Node, NodeSpec, Taint
 from schedctl.api.pods import Container, Pod, PodSpec
 from schedctl.api.workloads import Service
 from schedctl.errors import UsageError
+from schedctl.reports.snapshots import Change, Header
 from schedctl.snapshots import comparison, documents, levels
-from schedctl.snapshots.headers import Header
-from schedctl.snapshots.reports import Change
 
 KEY, OTHER = b"a key of sixteen bytes", b"another key of as many"
 

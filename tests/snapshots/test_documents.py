@@ -14,9 +14,9 @@ from schedctl.api.gaps import Gap
 from schedctl.api.meta import ObjectMeta
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Container, Pod, PodSpec, ResourceRequirements
+from schedctl.reports.snapshots import Header
 from schedctl.snapshots import documents
 from schedctl.snapshots.documents import DamagedSnapshot
-from schedctl.snapshots.headers import Header
 from tests.snapshots.states import keep, objects_of, state
 
 NODES = [Node(metadata=ObjectMeta(name=name)) for name in ("c", "a", "b")]

@@ -9,8 +9,8 @@ from schedctl.api.meta import ObjectMeta
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
 from schedctl.errors import InputError
+from schedctl.reports.snapshots import Header
 from schedctl.snapshots import documents
-from schedctl.snapshots.headers import Header
 from schedctl.sources import Terms, snapshots
 
 POD = Pod(metadata=ObjectMeta(name="web", namespace="shop", uid="1"))

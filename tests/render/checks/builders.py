@@ -14,13 +14,12 @@ from schedctl.reports.checks import (
     CheckResult,
     CheckRule,
     Location,
-    Metadata,
     Outcome,
     PolicyRules,
     Severity,
     Summary,
 )
-from schedctl.reports.simulations import Input
+from schedctl.reports.metadata import Input, Metadata
 
 _COUNTED = {
     Outcome.PASSED: "passed",

@@ -14,7 +14,8 @@ from schedctl.errors import UsageError
 from schedctl.render import check_outputs
 from schedctl.render.checks import markdown, sarif
 from schedctl.render.terminals import Terminal
-from schedctl.reports.checks import Acceptance, Location, Metadata, Outcome, Severity
+from schedctl.reports.checks import Acceptance, Location, Outcome, Severity
+from schedctl.reports.metadata import Metadata
 from tests.render.checks.builders import exempted, of_the_run, report, result, written
 
 NOW = datetime(2026, 11, 20, 13, 0, tzinfo=UTC)

@@ -1,45 +1,57 @@
-"""`SnapshotReport` and `SnapshotDiff`: what ``schedctl snapshot inspect`` and ``diff`` say, as data.
-
-Within ``schedctl.dev/v1alpha1`` fields are only added; readers ignore those they do not know, and every field is always
-there.
-"""
+"""What a snapshot says of itself; `SnapshotReport` about one and `SnapshotDiff` about two, as data."""
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
-from schedctl import KUBERNETES_VERSION, __version__
-from schedctl.snapshots.headers import Header
+from schedctl.api.gaps import Gap
+from schedctl.reports.metadata import Head, MissingKind, Record
+
+Redaction = Literal["default", "strict", "none"]
 
 
-class Record(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """Base of everything in a report: immutable, camelCase on the wire, every field written."""
+When = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^((?!0000)\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"
+        r"T([01]\d|2[0-3]):[0-5]\d:[0-5]\d([.,]\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d))?\Z"
+    ),
+]
+"""A point in time as RFC 3339 writes it, or ""."""
 
 
-class Metadata(Record, frozen=True, kw_only=True):
-    """Which schedctl made the report, and whose behaviour it follows."""
-
-    tool_version: str = __version__
-    kubernetes_version: str = KUBERNETES_VERSION
-
-
-class Missing(Record, frozen=True, kw_only=True):
-    """A kind that could not be listed, and what that means.
+class Header(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """The ``metadata`` of a snapshot.
 
     Attributes:
-        kind: its name.
-        reason: ``Forbidden``, ``Unread`` or ``LeftOut``.
-        text: the API server's words, "" where it was not asked.
-        plugins: the plugins whose answers may be guesses without it.
+        tool_version: of the schedctl that wrote it.
+        source: where it is from, e.g. ``context prod``, or ``files``; "" under strict redaction.
+        server_version: the API server's, "" where unknown.
+        taken: when the cluster looked like this, RFC 3339; "" where unknown.
+        redaction: how much was taken out: ``none`` nothing but managed fields, ``default`` what scheduling does not
+            read, ``strict`` names and values besides.
+        key: a fingerprint of the key that names were hashed with, "" where they were not; never the key.
+        digest: ``sha256:...`` of the objects as they are in the file.
+        counts: how many objects there are of each kind.
+        missing: the kinds that could not be listed.
+        scheduler_configuration: the KubeSchedulerConfiguration in force, as text; "" where none was given.
+        configuration_left_out: whether there was one, and strict redaction has taken it out.
     """
 
-    kind: str
-    reason: str
-    text: str
-    plugins: list[str]
+    tool_version: str = ""
+    source: str = ""
+    server_version: str = ""
+    taken: When = ""
+    redaction: Redaction = "default"
+    key: str = ""
+    digest: str = ""
+    counts: dict[str, int] = {}
+    missing: list[Gap] = []
+    scheduler_configuration: str = ""
+    configuration_left_out: bool = False
 
 
 class InClear(Record, frozen=True, kw_only=True):
@@ -71,7 +83,7 @@ class SnapshotReport(Record, frozen=True, kw_only=True):
 
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
     kind: Literal["SnapshotReport"] = "SnapshotReport"
-    metadata: Metadata = Metadata()
+    metadata: Head = Head()
     file: str
     size: int
     unpacked: int
@@ -79,7 +91,7 @@ class SnapshotReport(Record, frozen=True, kw_only=True):
     age: int | None
     snapshot: Header
     objects: dict[str, int]
-    missing: list[Missing]
+    missing: list[MissingKind]
     in_clear: list[InClear]
 
 
@@ -187,7 +199,7 @@ class SnapshotDiff(Record, frozen=True, kw_only=True):
 
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
     kind: Literal["SnapshotDiff"] = "SnapshotDiff"
-    metadata: Metadata = Metadata()
+    metadata: Head = Head()
     before: Side
     after: Side
     summary: Summary

@@ -1,0 +1,217 @@
+"""`DrainReport`: what ``schedctl drain`` says, as data.
+
+Nodes are in the order in which they are drained, pods by name. Times are seconds of the drain of a node.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from schedctl.reports.metadata import Metadata, Record, ReportedAssumption
+from schedctl.reports.simulations import PendingPods
+
+
+class Verdict(StrEnum):
+    """What came of draining a node."""
+
+    DRAINED = "Drained"
+    """It is empty, and every pod has found another place."""
+    LEAVES_PENDING = "LeavesPending"
+    """It is empty, but pods are pending because of it."""
+    BLOCKED = "Blocked"
+    """Pods stay, because the API server does not let them go."""
+    REFUSED = "Refused"
+    """kubectl refuses it."""
+    INCONCLUSIVE = "Inconclusive"
+    """schedctl cannot tell: a pod needs something that is not modelled."""
+    INTERRUPTED = "Interrupted"
+    """It was not drained to the end, because the user ended it."""
+
+
+class PodFate(StrEnum):
+    """What became of a pod of a drained node."""
+
+    MOVED = "Moved"
+    """Evicted; the pod in its place is on a node."""
+    PENDING = "Pending"
+    """Evicted; the pod in its place is pending."""
+    LOST = "Lost"
+    """Evicted, and nobody makes another."""
+    FOREIGN_SCHEDULER = "ForeignScheduler"
+    """Evicted; the pod in its place waits for a scheduler that no profile is."""
+    INCONCLUSIVE = "Inconclusive"
+    """Evicted; what the pod in its place needs is not modelled."""
+    TERMINATING = "Terminating"
+    """It was on its way out already, and its successor had been made."""
+    BLOCKED = "Blocked"
+    """The API server does not let it go."""
+    REFUSED = "Refused"
+    """kubectl refuses the node because of it."""
+    KEPT = "Kept"
+    """kubectl would evict it, but refuses the node because of others."""
+    IGNORED = "Ignored"
+    """It belongs to a DaemonSet and stays."""
+    MIRROR = "Mirror"
+    """It belongs to the kubelet itself and stays."""
+
+
+class Summary(Record, frozen=True):
+    """The answer in numbers.
+
+    Attributes:
+        exit_code: what the command ends with.
+        nodes: how many were to be drained.
+        drained: how many of them are empty.
+        pods: how many pods had to go.
+        moved: how many of those found another place.
+        pending: how many have a successor that is pending.
+        lost: how many have none, because nobody makes another.
+        blocked: how many the API server does not let go.
+        refused: how many make kubectl refuse their node.
+        staying: how many stay, as pods of DaemonSets and of kubelets do.
+        displaced: how many pods of other nodes had to make room.
+        inconclusive: how many have a successor that needs something that is not modelled.
+    """
+
+    exit_code: int
+    nodes: int
+    drained: int
+    pods: int
+    moved: int = 0
+    pending: int = 0
+    lost: int = 0
+    blocked: int = 0
+    refused: int = 0
+    staying: int = 0
+    displaced: int = 0
+    inconclusive: int = 0
+
+
+class PodResult(Record, frozen=True):
+    """A pod of a drained node.
+
+    Attributes:
+        pod: which, as ``namespace/name``.
+        fate: what became of it.
+        owner: who controls it, as ``ReplicaSet/web-5c7d``; "" for nobody.
+        priority: its priority.
+        successor: the pod in its place, as ``namespace/name``; "" for none.
+        node: the node that one is on, "" for none.
+        zone: of that node.
+        ties: how many nodes were equally good for it.
+        budgets: the disruption budgets that select it, as ``namespace/name``.
+        evicted_at: when it was told to go.
+        gone_at: when it was gone.
+        message: why it is not moved: the FailedScheduling line of its successor, the answer of the API server, or what
+            kubectl says.
+        cause: what the API server adds to its answer.
+    """
+
+    pod: str
+    fate: PodFate
+    owner: str = ""
+    priority: int = 0
+    successor: str = ""
+    node: str = ""
+    zone: str = ""
+    ties: int = 0
+    budgets: list[str] = []
+    evicted_at: float = 0.0
+    gone_at: float = 0.0
+    message: str = ""
+    cause: str = ""
+
+
+class NodeResult(Record, frozen=True):
+    """A node that is to be drained.
+
+    Attributes:
+        node: its name.
+        zone: its zone, "" for none.
+        verdict: what came of it.
+        errors: what kubectl says when it refuses the node.
+        clock: seconds until nothing could move any more.
+        pods: its pods, by name.
+    """
+
+    node: str
+    zone: str
+    verdict: Verdict
+    errors: list[str]
+    clock: float
+    pods: list[PodResult]
+
+
+class BudgetUse(Record, frozen=True):
+    """A disruption budget that selects pods of the nodes.
+
+    Attributes:
+        budget: which, as ``namespace/name``.
+        allowed: how many evictions it allowed at first.
+        desired: how many of its pods must be healthy.
+        healthy: how many are in the end.
+        evictions: how many evictions it allowed in all.
+        blocked: how many pods of the nodes it does not let go.
+    """
+
+    budget: str
+    allowed: int
+    desired: int
+    healthy: int
+    evictions: int
+    blocked: int
+
+
+class DisplacedPod(Record, frozen=True):
+    """A pod of another node that had to make room for one that was evicted.
+
+    Attributes:
+        pod: who, as ``namespace/name``.
+        priority: its priority.
+        node: where it ran.
+        by: the pod it made room for.
+        successor: the pod in its place, "" for none.
+        successor_node: the node that one is on, "" for none.
+    """
+
+    pod: str
+    priority: int
+    node: str
+    by: str
+    successor: str = ""
+    successor_node: str = ""
+
+
+class ArrivedPod(Record, frozen=True):
+    """A pod that was pending before and found room meanwhile."""
+
+    pod: str
+    node: str
+
+
+class DrainReport(Record, frozen=True, kw_only=True):
+    """The whole answer of ``schedctl drain``.
+
+    Attributes:
+        metadata: under which conditions it was made.
+        summary: the answer in numbers.
+        results: each node, in the order in which they are drained.
+        pending: the successors that are pending, by reason; names as ``namespace/name``.
+        budgets: the disruption budgets that let pods go or hold them, by name.
+        displaced: who else had to go, in order.
+        arrived: pods that were pending before and found room, by name.
+        guesses: what some answer of the drain rests on that could not be listed. What comes after a guess is one, too,
+            so that nothing is proven where there is any: verdicts and places are those of a cluster without it.
+    """
+
+    api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
+    kind: Literal["DrainReport"] = "DrainReport"
+    metadata: Metadata
+    summary: Summary
+    results: list[NodeResult]
+    pending: list[PendingPods]
+    budgets: list[BudgetUse]
+    displaced: list[DisplacedPod]
+    arrived: list[ArrivedPod]
+    guesses: list[ReportedAssumption] = []

@@ -1,0 +1,115 @@
+"""What every document begins with: who made it, under which conditions, and what was not known.
+
+Each report has a `Metadata`, each listing a `Head`; no report has a form of its own for either.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from schedctl import KUBERNETES_VERSION, __version__
+
+
+class Record(msgspec.Struct, frozen=True, rename="camel"):
+    """Base of everything in a report: immutable, camelCase on the wire, every field written."""
+
+
+class Input(Record, frozen=True, kw_only=True):
+    """An input by its digest, so that two reports can be compared.
+
+    Attributes:
+        source: the file.
+        digest: ``sha256:...``.
+        role: ``Manifests`` for what is placed, ``State`` for where, ``Config`` for schedctl's own configuration,
+            ``Policy`` for what must hold, ``Baseline`` for what is accepted.
+    """
+
+    source: str
+    digest: str
+    role: Literal["Manifests", "State", "Config", "Policy", "Baseline"]
+
+
+class MissingKind(Record, frozen=True):
+    """A kind that could not be listed.
+
+    Attributes:
+        kind: its name.
+        reason: ``Forbidden``, ``Unread`` where the API server has it in no version that is read, or ``LeftOut``.
+        plugins: the plugins that read it, of the scheduler and of admission: their answers may be guesses.
+        text: the API server's words, "" where it was not asked.
+    """
+
+    kind: str
+    reason: str
+    plugins: list[str]
+    text: str = ""
+
+
+class ReportedAssumption(Record, frozen=True):
+    """Something that an answer rests on and that is not known.
+
+    Attributes:
+        plugin: who would have looked, "" where it is not one plugin; or the extender that gave no answer.
+        kind: at objects of which kind; ``Extender`` where it is one that gave no answer.
+        decides: whether the answer may be another one; else only the reasons that are given for it.
+        text: the same in words.
+    """
+
+    plugin: str
+    kind: str
+    decides: bool
+    text: str
+
+
+class Side(Record, frozen=True):
+    """One configuration of a comparison.
+
+    Attributes:
+        name: what it is called in the rest of the report: ``A``, ``B``, and so on.
+        configuration: where it came from: a file, or ``built-in defaults``.
+    """
+
+    name: str
+    configuration: str
+
+
+class Head(Record, frozen=True):
+    """Which schedctl made the document, and whose behaviour it follows.
+
+    Attributes:
+        tool_version: of schedctl.
+        kubernetes_version: the kube-scheduler whose behaviour it follows.
+    """
+
+    tool_version: str = __version__
+    kubernetes_version: str = KUBERNETES_VERSION
+
+
+class Metadata(Head, frozen=True):
+    """Under which conditions the report was made.
+
+    Attributes:
+        tool_version: of schedctl.
+        kubernetes_version: the kube-scheduler whose behaviour it follows.
+        configuration: where the scheduler configuration came from: a file, or ``built-in defaults``.
+        sampling: whether nodes were sampled as kube-scheduler does; otherwise every node was judged.
+        rollout: how new pods took the place of old ones: ``replace``, ``add`` or ``rolling``; null where none did.
+        seed: what decided between equally good nodes, null for the first by name.
+        skipped_admission: the admission plugins that were switched off.
+        state_taken: when the state was as it is, RFC 3339; "" where nobody said.
+        what_if: what was changed in the cluster before anything was asked, in words and in order.
+        inputs: what was read: manifests, state, policies, baseline.
+        missing: the kinds that could not be listed.
+    """
+
+    configuration: str = "built-in defaults"
+    sampling: bool = False
+    rollout: Literal["replace", "add", "rolling"] | None = None
+    seed: int | None = None
+    skipped_admission: list[str] = []
+    state_taken: str = ""
+    what_if: list[str] = []
+    inputs: list[Input] = []
+    missing: list[MissingKind] = []

@@ -1,0 +1,94 @@
+"""Why nodes will not do, what would help, and what plugins add: the same records in every report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from schedctl.reports.metadata import Record
+
+
+class NodeGroup(Record, frozen=True):
+    """Nodes refused on the same evidence.
+
+    Attributes:
+        nodes: their names, sorted.
+        code: ``Unschedulable``, or ``UnschedulableAndUnresolvable`` where no preemption could help.
+        detail: the numbers in words, e.g. ``cpu: 1850m free of 4, 150m missing``.
+        evidence: the numbers, by name, as the plugin gave them.
+        nominated_pods: pods counted as if they stood on these nodes already because they are promised to them.
+        zones: how many of the nodes are in which zone, "" for nodes in none.
+    """
+
+    nodes: list[str]
+    code: str
+    detail: str = ""
+    evidence: dict[str, Any] = {}
+    nominated_pods: list[str] = []
+    zones: dict[str, int] = {}
+
+
+class Reason(Record, frozen=True):
+    """One cause and the nodes it refuses.
+
+    Attributes:
+        reference: a stable name, e.g. ``node-resources-fit/insufficient-cpu``.
+        plugin: who says so.
+        code: ``UnschedulableAndUnresolvable`` where that holds for all the nodes, else ``Unschedulable``; ``Error`` for
+            a fault, which only the full matrix can have.
+        text: Kubernetes' own words.
+        count: how many nodes it refuses; 0 where the pod is refused as a whole.
+        whole_pod: PreFilter refused the pod before any node was asked.
+        summary: the evidence over all the nodes in one line, e.g. ``cpu: 2 requested, at most 1850m free``.
+        detail: the numbers behind it in one line: the summary, or without one those of the first groups.
+        zones: how many of the nodes are in which zone, "" for nodes in none.
+        groups: the nodes by evidence, nearest miss first; none in reports about many pods.
+        evidence: where the pod is refused as a whole, what stands behind it; else each group has its own.
+    """
+
+    reference: str
+    plugin: str
+    code: str
+    text: str
+    count: int
+    whole_pod: bool = False
+    summary: str = ""
+    detail: str = ""
+    zones: dict[str, int] = {}
+    groups: list[NodeGroup] = []
+    evidence: dict[str, Any] = {}
+
+
+class Hint(Record, frozen=True):
+    """A next step.
+
+    Attributes:
+        type: the situation, e.g. ``lower-request``.
+        text: in words.
+        tried: whether the change was tried on the cluster in hand: for a run, as the run left it.
+        fits: on how many nodes the pod would fit after it, 0 where it was not tried or fits nowhere.
+        node: the node that would then be chosen, "" for none.
+        command: what to type, "" where there is no one command.
+    """
+
+    type: str
+    text: str
+    tried: bool = False
+    fits: int = 0
+    node: str = ""
+    command: str = ""
+
+
+class Remark(Record, frozen=True):
+    """What a plugin says of the pod beyond its verdicts, such as how the group of the pod stands.
+
+    Attributes:
+        plugin: who says so.
+        text: in one sentence.
+        details: more of it, a line each.
+        evidence: what stands behind it, by name, as the plugin gave it.
+    """
+
+    plugin: str
+    text: str
+    details: list[str] = []
+    evidence: dict[str, Any] = {}

@@ -1,0 +1,196 @@
+"""`DrainReport`: what ``schedctl drain`` says, as data; what ``drains`` found out, put into it.
+
+Within ``schedctl.dev/v1alpha1`` fields are only added; readers ignore those they do not know, and every field is always
+there. Nodes are in the order in which they are drained, pods by name. Times are seconds of the drain of a node.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from schedctl.cache.cluster import Cluster
+from schedctl.reports.drains import (
+    ArrivedPod,
+    BudgetUse,
+    DisplacedPod,
+    DrainReport,
+    NodeResult,
+    PodFate,
+    PodResult,
+    Summary,
+    Verdict,
+)
+from schedctl.reports.metadata import Metadata, ReportedAssumption
+from schedctl.reports.simulations import Fate, PendingPods
+from schedctl.simulation import drains, utilisation
+from schedctl.simulation.drains import Drained, DrainedNode, DrainedPod
+from schedctl.simulation.outcomes import PodOutcome, PodState
+from schedctl.simulation.replacement import controller_of
+
+INTERRUPTED = 130
+INCONCLUSIVE = 5
+
+
+_FATES = {
+    drains.Fate.MOVED: PodFate.MOVED,
+    drains.Fate.PENDING: PodFate.PENDING,
+    drains.Fate.LOST: PodFate.LOST,
+    drains.Fate.FOREIGN: PodFate.FOREIGN_SCHEDULER,
+    drains.Fate.UNANSWERED: PodFate.INCONCLUSIVE,
+    drains.Fate.TERMINATING: PodFate.TERMINATING,
+    drains.Fate.BLOCKED: PodFate.BLOCKED,
+    drains.Fate.REFUSED: PodFate.REFUSED,
+    drains.Fate.KEPT: PodFate.KEPT,
+    drains.Fate.IGNORED: PodFate.IGNORED,
+    drains.Fate.MIRROR: PodFate.MIRROR,
+}
+_PENDING = {
+    PodState.UNSCHEDULABLE: Fate.UNSCHEDULABLE,
+    PodState.GATED: Fate.GATED,
+    PodState.WAITING: Fate.WAITING,
+    PodState.QUEUED: Fate.QUEUED,
+}
+
+
+def report(
+    facts: Drained,
+    cluster: Cluster,
+    *,
+    metadata: Metadata,
+    fail: bool = False,
+    guesses: Sequence[ReportedAssumption] = (),
+) -> DrainReport:
+    """Return the report of a drain; why pods are pending is left to those who can ask.
+
+    Args:
+        facts: of the drain.
+        cluster: as the drain left it.
+        metadata: under which conditions.
+        fail: whether a node that is not drained, or leaves pods pending, makes the exit code 1 (``--exit-code``).
+        guesses: what the drain rests on that is not known.
+    """
+    zones = utilisation.zones(cluster)
+    results = [_node(node, zones, facts.interrupted) for node in facts.nodes]
+    pods = [pod for node in facts.nodes for pod in node.pods]
+    fates = Counter(_FATES[pod.fate] for pod in pods)
+    verdicts = Counter(result.verdict for result in results)
+    gone = (PodFate.MOVED, PodFate.PENDING, PodFate.LOST, PodFate.FOREIGN_SCHEDULER, PodFate.INCONCLUSIVE)
+    refused = verdicts[Verdict.REFUSED] + verdicts[Verdict.BLOCKED] + verdicts[Verdict.LEAVES_PENDING]
+    exit_code = INCONCLUSIVE if verdicts[Verdict.INCONCLUSIVE] and not (fail and refused) else int(fail and refused > 0)
+    if guesses:
+        exit_code = INCONCLUSIVE
+    return DrainReport(
+        metadata=metadata,
+        summary=Summary(
+            exit_code=INTERRUPTED if facts.interrupted else exit_code,
+            nodes=len(results),
+            drained=verdicts[Verdict.DRAINED] + verdicts[Verdict.LEAVES_PENDING] + verdicts[Verdict.INCONCLUSIVE],
+            pods=sum(fates[fate] for fate in gone),
+            moved=fates[PodFate.MOVED],
+            pending=fates[PodFate.PENDING] + fates[PodFate.FOREIGN_SCHEDULER],
+            lost=fates[PodFate.LOST],
+            blocked=fates[PodFate.BLOCKED],
+            refused=fates[PodFate.REFUSED],
+            staying=fates[PodFate.IGNORED] + fates[PodFate.MIRROR],
+            displaced=len(facts.displaced),
+            inconclusive=fates[PodFate.INCONCLUSIVE],
+        ),
+        results=results,
+        pending=_pending(pods),
+        budgets=_budgets(facts, pods),
+        displaced=[
+            DisplacedPod(
+                pod=each.eviction.pod.key,
+                priority=each.eviction.pod.priority,
+                node=each.eviction.node,
+                by=each.eviction.by,
+                successor=each.successor,
+                successor_node=each.where,
+            )
+            for each in facts.displaced
+        ],
+        arrived=[ArrivedPod(pod=key, node=node) for key, node in facts.arrived.items()],
+        guesses=list(guesses),
+    )
+
+
+def _node(node: DrainedNode, zones: dict[str, str], interrupted: bool) -> NodeResult:
+    return NodeResult(
+        node=node.name,
+        zone=zones.get(node.name, ""),
+        verdict=_verdict(node, interrupted),
+        errors=node.refusals,
+        clock=node.clock,
+        pods=[_pod(pod, zones) for pod in node.pods],
+    )
+
+
+def _verdict(node: DrainedNode, interrupted: bool) -> Verdict:
+    fates = {pod.fate for pod in node.pods}
+    if node.refusals:
+        return Verdict.REFUSED
+    if interrupted and fates - {drains.Fate.MOVED, drains.Fate.IGNORED, drains.Fate.MIRROR}:
+        return Verdict.INTERRUPTED
+    if drains.Fate.BLOCKED in fates:
+        return Verdict.BLOCKED
+    if fates & {drains.Fate.PENDING, drains.Fate.FOREIGN}:
+        return Verdict.LEAVES_PENDING
+    return Verdict.INCONCLUSIVE if drains.Fate.UNANSWERED in fates else Verdict.DRAINED
+
+
+def _pod(pod: DrainedPod, zones: dict[str, str]) -> PodResult:
+    owner, outcome = controller_of(pod.info.pod), pod.outcome
+    message = pod.refusal
+    if pod.blocked is not None:
+        message = pod.blocked.message
+    elif outcome is not None and not pod.where:
+        message = outcome.message
+    return PodResult(
+        pod=pod.info.key,
+        fate=_FATES[pod.fate],
+        owner=f"{owner.kind}/{owner.name}" if owner is not None else "",
+        priority=pod.info.priority,
+        successor=pod.successor,
+        node=pod.where,
+        zone=zones.get(pod.where, ""),
+        ties=outcome.ties if outcome is not None and pod.where else 0,
+        budgets=pod.budgets,
+        evicted_at=pod.at,
+        gone_at=pod.until,
+        message=message,
+        cause=pod.blocked.cause if pod.blocked is not None else "",
+    )
+
+
+def _pending(pods: Sequence[DrainedPod]) -> list[PendingPods]:
+    """Return the pending successors, those with the same line together."""
+    groups: dict[tuple[Fate, str, tuple[str, ...]], list[str]] = {}
+    for pod in pods:
+        if pod.fate is drains.Fate.PENDING:
+            outcome = pod.outcome or PodOutcome(pod.info)
+            fate = Fate.NOMINATED if outcome.nominated else _PENDING.get(outcome.state, Fate.QUEUED)
+            fate = Fate.FAILED if outcome.fault else fate
+            groups.setdefault((fate, outcome.message, outcome.plugins), []).append(pod.successor)
+    return [
+        PendingPods(fate=fate, message=message, plugins=list(plugins), pods=names)
+        for (fate, message, plugins), names in groups.items()
+    ]
+
+
+def _budgets(facts: Drained, pods: Sequence[DrainedPod]) -> list[BudgetUse]:
+    """Return the budgets that let pods go or hold them."""
+    blocked = Counter(key for pod in pods if pod.fate is drains.Fate.BLOCKED for key in pod.budgets)
+    books = facts.budgets.books
+    concerned = [key for key, book in books.items() if book.spent or blocked[key]]
+    return [
+        BudgetUse(
+            budget=key,
+            allowed=facts.allowed[key],
+            desired=books[key].desired,
+            healthy=books[key].desired + books[key].margin,
+            evictions=books[key].spent,
+            blocked=blocked[key],
+        )
+        for key in concerned
+    ]
