@@ -46,11 +46,13 @@ class CheckPolicyTestReport(Record, frozen=True, kw_only=True):
 
     Attributes:
         api_version, kind: what this is.
+        metadata: which schedctl it was.
         summary: the answer in numbers.
         results: every test, in the order of files.
     """
 
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
     kind: Literal["CheckPolicyTestReport"] = "CheckPolicyTestReport"
+    metadata: Head = Head()
     summary: PolicyTestSummary
     results: list[PolicyTestResult]

@@ -53,7 +53,7 @@ def reports(shop, ask):
     asked.append(with_history(ask(shop, REFUSED), REFUSED.pod, shop))
     told = Remark(plugin="Coscheduling", text="none starts", details=["one is missing"], evidence={"members": 2})
     asked[0] = msgspec.structs.replace(asked[0], remarks=[told])
-    digest = Input(source="cluster.yaml", digest="sha256:00")
+    digest = Input(source="cluster.yaml", digest="sha256:00", role="State")
     metadata = Metadata(inputs=[digest], missing=missing_kinds(unlisted))
     return [report(asked, metadata=metadata), *(report([each]) for each in asked)]
 
