@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from schedctl.versions import KUBERNETES_VERSION, __version__
+
 if TYPE_CHECKING:
     from schedctl.cache.cluster import Cluster
     from schedctl.cache.pod_info import PodInfo
@@ -25,10 +27,6 @@ if TYPE_CHECKING:
     from schedctl.session.library import objects, pod, read, simulate
     from schedctl.simulation.outcomes import PodOutcome, Run
     from schedctl.simulation.simulations import Simulation
-
-__version__ = "0.1.0"
-KUBERNETES_VERSION = "v1.37.1"
-"""The kube-scheduler whose behaviour this release reproduces; every output names it."""
 
 __all__ = [
     "KUBERNETES_VERSION",

@@ -137,9 +137,9 @@ def validate(
 
 def _outdated(text: bytes, source: str, file: str) -> list[Problem]:
     """Return that a configuration is of another time, [] if it is of today."""
-    from schedctl import KUBERNETES_VERSION
     from schedctl.config.legacy import converting
     from schedctl.documents import heads
+    from schedctl.versions import KUBERNETES_VERSION
 
     vintage = converting.vintage_in(text, source)
     if vintage is None:

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from schedctl import KUBERNETES_VERSION, __version__
+from schedctl.versions import KUBERNETES_VERSION, __version__
 
 VERSIONS = f"schedctl {__version__}\nkube-scheduler {KUBERNETES_VERSION}\n"
 """What ``schedctl version`` prints."""

@@ -89,10 +89,10 @@ def create(
     Secrets and ConfigMaps are not asked for, and environment variables, commands and annotations are left out. What
     could not be listed is noted in the file, so that answers which would need it are inconclusive.
     """
-    from schedctl import __version__
     from schedctl.reports.snapshots import Header
     from schedctl.session import configurations
     from schedctl.snapshots import documents, levels
+    from schedctl.versions import __version__
 
     level = _level(redact, key_file)
     where = _with_files(where, tuple(origin or ()))
@@ -204,9 +204,9 @@ def redact_further(
     """
     import msgspec
 
-    from schedctl import __version__
     from schedctl.snapshots import documents, levels
     from schedctl.sources import snapshots
+    from schedctl.versions import __version__
 
     level = _level(redact, key_file)
     _check_target(target, force=force)

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from schedctl import KUBERNETES_VERSION, __version__
 from schedctl.cli.running import VERSIONS
 from schedctl.errors import UsageError
+from schedctl.versions import KUBERNETES_VERSION, __version__
 
 EXAMPLES = """\b
 Examples:

@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from schedctl import KUBERNETES_VERSION, __version__
+from schedctl.versions import KUBERNETES_VERSION, __version__
 
 
 class Record(msgspec.Struct, frozen=True, rename="camel"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from schedctl.reports.metadata import Record
+from schedctl.reports.metadata import Head, Record
 
 
 class PolicyTestResult(Record, frozen=True, kw_only=True):
