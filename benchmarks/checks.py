@@ -163,7 +163,7 @@ def calls(cluster: str, release: str, policy: str, profile: bool) -> dict[str, A
     if profile:
         pstats.Stats(profiler, stream=sys.stderr).sort_stats("cumtime").print_stats(60)
     assert report is not None
-    pods = sum(len(turn.update.created) for turn in facts.release.turns)
+    pods = sum(len(rollout.update.created) for rollout in facts.controller.rollouts)
     return {"simulate": min(plain), "check": min(checked), "pods": pods, "summary": repr(report.summary)}
 
 

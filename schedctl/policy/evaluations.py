@@ -441,7 +441,7 @@ class _Evaluation:
     def _problems(self) -> Iterator[Problem]:
         yield from self._manifests.problems
         yield from self._facts.expansion.refused
-        for rejected in self._facts.release.admission.rejected:
+        for rejected in self._facts.controller.admission.rejected:
             if not isinstance(rejected.object, Pod):
                 metadata = rejected.object.metadata
                 name = f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name

@@ -122,7 +122,7 @@ def _situation(
         case.name,
         facts,
         successors={**successors, **controller.successors},
-        foreign=foreign | controller.foreign,
+        foreign=foreign | controller.foreign.keys(),
         changes=[each.text for each in done],
     )
 

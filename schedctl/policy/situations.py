@@ -199,10 +199,10 @@ def released(facts: Simulation, scheduler: Scheduler, sourced: Mapping[Key, Sour
         scheduler: whose cluster it was placed on, as the run left it.
         sourced: the objects of the manifests with their places, by kind, namespace and name.
     """
-    release, cluster = facts.release, scheduler.cluster
+    controller, cluster = facts.controller, scheduler.cluster
     workloads = []
-    for turn in release.rollouts:
-        update, workload = turn.update, turn.update.workload
+    for rollout in controller.rollouts:
+        update, workload = rollout.update, rollout.update.workload
         if workload.standing:  # of the cluster, and stays as it is; only new nodes want pods of it
             continue
         pods = [_created(facts, key, PodInfo(replica.pod)) for key, replica in update.created.items()]
@@ -210,18 +210,18 @@ def released(facts: Simulation, scheduler: Scheduler, sourced: Mapping[Key, Sour
             JudgedPod("", PodInfo(replica.pod), Fate.NOT_CREATED, message="its controller waits for other pods")
             for replica in update.unsent
         ]
-        going = {id(info) for info in (*turn.removed, *update.leaving)}
+        going = {id(info) for info in (*rollout.removed, *update.leaving)}
         for info in update.old:
             if id(info) not in going:
-                pods.append(_kept(release.now(info.key), info, facts, cluster))
+                pods.append(_kept(controller.latest(info.key), info, facts, cluster))
         for number, pod in enumerate(pods):
             pod.name = _name(workload, pod, number)
-        removed = tuple(info for info in turn.removed if info.pod.spec.node_name)
+        removed = tuple(info for info in rollout.removed if info.pod.spec.node_name)
         judged = JudgedWorkload(workload, None, pods, removed)
         judged.sourced = sourced.get(judged.key)
         workloads.append(judged)
     evictions = [eviction for eviction in facts.run.evictions if eviction.by]
-    return Situation(BASELINE, scheduler, workloads, facts.run, evictions, dict(release.successors))
+    return Situation(BASELINE, scheduler, workloads, facts.run, evictions, dict(controller.successors))
 
 
 def changed(
@@ -275,15 +275,15 @@ def _waits(outcome: PodOutcome) -> tuple[Fate, str, tuple[str, ...]]:
 
 def _created(facts: Simulation, key: str, info: PodInfo) -> JudgedPod:
     """Return a pod that the release made."""
-    release = facts.release
-    now = release.now(key)
-    keys = _chain(release.successors, key)
+    controller = facts.controller
+    now = controller.latest(key)
+    keys = _chain(controller.successors, key)
     outcome = facts.run.pods.get(now)
-    if now in release.rejected:
-        rejected = release.rejected[now]
+    if now in controller.rejected:
+        rejected = controller.rejected[now]
         return JudgedPod("", info, Fate.REJECTED, message=rejected.message, plugins=(rejected.plugin,), keys=keys)
-    if now in release.foreign:
-        info = release.foreign[now]
+    if now in controller.foreign:
+        info = controller.foreign[now]
         message = f"no profile serves schedulerName {info.pod.spec.scheduler_name}"
         return JudgedPod("", info, Fate.FOREIGN_SCHEDULER, message=message, keys=keys)
     if outcome is None:

@@ -56,7 +56,7 @@ class Shown(Progress):
     def __init__(self, bar: Bar) -> None:
         self._bar = bar
 
-    def attempted(self, run: Run, queued: int) -> None:
+    def on_attempt(self, run: Run, queued: int) -> None:
         """Move the bar."""
         self._bar.advance(run.attempts, run.attempts + queued, f"{queued} queued")
 

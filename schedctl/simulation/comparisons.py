@@ -50,7 +50,7 @@ class Ran:
     def of(cls, side: Side, report: SimulationReport, facts: Simulation) -> Ran:
         """Return a run by its report and the facts behind it."""
         return cls(
-            side, report, frozenset(info.key for rollout in facts.release.rollouts for info in rollout.update.old)
+            side, report, frozenset(info.key for rollout in facts.controller.rollouts for info in rollout.update.old)
         )
 
 

@@ -228,7 +228,7 @@ def drain(
             _conclude(pod, node, controller, evictions, outcomes, cluster)
     drained = {pod.info.key for node in nodes for pod in node.pods}
     displaced = [
-        Displaced(each, made := controller.now(key), _where(cluster, made))
+        Displaced(each, made := controller.latest_successor(key), _where(cluster, made))
         for key, each in evictions.items()
         if each.by and key not in drained
     ]
@@ -281,20 +281,20 @@ class _Controllers(ReplacementController):
         self._asking, self.blocked = list(pods), {}
         return list(self._evict(0.0))
 
-    def bound(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
+    def on_bound(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
         """Count a pod as healthy, and ask again for what its budget did not allow."""
         self._budgets.runs(pod)
         return self._evict(RETRY)
 
-    def evicted(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
+    def on_eviction(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
         """Count a pod as gone, and make its successor."""
         self._budgets.gone(pod)
-        return super().evicted(pod, node_name)
+        return super().on_eviction(pod, node_name)
 
-    def gone(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
+    def on_deletion(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
         """Likewise, where that has not been done."""
         self._budgets.gone(pod)
-        return super().gone(pod, node_name)
+        return super().on_deletion(pod, node_name)
 
     def _evict(self, after: float) -> Iterator[SimulatedEvent]:
         """Yield the evictions that are possible as things stand."""
@@ -357,7 +357,7 @@ def _conclude(
     elif pod.fate is Fate.TERMINATING:
         stated = pod.info.pod.metadata.deletion_grace_period_seconds
         pod.until = grace_of(pod.info) if stated is None else float(stated)
-    pod.successor = controller.now(pod.info.key)
+    pod.successor = controller.latest_successor(pod.info.key)
     if pod.fate is Fate.TERMINATING and not pod.successor:
         return
     pod.where = _where(cluster, pod.successor)

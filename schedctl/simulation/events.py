@@ -49,14 +49,14 @@ class Controller:
     Pods are told of as they are then: with their node, or their deletion time.
     """
 
-    def bound(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
+    def on_bound(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
         """Called when a pod is bound."""
         return ()
 
-    def evicted(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
+    def on_eviction(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
         """Called when a running pod is told to go, by preemption or an event."""
         return ()
 
-    def gone(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
+    def on_deletion(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
         """Called when a pod has left the cluster; `node_name` is "" if it never ran."""
         return ()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
+from typing_extensions import override
 
 from schedctl.api.meta import OwnerReference
 from schedctl.api.pods import Pod, PodStatus
@@ -21,25 +22,25 @@ from schedctl.workloads.expansion import Replica
 from schedctl.workloads.names import LONGEST_GENERATED, random_end
 from schedctl.workloads.pod_templates import exists
 
-_LATER = ("StatefulSet", "DaemonSet")
-"""Kinds that wait until the pod before is gone."""
-_NEVER = ("Node",)
-"""Owners that are no controllers: a node runs its static pods itself."""
+_AFTER_DELETION = ("StatefulSet", "DaemonSet")
+"""Kinds that wait until the previous pod is gone, since its name or its node is to be free."""
+_NO_CONTROLLERS = ("Node",)
+"""Owners that are no controllers: a kubelet runs static pods itself."""
 _replace = msgspec.structs.replace
 
 
 def controller_of(pod: Pod) -> OwnerReference | None:
     """Return who makes another such pod, None if nobody does."""
     for reference in pod.metadata.owner_references or ():
-        if reference.controller and reference.kind not in _NEVER:
+        if reference.controller and reference.kind not in _NO_CONTROLLERS:
             return reference
     return None
 
 
-def comes_later(pod: Pod) -> bool:
+def replaced_after_deletion(pod: Pod) -> bool:
     """Return whether the controller of a pod makes no other before this one is gone."""
     owner = controller_of(pod)
-    return owner is not None and owner.kind in _LATER
+    return owner is not None and owner.kind in _AFTER_DELETION
 
 
 def successor(pod: Pod, taken: Callable[[str], bool]) -> Pod | None:
@@ -76,59 +77,80 @@ def successor(pod: Pod, taken: Callable[[str], bool]) -> Pod | None:
 
 
 class ReplacementController(Controller):
-    """Makes the successors of pods that are evicted, each when its controller would.
-
-    Quotas are left aside: what comes was counted before.
+    """Makes the replacement of each pod that is evicted or deleted, when the controller of that pod would.
 
     Attributes:
-        successors: by key of a pod that had to go, the key of the pod in its place.
-        foreign: successors that no profile serves, by key.
+        admission: the API server, which admits the replacements.
+        successors: by key of a pod, the key of the pod that replaced it.
+        foreign: the pods created here that ask for a scheduler none of the profiles is, by key.
     """
 
-    def __init__(self, scheduler: Scheduler) -> None:
+    def __init__(self, scheduler: Scheduler, admission: Admission | None = None) -> None:
+        """Watch the cluster of a scheduler.
+
+        Args:
+            scheduler: whose cluster and profiles are used.
+            admission: the API server; None for one without quotas, which counted the pods that are replaced before.
+        """
+        cluster = scheduler.cluster
+        self.admission = admission or Admission(cluster, disabled=(RESOURCE_QUOTA,))
         self.successors: dict[str, str] = {}
-        self.foreign: set[str] = set()
-        self._taken: set[str] = set()  # the keys of successors, some of which are still on their way
+        self.foreign: dict[str, PodInfo] = {}
         self._scheduler = scheduler
-        self._cluster = scheduler.cluster
-        self._admission = Admission(scheduler.cluster, disabled=(RESOURCE_QUOTA,))
+        self._cluster = cluster
+        self._successor_keys: set[str] = set()  # some of them are still on their way, so the cluster lacks them
+        # pods that terminate at the start were replaced before the start, where their controller does not wait
         self._replaced = {
-            info.key for info in scheduler.cluster.pod_table if info.terminating and not comes_later(info.pod)
+            info.key for info in cluster.pod_table if info.terminating and not replaced_after_deletion(info.pod)
         }
 
-    def now(self, key: str) -> str:
-        """Return the key of the pod that is in a pod's place in the end, "" for none."""
-        found = self.successors.get(key, "")
+    def latest(self, key: str) -> str:
+        """Return the key of the pod that stands for a pod now: its own, or that of its last successor."""
         seen = {key}
-        while found not in seen and found in self.successors:
-            seen.add(found)
-            found = self.successors[found]
-        return found
+        while (after := self.successors.get(key, key)) not in seen:
+            seen.add(after)
+            key = after
+        return key
 
-    def evicted(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
-        """Make the successor of a pod, where its controller does not wait until it is gone."""
-        return () if comes_later(pod.pod) else self._succeed(pod)
+    def latest_successor(self, key: str) -> str:
+        """Return the key of the pod that stands in the place of a pod that had to go, "" for none."""
+        return self.latest(key) if key in self.successors else ""
 
-    def gone(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
-        """Make the successor of a pod that has none yet; those on their way out when all began have theirs."""
-        if pod.key in self._replaced:
-            self._replaced.discard(pod.key)
+    @override
+    def on_eviction(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
+        return () if replaced_after_deletion(pod.pod) else self._replace(pod)
+
+    @override
+    def on_deletion(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
+        key = pod.key
+        if key in self._replaced:
+            self._replaced.discard(key)
             return ()
-        known = pod.key in self.successors and self.successors[pod.key] != pod.key
-        return () if known else self._succeed(pod)
+        # a StatefulSet's pod is its own successor, and is replaced each time it is gone
+        has_successor = key in self.successors and self.successors[key] != key
+        return () if has_successor else self._replace(pod)
 
-    def _succeed(self, pod: PodInfo) -> Iterator[SimulatedEvent]:
+    def _replace(self, pod: PodInfo) -> Iterator[SimulatedEvent]:
         """Create the pod that takes the place of another, if anything does."""
-        made = successor(pod.pod, lambda key: key in self._taken or exists(key, self._cluster))
-        created = self._admission.create(Replica(made)) if made is not None else None
-        if not isinstance(created, Created):
-            return
-        self.successors[pod.key] = created.pod.key
-        self._taken.add(created.pod.key)
-        for claim in created.claims:
-            yield SimulatedEvent(claim)
-        info = PodInfo(created.pod)
+        replacement = successor(pod.pod, lambda key: key in self._successor_keys or exists(key, self._cluster))
+        if replacement is not None:
+            yield from self._create_replacement(pod, replacement)
+
+    def _create_replacement(self, pod: PodInfo, replacement: Pod) -> Iterator[SimulatedEvent]:
+        created = self.admission.create(Replica(replacement))
+        if isinstance(created, Created):
+            self._record_successor(pod, created.pod)
+            for claim in created.claims:
+                yield SimulatedEvent(claim)
+            yield from self._add_to_queue(PodInfo(created.pod))
+
+    def _record_successor(self, pod: PodInfo, replacement: Pod) -> None:
+        self.successors[pod.key] = replacement.key
+        self._successor_keys.add(replacement.key)
+
+    def _add_to_queue(self, info: PodInfo) -> Iterator[SimulatedEvent]:
+        """Let a pod join the queue, or note it as foreign if no profile serves it."""
         if self._scheduler.profile_of(info) is None:
-            self.foreign.add(info.key)
+            self.foreign[info.key] = info
         else:
             yield SimulatedEvent(info)

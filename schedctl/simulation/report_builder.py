@@ -20,7 +20,8 @@ from schedctl.reports.metadata import Metadata, ReportedAssumption
 from schedctl.reports.simulations import EndReason, Fate
 from schedctl.simulation import utilisation
 from schedctl.simulation.outcomes import PodOutcome, PodState, RunEnd
-from schedctl.simulation.simulations import RolloutController, RolloutProgress, Simulation
+from schedctl.simulation.rollout_controller import RolloutController, RolloutProgress
+from schedctl.simulation.simulations import Simulation
 from schedctl.simulation.utilisation import Measure
 from schedctl.workloads.admission import Effect
 
@@ -58,12 +59,12 @@ def report(
         guesses: what the run rests on that is not known.
     """
     zones = utilisation.zones(cluster)
-    effects = _by_object(facts.release)
-    results = [_result(rollout, facts, cluster, zones, effects) for rollout in facts.release.rollouts]
+    effects = _by_object(facts.controller)
+    results = [_result(rollout, facts, cluster, zones, effects) for rollout in facts.controller.rollouts]
     preemptions = [_preempted(facts, eviction) for eviction in facts.run.evictions if eviction.by]
     mistakes = [*problems, *facts.expansion.refused]
     objects = [
-        rejected.message for rejected in facts.release.admission.rejected if not isinstance(rejected.object, Pod)
+        rejected.message for rejected in facts.controller.admission.rejected if not isinstance(rejected.object, Pod)
     ]
     summary = _summary(results, len(preemptions), len(mistakes))
     summary = msgspec.structs.replace(
@@ -144,14 +145,14 @@ def _result(
     zones: Mapping[str, str],
     effects: Mapping[str, Sequence[Effect]],
 ) -> simulations.WorkloadResult:
-    update, release = rollout.update, facts.release
+    update, controller = rollout.update, facts.controller
     workload = update.workload
     created = [(key, _fate(facts, key)) for key in update.created]
     unsent = [replica.pod.metadata.name for replica in update.unsent]
     going = {id(info) for info in (*rollout.removed, *update.leaving)}
     kept = [info for info in update.old if id(info) not in going]
     places = [fate.node for _, fate in created if fate.fate is Fate.PLACED]
-    places += [node for info in kept if (node := _node_of(release.now(info.key), cluster))]
+    places += [node for info in kept if (node := _node_of(controller.latest(info.key), cluster))]
     by_zone = Counter(zones.get(node, "") for node in places)
     domains = {zone for zone in zones.values() if zone}
     return simulations.WorkloadResult(
@@ -203,12 +204,12 @@ def _node_of(key: str, cluster: Cluster) -> str:
 
 def _fate(facts: Simulation, key: str) -> simulations.PodFate:
     """Return what became of a replica that was created as the pod of this key."""
-    now = facts.release.now(key)
+    now = facts.controller.latest(key)
     name = now.partition("/")[2]
-    evicted = key.partition("/")[2] if key in facts.release.successors else ""
-    if now in facts.release.rejected:
+    evicted = key.partition("/")[2] if key in facts.controller.successors else ""
+    if now in facts.controller.rejected:
         return simulations.PodFate(name=name, fate=Fate.REJECTED, evicted=evicted)
-    if now in facts.release.foreign:
+    if now in facts.controller.foreign:
         return simulations.PodFate(name=name, fate=Fate.FOREIGN_SCHEDULER, evicted=evicted)
     outcome = facts.run.pods.get(now)
     if outcome is None:
@@ -240,10 +241,10 @@ def _pending(facts: Simulation, created: Iterable[tuple[str, simulations.PodFate
     for key, pod in created:
         if pod.fate in (Fate.PLACED, Fate.REJECTED):
             continue
-        outcome = facts.run.pods.get(facts.release.now(key))
+        outcome = facts.run.pods.get(facts.controller.latest(key))
         message, plugins = (outcome.message, outcome.plugins) if outcome is not None else ("", ())
         if pod.fate is Fate.FOREIGN_SCHEDULER:
-            wanted = facts.release.foreign[facts.release.now(key)].pod.spec.scheduler_name
+            wanted = facts.controller.foreign[facts.controller.latest(key)].pod.spec.scheduler_name
             message = f"no profile serves schedulerName {wanted}"
         alike.setdefault((pod.fate, message, plugins, pod.node), []).append(pod.name)
     return [
@@ -257,7 +258,7 @@ def _rejected(facts: Simulation, created: Iterable[tuple[str, simulations.PodFat
     alike: dict[tuple[str, str], tuple[str, list[str]]] = {}
     for key, pod in created:
         if pod.fate is Fate.REJECTED:
-            rejected = facts.release.rejected[facts.release.now(key)]
+            rejected = facts.controller.rejected[facts.controller.latest(key)]
             likeness = rejected.plugin, rejected.message.replace(f'"{pod.name}"', "")
             alike.setdefault(likeness, (rejected.message, []))[1].append(pod.name)
     return [
@@ -266,10 +267,10 @@ def _rejected(facts: Simulation, created: Iterable[tuple[str, simulations.PodFat
     ]
 
 
-def _by_object(release: RolloutController) -> dict[str, list[Effect]]:
+def _by_object(controller: RolloutController) -> dict[str, list[Effect]]:
     """Return what admission changed in each object, by its subject."""
     effects: dict[str, list[Effect]] = {}
-    for effect, subjects in release.admission.effects.items():
+    for effect, subjects in controller.admission.effects.items():
         for subject in subjects:
             effects.setdefault(subject, []).append(effect)
     return effects
@@ -293,11 +294,11 @@ def _effects(
 
 def _preempted(facts: Simulation, eviction: Any) -> simulations.Preempted:
     key = eviction.pod.key
-    after = facts.release.now(key) if key in facts.release.successors else ""
+    after = facts.controller.latest(key) if key in facts.controller.successors else ""
     fate = _fate(facts, after) if after else None
     message = ""
-    if after in facts.release.rejected:
-        message = facts.release.rejected[after].message
+    if after in facts.controller.rejected:
+        message = facts.controller.rejected[after].message
     elif after in facts.run.pods:
         message = facts.run.pods[after].message
     return simulations.Preempted(
@@ -316,8 +317,8 @@ def _preempted(facts: Simulation, eviction: Any) -> simulations.Preempted:
 def _others(facts: Simulation, results: Sequence[simulations.WorkloadResult]) -> list[simulations.OtherPod]:
     """Return the pods that were in the queue and are neither of the workloads nor in the place of evicted ones."""
     ours = {f"{result.namespace}/{pod.name}" for result in results for pod in result.pods}
-    ours |= {info.key for rollout in facts.release.rollouts for info in rollout.removed}
-    ours |= {*facts.release.successors, *facts.release.successors.values()}
+    ours |= {info.key for rollout in facts.controller.rollouts for info in rollout.removed}
+    ours |= {*facts.controller.successors, *facts.controller.successors.values()}
     return [
         simulations.OtherPod(
             pod=key,

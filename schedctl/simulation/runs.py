@@ -102,7 +102,7 @@ class Options:
 class Progress:
     """Told how far a run has come. Inherit and override; here it does nothing."""
 
-    def attempted(self, run: Run, queued: int) -> None:
+    def on_attempt(self, run: Run, queued: int) -> None:
         """Called after each attempt, so only for cheap work; `queued` pods are waiting to be tried at the moment."""
 
 
@@ -200,7 +200,7 @@ class _Simulator:
                 queued = self._queue.pop()
                 if queued is not None:
                     self._try(queued)
-                    self._progress.attempted(facts, self._queue.count(Place.ACTIVE))
+                    self._progress.on_attempt(facts, self._queue.count(Place.ACTIVE))
                 else:
                     facts.end = self._wait()
         except KeyboardInterrupt:
@@ -366,7 +366,7 @@ class _Simulator:
             self._record(Bound(self._clock.now, info.key, node_name))
         self._teller.of_arrival(info, node_name)
         if self._is_answered:
-            self._answer(self._controller.bound(placed(info, node_name), node_name))
+            self._answer(self._controller.on_bound(placed(info, node_name), node_name))
 
     # -- pods held back by Permit ------------------------------------------------
 
@@ -605,7 +605,7 @@ class _Simulator:
         self._teller.tell(ASSIGNED_POD_UPDATE, running, leaving)
         self._schedule(until, lambda: self._leave(leaving))
         if self._is_answered:
-            self._answer(self._controller.evicted(leaving, node_name))
+            self._answer(self._controller.on_eviction(leaving, node_name))
 
     def _leave(self, info: PodInfo) -> None:
         """Remove a running pod from the cluster, unless it has gone already."""
@@ -630,7 +630,7 @@ class _Simulator:
         if node_name:
             self._teller.of_departure(info, node_name)
         if self._is_answered:
-            self._answer(self._controller.gone(placed(info, node_name), node_name))
+            self._answer(self._controller.on_deletion(placed(info, node_name), node_name))
 
     # -- what happens besides ----------------------------------------------------
 

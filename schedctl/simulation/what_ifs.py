@@ -398,7 +398,7 @@ class Scale(Change):
             while step := update.next(lambda key: True):
                 for info in step.remove:
                     cluster.remove_pod(info)
-                    admit.deleted(info.pod)
+                    admit.credit(info.pod)
                     gone.append(info.key)
                 waiting += _created(cluster, admit, step.create)
         refused = f", {len(admit.rejected)} refused ({admit.rejected[0].message})" if admit.rejected else ""

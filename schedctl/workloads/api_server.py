@@ -175,7 +175,7 @@ class Admission:
         """Count a quota that joins."""
         self._quotas.track(quota)
 
-    def deleted(self, pod: Pod) -> None:
+    def credit(self, pod: Pod) -> None:
         """Credit the quotas with a pod that is gone."""
         self._quotas.credit_pod(pod)
 
@@ -264,7 +264,7 @@ def _run(pod: Pod, cluster: Cluster, admit: Admission) -> None:
             cluster.put(claim)
         for info in [info for info in every_pod(cluster) if info.key == created.pod.key]:
             cluster.remove_pod(info)
-            admit.deleted(info.pod)
+            admit.credit(info.pod)
         cluster.add_pod(PodInfo(created.pod))
 
 

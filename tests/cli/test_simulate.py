@@ -195,11 +195,11 @@ def test_the_same_input_has_the_same_bytes_in_another_process():
 
 
 def test_an_interrupted_run_prints_what_is_known_and_ends_with_130(simulate, monkeypatch):
-    def attempted(self, run, queued):
+    def on_attempt(self, run, queued):
         if run.attempts == 5:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(runs.Shown, "attempted", attempted)
+    monkeypatch.setattr(runs.Shown, "on_attempt", on_attempt)
     ended = simulate(SPRING)
     assert ended.code == 130
     assert ended.err == "interrupted: this is what is known so far\n"

@@ -204,7 +204,7 @@ def test_the_exit_code(simulate, manifests, fail, code):
 
 def test_an_interrupted_run_tells_what_is_known(simulate):
     class Impatient(Progress):
-        def attempted(self, run, queued):
+        def on_attempt(self, run, queued):
             if run.attempts == 3:
                 raise KeyboardInterrupt
 

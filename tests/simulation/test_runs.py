@@ -344,7 +344,7 @@ class Again(Controller):
 
     made = 0
 
-    def evicted(self, pod_, node_name):
+    def on_eviction(self, pod_, node_name):
         self.made += 1
         return (SimulatedEvent(pod(f"small-{self.made}", cpu="2")),)
 
@@ -428,7 +428,7 @@ class Replaces(Controller):
     def __init__(self):
         self.made = 0
 
-    def gone(self, pod, node_name):
+    def on_deletion(self, pod, node_name):
         self.made += 1
         metadata = msgspec.structs.replace(pod.pod.metadata, name=f"again-{self.made}", deletion_timestamp=None)
         spec = msgspec.structs.replace(pod.pod.spec, node_name="")
@@ -490,7 +490,7 @@ def test_what_is_not_modelled_hides_nothing_else():
 
 def test_an_interrupted_run_says_what_is_known_so_far():
     class Stops(Progress):
-        def attempted(self, run, queued):
+        def on_attempt(self, run, queued):
             if run.attempts == 3:
                 raise KeyboardInterrupt
 

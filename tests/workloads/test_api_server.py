@@ -276,7 +276,7 @@ def test_what_was_created_before_counts_and_what_is_gone_does_not(given, cluster
     created = admission.create(Replica(first))
     assert isinstance(created, Created)
     assert isinstance(admission.create(Replica(first)), Rejected)
-    admission.deleted(created.pod)
+    admission.credit(created.pod)
     assert isinstance(admission.create(Replica(first)), Created)
 
 
