@@ -65,11 +65,11 @@ def capacity(
     """
     from schedctl.cli.printing import Printer
     from schedctl.explain import facts as read_off
+    from schedctl.explain.pending_pods import without_nodes
     from schedctl.reports.metadata import Input, Metadata
     from schedctl.scheduler import Scheduler
     from schedctl.scheduler.gaps import gathering, missing_kinds
     from schedctl.session import capacity_models, configurations
-    from schedctl.session.pending_reasons import reason_of
     from schedctl.session.schedulers import PluginFaults
     from schedctl.simulation import capacities, capacity_report_builder
 
@@ -104,7 +104,7 @@ def capacity(
                         scheduler,
                         copies,
                         most=most,
-                        ask=lambda outcome: [reason_of(reason) for reason in read_off.reasons(outcome)],
+                        ask=lambda outcome: without_nodes(read_off.reasons(outcome)),
                         tick=lambda placed: bar.advance(placed, most, f"{placed} placed"),
                     )
                     results.append(

@@ -94,8 +94,7 @@ def drain(
     from schedctl.reports.metadata import Input, Metadata
     from schedctl.scheduler import Scheduler
     from schedctl.scheduler.gaps import gathering, missing_kinds
-    from schedctl.session import configurations
-    from schedctl.session.drain_reasons import with_reasons
+    from schedctl.session import configurations, pending_reasons
     from schedctl.session.runs import Shown
     from schedctl.session.schedulers import PluginFaults
     from schedctl.simulation import drain_report_builder, drains
@@ -144,7 +143,7 @@ def drain(
     report = drain_report_builder.report(facts, cluster, metadata=metadata, fail=exit_code, guesses=gathered.told())
     if not facts.interrupted:
         with Bar("explaining", wanted=not no_progress) as bar:
-            report = with_reasons(report, scheduler, bar.advance)
+            report = pending_reasons.of_drain(report, scheduler, bar.advance)
     printer.write(report, limit=limit)
     return report.summary.exit_code
 

@@ -200,7 +200,7 @@ def simulate(
     if report.ending.reason is not EndReason.INTERRUPTED:
         try:
             with Bar("explaining", wanted=not no_progress) as bar:
-                report = pending_reasons.with_reasons(report, facts, scheduler, bar.advance)
+                report = pending_reasons.of_simulation(report, facts, scheduler, bar.advance)
         except KeyboardInterrupt:
             report = report_builder.interrupted(report)
     if report.summary.exit_code == faults.INTERRUPTED:

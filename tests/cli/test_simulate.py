@@ -209,12 +209,12 @@ def test_an_interrupted_run_prints_what_is_known_and_ends_with_130(simulate, mon
 
 
 def test_an_interrupt_while_reasons_are_sought_loses_only_those(simulate, monkeypatch):
-    from schedctl.session import pending_reasons
+    from schedctl.explain import explanations
 
     def explain(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(pending_reasons.explanations, "explain", explain)
+    monkeypatch.setattr(explanations, "explain", explain)
     ended = simulate(SPRING)
     assert ended.code == 130
     assert ended.out.startswith("17 of 19 pods placed")
