@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from schedctl.api import durations
 from schedctl.cel.declarations import Overload, declare
 from schedctl.cel.values import MAX_INT64, MIN_INT64, Duration, Failure, Timestamp, Value, go_fixed, go_quoted
 
@@ -16,11 +17,8 @@ _SECOND = 10**9
 _LEAST_SECOND, _MOST_SECOND = -62135596800, 253402300799
 """The first second of the year 1, the last of the year 9999."""
 _EPOCH = date(1970, 1, 1).toordinal()
-_UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": _SECOND, "m": 60 * _SECOND}
-_UNITS["h"] = 3600 * _SECOND
 _MOST_DIGITS = 19
 """Of a number that can fit an int64."""
-_PIECE = re.compile(r"([0-9]*)(?:\.([0-9]*))?([^0-9.]+)")
 _RFC3339 = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:[.,]([0-9]+))?(?:Z|([+-])([0-9]{2}):([0-9]{2}))"
 )
@@ -31,40 +29,10 @@ DURATION_OVERFLOW = Failure("integer overflow")
 
 def parse_duration(text: str) -> Duration | None:
     """Return what ``1h30m`` or ``-1.5s`` means, None if it is not a duration."""
-    sign = -1 if text.startswith("-") else 1
-    rest = text[1:] if text[:1] in ("-", "+") else text
-    if rest == "0":
-        return Duration(0)
-    total = at = 0
-    while at < len(rest) or not at:
-        piece = _PIECE.match(rest, at)
-        if piece is None or piece[3] not in _UNITS or not (piece[1] or piece[2]):
-            return None
-        unit = _UNITS[piece[3]]
-        digits = piece[1].lstrip("0")
-        if len(digits) > _MOST_DIGITS:
-            return None
-        total += int(digits or 0) * unit
-        if piece[2]:
-            total += _fraction_of(piece[2], unit)
-        if total > 1 << 63:
-            return None
-        at = piece.end()
-    total *= sign
-    return Duration(total) if total <= MAX_INT64 else None
-
-
-def _fraction_of(digits: str, unit: int) -> int:
-    """Return a decimal fraction of a unit, computed in double precision, with digits that overflow int64 dropped."""
-    value, scale = 0, 1.0
-    for digit in digits:
-        if value > MAX_INT64 // 10:
-            break
-        following = value * 10 + int(digit)
-        if following > 1 << 63:
-            break
-        value, scale = following, scale * 10
-    return int(float(value) * (float(unit) / scale))
+    try:
+        return Duration(int(durations.Duration.parse(text)))
+    except ValueError:
+        return None
 
 
 def parse_timestamp(text: str) -> Timestamp | Failure | None:

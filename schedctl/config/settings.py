@@ -18,7 +18,7 @@ from schedctl.config.loading import conversion_hint
 from schedctl.documents.decoding import Decoder, describe
 from schedctl.documents.fields import ConfigStruct
 from schedctl.documents.heads import HEAD, open_document, place
-from schedctl.documents.spelling import nearest
+from schedctl.documents.spelling import did_you_mean
 from schedctl.documents.trees import Node
 from schedctl.errors import ConfigError, Problem
 
@@ -191,9 +191,8 @@ def _check(node: Node, decoder: Decoder) -> CheckConfig:
         path = f"{_CHECK}.{name}"
         given = {"failOn": texts.fail_on, "onInconclusive": texts.on_inconclusive, "output": texts.output}[name]
         if given and given not in choices:
-            close = nearest(given, choices)
-            hint = f'did you mean "{close}"?' if close else f"there are {', '.join(choices)}"
-            decoder.problems.append(place(Problem(f'{name} cannot be "{given}"', path=path, hint=hint), decoder.places))
+            problem = Problem(f'{name} cannot be "{given}"', path=path, hint=did_you_mean(given, choices))
+            decoder.problems.append(place(problem, decoder.places))
             return CheckConfig()
     if texts.max_age and not is_age(texts.max_age):
         problem = Problem(f'"{texts.max_age}" is no age', path=f"{_CHECK}.maxAge", hint='as in maxAge: "24h"')
@@ -221,6 +220,4 @@ def _refuse(name: str, key: Node, where: str, decoder: Decoder, fields: tuple[st
         message = f'"{name}" cannot be set in a file: it would let whoever wrote the file choose {_OF_FLAGS[name]}'
         decoder.report(key, where, message, "say it on the command line")
         return
-    close = nearest(name, fields)
-    hint = f'did you mean "{close}"?' if close else f"there are {', '.join(fields)}"
-    decoder.report(key, where, f'unknown field "{name}"', hint)
+    decoder.report(key, where, f'unknown field "{name}"', did_you_mean(name, fields))

@@ -20,24 +20,24 @@ def nearest(word: str, names: Iterable[str], *, cutoff: float = 0.6) -> str:
         names: what could have been.
         cutoff: from 0 to 1, how alike they must be at least.
     """
-    close = _similar(word, tuple(names), 1, cutoff)
-    return close[0] if close else ""
-
-
-def similar(word: str, names: Iterable[str], most: int = 3, *, cutoff: float = 0.6) -> list[str]:
-    """Return the names that are like a word, case aside, the most similar first; one that it begins comes before."""
-    return list(_similar(word, tuple(names), most, cutoff))
+    return _nearest(word, tuple(names), cutoff)
 
 
 @lru_cache(maxsize=256)  # a file that was not meant for us repeats its mistake thousands of times
-def _similar(word: str, names: tuple[str, ...], most: int, cutoff: float) -> tuple[str, ...]:
+def _nearest(word: str, names: tuple[str, ...], cutoff: float) -> str:
+    if len(word) >= _TELLING:
+        for name in names:
+            if name.lower().startswith(word.lower()):
+                return name
+    return next(iter(similar(word, names, 1, cutoff=cutoff)), "")
+
+
+def similar(word: str, names: Iterable[str], most: int = 3, *, cutoff: float = 0.6) -> list[str]:
+    """Return the names that are like a word, case aside, the most similar first."""
     import difflib  # only mistakes pay for it
 
     folded = {name.lower(): name for name in names}
-    sought = word.lower()
-    begun = [name for name in folded if name.startswith(sought)][:most] if len(word) >= _TELLING else []
-    close = difflib.get_close_matches(sought, folded, n=most, cutoff=cutoff)
-    return tuple(folded[name] for name in dict.fromkeys((*begun, *close)))[:most]
+    return [folded[name] for name in difflib.get_close_matches(word.lower(), folded, n=most, cutoff=cutoff)]
 
 
 def did_you_mean(word: str, names: Sequence[str], otherwise: str | None = None) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 
+from schedctl.documents.spelling import nearest
 from schedctl.explain.changes import Change
 from schedctl.framework.wording import few
 
@@ -29,8 +29,7 @@ def meant(name: str, known: Collection[str]) -> str:
     """Return the known name that is most like another, "" if none is; the part behind a slash counts most."""
     last = name.rpartition("/")[2]
     alike = [other for other in known if other.rpartition("/")[2].lower() == last.lower()]
-    found = get_close_matches(name, alike, 1, 0) or get_close_matches(name, known, 1)
-    return found[0] if found else ""
+    return nearest(name, alike, cutoff=0) or nearest(name, known)
 
 
 def did_you_mean(name: str) -> str:

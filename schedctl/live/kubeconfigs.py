@@ -12,10 +12,10 @@ import io
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
+from schedctl.documents.spelling import similar
 from schedctl.errors import ClusterError
 
 VARIABLE: Final = "KUBECONFIG"
@@ -269,7 +269,7 @@ def _check_letters(value: Any, at: str) -> None:
 
 
 def _near(name: str, known: Sequence[str]) -> str:
-    close = get_close_matches(name, known, 3)
+    close = similar(name, known)
     return (
         f"did you mean {' or '.join(close)}?" if close else f"there are {_some(known)}" if known else "there are none"
     )

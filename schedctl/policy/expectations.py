@@ -19,7 +19,7 @@ import msgspec
 from schedctl.config.loading import conversion_hint
 from schedctl.config.settings import CHOICES, is_age
 from schedctl.documents.heads import HEAD, open_document, place
-from schedctl.documents.spelling import nearest
+from schedctl.documents.spelling import did_you_mean, nearest
 from schedctl.errors import ConfigError, Problem
 from schedctl.policy.documents import API_VERSION, BASELINE
 from schedctl.policy.forms import Form, Metadata
@@ -246,8 +246,7 @@ def _test(text: str, source: str) -> tuple[PolicyTest, list[Problem]]:
             wrong(f"spec.{name}[{at}]", "a test reads nothing from standard input", "name a file")
     for path, what, given, words in _worded(spec.options):
         if given not in words:
-            close = nearest(given, words)
-            wrong(path, f'{what} cannot be "{given}"', f'did you mean "{close}"?' if close else f"{', '.join(words)}")
+            wrong(path, f'{what} cannot be "{given}"', did_you_mean(given, words, ", ".join(words)))
     if spec.options.max_age and not is_age(spec.options.max_age):
         wrong("spec.options.maxAge", f'"{spec.options.max_age}" is no age', 'as in maxAge: "24h"')
     for index, one in enumerate(spec.expect.results or ()):
@@ -255,8 +254,7 @@ def _test(text: str, source: str) -> tuple[PolicyTest, list[Problem]]:
         if not one.check:
             wrong(f"{path}.check", "a result needs the name of its check")
         if one.outcome not in _OUTCOMES:
-            close = nearest(one.outcome, _OUTCOMES)
-            hint = f'did you mean "{close}"?' if close else f"there are {', '.join(_OUTCOMES)}"
+            hint = did_you_mean(one.outcome, tuple(_OUTCOMES))
             wrong(f"{path}.outcome", f'there is no outcome "{one.outcome}"', hint)
     if spec.options.now:
         try:

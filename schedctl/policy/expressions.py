@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from schedctl.documents.spelling import nearest
+from schedctl.documents.spelling import did_you_mean
 from schedctl.errors import Problem, UsageError
 from schedctl.policy.documents import Check, CheckPolicy, Expression, Scope, Validation, Variable
 from schedctl.policy.functions import OVERLOADS, QUANTITY
@@ -416,9 +416,7 @@ def _problem(expression: Expression, offset: int, message: str, hint: str = "") 
 
 def _unknown(what: str, name: str, names: Iterable[str], where: str = "") -> tuple[str, str]:
     known = list(names)
-    close = nearest(name, known)
-    hint = f'did you mean "{close}"?' if close else f"there are {', '.join(known)}" if known else "there are none"
-    return f'there is no {what} "{name}"{where}', hint
+    return f'there is no {what} "{name}"{where}', did_you_mean(name, known)
 
 
 def _named(text: str, known: Iterable[str]) -> list[str]:

@@ -27,7 +27,7 @@ from schedctl.config.loading import conversion_hint
 from schedctl.documents import scalar_positions
 from schedctl.documents.decoding import describe
 from schedctl.documents.heads import HEAD, open_document, place
-from schedctl.documents.spelling import nearest
+from schedctl.documents.spelling import did_you_mean, nearest
 from schedctl.documents.texts import Document, Text, split
 from schedctl.documents.trees import Node
 from schedctl.errors import ConfigError, InputError, Problem, UsageError
@@ -213,8 +213,7 @@ def kind_in(text: str, source: str) -> tuple[str, list[Problem]]:
     if kind in _OTHERS:
         return "", []
     at = written[-1] if written else node
-    close = nearest(str(kind or ""), (KIND, TEST_KIND))
-    hint = f'did you mean "{close}"?' if close else f"there are {KIND}, {TEST_KIND}, {', '.join(_OTHERS)}"
+    hint = did_you_mean(str(kind or ""), (KIND, TEST_KIND), f"there are {KIND}, {TEST_KIND}, {', '.join(_OTHERS)}")
     message = f"{API_VERSION} has no kind {describe(at)}" if written else "Object 'Kind' is missing"
     return "", [Problem(message, source, at.line, at.column, "kind", hint=hint)]
 
@@ -415,9 +414,7 @@ class _Reader:
 
     def _unknown(self, path: str, what: str, name: str, names: Iterable[str]) -> None:
         known = [each for each in names if each]
-        close = nearest(name, known)
-        hint = f'did you mean "{close}"?' if close else f"there are {', '.join(known)}" if known else "there are none"
-        self._wrong(path, f'there is no {what} "{name}"', hint)
+        self._wrong(path, f'there is no {what} "{name}"', did_you_mean(name, known))
 
     # -- scenarios -----------------------------------------------------------------
 
@@ -637,9 +634,7 @@ def _of_survives(arguments: Survives, scenarios: Sequence[str]) -> Iterator[_Mis
         hint = f"there are {', '.join(names)}" if names else "describe one under spec.scenarios"
         yield "scenario", "survives needs a scenario", hint
     elif arguments.scenario not in names:
-        close = nearest(arguments.scenario, names)
-        known = f"there are {', '.join(names)}" if names else "there are none"
-        yield "scenario", f'there is no scenario "{arguments.scenario}"', f'did you mean "{close}"?' if close else known
+        yield "scenario", f'there is no scenario "{arguments.scenario}"', did_you_mean(arguments.scenario, names)
     allowed = arguments.allow_pending
     if not (re.fullmatch("[0-9]{1,9}", allowed) or PRIORITY_BELOW.fullmatch(allowed)):
         yield "allowPending", f'"{allowed}" says of no pod that it may be pending', 'a number, or "priority < 1000"'
@@ -685,9 +680,7 @@ def _of_nodes(name: str, demand: NodeDemand) -> Iterator[_Mistake]:
         effects = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
         yield from _label(f"{name}.taint", key)
         if effect and effect not in effects:
-            close = nearest(effect, effects)
-            hint = f'did you mean "{close}"?' if close else f"there are {', '.join(effects)}"
-            yield f"{name}.taint", f'there is no taint effect "{effect}"', hint
+            yield f"{name}.taint", f'there is no taint effect "{effect}"', did_you_mean(effect, effects)
 
 
 # -- small things --------------------------------------------------------------------

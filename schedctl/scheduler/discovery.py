@@ -16,11 +16,11 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 
+from schedctl.documents.spelling import nearest
 from schedctl.errors import UsageError
 from schedctl.framework import contracts, faults
 from schedctl.framework.points import Plugin
@@ -240,8 +240,8 @@ def _running(text: str, file: str = "") -> Iterator[None]:
 
 def _attribute(module: ModuleType, name: str, text: str) -> object:
     if not hasattr(module, name):
-        close = get_close_matches(name, vars(module), 1)
-        raise UsageError(f"{text}: there is no {name} in it", f"did you mean {close[0]}?" if close else "")
+        close = nearest(name, vars(module))
+        raise UsageError(f"{text}: there is no {name} in it", f"did you mean {close}?" if close else "")
     found: object = getattr(module, name)
     return found
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from schedctl.cli import faults
 from schedctl.config import loading
 from schedctl.config.legacy import converting
 from schedctl.config.types import SchedulerConfiguration
+from schedctl.documents.spelling import nearest
 from schedctl.errors import ConfigError, Problem, UsageError
 from schedctl.framework.registries import Registry
 from schedctl.scheduler import configurations as scheduler_configurations
@@ -305,5 +305,5 @@ def unknown(profile: str) -> UsageError:
 
 
 def _hint(name: str, names: Sequence[str]) -> str:
-    close = get_close_matches(name, names, 1)
-    return f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}"
+    close = nearest(name, names)
+    return f"did you mean {close}?" if close else f"there are {', '.join(names)}"

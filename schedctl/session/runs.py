@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 
 from schedctl.cli.progress import Bar
+from schedctl.documents.spelling import nearest
 from schedctl.errors import UsageError
 from schedctl.reports.metadata import Input
 from schedctl.simulation import tie_breaking, timeline
@@ -39,8 +39,8 @@ def skipped(names: str) -> tuple[str, ...]:
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     for name in wanted:
         if name.lower() not in known:
-            close = get_close_matches(name.lower(), known, 1) or [each for each in known if name.lower() in each]
-            hint = f"did you mean {known[close[0]]}?" if close else f"there are {', '.join(PLUGINS)}"
+            close = nearest(name, known) or next((each for each in known if name.lower() in each), "")
+            hint = f"did you mean {known[close]}?" if close else f"there are {', '.join(PLUGINS)}"
             raise UsageError(f'there is no admission plugin "{name}"', hint)
     return tuple(plugin for plugin in PLUGINS if plugin.lower() in {name.lower() for name in wanted})
 

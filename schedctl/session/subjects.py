@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from schedctl.api.defaults import DEFAULT_NAMESPACE
 from schedctl.api.meta import ObjectMeta
 from schedctl.api.selectors import LabelQuery
 from schedctl.api.short_names import NAMES
+from schedctl.documents.spelling import nearest, similar
 from schedctl.errors import UsageError
 from schedctl.workloads.clusters import AssembledCluster, every_pod
 
@@ -242,9 +242,9 @@ def _named(argument: str, kind: SubjectKind | None) -> Named:
     elif _kind(argument):
         raise UsageError(f'"{argument}" has no name', f"as in `{argument}/NAME`")
     else:
-        close = get_close_matches(argument.lower(), _BY_NAME, 1)
+        close = nearest(argument, _BY_NAME)
         kinds = ", ".join(kind.names[0] for kind in KINDS)
-        hint = f"did you mean `{close[0]}`?" if close else f"say what it is, as in `pod {argument}`; kinds: {kinds}"
+        hint = f"did you mean `{close}`?" if close else f"say what it is, as in `pod {argument}`; kinds: {kinds}"
         raise UsageError(f'"{argument}" is no kind', hint)
     if not wanted.name or "/" in wanted.name:
         raise UsageError(f'"{argument}" is no name', "as in `pod web-0`, `pod/web-0`, `shop/web-0` or `pod shop/web-0`")
@@ -257,7 +257,7 @@ def _nearest(wanted: Named, existing: Sequence[ObjectMeta], scope: Scope) -> str
     if elsewhere:
         return f"there is one in namespace {listed(elsewhere)}: add `-n {elsewhere[0]}`"
     here = [metadata.name for metadata in existing if metadata.namespace in scope]
-    close = get_close_matches(wanted.name, here, 3) or [name for name in here if name.startswith(wanted.name)]
+    close = similar(wanted.name, here) or [name for name in here if name.startswith(wanted.name)]
     if close:
         return f"did you mean {listed(close)}?"
     if here:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 
 from schedctl.api.nodes import Node
 from schedctl.cache.cluster import Cluster
+from schedctl.documents.spelling import similar
 from schedctl.errors import UsageError
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -82,7 +82,7 @@ def cluster_labels(cluster: Cluster) -> set[str]:
 
 def one_of(wanted: str, known: Sequence[str], what: str) -> str:
     """Return the next step for a name that is not there: the nearest ones, else what there is."""
-    close = get_close_matches(wanted, known, 3) or [name for name in known if name.startswith(wanted)][:3]
+    close = similar(wanted, known) or [name for name in known if name.startswith(wanted)][:3]
     if close:
         return f"did you mean {', '.join(sorted(close))}?"
     if not known:

@@ -27,7 +27,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +36,7 @@ from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
 from schedctl.api.short_names import NAMES, kind_of
 from schedctl.api.tolerations import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE
+from schedctl.documents.spelling import nearest
 from schedctl.errors import UsageError
 from schedctl.simulation.what_ifs import (
     AddNodes,
@@ -135,10 +135,10 @@ def _known(word: str) -> str:
     name = re.sub(r"(?<=[a-z])([A-Z])", lambda match: f"-{match[1].lower()}", word)
     name = _SHORT.get(name, name)
     if name not in _PARSERS:
-        close = get_close_matches(name, _PARSERS, 1)
+        close = nearest(name, _PARSERS)
         raise UsageError(
             f'there is no what-if "{word}"',
-            f"did you mean {close[0]}?" if close else f"there are {', '.join(_PARSERS)}",
+            f"did you mean {close}?" if close else f"there are {', '.join(_PARSERS)}",
         )
     return name
 
@@ -178,8 +178,8 @@ def _taint(text: str, namespace: str) -> Change:
     if not (colon or removing):
         raise UsageError(f'"{written}" has no effect', f"as in `--taint {nodes}:{written}:{NO_SCHEDULE}`")
     if colon and effect not in EFFECTS:
-        close = get_close_matches(effect, EFFECTS, 1)
-        hint = f"did you mean {close[0]}?" if close else f"the effects are {', '.join(EFFECTS)}"
+        close = nearest(effect, EFFECTS)
+        hint = f"did you mean {close}?" if close else f"the effects are {', '.join(EFFECTS)}"
         raise UsageError(f'there is no taint effect "{effect}"', hint)
     _check(key, value)
     return ClearTaint(nodes, key, effect) if removing else SetTaint(nodes, key, value, effect)
@@ -244,8 +244,8 @@ def subject_named(written: str, namespace: str = DEFAULT_NAMESPACE) -> Subject:
     kind = kind_of(first) if rest else None
     names = rest if kind is not None else [first, *rest]
     if not 1 <= len(names) <= 2 or not all(names):
-        close = get_close_matches(first, [name for names in NAMES.values() for name in names], 1)
-        hint = f"did you mean `{'/'.join((*close, *rest))}`?" if close else "as in `deploy/web` or `deploy/shop/web`"
+        close = nearest(first, [name for names in NAMES.values() for name in names])
+        hint = f"did you mean `{'/'.join((close, *rest))}`?" if close else "as in `deploy/web` or `deploy/shop/web`"
         raise UsageError(f'"{written}" is no pod or workload', hint)
     return Subject(kind or Pod, names[0] if len(names) == 2 else namespace, names[-1])
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, ClassVar
 
 import msgspec
@@ -33,6 +32,7 @@ from schedctl.api.workloads import CronJob, DaemonSet, Deployment, ReplicaSet, R
 from schedctl.cache import node_edits
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
+from schedctl.documents.spelling import similar
 from schedctl.errors import UsageError
 from schedctl.reports.metadata import Record
 from schedctl.simulation.node_choices import node_named, nodes_chosen, one_of
@@ -633,7 +633,7 @@ def _nearest(subject: Subject, keys: Sequence[str]) -> str:
         there = Subject(subject.struct, elsewhere[0], subject.name)
         return f"there is one in namespace {few(elsewhere)}: `{there}`"
     inside = [key.partition("/")[2] for key in keys if key.partition("/")[0] == subject.namespace]
-    close = get_close_matches(subject.name, inside, 3)
+    close = similar(subject.name, inside)
     close = close or [name for name in inside if name.startswith(subject.name)]
     return f"did you mean {few(close)}?" if close else f"there are {few(sorted(keys))}" if keys else ""
 
