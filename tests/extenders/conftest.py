@@ -25,19 +25,19 @@ def settings(url: str, **given: Any) -> config.Extender:
     return config.Extender(url_prefix=url, http_timeout=timeout, **{**verbs, **given})
 
 
-def connected(url: str, **given: Any):
+def connect_extender(url: str, **given: Any):
     """An extender that is asked over the network."""
     (extender,) = webhooks.connect([settings(url, **given)], "config.yaml")
     return extender
 
 
-def asked(request: Request) -> Any:
+def question(request: Request) -> Any:
     """What an extender was asked."""
     return json.loads(request.body)
 
 
 @pytest.fixture
-def answering(serve) -> Callable[..., FakeServer]:  # noqa: F811
+def serve_extender(serve) -> Callable[..., FakeServer]:  # noqa: F811
     """Start an extender that gives one answer: ``answering({"Nodes": ...})``, or a `Reply`."""
 
     def start(answer: Any, **options: Any) -> FakeServer:

@@ -11,7 +11,7 @@ from schedctl.errors import ConfigError
 from schedctl.extenders import calls, webhooks
 from schedctl.framework.extenders import ExtenderError, FilterAnswer, NodeVictims
 from schedctl.testing.builders import cluster, node, pod
-from tests.extenders.conftest import asked, connected, settings
+from tests.extenders.conftest import connect_extender, question, settings
 from tests.live.servers import Reply
 
 AB = (node("a", labels={"disk": "ssd"}), node("b"))
@@ -25,13 +25,13 @@ def whole(*names):
     return {"Nodes": {"items": [{"metadata": {"name": name}} for name in names]}}
 
 
-def test_the_pod_and_whole_nodes_are_sent_as_kubernetes_writes_them(answering):
-    server = answering(whole("a", "b"))
-    connected(f"{server.url}/scheduler/").filter(pod(cpu="100m", metadata={"uid": "u-1"}), nodes())
+def test_filter_sends_pod_and_nodes_as_kubernetes_json(serve_extender):
+    server = serve_extender(whole("a", "b"))
+    connect_extender(f"{server.url}/scheduler/").filter(pod(cpu="100m", metadata={"uid": "u-1"}), nodes())
     (request,) = server.requests
     assert (request.method, request.path) == ("POST", "/scheduler/filter")
     assert request.header("Content-Type") == "application/json"
-    body = asked(request)
+    body = question(request)
     assert list(body) == ["Pod", "Nodes", "NodeNames"]
     assert body["Pod"]["metadata"] == {"name": "web", "namespace": "default", "uid": "u-1"}
     assert body["Pod"]["spec"]["containers"][0]["resources"] == {"requests": {"cpu": "100m"}}
@@ -41,11 +41,11 @@ def test_the_pod_and_whole_nodes_are_sent_as_kubernetes_writes_them(answering):
     assert body["NodeNames"] is None
 
 
-def test_an_extender_that_knows_nodes_gets_their_names(answering):
-    server = answering({"NodeNames": ["b"], "FailedNodes": {"a": "no"}})
-    answer = connected(server.url, node_cache_capable=True).filter(pod(), nodes())
-    assert asked(server.requests[0])["Nodes"] is None
-    assert asked(server.requests[0])["NodeNames"] == ["a", "b"]
+def test_node_cache_capable_extender_gets_names(serve_extender):
+    server = serve_extender({"NodeNames": ["b"], "FailedNodes": {"a": "no"}})
+    answer = connect_extender(server.url, node_cache_capable=True).filter(pod(), nodes())
+    assert question(server.requests[0])["Nodes"] is None
+    assert question(server.requests[0])["NodeNames"] == ["a", "b"]
     assert answer == FilterAnswer(("b",), {"a": "no"}, {}, described=False)
 
 
@@ -61,18 +61,18 @@ def test_an_extender_that_knows_nodes_gets_their_names(answering):
         pytest.param({"Nodes": {"items": []}, "Error": None, "FailedNodes": None}, (), id="fields that are null"),
     ],
 )
-def test_answers_of_filter_are_read_as_go_reads_them(answering, answer, kept):
-    assert connected(answering(answer).url).filter(pod(), nodes()).kept == kept
+def test_answers_of_filter_are_read_as_go_reads_them(serve_extender, answer, kept):
+    assert connect_extender(serve_extender(answer).url).filter(pod(), nodes()).kept == kept
 
 
-def test_an_extender_that_knows_nodes_may_send_them_whole_all_the_same(answering):
-    answer = connected(answering(whole("a")).url, node_cache_capable=True).filter(pod(), nodes())
+def test_node_cache_capable_extender_may_return_nodes(serve_extender):
+    answer = connect_extender(serve_extender(whole("a")).url, node_cache_capable=True).filter(pod(), nodes())
     assert (answer.kept, answer.described) == (("a",), True)
 
 
-def test_scores_come_as_a_list_of_hosts(answering):
-    server = answering([{"Host": "a", "Score": 3}, {"host": "b", "score": -4}, {"Host": "ghost"}])
-    assert connected(server.url).prioritize(pod(), nodes()) == [("a", 3), ("b", -4), ("ghost", 0)]
+def test_prioritize_reads_host_priorities(serve_extender):
+    server = serve_extender([{"Host": "a", "Score": 3}, {"host": "b", "score": -4}, {"Host": "ghost"}])
+    assert connect_extender(server.url).prioritize(pod(), nodes()) == [("a", 3), ("b", -4), ("ghost", 0)]
 
 
 FULL = (*AB, pod("x", on="a", metadata={"uid": "u-x"}), pod("y", on="a"))
@@ -82,22 +82,22 @@ def victims(made):
     return {"a": NodeVictims(tuple(made.pod_table.on(0)), 1)}
 
 
-def test_victims_are_sent_whole(answering):
+def test_preempt_sends_victims(serve_extender):
     made = cluster(*FULL)
-    server = answering({"NodeNameToMetaVictims": {"a": {"Pods": [{"UID": "u-x"}], "NumPDBViolations": 2}}})
-    answer = connected(server.url).preempt(pod("urgent"), victims(made), made.nodes)
-    body = asked(server.requests[0])
+    server = serve_extender({"NodeNameToMetaVictims": {"a": {"Pods": [{"UID": "u-x"}], "NumPDBViolations": 2}}})
+    answer = connect_extender(server.url).preempt(pod("urgent"), victims(made), made.nodes)
+    body = question(server.requests[0])
     assert [each["metadata"]["uid"] for each in body["NodeNameToVictims"]["a"]["Pods"]] == ["u-x", "default/y"]
     assert body["NodeNameToVictims"]["a"]["NumPDBViolations"] == 1
     assert body["NodeNameToMetaVictims"] is None
     assert [(each.key, answer["a"].violations) for each in answer["a"].pods] == [("default/x", 2)]
 
 
-def test_victims_are_sent_by_uid_to_an_extender_that_knows_them(answering):
+def test_preempt_sends_uids_to_node_cache_capable_extender(serve_extender):
     made = cluster(*FULL)
-    server = answering({})
-    assert connected(server.url, node_cache_capable=True).preempt(pod("urgent"), victims(made), made.nodes) == {}
-    body = asked(server.requests[0])
+    server = serve_extender({})
+    assert connect_extender(server.url, node_cache_capable=True).preempt(pod("urgent"), victims(made), made.nodes) == {}
+    body = question(server.requests[0])
     assert body["NodeNameToMetaVictims"] == {
         "a": {"Pods": [{"UID": "u-x"}, {"UID": "default/y"}], "NumPDBViolations": 1}
     }
@@ -153,18 +153,18 @@ def test_victims_are_sent_by_uid_to_an_extender_that_knows_them(answering):
         ),
     ],
 )
-def test_a_failing_filter_is_told_in_the_words_of_kube_scheduler(answering, answer, names_only, text):
-    server = answering(answer)
+def test_failing_filter_uses_kube_schedulers_words(serve_extender, answer, names_only, text):
+    server = serve_extender(answer)
     with pytest.raises(ExtenderError) as fault:
-        connected(server.url, node_cache_capable=names_only).filter(pod(), nodes())
+        connect_extender(server.url, node_cache_capable=names_only).filter(pod(), nodes())
     assert str(fault.value) == text.format(url=server.url)
     assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize("body", [b"{}", b'[{"Host": 1}]', b'[{"Score": 1.5}]', b'[{"Score": 9223372036854775808}]'])
-def test_nonsense_instead_of_scores_is_a_fault(answering, body):
+def test_malformed_scores_are_an_error(serve_extender, body):
     with pytest.raises(ExtenderError, match="gave an answer to prioritize that cannot be read"):
-        connected(answering(body).url).prioritize(pod(), nodes())
+        connect_extender(serve_extender(body).url).prioritize(pod(), nodes())
 
 
 @pytest.mark.parametrize(
@@ -179,11 +179,11 @@ def test_nonsense_instead_of_scores_is_a_fault(answering, body):
         pytest.param({"a": []}, "extender {url} gave an answer to preempt that cannot be read:", id="nonsense"),
     ],
 )
-def test_victims_that_are_not_there_are_a_fault(answering, victims_of, text):
+def test_unknown_victims_are_an_error(serve_extender, victims_of, text):
     made = cluster(*FULL)
-    server = answering({"NodeNameToMetaVictims": victims_of})
+    server = serve_extender({"NodeNameToMetaVictims": victims_of})
     with pytest.raises(ExtenderError) as fault:
-        connected(server.url).preempt(pod("urgent"), victims(made), made.nodes)
+        connect_extender(server.url).preempt(pod("urgent"), victims(made), made.nodes)
     assert str(fault.value).startswith(text.format(url=server.url))
 
 
@@ -202,8 +202,8 @@ def test_victims_that_are_not_there_are_a_fault(answering, victims_of, text):
         ),
     ],
 )
-def test_a_slow_extender_is_cut_off_when_its_time_is_over(answering, reply, text):
-    server = answering(reply)
+def test_slow_response_times_out(serve_extender, reply, text):
+    server = serve_extender(reply)
     (extender,) = webhooks.connect(
         [config.Extender(url_prefix=server.url, filter_verb="filter", http_timeout=calls_in(0.3))], "config.yaml"
     )
@@ -216,7 +216,7 @@ def calls_in(seconds):
     return config.Extender().http_timeout.__class__(int(seconds * 1_000_000_000))
 
 
-def test_headers_that_never_end_are_cut_off_as_well():
+def test_slow_headers_time_out():
     with closing(socket.create_server(("127.0.0.1", 0))) as listening:
         over = threading.Event()
 
@@ -242,11 +242,11 @@ def test_headers_that_never_end_are_cut_off_as_well():
         thread.join()
 
 
-def test_nobody_listens():
+def test_connection_refused():
     with closing(socket.create_server(("127.0.0.1", 0))) as gone:
         port = gone.getsockname()[1]
     with pytest.raises(ExtenderError) as fault:
-        connected(f"http://127.0.0.1:{port}").filter(pod(), nodes())
+        connect_extender(f"http://127.0.0.1:{port}").filter(pod(), nodes())
     refused = f'Post "http://127.0.0.1:{port}/filter": dial tcp 127.0.0.1:{port}: connect: connection refused'
     assert str(fault.value) == refused
 
@@ -262,21 +262,21 @@ def test_nobody_listens():
         ("http://127.0.0.1:1/a b\r\nX: y", "Post "),
     ],
 )
-def test_an_address_that_is_none_is_a_fault(url, text):
+def test_invalid_url_is_an_error(url, text):
     with pytest.raises(ExtenderError) as fault:
-        connected(url).filter(pod(), nodes())
+        connect_extender(url).filter(pod(), nodes())
     assert str(fault.value).startswith(text)
 
 
-def test_answers_have_a_bound(answering, monkeypatch):
+def test_oversized_answer_is_an_error(serve_extender, monkeypatch):
     monkeypatch.setattr(calls, "MOST_BYTES", 1 << 20)
     with pytest.raises(ExtenderError, match="the answer is longer than 1 MiB"):
-        connected(answering(b" " * (2 << 20)).url).filter(pod(), nodes())
+        connect_extender(serve_extender(b" " * (2 << 20)).url).filter(pod(), nodes())
 
 
-def test_a_user_in_the_address_is_sent_and_never_shown(answering):
-    server = answering(Reply({}, 401))
-    extender = connected(server.url.replace("//", "//me:secret@"))
+def test_url_user_is_sent_and_never_shown(serve_extender):
+    server = serve_extender(Reply({}, 401))
+    extender = connect_extender(server.url.replace("//", "//me:secret@"))
     assert extender.name == f"Extender:{server.url}"
     with pytest.raises(ExtenderError) as fault:
         extender.filter(pod(), nodes())
@@ -284,9 +284,9 @@ def test_a_user_in_the_address_is_sent_and_never_shown(answering):
     assert server.requests[0].header("Authorization") == "Basic bWU6c2VjcmV0"
 
 
-def test_the_same_question_is_put_once(answering):
-    server = answering(Reply({}, 500))
-    extender = connected(server.url)
+def test_repeated_question_is_cached(serve_extender):
+    server = serve_extender(Reply({}, 500))
+    extender = connect_extender(server.url)
     for _ in range(3):
         with pytest.raises(ExtenderError):
             extender.filter(pod(), nodes())
@@ -300,17 +300,17 @@ def pem(authority):
     return authority.cert_pem.bytes()
 
 
-def test_a_server_is_known_by_its_authority(answering, authority):
-    server = answering(whole("a"), tls=True)
+def test_server_is_verified_by_ca_data(serve_extender, authority):
+    server = serve_extender(whole("a"), tls=True)
     tls = config.ExtenderTLSConfig(ca_data=pem(authority))
-    assert connected(server.url, tls_config=tls).filter(pod(), nodes()).kept == ("a",)
+    assert connect_extender(server.url, tls_config=tls).filter(pod(), nodes()).kept == ("a",)
 
 
-def test_the_authority_may_be_in_a_file(answering, authority, tmp_path):
+def test_server_is_verified_by_ca_file(serve_extender, authority, tmp_path):
     (tmp_path / "ca.pem").write_bytes(pem(authority))
-    server = answering(whole("a"), tls=True)
+    server = serve_extender(whole("a"), tls=True)
     tls = config.ExtenderTLSConfig(ca_file=str(tmp_path / "ca.pem"))
-    assert connected(server.url, tls_config=tls).filter(pod(), nodes()).kept == ("a",)
+    assert connect_extender(server.url, tls_config=tls).filter(pod(), nodes()).kept == ("a",)
 
 
 @pytest.mark.parametrize(
@@ -320,32 +320,32 @@ def test_the_authority_may_be_in_a_file(answering, authority, tmp_path):
         pytest.param({"tls_config": config.ExtenderTLSConfig(insecure=True)}, id="insecure"),
     ],
 )
-def test_any_server_will_do_where_the_configuration_says_so(answering, given):
-    server = answering(whole("a"), tls=True, names=("elsewhere.example",))
-    assert connected(server.url, **given).filter(pod(), nodes()).kept == ("a",)
+def test_insecure_skips_verification(serve_extender, given):
+    server = serve_extender(whole("a"), tls=True, names=("elsewhere.example",))
+    assert connect_extender(server.url, **given).filter(pod(), nodes()).kept == ("a",)
 
 
-def test_a_stranger_is_not_asked(answering):
-    server = answering(whole("a"), tls=True)
+def test_unverified_server_is_an_error(serve_extender):
+    server = serve_extender(whole("a"), tls=True)
     with pytest.raises(ExtenderError, match="tls: failed to verify certificate"):
-        connected(server.url, tls_config=config.ExtenderTLSConfig()).filter(pod(), nodes())
+        connect_extender(server.url, tls_config=config.ExtenderTLSConfig()).filter(pod(), nodes())
     assert server.requests == []
 
 
-def test_a_server_is_known_by_the_name_that_the_configuration_gives(answering, authority):
-    server = answering(whole("a"), tls=True, names=("extender.example",))
+def test_server_name_overrides_the_host_name(serve_extender, authority):
+    server = serve_extender(whole("a"), tls=True, names=("extender.example",))
     tls = config.ExtenderTLSConfig(ca_data=pem(authority), server_name="extender.example")
-    assert connected(server.url, tls_config=tls).filter(pod(), nodes()).kept == ("a",)
+    assert connect_extender(server.url, tls_config=tls).filter(pod(), nodes()).kept == ("a",)
     with pytest.raises(ExtenderError, match="failed to verify certificate"):
-        connected(server.url, tls_config=config.ExtenderTLSConfig(ca_data=pem(authority))).filter(pod(), nodes())
+        connect_extender(server.url, tls_config=config.ExtenderTLSConfig(ca_data=pem(authority))).filter(pod(), nodes())
 
 
-def test_a_client_shows_its_certificate(answering, authority):
+def test_client_certificate(serve_extender, authority):
     mine = authority.issue_cert("me.example", common_name="me")
-    server = answering(whole("a"), tls=True)
+    server = serve_extender(whole("a"), tls=True)
     certificate = b"".join(blob.bytes() for blob in mine.cert_chain_pems)
     tls = config.ExtenderTLSConfig(ca_data=pem(authority), cert_data=certificate, key_data=mine.private_key_pem.bytes())
-    connected(server.url, tls_config=tls).filter(pod(), nodes())
+    connect_extender(server.url, tls_config=tls).filter(pod(), nodes())
     assert server.requests[0].certificate == "me"
 
 
@@ -366,21 +366,21 @@ def test_a_client_shows_its_certificate(answering, authority):
         ),
     ],
 )
-def test_settings_that_cannot_be_used_are_a_fault_of_the_configuration(tls, text):
+def test_unusable_tls_settings_are_configuration_errors(tls, text):
     with pytest.raises(ConfigError) as fault:
         webhooks.connect([settings("http://y"), settings("https://x", tls_config=tls)], "config.yaml")
     (problem,) = fault.value.problems
     assert (problem.source, problem.path, problem.message) == ("config.yaml", "extenders[1].tlsConfig", text)
 
 
-def test_an_extender_whose_name_was_found_too_late_is_not_asked(answering, monkeypatch):
+def test_slow_name_lookup_times_out(serve_extender, monkeypatch):
     found = socket.getaddrinfo
 
     def slowly(*given):
         threading.Event().wait(0.3)
         return found(*given)
 
-    server = answering(Reply(whole("a"), drip=0.1))
+    server = serve_extender(Reply(whole("a"), drip=0.1))
     monkeypatch.setattr(socket, "getaddrinfo", slowly)
     (extender,) = webhooks.connect(
         [config.Extender(url_prefix=server.url, filter_verb="filter", http_timeout=calls_in(0.1))], "config.yaml"

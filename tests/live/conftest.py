@@ -95,7 +95,7 @@ def kubeconfig(tmp_path) -> Callable[..., str]:
 def _control_plane():
     if shutil.which("go") is None:
         pytest.skip("the control plane is built with Go and Go is not here")
-    with control_planes.running() as started:
+    with control_planes.run_control_plane() as started:
         yield started
 
 

@@ -38,9 +38,9 @@ class Notebook(Api):
         self.made: list[Object] = []
 
     def create(self, obj: Object) -> Object:
-        stored = super().create(obj)
+        store_objects = super().create(obj)
         self.made.append(obj)
-        return stored
+        return store_objects
 
     def clear(self) -> None:
         """Delete what was made, the newest first; no namespace ever goes, because no controller empties it."""
@@ -95,7 +95,7 @@ class ControlPlane:
         return [one for one in entries if not user or one["user"]["username"] == user]
 
     @contextmanager
-    def granted(self, *roles: Object, user: str = "nobody") -> Iterator[None]:
+    def grant(self, *roles: Object, user: str = "nobody") -> Iterator[None]:
         """Give a user Roles or ClusterRoles, which takes effect before this goes on, and take them away again."""
         root, made = "/apis/rbac.authorization.k8s.io/v1", []
         rules = [
@@ -209,7 +209,7 @@ class ControlPlane:
 
 
 @contextmanager
-def running() -> Iterator[ControlPlane]:
+def run_control_plane() -> Iterator[ControlPlane]:
     """Start a control plane that is gone afterwards."""
     command = [KIT / "up", "--hold", "--audit", "--rbac-user", "nobody"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=ENVIRONMENT) as up:

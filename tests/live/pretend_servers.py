@@ -36,7 +36,7 @@ class PretendServer:
     def __init__(self, *objects: Object) -> None:
         self.objects: dict[str, Object] = {}
         self.events: list[Object] = []
-        self.asked: list[tuple[str, str, bool]] = []
+        self.requests: list[tuple[str, str, bool]] = []
         self.before: Hook = lambda method, path: None
         self._versions, self._uids = count(100), count(1)
         for obj in objects:
@@ -50,9 +50,9 @@ class PretendServer:
         before = self.objects.get(path)
         uid = before["metadata"]["uid"] if before else f"uid-{next(self._uids)}"
         metadata = {**obj["metadata"], "uid": uid}
-        stored = {**obj, "metadata": {**metadata, "resourceVersion": str(next(self._versions))}}
-        self.objects[path] = copy.deepcopy(stored)
-        return stored
+        store_objects = {**obj, "metadata": {**metadata, "resourceVersion": str(next(self._versions))}}
+        self.objects[path] = copy.deepcopy(store_objects)
+        return store_objects
 
     def change(self, path: str, change: Callable[[Object], None]) -> None:
         """Change an object in place."""
@@ -68,7 +68,7 @@ class PretendServer:
         metadata, kind = obj["metadata"], named(obj["kind"])
         return path_of(kind, f"{metadata['namespace']}/{metadata['name']}" if kind.namespaced else metadata["name"])
 
-    def listing(self) -> Listing:
+    def list_objects(self) -> Listing:
         """Return what a listing of all kinds would be."""
         pages = []
         for kind in KINDS:
@@ -82,10 +82,10 @@ class PretendServer:
 
     def get(self, path: str, query: Mapping[str, str] | None = None) -> Answer:
         self.before("GET", path)
-        self.asked.append(("GET", path, False))
+        self.requests.append(("GET", path, False))
         kind = next((each for each in KINDS if collection(each) == path), None)
         if kind is None:
-            return _answer(self._found(path))
+            return _answer(self._find(path))
         items = [obj for obj in self.objects.values() if obj["kind"] == kind.name]
         field, _, value = (query or {}).get("fieldSelector", "").partition("=")
         if field:
@@ -97,21 +97,21 @@ class PretendServer:
     ) -> Answer:
         dry = (query or {}).get("dryRun") == "All"
         self.before(f"{method} dry" if dry else method, path)
-        self.asked.append((method, path, dry))
+        self.requests.append((method, path, dry))
         kept = (self.objects, self.events) if dry else None
         if dry:
             self.objects, self.events = copy.deepcopy(kept)
         try:
-            return _answer(self._sent(method, path, msgspec.json.decode(msgspec.json.encode(body)), dry))
+            return _answer(self._send(method, path, msgspec.json.decode(msgspec.json.encode(body)), dry))
         finally:
             if kept is not None:
                 self.objects, self.events = kept
 
     def writes(self) -> list[str]:
         """What was sent that changes something, and that is no dry run."""
-        return [f"{method} {path}" for method, path, dry in self.asked if method != "GET" and not dry]
+        return [f"{method} {path}" for method, path, dry in self.requests if method != "GET" and not dry]
 
-    def _sent(self, method: str, path: str, body: Object, dry: bool) -> Object:
+    def _send(self, method: str, path: str, body: Object, dry: bool) -> Object:
         if path.endswith("/events"):
             self.events.append(body)
             return body
@@ -121,20 +121,20 @@ class PretendServer:
             name = f"{body['metadata']['generateName']}abcde"
             return self.put({**body, "metadata": {**body["metadata"], "name": name}})
         if method == "DELETE":
-            self._found(path)
+            self._find(path)
             self.delete(path)
             return {}
         whole, part = (path.removesuffix("/status"), "status") if path.endswith("/status") else (path, "")
-        stored = self._found(whole)
-        if body["metadata"].get("resourceVersion") != stored["metadata"]["resourceVersion"]:
+        store_objects = self._find(whole)
+        if body["metadata"].get("resourceVersion") != store_objects["metadata"]["resourceVersion"]:
             raise self._no(method, path, 409, "Conflict", "the object has been modified")
         if part:
-            kept = {key: value for key, value in stored.get("status", {}).items() if key in _KEPT}
-            return self.put({**stored, "status": {**kept, **body.get("status", {})}})
-        return self.put({**body, **({"status": stored["status"]} if "status" in stored else {})})
+            kept = {key: value for key, value in store_objects.get("status", {}).items() if key in _KEPT}
+            return self.put({**store_objects, "status": {**kept, **body.get("status", {})}})
+        return self.put({**body, **({"status": store_objects["status"]} if "status" in store_objects else {})})
 
     def _bind(self, path: str, body: Object) -> Object:
-        pod = self._found(path)
+        pod = self._find(path)
         for precondition in ("uid", "resourceVersion"):
             wanted = body["metadata"].get(precondition)
             if wanted and wanted != pod["metadata"][precondition]:
@@ -144,7 +144,7 @@ class PretendServer:
         self.change(path, lambda obj: obj["spec"].update(nodeName=body["target"]["name"]))
         return {"kind": "Status", "status": "Success"}
 
-    def _found(self, path: str) -> Object:
+    def _find(self, path: str) -> Object:
         if unquote(path) not in self.objects:
             raise self._no("GET", path, 404, "NotFound", f"{path} not found")
         return self.objects[unquote(path)]

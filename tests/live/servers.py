@@ -237,7 +237,7 @@ class FakeProxy(socketserver.ThreadingTCPServer):
 
 
 @contextmanager
-def proxying() -> Iterator[FakeProxy]:
+def start_proxy() -> Iterator[FakeProxy]:
     """Run a proxy."""
     with FakeProxy() as proxy:
         threading.Thread(target=proxy.serve_forever, args=(0.01,), daemon=True).start()

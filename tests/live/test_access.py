@@ -14,10 +14,10 @@ from kubernetes.config import incluster_config
 from schedctl.errors import ClusterError, UsageError
 from schedctl.live.connections import Connection
 from schedctl.live.kubeconfigs import Access
-from tests.live.servers import Cluster, Reply, proxying, status
+from tests.live.servers import Cluster, Reply, start_proxy, status
 
 
-def asked(server, access):
+def requests_of(server, access):
     """The last of the requests that a server gets when its version is read."""
     Connection.open(access).get("/version")
     return server.requests[-1]
@@ -43,7 +43,7 @@ def runs(tmp_path):
 
 def test_a_token(serve, kubeconfig):
     server = serve(Cluster())
-    request = asked(server, Access(kubeconfig=kubeconfig(server.url, user={"token": "t0k"})))
+    request = requests_of(server, Access(kubeconfig=kubeconfig(server.url, user={"token": "t0k"})))
     assert request.header("Authorization") == "Bearer t0k"
     assert request.header("Accept") == "application/json"
     assert request.header("User-Agent").startswith("schedctl/")
@@ -53,10 +53,10 @@ def test_a_token_file_is_relative_to_the_kubeconfig_and_wins_over_a_token(serve,
     server = serve(Cluster())
     (tmp_path / "token").write_text("from-a-file\n")
     path = kubeconfig(server.url, user={"tokenFile": "token", "token": "written"})
-    assert asked(server, Access(kubeconfig=path)).header("Authorization") == "Bearer from-a-file"
+    assert requests_of(server, Access(kubeconfig=path)).header("Authorization") == "Bearer from-a-file"
 
 
-def test_a_token_file_is_read_anew_when_the_token_is_no_longer_accepted(serve, kubeconfig, tmp_path):
+def test_token_file_is_reread_after_a_401(serve, kubeconfig, tmp_path):
     def answer(request):
         if request.header("Authorization") == "Bearer new":
             return Reply({})
@@ -65,14 +65,17 @@ def test_a_token_file_is_read_anew_when_the_token_is_no_longer_accepted(serve, k
 
     server = serve(answer)
     (tmp_path / "token").write_text("old")
-    asked(server, Access(kubeconfig=kubeconfig(server.url, user={"tokenFile": "token"})))
+    requests_of(server, Access(kubeconfig=kubeconfig(server.url, user={"tokenFile": "token"})))
     assert [request.header("Authorization") for request in server.requests] == ["Bearer old", "Bearer new"]
 
 
-def test_a_name_and_a_password(serve, kubeconfig):
+def test_basic_authentication(serve, kubeconfig):
     server = serve(Cluster())
     path = kubeconfig(server.url, user={"username": "me", "password": "pass"})
-    assert asked(server, Access(kubeconfig=path)).header("Authorization") == f"Basic {b64encode(b'me:pass').decode()}"
+    assert (
+        requests_of(server, Access(kubeconfig=path)).header("Authorization")
+        == f"Basic {b64encode(b'me:pass').decode()}"
+    )
 
 
 @pytest.mark.parametrize("where", ["data", "files"])
@@ -94,31 +97,31 @@ def test_a_client_certificate(serve, kubeconfig, authority, tmp_path, where):
         fields = {key: f"certs/{key}" for key in parts}
     user = {key: value for key, value in fields.items() if key.startswith("client")}
     cluster = {key: value for key, value in fields.items() if key.startswith("certificate")}
-    assert asked(server, Access(kubeconfig=kubeconfig(server.url, user=user, **cluster))).certificate == "me"
+    assert requests_of(server, Access(kubeconfig=kubeconfig(server.url, user=user, **cluster))).certificate == "me"
 
 
-def test_a_certificate_for_another_name_is_taken_by_tls_server_name(serve, kubeconfig, authority):
+def test_tls_server_name_overrides_the_host_name(serve, kubeconfig, authority):
     server = serve(Cluster(), tls=True, names=("kubernetes.default",))
     trust = {"certificate_authority_data": b64encode(authority.cert_pem.bytes()).decode()}
     with pytest.raises(ClusterError, match="is for another name"):
-        asked(server, Access(kubeconfig=kubeconfig(server.url, **trust)))
+        requests_of(server, Access(kubeconfig=kubeconfig(server.url, **trust)))
     path = kubeconfig(server.url, **trust, tls_server_name="kubernetes.default")
-    assert asked(server, Access(kubeconfig=path)).path == "/version"
+    assert requests_of(server, Access(kubeconfig=path)).path == "/version"
 
 
-def test_an_unknown_authority_is_not_trusted_unless_the_kubeconfig_says_so(serve, kubeconfig):
+def test_unknown_authority_is_rejected_unless_insecure_skip_tls_verify(serve, kubeconfig):
     server = serve(Cluster(), tls=True)
     with pytest.raises(ClusterError, match="signed by somebody we do not know"):
-        asked(server, Access(kubeconfig=kubeconfig(server.url)))
+        requests_of(server, Access(kubeconfig=kubeconfig(server.url)))
     assert server.requests == []
     path = kubeconfig(server.url, insecure_skip_tls_verify=True)
-    assert asked(server, Access(kubeconfig=path)).path == "/version"
+    assert requests_of(server, Access(kubeconfig=path)).path == "/version"
 
 
 def test_impersonation_by_flags_sends_a_header_for_each_group(serve, kubeconfig):
     server = serve(Cluster())
     path = kubeconfig(server.url, user={"as": "somebody", "as-groups": ["x"]})
-    request = asked(server, Access(kubeconfig=path, user="jane", groups=("dev", "ops, all")))
+    request = requests_of(server, Access(kubeconfig=path, user="jane", groups=("dev", "ops, all")))
     assert request.header("Impersonate-User") == "jane"
     assert request.all("Impersonate-Group") == ["dev", "ops, all"]
 
@@ -126,45 +129,51 @@ def test_impersonation_by_flags_sends_a_header_for_each_group(serve, kubeconfig)
 def test_impersonation_by_the_kubeconfig(serve, kubeconfig):
     server = serve(Cluster())
     user = {"as": "jürgen", "as-groups": ["dev"], "as-uid": "7", "as-user-extra": {"Reason/x": ["a", "b"]}}
-    request = asked(server, Access(kubeconfig=kubeconfig(server.url, user=user)))
+    request = requests_of(server, Access(kubeconfig=kubeconfig(server.url, user=user)))
     assert request.header("Impersonate-User").encode("latin-1").decode() == "jürgen"
     assert request.all("Impersonate-Group") == ["dev"]
     assert request.header("Impersonate-Uid") == "7"
     assert request.all("Impersonate-Extra-reason%2fx") == ["a", "b"]
 
 
-def test_groups_are_not_impersonated_without_a_user(kubeconfig):
+def test_impersonating_groups_requires_a_user(kubeconfig):
     with pytest.raises(UsageError, match="together with a user"):
         Connection.open(Access(kubeconfig=kubeconfig("http://x"), groups=("dev",)))
 
 
-def test_a_plugin_gives_a_token(serve, kubeconfig, tmp_path):
+def test_credential_plugin_returns_a_token(serve, kubeconfig, tmp_path):
     server = serve(Cluster())
     user = plugin(tmp_path, {"token": "t-RUN"}, env=[{"name": "A", "value": "b"}])
-    assert asked(server, Access(kubeconfig=kubeconfig(server.url, user=user))).header("Authorization") == "Bearer t-1"
+    assert (
+        requests_of(server, Access(kubeconfig=kubeconfig(server.url, user=user))).header("Authorization")
+        == "Bearer t-1"
+    )
     assert runs(tmp_path)[0]["spec"] == {"interactive": False}
 
 
-def test_a_plugin_is_asked_again_when_its_token_is_no_longer_accepted(serve, kubeconfig, tmp_path):
+def test_credential_plugin_runs_again_after_a_401(serve, kubeconfig, tmp_path):
     server = serve(lambda r: Reply({}) if r.header("Authorization") == "Bearer t-2" else status(401, "Unauthorized"))
-    asked(server, Access(kubeconfig=kubeconfig(server.url, user=plugin(tmp_path, {"token": "t-RUN"}))))
+    requests_of(server, Access(kubeconfig=kubeconfig(server.url, user=plugin(tmp_path, {"token": "t-RUN"}))))
     assert len(runs(tmp_path)) == 2
 
 
-def test_a_plugin_is_asked_again_once_and_not_for_ever(serve, kubeconfig, tmp_path):
+def test_credential_plugin_runs_again_only_once(serve, kubeconfig, tmp_path):
     server = serve(lambda request: status(401, "Unauthorized"))
     with pytest.raises(ClusterError, match=r"credentials are not accepted \(401\)"):
-        asked(server, Access(kubeconfig=kubeconfig(server.url, user=plugin(tmp_path, {"token": "t"}))))
+        requests_of(server, Access(kubeconfig=kubeconfig(server.url, user=plugin(tmp_path, {"token": "t"}))))
     assert len(server.requests) == 2
 
 
-def test_a_plugin_is_asked_again_when_its_token_has_expired(serve, kubeconfig, tmp_path):
+def test_credential_plugin_runs_again_when_its_token_expires(serve, kubeconfig, tmp_path):
     server = serve(Cluster())
     user = plugin(tmp_path, {"token": "t-RUN", "expirationTimestamp": "2020-01-01T00:00:00Z"})
-    assert asked(server, Access(kubeconfig=kubeconfig(server.url, user=user))).header("Authorization") == "Bearer t-2"
+    assert (
+        requests_of(server, Access(kubeconfig=kubeconfig(server.url, user=user))).header("Authorization")
+        == "Bearer t-2"
+    )
 
 
-def test_a_plugin_gives_a_certificate_and_may_know_the_cluster(serve, kubeconfig, authority, tmp_path):
+def test_credential_plugin_returns_a_certificate_and_sees_cluster_info(serve, kubeconfig, authority, tmp_path):
     server = serve(Cluster(), tls=True)
     mine = authority.issue_cert("me@example.com", common_name="me")
     credentials = {
@@ -176,7 +185,7 @@ def test_a_plugin_gives_a_certificate_and_may_know_the_cluster(serve, kubeconfig
     extension = {"name": "client.authentication.k8s.io/exec", "extension": {"audience": "x"}}
     user = plugin(tmp_path, credentials, provideClusterInfo=True)
     path = kubeconfig(server.url, user=user, certificate_authority_data=trust, extensions=[extension])
-    request = asked(server, Access(kubeconfig=path))
+    request = requests_of(server, Access(kubeconfig=path))
     assert (request.certificate, request.header("Authorization")) == ("me", "Bearer t")
     told = runs(tmp_path)[0]["spec"]["cluster"]
     assert told == {"server": server.url, "certificate-authority-data": trust, "config": {"audience": "x"}}
@@ -209,14 +218,14 @@ def test_a_plugin_gives_a_certificate_and_may_know_the_cluster(serve, kubeconfig
         ),
     ],
 )
-def test_a_plugin_that(kubeconfig, tmp_path, status, fields, message, hint):
+def test_failing_credential_plugin(kubeconfig, tmp_path, status, fields, message, hint):
     with pytest.raises(ClusterError) as raised:
         Connection.open(Access(kubeconfig=kubeconfig("http://x", user=plugin(tmp_path, status, **fields))))
     assert message in str(raised.value)
     assert hint in raised.value.hint
 
 
-def test_a_plugin_that_fails_is_run_once_for_all_that_wait_for_it(serve, kubeconfig, tmp_path):
+def test_failing_credential_plugin_runs_once_for_concurrent_requests(serve, kubeconfig, tmp_path):
     server = serve(lambda request: status(401, "Unauthorized"))
     user = plugin(tmp_path, {"token": "t"})
     connection = Connection.open(Access(kubeconfig=kubeconfig(server.url, user=user)))
@@ -255,7 +264,7 @@ def test_a_plugin_that_fails_is_run_once_for_all_that_wait_for_it(serve, kubecon
     ],
     ids=str,
 )
-def test_a_field_of_a_user_that_holds_something_else_is_named(kubeconfig, fields, at):
+def test_user_field_of_the_wrong_type_is_named(kubeconfig, fields, at):
     with pytest.raises(ClusterError) as raised:
         Connection.open(Access(kubeconfig=kubeconfig("http://x", user=fields)))
     assert at in str(raised.value)
@@ -271,7 +280,7 @@ def test_a_field_of_a_user_that_holds_something_else_is_named(kubeconfig, fields
     ],
     ids=str,
 )
-def test_a_variable_of_a_plugin_that_holds_something_else_is_named(kubeconfig, tmp_path, env, at):
+def test_plugin_env_of_the_wrong_type_is_named(kubeconfig, tmp_path, env, at):
     user = plugin(tmp_path, {"token": "t"}, env=env)
     with pytest.raises(ClusterError) as raised:
         Connection.open(Access(kubeconfig=kubeconfig("http://x", user=user)))
@@ -279,13 +288,13 @@ def test_a_variable_of_a_plugin_that_holds_something_else_is_named(kubeconfig, t
 
 
 @pytest.mark.parametrize("fields", [{"extensions": True}, {"disable_compression": "yes"}, {"proxy_url": True}], ids=str)
-def test_a_field_of_a_cluster_that_holds_something_else_is_named(kubeconfig, fields):
+def test_cluster_field_of_the_wrong_type_is_named(kubeconfig, fields):
     (key,) = (each.replace("_", "-") for each in fields)
     with pytest.raises(ClusterError, match=f'cluster "here": {key}: expected'):
         Connection.open(Access(kubeconfig=kubeconfig("http://x", **fields)))
 
 
-def test_a_plugin_that_answers_with_brackets_only(kubeconfig, tmp_path):
+def test_credential_plugin_that_prints_deeply_nested_json(kubeconfig, tmp_path):
     user = plugin(tmp_path, {"token": "t"})
     script = Path(user["exec"]["command"])
     script.write_text(f"#!{sys.executable}\nprint('[' * 100_000)\n")
@@ -293,7 +302,7 @@ def test_a_plugin_that_answers_with_brackets_only(kubeconfig, tmp_path):
         Connection.open(Access(kubeconfig=kubeconfig("http://x", user=user)))
 
 
-def test_what_a_plugin_prints_is_never_shown(kubeconfig, tmp_path):
+def test_output_of_a_credential_plugin_is_never_shown(kubeconfig, tmp_path):
     user = plugin(tmp_path, {"token": "s3cret", "expirationTimestamp": "soon"})
     script = Path(user["exec"]["command"])
     script.write_text(script.read_text().replace('"kind"', '"sort"'))
@@ -303,54 +312,54 @@ def test_what_a_plugin_prints_is_never_shown(kubeconfig, tmp_path):
 
 
 @pytest.mark.parametrize("scheme", ["http", "socks5", "socks5h"])
-def test_a_proxy_of_the_kubeconfig_is_used_for_every_host(serve, kubeconfig, authority, monkeypatch, scheme):
+def test_proxy_url_applies_to_every_host(serve, kubeconfig, authority, monkeypatch, scheme):
     monkeypatch.setenv("NO_PROXY", "*")
     server = serve(Cluster(), tls=True, names=("api.example",))
     trust = b64encode(authority.cert_pem.bytes()).decode()
-    with proxying() as proxy:
+    with start_proxy() as proxy:
         url = f"https://api.example:{server.port}"
         named = f"{scheme}://127.0.0.1:{proxy.port}"
-        asked(server, Access(kubeconfig=kubeconfig(url, certificate_authority_data=trust, proxy_url=named)))
+        requests_of(server, Access(kubeconfig=kubeconfig(url, certificate_authority_data=trust, proxy_url=named)))
     assert proxy.hosts == ["api.example"]
 
 
-def test_a_proxy_may_want_a_name_and_a_password(serve, kubeconfig, authority):
+def test_proxy_with_basic_authentication(serve, kubeconfig, authority):
     server = serve(Cluster(), tls=True, names=("api.example",))
     trust = b64encode(authority.cert_pem.bytes()).decode()
-    with proxying() as proxy:
+    with start_proxy() as proxy:
         named = f"http://me:p%40ss@127.0.0.1:{proxy.port}"
         path = kubeconfig(f"https://api.example:{server.port}", certificate_authority_data=trust, proxy_url=named)
-        asked(server, Access(kubeconfig=path))
+        requests_of(server, Access(kubeconfig=path))
     basic = b64encode(b"me:p@ss").decode()
     assert f"proxy-authorization: basic {basic}".lower() in [line.lower() for line in proxy.heads[0]]
 
 
-def test_a_proxy_of_the_environment_is_used_but_for_this_machine_and_what_no_proxy_says(
-    serve, kubeconfig, authority, monkeypatch
-):
+def test_environment_proxy_skips_localhost_and_no_proxy(serve, kubeconfig, authority, monkeypatch):
     server = serve(Cluster(), tls=True, names=("api.example", "127.0.0.1"))
     trust = b64encode(authority.cert_pem.bytes()).decode()
-    with proxying() as proxy:
+    with start_proxy() as proxy:
         monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{proxy.port}")
         url = f"https://api.example:{server.port}"
-        asked(server, Access(kubeconfig=kubeconfig(url, certificate_authority_data=trust)))
-        asked(server, Access(kubeconfig=kubeconfig(server.url, certificate_authority_data=trust)))
+        requests_of(server, Access(kubeconfig=kubeconfig(url, certificate_authority_data=trust)))
+        requests_of(server, Access(kubeconfig=kubeconfig(server.url, certificate_authority_data=trust)))
         monkeypatch.setenv("NO_PROXY", ".example")
         with pytest.raises(ClusterError, match=r"api\.example"):
-            asked(server, Access(kubeconfig=kubeconfig(url, certificate_authority_data=trust)))
+            requests_of(server, Access(kubeconfig=kubeconfig(url, certificate_authority_data=trust)))
     assert proxy.hosts == ["api.example"]
 
 
-def test_no_gzip_where_the_kubeconfig_does_not_want_any(serve, kubeconfig):
+def test_disable_compression_turns_gzip_off(serve, kubeconfig):
     server = serve(Cluster())
     path = kubeconfig(server.url, disable_compression=True)
-    assert asked(server, Access(kubeconfig=path)).header("Accept-Encoding") in ("", "identity")
+    assert requests_of(server, Access(kubeconfig=path)).header("Accept-Encoding") in ("", "identity")
 
 
 def test_a_server_may_have_a_path_and_no_scheme(serve, kubeconfig):
     server = serve(lambda request: Reply({}))
     address = server.url.removeprefix("http://")
-    assert asked(server, Access(kubeconfig=kubeconfig(f"{address}/clusters/c-1/"))).path == "/clusters/c-1/version"
+    assert (
+        requests_of(server, Access(kubeconfig=kubeconfig(f"{address}/clusters/c-1/"))).path == "/clusters/c-1/version"
+    )
 
 
 def test_the_first_of_several_kubeconfigs_decides(serve, kubeconfig, tmp_path, monkeypatch):
@@ -369,19 +378,19 @@ def test_the_first_of_several_kubeconfigs_decides(serve, kubeconfig, tmp_path, m
 
     connection = Connection.open(Access())
     assert (connection.name, connection.namespace) == ("context test", "default")
-    assert asked(near, Access()).header("Authorization") == "Bearer first"
+    assert requests_of(near, Access()).header("Authorization") == "Bearer first"
     other = Connection.open(Access(context="other"))
     assert (other.name, other.namespace) == ("context other", "shop")
-    assert asked(far, Access(context="other")).header("Authorization") == "Bearer first"
+    assert requests_of(far, Access(context="other")).header("Authorization") == "Bearer first"
 
 
-def test_the_usual_kubeconfig_is_found_in_the_home_folder(serve, kubeconfig):
+def test_default_kubeconfig_is_in_the_home_folder(serve, kubeconfig):
     server = serve(Cluster())
     kubeconfig(server.url, name="home/.kube/config")
-    assert asked(server, Access()).path == "/version"
+    assert requests_of(server, Access()).path == "/version"
 
 
-def test_a_pod_uses_its_account(serve, authority, tmp_path, monkeypatch):
+def test_in_cluster_service_account(serve, authority, tmp_path, monkeypatch):
     server = serve(Cluster(), tls=True)
     account = tmp_path / "serviceaccount"
     account.mkdir()
@@ -487,7 +496,7 @@ def test_a_kubeconfig_with(tmp_path, text, access, message, hint):
     assert hint in raised.value.hint
 
 
-def test_without_a_kubeconfig_it_is_said_where_it_was_looked_for(tmp_path, monkeypatch):
+def test_missing_kubeconfig_names_the_searched_paths(tmp_path, monkeypatch):
     with pytest.raises(ClusterError, match=r"there is no kubeconfig in .*home/\.kube/config") as raised:
         Connection.open(Access())
     assert "`-f FILE`" in raised.value.hint
@@ -499,7 +508,7 @@ def test_without_a_kubeconfig_it_is_said_where_it_was_looked_for(tmp_path, monke
 
 
 @pytest.mark.parametrize("key", ["client-certificate", "client-key"])
-def test_a_file_that_is_not_there_is_named(kubeconfig, tmp_path, key):
+def test_missing_certificate_file_is_named(kubeconfig, tmp_path, key):
     path = kubeconfig("https://127.0.0.1:1", user={key: "lost.pem"})
     with pytest.raises(ClusterError, match=f"lost.pem, its {key}, cannot be read: no such file or directory"):
         Connection.open(Access(kubeconfig=path))

@@ -85,7 +85,7 @@ def command(schedctl, control_plane, tmp_path):
     return run
 
 
-def decided(connection: Connection, key: str, *, kinds=("Pod", "Node")) -> tuple[BindPlan, ObservedState]:
+def plan_bind(connection: Connection, key: str, *, kinds=("Pod", "Node")) -> tuple[BindPlan, ObservedState]:
     """A decision about a pod, made on what the API server lists."""
     listed = listing.read(connection, [named(kind) for kind in kinds])
     manifests = sources.load_listed(connection.name, (page.body for page in listed.pages))
@@ -126,36 +126,36 @@ def events_of(api: Api, namespace: str) -> list[Object]:
 # -- one bind ---------------------------------------------------------------------
 
 
-def test_a_pod_is_bound_and_an_event_says_so(api, command, namespace):
-    ended = command(f"{namespace}/web", "--execute", "--yes")
-    assert (ended.code, ended.err) == (0, "")
-    stored = api.get(pod(namespace, "web"))
-    assert stored["spec"]["nodeName"] == "node-1"
+def test_bind_binds_the_pod_and_records_an_event(api, command, namespace):
+    result = command(f"{namespace}/web", "--execute", "--yes")
+    assert (result.code, result.err) == (0, "")
+    store_objects = api.get(pod(namespace, "web"))
+    assert store_objects["spec"]["nodeName"] == "node-1"
     (event,) = events_of(api, namespace)
     assert event["note"] == f"Successfully assigned {namespace}/web to node-1"
     assert (event["reason"], event["action"], event["type"]) == ("Scheduled", "Binding", "Normal")
-    assert event["regarding"]["uid"] == stored["metadata"]["uid"]
+    assert event["regarding"]["uid"] == store_objects["metadata"]["uid"]
 
 
-def test_without_execute_and_with_a_dry_run_no_request_changes_anything(api, command, namespace, control_plane):
+def test_no_write_without_execute_or_with_dry_run(api, command, namespace, control_plane):
     seen = len(control_plane.audit())
     assert command(f"{namespace}/web").code == 0
     assert command(f"{namespace}/web", "--dry-run=server").code == 0
-    asked = [one for one in control_plane.audit()[seen:] if namespace in one["requestURI"]]
-    changing = [one for one in asked if one["verb"] not in ("get", "list", "watch")]
+    requests = [one for one in control_plane.audit()[seen:] if namespace in one["requestURI"]]
+    changing = [one for one in requests if one["verb"] not in ("get", "list", "watch")]
     assert [one["objectRef"].get("subresource", "") for one in changing] == ["binding", ""]
     assert all("dryRun=All" in one["requestURI"] for one in changing)
     assert "nodeName" not in api.get(pod(namespace, "web"))["spec"]
     assert events_of(api, namespace) == []
 
 
-def test_a_stale_version_and_a_wrong_uid_are_refused_by_the_server_itself(api, namespace):
-    stored = api.get(pod(namespace, "web"))
+def test_api_server_refuses_stale_resource_version_and_wrong_uid(api, namespace):
+    store_objects = api.get(pod(namespace, "web"))
     for wrong in ({"resourceVersion": "1"}, {"uid": "00000000-0000-0000-0000-000000000000"}):
         body = {
             "apiVersion": "v1",
             "kind": "Binding",
-            "metadata": {"name": "web", "namespace": namespace, "uid": stored["metadata"]["uid"], **wrong},
+            "metadata": {"name": "web", "namespace": namespace, "uid": store_objects["metadata"]["uid"], **wrong},
             "target": {"kind": "Node", "name": "node-1"},
         }
         with pytest.raises(Refused, match="Precondition failed"):
@@ -178,32 +178,32 @@ GRANTS = {
 
 
 @pytest.mark.parametrize("grant", GRANTS)
-def test_a_missing_right_is_named(api, command, namespace, control_plane, grant):
+def test_missing_permission_is_named(api, command, namespace, control_plane, grant):
     more, rule = GRANTS[grant]
     everything = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list"]}
     role = {**READER, "rules": [everything, *more]}
-    with control_plane.granted(role):
-        ended = command(f"{namespace}/web", "--execute", "--yes", kubeconfig=control_plane.nobody)
-    said = ended.out + ended.err
+    with control_plane.grant(role):
+        result = command(f"{namespace}/web", "--execute", "--yes", kubeconfig=control_plane.nobody)
+    said = result.out + result.err
     assert rule in said
     assert "403" in said
     bound = api.get(pod(namespace, "web"))["spec"].get("nodeName", "")
-    assert (ended.code, bound) == ((0, "node-1") if more else (4, ""))
+    assert (result.code, bound) == ((0, "node-1") if more else (4, ""))
 
 
-def test_the_roles_that_ship_are_enough(api, command, namespace, control_plane):
+def test_shipped_roles_are_sufficient(api, command, namespace, control_plane):
     documents = yaml.safe_load_all((KIT.parents[1] / "deploy/clusterrole.yaml").read_text())
     roles = [each for each in documents if each["metadata"]["name"] in ("schedctl-reader", "schedctl-binder")]
-    with control_plane.granted(*roles):
-        ended = command(f"{namespace}/web", "--execute", "--yes", kubeconfig=control_plane.nobody)
-    assert (ended.code, ended.err) == (0, "")
+    with control_plane.grant(*roles):
+        result = command(f"{namespace}/web", "--execute", "--yes", kubeconfig=control_plane.nobody)
+    assert (result.code, result.err) == (0, "")
     assert api.get(pod(namespace, "web"))["spec"]["nodeName"] == "node-1"
     assert len(events_of(api, namespace)) == 1
 
 
-def test_two_binds_of_one_decision_end_in_one(api, namespace, control_plane):
+def test_two_concurrent_binds_bind_once(api, namespace, control_plane):
     connection = Connection.open(Access(kubeconfig=str(control_plane.kubeconfig)))
-    plan, observed = decided(connection, f"{namespace}/web")
+    plan, observed = plan_bind(connection, f"{namespace}/web")
     outcomes: Counter[str] = Counter()
 
     def try_it() -> None:
@@ -242,16 +242,16 @@ class Race:
         return pod(self.namespace, f"{self.name}-old", self.name)
 
     def on_pod(self, change: Callable[[Object], None]) -> None:
-        self._changed(self.pod, change)
+        self._patch(self.pod, change)
 
     def on_node(self, change: Callable[[Object], None], part: str = "") -> None:
-        self._changed(node(self.name), change, part)
+        self._patch(node(self.name), change, part)
 
-    def _changed(self, obj: Object, change: Callable[[Object], None], part: str = "") -> None:
-        stored = self.api.get(obj)
-        change(stored)
+    def _patch(self, obj: Object, change: Callable[[Object], None], part: str = "") -> None:
+        store_objects = self.api.get(obj)
+        change(store_objects)
         kind = obj["kind"]
-        self.api.request("PUT", _path(kind, obj, part), {"apiVersion": "v1", "kind": kind, **stored})
+        self.api.request("PUT", _path(kind, obj, part), {"apiVersion": "v1", "kind": kind, **store_objects})
 
 
 def _path(kind: str, obj: Object, part: str = "") -> str:
@@ -323,7 +323,7 @@ def _run(race: Race, connection: Connection, forced: Any) -> str:
     for obj in (node(race.name), race.neighbour, race.pod):
         race.api.create(obj)
     try:
-        plan, observed = decided(connection, f"{race.namespace}/{race.name}")
+        plan, observed = plan_bind(connection, f"{race.namespace}/{race.name}")
         assert plan.node == race.name
         given = Interrupted(connection, part.format(race.name), lambda: move(race)) if move else connection
         try:
@@ -350,7 +350,7 @@ def _run(race: Race, connection: Connection, forced: Any) -> str:
         race.api.delete(node(race.name))
 
 
-def test_no_lost_race_is_a_wrong_bind(control_plane, namespace):
+def test_lost_races_never_bind_wrongly(control_plane, namespace):
     """500 times something happens between the decision and the bind, or, one time in five, nothing does."""
     draw = random.Random(7)
     races = [(number, draw.choice(FORCED) if draw.random() < 0.8 else None) for number in range(RACES)]
@@ -376,12 +376,12 @@ def test_no_lost_race_is_a_wrong_bind(control_plane, namespace):
 @pytest.mark.parametrize(
     ("move", "words"), [(_cordon, "spec.unschedulable"), (_land, "came onto the node"), (_shrink, "status.allocatable")]
 )
-def test_what_moves_in_the_one_moment_that_cannot_be_closed_is_told(control_plane, namespace, move, words):
+def test_changes_between_the_last_read_and_the_bind_are_reported(control_plane, namespace, move, words):
     race = Race(control_plane.api, namespace, "late")
     for obj in (node(race.name), race.neighbour, race.pod):
         control_plane.api.create(obj)
     connection = Connection.open(Access(kubeconfig=str(control_plane.kubeconfig)))
-    plan, observed = decided(connection, f"{namespace}/late")
+    plan, observed = plan_bind(connection, f"{namespace}/late")
     bound = bind(Interrupted(connection, BINDING, lambda: move(race)), plan, observed)
     assert any(words in each for each in bound.moved)
     control_plane.api.delete(pod(namespace, "late-new"))
@@ -391,7 +391,7 @@ def test_what_moves_in_the_one_moment_that_cannot_be_closed_is_told(control_plan
 
 
 @pytest.fixture(scope="module")
-def controlled() -> Iterator[Api]:
+def run_controllers() -> Iterator[Api]:
     """A control plane with its controllers and its kube-scheduler, and a node with devices."""
     command = [KIT / "up", "--hold", "--with-controllers", "--with-scheduler"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as up:
@@ -523,11 +523,11 @@ def _until(holds: Callable[[], bool], seconds: float = 30.0) -> None:
         time.sleep(0.1)
 
 
-def _written(api: Api, name: str) -> Object:
+def _writes_of(api: Api, name: str) -> Object:
     """What became of the objects of one name, without what differs between any two objects."""
     found = {}
-    extended = api.get(_pods(name, "")[1])
-    told = extended["status"].get("extendedResourceClaimStatus", {})
+    with_extended_resources = api.get(_pods(name, "")[1])
+    told = with_extended_resources["status"].get("extendedResourceClaimStatus", {})
     special = told.get("resourceClaimName", "")
     objects = {
         "volume": api.get(_storage(name)[0]),
@@ -539,7 +539,7 @@ def _written(api: Api, name: str) -> Object:
         "conditions": [api.get(each)["status"].get("conditions") for each in _pods(name, "")],
     }
     text = json.dumps(objects)
-    for obj in (objects["volume"], objects["claim"], objects["devices"], objects["extended"], extended):
+    for obj in (objects["volume"], objects["claim"], objects["devices"], objects["extended"], with_extended_resources):
         text = text.replace(obj["metadata"]["uid"], "uid") if obj else text
     text = text.replace(api.get(_pods(name, "")[0])["metadata"]["uid"], "uid")
     text = re.sub(rf"(ext-{name}-extended-resources-)[a-z0-9]{{5}}", r"\1xxxxx", text).replace(f"-{name}", "-name")
@@ -554,9 +554,9 @@ def _written(api: Api, name: str) -> Object:
 
 
 @pytest.fixture
-def bind_there(schedctl, controlled, tmp_path):
+def bind_there(schedctl, run_controllers, tmp_path):
     (tmp_path / "scheduler.yaml").write_text(HEADER + PROFILE)
-    given = ("--scheduler-config", str(tmp_path / "scheduler.yaml"), "--kubeconfig", controlled.kubeconfig)
+    given = ("--scheduler-config", str(tmp_path / "scheduler.yaml"), "--kubeconfig", run_controllers.kubeconfig)
 
     def run(*arguments: str):
         return schedctl("bind", *arguments, *map(str, given))
@@ -564,60 +564,62 @@ def bind_there(schedctl, controlled, tmp_path):
     return run
 
 
-def test_volumes_and_devices_are_written_as_kube_scheduler_writes_them(controlled, bind_there):
-    _make(controlled, "theirs", "default-scheduler")
+def test_prebind_writes_equal_kube_schedulers(run_controllers, bind_there):
+    _make(run_controllers, "theirs", "default-scheduler")
     pods = _pods("theirs", "")
-    _until(lambda: all(controlled.get(each)["spec"].get("nodeName") for each in pods))
-    _make(controlled, "ours", "ours")
+    _until(lambda: all(run_controllers.get(each)["spec"].get("nodeName") for each in pods))
+    _make(run_controllers, "ours", "ours")
     for each in _pods("ours", ""):
-        ended = bind_there(f"default/{each['metadata']['name']}", "--execute", "--yes")
-        assert ended.code == 0, ended
-    ours, theirs = _written(controlled, "ours"), _written(controlled, "theirs")
+        result = bind_there(f"default/{each['metadata']['name']}", "--execute", "--yes")
+        assert result.code == 0, result
+    ours, theirs = _writes_of(run_controllers, "ours"), _writes_of(run_controllers, "theirs")
     assert ours["nodes"] == ["node-1", "node-1"]
     assert ours == theirs
 
 
-def test_parameters_that_cannot_be_sent_back_are_refused_before_anything_is_written(controlled, bind_there):
+def test_unwritable_parameters_are_refused_before_any_write(run_controllers, bind_there):
     odd = _claim("odd")
     odd["spec"]["devices"]["config"] = [_parameters(everywhere="<yes>")]
     for obj in (*_storage("odd"), odd, _pods("odd", "ours")[0]):
-        _create(controlled, obj)
-    _until(lambda: controlled.get(_storage("odd")[0])["status"].get("phase") == "Available")
-    ended = bind_there("default/web-odd", "--execute", "--yes")
-    assert ended.code == 4
-    assert "the parameters for its drivers were stored with spaces" in ended.err
-    assert "claimRef" not in controlled.get(_storage("odd")[0])["spec"]
+        _create(run_controllers, obj)
+    _until(lambda: run_controllers.get(_storage("odd")[0])["status"].get("phase") == "Available")
+    result = bind_there("default/web-odd", "--execute", "--yes")
+    assert result.code == 4
+    assert "the parameters for its drivers were stored with spaces" in result.err
+    assert "claimRef" not in run_controllers.get(_storage("odd")[0])["spec"]
 
 
-def test_a_bind_that_fails_in_the_end_leaves_everything_as_it_was(controlled):
+def test_failed_bind_reverts_every_write(run_controllers):
     """The volume controller is quick, so that only the devices go back where a volume is among what was written."""
-    _create(controlled, _claim("back"))
-    _, extended = _pods("back", "ours")
+    _create(run_controllers, _claim("back"))
+    _, with_extended_resources = _pods("back", "ours")
     claims = [{"name": "gpus", "resourceClaimName": "gpus-back"}]
-    both = {**extended, "spec": {**extended["spec"], "resourceClaims": claims}}
-    _create(controlled, both)
-    connection = Connection.open(Access(kubeconfig=str(controlled.kubeconfig)))
+    both = {**with_extended_resources, "spec": {**with_extended_resources["spec"], "resourceClaims": claims}}
+    _create(run_controllers, both)
+    connection = Connection.open(Access(kubeconfig=str(run_controllers.kubeconfig)))
     kinds = ("Pod", "Node", "ResourceClaim", "ResourceSlice", "DeviceClass")
-    plan, observed = decided(connection, "default/ext-back", kinds=kinds)
-    before = [_unversioned(controlled.get(each)) for each in (_claim("back"), both)]
+    plan, observed = plan_bind(connection, "default/ext-back", kinds=kinds)
+    before = [_without_versions(run_controllers.get(each)) for each in (_claim("back"), both)]
 
     def relabel() -> None:
-        stored = controlled.get(both)
-        stored["metadata"]["labels"]["late"] = "yes"
-        controlled.replace({"apiVersion": "v1", "kind": "Pod", **stored})
+        store_objects = run_controllers.get(both)
+        store_objects["metadata"]["labels"]["late"] = "yes"
+        run_controllers.replace({"apiVersion": "v1", "kind": "Pod", **store_objects})
 
     with pytest.raises(Refusal, match=r"Precondition failed.*lets nobody clear it"):
         bind(Interrupted(connection, BINDING, relabel), plan, observed)
     before[1]["metadata"]["labels"]["late"] = "yes"
-    after = [_unversioned(controlled.get(each)) for each in (_claim("back"), both)]
+    after = [_without_versions(run_controllers.get(each)) for each in (_claim("back"), both)]
     assert after[0] == before[0]
     assert "extendedResourceClaimStatus" in after[1]["status"]  # which the API server lets nobody clear
     del after[1]["status"]["extendedResourceClaimStatus"]
     assert after[1] == before[1]
-    owners = [each["metadata"].get("ownerReferences", [{}])[0].get("name") for each in controlled.all("ResourceClaim")]
+    owners = [
+        each["metadata"].get("ownerReferences", [{}])[0].get("name") for each in run_controllers.all("ResourceClaim")
+    ]
     assert "ext-back" not in owners
 
 
-def _unversioned(obj: Object) -> Object:
+def _without_versions(obj: Object) -> Object:
     del obj["metadata"]["resourceVersion"], obj["metadata"]["managedFields"]
     return obj

@@ -29,7 +29,7 @@ def server(monkeypatch) -> PretendServer:
     theirs = pod("theirs", schedulerName="default-scheduler")
     server = PretendServer(node("node-1"), node("node-2"), pod("web"), pod("db", "node-1"), theirs)
     monkeypatch.setattr(Connection, "open", lambda access: server)
-    monkeypatch.setattr(listing, "read", lambda connection, *kinds, **options: connection.listing())
+    monkeypatch.setattr(listing, "read", lambda connection, *kinds, **options: connection.list_objects())
     return server
 
 
@@ -45,7 +45,7 @@ def bind(schedctl, server, tmp_path):
     return run
 
 
-def asked_at_a_terminal(monkeypatch, answer: str) -> None:
+def run_at_a_terminal(monkeypatch, answer: str) -> None:
     stdin = io.StringIO(answer)
     stdin.isatty = lambda: True
     monkeypatch.setattr("sys.stdin", stdin)
@@ -54,46 +54,46 @@ def asked_at_a_terminal(monkeypatch, answer: str) -> None:
 @pytest.mark.parametrize(
     "words", [("shop/web",), ("pod", "web", "-n", "shop"), ("pod", "shop/web"), ("pod/web", "-n", "shop")]
 )
-def test_without_a_flag_the_binding_is_printed_and_nothing_is_sent(bind, server, words):
-    ended = bind(*words)
-    first, _, rest = ended.out.partition("\n\n")
+def test_bind_without_flags_prints_the_binding_and_sends_nothing(bind, server, words):
+    result = bind(*words)
+    first, _, rest = result.out.partition("\n\n")
     binding, _, last = rest.partition("\n\n")
     assert first.startswith("pod shop/web → node-2 (score ")
     assert yaml.safe_load(binding)["target"] == {"apiVersion": "v1", "kind": "Node", "name": "node-2"}
     assert yaml.safe_load(binding)["metadata"]["uid"] == server.objects[WEB]["metadata"]["uid"]
     assert "nothing was sent" in last
-    assert ended.code == 0
-    assert all(method == "GET" for method, _, _ in server.asked)
+    assert result.code == 0
+    assert all(method == "GET" for method, _, _ in server.requests)
 
 
 def test_execute_with_yes_binds(bind, server):
-    ended = bind("shop/web", "--execute", "--yes")
-    assert ended.out.startswith("pod shop/web is bound to node-2")
-    assert (ended.code, ended.err) == (0, "")
+    result = bind("shop/web", "--execute", "--yes")
+    assert result.out.startswith("pod shop/web is bound to node-2")
+    assert (result.code, result.err) == (0, "")
     assert server.objects[WEB]["spec"]["nodeName"] == "node-2"
 
 
-def test_execute_asks_and_binds_on_yes(bind, server, monkeypatch):
-    asked_at_a_terminal(monkeypatch, "y\n")
-    ended = bind("shop/web", "--execute")
-    assert "Bind shop/web to node-2 in context pretended? [y/N]" in ended.err
-    assert "kind: Binding" in ended.err
-    assert ended.out.startswith("pod shop/web is bound to node-2")
+def test_execute_prompts_and_binds_on_yes(bind, server, monkeypatch):
+    run_at_a_terminal(monkeypatch, "y\n")
+    result = bind("shop/web", "--execute")
+    assert "Bind shop/web to node-2 in context pretended? [y/N]" in result.err
+    assert "kind: Binding" in result.err
+    assert result.out.startswith("pod shop/web is bound to node-2")
     assert server.objects[WEB]["spec"]["nodeName"] == "node-2"
 
 
 @pytest.mark.parametrize("answer", ["n\n", "\n"])
-def test_execute_asks_and_sends_nothing_on_no(bind, server, monkeypatch, answer):
-    asked_at_a_terminal(monkeypatch, answer)
-    ended = bind("shop/web", "--execute")
-    assert (ended.code, ended.out) == (1, "")
-    assert ended.err.endswith("[y/N] nothing was sent\n")
-    assert ended.err.count("nothing was sent") == 1
+def test_execute_prompts_and_sends_nothing_on_no(bind, server, monkeypatch, answer):
+    run_at_a_terminal(monkeypatch, answer)
+    result = bind("shop/web", "--execute")
+    assert (result.code, result.out) == (1, "")
+    assert result.err.endswith("[y/N] nothing was sent\n")
+    assert result.err.count("nothing was sent") == 1
     assert server.writes() == []
 
 
-def test_a_terminal_that_ends_is_no_yes(bind, server, monkeypatch):
-    asked_at_a_terminal(monkeypatch, "")
+def test_end_of_input_is_a_no(bind, server, monkeypatch):
+    run_at_a_terminal(monkeypatch, "")
     assert bind("shop/web", "--execute").code == 130
     assert server.writes() == []
 
@@ -110,10 +110,10 @@ def test_a_terminal_that_ends_is_no_yes(bind, server, monkeypatch):
         (("--node", "node-9"), 'there is no node "node-9"'),
     ],
 )
-def test_what_cannot_be_meant_is_refused(bind, server, arguments, complaint):
-    ended = bind("shop/web", *arguments)
-    assert (ended.code, ended.out) == (2, "")
-    assert complaint in ended.err
+def test_contradicting_options_are_refused(bind, server, arguments, complaint):
+    result = bind("shop/web", *arguments)
+    assert (result.code, result.out) == (2, "")
+    assert complaint in result.err
     assert server.writes() == []
 
 
@@ -123,7 +123,7 @@ def test_one_pod_is_bound_at_a_time(bind, server, words):
     assert server.writes() == []
 
 
-def test_no_environment_variable_can_consent(bind, server, monkeypatch):
+def test_environment_variables_cannot_set_yes(bind, server, monkeypatch):
     for name in ("EXECUTE", "YES", "BIND_EXECUTE", "BIND_YES", "BIND", "FORCE_SCHEDULER", "DRY_RUN"):
         monkeypatch.setenv(f"SCHEDCTL_{name}", "true")
     bind("shop/web")
@@ -131,7 +131,7 @@ def test_no_environment_variable_can_consent(bind, server, monkeypatch):
 
 
 @pytest.mark.parametrize("key", ["bind", "execute", "yes", "consent", "forceScheduler"])
-def test_no_configuration_file_can_consent(schedctl, server, monkeypatch, tmp_path, key):
+def test_settings_file_cannot_set_yes(schedctl, server, monkeypatch, tmp_path, key):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "scheduler.yaml").write_text(HEADER + PROFILE)
     for text in (f"{key}: true", f"{key}: {{execute: true, yes: true}}"):
@@ -140,63 +140,63 @@ def test_no_configuration_file_can_consent(schedctl, server, monkeypatch, tmp_pa
     assert server.writes() == []
 
 
-def test_dry_run_server_asks_the_api_server_and_changes_nothing(bind, server):
-    ended = bind("shop/web", "--dry-run=server")
-    assert ended.out.startswith("pod shop/web would be bound by the API server to node-2")
-    assert ended.code == 0
+def test_dry_run_server_changes_nothing(bind, server):
+    result = bind("shop/web", "--dry-run=server")
+    assert result.out.startswith("pod shop/web would be bound by the API server to node-2")
+    assert result.code == 0
     assert server.writes() == []
-    assert ("POST", BINDING, True) in server.asked
+    assert ("POST", BINDING, True) in server.requests
 
 
-def test_the_node_asked_for_is_taken_if_it_will_do(bind, server):
-    ended = bind("shop/web", "--node", "node-1", "--execute", "--yes")
-    assert "kube-scheduler would take node-2" in ended.out
+def test_requested_node_is_used_if_feasible(bind, server):
+    result = bind("shop/web", "--node", "node-1", "--execute", "--yes")
+    assert "kube-scheduler would take node-2" in result.out
     assert server.objects[WEB]["spec"]["nodeName"] == "node-1"
 
 
-def test_a_node_that_will_not_do_is_refused_with_who_says_so(bind, server):
+def test_infeasible_node_is_refused_with_the_rejecting_plugin(bind, server):
     server.change("/api/v1/nodes/node-1", lambda obj: obj["spec"].update(unschedulable=True))
-    ended = bind("shop/web", "--node", "node-1", "--execute", "--yes")
-    assert ended.code == 4
-    assert ended.out.startswith(
+    result = bind("shop/web", "--node", "node-1", "--execute", "--yes")
+    assert result.code == 4
+    assert result.out.startswith(
         "pod shop/web: NOT BOUND (node-1 is refused by NodeUnschedulable: node(s) were unschedulable)"
     )
-    assert "\nwithout `--node`: pod shop/web → node-2 (score " in ended.out
+    assert "\nwithout `--node`: pod shop/web → node-2 (score " in result.out
     assert server.writes() == []
 
 
-def test_what_is_not_known_keeps_a_pod_from_being_bound(bind, server, monkeypatch):
+def test_inconclusive_decision_is_not_bound(bind, server, monkeypatch):
     gap = Gap("Service", "Forbidden")
     server.change(WEB, lambda obj: obj["metadata"].update(labels={"app": "web"}))
-    monkeypatch.setattr(listing, "read", lambda *_, **__: dataclasses.replace(server.listing(), missing=(gap,)))
-    ended = bind("shop/web", "--execute", "--yes")
-    assert ended.code == 5
-    assert ended.out.startswith("pod shop/web: INCONCLUSIVE (Services not known")
-    assert "hint: the role schedctl-reader of deploy/clusterrole.yaml" in ended.out
-    assert ended.out.endswith("nothing was sent: a pod is not bound on a guess\n")
+    monkeypatch.setattr(listing, "read", lambda *_, **__: dataclasses.replace(server.list_objects(), missing=(gap,)))
+    result = bind("shop/web", "--execute", "--yes")
+    assert result.code == 5
+    assert result.out.startswith("pod shop/web: INCONCLUSIVE (Services not known")
+    assert "hint: the role schedctl-reader of deploy/clusterrole.yaml" in result.out
+    assert result.out.endswith("nothing was sent: a pod is not bound on a guess\n")
     assert server.writes() == []
 
 
-def test_a_profile_that_ships_is_offered_where_it_serves_the_pod(bind, server):
+def test_shipped_profile_is_suggested_for_its_scheduler_name(bind, server):
     server.put(pod("apart", schedulerName="spreading"))
-    ended = bind("shop/apart")
-    assert (ended.code, ended.err) == (
+    result = bind("shop/apart")
+    assert (result.code, result.err) == (
         4,
         "hint: `--profile spreading` follows spreading.yaml of schedctl, which serves it\n",
     )
 
 
-def test_what_is_laid_over_the_cluster_is_told(schedctl, server, tmp_path):
+def test_files_over_the_live_state_are_mentioned(schedctl, server, tmp_path):
     (tmp_path / "large.yaml").write_text("apiVersion: v1\nkind: Node\nmetadata: {name: large}\n")
-    ended = schedctl("explain", "shop/web", "--profile", "default", "--live", "-f", str(tmp_path / "large.yaml"))
+    result = schedctl("explain", "shop/web", "--profile", "default", "--live", "-f", str(tmp_path / "large.yaml"))
     told = f"what if: 1 object of {tmp_path}/large.yaml laid over the cluster"
-    assert told in ended.out
+    assert told in result.out
     assert (
         told in schedctl("bind", "shop/web", "--profile", "default", "--live", "-f", str(tmp_path / "large.yaml")).out
     )
 
 
-def test_files_are_out_of_sight_of_watch(schedctl):
+def test_watch_refuses_files(schedctl):
     assert "--filename" not in schedctl("watch", "--help").out
     assert "files do not change" in schedctl("watch", "shop/web", "-f", "x.yaml").err
 
@@ -206,9 +206,9 @@ def test_a_pod_that_fits_nowhere_is_not_bound(bind, server):
         server.change(f"/api/v1/nodes/{name}", lambda obj: obj["spec"].update(unschedulable=True))
     assert bind("shop/web").code == 0
     assert bind("shop/web", "--exit-code").code == 1
-    ended = bind("shop/web", "--execute", "--yes")
-    assert ended.code == 1
-    assert ended.out.startswith("pod shop/web: UNSCHEDULABLE (0/2 nodes)")
+    result = bind("shop/web", "--execute", "--yes")
+    assert result.code == 1
+    assert result.out.startswith("pod shop/web: UNSCHEDULABLE (0/2 nodes)")
     assert server.writes() == []
 
 
@@ -216,16 +216,16 @@ def test_a_pod_that_needs_a_preemption_is_not_bound(bind, server):
     whole = [{"name": "app", "image": "app", "resources": {"requests": {"cpu": "4"}}}]
     server.delete("/api/v1/nodes/node-2")
     server.put(pod("web", priority=10, containers=whole))
-    ended = bind("shop/web", "--execute", "--yes")
-    assert ended.code == 1
-    assert "preemption makes room on node-1 by evicting\n  shop/db" in ended.out
+    result = bind("shop/web", "--execute", "--yes")
+    assert result.code == 1
+    assert "preemption makes room on node-1 by evicting\n  shop/db" in result.out
     assert server.writes() == []
 
 
 def test_a_gated_pod_is_not_bound(bind, server):
     server.change(WEB, lambda obj: obj["spec"].update(schedulingGates=[{"name": "wait"}]))
-    ended = bind("shop/web", "--execute", "--yes")
-    assert (ended.code, ended.out.splitlines()[0]) == (1, "pod shop/web: GATED (waits for wait)")
+    result = bind("shop/web", "--execute", "--yes")
+    assert (result.code, result.out.splitlines()[0]) == (1, "pod shop/web: GATED (waits for wait)")
     assert server.writes() == []
 
 
@@ -236,10 +236,10 @@ def test_a_gated_pod_is_not_bound(bind, server):
         (lambda obj: obj["status"].update(phase="Succeeded"), "it has ended (Succeeded)"),
     ],
 )
-def test_a_pod_that_waits_for_no_node_is_refused(bind, server, change, why):
+def test_pod_that_is_not_pending_is_refused(bind, server, change, why):
     server.change(WEB, change)
-    ended = bind("shop/web", "--execute", "--yes")
-    assert (ended.code, ended.out) == (4, f"pod shop/web: NOT BOUND ({why})\n")
+    result = bind("shop/web", "--execute", "--yes")
+    assert (result.code, result.out) == (4, f"pod shop/web: NOT BOUND ({why})\n")
     assert server.writes() == []
 
 
@@ -255,9 +255,9 @@ def test_pods_of_the_clusters_own_scheduler_need_force(schedctl, server):
 
 
 def test_pods_of_a_scheduler_without_a_profile_are_refused(schedctl, server):
-    ended = schedctl("bind", "shop/web", "--execute", "--yes", "--force-scheduler")
-    assert ended.code == 4
-    assert "no profile serves schedulerName ours" in ended.out
+    result = schedctl("bind", "shop/web", "--execute", "--yes", "--force-scheduler")
+    assert result.code == 4
+    assert "no profile serves schedulerName ours" in result.out
     forced = schedctl("bind", "shop/web", "--execute", "--yes", "--force-scheduler", "--profile", "default")
     assert forced.code == 0, forced
     assert server.objects[WEB]["spec"]["nodeName"] == "node-2"
@@ -270,45 +270,45 @@ def test_pods_of_a_scheduler_without_a_profile_are_refused(schedctl, server):
         ("bindVerb", "INCONCLUSIVE (kube-scheduler would have Extender:http://x bind it"),
     ],
 )
-def test_what_an_extender_has_a_say_in_is_not_bound(schedctl, server, tmp_path, verb, text):
+def test_pod_that_interests_an_extender_is_not_bound(schedctl, server, tmp_path, verb, text):
     file = tmp_path / "scheduler.yaml"
     extender = f'extenders: [{{urlPrefix: "http://x", {verb}: ask}}]'
     file.write_text(f"{HEADER}{PROFILE}\n{extender}\n")
-    ended = schedctl("bind", "shop/web", "--execute", "--yes", "--scheduler-config", str(file))
-    assert ended.code == 5
-    assert text in ended.out
+    result = schedctl("bind", "shop/web", "--execute", "--yes", "--scheduler-config", str(file))
+    assert result.code == 5
+    assert text in result.out
     assert server.writes() == []
 
 
-def test_what_has_moved_is_said_and_ends_with_4(bind, server):
+def test_changed_state_is_reported_with_exit_code_4(bind, server):
     def hook(method: str, path: str) -> None:
         if path == "/api/v1/nodes/node-2":
             server.before = lambda method, path: None
             server.change(path, lambda obj: obj["spec"].update(unschedulable=True))
 
     server.before = hook
-    ended = bind("shop/web", "--execute", "--yes")
-    assert (ended.code, ended.out) == (4, "")
-    assert ended.err == (
+    result = bind("shop/web", "--execute", "--yes")
+    assert (result.code, result.out) == (4, "")
+    assert result.err == (
         "error: pod shop/web is not bound to node-2: node node-2 has changed: spec.unschedulable\n"
         "hint: the decision is out of date; run it again\n"
     )
 
 
-def test_what_moves_in_the_last_moment_is_said_loudly(bind, server):
+def test_changes_during_the_bind_are_a_warning(bind, server):
     def hook(method: str, path: str) -> None:
         if path == BINDING:
             server.delete("/api/v1/nodes/node-2")
 
     server.before = hook
-    ended = bind("shop/web", "--execute", "--yes")
-    assert ended.code == 4
-    assert "SOMETHING MOVED WHILE THE POD WAS BEING BOUND" in ended.out
-    assert "node node-2 is gone" in ended.out
+    result = bind("shop/web", "--execute", "--yes")
+    assert result.code == 4
+    assert "SOMETHING MOVED WHILE THE POD WAS BEING BOUND" in result.out
+    assert "node node-2 is gone" in result.out
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_being_told_to_end_while_sending_is_an_interrupt(bind, server, number):
+def test_sigterm_while_sending_is_an_interrupt(bind, server, number):
     before = signal.signal(number, signal.SIG_DFL)  # whoever started the tests may have it ignored, as nohup does
 
     def hook(method: str, path: str) -> None:
@@ -325,13 +325,13 @@ def test_being_told_to_end_while_sending_is_an_interrupt(bind, server, number):
 
 
 @pytest.mark.parametrize("flags", [(), ("--execute", "--yes"), ("--dry-run=server",), ("--node", "node-1")])
-def test_the_document_is_what_the_schema_says(bind, server, flags):
-    ended = bind("shop/web", *flags, "-o", "json")
-    document = json.loads(ended.out)
+def test_report_matches_its_schema(bind, server, flags):
+    result = bind("shop/web", *flags, "-o", "json")
+    document = json.loads(result.out)
     jsonschema.validate(document, SCHEMAS["BindReport"]())
     outcome = {"--execute": "Bound", "--dry-run=server": "Accepted"}.get(flags[0] if flags else "", "Planned")
     assert document["summary"]["outcome"] == outcome
-    assert document["summary"]["exitCode"] == ended.code == 0
+    assert document["summary"]["exitCode"] == result.code == 0
     assert document["binding"]["kind"] == "Binding"
     assert document["cluster"] == "context pretended"
 
@@ -343,11 +343,11 @@ def test_names(bind, server):
 def test_the_binding_of_a_pod_in_a_file(schedctl, tmp_path):
     objects = [node("node-1"), pod("web", schedulerName="default-scheduler")]
     (tmp_path / "state.json").write_text("\n".join(map(json.dumps, objects)))
-    ended = schedctl("bind", "shop/web", "-f", str(tmp_path / "state.json"), "-o", "jsonpath={.binding.target.name}")
-    assert (ended.code, ended.out.strip()) == (0, "node-1")
+    result = schedctl("bind", "shop/web", "-f", str(tmp_path / "state.json"), "-o", "jsonpath={.binding.target.name}")
+    assert (result.code, result.out.strip()) == (0, "node-1")
 
 
-def test_what_a_pods_name_could_do_to_a_terminal_is_taken_out_of_the_question(bind, server, monkeypatch):
+def test_control_characters_are_stripped_from_the_prompt(bind, server, monkeypatch):
     server.name = "context \x1b[31mred"
-    asked_at_a_terminal(monkeypatch, "n\n")
+    run_at_a_terminal(monkeypatch, "n\n")
     assert "\x1b" not in bind("shop/web", "--execute").err

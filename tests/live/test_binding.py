@@ -44,14 +44,14 @@ def server() -> PretendServer:
 
 
 def plan_of(server: PretendServer) -> tuple[BindPlan, ObservedState]:
-    observed = ObservedState(server.listing())
+    observed = ObservedState(server.list_objects())
     body = observed.get(POD, "shop/web")
     assert body is not None
     found: Pod = decode(body, Pod)
     return BindPlan(found, "node-1"), observed
 
 
-def test_an_unchanged_pod_is_bound_and_an_event_says_so(server):
+def test_unchanged_pod_is_bound_and_an_event_is_recorded(server):
     plan, observed = plan_of(server)
     bound = bind(server, plan, observed)
     assert (bound.moved, bound.warnings) == ((), ())
@@ -64,7 +64,7 @@ def test_an_unchanged_pod_is_bound_and_an_event_says_so(server):
 
 def test_the_pod_is_read_again_first_and_the_node_last_right_before_the_binding(server):
     bind(server, *plan_of(server))
-    assert [path for _, path, _ in server.asked[:5]] == [WEB, "/api/v1/pods", "/api/v1/pods", NODE, BINDING]
+    assert [path for _, path, _ in server.requests[:5]] == [WEB, "/api/v1/pods", "/api/v1/pods", NODE, BINDING]
 
 
 def test_a_dry_run_of_the_server_changes_nothing(server):
@@ -73,7 +73,7 @@ def test_a_dry_run_of_the_server_changes_nothing(server):
     assert bound.dry_run
     assert server.writes() == []
     assert server.objects == before
-    assert (BINDING, True) in [(path, dry) for _, path, dry in server.asked]
+    assert (BINDING, True) in [(path, dry) for _, path, dry in server.requests]
 
 
 def _another(server: PretendServer) -> None:
@@ -138,7 +138,7 @@ MOVES = {
 
 
 @pytest.mark.parametrize("move", MOVES)
-def test_a_bind_is_refused_when(server, move):
+def test_bind_is_refused_after(server, move):
     plan, observed = plan_of(server)
     change, words = MOVES[move]
     change(server)
@@ -171,7 +171,7 @@ def _status(path: str, **status: Any):
         ),
     ],
 )
-def test_a_bind_is_sent_although(server, change):
+def test_bind_is_sent_despite(server, change):
     plan, observed = plan_of(server)
     change(server)
     bind(server, plan, observed)
@@ -186,7 +186,7 @@ def test_a_bind_is_sent_although(server, change):
         ("a pod comes onto the node", "shop/new came onto the node"),
     ],
 )
-def test_what_moves_in_the_last_moment_is_told(server, move, moved):
+def test_changes_during_the_bind_are_reported(server, move, moved):
     plan, observed = plan_of(server)
 
     def before(method: str, path: str) -> None:
@@ -208,7 +208,7 @@ def test_what_moves_in_the_last_moment_is_told(server, move, moved):
         "the pod is relabelled",
     ],
 )
-def test_the_api_server_itself_refuses_what_happens_to_the_pod_in_the_last_moment(server, move):
+def test_api_server_refuses_changes_of_the_pod_during_the_bind(server, move):
     plan, observed = plan_of(server)
 
     def before(method: str, path: str) -> None:
@@ -245,13 +245,13 @@ def _silent(server: PretendServer, *, done: bool) -> None:
     server.before = before
 
 
-def test_a_bind_that_nobody_answered_is_looked_after(server):
+def test_unanswered_bind_is_looked_up(server):
     plan, observed = plan_of(server)
     _silent(server, done=True)
     assert bind(server, plan, observed).warnings == ("the server fell silent; but pod shop/web is bound to node-1",)
 
 
-def test_a_bind_that_may_still_come_is_told_as_such(server):
+def test_unanswered_bind_may_still_arrive(server):
     plan, observed = plan_of(server)
     _silent(server, done=False)
     with pytest.raises(ClusterError, match="is not bound, and may still come to be"):
@@ -269,12 +269,12 @@ def _bound_and(server: PretendServer, after) -> None:
     server.send = send
 
 
-def _interrupted() -> Answer:
+def _raise_interrupt() -> Answer:
     raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize("body", [b"", b"{nope", b"[1]", b"\xff"], ids=["nothing", "no JSON", "a list", "no text"])
-def test_what_is_answered_to_a_binding_and_to_an_event_is_not_read(server, body):
+def test_bodies_of_bind_and_event_responses_are_ignored(server, body):
     real = server.send
     server.send = lambda *arguments: (real(*arguments), Answer(body, {}))[1]
     bound = bind(server, *plan_of(server))
@@ -283,22 +283,22 @@ def test_what_is_answered_to_a_binding_and_to_an_event_is_not_read(server, body)
     assert len(server.events) == 1
 
 
-def test_an_interrupt_while_the_binding_is_out_leads_to_a_look_at_the_pod(server):
-    _bound_and(server, _interrupted)
+def test_interrupt_during_the_bind_looks_the_pod_up(server):
+    _bound_and(server, _raise_interrupt)
     assert bind(server, *plan_of(server)).warnings == ("interrupted; but pod shop/web is bound to node-1",)
 
 
-def test_a_second_interrupt_leaves_it_open_whether_the_pod_is_bound(server):
-    def interrupted() -> Answer:
-        server.before = lambda method, path: _interrupted()
-        return _interrupted()
+def test_second_interrupt_leaves_the_outcome_unknown(server):
+    def raise_interrupt() -> Answer:
+        server.before = lambda method, path: _raise_interrupt()
+        return _raise_interrupt()
 
-    _bound_and(server, interrupted)
+    _bound_and(server, raise_interrupt)
     with pytest.raises(ClusterError, match="interrupted; nobody knows whether pod shop/web is bound"):
         bind(server, *plan_of(server))
 
 
-def test_a_dry_run_that_nobody_answers_leaves_nothing_open(server):
+def test_unanswered_dry_run_needs_no_lookup(server):
     plan, observed = plan_of(server)
     _silent(server, done=False)
     with pytest.raises(Unanswered) as raised:
@@ -309,7 +309,7 @@ def test_a_dry_run_that_nobody_answers_leaves_nothing_open(server):
 @pytest.mark.parametrize(
     ("priority", "refused"), [(10, False), (20, True), (30, True)], ids=["lower", "the same", "higher"]
 )
-def test_a_pod_of_a_priority_that_is_nominated_to_the_node_meanwhile_comes_first(server, priority, refused):
+def test_higher_priority_pod_nominated_meanwhile_stops_the_bind(server, priority, refused):
     server.change(WEB, lambda obj: obj["spec"].update(priority=20))
     plan, observed = plan_of(server)
     promised = pod("promised", priority=priority)
@@ -322,7 +322,7 @@ def test_a_pod_of_a_priority_that_is_nominated_to_the_node_meanwhile_comes_first
     assert bool(server.writes()) == (not refused)
 
 
-def test_a_pod_that_was_nominated_before_the_decision_was_reckoned_with(server):
+def test_pod_nominated_before_the_decision_does_not_stop_the_bind(server):
     server.put({**pod("promised"), "status": {"phase": "Pending", "nominatedNodeName": "node-1"}})
     bind(server, *plan_of(server))
     assert server.objects[WEB]["spec"]["nodeName"] == "node-1"
@@ -332,11 +332,11 @@ def test_a_pod_that_was_nominated_before_the_decision_was_reckoned_with(server):
     ("code", "reason", "proof"),
     [(403, "Forbidden", True), (403, "", False), (408, "", False), (429, "", True), (500, "InternalError", False)],
 )
-def test_only_an_api_server_proves_that_a_change_was_not_made(code, reason, proof):
+def test_only_an_api_server_refusal_proves_no_write(code, reason, proof):
     assert not_done(Refused(code, reason, "", "", "")) == proof
 
 
-def test_a_binding_is_held_to_the_uid_and_the_version_of_the_pod(server):
+def test_binding_carries_uid_and_resource_version(server):
     plan, _ = plan_of(server)
     metadata = binding_of(plan.pod, "node-1", "17")["metadata"]
     assert metadata == {"name": "web", "namespace": "shop", "uid": plan.pod.metadata.uid, "resourceVersion": "17"}
@@ -351,6 +351,6 @@ def test_a_binding_is_held_to_the_uid_and_the_version_of_the_pod(server):
         ("ours", ["default-scheduler", "ours"], ""),
     ],
 )
-def test_whose_pods_are_ours(scheduler, profiles, why):
+def test_ownership_by_scheduler_name(scheduler, profiles, why):
     assert why in ownership_problem(scheduler, profiles)
     assert bool(why) == bool(ownership_problem(scheduler, profiles))

@@ -18,12 +18,12 @@ def control_plane():
     """A control plane for each test: claims of devices that were allocated outlive what a test clears away."""
     if shutil.which("go") is None:
         pytest.skip("the control plane is built with Go and Go is not here")
-    with control_planes.running() as started:
+    with control_planes.run_control_plane() as started:
         yield started
 
 
 @pytest.fixture
-def calibrated(control_plane, capsys):
+def calibrate(control_plane, capsys):
     """Run ``schedctl calibrate -o json`` and return the report."""
 
     def ask(*arguments):
@@ -36,7 +36,7 @@ def calibrated(control_plane, capsys):
     return ask
 
 
-def played(api, told):
+def run_workload(api, told):
     """Let the real kube-scheduler play a story, one step after the other."""
     for obj in furniture():
         api.create(obj)
@@ -46,7 +46,7 @@ def played(api, told):
             scheduler.settle(watch, [key_of(step.subject)] if step.action is ScenarioAction.CREATE else ())
 
 
-def where_nothing_goes_or_changes():
+def unchanged_cluster():
     """The pods of the story that are created and stay; nobody is evicted, cordoned or relabelled."""
     return [
         step
@@ -55,9 +55,9 @@ def where_nothing_goes_or_changes():
     ]
 
 
-def test_where_nothing_goes_or_changes_every_decision_comes_out_the_same(control_plane, calibrated):
-    played(control_plane.api, where_nothing_goes_or_changes())
-    report = calibrated("--last", "1000")
+def test_every_decision_is_reproduced_on_an_unchanged_cluster(control_plane, calibrate):
+    run_workload(control_plane.api, unchanged_cluster())
+    report = calibrate("--last", "1000")
     differing = [each for each in report["decisions"] if each["outcome"] != "Agrees"]
     assert [(each["pod"], each["text"]) for each in differing] == []
     summary = report["summary"]
@@ -71,9 +71,9 @@ def test_where_nothing_goes_or_changes_every_decision_comes_out_the_same(control
     assert all(each["outvotes"] == 0 for each in report["plugins"])
 
 
-def test_where_much_goes_and_changes_every_difference_bears_a_trace(control_plane, calibrated):
-    played(control_plane.api, steps())
-    report = calibrated()
+def test_every_difference_on_a_changing_cluster_has_a_note(control_plane, calibrate):
+    run_workload(control_plane.api, steps())
+    report = calibrate()
     summary = report["summary"]
     assert summary["decisions"] >= 100
     assert summary["lower"] + summary["refused"] >= 1

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.cluster
 
 
 @pytest.fixture
-def explained(control_plane, capsys):
+def explain_pod(control_plane, capsys):
     """Run ``schedctl explain --history -o json`` and return the one result."""
     from schedctl.cli.running import run
 
@@ -26,7 +26,7 @@ def explained(control_plane, capsys):
     return ask
 
 
-def test_the_condition_and_the_event_agree_and_an_event_is_cut_at_its_1024_bytes(control_plane, namespace, explained):
+def test_condition_equals_event_which_is_truncated_at_1024_bytes(control_plane, namespace, explain_pod):
     api = control_plane.api
     for name in ("a", "b"):
         api.create(node(name, cpu="1"))
@@ -42,12 +42,12 @@ def test_the_condition_and_the_event_agree_and_an_event_is_cut_at_its_1024_bytes
             watch.note(each)
         scheduler.settle(watch, keys)
 
-    result = explained(keys[0])
+    result = explain_pod(keys[0])
     (both,) = result["history"]
     assert (both["source"], both["agreement"]) == ("Condition", "Agrees")
     assert (both["message"], both["reporter"]) == (result["message"], "default-scheduler")
     assert both["first"]
-    result = explained(keys[1])
+    result = explain_pod(keys[1])
     condition, event = result["history"]
     assert (condition["source"], condition["agreement"]) == ("Condition", "Agrees")
     assert condition["message"] == result["message"]
@@ -57,7 +57,7 @@ def test_the_condition_and_the_event_agree_and_an_event_is_cut_at_its_1024_bytes
 
     time.sleep(1.1)  # creation times are whole seconds: what comes within the second of an event is not seen as later
     api.create(node("c", cpu="1"))
-    (said,) = explained(keys[0])["history"]
+    (said,) = explain_pod(keys[0])["history"]
     assert said["agreement"] == "Differs"
     assert [each["text"] for each in said["differences"]][:2] == [
         "2 nodes then, 3 now",
@@ -66,7 +66,7 @@ def test_the_condition_and_the_event_agree_and_an_event_is_cut_at_its_1024_bytes
     assert said["circumstances"] == ["1 node created since: c"]
 
 
-def test_an_event_without_an_event_time_is_read_as_well(control_plane, namespace, explained):
+def test_event_without_event_time_is_read(control_plane, namespace, explain_pod):
     api = control_plane.api
     api.create(node("a", cpu="1"))
     made = api.create(pod("big", namespace, cpu="3"))
@@ -75,13 +75,13 @@ def test_an_event_without_an_event_time_is_read_as_well(control_plane, namespace
     times = {"firstTimestamp": "2026-11-20T09:00:00Z", "lastTimestamp": "2026-11-20T10:00:00Z"}
     event = {"metadata": {"name": "old", "namespace": namespace}, "involvedObject": about, **said, **times}
     api.request("POST", f"/api/v1/namespaces/{namespace}/events", {**event, "source": {"component": "old-scheduler"}})
-    (told,) = explained(f"{namespace}/big")["history"]
+    (told,) = explain_pod(f"{namespace}/big")["history"]
     assert told["text"] == "event 3 times from 2026-11-20T09:00:00Z to 2026-11-20T10:00:00Z by old-scheduler: differs"
 
 
-def test_a_pod_that_nobody_has_refused_has_no_history(control_plane, namespace, explained):
+def test_pod_without_failed_scheduling_events_has_no_history(control_plane, namespace, explain_pod):
     control_plane.api.create(node("a"))
     control_plane.api.create(pod("small", namespace))
-    result = explained(f"{namespace}/small")
+    result = explain_pod(f"{namespace}/small")
     assert result["history"] == []
     assert any("nothing is recorded of a refusal" in note for note in result["notes"])

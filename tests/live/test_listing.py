@@ -36,8 +36,8 @@ def cluster():
 
 
 @pytest.fixture
-def listed(serve, kubeconfig, cluster):
-    """List the cluster; the server is at hand as `listed.server`."""
+def list_kinds(serve, kubeconfig, cluster):
+    """List the cluster; the server is at hand as `list_kinds.server`."""
     server = serve(cluster)
 
     def read(**options):
@@ -52,8 +52,8 @@ def names(found, kind):
     return [item["metadata"]["name"] for page in pages for item in page["items"]]
 
 
-def test_every_kind_is_there_whole_and_in_order(listed):
-    found = listed()
+def test_every_kind_is_listed_completely_in_order(list_kinds):
+    found = list_kinds()
     assert names(found, "Pod") == [f"x-{i}" for i in range(1203)]
     assert len(names(found, "Node")) == 3
     assert list(dict.fromkeys(page.kind for page in found.pages)) == list(KINDS)
@@ -62,33 +62,33 @@ def test_every_kind_is_there_whole_and_in_order(listed):
     assert len(found.versions) == len(KINDS)
 
 
-def test_a_list_that_goes_in_circles_is_not_followed(listed, cluster):
+def test_repeated_continue_token_is_an_error(list_kinds, cluster):
     def answer(request):
         metadata = {"resourceVersion": "100", "continue": "again"}
         return Reply({"metadata": metadata, "items": []}) if request.path == PODS else None
 
     cluster.before = answer
     with pytest.raises(ClusterError, match="goes in circles"):
-        listed()
-    assert listed.server.paths().count(PODS) == 2
+        list_kinds()
+    assert list_kinds.server.paths().count(PODS) == 2
 
 
-def test_lists_become_objects(listed):
-    found = sources.load_listed("context test", (page.body for page in listed().pages))
+def test_lists_are_decoded(list_kinds):
+    found = sources.load_listed("context test", (page.body for page in list_kinds().pages))
     assert len(found.objects) == 1203 + 3
     assert found.digests.keys() == {"context test"}
 
 
-def test_the_server_says_its_version_and_the_time(listed):
-    found = listed()
+def test_server_version_and_time_are_recorded(list_kinds):
+    found = list_kinds()
     assert (found.server_version, found.taken) == ("v1.37.1", "2026-11-22T01:02:03Z")
 
 
-def test_pages_are_asked_for_in_turn_and_unfinished_ones_are_told(listed):
+def test_pages_are_requested_in_turn_with_progress(list_kinds):
     told = []
-    listed(kinds=[named("Pod")], progress=lambda *step: told.append(step))
-    asked = [request.query for request in listed.server.requests if request.path == PODS]
-    assert asked == [
+    list_kinds(kinds=[named("Pod")], progress=lambda *step: told.append(step))
+    requests = [request.query for request in list_kinds.server.requests if request.path == PODS]
+    assert requests == [
         {"limit": "500"},
         {"limit": "500", "continue": "100@500"},
         {"limit": "500", "continue": "100@1000"},
@@ -96,16 +96,16 @@ def test_pages_are_asked_for_in_turn_and_unfinished_ones_are_told(listed):
     assert told == [("Pod", 500, 1203), ("Pod", 1000, 1203), ("Pod", 1203, 1203)]
 
 
-def test_no_secret_and_no_config_map_is_asked_for(listed):
-    listed()
-    assert sorted(listed.server.paths()) == sorted(
+def test_secrets_and_config_maps_are_never_requested(list_kinds):
+    list_kinds()
+    assert sorted(list_kinds.server.paths()) == sorted(
         ["/version", *(collection(kind) for kind in KINDS), PODS, PODS]  # pods are three pages
     )
-    assert not {"secrets", "configmaps"} & {path.rpartition("/")[2] for path in listed.server.paths()}
-    assert {request.method for request in listed.server.requests} == {"GET"}
+    assert not {"secrets", "configmaps"} & {path.rpartition("/")[2] for path in list_kinds.server.paths()}
+    assert {request.method for request in list_kinds.server.requests} == {"GET"}
 
 
-def test_kinds_are_listed_side_by_side(listed, cluster):
+def test_kinds_are_listed_concurrently(list_kinds, cluster):
     together = threading.Barrier(listing.SIDE_BY_SIDE, timeout=20)
     first = {collection(kind) for kind in KINDS[: listing.SIDE_BY_SIDE]}
 
@@ -114,10 +114,10 @@ def test_kinds_are_listed_side_by_side(listed, cluster):
             together.wait()
 
     cluster.before = before
-    assert len(listed().versions) == len(KINDS)
+    assert len(list_kinds().versions) == len(KINDS)
 
 
-def test_a_list_that_has_expired_is_begun_anew(listed, cluster):
+def test_expired_list_is_restarted(list_kinds, cluster):
     def before(request):
         if request.path == PODS and request.query.get("continue", "").startswith("100@"):
             cluster.version = "200"
@@ -125,12 +125,12 @@ def test_a_list_that_has_expired_is_begun_anew(listed, cluster):
         return None
 
     cluster.before = before
-    found = listed()
+    found = list_kinds()
     assert names(found, "Pod") == [f"x-{i}" for i in range(1203)]
     assert found.versions["Pod"] == "200"
 
 
-def test_a_list_of_two_versions_is_begun_anew(listed, cluster):
+def test_list_with_two_resource_versions_is_restarted(list_kinds, cluster):
     cluster.objects[PODS] = things(600)
     odd = [True]
 
@@ -141,39 +141,39 @@ def test_a_list_of_two_versions_is_begun_anew(listed, cluster):
         return None
 
     cluster.before = before
-    found = listed()
+    found = list_kinds()
     assert names(found, "Pod") == [f"x-{i}" for i in range(600)]
     assert found.versions["Pod"] == "100"
 
 
-def test_a_list_that_expires_again_and_again_is_given_up(listed, cluster):
+def test_list_that_keeps_expiring_fails(list_kinds, cluster):
     cluster.before = lambda r: status(410, "Expired", "too old") if "continue" in r.query else None
     with pytest.raises(ClusterError, match="/api/v1/pods could not be listed to its end in 4 attempts: too old"):
-        listed()
+        list_kinds()
 
 
-def test_a_list_goes_on_where_it_broke_off(listed, cluster):
+def test_list_resumes_after_a_broken_connection(list_kinds, cluster):
     broken = [Reply(reset=True), status(429, "TooManyRequests", Retry_After="0"), Reply({"a": "b" * 99}, cut=5)]
     cluster.before = lambda request: broken.pop() if "continue" in request.query and broken else None
-    found = listed()
+    found = list_kinds()
     assert names(found, "Pod") == [f"x-{i}" for i in range(1203)]
     assert broken == []
 
 
 @pytest.mark.parametrize("kind", ["Service", "ReplicaSet", "StorageClass", "ResourceSlice"])
-def test_a_kind_that_is_forbidden_is_a_gap(listed, cluster, kind):
+def test_forbidden_kind_is_a_gap(list_kinds, cluster, kind):
     path = collection(named(kind))
     cluster.before = lambda request: status(403, "Forbidden", "cannot list") if request.path == path else None
-    (gap,) = listed().missing
+    (gap,) = list_kinds().missing
     assert (gap.kind, gap.reason, gap.text) == (kind, "Forbidden", "cannot list")
 
 
 @pytest.mark.parametrize("kind", ["Node", "Pod"])
-def test_nodes_and_pods_have_to_be_allowed(listed, cluster, kind):
+def test_forbidden_nodes_or_pods_are_an_error(list_kinds, cluster, kind):
     path = collection(named(kind))
     cluster.before = lambda request: status(403, "Forbidden", "cannot list") if request.path == path else None
     with pytest.raises(ClusterError, match=r"cannot list \(403\)") as raised:
-        listed()
+        list_kinds()
     assert f'resources: ["{kind.lower()}s"], verbs: ["list"]' in raised.value.hint
 
 
@@ -193,53 +193,53 @@ def serving(*versions, resources=()):
     return before
 
 
-def test_a_kind_in_an_older_version_is_read(listed, cluster):
+def test_older_served_version_is_read(list_kinds, cluster):
     cluster.before = serving("v1beta1", resources=["resourceslices"])
     device = {"name": "gpu", "basic": {"attributes": {"a": {"string": "b"}}}}
     pool = {"name": "p", "generation": 1, "resourceSliceCount": 1}
     spec = {"driver": "d", "nodeName": "n", "pool": pool, "devices": [device]}
     cluster.objects = {"/apis/resource.k8s.io/v1beta1/resourceslices": [{"metadata": {"name": "x"}, "spec": spec}]}
-    found = listed()
+    found = list_kinds()
     (one,) = sources.load_listed("x", (page.body for page in found.pages)).objects
     assert one.object.spec.devices[0].attributes.keys() == {"a"}
 
 
-def test_a_kind_that_the_server_does_not_have_is_absent_and_not_missing(listed, cluster):
+def test_unserved_kind_is_no_gap(list_kinds, cluster):
     cluster.before = serving("v1beta1", resources=["resourceslices"])
-    found = listed()
+    found = list_kinds()
     assert found.missing == ()
     assert set(found.unserved) == {"ResourceClaim", "ResourceClaimTemplate", "DeviceClass", "DeviceTaintRule"}
 
 
-def test_a_kind_in_a_version_that_is_not_read_is_a_gap(listed, cluster):
+def test_unsupported_served_version_is_a_gap(list_kinds, cluster):
     cluster.before = serving("v1alpha2", resources=["resourceclaims"])
-    (gap,) = listed().missing
+    (gap,) = list_kinds().missing
     assert (gap.kind, gap.reason) == ("ResourceClaim", "Unread")
     assert "resource.k8s.io/v1alpha2, which is not read" in gap.text
 
 
-def test_a_server_that_hides_what_every_server_has_leaves_a_gap(listed, cluster):
+def test_hidden_core_kind_is_a_gap(list_kinds, cluster):
     cluster.before = lambda r: status(404, "NotFound", "no") if r.path == "/api/v1/services" else None
-    (gap,) = listed().missing
+    (gap,) = list_kinds().missing
     assert (gap.kind, gap.reason) == ("Service", "Unread")
 
 
-def test_somebody_who_is_no_api_server_is_told_from_one(listed, cluster):
+def test_foreign_server_is_detected(list_kinds, cluster):
     cluster.before = lambda request: Reply({"hello": "world"})
     with pytest.raises(ClusterError, match="the answer cannot be understood"):
-        listed()
+        list_kinds()
     cluster.before = lambda request: Reply(b"{", 200)
     with pytest.raises(ClusterError, match="the answer cannot be understood"):
-        listed()
+        list_kinds()
 
 
-def test_without_a_version_and_a_time_a_list_is_a_list(listed, cluster):
+def test_missing_version_and_date_are_tolerated(list_kinds, cluster):
     cluster.before = lambda r: status(403, "Forbidden", "no") if r.path == "/version" else None
-    found = listed()
+    found = list_kinds()
     assert (found.server_version, found.taken) == ("", "")
 
 
-def test_an_interrupt_does_not_wait_for_a_silent_server(listed, cluster):
+def test_interrupt_does_not_wait_for_a_silent_server(list_kinds, cluster):
     stuck = threading.Event()
 
     def before(request):
@@ -253,6 +253,6 @@ def test_an_interrupt_does_not_wait_for_a_silent_server(listed, cluster):
 
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        listed(progress=interrupt)
+        list_kinds(progress=interrupt)
     assert time.monotonic() - began < 20, "it waited for the answer"
     stuck.set()

@@ -112,7 +112,7 @@ def devices(**of_device: Any) -> list[Object]:
     ]
 
 
-def extended() -> list[Object]:
+def with_extended_resources() -> list[Object]:
     """A pod that asks for an extended resource for which a device stands in."""
     amounts = {"cpu": "1", "example.com/gpu": "1"}
     containers = [{"name": "app", "image": "app", "resources": {"requests": amounts, "limits": amounts}}]
@@ -122,10 +122,10 @@ def extended() -> list[Object]:
     ]
 
 
-def decided(*objects: Object) -> tuple[PretendServer, BindPlan, ObservedState]:
+def plan_bind(*objects: Object) -> tuple[PretendServer, BindPlan, ObservedState]:
     """A decision about the pod ``web`` on a cluster of two nodes and these objects."""
     server = PretendServer(node("node-1"), node("node-2"), *objects)
-    listing = server.listing()
+    listing = server.list_objects()
     manifests = sources.load_listed(server.name, (page.body for page in listing.pages))
     cluster = assemble(one.object for one in manifests.objects).cluster
     scheduler = Scheduler(cluster, loading.load(CONFIGURATION, "test"))
@@ -166,8 +166,8 @@ def impatient(moves=lambda seconds: None):
     return partial(wait_for_volumes, now=lambda: float(next(ticks)), sleep=moves)
 
 
-def test_a_volume_is_kept_for_its_claim_before_the_pod_is_bound():
-    server, plan, observed = decided(*storage())
+def test_claim_ref_is_written_before_the_bind():
+    server, plan, observed = plan_bind(*storage())
     before = copy.deepcopy(server.objects)
     bind(server, plan, observed, wait=patient(server))
     volume, claim = server.objects[VOLUME], before[CLAIM]
@@ -184,15 +184,15 @@ def test_a_volume_is_kept_for_its_claim_before_the_pod_is_bound():
     assert server.writes()[:2] == [f"PUT {VOLUME}", f"POST {BINDING}"]
 
 
-def test_a_claim_whose_volume_is_made_says_for_which_node():
-    server, plan, observed = decided(*storage("disks.example.com", volume=False))
+def test_selected_node_is_annotated_for_provisioning():
+    server, plan, observed = plan_bind(*storage("disks.example.com", volume=False))
     bind(server, plan, observed, wait=patient(server))
     assert server.objects[CLAIM]["metadata"]["annotations"]["volume.kubernetes.io/selected-node"] == plan.node
     assert server.writes()[:2] == [f"PUT {CLAIM}", f"POST {BINDING}"]
 
 
-def test_a_claim_gets_its_devices_with_their_configuration_and_is_reserved():
-    server, plan, observed = decided(*devices())
+def test_claim_is_allocated_with_configuration_and_reserved():
+    server, plan, observed = plan_bind(*devices())
     bind(server, plan, observed)
     claim = server.objects[GPUS]
     assert claim["metadata"]["finalizers"] == ["resource.kubernetes.io/delete-protection"]
@@ -206,8 +206,8 @@ def test_a_claim_gets_its_devices_with_their_configuration_and_is_reserved():
     assert server.writes()[:3] == [f"PUT {GPUS}", f"PUT {GPUS}/status", f"POST {BINDING}"]
 
 
-def test_a_claim_is_made_for_extended_resources_and_the_pod_says_which():
-    server, plan, observed = decided(*extended())
+def test_extended_resource_claim_is_created_and_named_in_pod_status():
+    server, plan, observed = plan_bind(*with_extended_resources())
     bind(server, plan, observed)
     told = server.objects[WEB]["status"]["extendedResourceClaimStatus"]
     assert told["requestMappings"] == [
@@ -218,7 +218,7 @@ def test_a_claim_is_made_for_extended_resources_and_the_pod_says_which():
     assert claim["status"]["allocation"]["devices"]["results"][0]["device"] == "gpu-0"
 
 
-EVERYTHING = {"volume": storage, "devices": devices, "extended resources": extended}
+EVERYTHING = {"volume": storage, "devices": devices, "extended resources": with_extended_resources}
 
 
 def _bound_elsewhere(server: PretendServer) -> None:
@@ -234,8 +234,8 @@ def _plain(objects: dict[str, Object]) -> dict[str, Object]:
 
 
 @pytest.mark.parametrize("what", EVERYTHING)
-def test_everything_is_as_before_if_the_pod_cannot_be_bound_in_the_end(what):
-    server, plan, observed = decided(*EVERYTHING[what]())
+def test_failed_bind_reverts_prebind_writes(what):
+    server, plan, observed = plan_bind(*EVERYTHING[what]())
     before = _plain(server.objects)
 
     def hook(method: str, path: str) -> None:
@@ -252,8 +252,8 @@ def test_everything_is_as_before_if_the_pod_cannot_be_bound_in_the_end(what):
 
 
 @pytest.mark.parametrize("what", EVERYTHING)
-def test_nothing_is_written_if_the_pod_has_moved_already(what):
-    server, plan, observed = decided(*EVERYTHING[what]())
+def test_no_write_if_the_pod_has_changed(what):
+    server, plan, observed = plan_bind(*EVERYTHING[what]())
     _bound_elsewhere(server)
     with pytest.raises(Refusal):
         bind(server, plan, observed)
@@ -261,8 +261,8 @@ def test_nothing_is_written_if_the_pod_has_moved_already(what):
 
 
 @pytest.mark.parametrize("what", EVERYTHING)
-def test_nothing_is_written_if_a_right_is_missing_at_the_end(what):
-    server, plan, observed = decided(*EVERYTHING[what]())
+def test_no_write_if_a_later_permission_is_missing(what):
+    server, plan, observed = plan_bind(*EVERYTHING[what]())
 
     def hook(method: str, path: str) -> None:
         if path == BINDING:
@@ -276,37 +276,37 @@ def test_nothing_is_written_if_a_right_is_missing_at_the_end(what):
 
 @pytest.mark.parametrize("what", EVERYTHING)
 def test_a_dry_run_writes_nothing(what):
-    server, plan, observed = decided(*EVERYTHING[what]())
+    server, plan, observed = plan_bind(*EVERYTHING[what]())
     before = copy.deepcopy(server.objects)
     bind(server, plan, observed, dry_run=True)
     assert server.objects == before
     assert server.writes() == []
 
 
-def test_volumes_that_are_not_bound_in_time_are_taken_back():
-    server, plan, observed = decided(*storage())
+def test_bind_timeout_reverts_volumes():
+    server, plan, observed = plan_bind(*storage())
     before = _plain(server.objects)
     with pytest.raises(Refusal, match=r"the volumes of shop/data are not bound after 5 s"):
         bind(server, plan, observed, wait=impatient())
     assert _plain(server.objects) == before
 
 
-def test_an_interrupt_takes_back_what_was_written():
-    server, plan, observed = decided(*storage())
+def test_interrupt_reverts_writes():
+    server, plan, observed = plan_bind(*storage())
     before = _plain(server.objects)
 
-    def interrupted(seconds: float) -> None:
+    def raise_interrupt(seconds: float) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        bind(server, plan, observed, wait=impatient(interrupted))
+        bind(server, plan, observed, wait=impatient(raise_interrupt))
     assert _plain(server.objects) == before
 
 
 @pytest.mark.parametrize("what", EVERYTHING)
 @pytest.mark.parametrize("body", [b"", None], ids=["an empty answer", "an interrupt"])
-def test_nothing_is_taken_back_from_a_pod_that_is_bound(what, body):
-    server, plan, observed = decided(*EVERYTHING[what]())
+def test_bound_pod_keeps_its_prebind_writes(what, body):
+    server, plan, observed = plan_bind(*EVERYTHING[what]())
     real = server.send
 
     def send(method: str, path: str, *rest: Any) -> Answer:
@@ -327,14 +327,14 @@ def test_nothing_is_taken_back_from_a_pod_that_is_bound(what, body):
 
 
 @pytest.mark.parametrize("fault", [KeyboardInterrupt(), b"", b"[]", ValueError("odd")], ids=repr)
-def test_what_goes_wrong_with_one_undo_is_told_and_the_others_are_done(fault):
-    server, plan, observed = decided(*devices())
+def test_failing_revert_is_reported_and_others_continue(fault):
+    server, plan, observed = plan_bind(*devices())
     real, undone = server.send, []
 
     def send(method: str, path: str, *rest: Any) -> Answer:
         if path == BINDING and rest[1] is None:
             raise server.forbid(method, path)
-        undoing = any(asked[:2] == ("PUT", f"{GPUS}/status") and not asked[2] for asked in server.asked)
+        undoing = any(request[:2] == ("PUT", f"{GPUS}/status") and not request[2] for request in server.requests)
         if undoing and method == "PUT" and rest[1] is None:
             undone.append(path)
             if len(undone) == 1 and isinstance(fault, BaseException):
@@ -349,8 +349,8 @@ def test_what_goes_wrong_with_one_undo_is_told_and_the_others_are_done(fault):
     assert undone[:2] == [f"{GPUS}/status", GPUS]
 
 
-def test_a_claim_of_which_nobody_knows_whether_it_was_made_is_told():
-    server, plan, observed = decided(*extended())
+def test_claim_of_unknown_outcome_is_reported():
+    server, plan, observed = plan_bind(*with_extended_resources())
     real = server.send
 
     def send(method: str, path: str, *rest: Any) -> Answer:
@@ -362,8 +362,8 @@ def test_a_claim_of_which_nobody_knows_whether_it_was_made_is_told():
         bind(server, plan, observed)
 
 
-def test_a_volume_that_the_controller_has_bound_by_then_stays_and_is_told():
-    server, plan, observed = decided(*storage())
+def test_volume_bound_meanwhile_is_kept_and_reported():
+    server, plan, observed = plan_bind(*storage())
 
     def bound_and_gone(seconds: float) -> None:
         Controllers(server).work(seconds)
@@ -374,8 +374,8 @@ def test_a_volume_that_the_controller_has_bound_by_then_stays_and_is_told():
     assert server.objects[VOLUME]["spec"]["claimRef"]["name"] == "data"
 
 
-def test_a_claim_that_somebody_else_uses_by_then_keeps_its_devices_and_loses_the_pod():
-    server, plan, observed = decided(*devices())
+def test_claim_reserved_meanwhile_keeps_its_allocation():
+    server, plan, observed = plan_bind(*devices())
     other = {"resource": "pods", "name": "other", "uid": "other"}
 
     def hook(method: str, path: str) -> None:
@@ -403,8 +403,8 @@ def test_a_claim_that_somebody_else_uses_by_then_keeps_its_devices_and_loses_the
         (lambda server: server.delete("/api/v1/nodes/node-1"), "node node-1 is gone"),
     ],
 )
-def test_waiting_ends_where_it_is_in_vain(move, why):
-    server, plan, observed = decided(*storage("disks.example.com", volume=False))
+def test_waiting_stops_when_volumes_cannot_be_bound(move, why):
+    server, plan, observed = plan_bind(*storage("disks.example.com", volume=False))
     with pytest.raises(ClusterError, match=why):
         bind(server, plan, observed, wait=impatient(lambda seconds: move(server)))
 
@@ -416,19 +416,19 @@ def test_waiting_ends_where_it_is_in_vain(move, why):
         (storage, CLAIM, "claim shop/data has changed"),
         (devices, GPUS, "resource claim shop/gpus has changed"),
         (devices, f"{DEVICES}/resourceslices/slice", "the devices of pool d/node-1 have changed"),
-        (extended, f"{DEVICES}/resourceslices/slice", "the devices of pool d/node-1 have changed"),
+        (with_extended_resources, f"{DEVICES}/resourceslices/slice", "the devices of pool d/node-1 have changed"),
     ],
 )
-def test_nothing_is_written_if_what_is_to_be_written_has_moved(objects, path, words):
-    server, plan, observed = decided(*objects())
+def test_no_write_if_an_object_to_write_has_changed(objects, path, words):
+    server, plan, observed = plan_bind(*objects())
     server.change(path, lambda obj: obj["metadata"].update(labels={"a": "b"}))
     with pytest.raises(Refusal, match=words):
         bind(server, plan, observed)
     assert server.writes() == []
 
 
-def test_nothing_is_written_if_a_device_of_the_pool_was_taken():
-    server, plan, observed = decided(*devices())
+def test_no_write_if_a_device_of_the_pool_was_allocated():
+    server, plan, observed = plan_bind(*devices())
     taken = {"devices": {"results": [{"request": "r", "driver": "d", "pool": "node-1", "device": "gpu-0"}]}}
     other = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "spec": {}, "status": {"allocation": taken}}
     server.put({**other, "metadata": {"namespace": "lab", "name": "theirs"}})
@@ -437,8 +437,8 @@ def test_nothing_is_written_if_a_device_of_the_pool_was_taken():
     assert server.writes() == []
 
 
-def test_a_device_that_its_driver_prepares_first_is_left_to_kube_scheduler():
+def test_device_with_binding_conditions_is_refused():
     conditions = {"bindsToNode": True, "bindingConditions": ["Ready"], "bindingFailureConditions": ["Failed"]}
-    _, plan, _ = decided(*devices(**conditions))
+    _, plan, _ = plan_bind(*devices(**conditions))
     with pytest.raises(Refusal, match="ready only after its driver has prepared it"):
         steps(plan)

@@ -42,7 +42,7 @@ def node(name):
     }
 
 
-def opened(kubeconfig):
+def open_connection(kubeconfig):
     return Connection.open(Access(kubeconfig=str(kubeconfig)))
 
 
@@ -77,10 +77,10 @@ class Disturbed(Connection):
         return super().get(path, query)
 
 
-def test_what_is_listed_is_what_is_there(control_plane):
+def test_listing_equals_the_cluster(control_plane):
     for obj in furniture():
         control_plane.api.create(obj)
-    found = listing.read(opened(control_plane.kubeconfig))
+    found = listing.read(open_connection(control_plane.kubeconfig))
     for kind in (
         "Node",
         "Pod",
@@ -103,37 +103,37 @@ def test_a_pod_that_is_pending_is_explained(control_plane, namespace, schedctl):
     control_plane.api.create(node("live-1"))
     control_plane.api.create(pod("too-fussy", namespace, nodeSelector={"disk": "ssd"}))
     access = ("--kubeconfig", str(control_plane.kubeconfig))
-    ended = schedctl("explain", "--all-pending", "-n", namespace, "-v", *access)
-    assert ended.code == 0, ended.err
-    assert "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector." in ended.out
-    assert "  Pod: 1, at resourceVersion" in ended.err
-    ended = schedctl("explain", "--all-pending", *access)
-    assert f"{namespace}/too-fussy" in ended.out
-    assert ended.err == ""
+    result = schedctl("explain", "--all-pending", "-n", namespace, "-v", *access)
+    assert result.code == 0, result.err
+    assert "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector." in result.out
+    assert "  Pod: 1, at resourceVersion" in result.err
+    result = schedctl("explain", "--all-pending", *access)
+    assert f"{namespace}/too-fussy" in result.out
+    assert result.err == ""
 
 
-def test_files_are_laid_over_the_cluster(control_plane, namespace, schedctl, tmp_path):
+def test_files_are_added_to_the_live_state(control_plane, namespace, schedctl, tmp_path):
     control_plane.api.create(node("live-1"))
     control_plane.api.create(pod("waiting", namespace, nodeSelector={"disk": "ssd"}))
     labelled = node("live-1")
     labelled["metadata"]["labels"]["disk"] = "ssd"
     (tmp_path / "node.json").write_text(json.dumps(labelled))
     access = ("--kubeconfig", str(control_plane.kubeconfig), "--live", "-f", str(tmp_path / "node.json"))
-    ended = schedctl("explain", "pod", "waiting", "-n", namespace, "-o", "jsonpath={.results[*].chosen}", *access)
-    assert (ended.code, ended.out.strip()) == (0, "live-1")
+    result = schedctl("explain", "pod", "waiting", "-n", namespace, "-o", "jsonpath={.results[*].chosen}", *access)
+    assert (result.code, result.out.strip()) == (0, "live-1")
 
 
-def test_whoever_may_do_nothing_gets_the_rule_to_ask_for(control_plane, schedctl):
-    ended = schedctl("explain", "--all-pending", "--kubeconfig", str(control_plane.nobody))
-    assert (ended.code, ended.out) == (4, "")
-    assert 'is forbidden: User "nobody" cannot list resource' in ended.err
-    assert '- {apiGroups: [""], resources: ["' in ended.err
+def test_forbidden_user_is_told_the_rbac_rule(control_plane, schedctl):
+    result = schedctl("explain", "--all-pending", "--kubeconfig", str(control_plane.nobody))
+    assert (result.code, result.out) == (4, "")
+    assert 'is forbidden: User "nobody" cannot list resource' in result.err
+    assert '- {apiGroups: [""], resources: ["' in result.err
 
 
 def test_kinds_that_are_forbidden_are_gaps(control_plane, namespace):
     control_plane.api.create(pod("p", namespace))
-    with control_plane.granted(without(READER, "services", "replicasets", "resourceclaims")):
-        found = listing.read(opened(control_plane.nobody))
+    with control_plane.grant(without(READER, "services", "replicasets", "resourceclaims")):
+        found = listing.read(open_connection(control_plane.nobody))
     assert [(gap.kind, gap.reason) for gap in found.missing] == [
         ("Service", "Forbidden"),
         ("ReplicaSet", "Forbidden"),
@@ -144,21 +144,21 @@ def test_kinds_that_are_forbidden_are_gaps(control_plane, namespace):
 
 
 @pytest.mark.parametrize("kind", ["nodes", "pods"])
-def test_without_nodes_or_pods_there_is_no_answer(control_plane, kind):
-    with control_plane.granted(without(READER, kind)), pytest.raises(ClusterError, match="is forbidden") as raised:
-        listing.read(opened(control_plane.nobody))
+def test_nodes_and_pods_are_required(control_plane, kind):
+    with control_plane.grant(without(READER, kind)), pytest.raises(ClusterError, match="is forbidden") as raised:
+        listing.read(open_connection(control_plane.nobody))
     assert f'- {{apiGroups: [""], resources: ["{kind}"], verbs: ["list"]}}' in raised.value.hint
 
 
 def test_the_shipped_role_suffices_and_neither_secrets_nor_config_maps_are_asked_for(control_plane):
-    with control_plane.granted(READER):
+    with control_plane.grant(READER):
         before = len(control_plane.audit("nobody"))
-        found = listing.read(opened(control_plane.nobody))
-        asked = control_plane.audit("nobody")[before:]
+        found = listing.read(open_connection(control_plane.nobody))
+        requests = control_plane.audit("nobody")[before:]
     assert found.missing == ()
-    assert {entry["responseStatus"]["code"] for entry in asked} == {200}
-    assert {entry["verb"] for entry in asked} == {"get", "list"}
-    resources = {entry["objectRef"]["resource"] for entry in asked if "objectRef" in entry}
+    assert {entry["responseStatus"]["code"] for entry in requests} == {200}
+    assert {entry["verb"] for entry in requests} == {"get", "list"}
+    resources = {entry["objectRef"]["resource"] for entry in requests if "objectRef" in entry}
     assert resources == {kind.resource for kind in KINDS}
     assert not resources & {"secrets", "configmaps"}
 
@@ -171,22 +171,22 @@ def test_the_configuration_of_the_scheduler_is_found_with_the_shipped_role(contr
     control_plane.api.create({"kind": "Namespace", "metadata": {"name": openshift["metadata"]["namespace"]}})
     roles = [role for role in [*ROLES, openshift] if role["kind"] == "Role"]
     explain = ("explain", "--all-pending", "--scheduler-config-from-cluster", "--kubeconfig")
-    ended = schedctl(*explain, str(control_plane.kubeconfig))
-    assert "keeps no KubeSchedulerConfiguration in a ConfigMap; looked for kube-system/scheduler-config" in ended.err
+    result = schedctl(*explain, str(control_plane.kubeconfig))
+    assert "keeps no KubeSchedulerConfiguration in a ConfigMap; looked for kube-system/scheduler-config" in result.err
     control_plane.api.request("POST", path, made)
     try:
-        ended = schedctl(*explain, str(control_plane.kubeconfig), "-o", "json")
-        assert json.loads(ended.out)["metadata"]["configuration"] == (
+        result = schedctl(*explain, str(control_plane.kubeconfig), "-o", "json")
+        assert json.loads(result.out)["metadata"]["configuration"] == (
             "ConfigMap kube-system/scheduler-config, config.yaml, of context testcluster"
         )
-        with control_plane.granted(*roles, READER):
-            ended = schedctl(*explain, str(control_plane.nobody), "-o", "json")
-        assert ended.code == 0, ended.err
+        with control_plane.grant(*roles, READER):
+            result = schedctl(*explain, str(control_plane.nobody), "-o", "json")
+        assert result.code == 0, result.err
     finally:
         control_plane.api.request("DELETE", f"{path}/scheduler-config")
 
 
-def test_a_server_that_restarts_in_mid_list_loses_nothing(control_plane, namespace, monkeypatch):
+def test_api_server_restart_during_a_list_loses_nothing(control_plane, namespace, monkeypatch):
     for number in range(25):
         control_plane.api.create(pod(f"p-{number:02}", namespace))
     there = {obj["metadata"]["uid"] for obj in control_plane.api.all("Pod")}
@@ -206,7 +206,7 @@ def test_a_server_that_restarts_in_mid_list_loses_nothing(control_plane, namespa
     assert len(found.pages) > len(KINDS)
 
 
-def test_a_list_whose_version_is_no_longer_kept_is_begun_anew(control_plane, namespace, monkeypatch):
+def test_compacted_list_is_restarted(control_plane, namespace, monkeypatch):
     for number in range(25):
         control_plane.api.create(pod(f"p-{number:02}", namespace))
     there = {obj["metadata"]["uid"] for obj in control_plane.api.all("Pod")}
@@ -231,18 +231,20 @@ def test_a_list_whose_version_is_no_longer_kept_is_begun_anew(control_plane, nam
 
 @pytest.mark.slow
 def test_five_thousand_nodes_and_twenty_thousand_pods():
-    def stored(obj, number):
+    def store_objects(obj, number):
         uid = f"{obj['kind'].lower()}-{number}"
         return {**obj, "metadata": {**obj["metadata"], "uid": uid, "creationTimestamp": "2026-01-01T00:00:00Z"}}
 
-    nodes = {f"/registry/minions/node-{i:04}": stored(node(f"node-{i:04}"), i) for i in range(5000)}
+    nodes = {f"/registry/minions/node-{i:04}": store_objects(node(f"node-{i:04}"), i) for i in range(5000)}
     pods = {
-        f"/registry/pods/default/pod-{i:05}": stored(pod(f"pod-{i:05}", "default", nodeName=f"node-{i % 5000:04}"), i)
+        f"/registry/pods/default/pod-{i:05}": store_objects(
+            pod(f"pod-{i:05}", "default", nodeName=f"node-{i % 5000:04}"), i
+        )
         for i in range(20_000)
     }
-    with control_planes.running() as large:
+    with control_planes.run_control_plane() as large:
         large.store(nodes | pods)
-        found = listing.read(opened(large.kubeconfig))
+        found = listing.read(open_connection(large.kubeconfig))
     objects = sources.load_listed("large", (page.body for page in found.pages)).objects
     names = {
         kind: {one.object.metadata.name for one in objects if isinstance(one.object, struct)}

@@ -38,14 +38,14 @@ def free_port():
 
 @pytest.mark.parametrize("chunked", [False, True], ids=["of known length", "in chunks"])
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "packed"])
-def test_an_answer_arrives_unpacked(to, packed, chunked):
+def test_gzip_is_decompressed(to, packed, chunked):
     _, connection = to(Reply({"a": "b" * 200_000}, packed=packed, chunked=chunked, headers={"X-Y": "z"}))
     answer = connection.get("/version", {"labelSelector": "a=b,c", "continue": "x/y="})
     assert answer.body == b'{"a": "' + b"b" * 200_000 + b'"}'
     assert answer.headers["x-y"] == "z"
 
 
-def test_a_query_is_sent_as_it_is_meant(to):
+def test_query_parameters_are_encoded(to):
     server, connection = to(Reply({}))
     connection.get("/x", {"continue": "a/b=&?", "limit": "1"})
     assert server.requests[0].query == {"continue": "a/b=&?", "limit": "1"}
@@ -70,12 +70,12 @@ def test_a_query_is_sent_as_it_is_meant(to):
 class TestPatience:
     """With an answer that may be another one in a moment."""
 
-    def test_what_is_read_is_asked_for_again(self, to, bad):
+    def test_reads_are_retried(self, to, bad):
         server, connection = to(bad, bad, Reply({"ok": True}))
         assert connection.get("/x").body == b'{"ok": true}'
         assert len(server.requests) == 3
 
-    def test_it_ends(self, to, bad):
+    def test_retries_end(self, to, bad):
         server, connection = to(bad)
         with pytest.raises(ClusterError) as raised:
             connection.get("/x")
@@ -83,7 +83,7 @@ class TestPatience:
         assert "\n" not in str(raised.value)
         assert len(server.requests) > 3
 
-    def test_what_is_changed_is_sent_again_only_where_the_server_said_so(self, to, bad):
+    def test_writes_are_retried_only_on_retry_after(self, to, bad):
         server, connection = to(bad, Reply({"ok": True}))
         if bad.status == 429 and bad.headers:
             connection.send("POST", "/x", {"a": 1})
@@ -98,7 +98,7 @@ class TestPatience:
             assert "nobody knows whether POST /x was done" in str(raised.value)
 
 
-def test_a_server_that_wants_more_patience_than_there_is_gets_none(to):
+def test_retry_after_beyond_the_timeout_fails_at_once(to):
     server, connection = to(status(429, "TooManyRequests", "come back tomorrow", Retry_After="86400"))
     with pytest.raises(ClusterError, match=r"come back tomorrow \(429\)"):
         connection.get("/x")
@@ -106,7 +106,7 @@ def test_a_server_that_wants_more_patience_than_there_is_gets_none(to):
 
 
 @pytest.mark.parametrize("code", [400, 403, 404, 409, 410, 422, 500])
-def test_a_refusal_is_not_asked_for_again(to, code):
+def test_refusals_are_not_retried(to, code):
     server, connection = to(status(code, "Reason", "because"))
     with pytest.raises(Refused) as raised:
         connection.get("/api/v1/pods")
@@ -114,14 +114,14 @@ def test_a_refusal_is_not_asked_for_again(to, code):
     assert len(server.requests) == 1
 
 
-def test_a_change_that_never_left_is_known_not_to_be_done(kubeconfig):
+def test_unsent_write_is_known_not_done(kubeconfig):
     connection = Connection.open(Access(kubeconfig=kubeconfig(f"http://127.0.0.1:{free_port()}")))
     with pytest.raises(Unanswered, match="refuses the connection") as raised:
         connection.send("POST", "/x", {})
     assert not raised.value.sent
 
 
-def test_a_change_with_credentials_that_have_expired_is_sent_again_with_new_ones(serve, kubeconfig, tmp_path):
+def test_write_is_resent_with_renewed_credentials(serve, kubeconfig, tmp_path):
     (tmp_path / "token").write_text("old")
 
     def answer(request):
@@ -137,7 +137,7 @@ def test_a_change_with_credentials_that_have_expired_is_sent_again_with_new_ones
 @pytest.mark.parametrize(
     "reply", [Reply({}, silence=2), Reply({"a": 1}, drip=0.2, packed=False)], ids=["silent", "slow"]
 )
-def test_a_request_takes_no_longer_than_it_may(to, reply):
+def test_request_timeout(to, reply):
     server, connection = to(reply, timeout=0.5)
     with pytest.raises(Unanswered) as raised:
         connection.get("/x")
@@ -145,23 +145,23 @@ def test_a_request_takes_no_longer_than_it_may(to, reply):
     assert len(server.requests) == 1
 
 
-def test_a_watch_yields_its_lines_as_they_come(to):
+def test_watch_yields_lines_as_they_arrive(to):
     _, connection = to(Reply(b'{"a":1}\n{"b":2}\n', chunked=True))
     assert list(connection.stream("/x", {"watch": "1"})) == [b'{"a":1}', b'{"b":2}']
 
 
-def test_a_line_of_a_watch_that_broke_off_is_no_line(to):
+def test_truncated_watch_line_is_dropped(to):
     _, connection = to(Reply(b'{"a":1}\n{"b":2}\n', chunked=True, packed=False, cut=10))
     assert list(connection.stream("/x", {"watch": "1"})) == [b'{"a":1}']
 
 
-def test_a_watch_that_is_refused_is_not_begun(to):
+def test_refused_watch_raises(to):
     _, connection = to(status(410, "Expired", "too old"))
     with pytest.raises(Refused, match=r"too old \(410\)"):
         connection.stream("/x", {"watch": "1"})
 
 
-def test_several_threads_may_ask_at_once(to):
+def test_connection_is_thread_safe(to):
     server, connection = to(Reply({}))
     threads = [threading.Thread(target=connection.get, args=("/x",)) for _ in range(16)]
     for thread in threads:
@@ -222,7 +222,7 @@ def test_several_threads_may_ask_at_once(to):
         pytest.param(status(400, "Bad", "a\n\tb" + "c" * 2000), "a b" + "c" * 100, "", id="many words, on many lines"),
     ],
 )
-def test_what_a_server_says_is_said_with_a_next_step(to, reply, message, hint):
+def test_server_errors_carry_a_hint(to, reply, message, hint):
     _, connection = to(reply)
     with pytest.raises(ClusterError) as raised:
         connection.get("/api/v1/pods")
@@ -240,7 +240,7 @@ NOT_AN_API_SERVER = {
 
 
 @pytest.mark.parametrize("what", NOT_AN_API_SERVER)
-def test_who_is_no_api_server_is_asked_once_and_sent_a_change_once(to, what):
+def test_foreign_server_is_not_retried(to, what):
     server, connection = to(Reply({}), NOT_AN_API_SERVER[what])
     connection.get("/version")
     for ask in (
@@ -254,14 +254,14 @@ def test_who_is_no_api_server_is_asked_once_and_sent_a_change_once(to, what):
         assert len(server.requests) == before + 1
 
 
-def test_who_is_no_api_server_may_have_passed_a_change_on(to):
+def test_write_answered_by_a_proxy_may_be_done(to):
     _, connection = to(NOT_AN_API_SERVER["a redirect"])
     with pytest.raises(Unanswered, match="nobody knows whether POST /x was done") as raised:
         connection.send("POST", "/x", {})
     assert raised.value.sent
 
 
-def test_an_answer_without_end_is_given_up(to, monkeypatch):
+def test_oversized_response_is_refused(to, monkeypatch):
     monkeypatch.setattr(connections, "LARGEST", 1 << 20)
     server, connection = to(Reply({"a": "b" * (4 << 20)}))
     with pytest.raises(Unanswered, match="an answer of more than 1 MiB"):
@@ -269,7 +269,7 @@ def test_an_answer_without_end_is_given_up(to, monkeypatch):
     assert len(server.requests) == 1
 
 
-def test_a_line_of_a_watch_without_end_is_given_up(to, monkeypatch):
+def test_oversized_watch_line_is_refused(to, monkeypatch):
     monkeypatch.setattr(connections, "LONGEST", 1 << 20)
     _, connection = to(Reply(b'{"a":1}\n' + b"b" * (4 << 20), chunked=True))
     lines = connection.stream("/x", {"watch": "1"})
@@ -278,7 +278,7 @@ def test_a_line_of_a_watch_without_end_is_given_up(to, monkeypatch):
         next(lines)
 
 
-def test_a_long_line_of_a_watch_arrives_whole(to):
+def test_long_watch_line_is_complete(to):
     line = b"b" * 1_000_000
     _, connection = to(Reply(line + b"\n\n" + line + b"\n", chunked=True))
     assert list(connection.stream("/x", {"watch": "1"})) == [line, line]
@@ -297,7 +297,7 @@ def test_a_long_line_of_a_watch_arrives_whole(to):
     ],
     ids=lambda cluster: " ".join(cluster.values()),
 )
-def test_no_password_of_a_url_is_ever_shown(kubeconfig, cluster):
+def test_url_passwords_are_never_shown(kubeconfig, cluster):
     named = {"server": "https://api.example", **cluster}
     path = kubeconfig(named.pop("server"), **named)
     with pytest.raises(ClusterError) as raised:
@@ -305,35 +305,35 @@ def test_no_password_of_a_url_is_ever_shown(kubeconfig, cluster):
     assert "s3cret" not in f"{raised.value} {raised.value.hint}"
 
 
-def test_a_server_that_is_not_there(kubeconfig):
+def test_connection_refused(kubeconfig):
     connection = Connection.open(Access(kubeconfig=kubeconfig(f"http://127.0.0.1:{free_port()}")))
     with pytest.raises(ClusterError, match=r"context test: http://127.0.0.1:\d+ refuses the connection") as raised:
         connection.get("/version")
     assert "running" in raised.value.hint
 
 
-def test_a_name_that_nobody_knows(kubeconfig):
+def test_unresolvable_host(kubeconfig):
     connection = Connection.open(Access(kubeconfig=kubeconfig("https://api.invalid")))
     with pytest.raises(ClusterError, match=r"the name of https://api\.invalid cannot be resolved") as raised:
         connection.get("/version")
     assert "VPN" in raised.value.hint
 
 
-def test_tls_where_there_is_none(serve, kubeconfig):
+def test_tls_to_a_plain_http_server(serve, kubeconfig):
     server = serve(lambda request: Reply({}))
     connection = Connection.open(Access(kubeconfig=kubeconfig(server.url.replace("http:", "https:"))))
     with pytest.raises(ClusterError, match=r"TLS with https://.* failed"):
         connection.get("/version")
 
 
-def test_no_tls_where_there_is_some(serve, kubeconfig):
+def test_plain_http_to_a_tls_server(serve, kubeconfig):
     server = serve(lambda request: Reply({}), tls=True)
     connection = Connection.open(Access(kubeconfig=kubeconfig(server.url.replace("https:", "http:"))))
     with pytest.raises(ClusterError):
         connection.get("/version")
 
 
-def test_a_certificate_that_has_expired(serve, kubeconfig, authority, tmp_path):
+def test_expired_certificate(serve, kubeconfig, authority, tmp_path):
     import datetime
 
     server = serve(lambda request: Reply({}), tls=True, not_after=datetime.datetime(2020, 1, 1))
@@ -344,7 +344,7 @@ def test_a_certificate_that_has_expired(serve, kubeconfig, authority, tmp_path):
     assert "clock" in raised.value.hint
 
 
-def test_an_authority_that_is_another_one(serve, kubeconfig, tmp_path):
+def test_wrong_certificate_authority(serve, kubeconfig, tmp_path):
     server = serve(lambda request: Reply({}), tls=True)
     (tmp_path / "ca.crt").write_bytes(trustme.CA().cert_pem.bytes())
     connection = Connection.open(Access(kubeconfig=kubeconfig(server.url, certificate_authority="ca.crt")))
@@ -352,7 +352,7 @@ def test_an_authority_that_is_another_one(serve, kubeconfig, tmp_path):
         connection.get("/version")
 
 
-def test_a_proxy_that_is_not_there(kubeconfig):
+def test_unreachable_proxy(kubeconfig):
     proxy = f"http://127.0.0.1:{free_port()}"
     connection = Connection.open(Access(kubeconfig=kubeconfig("https://api.example", proxy_url=proxy)))
     with pytest.raises(ClusterError, match=f"through the proxy {proxy} refuses the connection"):
@@ -392,5 +392,5 @@ def test_a_proxy_that_is_not_there(kubeconfig):
         ),
     ],
 )
-def test_the_rule_that_a_request_needs(method, path, query, expected):
+def test_rbac_rule_of_a_request(method, path, query, expected):
     assert rule(method, path, query) == expected

@@ -27,13 +27,13 @@ def rights(name):
     ]
 
 
-def test_the_reader_may_read_the_kinds_that_scheduling_reads_and_no_others():
+def test_reader_role_equals_the_listed_kinds():
     groups = {kind: kind.api_version.rpartition("/")[0] for kind in KINDS}
     wanted = [(groups[kind], kind.resource, verb) for kind in KINDS for verb in ("get", "list", "watch")]
     assert sorted(rights("schedctl-reader")) == sorted(wanted)
 
 
-def test_the_config_maps_are_those_that_are_asked_for():
+def test_role_names_the_requested_config_maps():
     allowed = [
         (role["metadata"]["namespace"], name)
         for role in ROLES
@@ -45,18 +45,18 @@ def test_the_config_maps_are_those_that_are_asked_for():
     assert set(rights("schedctl-scheduler-config")) == {("", "configmaps", "get")}
 
 
-def test_the_roles_of_every_cluster_are_in_no_namespace_that_some_lack():
+def test_roles_use_only_namespaces_that_always_exist():
     roles = yaml.safe_load_all((DEPLOY / "clusterrole.yaml").read_text())
     assert {role["metadata"].get("namespace", "kube-system") for role in roles} == {"kube-system"}
 
 
 @pytest.mark.parametrize("role", ROLES, ids=lambda role: "{kind} {metadata[name]}".format(**role))
-def test_no_role_is_about_secrets_or_about_everything(role):
+def test_no_role_grants_secrets_or_wildcards(role):
     said = {one for rule in role["rules"] for field in rule.values() for one in field}
     assert not said & {"*", "secrets"}
 
 
-def test_only_the_binder_changes_anything():
+def test_only_the_binder_role_writes():
     changing = {
         role["metadata"]["name"]
         for role in ROLES

@@ -32,11 +32,11 @@ def explain(serve, kubeconfig, schedctl):
     return run
 
 
-def configuration(ended):
-    return json.loads(ended.out)["metadata"]["configuration"]
+def configuration(result):
+    return json.loads(result.out)["metadata"]["configuration"]
 
 
-def test_without_being_asked_for_no_config_map_is_read(explain):
+def test_config_maps_are_read_only_on_request(explain):
     assert configuration(explain({})) == "built-in defaults"
     assert not any("configmaps" in path for path in explain.server.paths())
 
@@ -49,46 +49,46 @@ def test_without_being_asked_for_no_config_map_is_read(explain):
         pytest.param("kube-system", "my-scheduler-config", f"# mine\n{TEXT}", id="that of the documentation"),
     ],
 )
-def test_the_one_in_a_config_map_is_followed(explain, namespace, name, text):
-    ended = explain({MAPS.format(namespace, name): {"a": "x: y", "b.yaml": text}}, "--scheduler-config-from-cluster")
-    assert configuration(ended) == f"ConfigMap {namespace}/{name}, b.yaml, of context test"
-    assert ended.err == "no pending pods\n"
+def test_configuration_of_a_config_map_is_used(explain, namespace, name, text):
+    result = explain({MAPS.format(namespace, name): {"a": "x: y", "b.yaml": text}}, "--scheduler-config-from-cluster")
+    assert configuration(result) == f"ConfigMap {namespace}/{name}, b.yaml, of context test"
+    assert result.err == "no pending pods\n"
 
 
-def test_where_there_is_none_it_is_said_what_was_looked_for(explain):
-    ended = explain({MAPS.format("kube-system", "kube-scheduler"): {"a": "b"}}, "--scheduler-config-from-cluster")
-    assert configuration(ended) == "built-in defaults"
-    assert "looked for kube-system/scheduler-config, kube-system/kube-scheduler-config, " in ended.err
+def test_missing_config_map_is_reported(explain):
+    result = explain({MAPS.format("kube-system", "kube-scheduler"): {"a": "b"}}, "--scheduler-config-from-cluster")
+    assert configuration(result) == "built-in defaults"
+    assert "looked for kube-system/scheduler-config, kube-system/kube-scheduler-config, " in result.err
 
 
-def test_where_there_is_none_a_file_is_followed(explain, tmp_path):
+def test_configuration_file_is_used_instead(explain, tmp_path):
     (tmp_path / "mine.yaml").write_text(TEXT)
-    ended = explain({}, "--scheduler-config-from-cluster", "--scheduler-config", str(tmp_path / "mine.yaml"))
-    assert configuration(ended) == str(tmp_path / "mine.yaml")
+    result = explain({}, "--scheduler-config-from-cluster", "--scheduler-config", str(tmp_path / "mine.yaml"))
+    assert configuration(result) == str(tmp_path / "mine.yaml")
 
 
-def test_one_that_may_not_be_read_is_no_guess(explain):
+def test_forbidden_config_map_is_an_error(explain):
     forbidden = status(403, "Forbidden", "configmaps is forbidden")
-    ended = explain({MAPS.format("kube-system", "scheduler-config"): forbidden}, "--scheduler-config-from-cluster")
-    assert (ended.code, ended.out) == (4, "")
-    assert "deploy/clusterrole.yaml and openshift.yaml beside it have Roles for" in ended.err
+    result = explain({MAPS.format("kube-system", "scheduler-config"): forbidden}, "--scheduler-config-from-cluster")
+    assert (result.code, result.out) == (4, "")
+    assert "deploy/clusterrole.yaml and openshift.yaml beside it have Roles for" in result.err
 
 
-def test_one_that_kube_scheduler_would_refuse_is_refused(explain):
+def test_invalid_configuration_is_refused(explain):
     maps = {MAPS.format("kube-system", "scheduler-config"): {"a": TEXT + "parallelisms: 3\n"}}
-    ended = explain(maps, "--scheduler-config-from-cluster")
-    assert (ended.code, ended.out) == (2, "")
-    assert "ConfigMap kube-system/scheduler-config, a, of context test:4:" in ended.err
+    result = explain(maps, "--scheduler-config-from-cluster")
+    assert (result.code, result.out) == (2, "")
+    assert "ConfigMap kube-system/scheduler-config, a, of context test:4:" in result.err
 
 
-def test_a_profile_is_one_of_the_cluster_s(explain):
+def test_profile_names_come_from_the_cluster_configuration(explain):
     maps = {MAPS.format("kube-system", "scheduler-config"): {"a": TEXT}}
-    ended = explain(maps, "--scheduler-config-from-cluster", "--profile", "bin-packing")
-    assert ended.code == 2
-    assert 'there is no profile "bin-packing" in ConfigMap' in ended.err
+    result = explain(maps, "--scheduler-config-from-cluster", "--profile", "bin-packing")
+    assert result.code == 2
+    assert 'there is no profile "bin-packing" in ConfigMap' in result.err
 
 
 def test_files_have_no_config_maps(schedctl):
-    ended = schedctl("explain", "--all-pending", "-f", "fixtures/clusters/shop", "--scheduler-config-from-cluster")
-    assert ended.code == 2
-    assert "--scheduler-config-from-cluster is about a live cluster" in ended.err
+    result = schedctl("explain", "--all-pending", "-f", "fixtures/clusters/shop", "--scheduler-config-from-cluster")
+    assert result.code == 2
+    assert "--scheduler-config-from-cluster is about a live cluster" in result.err

@@ -39,7 +39,7 @@ def server(serve):
 
 
 @pytest.fixture
-def created(server, kubeconfig, tmp_path, capsys):
+def create_snapshot(server, kubeconfig, tmp_path, capsys):
     """Take a snapshot and return it with what was said."""
 
     def create(*flags):
@@ -53,8 +53,8 @@ def created(server, kubeconfig, tmp_path, capsys):
     return create
 
 
-def test_a_snapshot_says_where_and_when_it_is_from_and_what_is_missing(created):
-    snapshot, text, said = created()
+def test_snapshot_header_names_source_time_and_gaps(create_snapshot):
+    snapshot, text, said = create_snapshot()
     header = snapshot["metadata"]
     assert header["source"].startswith("context ")
     assert header["taken"]
@@ -63,8 +63,8 @@ def test_a_snapshot_says_where_and_when_it_is_from_and_what_is_missing(created):
     assert SECRET not in text
 
 
-def test_what_is_redacted_strictly_does_not_say_where_it_is_from(created):
-    snapshot, text, _ = created("--redact", "strict")
+def test_strict_redaction_hides_the_source(create_snapshot):
+    snapshot, text, _ = create_snapshot("--redact", "strict")
     header = snapshot["metadata"]
     assert header["source"] == ""
     assert header["missing"] == [{"kind": "Service", "reason": "Forbidden", "text": ""}]
@@ -72,8 +72,8 @@ def test_what_is_redacted_strictly_does_not_say_where_it_is_from(created):
     assert "web" not in text
 
 
-def test_what_is_not_redacted_is_as_the_server_sent_it(created):
-    snapshot, _, said = created("--redact", "none", "--yes")
+def test_unredacted_snapshot_equals_the_server_response(create_snapshot):
+    snapshot, _, said = create_snapshot("--redact", "none", "--yes")
     (pod,) = snapshot["objects"]["Pod"]
     sent = {key: value for key, value in POD["metadata"].items() if key not in ("managedFields", "creationTimestamp")}
     assert pod == {**POD, "metadata": sent}
@@ -81,7 +81,7 @@ def test_what_is_not_redacted_is_as_the_server_sent_it(created):
     assert "environment variables, commands and all annotations are in it" in said
 
 
-def test_neither_secrets_nor_config_maps_are_asked_for(created, server):
-    created()
+def test_secrets_and_config_maps_are_never_requested(create_snapshot, server):
+    create_snapshot()
     assert server.paths()
     assert not [path for path in server.paths() if "secrets" in path or "configmaps" in path]

@@ -23,7 +23,7 @@ def line(event, name="web", version="5"):
 GONE = json.dumps({"type": "ERROR", "object": {"kind": "Status", "code": 410, "message": "too old"}}).encode()
 
 
-def refused(code):
+def refuse(code):
     return Refused(code, "", "no", f"the server said {code}", "")
 
 
@@ -34,11 +34,11 @@ class Server:
 
     def __init__(self, *answers):
         self.answers = list(answers)
-        self.asked = []
+        self.requests = []
         self.closed = threading.Event()
 
     def stream(self, path, query):
-        self.asked.append((path, query["resourceVersion"]))
+        self.requests.append((path, query["resourceVersion"]))
         answer = self.answers.pop(0) if self.answers else None
         if isinstance(answer, Exception):
             raise answer
@@ -66,7 +66,7 @@ def _no_pauses(monkeypatch):
 def watch():
     """Watch one kind on a server; what it has told by the time it waits in vain, and what it asked for."""
 
-    def heard(server, kind=POD):
+    def read_events_of(server, kind=POD):
         page = Page(kind, json.dumps({"apiVersion": kind.api_version}).encode())
         listed = Listing((page,), (), {kind.name: "1"}, "", "")
         news = []
@@ -78,55 +78,55 @@ def watch():
             server.closed.set()
         return news
 
-    return heard
+    return read_events_of
 
 
-def test_what_is_put_and_removed_is_told_in_order(watch):
+def test_watch_events_arrive_in_order(watch):
     news = watch(Server([line("ADDED"), line("MODIFIED"), line("DELETED")]))
     assert [type(each) for each in news] == [Put, Put, Removed]
     assert json.loads(news[0].body)["metadata"]["name"] == "web"
 
 
-def test_a_watch_that_ends_goes_on_from_the_last_version_and_bookmarks_count(watch):
+def test_watch_resumes_from_the_last_resource_version_or_bookmark(watch):
     server = Server([line("ADDED", version="7")], [line("BOOKMARK", version="40")], [])
     assert len(watch(server)) == 1
-    assert [version for _, version in server.asked[:4]] == ["1", "7", "40", "40"]
-    assert {path for path, _ in server.asked} == {"/api/v1/pods"}
+    assert [version for _, version in server.requests[:4]] == ["1", "7", "40", "40"]
+    assert {path for path, _ in server.requests} == {"/api/v1/pods"}
 
 
-@pytest.mark.parametrize("gone", [[GONE], refused(410)], ids=["in the stream", "before it begins"])
-def test_a_version_that_is_no_longer_known_means_a_new_list(watch, gone):
+@pytest.mark.parametrize("gone", [[GONE], refuse(410)], ids=["in the stream", "before it begins"])
+def test_expired_resource_version_relists(watch, gone):
     server = Server(gone)
     (news,) = watch(server)
     assert isinstance(news, Listed)
-    assert [version for _, version in server.asked] == ["1", "90"]
+    assert [version for _, version in server.requests] == ["1", "90"]
 
 
-def test_a_line_that_broke_off_is_no_news(watch):
+def test_truncated_line_is_no_event(watch):
     server = Server([line("ADDED", version="7"), line("ADDED", version="8")[:30]])
     assert len(watch(server)) == 1
-    assert server.asked[1][1] == "7"
+    assert server.requests[1][1] == "7"
 
 
-@pytest.mark.parametrize("fault", [Unanswered("nobody there", "", sent=False), refused(503)], ids=["silence", "503"])
-def test_trouble_that_passes_is_told_and_tried_again(watch, fault):
+@pytest.mark.parametrize("fault", [Unanswered("nobody there", "", sent=False), refuse(503)], ids=["silence", "503"])
+def test_transient_watch_error_is_reported_and_retried(watch, fault):
     server = Server(fault, [line("ADDED")])
     trouble, news = watch(server)
     assert (trouble, type(news)) == (Trouble(POD, str(fault), lasting=False), Put)
 
 
-def test_a_kind_that_may_not_be_watched_is_told_once_and_left_alone(watch):
-    server = Server(refused(403))
+def test_unwatchable_kind_is_reported_once(watch):
+    server = Server(refuse(403))
     assert watch(server, SERVICE) == [Trouble(SERVICE, "the server said 403", lasting=True)]
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
 
 
-def test_pods_that_may_not_be_watched_are_an_end(watch):
+def test_unwatchable_pods_are_an_error(watch):
     with pytest.raises(ClusterError, match="the server said 403"):
-        watch(Server(refused(403)))
+        watch(Server(refuse(403)))
 
 
-def test_a_line_in_the_middle_that_cannot_be_understood_is_trouble(watch):
+def test_malformed_line_within_a_watch_is_an_error(watch):
     first, *_ = watch(Server([b'{"type": ', line("ADDED")]))
     assert isinstance(first, Trouble)
     assert not first.lasting
@@ -134,13 +134,13 @@ def test_a_line_in_the_middle_that_cannot_be_understood_is_trouble(watch):
 
 
 @pytest.mark.parametrize("code", [401, 429])
-def test_what_passes_does_not_end_the_watch(watch, code):
-    trouble, put = watch(Server(refused(code), [line("ADDED")]))
+def test_transient_errors_do_not_end_the_watch(watch, code):
+    trouble, put = watch(Server(refuse(code), [line("ADDED")]))
     assert not trouble.lasting
     assert isinstance(put, Put)
 
 
-def test_a_fault_that_nobody_expected_is_told(watch):
+def test_unexpected_exception_is_reported(watch):
     (trouble,) = watch(Server([b'{"type": "ADDED", "object": ' + b"[" * 5000]), SERVICE)
     assert trouble.lasting
     assert "RecursionError" in trouble.text

@@ -35,7 +35,7 @@ class Watching:
     def news(self):
         return json.loads(self.line())
 
-    def ended(self):
+    def wait_for_end(self):
         """The exit code and what was said on standard error."""
         return self.process.wait(PATIENCE), self.process.stderr.read()
 
@@ -46,7 +46,7 @@ def _heed_interrupts():
 
 
 @pytest.fixture
-def watching(control_plane):
+def start_watch(control_plane):
     """Run ``schedctl watch`` beside the test."""
 
     @contextmanager
@@ -84,11 +84,11 @@ def bind(api, name, namespace, target):
     api.request("POST", f"/api/v1/namespaces/{namespace}/pods/{name}/binding", body)
 
 
-def test_each_change_of_the_answer_is_told_until_the_pod_is_bound(control_plane, namespace, watching):
+def test_watch_prints_each_change_until_the_pod_is_bound(control_plane, namespace, start_watch):
     api = control_plane.api
     small = api.create(node("small", cpu="1"))
     api.create(pod("web", namespace))
-    with watching("pod", f"{namespace}/web", "-o", "json") as watch:
+    with start_watch("pod", f"{namespace}/web", "-o", "json") as watch:
         first = watch.news()
         assert (first["event"], first["result"]["verdict"]) == ("Answer", "Unschedulable")
         assert first["result"]["message"].startswith("0/1 nodes are available: 1 Insufficient cpu.")
@@ -109,14 +109,14 @@ def test_each_change_of_the_answer_is_told_until_the_pod_is_bound(control_plane,
         assert (last["event"], last["node"]) == ("Bound", "small")
         assert last["text"] == f"pod {namespace}/web is bound to small, as answered"
         assert watch.line() is None
-        assert watch.ended() == (0, "")
+        assert watch.wait_for_end() == (0, "")
 
 
-def test_what_changes_nothing_about_the_pod_is_not_told(control_plane, namespace, watching):
+def test_irrelevant_changes_are_not_printed(control_plane, namespace, start_watch):
     api = control_plane.api
     there = api.create(node("only", cpu="1"))
     api.create(pod("web", namespace))
-    with watching("pod", "web", "-n", namespace) as watch:
+    with start_watch("pod", "web", "-n", namespace) as watch:
         assert watch.line().endswith(f"pod {namespace}/web: UNSCHEDULABLE (0/1 nodes)")
         assert watch.line().startswith("  0/1 nodes are available: 1 Insufficient cpu.")
         there["status"]["conditions"] = [
@@ -129,14 +129,14 @@ def test_what_changes_nothing_about_the_pod_is_not_told(control_plane, namespace
         )
         api.delete(pod("web", namespace))
         assert watch.line().endswith(f"pod {namespace}/web is gone")
-        assert watch.ended() == (1, "")
+        assert watch.wait_for_end() == (1, "")
 
 
-def test_a_restart_of_the_api_server_is_survived(control_plane, namespace, watching):
+def test_watch_survives_an_api_server_restart(control_plane, namespace, start_watch):
     api = control_plane.api
     api.create(node("small", cpu="1"))
     api.create(pod("web", namespace))
-    with watching("pod", "web", "-n", namespace, "-o", "json") as watch:
+    with start_watch("pod", "web", "-n", namespace, "-o", "json") as watch:
         assert watch.news()["result"]["verdict"] == "Unschedulable"
         control_plane.start_api_server(control_plane.stop_api_server())
         api.reconnect()
@@ -144,44 +144,44 @@ def test_a_restart_of_the_api_server_is_survived(control_plane, namespace, watch
         assert watch.news()["result"]["chosen"] == "large"
         bind(api, "web", namespace, "large")
         assert watch.news()["event"] == "Bound"
-        code, said = watch.ended()
+        code, said = watch.wait_for_end()
         assert code == 0
         assert "Traceback" not in said
 
 
-def test_the_end_of_patience_and_an_interrupt(control_plane, namespace, watching):
+def test_watch_timeout_and_interrupt(control_plane, namespace, start_watch):
     api = control_plane.api
     api.create(node("small", cpu="1"))
     api.create(pod("web", namespace))
-    with watching("pod", "web", "-n", namespace, "--timeout", "3s", "-o", "json") as watch:
+    with start_watch("pod", "web", "-n", namespace, "--timeout", "3s", "-o", "json") as watch:
         assert watch.news()["event"] == "Answer"
         last = watch.news()
         assert (last["event"], last["text"]) == ("Pending", f"pod {namespace}/web is still pending")
-        assert watch.ended() == (1, "")
-    with watching("pod", "web", "-n", namespace) as watch:
+        assert watch.wait_for_end() == (1, "")
+    with start_watch("pod", "web", "-n", namespace) as watch:
         watch.line()
         watch.process.send_signal(signal.SIGINT)
-        assert watch.ended() == (130, "interrupted\n")
+        assert watch.wait_for_end() == (130, "interrupted\n")
 
 
-def test_a_pod_that_is_bound_already_is_no_news_for_long(control_plane, namespace, watching):
+def test_watch_of_a_bound_pod_ends_at_once(control_plane, namespace, start_watch):
     api = control_plane.api
     api.create(node("a"))
     api.create(pod("web", namespace, nodeName="a"))
-    with watching("pod", "web", "-n", namespace) as watch:
+    with start_watch("pod", "web", "-n", namespace) as watch:
         assert watch.line().endswith(f"pod {namespace}/web is bound to a")
-        assert watch.ended() == (0, "")
+        assert watch.wait_for_end() == (0, "")
 
 
-def test_whoever_may_list_but_not_watch_is_told_so(control_plane, namespace, watching):
+def test_missing_watch_permission_is_reported(control_plane, namespace, start_watch):
     control_plane.api.create(node("a"))
     control_plane.api.create(pod("web", namespace, cpu="9"))
     rule = {"apiGroups": [""], "resources": ["nodes", "pods"], "verbs": ["list"]}
     role = {"kind": "ClusterRole", "metadata": {"name": "lists-only"}, "rules": [rule]}
     with (
-        control_plane.granted({"apiVersion": "rbac.authorization.k8s.io/v1", **role}),
-        watching("pod", "web", "-n", namespace, "-q", kubeconfig=Path(control_plane.nobody)) as watch,
+        control_plane.grant({"apiVersion": "rbac.authorization.k8s.io/v1", **role}),
+        start_watch("pod", "web", "-n", namespace, "-q", kubeconfig=Path(control_plane.nobody)) as watch,
     ):
-        code, said = watch.ended()
+        code, said = watch.wait_for_end()
     assert code == 4
     assert "watch" in said
