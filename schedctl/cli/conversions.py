@@ -79,7 +79,7 @@ def convert(
 
 
 def _headline(conversion: Conversion, source: str) -> str:
-    return f"{source} is {conversion.vintage}: {conversion.summary()}"
+    return f"{source} is {conversion.version}: {conversion.summary()}"
 
 
 def _report(conversion: Conversion, source: str) -> Iterator[Line]:
@@ -141,12 +141,12 @@ def _outdated(text: bytes, source: str, file: str) -> list[Problem]:
     from schedctl.documents import heads
     from schedctl.versions import KUBERNETES_VERSION
 
-    vintage = converting.vintage_in(text, source)
-    if vintage is None:
+    version = converting.legacy_version_in(text, source)
+    if version is None:
         return []
     head = heads.read_tree(text, source).value
     line, column = next((value.line, value.column) for key, value in head if key.value == "apiVersion")
-    message = f"is {vintage}, which kube-scheduler {KUBERNETES_VERSION} refuses"
+    message = f"is {version}, which kube-scheduler {KUBERNETES_VERSION} refuses"
     hint = f"`schedctl profiles convert {file}` writes it as it is read today"
     return [Problem(message, source, line, column, path="apiVersion", hint=hint)]
 

@@ -17,7 +17,7 @@ from schedctl.config.defaults import complete
 from schedctl.config.types import API_VERSION, KIND, PluginConfig, SchedulerConfiguration
 from schedctl.config.validation import validate
 from schedctl.documents.decoding import Decoder, describe
-from schedctl.documents.heads import HEAD, enclosing_paths, open_document, place
+from schedctl.documents.heads import HEAD, enclosing_paths, head_of, open_document, place, read_tree
 from schedctl.documents.trees import Node
 from schedctl.errors import ConfigError, Problem
 
@@ -66,11 +66,20 @@ def default() -> SchedulerConfiguration:
     return complete(SchedulerConfiguration())
 
 
+def is_current(text: bytes | str, source: str) -> bool:
+    """Return whether a document says that it is a configuration of today's version.
+
+    Raises:
+        ConfigError: it is neither YAML nor JSON.
+    """
+    return head_of(read_tree(text, source)) == (KIND, API_VERSION)
+
+
 def conversion_hint(kind: Any, version: Any) -> str:
     """Return what to do about a configuration that a kube-scheduler of another time read, "" if none did."""
-    from schedctl.config.legacy.releases import vintage_of  # only those who convert need the rest of it
+    from schedctl.config.legacy.releases import legacy_version  # only those who convert need the rest of it
 
-    old = vintage_of(kind, version) is not None
+    old = legacy_version(kind, version) is not None
     return "`schedctl profiles convert` writes it as it is read today" if old else ""
 
 

@@ -56,6 +56,12 @@ def read_tree(text: bytes | str, source: str) -> Node:
         raise ConfigError([Problem(f"is not UTF-8 text: {error}", source)]) from None
 
 
+def head_of(node: Node) -> tuple[Any, Any]:
+    """Return kind and apiVersion of a document as they are written, None where there is none."""
+    head = {key.value: value.value for key, value in node.value if key.value in HEAD} if node.is_mapping else {}
+    return head.get("kind"), head.get("apiVersion")
+
+
 def _check_head(node: Node, decoder: Decoder, expected: str, api_version: str, hint: HeadHint) -> None:
     """Report a document that is not of the kind and version we read, which makes everything else moot."""
     head = {key.value: value for key, value in node.value if key.value in HEAD} if node.is_mapping else {}

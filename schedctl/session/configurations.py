@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from schedctl import KUBERNETES_VERSION, shipped
 from schedctl.cli import faults
 from schedctl.config import loading
-from schedctl.config.legacy import converting
 from schedctl.config.types import SchedulerConfiguration
 from schedctl.documents.spelling import nearest
 from schedctl.errors import ConfigError, Problem, UsageError
@@ -248,9 +247,12 @@ def _chosen(text: bytes | str, source: str, origin: str = "", plugins: discovery
     """
 
     def load(registry: Registry, check: loading.Check) -> Chosen:
-        conversion = converting.convert(text, registry, source, check, registry.args_types)
-        if conversion is not None:
-            return Chosen(conversion.configuration, origin, conversion=conversion)
+        if not loading.is_current(text, source):
+            from schedctl.config.legacy import converting  # large, and most configurations are of today
+
+            conversion = converting.convert(text, registry, source, check, registry.args_types)
+            if conversion is not None:
+                return Chosen(conversion.configuration, origin, conversion=conversion)
         return Chosen(loading.load(text, source, check, registry.args_types), origin)
 
     chosen, found = scheduler_configurations.read(plugins, load)
@@ -261,7 +263,7 @@ def warn(chosen: Chosen) -> None:
     """Say on standard error that a configuration of another time is converted."""
     if chosen.conversion is not None:
         faults.say(
-            f"warning: {chosen.origin} is {chosen.conversion.vintage}, which kube-scheduler {KUBERNETES_VERSION}"
+            f"warning: {chosen.origin} is {chosen.conversion.version}, which kube-scheduler {KUBERNETES_VERSION}"
             f" refuses; it is followed as converted, with {chosen.conversion.summary()}",
             "`schedctl profiles convert` writes the configuration of today, and says what became of what",
         )

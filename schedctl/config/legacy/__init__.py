@@ -1,9 +1,6 @@
-"""Configurations of kube-schedulers that are no more, and what they are in the version that is read today.
+"""Configurations of kube-schedulers of other releases, and what they are in the version that is read today.
 
-`releases` knows the versions, when they were read, and which plugins each ran by itself; `documents` the fields they
-had; `policies` reads the ``Policy`` of predicates and priorities, `configurations` everything of a
-KubeSchedulerConfiguration. Both come to what a profile *wanted*, plugin by plugin at each point, with the defaults of
-its own time merged in; `translations` puts plugins that are gone into the words of today, and `plugin_sets` finds what
-has to be written so that the defaults of today come to the same. `converting` is the way in. Nothing happens unsaid:
-`changes` is the report.
+`policies` and `configurations` come to what a profile ran, plugin by plugin at each point, with the defaults of its own
+release (`releases`) merged in; `translations` and `plugin_sets` find what has to be written today for the same. The way
+in is `converting`, which nobody imports who reads a configuration of today; `changes` is the report.
 """

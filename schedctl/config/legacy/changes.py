@@ -61,7 +61,7 @@ class Change:
 
 
 @dataclass(slots=True)
-class Ledger:
+class ConversionLog:
     """Where a conversion writes down what it does, in the order it does it.
 
     Attributes:
@@ -77,18 +77,18 @@ class Ledger:
         line, column = self.places.get(path, (0, 0))
         self.changes.append(Change(outcome, path, was, now, why, hint, line, column))
 
-    def carried(self, path: str, was: str, now: str, why: str) -> None:
+    def add_carried(self, path: str, was: str, now: str, why: str) -> None:
         """Write down that something means the same."""
         self.add(Outcome.CARRIED, path, was, now, why)
 
-    def approximated(self, path: str, was: str, now: str, why: str, hint: str = "") -> None:
+    def add_approximated(self, path: str, was: str, now: str, why: str, hint: str = "") -> None:
         """Write down that something means nearly the same."""
         self.add(Outcome.APPROXIMATED, path, was, now, why, hint)
 
-    def dropped(self, path: str, was: str, why: str, hint: str = "") -> None:
+    def add_dropped(self, path: str, was: str, why: str, hint: str = "") -> None:
         """Write down that something is not needed to place pods as before."""
         self.add(Outcome.DROPPED, path, was, "", why, hint)
 
-    def lost(self, path: str, was: str, why: str, hint: str) -> None:
+    def add_lost(self, path: str, was: str, why: str, hint: str) -> None:
         """Write down that something cannot be said any more, and what to do."""
         self.add(Outcome.LOST, path, was, "", why, hint)

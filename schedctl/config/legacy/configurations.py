@@ -15,7 +15,7 @@ import msgspec
 
 from schedctl.config.expansion import KnownPlugins
 from schedctl.config.legacy import plugin_sets, recent_profiles
-from schedctl.config.legacy.changes import Ledger
+from schedctl.config.legacy.changes import ConversionLog
 from schedctl.config.legacy.documents import (
     OLD_ARGS,
     ConfigurationV1Alpha1,
@@ -29,7 +29,7 @@ from schedctl.config.legacy.documents import (
     PluginsV1Beta3,
 )
 from schedctl.config.legacy.plugin_sets import POINTS, Plain, Wanted
-from schedctl.config.legacy.releases import V1ALPHA1, V1ALPHA2, V1BETA1, V1BETA2, V1BETA3, Vintage
+from schedctl.config.legacy.releases import V1ALPHA1, V1ALPHA2, V1BETA1, V1BETA2, V1BETA3, LegacyVersion
 from schedctl.config.legacy.translations import Draft, args_of, translate
 from schedctl.config.types import API_VERSION, KIND, MULTI_POINT, Plugin, PluginConfig, PluginSet
 from schedctl.documents.decoding import Decoder, describe
@@ -61,11 +61,11 @@ _SCORE: Final = "score"
 _BINDING: Final = "VolumeBinding"
 
 
-def check(node: Node, decoder: Decoder, vintage: Vintage) -> None:
+def check(node: Node, decoder: Decoder, version: LegacyVersion) -> None:
     """Report what a document may not say in its version."""
-    configuration, plugins = _DOCUMENTS[vintage.api_version]
+    configuration, plugins = _DOCUMENTS[version.api_version]
     decoded: Any = decoder.struct(node, configuration, also=HEAD)
-    profiles = [("", decoded)] if vintage is V1ALPHA1 else list(_numbered("profiles", decoded.profiles))
+    profiles = [("", decoded)] if version is V1ALPHA1 else list(_numbered("profiles", decoded.profiles))
     for path, profile in profiles:
         before = f"{path}." if path else ""
         if profile.plugins is not None:
@@ -74,7 +74,7 @@ def check(node: Node, decoder: Decoder, vintage: Vintage) -> None:
         for where, one in _numbered(f"{before}pluginConfig", profile.plugin_config):
             _check_name(one.name, decoder, where)
             if isinstance(one.args, Node):
-                _check_args(one.args, decoder, one.name, f"{where}.args", vintage)
+                _check_args(one.args, decoder, one.name, f"{where}.args", version)
 
 
 def _check_names(plugins: msgspec.Struct, decoder: Decoder, path: str) -> None:
@@ -101,69 +101,69 @@ def _around(decoder: Decoder, path: str) -> tuple[int, int]:
     return decoder.places.get(path.rpartition("[")[0], (0, 0))
 
 
-def _check_args(node: Node, decoder: Decoder, name: str, path: str, vintage: Vintage) -> None:
+def _check_args(node: Node, decoder: Decoder, name: str, path: str, version: LegacyVersion) -> None:
     if name not in OLD_ARGS:
         decoder.free(node, path)
         return
     decoder.struct(node, OLD_ARGS[name], path, also=HEAD)
     for key, value in node.value if node.is_mapping else ():
-        wanted = {"kind": f"{name}Args", "apiVersion": vintage.api_version}.get(key.value)
+        wanted = {"kind": f"{name}Args", "apiVersion": version.api_version}.get(key.value)
         if wanted is not None and value.value not in (None, "", wanted):
             decoder.report(value, f"{path}.{key.value}", f'expected "{wanted}", got {describe(value)}')
 
 
-def convert(document: Plain, vintage: Vintage, ledger: Ledger, known: KnownPlugins) -> Plain:
+def convert(document: Plain, version: LegacyVersion, log: ConversionLog, known: KnownPlugins) -> Plain:
     """Return the document in today's version.
 
     Args:
         document: plain values of a document that `check` has not objected to.
-        vintage: its version.
-        ledger: where to write down what becomes of things.
+        version: its version.
+        log: where to write down what becomes of things.
         known: the plugins there are today.
     """
     converted: Plain = {"apiVersion": API_VERSION, "kind": KIND}
     converted |= {name: document[name] for name in _COPIED if name in document}
     if "leaderElection" in document:
-        converted["leaderElection"] = _leader_election(document["leaderElection"], ledger)
+        converted["leaderElection"] = _leader_election(document["leaderElection"], log)
     for name in ("healthzBindAddress", "metricsBindAddress"):
         if name in document:
             why = "the flags --bind-address and --secure-port say it since v1.23"
-            ledger.dropped(name, name, why, "give kube-scheduler these flags where the address is not the default")
-    if vintage is V1ALPHA1:
+            log.add_dropped(name, name, why, "give kube-scheduler these flags where the address is not the default")
+    if version is V1ALPHA1:
         profiles = [("", {name: document[name] for name in _TEMPLATE if name in document})]
     else:
         profiles = list(_numbered("profiles", document.get("profiles") or [{}]))
-    if vintage is V1BETA3:
-        converted["profiles"] = [recent_profiles.convert(one, path, ledger, known) for path, one in profiles]
+    if version is V1BETA3:
+        converted["profiles"] = [recent_profiles.convert(one, path, log, known) for path, one in profiles]
     else:
-        converted["profiles"] = [_profile(one, path, document, vintage, ledger, known) for path, one in profiles]
+        converted["profiles"] = [_profile(one, path, document, version, log, known) for path, one in profiles]
     return converted
 
 
-def _leader_election(document: Plain, ledger: Ledger) -> Plain:
+def _leader_election(document: Plain, log: ConversionLog) -> Plain:
     """Return leader election with a lease for a lock, under today's names."""
     converted = dict(document)
     for old, new in (("lockObjectName", "resourceName"), ("lockObjectNamespace", "resourceNamespace")):
         value = converted.pop(old, "")
         if value:
             converted[new] = converted.get(new) or value
-            ledger.carried(f"leaderElection.{old}", old, new, "it was another name for the same since v1.18")
+            log.add_carried(f"leaderElection.{old}", old, new, "it was another name for the same since v1.18")
     lock = converted.get("resourceLock")
     if lock and lock != "leases":
         converted["resourceLock"] = "leases"
         why = "replicas of kube-scheduler agree by a lease, and by nothing else"
-        ledger.carried("leaderElection.resourceLock", f"resourceLock {lock}", "leases", why)
+        log.add_carried("leaderElection.resourceLock", f"resourceLock {lock}", "leases", why)
     return converted
 
 
 def _profile(
-    profile: Plain, path: str, document: Plain, vintage: Vintage, ledger: Ledger, known: KnownPlugins
+    profile: Plain, path: str, document: Plain, version: LegacyVersion, log: ConversionLog, known: KnownPlugins
 ) -> Plain:
     """Return a profile of a version in which each point had its own defaults."""
-    draft = _draft(profile, path, vintage, ledger, known)
+    draft = _draft(profile, path, version, log, known)
     order = list(draft.args)
-    ran = {point: list(plugins) for point, plugins in vintage.plugins.items()}
-    if vintage in _ALPHA:
+    ran = {point: list(plugins) for point, plugins in version.plugins.items()}
+    if version in _ALPHA:
         _settings(draft, document, ran)
         ran.setdefault("postFilter", [Plugin("DefaultPreemption")])
     translate(draft, known)
@@ -191,7 +191,7 @@ def finished(draft: Draft, ran: Mapping[str, Iterable[Plugin]], order: Iterable[
         draft.put(_SCORE, Plugin(_BINDING, 1))  # a shape was refused where the feature gate was off
     elif draft.find("filter", _BINDING) is not None and draft.find(_SCORE, _BINDING) is None:
         why = "it scores storage by default since v1.37, and did not then"
-        draft.ledger.carried(draft.path, f"{_BINDING}, which did not score,", "disabled at score", why)
+        draft.log.add_carried(draft.path, f"{_BINDING}, which did not score,", "disabled at score", why)
     covered.setdefault(_BINDING, set()).add(_SCORE)
     _tell_weights(draft)
     converted: Plain = {}
@@ -210,15 +210,15 @@ def _tell_weights(draft: Draft) -> None:
         today, then = plugin_sets.default_weight(plugin.name), plugin_sets.weight_of(plugin)
         if (_SCORE, plugin.name) not in draft.written and plugin.name != "NodeResourcesFit" and today != then:
             was = f"{plugin.name}, weight {then} by default,"
-            draft.ledger.carried(
+            draft.log.add_carried(
                 draft.path, was, f"weight {then}, written out", f"the default is {today} since v1beta3"
             )
 
 
-def _draft(profile: Plain, path: str, vintage: Vintage, ledger: Ledger, known: KnownPlugins) -> Draft:
+def _draft(profile: Plain, path: str, version: LegacyVersion, log: ConversionLog, known: KnownPlugins) -> Draft:
     """Return the plugins a profile wants, in names of its time."""
     before = f"{path}." if path else ""
-    draft = Draft(path, {}, {}, ledger, lists_by_itself=vintage in (*_ALPHA, V1BETA1))
+    draft = Draft(path, {}, {}, log, lists_by_itself=version in (*_ALPHA, V1BETA1))
     for where, one in _numbered(f"{before}pluginConfig", profile.get("pluginConfig") or ()):
         args = one.get("args") or {}
         if one["name"] in OLD_ARGS:
@@ -227,16 +227,16 @@ def _draft(profile: Plain, path: str, vintage: Vintage, ledger: Ledger, known: K
         draft.args[one["name"]] = args
         draft.configured[one["name"]] = where
     own: Plain = profile.get("plugins") or {}
-    renamed = {"preScore": "postFilter"} if vintage is V1ALPHA1 else {}
+    renamed = {"preScore": "postFilter"} if version is V1ALPHA1 else {}
     for point in POINTS:
         name = renamed.get(point, point)
-        if vintage is V1ALPHA1 and point == "postFilter":
+        if version is V1ALPHA1 and point == "postFilter":
             continue
         given = _decoded(own.get(name) or {})
         where = f"{before}plugins.{name}"
-        draft.plugins[point] = _merged(vintage.plugins.get(point, ()), given, point, where, draft, vintage)
+        draft.plugins[point] = _merged(version.plugins.get(point, ()), given, point, where, draft, version)
         if name != point and given.enabled:
-            ledger.carried(where, name, point, "postFilter is what runs when no node fits since v1.19")
+            log.add_carried(where, name, point, "postFilter is what runs when no node fits since v1.19")
     _unreserve(_decoded(own.get("unreserve") or {}), f"{before}plugins.unreserve", draft)
     _multi_point(_decoded(own.get(MULTI_POINT) or {}), f"{before}plugins.{MULTI_POINT}", draft, known)
     return draft
@@ -253,7 +253,7 @@ def _decoded(document: Plain) -> PluginSet:
 
 
 def _merged(
-    default: Iterable[Plugin], own: PluginSet, point: str, where: str, draft: Draft, vintage: Vintage
+    default: Iterable[Plugin], own: PluginSet, point: str, where: str, draft: Draft, version: LegacyVersion
 ) -> list[Plugin]:
     """Return the plugins of a point with those of a file; a default that is enabled again takes the file's weight."""
     off = {plugin.name for plugin in own.disabled}
@@ -263,9 +263,9 @@ def _merged(
     for index, plugin in enumerate(own.enabled):
         path = f"{where}.enabled[{index}]"
         draft.written.setdefault((point, plugin.name), path)
-        if plugin.name in names and vintage in (*_ALPHA, V1BETA1):
-            why = f"{vintage.api_version} refused a default that is enabled again and not disabled; what it says holds"
-            draft.ledger.approximated(path, plugin.name, "enabled once", why)
+        if plugin.name in names and version in (*_ALPHA, V1BETA1):
+            why = f"{version.api_version} refused a default that is enabled again and not disabled; what it says holds"
+            draft.log.add_approximated(path, plugin.name, "enabled once", why)
         if plugin.name not in names:
             kept.append(plugin)
             names.add(plugin.name)
@@ -279,7 +279,7 @@ def _unreserve(own: PluginSet, where: str, draft: Draft) -> None:
         draft.put("reserve", Plugin(plugin.name))
         draft.written.setdefault(("reserve", plugin.name), path)
         why = "a plugin that reserves undoes its reservation since v1.19"
-        draft.ledger.carried(path, f"{plugin.name} at unreserve", "enabled at reserve", why)
+        draft.log.add_carried(path, f"{plugin.name} at unreserve", "enabled at reserve", why)
 
 
 def _multi_point(own: PluginSet, where: str, draft: Draft, known: KnownPlugins) -> None:
@@ -295,7 +295,7 @@ def _multi_point(own: PluginSet, where: str, draft: Draft, known: KnownPlugins) 
             draft.everywhere.append(plugin)
     if own.disabled:
         why = "it disabled nothing in v1beta2, where the defaults stood at each point"
-        draft.ledger.dropped(f"{where}.disabled", "disabled at multiPoint", why)
+        draft.log.add_dropped(f"{where}.disabled", "disabled at multiPoint", why)
 
 
 def _settings(draft: Draft, document: Plain, ran: Mapping[str, Any]) -> None:
@@ -304,17 +304,17 @@ def _settings(draft: Draft, document: Plain, ran: Mapping[str, Any]) -> None:
     if document.get("disablePreemption"):
         draft.take("postFilter", "DefaultPreemption")
         now, why = "DefaultPreemption, disabled", "preemption is a plugin since v1.19"
-        draft.ledger.carried("disablePreemption", "disablePreemption", now, why)
+        draft.log.add_carried("disablePreemption", "disablePreemption", now, why)
     weight, name = document.get("hardPodAffinitySymmetricWeight"), "hardPodAffinitySymmetricWeight"
     if weight is not None:
         draft.args.setdefault("InterPodAffinity", {}).setdefault("hardPodAffinityWeight", weight)
-        draft.ledger.carried(
+        draft.log.add_carried(
             name, name, "hardPodAffinityWeight of InterPodAffinity", "it is an argument since v1alpha2"
         )
     seconds, name = document.get("bindTimeoutSeconds"), "bindTimeoutSeconds"
     if seconds is not None:
         draft.args.setdefault("VolumeBinding", {}).setdefault(name, seconds)
-        draft.ledger.carried(name, name, f"{name} of VolumeBinding", "it is an argument since v1beta1")
+        draft.log.add_carried(name, name, f"{name} of VolumeBinding", "it is an argument since v1beta1")
     source: Plain = document.get("algorithmSource") or {}
     provider, path = source.get("provider"), "algorithmSource.provider"
     if provider == "ClusterAutoscalerProvider":
@@ -324,14 +324,14 @@ def _settings(draft: Draft, document: Plain, ran: Mapping[str, Any]) -> None:
             draft.written[(_SCORE, "NodeResourcesMostAllocated")] = path
     elif provider in (None, "", "DefaultProvider"):
         if provider:
-            draft.ledger.dropped(path, f"algorithmSource of {provider}", "it stood for the defaults")
+            draft.log.add_dropped(path, f"algorithmSource of {provider}", "it stood for the defaults")
     else:
         hint = "write the plugins it stood for"
-        draft.ledger.lost(path, f"algorithmSource of {provider}", "kube-scheduler never had it by itself", hint)
+        draft.log.add_lost(path, f"algorithmSource of {provider}", "kube-scheduler never had it by itself", hint)
     if source.get("policy"):
         why = "a Policy is a file of its own"
         hint = "convert that file with `schedctl profiles convert`; its profile takes the place of this one"
-        draft.ledger.lost("algorithmSource.policy", "algorithmSource with a Policy", why, hint)
+        draft.log.add_lost("algorithmSource.policy", "algorithmSource with a Policy", why, hint)
 
 
 def _numbered(path: str, values: Iterable[Any]) -> Iterable[tuple[str, Any]]:

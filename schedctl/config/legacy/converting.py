@@ -1,4 +1,4 @@
-"""The way in: text of any vintage to today's version, with a report; or to every problem it has.
+"""The way in: text of any old version to today's, with a report; or to every problem it has.
 
 What is converted is read back with the reader of today, so that nothing leaves here that kube-scheduler would refuse.
 A problem that only this reader finds is told at the place of the old file where it comes from.
@@ -16,13 +16,13 @@ import msgspec
 from schedctl.config.args import ARGS, PluginArgs
 from schedctl.config.expansion import KnownPlugins
 from schedctl.config.legacy import configurations, policies
-from schedctl.config.legacy.changes import Change, Ledger, Outcome
+from schedctl.config.legacy.changes import Change, ConversionLog, Outcome
 from schedctl.config.legacy.plugin_sets import Plain
-from schedctl.config.legacy.releases import POLICY, Vintage, vintage_of
+from schedctl.config.legacy.releases import POLICY, LegacyVersion, legacy_version
 from schedctl.config.loading import Check, load
 from schedctl.config.types import SchedulerConfiguration
 from schedctl.documents.decoding import Decoder
-from schedctl.documents.heads import HEAD, place, read_tree
+from schedctl.documents.heads import head_of, place, read_tree
 from schedctl.documents.trees import Node
 from schedctl.errors import ConfigError, Problem
 
@@ -34,13 +34,13 @@ class Conversion:
     """A configuration of another time as it is written today.
 
     Attributes:
-        vintage: what it was.
+        version: what it was.
         document: what it is now, as plain values.
         configuration: the same, read.
         changes: what became of what.
     """
 
-    vintage: Vintage
+    version: LegacyVersion
     document: Plain
     configuration: SchedulerConfiguration
     changes: tuple[Change, ...]
@@ -56,13 +56,13 @@ class Conversion:
         return ", ".join(told)
 
 
-def vintage_in(text: bytes | str, source: str = "") -> Vintage | None:
-    """Return the vintage a text says it is of; None for today's version, and for what is nothing we know.
+def legacy_version_in(text: bytes | str, source: str = "") -> LegacyVersion | None:
+    """Return the old version a text says it is of; None for today's, and for what is nothing we know.
 
     Raises:
         ConfigError: it is neither YAML nor JSON.
     """
-    return _vintage(read_tree(text, source))
+    return _legacy_version(read_tree(text, source))
 
 
 def convert(
@@ -85,31 +85,30 @@ def convert(
         ConfigError: everything that is wrong with it, in the words of its own version or of today's.
     """
     node = read_tree(text, source)
-    vintage = _vintage(node)
-    if vintage is None:
+    version = _legacy_version(node)
+    if version is None:
         return None
     decoder = Decoder()
-    ledger = Ledger(decoder.places)
+    log = ConversionLog(decoder.places)
     old = _without_null(Decoder().free(node, ""))
-    if vintage.kind == POLICY:
+    if version.kind == POLICY:
         policy = policies.check(node, decoder)
         _raise(decoder, source)
-        document = policies.convert(policy, policies.plain_extenders(node, Decoder()), ledger, known)
+        document = policies.convert(policy, policies.plain_extenders(node, Decoder()), log, known)
     else:
-        configurations.check(node, decoder, vintage)
+        configurations.check(node, decoder, version)
         _raise(decoder, source)
-        document = configurations.convert(old, vintage, ledger, known)
+        document = configurations.convert(old, version, log, known)
     try:
         configuration = load(msgspec.json.encode(document), check=check, args=args)
     except ConfigError as wrong:
         raise ConfigError([_traced(one, document, old, decoder.places, source) for one in wrong.problems]) from None
-    return Conversion(vintage, document, configuration, tuple(ledger.changes))
+    return Conversion(version, document, configuration, tuple(log.changes))
 
 
-def _vintage(node: Node) -> Vintage | None:
-    head = {key.value: value.value for key, value in node.value if key.value in HEAD} if node.is_mapping else {}
-    kind, version = head.get("kind"), head.get("apiVersion")
-    return vintage_of(kind, version) if isinstance(kind, str) and isinstance(version, str) else None
+def _legacy_version(node: Node) -> LegacyVersion | None:
+    kind, api_version = head_of(node)
+    return legacy_version(kind, api_version) if isinstance(kind, str) and isinstance(api_version, str) else None
 
 
 def _raise(decoder: Decoder, source: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from schedctl.api.durations import Duration
 from schedctl.config.expansion import KnownPlugins
-from schedctl.config.legacy.changes import Ledger
+from schedctl.config.legacy.changes import ConversionLog
 from schedctl.config.legacy.configurations import finished
 from schedctl.config.legacy.documents import EXTENDER_FIELDS, Policy, Predicate, Priority
 from schedctl.config.legacy.plugin_sets import Plain
@@ -148,16 +148,16 @@ def _as_typed(node: Node) -> Node:
     return Node(pairs, node.line, node.column, True, node.size, node.depth)
 
 
-def convert(policy: Policy, extenders: Iterable[Plain], ledger: Ledger, known: KnownPlugins) -> Plain:
+def convert(policy: Policy, extenders: Iterable[Plain], log: ConversionLog, known: KnownPlugins) -> Plain:
     """Return a KubeSchedulerConfiguration of the same meaning.
 
     Args:
         policy: one that `check` has not objected to.
         extenders: its extenders as plain values, as they are written.
-        ledger: where to write down what becomes of things.
+        log: where to write down what becomes of things.
         known: the plugins there are today.
     """
-    draft = Draft("", {}, {}, ledger)
+    draft = Draft("", {}, {}, log)
     draft.plugins = {
         "queueSort": [Plugin("PrioritySort")],
         "postFilter": [Plugin("DefaultPreemption")],
@@ -168,14 +168,14 @@ def convert(policy: Policy, extenders: Iterable[Plain], ledger: Ledger, known: K
     weight, name = policy.hard_pod_affinity_symmetric_weight, "hardPodAffinitySymmetricWeight"
     if weight:
         draft.args["InterPodAffinity"] = {"hardPodAffinityWeight": weight}
-        ledger.carried(name, name, "hardPodAffinityWeight of InterPodAffinity", "it is an argument of the plugin")
+        log.add_carried(name, name, "hardPodAffinityWeight of InterPodAffinity", "it is an argument of the plugin")
     if policy.always_check_all_predicates:
         why = "it changed which reasons were told, not where pods went"
-        ledger.dropped("alwaysCheckAllPredicates", "alwaysCheckAllPredicates", why)
+        log.add_dropped("alwaysCheckAllPredicates", "alwaysCheckAllPredicates", why)
     translate(draft, known)
     profile = {"schedulerName": DEFAULT_SCHEDULER, **finished(draft, _RAN, (), known)}
     converted: Plain = {"apiVersion": API_VERSION, "kind": KIND, "profiles": [profile]}
-    listed = [_extender(one, f"extenders[{index}]", ledger) for index, one in enumerate(extenders)]
+    listed = [_extender(one, f"extenders[{index}]", log) for index, one in enumerate(extenders)]
     if listed:
         converted["extenders"] = listed
     return converted
@@ -195,7 +195,7 @@ def _predicates(predicates: tuple[Predicate, ...] | None, draft: Draft) -> None:
         argument = predicate.argument
         if name in _TAINTS:
             why = "conditions of a node are taints, which TaintToleration heeds"
-            draft.ledger.carried(path, name, "TaintToleration", why)
+            draft.log.add_carried(path, name, "TaintToleration", why)
             continue
         if name not in _PREDICATES and argument is not None:
             if argument.service_affinity is not None:
@@ -211,7 +211,7 @@ def _predicates(predicates: tuple[Predicate, ...] | None, draft: Draft) -> None:
         if not {"NodeLabel", "ServiceAffinity"} & set(_PREDICATES[name]):
             became = ", ".join(_PREDICATES[name])
             if became not in LIMITS:
-                draft.ledger.carried(path, predicate.name, f"{became} at filter", "predicates are plugins since v1.18")
+                draft.log.add_carried(path, predicate.name, f"{became} at filter", "predicates are plugins since v1.18")
     if predicates is None:
         chosen = dict.fromkeys(_DEFAULT_PREDICATES, "")
     for name in _MANDATORY:
@@ -230,7 +230,7 @@ def _priorities(priorities: tuple[Priority, ...] | None, draft: Draft) -> None:
         path = f"priorities[{index}]"
         name = _ALIASES.get(priority.name, priority.name)
         if name == _EQUAL:
-            draft.ledger.dropped(path, name, "it gave every node the same")
+            draft.log.add_dropped(path, name, "it gave every node the same")
             continue
         plugin = _PRIORITIES.get(name) or _kind(priority)
         _tell(priority, plugin, path, draft)
@@ -246,7 +246,7 @@ def _priorities(priorities: tuple[Priority, ...] | None, draft: Draft) -> None:
         if name == "SelectorSpreadPriority":
             if path:
                 why = "it is the default constraints of that plugin since v1.20"
-                draft.ledger.approximated(path, name, f"{SPREAD}, defaultingType System", why)
+                draft.log.add_approximated(path, name, f"{SPREAD}, defaultingType System", why)
             plugin = SPREAD
         if plugin == SPREAD and not system:
             draft.args[SPREAD] = {"defaultingType": "List"}
@@ -291,18 +291,18 @@ def _tell(priority: Priority, plugin: str, path: str, draft: Draft) -> None:
         return  # what these became is written down where it is found
     else:
         why = "priorities are plugins since v1.18"
-        draft.ledger.carried(path, priority.name, f"{plugin} at score, weight {priority.weight}", why)
+        draft.log.add_carried(path, priority.name, f"{plugin} at score, weight {priority.weight}", why)
 
 
-def _extender(extender: Plain, path: str, ledger: Ledger) -> Plain:
+def _extender(extender: Plain, path: str, log: ConversionLog) -> Plain:
     """Return an extender with today's names, and its timeout with a unit."""
     converted = {key: value for key, value in extender.items() if value is not None}
     if "enableHttps" in converted:
         converted["enableHTTPS"] = converted.pop("enableHttps")
-        ledger.carried(f"{path}.enableHttps", "enableHttps", "enableHTTPS", "a Policy spelt it in its own way")
+        log.add_carried(f"{path}.enableHttps", "enableHttps", "enableHTTPS", "a Policy spelt it in its own way")
     timeout = converted.get("httpTimeout")
     if timeout is not None:
         converted["httpTimeout"] = str(Duration(timeout))
         was = f"httpTimeout {timeout}"
-        ledger.carried(f"{path}.httpTimeout", was, converted["httpTimeout"], "a Policy counted nanoseconds")
+        log.add_carried(f"{path}.httpTimeout", was, converted["httpTimeout"], "a Policy counted nanoseconds")
     return converted

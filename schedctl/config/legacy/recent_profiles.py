@@ -12,7 +12,7 @@ import msgspec
 
 from schedctl.config.defaults import complete
 from schedctl.config.expansion import Expanded, KnownPlugins, expand
-from schedctl.config.legacy.changes import Ledger
+from schedctl.config.legacy.changes import ConversionLog
 from schedctl.config.legacy.documents import OLD_ARGS
 from schedctl.config.legacy.plugin_sets import Plain
 from schedctl.config.legacy.translations import LIMITS, SPREAD
@@ -25,37 +25,37 @@ _BINDING = "VolumeBinding"
 _LIMITS = "NodeVolumeLimits"
 
 
-def convert(profile: Plain, path: str, ledger: Ledger, known: KnownPlugins) -> Plain:
+def convert(profile: Plain, path: str, log: ConversionLog, known: KnownPlugins) -> Plain:
     """Return a profile of v1beta3 as it is written today.
 
     Args:
         profile: plain values that have been decoded before.
         path: where it stands.
-        ledger: where to write down what becomes of things.
+        log: where to write down what becomes of things.
         known: the plugins there are today.
     """
     converted = copy.deepcopy(profile)
     sets: Plain = converted.get("plugins") or {}
     for point, chosen in sets.items():
         where = f"{path}.plugins.{point}"
-        chosen["enabled"] = _enabled(chosen.get("enabled") or [], where, converted, ledger, known)
+        chosen["enabled"] = _enabled(chosen.get("enabled") or [], where, converted, log, known)
         gone = {*LIMITS, _SELECTOR_SPREAD}
         chosen["disabled"] = [one for one in chosen.get("disabled") or [] if one["name"] not in gone]
-    args = _args(converted.get("pluginConfig") or [], path, ledger)
+    args = _args(converted.get("pluginConfig") or [], path, log)
     scorers = {plugin.name for plugin in _in_effect(converted, known)["score"]}
     explicit = {one["name"] for one in (sets.get("score") or {}).get("enabled") or ()}
     shaped = any(one["name"] == _BINDING and (one.get("args") or {}).get("shape") for one in args)
     if _BINDING in scorers - explicit and not shaped:
         sets.setdefault("score", {}).setdefault("disabled", []).append({"name": _BINDING})
         why = "it scores storage by default since v1.37, and did not then"
-        ledger.carried(path, f"{_BINDING}, which did not score,", "disabled at score", why)
+        log.add_carried(path, f"{_BINDING}, which did not score,", "disabled at score", why)
     sets = {point: {key: value for key, value in chosen.items() if value} for point, chosen in sets.items()}
     converted["plugins"] = {point: chosen for point, chosen in sets.items() if chosen}
     converted["pluginConfig"] = args
     return {key: value for key, value in converted.items() if value}
 
 
-def _enabled(entries: list[Plain], where: str, profile: Plain, ledger: Ledger, known: KnownPlugins) -> list[Plain]:
+def _enabled(entries: list[Plain], where: str, profile: Plain, log: ConversionLog, known: KnownPlugins) -> list[Plain]:
     """Return the plugins enabled at one point, each gone one replaced by the one that took over."""
     kept: list[Plain] = []
     point = where.rpartition(".")[2]
@@ -66,15 +66,15 @@ def _enabled(entries: list[Plain], where: str, profile: Plain, ledger: Ledger, k
             if _LIMITS not in taken:
                 kept.append({"name": _LIMITS})
             why = f"{LIMITS[name]} are volumes of a CSI driver, whose limits it counts; the plugin left in v1.32"
-            ledger.carried(path, name, _LIMITS, why)
+            log.add_carried(path, name, _LIMITS, why)
         elif name == _SELECTOR_SPREAD:
             if SPREAD not in taken:
                 kept.append({**entry, "name": SPREAD})
             why = "its default constraints spread pods that bring none; the plugin left in v1.29"
-            ledger.approximated(path, name, SPREAD, why)
+            log.add_approximated(path, name, SPREAD, why)
         elif name in GONE:
             advice = GONE[name].partition(": remove this entry")[0]
-            ledger.lost(path, name, "kube-scheduler had it no more when it read v1beta3", advice)
+            log.add_lost(path, name, "kube-scheduler had it no more when it read v1beta3", advice)
         else:
             kept.append(entry)
     return kept
@@ -94,12 +94,12 @@ def _in_effect(profile: Plain, known: KnownPlugins) -> Expanded:
     return expanded
 
 
-def _args(entries: list[Plain], path: str, ledger: Ledger) -> list[Plain]:
+def _args(entries: list[Plain], path: str, log: ConversionLog) -> list[Plain]:
     """Return the arguments without the version of their type, and without those of plugins that are gone."""
     kept = []
     for index, entry in enumerate(entries):
         if entry["name"] in (*LIMITS, _SELECTOR_SPREAD):
-            ledger.dropped(f"{path}.pluginConfig[{index}]", f"pluginConfig of {entry['name']}", "it took no arguments")
+            log.add_dropped(f"{path}.pluginConfig[{index}]", f"pluginConfig of {entry['name']}", "it took no arguments")
             continue
         if entry["name"] in OLD_ARGS:
             args = {key: value for key, value in (entry.get("args") or {}).items() if key not in HEAD}

@@ -19,7 +19,7 @@ Sets = dict[str, tuple[Plugin, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Vintage:
+class LegacyVersion:
     """A version of the configuration.
 
     Attributes:
@@ -96,17 +96,17 @@ _OF_1_27: Final = {
     """),
 }
 
-V1ALPHA1: Final = Vintage(f"{_GROUP}v1alpha1", "KubeSchedulerConfiguration", "", "v1.18", _OF_1_18)
-V1ALPHA2: Final = Vintage(f"{_GROUP}v1alpha2", "KubeSchedulerConfiguration", "v1.18", "v1.18", _OF_1_18)
-V1BETA1: Final = Vintage(f"{_GROUP}v1beta1", "KubeSchedulerConfiguration", "v1.19", "v1.22", _OF_1_22)
-V1BETA2: Final = Vintage(f"{_GROUP}v1beta2", "KubeSchedulerConfiguration", "v1.22", "v1.27", _OF_1_27)
-V1BETA3: Final = Vintage(f"{_GROUP}v1beta3", "KubeSchedulerConfiguration", "v1.23", "v1.28", {})
-V1_POLICY: Final = Vintage("v1", POLICY, "", "v1.22", _OF_1_22)
+V1ALPHA1: Final = LegacyVersion(f"{_GROUP}v1alpha1", "KubeSchedulerConfiguration", "", "v1.18", _OF_1_18)
+V1ALPHA2: Final = LegacyVersion(f"{_GROUP}v1alpha2", "KubeSchedulerConfiguration", "v1.18", "v1.18", _OF_1_18)
+V1BETA1: Final = LegacyVersion(f"{_GROUP}v1beta1", "KubeSchedulerConfiguration", "v1.19", "v1.22", _OF_1_22)
+V1BETA2: Final = LegacyVersion(f"{_GROUP}v1beta2", "KubeSchedulerConfiguration", "v1.22", "v1.27", _OF_1_27)
+V1BETA3: Final = LegacyVersion(f"{_GROUP}v1beta3", "KubeSchedulerConfiguration", "v1.23", "v1.28", {})
+V1_POLICY: Final = LegacyVersion("v1", POLICY, "", "v1.22", _OF_1_22)
 
-VINTAGES: Final = (V1ALPHA1, V1ALPHA2, V1BETA1, V1BETA2, V1BETA3, V1_POLICY)
+LEGACY_VERSIONS: Final = (V1ALPHA1, V1ALPHA2, V1BETA1, V1BETA2, V1BETA3, V1_POLICY)
 """All that can be converted, the oldest first and the ``Policy`` last."""
 
 
-def vintage_of(kind: object, api_version: object) -> Vintage | None:
-    """Return the vintage that a document's head names, None when it is of none."""
-    return next((one for one in VINTAGES if (one.kind, one.api_version) == (kind, api_version)), None)
+def legacy_version(kind: object, api_version: object) -> LegacyVersion | None:
+    """Return the version that a document's head names, None when it is none that is converted."""
+    return next((one for one in LEGACY_VERSIONS if (one.kind, one.api_version) == (kind, api_version)), None)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from schedctl.config.expansion import KnownPlugins
-from schedctl.config.legacy.changes import Ledger, Outcome
+from schedctl.config.legacy.changes import ConversionLog, Outcome
 from schedctl.config.legacy.plugin_sets import Plain, takes_part, weight_of
 from schedctl.config.types import Plugin
 
@@ -42,7 +42,7 @@ class Draft:
         path: the profile in the old file.
         plugins: by point, in order, the defaults of the old version merged in.
         args: the arguments the file gives, by plugin.
-        ledger: where to write down what happens.
+        log: where to write down what happens.
         written: where the file itself enables a plugin, by point and name.
         configured: where the file gives arguments, by plugin.
         everywhere: plugins of ``multiPoint`` that are nobody's we know.
@@ -53,7 +53,7 @@ class Draft:
     path: str
     plugins: dict[str, list[Plugin]]
     args: dict[str, Plain]
-    ledger: Ledger
+    log: ConversionLog
     written: dict[tuple[str, str], str] = field(default_factory=dict)
     configured: dict[str, str] = field(default_factory=dict)
     everywhere: list[Plugin] = field(default_factory=list)
@@ -103,7 +103,7 @@ def _strategies(draft: Draft) -> None:
         draft.take(_SCORE, name)
         args = draft.args.pop(name, None)
         if args is not None and all(plugin.name != name for plugin, _ in scorers):
-            draft.ledger.dropped(draft.configured[name], f"pluginConfig of {name}", "the plugin is not enabled")
+            draft.log.add_dropped(draft.configured[name], f"pluginConfig of {name}", "the plugin is not enabled")
     if not scorers or all(plugin.name == FIT for plugin, _ in scorers):
         return
     # What the file itself enables goes before a default of the same weight.
@@ -117,9 +117,9 @@ def _strategies(draft: Draft) -> None:
             now = f"{FIT}, weight {weight}, scoringStrategy of type {chosen['type']}"
             why = "one plugin scores by use since v1.22, and its strategy says how"
             if plugin.name != FIT and not _is_default(draft, plugin, chosen):
-                draft.ledger.carried(draft.where(_SCORE, plugin.name), draft.name(_SCORE, plugin.name), now, why)
+                draft.log.add_carried(draft.where(_SCORE, plugin.name), draft.name(_SCORE, plugin.name), now, why)
         else:
-            draft.ledger.lost(
+            draft.log.add_lost(
                 draft.where(_SCORE, plugin.name),
                 f"{draft.name(_SCORE, plugin.name)}, weight {weight_of(plugin)}",
                 f"{FIT} scores by one strategy, and that of {draft.name(_SCORE, best.name)} counts most",
@@ -127,7 +127,7 @@ def _strategies(draft: Draft) -> None:
             )
     if FIT in draft.args and "scoringStrategy" in draft.args[FIT] and best.name != FIT:
         why = f"{FIT} did not score; {best.name} did"
-        draft.ledger.dropped(draft.configured[FIT], f"scoringStrategy of {FIT}", why)
+        draft.log.add_dropped(draft.configured[FIT], f"scoringStrategy of {FIT}", why)
     if chosen != {"type": "LeastAllocated", "resources": _CPU_AND_MEMORY}:
         draft.args.setdefault(FIT, {})["scoringStrategy"] = chosen
     else:
@@ -166,7 +166,7 @@ def _spreaders(draft: Draft) -> None:
         draft.put("preScore", Plugin(SPREAD))
         constraints = draft.args.get(SPREAD, {}).get("defaultConstraints")
         if constraints:
-            draft.ledger.lost(
+            draft.log.add_lost(
                 where,
                 name,
                 f"{SPREAD} has default constraints of its own here, and knows no second set",
@@ -175,7 +175,7 @@ def _spreaders(draft: Draft) -> None:
             continue
         draft.args.get(SPREAD, {}).pop("defaultingType", None)
         weight = weight_of(own or plugin)
-        draft.ledger.approximated(
+        draft.log.add_approximated(
             where,
             f"{name}, weight {weight_of(plugin)}",
             f"{SPREAD}, weight {weight}, defaultingType System",
@@ -192,11 +192,11 @@ def _limits(draft: Draft) -> None:
         if draft.find(_FILTER, "NodeVolumeLimits") is None:
             draft.put(_FILTER, Plugin("NodeVolumeLimits"))
             hint = "it counts the volumes of all CSI drivers"
-            draft.ledger.approximated(
+            draft.log.add_approximated(
                 draft.where(_FILTER, name), draft.name(_FILTER, name), "NodeVolumeLimits", why, hint
             )
         elif (_FILTER, name) in draft.written:
-            draft.ledger.carried(draft.where(_FILTER, name), draft.name(_FILTER, name), "NodeVolumeLimits", why)
+            draft.log.add_carried(draft.where(_FILTER, name), draft.name(_FILTER, name), "NodeVolumeLimits", why)
 
 
 def _node_labels(draft: Draft) -> None:
@@ -207,12 +207,12 @@ def _node_labels(draft: Draft) -> None:
     where = draft.configured.get(name, draft.path)
     if filters is None and scorer is None:
         if args:
-            draft.ledger.dropped(where, f"pluginConfig of {name}", "the plugin is not enabled")
+            draft.log.add_dropped(where, f"pluginConfig of {name}", "the plugin is not enabled")
         return
     demands = _expressions(args.get("presentLabels"), args.get("absentLabels"))
     wishes = _expressions(args.get("presentLabelsPreference"), args.get("absentLabelsPreference"))
     if not demands and not wishes:
-        draft.ledger.dropped(draft.where(_FILTER if filters else _SCORE, name), name, "it names no labels")
+        draft.log.add_dropped(draft.where(_FILTER if filters else _SCORE, name), name, "it names no labels")
     if filters is not None and demands:
         affinity = _added_affinity(draft)
         required = affinity.setdefault("requiredDuringSchedulingIgnoredDuringExecution", {"nodeSelectorTerms": [{}]})
@@ -224,7 +224,7 @@ def _node_labels(draft: Draft) -> None:
         hint = "" if outcome is Outcome.CARRIED else f"{AFFINITY}, which was off, is on and heeds the pods' own too"
         draft.put("preFilter", Plugin(AFFINITY))
         draft.put(_FILTER, Plugin(AFFINITY))
-        draft.ledger.add(outcome, draft.where(_FILTER, name), f"{name} at filter", now, why, hint)
+        draft.log.add(outcome, draft.where(_FILTER, name), f"{name} at filter", now, why, hint)
     if scorer is not None and wishes:
         weight = weight_of(scorer)
         preferred = _added_affinity(draft).setdefault("preferredDuringSchedulingIgnoredDuringExecution", [])
@@ -232,7 +232,7 @@ def _node_labels(draft: Draft) -> None:
         preferred += [{"weight": each, "preference": {"matchExpressions": [wish]}} for wish in wishes]
         draft.put("preScore", Plugin(AFFINITY))
         draft.put(_SCORE, Plugin(AFFINITY, weight))
-        draft.ledger.approximated(
+        draft.log.add_approximated(
             draft.where(_SCORE, name),
             f"{name} at score, weight {weight}",
             f"the preferred addedAffinity of {AFFINITY}",
@@ -264,15 +264,15 @@ def _service_affinity(draft: Draft) -> None:
             "give the pods of each Service a podAffinity over"
             f" {' and '.join(args['affinityLabels'])}, required, to their own labels"
         )
-        draft.ledger.lost(draft.where(_FILTER, name), f"{name} at filter", why, hint)
+        draft.log.add_lost(draft.where(_FILTER, name), f"{name} at filter", why, hint)
     if _SCORE in taken and args.get("antiAffinityLabelsPreference"):
         keys = " and ".join(args["antiAffinityLabelsPreference"])
         hint = f"give {SPREAD} defaultingType List and a default constraint, ScheduleAnyway, over {keys}"
-        draft.ledger.lost(draft.where(_SCORE, name), f"{name} at score", why, hint)
+        draft.log.add_lost(draft.where(_SCORE, name), f"{name} at score", why, hint)
     if args and not taken:
-        draft.ledger.dropped(where, f"pluginConfig of {name}", "the plugin is not enabled")
+        draft.log.add_dropped(where, f"pluginConfig of {name}", "the plugin is not enabled")
     if taken and not args:
-        draft.ledger.dropped(draft.where(taken[0], name), name, "it names no labels")
+        draft.log.add_dropped(draft.where(taken[0], name), name, "it names no labels")
 
 
 _WITHOUT_SUCCESSOR: Final[Mapping[str, tuple[str, str]]] = {
@@ -294,9 +294,9 @@ def _without_successor(draft: Draft) -> None:
         points = [point for point in list(draft.plugins) if draft.take(point, name) is not None]
         asked = next((point for point in points if (point, name) in draft.written), "")
         if asked:
-            draft.ledger.lost(draft.where(asked, name), draft.name(asked, name), why, hint)
+            draft.log.add_lost(draft.where(asked, name), draft.name(asked, name), why, hint)
         elif points:
-            draft.ledger.dropped(draft.path, f"{name}, a default then,", why, hint)
+            draft.log.add_dropped(draft.path, f"{name}, a default then,", why, hint)
 
 
 def _constraints(draft: Draft) -> None:
@@ -306,7 +306,7 @@ def _constraints(draft: Draft) -> None:
         args["defaultingType"] = "List"
         path = draft.configured[SPREAD]
         why = "constraints in a list need it since v1beta2"
-        draft.ledger.carried(path, f"defaultConstraints of {SPREAD}", "of defaultingType List", why)
+        draft.log.add_carried(path, f"defaultConstraints of {SPREAD}", "of defaultingType List", why)
 
 
 def _points_left(draft: Draft, known: KnownPlugins) -> None:
@@ -316,7 +316,7 @@ def _points_left(draft: Draft, known: KnownPlugins) -> None:
             draft.take(point, plugin.name)
             if (point, plugin.name) in draft.written:
                 why = f"{plugin.name} takes no part at {point} any more"
-                draft.ledger.dropped(draft.where(point, plugin.name), f"{plugin.name} at {point}", why)
+                draft.log.add_dropped(draft.where(point, plugin.name), f"{plugin.name} at {point}", why)
 
 
 def args_of(draft: Draft, order: Sequence[str]) -> list[Plain]:

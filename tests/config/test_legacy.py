@@ -493,7 +493,7 @@ def test_the_version_of_arguments_is_left_out(converted):
     ],
 )
 def test_a_version_knows_which_releases_read_it(version, releases, converted):
-    assert str(converted(version).vintage) == f"{GROUP}/{version} ({releases})"
+    assert str(converted(version).version) == f"{GROUP}/{version} ({releases})"
 
 
 @pytest.mark.parametrize("version", ALL)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from schedctl.config.legacy.converting import convert
-from schedctl.config.legacy.releases import V1ALPHA2, VINTAGES
+from schedctl.config.legacy.releases import LEGACY_VERSIONS, V1ALPHA2
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted(path for path in (ROOT / "fixtures/configurations").iterdir())
@@ -48,10 +48,10 @@ def oracle() -> str:
 def texts() -> dict[str, str]:
     """Old configurations by name: the fixtures, and every profile in every version that has profiles."""
     found = {path.name: path.read_text(encoding="utf-8") for path in FILES}
-    for vintage in VINTAGES[1:-1]:
+    for version in LEGACY_VERSIONS[1:-1]:
         for name, profile in PROFILES.items():
-            head = f"apiVersion: {vintage.api_version}\nkind: {vintage.kind}\n"
-            found[f"{name} in {vintage}"] = f"{head}profiles:\n- schedulerName: default-scheduler\n  {profile}\n"
+            head = f"apiVersion: {version.api_version}\nkind: {version.kind}\n"
+            found[f"{name} in {version}"] = f"{head}profiles:\n- schedulerName: default-scheduler\n  {profile}\n"
     found["no preemption"] = f"apiVersion: {V1ALPHA2.api_version}\nkind: {V1ALPHA2.kind}\ndisablePreemption: true\n"
     for fields in ({}, {"predicates": []}, {"priorities": []}, {"predicates": [], "priorities": []}):
         found[f"a Policy with {fields}"] = json.dumps({"kind": "Policy", "apiVersion": "v1", **fields})

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from schedctl.config.expansion import expand_all
 from schedctl.config.legacy.converting import convert
 from schedctl.config.legacy.plugin_sets import POINTS
-from schedctl.config.legacy.releases import VINTAGES, vintage_of
+from schedctl.config.legacy.releases import LEGACY_VERSIONS, legacy_version
 from schedctl.config.loading import load
 from schedctl.config.removed_plugins import GONE
 from schedctl.errors import ConfigError
@@ -102,7 +102,7 @@ POLICIES = st.fixed_dictionaries(
         "hardPodAffinitySymmetricWeight": NUMBERS,
     },
 )
-OLD = [vintage for vintage in VINTAGES if vintage.kind != "Policy"]
+OLD = [version for version in LEGACY_VERSIONS if version.kind != "Policy"]
 
 
 def converted_or_refused(text: str, known):
@@ -131,15 +131,15 @@ def held(text: str, known) -> None:
     assert [one.message for one in problems if "does not extend" in one.message] == []
 
 
-@pytest.mark.parametrize("vintage", OLD, ids=lambda vintage: vintage.api_version.rpartition("/")[2])
+@pytest.mark.parametrize("version", OLD, ids=lambda version: version.api_version.rpartition("/")[2])
 @given(document=DOCUMENTS)
-def test_a_configuration_is_converted_or_refused(vintage, document, kubernetes):
+def test_a_configuration_is_converted_or_refused(version, document, kubernetes):
     allowed = {"v1alpha1": set(), "v1beta3": {"profiles", "leaderElection", "percentageOfNodesToScore"}}
-    name = vintage.api_version.rpartition("/")[2]
+    name = version.api_version.rpartition("/")[2]
     kept = {key: value for key, value in document.items() if key in allowed.get(name, document) or name == "v1alpha1"}
     if name in ("v1alpha2", "v1beta1", "v1beta2"):
         kept = {key: value for key, value in kept.items() if key not in PROFILE}
-    held(json.dumps({"apiVersion": vintage.api_version, "kind": vintage.kind, **kept}), kubernetes)
+    held(json.dumps({"apiVersion": version.api_version, "kind": version.kind, **kept}), kubernetes)
 
 
 @given(document=POLICIES)
@@ -147,6 +147,6 @@ def test_a_policy_is_converted_or_refused(document, kubernetes):
     held(json.dumps({"apiVersion": "v1", "kind": "Policy", **document}), kubernetes)
 
 
-@pytest.mark.parametrize("vintage", VINTAGES, ids=str)
-def test_a_vintage_is_found_by_its_head(vintage):
-    assert vintage_of(vintage.kind, vintage.api_version) is vintage
+@pytest.mark.parametrize("version", LEGACY_VERSIONS, ids=str)
+def test_a_legacy_version_is_found_by_its_head(version):
+    assert legacy_version(version.kind, version.api_version) is version
