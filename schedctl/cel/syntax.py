@@ -48,6 +48,12 @@ class Source:
         line = bisect_right(self._starts, position)
         return Problem(line, position - self._starts[line - 1], text)
 
+    def offset(self, problem: Problem) -> int:
+        """Return the offset of a problem, 0 where it has no place."""
+        if not 1 <= problem.line <= len(self.lines):
+            return 0
+        return self._starts[problem.line - 1] + max(problem.column, 0)
+
     def brace_after(self, position: int) -> int:
         """Return where the brace is that follows a name."""
         match = _UP_TO_BRACE.match(self.text, position)

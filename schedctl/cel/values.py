@@ -11,8 +11,10 @@ their type, and equality that fails instead of being false when the other value 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, NamedTuple
+
+from typing_extensions import override
 
 from schedctl.cel.errors import Aborted
 
@@ -225,12 +227,23 @@ def _key_of(kind: type, *parts: Any) -> Value:
 
 
 def from_json(data: Any) -> Value:
-    """Return the value of plain data, as JSON has it; numbers stay whole where they are."""
-    if isinstance(data, Mapping):
-        return Map({token(key): from_json(value) for key, value in data.items()})
-    if isinstance(data, list | tuple):
-        return [from_json(value) for value in data]
-    return data
+    """Return the value of plain data as JSON has it; numbers stay whole where they are."""
+    if data.__class__ is dict:
+        return Map(_JsonEntries(data))
+    return [from_json(value) for value in data] if data.__class__ is list else data
+
+
+class _JsonEntries(dict[Any, Value]):
+    """The entries of a JSON object, each converted when it is first asked for: of a pod's spec little is read."""
+
+    __slots__ = ()
+
+    @override
+    def get(self, key: Any, default: Any = None) -> Value:
+        value = super().get(key, default)
+        if value.__class__ is dict or value.__class__ is list:
+            value = self[key] = from_json(value)
+        return value
 
 
 class Duration:

@@ -21,7 +21,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
@@ -45,7 +45,7 @@ from schedctl.policy.documents import (
     Scope,
     Survives,
 )
-from schedctl.policy.expressions import Failed, Programs, Verdict
+from schedctl.policy.expressions import PolicyExpressions
 from schedctl.policy.facts import Facts
 from schedctl.policy.fields import Path, in_object
 from schedctl.policy.findings import RUN, Finding, Judged, View
@@ -53,6 +53,7 @@ from schedctl.policy.fingerprints import fingerprint
 from schedctl.policy.locations import Locator
 from schedctl.policy.situations import Situation
 from schedctl.policy.summaries import FailOn, OnInconclusive, summarised
+from schedctl.policy.verdicts import EvaluationFailed, Verdict
 from schedctl.reports.checks import (
     Acceptance,
     CheckReport,
@@ -73,6 +74,9 @@ from schedctl.sources import Manifests
 from schedctl.sources.manifests import Sourced
 from schedctl.workloads.expansion import Workload
 from schedctl.workloads.rollouts import RolloutStrategy
+
+if TYPE_CHECKING:
+    from schedctl.policy.judgements import Programs
 
 Advance = Callable[[int, int, str], None]
 
@@ -182,7 +186,8 @@ class _Evaluation:
         self._conditions = conditions
         self._accepting = accepting
         self._advance = advance or (lambda done, total, what: None)
-        self._programs = [Programs(policy) for policy in self._policies]
+        self._expressions = [PolicyExpressions(policy) for policy in self._policies]
+        self._programs: dict[int, Programs] = {}
         self._results: dict[tuple[int, int], list[tuple[CheckResult, _Field | None]]] = {}
         self._notes: list[str] = []
         self._now = conditions.now()
@@ -199,7 +204,7 @@ class _Evaluation:
         """Place the manifests."""
         cluster, conditions = self._scheduler.cluster, self._conditions
         self._before = {info.key: info for info in cluster.pod_table}
-        if any("baseline" in programs.uses(scope) for programs in self._programs for scope in Scope):
+        if any("baseline" in texts.roots(scope) for texts in self._expressions for scope in Scope):
             self._state = data.before(cluster)
         self._advance(0, 1, "placing the manifests")
         self._facts = simulate(
@@ -307,32 +312,40 @@ class _Evaluation:
         judgement = None
         if check.conditions or check.validations:
             values = self._values(number, check.scope, about, view)
-            judgement = self._programs[number].over(check.scope, values, _unclear(about, view))
+            judgement = self._programs_of(number).judgement(check.scope, values, _unclear(about, view))
         if not check.builtin:
             verdict = judgement.judge(check) if judgement is not None else None
             if verdict is not None:
                 yield _of_verdict(verdict)
             return
         try:
-            if judgement is not None and not judgement.concerns(check):
+            if judgement is not None and not judgement.applies(check):
                 return
-        except Failed as failed:
+        except EvaluationFailed as failed:
             yield _of_verdict(failed.verdict)
             return
         yield from JUDGES[check.builtin](view, check.arguments, about)
+
+    def _programs_of(self, number: int) -> Programs:
+        if number not in self._programs:
+            # Loads the CEL engine, which policies of built-in checks alone do without.
+            from schedctl.policy.judgements import Programs
+
+            self._programs[number] = Programs(self._expressions[number])
+        return self._programs[number]
 
     def _values(self, number: int, scope: Scope, about: Judged, view: View) -> dict[str, Any]:
         """Return what the expressions of a policy read of an object."""
         made: dict[str, Callable[[], Any]] = {"result": view.facts.result, "baseline": lambda: self._state}
         if about.workload is not None:
             judged = about.workload
-            made["workload"] = lambda: view.facts.workload(judged, self._programs[number].words(scope))
+            made["workload"] = lambda: view.facts.workload(judged, self._expressions[number].words(scope))
             if about.pod is not None:
                 pod = about.pod
                 made["pod"] = lambda: view.facts.pod(pod, judged)
         elif about.kind == "Node":
             made["node"] = lambda: view.facts.node(about.name)
-        uses = self._programs[number].uses(scope)
+        uses = self._expressions[number].roots(scope)
         return {name: make() for name, make in made.items() if name in uses}
 
     # -- the results -------------------------------------------------------------
@@ -431,7 +444,7 @@ class _Evaluation:
             if not takers:
                 if self._policies[-1] is not BUILT_IN_POLICY:
                     self._policies.append(BUILT_IN_POLICY)
-                    self._programs.append(Programs(BUILT_IN_POLICY))
+                    self._expressions.append(PolicyExpressions(BUILT_IN_POLICY))
                 takers = [(len(self._policies) - 1, 0)]
             said = f"{problem.path}: {problem.message}" if problem.path else problem.message
             finding = Finding(Outcome.VIOLATED, f"takes no part: {said}", hints=(problem.hint,) if problem.hint else ())

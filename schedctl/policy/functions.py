@@ -1,136 +1,173 @@
-"""The functions that expressions of policies have on top of CEL's own.
+"""The functions that expressions of policies have: Kubernetes' own, and these on top of them.
 
 ``quantity`` and its methods are those of Kubernetes' CEL library, ``milliValue`` besides, because pods and nodes count
-cpu in millicores. The engine knows no foreign values, so a quantity is one kind of thing to its type checker
-(`QUANTITY`) and the text of an exact number to its evaluator. ``sum``, ``min`` and ``max`` of a list do not count
-towards the limit on iterations that macros have.
+cpu in millicores. ``sum``, ``min`` and ``max`` of a list do not count towards the limit on steps that macros have.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from functools import cache, lru_cache
+from typing import Any, Final
 
 from schedctl.api import label_selectors, quantities
-from schedctl.api.meta import Quantity
 from schedctl.api.selectors import compile_labels
+from schedctl.cel import arithmetic, extensions, library
+from schedctl.cel.declarations import Implementation, Overload, declare
+from schedctl.cel.values import Failure, Map, Opaque, Value, compare
 from schedctl.errors import UsageError
-
-QUANTITY: Final = "kubernetes.Quantity"
-
-
-class Overload(NamedTuple):
-    """A function for arguments of these types: types as in `schedctl.policy.variables`, or `QUANTITY`.
-
-    Attributes:
-        name: of the function.
-        arguments: their types; the first is what stands before the dot of a method.
-        result: the type of what comes out.
-        call: works it out.
-        method: whether it is called behind a dot.
-    """
-
-    name: str
-    arguments: tuple[str, ...]
-    result: str
-    call: Callable[..., Any]
-    method: bool = False
+from schedctl.policy.arguments import is_quantity
 
 
-_GRAMMAR: Final = re.compile(next(meta.pattern for meta in Quantity.__args__[0].__metadata__))
+class ExactQuantity(Opaque):
+    """A quantity as an exact number."""
+
+    __slots__ = ("number",)
+    type_name = "kubernetes.Quantity"
+
+    def __init__(self, number: Fraction) -> None:
+        self.number = number
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ExactQuantity) and self.number == other.number
+
+    def __hash__(self) -> int:
+        return hash(self.number)
 
 
-def _quantity(text: str) -> str:
-    if not _GRAMMAR.fullmatch(text):
-        raise ValueError(f'"{text}" is no quantity')
+def _quantity(text: str) -> Value:
+    if not is_quantity(text):
+        return Failure(f'"{text}" is no quantity')
     amount = quantities.parse(text)
-    return str(amount.unscaled * Fraction(10) ** amount.exponent)
+    return ExactQuantity(amount.unscaled * Fraction(10) ** amount.exponent)
 
 
-def is_quantity(text: str) -> bool:
-    """Return whether a text is a quantity."""
-    return _GRAMMAR.fullmatch(text) is not None
+def _as_integer(quantity: ExactQuantity) -> Value:
+    number = quantity.number
+    return int(number) if number.denominator == 1 else Failure("the quantity is not a whole number")
 
 
-def _whole(number: Fraction) -> int:
-    if number.denominator != 1:
-        raise ValueError("the quantity is not a whole number")
-    return int(number)
-
-
-def _compared(one: Fraction, other: Fraction) -> int:
+def _order(one: Fraction, other: Fraction) -> int:
     return (one > other) - (one < other)
 
 
-def _percent(part: float, whole: float) -> float:
-    if not whole:
-        raise ValueError("percent of nothing")
-    return part * 100 / whole
+def _number(value: ExactQuantity | int) -> Fraction:
+    return value.number if isinstance(value, ExactQuantity) else Fraction(value)
 
 
-def _smallest(values: list[Any]) -> Any:
-    if not values:
-        raise ValueError("min of an empty list")
-    return min(values)
+def _percent(part: float, whole: float) -> Value:
+    return part * 100 / whole if whole else Failure("percent of nothing")
 
 
-def _largest(values: list[Any]) -> Any:
-    if not values:
-        raise ValueError("max of an empty list")
-    return max(values)
+def _sum(values: list[Value]) -> Value:
+    total: Value = 0
+    for position, value in enumerate(values):
+        if isinstance(total, float) and value.__class__ is int:
+            value = float(value)
+        elif total.__class__ is int and isinstance(value, float):
+            total = float(total)
+        total = arithmetic.add(total, value) if position else value
+        if isinstance(total, Failure):
+            return total
+    return total
+
+
+def _extreme(name: str, sign: int) -> Implementation:
+    def extreme(values: list[Value]) -> Value:
+        if not values:
+            return Failure(f"{name} of an empty list")
+        found = values[0]
+        for value in values[1:]:
+            order = compare(value, found)
+            if isinstance(order, Failure):
+                return order
+            if order == sign:
+                found = value
+        return found
+
+    return extreme
 
 
 @lru_cache(maxsize=256)
-def _selector(text: str) -> Any:
+def _parse_selector(text: str) -> Any:
     try:
         return label_selectors.parse(text)
     except UsageError as error:
-        raise ValueError(str(error)) from None
+        return Failure(str(error))
 
 
-def _label_match(selector: str | Mapping[str, str], labels: Mapping[str, str]) -> bool:
-    query = _selector(selector) if isinstance(selector, str) else compile_labels(selector)
-    return bool(query.matches(labels))
+def _label_match(selector: str | Map, labels: Map) -> Value:
+    query = compile_labels(selector.entries) if isinstance(selector, Map) else _parse_selector(selector)
+    return query if isinstance(query, Failure) else bool(query.matches(labels.entries))
 
 
-def _method(name: str, result: str, call: Callable[..., Any], *more: str) -> Overload:
-    """Return a method of a quantity, whose quantities are handed over as fractions."""
-    arguments = (QUANTITY, *more)
-
-    def called(*given: Any) -> Any:
-        out = call(*(Fraction(each) for each in given))
-        return str(out) if result == QUANTITY else out
-
-    return Overload(name, arguments, result, called, method=True)
+def _of_list(name: str, call: Callable[[list[Value]], Value]) -> list[Overload]:
+    return [
+        declare(f"{name} {name}_of_list (list(dyn)) dyn", call),
+        declare(f".{name} list_{name} (list(dyn)) dyn", call),
+    ]
 
 
-def _of_lists(name: str, call: Callable[[list[Any]], Any]) -> list[Overload]:
-    return [Overload(name, ("list<dyn>",), "dyn", call, method) for method in (False, True)]
-
-
-OVERLOADS: Final = (
-    Overload("quantity", ("string",), QUANTITY, _quantity),
-    Overload("isQuantity", ("string",), "bool", is_quantity),
-    _method("isInteger", "bool", lambda number: number.denominator == 1),
-    _method("asInteger", "int", _whole),
-    _method("asApproximateFloat", "double", float),
-    _method("milliValue", "int", lambda number: -(-number * 1000 // 1)),
-    _method("sign", "int", lambda number: _compared(number, Fraction(0))),
-    _method("isGreaterThan", "bool", lambda one, other: one > other, QUANTITY),
-    _method("isLessThan", "bool", lambda one, other: one < other, QUANTITY),
-    _method("compareTo", "int", _compared, QUANTITY),
-    _method("add", QUANTITY, lambda one, other: one + other, QUANTITY),
-    _method("add", QUANTITY, lambda one, other: one + other, "int"),
-    _method("sub", QUANTITY, lambda one, other: one - other, QUANTITY),
-    _method("sub", QUANTITY, lambda one, other: one - other, "int"),
-    *_of_lists("sum", sum),
-    *_of_lists("min", _smallest),
-    *_of_lists("max", _largest),
-    *(Overload("percent", (part, whole), "dyn", _percent) for part in ("int", "double") for whole in ("int", "double")),
-    Overload("labelMatch", ("string", "map<string,string>"), "bool", _label_match),
-    Overload("labelMatch", ("map<string,string>", "map<string,string>"), "bool", _label_match),
+LIBRARY: Final = (
+    declare("quantity string_to_quantity (string) Quantity", _quantity),
+    declare("isQuantity is_quantity_string (string) bool", is_quantity),
+    declare(".isInteger quantity_is_integer (Quantity) bool", lambda q: q.number.denominator == 1),
+    declare(".asInteger quantity_get_int (Quantity) int", _as_integer),
+    declare(".asApproximateFloat quantity_get_float (Quantity) double", lambda q: float(q.number)),
+    declare(".milliValue quantity_milli_value (Quantity) int", lambda q: -(-q.number * 1000 // 1)),
+    declare(".sign quantity_sign (Quantity) int", lambda q: _order(q.number, Fraction(0))),
+    declare(".isGreaterThan quantity_is_greater_than (Quantity, Quantity) bool", lambda a, b: a.number > b.number),
+    declare(".isLessThan quantity_is_less_than (Quantity, Quantity) bool", lambda a, b: a.number < b.number),
+    declare(".compareTo quantity_compare_to (Quantity, Quantity) int", lambda a, b: _order(a.number, b.number)),
+    *(
+        overload
+        for kind, suffix in (("Quantity", ""), ("int", "_int"))
+        for overload in (
+            declare(
+                f".add quantity_add{suffix} (Quantity, {kind}) Quantity",
+                lambda a, b: ExactQuantity(a.number + _number(b)),
+            ),
+            declare(
+                f".sub quantity_sub{suffix} (Quantity, {kind}) Quantity",
+                lambda a, b: ExactQuantity(a.number - _number(b)),
+            ),
+        )
+    ),
+    *_of_list("sum", _sum),
+    *_of_list("min", _extreme("min", -1)),
+    *_of_list("max", _extreme("max", 1)),
+    *(
+        declare(f"percent percent_{part}_{whole} ({part}, {whole}) dyn", _percent)
+        for part in ("int", "double")
+        for whole in ("int", "double")
+    ),
+    declare("labelMatch label_match_text (string, map(string, string)) bool", _label_match),
+    declare("labelMatch label_match_map (map(string, string), map(string, string)) bool", _label_match),
 )
-"""Every function. ``percent`` has a result of any type so that it compares with whole numbers and others."""
+"""The functions of our own. ``percent`` has a result of any type so that it compares with whole numbers and others."""
+
+_NUMBERS: Final = ("int64", "uint64", "double")
+_MIXED_COMPARISONS: Final = frozenset(
+    f"{order}_{one}_{other}"
+    for order in ("less", "less_equals", "greater", "greater_equals")
+    for one in _NUMBERS
+    for other in _NUMBERS
+    if one != other
+)
+"""Kubernetes compares numbers of two types. Policies refuse that while compiling, since it is mostly a mistake."""
+
+
+@cache
+def functions() -> Mapping[str, Sequence[Overload]]:
+    """Return the overloads of every function of policies."""
+    own: dict[str, list[Overload]] = {}
+    for overload in LIBRARY:
+        own.setdefault(overload.function, []).append(overload)
+    found = {
+        name: [overload for overload in overloads if overload.id not in _MIXED_COMPARISONS]
+        for name, overloads in library.functions().items()
+    }
+    for overload in extensions.LIBRARY:
+        found.setdefault(overload.function, []).append(overload)
+    return {**found, **own}

@@ -18,7 +18,7 @@ from schedctl.cli.documents import SCHEMAS
 from schedctl.cli.running import run
 from schedctl.policy import schemas
 from schedctl.policy.documents import BUILTINS
-from schedctl.policy.functions import OVERLOADS
+from schedctl.policy.functions import LIBRARY
 from schedctl.policy.variables import IN_SCOPE, RECORDS
 from schedctl.simulation.what_if_syntax import WORDS, camel
 
@@ -82,7 +82,7 @@ def test_every_built_in_record_function_and_word_is_there():
     tables = {found[1] for found in TABLE.finditer(TEXT)}
     assert tables >= {*RECORDS, *(name for name in BUILTINS if name != "no-regression")}
     assert set(re.findall(r"^### (\S+)$", TEXT, re.MULTILINE)) == set(BUILTINS)
-    assert [each.name for each in OVERLOADS if not re.search(rf"`(\w\.)?{each.name}[(`]", TEXT)] == []
+    assert [each.function for each in LIBRARY if not re.search(rf"`(\w\.)?{each.function}[(`]", TEXT)] == []
     assert [word for word in map(camel, WORDS) if f"`{word}`" not in TEXT] == []
     for scope, roots in IN_SCOPE.items():
         assert re.search(rf"^\| `{scope}` \|[^|]*\| {', '.join(f'`{root}`' for root in roots)} \|$", TEXT, re.MULTILINE)

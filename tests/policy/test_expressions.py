@@ -7,9 +7,12 @@ import sys
 
 import pytest
 
-from schedctl.policy import expressions
+from schedctl.policy.compilation import compile_policy
 from schedctl.policy.documents import Check, CheckPolicy, Condition, Expression, Scope, Validation, Variable
+from schedctl.policy.expressions import PolicyExpressions
+from schedctl.policy.judgements import Programs
 from schedctl.policy.variables import IN_SCOPE, RECORDS, ROOTS
+from schedctl.policy.verdicts import PASSED
 from schedctl.reports.checks import Location, Outcome
 
 NODE = {
@@ -75,15 +78,15 @@ def policy(expression, *, scope=Scope.POD, message="", made="", variables=(), co
 
 
 def problems(expression, **more):
-    return [(problem.message, problem.hint) for problem in expressions.compiled(policy(expression, **more))[1]]
+    return [(problem.message, problem.hint) for problem in compile_policy(policy(expression, **more))]
 
 
 def verdict(expression, values=None, **more):
     written = policy(expression, **more)
-    programs, wrong = expressions.compiled(written)
-    assert wrong == []
+    assert compile_policy(written) == []
+    programs = Programs(PolicyExpressions(written))
     check = written.checks[0]
-    return programs.over(check.scope, values or VALUES).judge(check)
+    return programs.judgement(check.scope, values or VALUES).judge(check)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +122,7 @@ def verdict(expression, values=None, **more):
     ],
 )
 def test_what_policies_ask(expression):
-    assert verdict(expression) == expressions.PASSED
+    assert verdict(expression) == PASSED
 
 
 @pytest.mark.parametrize(
@@ -206,7 +209,7 @@ def test_every_field_has_the_type_it_is_given():
 
 
 def test_variables_see_those_above_them():
-    assert verdict("variables.b", variables=[("a", "pod.priority > 3"), ("b", "variables.a")]) == expressions.PASSED
+    assert verdict("variables.b", variables=[("a", "pod.priority > 3"), ("b", "variables.a")]) == PASSED
     assert problems("variables.a == 1", variables=[("a", "variables.b"), ("b", "1")]) == [
         ('the variable "b" is not known yet', "variables see those that stand above them")
     ]
@@ -228,7 +231,7 @@ def test_a_variable_that_is_not_used_must_compile_in_some_scope():
 
 def test_a_variable_that_fails_matters_where_it_is_used_only():
     failing = [("a", "pod.spec.nope == 3"), ("b", "variables.a")]
-    assert verdict("pod.priority > 3 || variables.a", variables=failing) == expressions.PASSED
+    assert verdict("pod.priority > 3 || variables.a", variables=failing) == PASSED
     for name in "ab":
         found = verdict(f"pod.priority < 3 || variables.{name}", variables=failing)
         assert found.outcome is Outcome.INCONCLUSIVE
@@ -238,11 +241,11 @@ def test_a_variable_that_fails_matters_where_it_is_used_only():
 
 def test_variables_are_worked_out_once_for_an_object(monkeypatch):
     written = policy("variables.a && variables.b && variables.a", variables=[("a", "true"), ("b", "variables.a")])
-    programs, _ = expressions.compiled(written)
+    programs = Programs(PolicyExpressions(written))
     seen = []
     real = programs.program
-    monkeypatch.setattr(programs, "program", lambda text: seen.append(text) or real(text))
-    assert programs.over(Scope.POD, VALUES).judge(written.checks[0]) == expressions.PASSED
+    monkeypatch.setattr(programs, "program", lambda text, scope: seen.append(text) or real(text, scope))
+    assert programs.judgement(Scope.POD, VALUES).judge(written.checks[0]) == PASSED
     assert sorted(seen) == ["true", "variables.a", "variables.a && variables.b && variables.a"]
 
 
@@ -303,30 +306,32 @@ def test_a_pod_without_a_node_has_no_field_of_one():
 def test_what_is_proved_wrong_goes_before_what_cannot_be_told():
     validations = tuple(Validation(Expression(text)) for text in ("pod.spec.nope", "pod.priority < 5", "true"))
     written = CheckPolicy("p", (Check("c", scope=Scope.POD, validations=validations),))
-    programs, _ = expressions.compiled(written)
-    found = programs.over(Scope.POD, VALUES).judge(written.checks[0])
+    programs = Programs(PolicyExpressions(written))
+    found = programs.judgement(Scope.POD, VALUES).judge(written.checks[0])
     assert (found.outcome, found.message) == (Outcome.VIOLATED, "does not hold: pod.priority < 5")
     assert any("nope" in reason for reason in found.reasons)
 
 
 def test_what_is_not_asked_for_need_not_be_there():
-    programs, _ = expressions.compiled(policy("variables.a", variables=[("a", "pod.scheduled")]))
-    assert programs.uses(Scope.POD) == {"pod"}
-    assert programs.uses(Scope.NODE) == frozenset()
+    texts = PolicyExpressions(policy("variables.a", variables=[("a", "pod.scheduled")]))
+    assert texts.roots(Scope.POD) == {"pod"}
+    assert texts.roots(Scope.NODE) == frozenset()
 
 
 def test_a_reason_names_the_place_of_the_expression():
     expression = Expression("pod.spec.nope", Location(file="p.yaml", line=7, column=9))
     written = CheckPolicy("p", (Check("c", scope=Scope.POD, validations=(Validation(expression),)),))
-    programs, _ = expressions.compiled(written)
-    found = programs.over(Scope.POD, VALUES).judge(written.checks[0])
+    programs = Programs(PolicyExpressions(written))
+    found = programs.judgement(Scope.POD, VALUES).judge(written.checks[0])
     assert found.reasons == ("expression: pod.spec.nope (p.yaml:7:9)",)
 
 
 def test_a_policy_without_expressions_needs_no_engine():
     code = (
-        "import sys; from schedctl.policy import expressions; from schedctl.policy.documents import BUILT_IN_POLICY\n"
-        "assert expressions.compiled(BUILT_IN_POLICY)[1] == []\n"
-        "assert not [name for name in sys.modules if name.startswith(('cel_expr', 'google'))]\n"
+        "import sys; from schedctl.policy import evaluations, reading\n"
+        "policy = b'apiVersion: schedctl.dev/v1alpha1\\nkind: CheckPolicy\\nmetadata: {name: p}\\n'\n"
+        "policy += b'spec: {checks: [{name: fits, builtin: schedulable}]}'\n"
+        "assert [len(found) for found in reading.policies_in(policy, 'p.yaml')] == [1, 0]\n"
+        "assert not [name for name in sys.modules if name.startswith(('cel_expr', 'google', 'schedctl.cel'))]\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

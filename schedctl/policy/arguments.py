@@ -1,0 +1,151 @@
+"""What the arguments of built-in checks must be, beyond what their types say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from schedctl.api.field_errors import label_key_problems, label_value_problems
+from schedctl.api.meta import Quantity
+from schedctl.api.tolerations import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE
+from schedctl.documents.spelling import did_you_mean
+from schedctl.errors import UsageError
+from schedctl.policy.documents import (
+    BASELINE,
+    PRIORITY_BELOW,
+    Arguments,
+    DrainSafe,
+    Headroom,
+    MaxNodes,
+    MaxUtilization,
+    NodeDemand,
+    Placement,
+    Schedulable,
+    SnapshotFresh,
+    Spread,
+    Survives,
+)
+from schedctl.simulation.what_if_syntax import subject_named
+
+_QUANTITY: Final = re.compile(next(meta.pattern for meta in Quantity.__args__[0].__metadata__))
+
+
+def is_quantity(text: str) -> bool:
+    """Return whether a text is a quantity."""
+    return _QUANTITY.fullmatch(text) is not None
+
+
+Mistake = tuple[str, str, str]
+"""The field, what is wrong with it, and a hint."""
+
+
+def argument_mistakes(arguments: Arguments, scenarios: Sequence[str]) -> Iterable[Mistake]:
+    """Return what is wrong with the arguments of a built-in, of a policy with these scenarios."""
+    match arguments:
+        case Schedulable(min_percent=percent):
+            return _percentage("minPercent", percent)
+        case Spread():
+            return _of_spread(arguments)
+        case Survives():
+            return _of_survives(arguments, scenarios)
+        case Headroom():
+            return [*_of_headroom(arguments), *_labels("nodeSelector", arguments.node_selector)]
+        case Placement():
+            return _of_placement(arguments)
+        case DrainSafe(node_selector=labels):
+            return _labels("nodeSelector", labels)
+        case MaxNodes(count=count):
+            return () if count else [("count", "max-nodes needs a count of at least 1", "as in with: {count: 3}")]
+        case MaxUtilization(resource=resource, percent=percent, by=by, node_selector=labels):
+            mistakes = [*_needed("resource", resource), *_percentage("percent", percent), *_label("by", by)]
+            return [*mistakes, *_labels("nodeSelector", labels)]
+        case SnapshotFresh(max_age=age) if age <= 0:
+            return [("maxAge", "maxAge is no time", 'as in with: {maxAge: "24h"}')]
+    return ()
+
+
+def _needed(name: str, value: str) -> list[Mistake]:
+    return [] if value else [(name, f"{name} is needed", "")]
+
+
+def _percentage(name: str, value: float) -> list[Mistake]:
+    return [] if 0 < value <= 100 else [(name, f"{value:g} is no percentage", "above 0 and up to 100")]
+
+
+def _label(name: str, key: str) -> list[Mistake]:
+    wrong = label_key_problems(key) if key else []
+    return [(name, f'"{key}" is no label: {"; ".join(wrong)}', "")] if wrong else []
+
+
+def _labels(name: str, labels: Mapping[str, str]) -> Iterator[Mistake]:
+    for key, value in labels.items():
+        yield from _label(name, key)
+        if wrong := label_value_problems(value):
+            yield name, f'"{value}" is no value of a label: {"; ".join(wrong)}', ""
+
+
+def _of_spread(arguments: Spread) -> Iterator[Mistake]:
+    yield from _needed("topologyKey", arguments.topology_key)
+    yield from _label("topologyKey", arguments.topology_key)
+    if arguments.min_domains < 1:
+        yield "minDomains", "minDomains is at least 1", ""
+    if arguments.max_skew is not None and arguments.max_skew < 1:
+        yield "maxSkew", "maxSkew is at least 1", ""
+    if arguments.per != "workload":
+        yield "per", f'pods cannot be counted per "{arguments.per}"', 'did you mean "workload"?'
+
+
+def _of_survives(arguments: Survives, scenarios: Sequence[str]) -> Iterator[Mistake]:
+    names = [name for name in scenarios if name and name != BASELINE]
+    if not arguments.scenario:
+        hint = f"there are {', '.join(names)}" if names else "describe one under spec.scenarios"
+        yield "scenario", "survives needs a scenario", hint
+    elif arguments.scenario not in names:
+        yield "scenario", f'there is no scenario "{arguments.scenario}"', did_you_mean(arguments.scenario, names)
+    allowed = arguments.allow_pending
+    if not (re.fullmatch("[0-9]{1,9}", allowed) or PRIORITY_BELOW.fullmatch(allowed)):
+        yield "allowPending", f'"{allowed}" says of no pod that it may be pending', 'a number, or "priority < 1000"'
+
+
+def _of_headroom(arguments: Headroom) -> Iterator[Mistake]:
+    yield from _label("by", arguments.by)
+    if arguments.replicas_of:
+        if arguments.resource:
+            yield "resource", "replicasOf and resource exclude each other", ""
+        if arguments.percent is not None or not arguments.absolute:
+            yield "", "replicasOf needs `absolute:`, how many more have to fit", "as in absolute: 5"
+        elif not re.fullmatch("[0-9]{1,9}", arguments.absolute):
+            yield "absolute", f'"{arguments.absolute}" is no number of replicas', "as in absolute: 5"
+        try:
+            subject_named(arguments.replicas_of)
+        except UsageError as error:
+            yield "replicasOf", str(error), error.hint
+        return
+    yield from _needed("resource", arguments.resource)
+    if (arguments.percent is None) == (not arguments.absolute):
+        yield "", "headroom needs one of percent, absolute and replicasOf with absolute", "as in percent: 20"
+    if arguments.percent is not None:
+        yield from _percentage("percent", arguments.percent)
+    if arguments.absolute and not is_quantity(arguments.absolute):
+        yield "absolute", f'"{arguments.absolute}" is no quantity', "as in 500m or 2Gi"
+
+
+def _of_placement(arguments: Placement) -> Iterator[Mistake]:
+    if arguments.must is None and arguments.must_not is None:
+        yield "", "placement needs must or mustNot", "as in mustNot: {taint: spot}"
+    for name, demand in (("must", arguments.must), ("mustNot", arguments.must_not)):
+        if demand is not None:
+            yield from _of_nodes(name, demand)
+
+
+def _of_nodes(name: str, demand: NodeDemand) -> Iterator[Mistake]:
+    if not (demand.node_selector or demand.taint):
+        yield name, f"{name} needs a nodeSelector or a taint", "as in nodeSelector: {pool: general}"
+    yield from _labels(f"{name}.nodeSelector", demand.node_selector)
+    if demand.taint:
+        key, _, effect = demand.tainted
+        effects = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
+        yield from _label(f"{name}.taint", key)
+        if effect and effect not in effects:
+            yield f"{name}.taint", f'there is no taint effect "{effect}"', did_you_mean(effect, effects)

@@ -1,0 +1,220 @@
+"""Judges one object after another by the expressions of a policy.
+
+``variables`` are those of ValidatingAdmissionPolicy: worked out at most once for each object, when they are first read.
+That an expression failed is never a pass: it is a `Fault`, which makes a result inconclusive. So is the answer of an
+expression that asks where pods go of which nobody can tell, unless it speaks of ``inconclusive`` and so knows of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from schedctl.cel import errors as cel_errors
+from schedctl.cel.programs import Program
+from schedctl.cel.values import MISSING, Failure, Map, MissingKey, Optional, Record, Value, from_json, shown
+from schedctl.policy.compilation import STEP_LIMIT, VARIABLES, ScopeCompiler
+from schedctl.policy.documents import Check, Expression, Scope, Validation
+from schedctl.policy.expressions import PolicyExpressions
+from schedctl.policy.variables import IN_SCOPE
+from schedctl.policy.verdicts import PASSED, EvaluationFailed, Verdict
+from schedctl.reports.checks import Outcome
+
+_OUR_WORDS: Final = {"division by zero": "divide by zero"}
+_FEWER_STEPS: Final = (
+    "sum, min, max and what `result` has already counted cost no steps; a smaller scope has shorter lists"
+)
+_UNSET: Any = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why an expression has no answer.
+
+    Attributes:
+        expression: of which that is true.
+        message: why.
+        hint: a next step, "" where there is none.
+        variable: the variable that the expression makes, "" where it makes none.
+    """
+
+    expression: Expression
+    message: str
+    hint: str = ""
+    variable: str = ""
+
+    def verdict(self) -> Verdict:
+        """Return the inconclusive verdict."""
+        of = f' of the variable "{self.variable}"' if self.variable else ""
+        return Verdict(
+            Outcome.INCONCLUSIVE,
+            f"the expression{of} cannot be worked out: {self.message}",
+            (_line_with_place(self.expression),),
+            (self.hint,) if self.hint else (),
+        )
+
+
+class Programs:
+    """The compiled expressions of a policy that `compilation` has accepted."""
+
+    def __init__(self, expressions: PolicyExpressions) -> None:
+        self.expressions = expressions
+        self.params = from_json(dict(expressions.policy.params))
+        self._compilers: dict[Scope, ScopeCompiler] = {}
+        self._programs: dict[tuple[str, Scope], Program] = {}
+        self._latest: dict[str, tuple[Any, Value]] = {}
+
+    def judgement(self, scope: Scope, data: Mapping[str, Any], undecided: Mapping[str, str] | None = None) -> Judgement:
+        """Return what judges one object.
+
+        Args:
+            scope: of the checks it will be judged by.
+            data: what `PolicyExpressions.roots` names; see `schedctl.policy.variables`.
+            undecided: by variable, the pods behind it of which nobody can tell where they go, in words.
+        """
+        roots = self.expressions.roots(scope)
+        values = [self._value(root, data[root]) if root in roots else MISSING for root in IN_SCOPE[scope]]
+        return Judgement(self, scope, values, undecided or {})
+
+    def program(self, text: str, scope: Scope) -> Program:
+        """Return the compiled form of an expression."""
+        if (text, scope) not in self._programs:
+            if scope not in self._compilers:
+                self._compilers[scope] = ScopeCompiler(self.expressions.policy, scope)
+            self._programs[text, scope] = self._compilers[scope].program(text)
+        return self._programs[text, scope]
+
+    def _value(self, root: str, data: Any) -> Value:
+        # The pods of a workload are judged one after another, and share the workload, which has all of them.
+        latest = self._latest.get(root)
+        if latest is None or latest[0] is not data:
+            latest = self._latest[root] = (data, from_json(data))
+        return latest[1]
+
+
+class Judgement:
+    """One object under the expressions of a policy."""
+
+    def __init__(self, programs: Programs, scope: Scope, roots: list[Value], undecided: Mapping[str, str]) -> None:
+        self._programs, self._scope, self._undecided = programs, scope, undecided
+        # In the order of the environment that `compilation` makes.
+        self._values = (*roots, programs.params, Record(VARIABLES, self._variable))
+        self._variables: dict[str, Value] = {}
+
+    def applies(self, check: Check) -> bool:
+        """Return whether a check is about the object: all its conditions hold.
+
+        Raises:
+            EvaluationFailed: one has no answer, and none is false.
+        """
+        fault = None
+        for condition in check.conditions:
+            answer = self._truth(condition.expression)
+            if answer is False:
+                return False
+            if isinstance(answer, Fault):
+                fault = fault or answer
+        if fault is not None:
+            raise EvaluationFailed(fault.verdict())
+        return True
+
+    def judge(self, check: Check) -> Verdict | None:
+        """Return the verdict of a check's validations, None where the check is not about the object."""
+        try:
+            if not self.applies(check):
+                return None
+        except EvaluationFailed as failed:
+            return failed.verdict
+        answers = [(each, self._truth(each.expression)) for each in check.validations]
+        faults = [answer for _, answer in answers if isinstance(answer, Fault)]
+        violations = [self._violation(validation) for validation, answer in answers if answer is False]
+        if violations:
+            first, *others = violations
+            more = [other.message for other in others] + [line for each in violations for line in each.reasons]
+            more += [f"{fault.verdict().message} ({_line_with_place(fault.expression)})" for fault in faults]
+            return Verdict(Outcome.VIOLATED, first.message, tuple(more))
+        return faults[0].verdict() if faults else PASSED
+
+    def _violation(self, validation: Validation) -> Verdict:
+        """Return what to say of a validation that does not hold."""
+        fallback = validation.message or f"does not hold: {_one_line(validation.expression.text)}"
+        if validation.message_expression is None:
+            return Verdict(Outcome.VIOLATED, fallback)
+        message = self._evaluate(validation.message_expression)
+        if isinstance(message, str) and message.strip() and len(message.splitlines()) == 1:
+            return Verdict(Outcome.VIOLATED, message.strip())
+        why = message.message if isinstance(message, Fault) else f"it makes {_describe(message)}, and no line of text"
+        return Verdict(Outcome.VIOLATED, fallback, (f"messageExpression cannot be used: {why}",))
+
+    def _truth(self, expression: Expression) -> bool | Fault:
+        placement_roots = self._programs.expressions.placement_roots(expression.text) if self._undecided else ()
+        pods = next((pods for root, pods in self._undecided.items() if root in placement_roots), "")
+        if pods:
+            hint = "an expression that speaks of `pod.inconclusive` is worked out all the same"
+            return Fault(expression, f"schedctl cannot tell where {pods} goes", hint)
+        value = self._evaluate(expression)
+        if isinstance(value, bool | Fault):
+            return value
+        return Fault(expression, f"it is {_describe(value)}, neither true nor false")
+
+    def _evaluate(self, expression: Expression) -> Value | Fault:
+        """Return what an expression comes to, or why it comes to nothing."""
+        try:
+            value = self._programs.program(expression.text, self._scope).evaluate(*self._values)
+        except cel_errors.LimitExceeded:
+            return Fault(expression, f"it takes more than {STEP_LIMIT:,} steps", _FEWER_STEPS)
+        except cel_errors.Aborted as error:
+            return Fault(expression, str(error))
+        except cel_errors.Unsupported as error:
+            return Fault(expression, f"schedctl does not support {error.feature}")
+        except RecursionError:
+            return Fault(expression, "it is nested too deeply")
+        if isinstance(value, Failure):
+            return value.cause if isinstance(value.cause, Fault) else Fault(expression, *_reword(value))
+        if isinstance(value, Optional):
+            return Fault(expression, "it is an optional value", "end it in `.orValue(...)` or `.hasValue()`")
+        return value
+
+    def _variable(self, name: str) -> Value:
+        """Return the value of a variable, or the failure whose cause is the fault that keeps it from having one."""
+        value = self._variables.get(name, _UNSET)
+        if value is _UNSET:
+            expression = self._programs.expressions.variables[name].expression
+            value = self._evaluate(expression)
+            if isinstance(value, Fault):
+                fault = value if value.variable else replace(value, variable=name)
+                value = Failure(fault.message, fault)
+            self._variables[name] = value
+        return value
+
+
+def _reword(failure: Failure) -> tuple[str, str]:
+    """Return why an evaluation failed in the words of policies, and a next step."""
+    match failure.cause:
+        case MissingKey(value=None):
+            return "a field of null was asked for", "`has(...)` asks without failing"
+        case MissingKey(key="node"):
+            return "a pod without a node was asked for it", "ask `pod.scheduled` or `has(pod.node)` first"
+        case MissingKey(key=key):
+            return f'there is no key "{shown(key)}"', "`.?KEY.orValue(...)` and `KEY in MAP` ask without failing"
+    first = _one_line(failure.text.splitlines()[0]) if failure.text else "the engine gave no reason"
+    return _OUR_WORDS.get(first, first[:1].lower() + first[1:]), ""
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _line_with_place(expression: Expression) -> str:
+    """Return an expression and where it stands, as a reason."""
+    place = expression.location
+    where = f" ({place.file}:{place.line}:{place.column})" if place.file and place.line else ""
+    return f"expression: {_one_line(expression.text)}{where}"
+
+
+def _describe(value: Value) -> str:
+    if value is None:
+        return "null"
+    kinds = {str: "text", int: "a number", float: "a number", bool: "true or false", list: "a list", Map: "a map"}
+    return kinds.get(type(value), "something else")

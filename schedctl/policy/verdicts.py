@@ -1,0 +1,36 @@
+"""What the expressions of a check say of an object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from schedctl.reports.checks import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the expressions of a check say of one object.
+
+    Attributes:
+        outcome: passed, violated or inconclusive.
+        message: the finding in one line, "" where it passed.
+        reasons: what stands behind it, a line each.
+        hints: next steps, a line each.
+    """
+
+    outcome: Outcome
+    message: str = ""
+    reasons: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+
+
+PASSED: Final = Verdict(Outcome.PASSED)
+
+
+class EvaluationFailed(Exception):
+    """An expression has no answer; `verdict` says why, as an inconclusive result."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__(verdict.message)
+        self.verdict = verdict
