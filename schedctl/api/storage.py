@@ -7,6 +7,8 @@ migration to CSI. In-line volumes of a pod, and what a claim asks for, are in `s
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 import msgspec
 
 from schedctl.api.meta import Int32, LabelSelector, ObjectMeta, ObjectReference, Quantity, Struct
@@ -18,6 +20,11 @@ SELECTED_NODE = "volume.kubernetes.io/selected-node"
 """The annotation of a claim that says for which node its volume is to be made."""
 CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 """The annotation that named the class of a volume or claim before there was a field; it still goes first."""
+DEFAULT_CLASS_ANNOTATIONS = (
+    "storageclass.kubernetes.io/is-default-class",
+    "storageclass.beta.kubernetes.io/is-default-class",
+)
+"""Either makes a class the one of claims that name none."""
 ZONE_SEPARATOR = "__"
 """What stands between the zones of a volume's label that names several."""
 
@@ -124,6 +131,19 @@ class PersistentVolumeClaim(Struct, frozen=True):
     metadata: ObjectMeta = ObjectMeta()
     spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
     status: PersistentVolumeClaimStatus = PersistentVolumeClaimStatus()
+
+
+def default_class(classes: Iterable[StorageClass]) -> str:
+    """Return the class that claims get which name none: the newest default, the first by name; "" for none."""
+    marked = [each for each in classes if _is_default(each.metadata.annotations or {})]
+    newest = max((each.metadata.creation_timestamp or "" for each in marked), default="")
+    return min(
+        (each.metadata.name for each in marked if (each.metadata.creation_timestamp or "") == newest), default=""
+    )
+
+
+def _is_default(annotations: Mapping[str, str]) -> bool:
+    return any(annotations.get(key) == "true" for key in DEFAULT_CLASS_ANNOTATIONS)
 
 
 def class_of(obj: PersistentVolume | PersistentVolumeClaim) -> str:

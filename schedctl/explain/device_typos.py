@@ -12,6 +12,8 @@ from schedctl.api.devices import (
     Device,
     DeviceClass,
     DeviceSelector,
+    DeviceSubRequest,
+    ExactDeviceRequest,
     ResourceClaim,
     ResourceClaimTemplate,
     ResourceSlice,
@@ -22,16 +24,10 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.devices.selector_names import ATTRIBUTES, CAPACITY, Named, names_in
 from schedctl.devices.selectors import compiled
 from schedctl.errors import NotModelled
-from schedctl.explain.device_changes import (
-    MakeClaims,
-    RenameAttribute,
-    RenameConstraint,
-    RenameResourceClaim,
-    RenameTemplate,
-    UseDeviceClass,
-    asked_of,
-)
-from schedctl.explain.similar import Typo, absence, did_you_mean, in_namespace, meant
+from schedctl.explain import typo_remedies
+from schedctl.explain.typo_remedies import Typo
+from schedctl.framework.claim_remedies import use_device_class
+from schedctl.framework.similar import absence, did_you_mean, in_namespace, meant
 from schedctl.framework.wording import few
 
 _MOST_NAMES = 8
@@ -55,47 +51,58 @@ def device_typos(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
             yield from _in_claim(claims[key], key, written, cluster)
         elif name is not None:
             other = meant(name, in_namespace(pod.namespace, claims)) if not template else ""
-            change = RenameResourceClaim(name, other) if other else None
+            remedy = typo_remedies.rename_resource_claim(name, other) if other else None
             fact = absence("resource claim", name, pod.namespace, claims, other)
-            yield Typo(fact, change, RenameResourceClaim.kind)
+            yield Typo(fact, remedy, typo_remedies.RENAME_RESOURCE_CLAIM)
 
 
 def _without_claim(pod: PodInfo, reference: str, template: str, cluster: Cluster) -> Typo:
     templates = cluster.every(ResourceClaimTemplate)
     if f"{pod.namespace}/{template}" in templates:
-        asked = f"kubectl describe pod {pod.pod.metadata.name} -n {pod.namespace}"
-        fact = f'the claim controller has not made claim "{reference}" from template {template} yet (`{asked}`)'
-        return Typo(fact, MakeClaims(), MakeClaims.kind)
+        command = f"kubectl describe pod {pod.pod.metadata.name} -n {pod.namespace}"
+        fact = f'the claim controller has not made claim "{reference}" from template {template} yet (`{command}`)'
+        return Typo(fact, typo_remedies.make_claims(), typo_remedies.MAKE_CLAIMS)
     other = meant(template, in_namespace(pod.namespace, templates))
     fact = absence("resource claim template", template, pod.namespace, templates, other)
-    return Typo(fact, RenameTemplate(template, other) if other else None, RenameTemplate.kind)
+    remedy = typo_remedies.rename_template(template, other) if other else None
+    return Typo(fact, remedy, typo_remedies.RENAME_TEMPLATE)
 
 
 def _in_claim(claim: ResourceClaim, key: str, written: str, cluster: Cluster) -> Iterator[Typo]:
     """Yield what is wrong inside a claim that is not allocated; `written` is where people can change it."""
     if claim.status.allocation is not None:
         return
-    classes, known = cluster.every(DeviceClass), cluster.derive(_known, ResourceSlice)
-    for request, asked in asked_of(claim):
-        wanted = asked.device_class_name
-        if wanted not in classes:
-            other = meant(wanted, classes)
-            change = UseDeviceClass(key, request, other) if other else None
-            fact = f'device class "{wanted}" of resource {written} is not in the cluster{did_you_mean(other)}'
-            yield Typo(fact, change, UseDeviceClass.kind)
+    classes, known = cluster.every(DeviceClass), cluster.derive(_attributes, ResourceSlice)
+    for request, asks in _requests(claim):
+        named = asks.device_class_name
+        if named not in classes:
+            other = meant(named, classes)
+            remedy = use_device_class(key, request, other) if other else None
+            fact = f'device class "{named}" of resource {written} is not in the cluster{did_you_mean(other)}'
+            yield Typo(fact, remedy, typo_remedies.USE_DEVICE_CLASS)
         else:
             yield from _in_selectors(
-                classes[wanted].spec.selectors or (), f"device class {wanted}", ("", "", wanted), known
+                classes[named].spec.selectors or (), f"device class {named}", ("", "", named), known
             )
         where = f"request {request} of {written}"
-        yield from _in_selectors(asked.selectors or (), where, (key, request, ""), known)
+        yield from _in_selectors(asks.selectors or (), where, (key, request, ""), known)
     for constraint in claim.spec.devices.constraints or ():
         name = constraint.match_attribute or constraint.distinct_attribute or ""
         attributes = {f"{each.domain}/{each.name}" for each in known if each.kind == ATTRIBUTES}
         if attributes and name not in attributes:
             other = meant(name, attributes)
             fact = f"no device has attribute {name}, which a constraint of {written} is on{did_you_mean(other)}"
-            yield Typo(fact, RenameConstraint(key, name, other) if other else None, RenameConstraint.kind)
+            remedy = typo_remedies.rename_constraint(key, name, other) if other else None
+            yield Typo(fact, remedy, typo_remedies.RENAME_CONSTRAINT)
+
+
+def _requests(claim: ResourceClaim) -> Iterator[tuple[str, ExactDeviceRequest | DeviceSubRequest]]:
+    """Yield the requests of a claim by full name, which is ``request/alternative`` where it has several."""
+    for request in claim.spec.devices.requests or ():
+        if request.exactly is not None:
+            yield request.name, request.exactly
+        for each in request.first_available or ():
+            yield f"{request.name}/{each.name}", each
 
 
 def _in_selectors(
@@ -124,8 +131,8 @@ def _unknown(named: Named, where: str, whose: tuple[str, str, str], known: froze
         other = meant(named.domain, alike) or meant(named.domain, domains)
         right = named._replace(domain=other)
         fact = f'no device has {kind} {named.name} of "{named.domain}", only of {few(sorted(domains), _MOST_NAMES)}'
-    change = RenameAttribute(*whose, named, right) if other else None
-    return Typo(f"{where}: {fact}{did_you_mean(other)}", change, RenameAttribute.kind)
+    remedy = typo_remedies.rename_attribute(*whose, named, right) if other else None
+    return Typo(f"{where}: {fact}{did_you_mean(other)}", remedy, typo_remedies.RENAME_ATTRIBUTE)
 
 
 def _compiles(expression: str) -> bool:
@@ -135,16 +142,16 @@ def _compiles(expression: str) -> bool:
         return True
 
 
-def _known(cluster: ClusterView) -> frozenset[Named]:
+def _attributes(cluster: ClusterView) -> frozenset[Named]:
     """Return the attributes and capacities that devices have, each with its domain."""
     found: set[Named] = set()
     for each in cluster.every(ResourceSlice).values():
         for device in each.spec.devices or ():
-            found |= _of_device(device, each.spec.driver)
+            found |= _attributes_of(device, each.spec.driver)
     return frozenset(found)
 
 
-def _of_device(device: Device, driver: str) -> set[Named]:
+def _attributes_of(device: Device, driver: str) -> set[Named]:
     found = set()
     for kind, names in ((ATTRIBUTES, device.attributes), (CAPACITY, device.capacity)):
         for written in names or ():

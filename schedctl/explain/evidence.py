@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -18,45 +18,20 @@ from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.filtering import Filtering
 from schedctl.framework.reasons import Part, Verdicts
-from schedctl.framework.statuses import Code
-
-Evidence = dict[str, Any]
-"""Half a pair is no character; JSON cannot hold it."""
+from schedctl.framework.remedies import Evidence, Rejection
 
 
-class Refused(NamedTuple):
-    """One reason for one node.
-
-    Attributes:
-        plugin: who refuses.
-        reference: which reason, e.g. ``node-resources-fit/insufficient``.
-        text: in Kubernetes' words.
-        code: the code for this node.
-        node: its name.
-        evidence: the numbers.
-        nominated_pods: the pods supposed on the node because they are promised to it.
-    """
-
-    plugin: str
-    reference: str
-    text: str
-    code: Code
-    node: str
-    evidence: Evidence
-    nominated_pods: tuple[str, ...] = ()
-
-
-def first_refusals(filtering: Filtering) -> Iterator[Refused]:
+def first_rejections(filtering: Filtering) -> Iterator[Rejection]:
     """Yield why each refused node was refused first, which is what Kubernetes counts."""
     if filtering.nominated is not None:
-        yield from first_refusals(filtering.nominated)
+        yield from first_rejections(filtering.nominated)
     for refusal in filtering.refusals:
         for part in refusal.verdicts.parts:
             rows = (part.mask & refusal.mask).nonzero()[0].tolist()
             yield from _read(refusal.plugin, part, rows, filtering.nodes)
 
 
-def refused_by(filtering: Filtering, plugin: str) -> Iterator[Refused]:
+def rejections_by(filtering: Filtering, plugin: str) -> Iterator[Rejection]:
     """Yield the first refusals of one plugin; nothing of another's is worked out."""
     for refusal in filtering.refusals:
         if refusal.plugin == plugin:
@@ -65,34 +40,34 @@ def refused_by(filtering: Filtering, plugin: str) -> Iterator[Refused]:
                 yield from _read(refusal.plugin, part, rows, filtering.nodes)
 
 
-def all_refusals(plugin: str, verdicts: Verdicts, nodes: Nodes) -> Iterator[Refused]:
+def all_rejections(plugin: str, verdicts: Verdicts, nodes: Nodes) -> Iterator[Rejection]:
     """Yield everything a filter says of a column, whatever others said before."""
     for part in verdicts.parts:
         yield from _read(plugin, part, part.mask.nonzero()[0].tolist(), nodes)
 
 
-def refusals_of(plugin: str, verdicts: Verdicts, nodes: Nodes, position: int) -> Iterator[Refused]:
+def rejections_at(plugin: str, verdicts: Verdicts, nodes: Nodes, position: int) -> Iterator[Rejection]:
     """Yield what a filter says of one position."""
     for part in verdicts.at(position):
         yield from _read(plugin, part, (position,), nodes)
 
 
-def _read(plugin: str, part: Part, rows: Iterable[int], nodes: Nodes) -> Iterator[Refused]:
+def _read(plugin: str, part: Part, rows: Iterable[int], nodes: Nodes) -> Iterator[Rejection]:
     for row in rows:
         evidence = part.at(row)
         nominated = tuple(info.key for info, _ in nodes.changes.at(row)) if nodes.changes is not None else ()
-        yield Refused(
+        yield Rejection(
             plugin,
             part.reason.reference,
             part.reason.worded(evidence),
             part.code(row),
             nodes.names[row],
-            named(evidence),
+            camel_case(evidence),
             nominated,
         )
 
 
-def named(evidence: Mapping[str, Any]) -> Evidence:
+def camel_case(evidence: Mapping[str, Any]) -> Evidence:
     """Return evidence as JSON knows it, under camelCase names."""
     return {_camel(name): plain(value) for name, value in evidence.items()}
 

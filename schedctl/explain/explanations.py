@@ -23,13 +23,13 @@ from schedctl.engine import fit_error
 from schedctl.engine.assumptions import Assumption
 from schedctl.engine.attempts import Attempt
 from schedctl.errors import Inconclusive, NotModelled, UsageError
-from schedctl.explain import extenders, facts, preemptions, remarks, scores, storage_steps, wakings
+from schedctl.explain import extenders, facts, preemptions, remarks, scores, wakings
 from schedctl.explain import hints as next_steps
-from schedctl.explain.similar import did_you_mean, meant
-from schedctl.explain.takings import takings
+from schedctl.explain.allocations import allocations
 from schedctl.framework import wording
 from schedctl.framework.fit_errors import none_available
 from schedctl.framework.pod_edits import as_pending
+from schedctl.framework.similar import did_you_mean, meant
 from schedctl.framework.statuses import Code
 from schedctl.reports.explanations import (
     CurrentNode,
@@ -189,7 +189,7 @@ def _explained(
         pre_filter=facts.pre_filter(outcome),
         chosen=outcome.chosen,
         ties=ties,
-        takes=takings(outcome, outcome.chosen) if outcome.chosen else [],
+        takes=allocations(outcome, outcome.chosen) if outcome.chosen else [],
         score=ranking[0].total if ranking else None,
         reasons=reasons,
         unschedulable_plugins=[] if ties else sorted(outcome.unschedulable_plugins),
@@ -204,7 +204,8 @@ def _explained(
         notes=[
             *_notes(outcome),
             *extenders.notes(outcome),
-            *filter(None, (storage_steps.uncounted(outcome), prospect)),
+            *facts.notes(outcome),
+            *filter(None, (prospect,)),
         ],
         guesses=guesses,
         apparent=None if decided else apparent,

@@ -12,12 +12,13 @@ from schedctl.api.resources import CPU, MEMORY, PODS
 from schedctl.cache.nodes import NodeInfo
 from schedctl.engine import attempts
 from schedctl.engine.attempts import Attempt
-from schedctl.explain import evidence, groups, scores, wordings
-from schedctl.explain.evidence import Refused
+from schedctl.explain import evidence, groups, scores
+from schedctl.explain.allocations import allocations
 from schedctl.explain.groups import ZoneOf
-from schedctl.explain.takings import takings
+from schedctl.explain.wordings import NODE_SET, wording_of
 from schedctl.framework import wording
 from schedctl.framework.reasons import kebab
+from schedctl.framework.remedies import Rejection
 from schedctl.framework.statuses import Cause, Code
 from schedctl.reports.explanations import (
     Matrix,
@@ -32,8 +33,6 @@ from schedctl.reports.explanations import (
 from schedctl.reports.reasons import Reason
 
 ZONE = "topology.kubernetes.io/zone"
-NODE_SET = "pre-filter/node-set"
-"""The reference of the reason for nodes that PreFilter left out."""
 
 
 def zones(outcome: Attempt) -> ZoneOf:
@@ -79,14 +78,15 @@ def reasons(outcome: Attempt) -> list[Reason]:
         unnamed = Cause(f"{kebab(status.plugin)}/pre-filter" if status.plugin else NODE_SET, {})
         causes = status.causes or (unnamed,) * len(status.reasons)
         return [
-            _whole_pod(plugin, status.code, text, cause) for text, cause in zip(status.reasons, causes, strict=True)
+            _whole_pod(outcome, plugin, status.code, text, cause)
+            for text, cause in zip(status.reasons, causes, strict=True)
         ]
-    return groups.reasons(_first_refusals(outcome), zones(outcome))
+    return groups.reasons(_first_rejections(outcome), zones(outcome), outcome.profile)
 
 
-def _whole_pod(plugin: str, code: Code, text: str, cause: Cause) -> Reason:
-    known = evidence.named(cause.evidence)
-    words = wordings.of(cause.reference)
+def _whole_pod(outcome: Attempt, plugin: str, code: Code, text: str, cause: Cause) -> Reason:
+    known = evidence.camel_case(cause.evidence)
+    words = wording_of(outcome.profile, plugin, cause.reference)
     return Reason(
         reference=cause.reference,
         plugin=plugin,
@@ -104,7 +104,9 @@ def reasons_of(outcome: Attempt, node: str) -> list[Reason]:
     """Return why one node was refused first; empty where it was not."""
     if outcome.pre_filter.rejected:
         return reasons(outcome)
-    return groups.reasons((refused for refused in _first_refusals(outcome) if refused.node == node), zones(outcome))
+    return groups.reasons(
+        (refused for refused in _first_rejections(outcome) if refused.node == node), zones(outcome), outcome.profile
+    )
 
 
 def failing(outcome: Attempt) -> list[str]:
@@ -115,13 +117,20 @@ def failing(outcome: Attempt) -> list[str]:
     return sorted({filtering.nodes.names[position] for position in filtering.faults} - {outcome.failed_on})
 
 
+def notes(outcome: Attempt) -> Iterator[str]:
+    """Yield what filters have to say of their answers, such as what they could not judge."""
+    if outcome.filtering is not None:
+        for plugin in outcome.profile.filter:
+            yield from plugin.notes(outcome.cycle)
+
+
 def matrix(outcome: Attempt) -> Matrix:
     """Return what every filter says of every node that was judged, without nominated pods."""
     if outcome.judged is None:
         return Matrix(filters=[], patterns=[])
     nodes, zone_of = outcome.judged, zones(outcome)
     refusals = {
-        plugin: list(evidence.all_refusals(plugin, verdicts, nodes))
+        plugin: list(evidence.all_rejections(plugin, verdicts, nodes))
         for plugin, verdicts in attempts.matrix(outcome).items()
     }
     every = [refused for found in refusals.values() for refused in found]
@@ -136,7 +145,7 @@ def node(outcome: Attempt, name: str, ranking: list[NodeScore]) -> NodeDetail:
     alone = outcome.cluster.nodes_named([name])
     info = NodeInfo(alone, 0)
     refusals = {
-        plugin: list(evidence.refusals_of(plugin, verdicts, alone, 0))
+        plugin: list(evidence.rejections_at(plugin, verdicts, alone, 0))
         for plugin, verdicts in attempts.matrix(outcome, alone).items()
         if verdicts.mask[0]
     }
@@ -154,19 +163,19 @@ def node(outcome: Attempt, name: str, ranking: list[NodeScore]) -> NodeDetail:
         score=score,
         rank=scores.rank(ranking, score) if score is not None else 0,
         comparison=scores.compare(ranking[0], score) if score is not None and beaten else None,
-        takes=takings(outcome, name) if score is not None else [],
+        takes=allocations(outcome, name) if score is not None else [],
     )
 
 
-def _first_refusals(outcome: Attempt) -> Iterator[Refused]:
+def _first_rejections(outcome: Attempt) -> Iterator[Rejection]:
     if outcome.filtering is None:
         return
-    yield from evidence.first_refusals(outcome.filtering)
+    yield from evidence.first_rejections(outcome.filtering)
     plugins = sorted(outcome.narrowing_plugins)
     text = f"node(s) didn't satisfy plugin(s) [{' '.join(plugins)}]"
     for name in _left_out(outcome):
         numbers = {"searched": sorted(outcome.pre_filter_nodes or ())}
-        yield Refused(", ".join(plugins), NODE_SET, text, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, name, numbers)
+        yield Rejection(", ".join(plugins), NODE_SET, text, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, name, numbers)
 
 
 def _left_out(outcome: Attempt) -> list[str]:
@@ -177,7 +186,7 @@ def _left_out(outcome: Attempt) -> list[str]:
     return [name for name in outcome.cluster.nodes_by_name.names if name not in searched]
 
 
-def _filters(outcome: Attempt, refusals: dict[str, list[Refused]]) -> list[PluginRefusals]:
+def _filters(outcome: Attempt, refusals: dict[str, list[Rejection]]) -> list[PluginRefusals]:
     """Return what filters refuse, and extenders that filter after them; those were asked about what was left."""
     found = [
         _plugin_refusals(outcome, plugin.name, outcome.judged is not None, refusals)
@@ -188,13 +197,15 @@ def _filters(outcome: Attempt, refusals: dict[str, list[Refused]]) -> list[Plugi
     return found + [_plugin_refusals(outcome, name, name in asked, refusals) for name in filtering]
 
 
-def _plugin_refusals(outcome: Attempt, plugin: str, asked: bool, refusals: dict[str, list[Refused]]) -> PluginRefusals:
+def _plugin_refusals(
+    outcome: Attempt, plugin: str, asked: bool, refusals: dict[str, list[Rejection]]
+) -> PluginRefusals:
     found = refusals.get(plugin, [])
     return PluginRefusals(
         plugin=plugin,
         asked=asked and plugin not in outcome.cycle.skip_filter,
         refused=len({refused.node for refused in found}),
-        reasons=groups.reasons(found, zones(outcome)),
+        reasons=groups.reasons(found, zones(outcome), outcome.profile),
     )
 
 

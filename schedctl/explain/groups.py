@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from schedctl.explain import wordings
-from schedctl.explain.evidence import Refused
+from schedctl.explain.wordings import wording_of
 from schedctl.framework import wording
+from schedctl.framework.profiles import Profile
+from schedctl.framework.remedies import Rejection
 from schedctl.framework.statuses import Code
 from schedctl.reports.explanations import Pattern
 from schedctl.reports.reasons import NodeGroup, Reason
@@ -24,16 +25,16 @@ _DETAILS = 3
 """How many groups of nodes tell their numbers in the one line of a reason."""
 
 
-def reasons(refusals: Iterable[Refused], zone_of: ZoneOf) -> list[Reason]:
+def reasons(refusals: Iterable[Rejection], zone_of: ZoneOf, profile: Profile) -> list[Reason]:
     """Return the reasons, the most frequent first, each with its nodes by evidence."""
-    causes: dict[tuple[str, str, str], list[Refused]] = {}
+    causes: dict[tuple[str, str, str], list[Rejection]] = {}
     for refused in refusals:
         causes.setdefault((refused.plugin, refused.reference, refused.text), []).append(refused)
-    found = [_reason(cause, zone_of) for cause in causes.values()]
+    found = [_reason(cause, zone_of, profile) for cause in causes.values()]
     return sorted(found, key=lambda reason: (-reason.count, reason.text, reason.reference))
 
 
-def patterns(nodes: Iterable[str], refusals: Iterable[Refused], zone_of: ZoneOf) -> list[Pattern]:
+def patterns(nodes: Iterable[str], refusals: Iterable[Rejection], zone_of: ZoneOf) -> list[Pattern]:
     """Return the nodes by who refuses them, fewest refusals first."""
     refused_by: dict[str, dict[str, None]] = {name: {} for name in nodes}
     for refused in refusals:
@@ -54,10 +55,10 @@ def by_zone(nodes: Iterable[str], zone_of: ZoneOf) -> dict[str, int]:
     return dict(sorted(counts.items())) if any(counts) else {}
 
 
-def _reason(cause: list[Refused], zone_of: ZoneOf) -> Reason:
+def _reason(cause: list[Rejection], zone_of: ZoneOf, profile: Profile) -> Reason:
     first = cause[0]
-    words = wordings.of(first.reference)
-    alike: dict[bytes, list[Refused]] = {}
+    words = wording_of(profile, first.plugin, first.reference)
+    alike: dict[bytes, list[Rejection]] = {}
     for refused in cause:
         key = msgspec.json.encode((refused.code, words.equivalence_key(refused.evidence), refused.nominated_pods))
         alike.setdefault(key, []).append(refused)
@@ -86,7 +87,7 @@ def _first_details(groups: Iterable[NodeGroup]) -> str:
     return "; ".join(details[:_DETAILS]) + more
 
 
-def _group(same: list[Refused], words: wording.Wording, zone_of: ZoneOf) -> NodeGroup:
+def _group(same: list[Rejection], words: wording.Wording, zone_of: ZoneOf) -> NodeGroup:
     first, names = same[0], [refused.node for refused in same]
     detail = words.detail(first.evidence)
     if first.nominated_pods:

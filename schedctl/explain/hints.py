@@ -1,14 +1,13 @@
 """Next steps: what would make the pod fit, found from the evidence and said only after it was tried.
 
-There are two kinds. A typo is a fact about the pod and the cluster (``typos``). A `Plan` is the changes that undo
-everything one node objects to (``remedies``); plans are made for the nodes that object least, tried in order of how
-much they ask of people (``trials``), and told if the pod then fits. Where nothing helps, the hint says how much was
-tried.
+There are two kinds. A typo is a fact about the pod and the cluster (``typos``). A `Plan` is the remedies that undo
+all rejections of one node (``remedies``); plans are made for the nodes with the fewest rejections, tried in order of
+how much they ask of people (``trials``), and told if the pod then fits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from schedctl.api.policies import PriorityClass
@@ -17,13 +16,13 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine import attempts
 from schedctl.engine.attempts import Attempt
-from schedctl.explain import storage_steps
-from schedctl.explain.cluster_changes import AddNode, RemovePods
-from schedctl.explain.pod_changes import RemoveGates, Replace, UseScheduler
-from schedctl.explain.remedies import Remedy, remedies, whole_pod_remedy
-from schedctl.explain.similar import Typo, did_you_mean, meant
-from schedctl.explain.trials import Trial, Trials, refusals_on
+from schedctl.explain import pod_remedies
+from schedctl.explain.remedies import PluginRemedies, join
+from schedctl.explain.trials import Trial, Trials, rejections_on
+from schedctl.explain.typo_remedies import Typo
 from schedctl.explain.typos import claim_typos, typos
+from schedctl.framework.remedies import Together
+from schedctl.framework.similar import did_you_mean, meant
 from schedctl.reports.reasons import Hint, Reason
 from schedctl.scheduler.schedulers import Scheduler
 
@@ -39,20 +38,20 @@ _MODELS = 2
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The changes that would undo what a node objects to."""
+    """The remedies that would undo the rejections of a node."""
 
     node: str
-    changes: Remedy
+    remedies: Together
 
     @property
     def effort(self) -> tuple[int, int]:
         """How much it asks of people, for sorting."""
-        return len(self.changes), sum(change.effort for change in self.changes)
+        return len(self.remedies), sum(remedy.effort for remedy in self.remedies)
 
     @property
     def shape(self) -> frozenset[object]:
         """What it is about; the amounts may differ."""
-        return frozenset((change.kind, change.subject) for change in self.changes)
+        return frozenset((remedy.kind, remedy.subject) for remedy in self.remedies)
 
 
 def find(
@@ -75,11 +74,12 @@ def find(
         matrix: whether every refusal is shown already.
     """
     trials = Trials(scheduler, pod.pod)
+    offers = PluginRemedies(outcome)
     if outcome.deleted:
-        return [_replaced(trials)]
+        return [_replace_hint(trials)]
     if outcome.gated is not None:
-        told = _typos(claim_typos(pod, scheduler.cluster), trials)
-        return [*told, *_ungated(trials, pod, told)]
+        found = _typos(claim_typos(pod, scheduler.cluster), trials)
+        return [*found, *_gate_hints(trials, pod, found)]
     if outcome.error:
         return _typos(claim_typos(pod, scheduler.cluster), trials)
     if outcome.chosen and not node:
@@ -87,14 +87,15 @@ def find(
     if not outcome.total_nodes:
         return [Hint(type="no-nodes", text="the cluster has no nodes; is this the whole state?")]
     candidates = [node] if node else _candidates(outcome, reasons)
-    plans = sorted(_plans(outcome, reasons, candidates), key=lambda plan: plan.effort)
+    plans = sorted(_plans(outcome, offers, reasons, candidates), key=lambda plan: plan.effort)
     hints = [] if node else _typos(typos(pod, scheduler.cluster), trials)
-    helped = _told(plans, trials, node)
+    helped = _try_plans(plans, offers, trials, node)
     if not node and not helped and not any(hint.fits for hint in hints):
         helped = _another_node(candidates, trials)
-    by_hand = storage_steps.steps(reasons, scheduler.cluster)
-    hints += [*helped, *by_hand]
-    more = not matrix and not node and _judged(outcome)
+    by_hand = [Hint(type=each.kind, text=each.text, command=each.command) for each in offers.advice(reasons)]
+    faults = [Hint(type="plugin-failed", text=fault) for fault in offers.faults]
+    hints += [*helped, *by_hand, *faults]
+    more = not matrix and not node and _was_filtered(outcome)
     if by_hand or any(hint.fits for hint in hints) or (hints and trials.made <= len(hints) and not more):
         return hints
     return [*hints, _nothing(trials, more=more)]
@@ -102,12 +103,12 @@ def find(
 
 def foreign(scheduler: Scheduler, pod: PodInfo) -> list[Hint]:
     """Return the next step for a pod that no profile serves."""
-    wanted, served = pod.pod.spec.scheduler_name, list(scheduler.profiles)
-    other = meant(wanted, served)
+    served = list(scheduler.profiles)
+    other = meant(pod.pod.spec.scheduler_name, served)
     name = other or served[0]
-    trial = Trials(scheduler, pod.pod).attempt([UseScheduler(name)])
+    trial = Trials(scheduler, pod.pod).attempt([pod_remedies.use_scheduler(name)])
     known = f'did you mean schedulerName "{other}"?' if other else f"the profiles serve {', '.join(served)};"
-    return [_hint(UseScheduler.kind, f"{known} with {name} it {_would(trial)}", trial)]
+    return [_hint(pod_remedies.USE_SCHEDULER, f"{known} with {name} it {_would(trial)}", trial)]
 
 
 def missing_class(pod: PodInfo, cluster: Cluster) -> list[Hint]:
@@ -123,65 +124,61 @@ def missing_class(pod: PodInfo, cluster: Cluster) -> list[Hint]:
 # -- plans -----------------------------------------------------------------------
 
 
-def _plans(outcome: Attempt, reasons: Sequence[Reason], candidates: Sequence[str]) -> Iterator[Plan]:
-    """Yield what each candidate needs; one that objects to something nothing is known against needs too much."""
-    if not _judged(outcome):
-        needed = [whole_pod_remedy(outcome.pod, reason, outcome.cluster) for reason in reasons]
+def _plans(
+    outcome: Attempt, offers: PluginRemedies, reasons: Sequence[Reason], candidates: Sequence[str]
+) -> Iterator[Plan]:
+    """Yield what each candidate needs; one with a rejection that nothing is known against needs too much."""
+    if not _was_filtered(outcome):
+        needed = [offers.of_whole_pod(reason) for reason in reasons]
         if needed and all(needed):
-            yield Plan("", _together(needed))
+            yield Plan("", join(needed))
         return
     for node in candidates:
-        choices = [remedies(each, outcome.cluster) for each in refusals_on(outcome, node)]
+        choices = [offers.of(each) for each in rejections_on(outcome, node)]
         if len(choices) == 1:
-            yield from (Plan(node, remedy) for remedy in choices[0])
+            yield from (Plan(node, together) for together in choices[0])
         elif choices and all(choices):
-            yield Plan(node, _together(remedy for remedy, *_ in choices))
+            yield Plan(node, join(best for best, *_ in choices))
 
 
-def _judged(outcome: Attempt) -> bool:
+def _was_filtered(outcome: Attempt) -> bool:
     """Return whether any filter was asked about any node."""
     return outcome.judged is not None and len(outcome.judged) > 0
 
 
 def _candidates(outcome: Attempt, reasons: Sequence[Reason]) -> list[str]:
-    """The nodes to plan for: of each group of a reason one for each set of objections, fewest objections first."""
-    objections: dict[str, list[str]] = {}
+    """Return the nodes to plan for: of each group of a reason one for each set of reasons, fewest reasons first."""
+    references: dict[str, list[str]] = {}
     names = outcome.judged.names if outcome.judged is not None else []
     for verdicts in attempts.matrix(outcome).values():
         for part in verdicts.parts:
             for position in part.mask.nonzero()[0].tolist():
-                objections.setdefault(names[position], []).append(part.reason.reference)
+                references.setdefault(names[position], []).append(part.reason.reference)
     chosen: dict[str, int] = {}
     for reason in reasons:
         for group in reason.groups:
             seen = set()
             for name in group.nodes:
-                pattern = tuple(objections.get(name, ()))
+                pattern = tuple(references.get(name, ()))
                 if pattern and pattern not in seen:
                     seen.add(pattern)
                     chosen.setdefault(name, len(pattern))
     return sorted(chosen, key=chosen.__getitem__)[:_CANDIDATES]
 
 
-def _together(found: Iterable[Remedy]) -> Remedy:
-    """Every change once; pods to be removed are removed by one change."""
-    changes = dict.fromkeys(change for changes in found for change in changes)
-    pods = {pod for change in changes if isinstance(change, RemovePods) for pod in change.pods}
-    kept = tuple(change for change in changes if not isinstance(change, RemovePods))
-    return (*kept, RemovePods(tuple(sorted(pods)))) if pods else kept
-
-
-def _told(plans: Sequence[Plan], trials: Trials, node: str) -> list[Hint]:
+def _try_plans(plans: Sequence[Plan], offers: PluginRemedies, trials: Trials, node: str) -> list[Hint]:
     """Try plans until enough have helped; no plan is told that asks for more than another that helps."""
     helped: list[tuple[Plan, Plan, Trial]] = []
     failed: dict[frozenset[object], int] = {}
     for plan in plans:
-        asks_more = any(other.shape <= plan.shape or len(done.changes) < len(plan.changes) for other, done, _ in helped)
+        asks_more = any(
+            other.shape <= plan.shape or len(done.remedies) < len(plan.remedies) for other, done, _ in helped
+        )
         if asks_more or failed.get(plan.shape, 0) > 1:
             continue
         if not trials.left or len(_smallest(helped)) == MOST_PLANS:
             break
-        done, trial = _pursue(plan, trials)
+        done, trial = _pursue(plan, offers, trials)
         if trial.feasible if node else trial.fits:
             helped.append((plan, done, trial))
         else:
@@ -190,21 +187,21 @@ def _told(plans: Sequence[Plan], trials: Trials, node: str) -> list[Hint]:
 
 
 def _smallest(helped: Sequence[tuple[Plan, Plan, Trial]]) -> list[tuple[Plan, Trial]]:
-    """Return, of plans and what became of them, those that came to the fewest changes."""
-    fewest = min((len(done.changes) for _, done, _ in helped), default=0)
-    return [(done, trial) for _, done, trial in helped if len(done.changes) == fewest]
+    """Return, of plans and what became of them, those that came to the fewest remedies."""
+    fewest = min((len(done.remedies) for _, done, _ in helped), default=0)
+    return [(done, trial) for _, done, trial in helped if len(done.remedies) == fewest]
 
 
-def _pursue(plan: Plan, trials: Trials) -> tuple[Plan, Trial]:
-    """Try a plan, extending it by what its node still objects to."""
+def _pursue(plan: Plan, offers: PluginRemedies, trials: Trials) -> tuple[Plan, Trial]:
+    """Try a plan, extending it by what undoes the rejections that its node still has."""
     trial = Trial()
     for _ in range(_DEPTH):
         if not trials.left:
             break
-        trial = trials.attempt(plan.changes, plan.node)
-        further = [remedies(each, trials.cluster) for each in trial.refused]
-        more = _together((plan.changes, *(remedy for remedy, *_ in further))) if all(further) else plan.changes
-        if trial.fits or more == plan.changes:
+        trial = trials.attempt(plan.remedies, plan.node)
+        further = [offers.of(each) for each in trial.rejections]
+        more = join((plan.remedies, *(best for best, *_ in further))) if all(further) else plan.remedies
+        if trial.fits or more == plan.remedies:
             break
         plan = Plan(plan.node, more)
     return plan, trial
@@ -214,8 +211,8 @@ def _another_node(candidates: Sequence[str], trials: Trials) -> list[Hint]:
     """Try one more node like each of those that object least."""
     for like in candidates[:_MODELS]:
         if trials.left:
-            plan = Plan("", (AddNode(like),))
-            trial = trials.attempt(plan.changes)
+            plan = Plan("", (pod_remedies.add_node(like),))
+            trial = trials.attempt(plan.remedies)
             if trial.fits:
                 return [_plan_hint(plan, trial, "")]
     return []
@@ -225,14 +222,14 @@ def _another_node(candidates: Sequence[str], trials: Trials) -> list[Hint]:
 
 
 def _plan_hint(plan: Plan, trial: Trial, node: str) -> Hint:
-    conditions = " and ".join(change.condition for change in plan.changes)
-    commands = [change.command for change in plan.changes if change.command]
-    named = any(plan.node in change.condition.split() for change in plan.changes)
+    conditions = " and ".join(remedy.condition for remedy in plan.remedies)
+    commands = [remedy.command for remedy in plan.remedies if remedy.command]
+    named = any(plan.node in remedy.condition.split() for remedy in plan.remedies)
     subject = "would fit"
     if plan.node and not (named and (node or trial.fits == 1)):
         subject = f"{node} would take it" if node else f"would fit {_where(trial)}"
     text = f"{subject} if {conditions}" + "".join(f" (`{command}`)" for command in commands[:1])
-    return _hint("+".join(change.kind for change in plan.changes), text, trial, "".join(commands[:1]))
+    return _hint("+".join(remedy.kind for remedy in plan.remedies), text, trial, "".join(commands[:1]))
 
 
 def _typos(found: Sequence[Typo], trials: Trials) -> list[Hint]:
@@ -240,35 +237,35 @@ def _typos(found: Sequence[Typo], trials: Trials) -> list[Hint]:
     facts: dict[str, list[Typo]] = {}
     for typo in found:
         facts.setdefault(typo.fact, []).append(typo)
-    hints = [_typo(fact, alike, trials) for fact, alike in facts.items()]
+    hints = [_typo(fact, same, trials) for fact, same in facts.items()]
     if sum(hint.tried for hint in hints) > 1 and not any(hint.fits for hint in hints) and trials.left:
-        trial = trials.attempt([typo.change for typo in found if typo.change is not None])
+        trial = trials.attempt([typo.remedy for typo in found if typo.remedy is not None])
         if trial.fits:
-            kind = "+".join(dict.fromkeys(typo.kind for typo in found if typo.change is not None))
+            kind = "+".join(dict.fromkeys(typo.kind for typo in found if typo.remedy is not None))
             hints.append(_hint(kind, f"with all of these mended the pod {_would(trial)}", trial))
     return hints
 
 
-def _typo(fact: str, alike: Sequence[Typo], trials: Trials) -> Hint:
-    changes = [typo.change for typo in alike if typo.change is not None]
-    if not changes or not trials.left:
-        return Hint(type=alike[0].kind, text=fact)
-    trial = trials.attempt(changes)
-    return _hint(alike[0].kind, f"{fact}; with it the pod {_would(trial)}", trial)
+def _typo(fact: str, typos: Sequence[Typo], trials: Trials) -> Hint:
+    remedies = [typo.remedy for typo in typos if typo.remedy is not None]
+    if not remedies or not trials.left:
+        return Hint(type=typos[0].kind, text=fact)
+    trial = trials.attempt(remedies)
+    return _hint(typos[0].kind, f"{fact}; with it the pod {_would(trial)}", trial)
 
 
-def _replaced(trials: Trials) -> Hint:
-    trial = trials.attempt([Replace()])
-    return _hint(Replace.kind, f"kube-scheduler leaves it alone; a new pod like it {_would(trial)}", trial)
+def _replace_hint(trials: Trials) -> Hint:
+    trial = trials.attempt([pod_remedies.replace_pod()])
+    return _hint(pod_remedies.REPLACE_POD, f"kube-scheduler leaves it alone; a new pod like it {_would(trial)}", trial)
 
 
-def _ungated(trials: Trials, pod: PodInfo, told: Sequence[Hint]) -> list[Hint]:
+def _gate_hints(trials: Trials, pod: PodInfo, found: Sequence[Hint]) -> list[Hint]:
     gates = tuple(gate.name for gate in pod.pod.spec.scheduling_gates or ())
     if not gates:
-        return [] if told else [Hint(type="wait", text="a PreEnqueue plugin holds it back; see its message")]
-    change = RemoveGates(gates)
-    trial = trials.attempt([change])
-    return [_hint(change.kind, f"if {change.condition} it {_would(trial)}", trial)]
+        return [] if found else [Hint(type="wait", text="a PreEnqueue plugin holds it back; see its message")]
+    remedy = pod_remedies.remove_gates(gates)
+    trial = trials.attempt([remedy])
+    return [_hint(remedy.kind, f"if {remedy.condition} it {_would(trial)}", trial)]
 
 
 def _nothing(trials: Trials, *, more: bool) -> Hint:

@@ -16,7 +16,7 @@ from schedctl.engine.attempts import Attempt
 from schedctl.engine.certainty import assumptions_affecting_verdict
 from schedctl.engine.filtering import Filtering, filter_column
 from schedctl.errors import NotModelled
-from schedctl.explain.evidence import refused_by
+from schedctl.explain.evidence import rejections_by
 from schedctl.framework import wording
 from schedctl.framework.pod_edits import as_pending
 from schedctl.framework.points import PostFilterResult
@@ -59,7 +59,7 @@ def _left(found: Filtering) -> list[str]:
     told = []
     if any(refusal.plugin == _KEEPS_DEVICES for refusal in found.refusals):
         told.append("devices would stay with their claims")
-    if any(refused.evidence.get("used") for refused in refused_by(found, _KEEPS_VOLUMES)):
+    if any(refused.evidence.get("used") for refused in rejections_by(found, _KEEPS_VOLUMES)):
         told.append("volumes would stay attached until they are detached")
     return told
 

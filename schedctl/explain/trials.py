@@ -1,4 +1,4 @@
-"""Tries changes: the same pod, or a changed one, on a fork of the cluster, and what came of it."""
+"""Tries remedies: the same pod, or a changed one, on a fork of the cluster, and what came of it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from schedctl.engine.attempts import Attempt
 from schedctl.engine.certainty import assumptions_affecting_verdict
 from schedctl.errors import NotModelled
 from schedctl.explain import evidence
-from schedctl.explain.changes import Change
-from schedctl.explain.evidence import Refused
+from schedctl.framework.remedies import Rejection, Remedy
 from schedctl.scheduler.schedulers import Scheduler
 
 MOST_TRIES = 12
@@ -29,13 +28,13 @@ class Trial:
         fits: on how many nodes the pod fits.
         chosen: the node that would be chosen, "" for none.
         feasible: whether the node in question is among them.
-        refused: what the node in question still objects to.
+        rejections: what the node in question still objects to.
     """
 
     fits: int = 0
     chosen: str = ""
     feasible: bool = False
-    refused: tuple[Refused, ...] = ()
+    rejections: tuple[Rejection, ...] = ()
 
 
 class Trials:
@@ -44,7 +43,7 @@ class Trials:
     Attributes:
         left: how many tries are left.
         made: how many were made.
-        kinds: of what kinds the changes were.
+        kinds: of what kinds the remedies were.
     """
 
     def __init__(self, scheduler: Scheduler, pod: Pod) -> None:
@@ -59,20 +58,20 @@ class Trials:
         """The cluster in which changes are tried and undone."""
         return self._scheduler.cluster
 
-    def attempt(self, changes: Sequence[Change], node: str = "") -> Trial:
+    def attempt(self, remedies: Sequence[Remedy], node: str = "") -> Trial:
         """Make the changes, run a cycle, undo them.
 
         Args:
-            changes: made in order.
+            remedies: applied in order.
             node: the node in question, "" for none.
         """
         self.left -= 1
         self.made += 1
-        self.kinds += (change.kind for change in changes)
+        self.kinds += (remedy.kind for remedy in remedies)
         with self._scheduler.cluster.fork() as cluster:
             pod = self._pod
-            for change in changes:
-                pod = change.apply(pod, cluster)
+            for remedy in remedies:
+                pod = remedy.apply(pod, cluster)
             info = PodInfo(pod)
             if self._scheduler.profile_of(info) is None:
                 return Trial()
@@ -83,21 +82,23 @@ class Trials:
             return _trial(outcome, node)
 
 
-def refusals_on(outcome: Attempt, node: str) -> tuple[Refused, ...]:
+def rejections_on(outcome: Attempt, node: str) -> tuple[Rejection, ...]:
     """Return everything every filter objects to about one node; empty where Filter was not reached."""
     column = outcome.cluster.nodes_named([node])
     if not len(column):
         return ()
     answers = attempts.matrix(outcome, column)
     return tuple(
-        refused for plugin, verdicts in answers.items() for refused in evidence.refusals_of(plugin, verdicts, column, 0)
+        rejection
+        for plugin, verdicts in answers.items()
+        for rejection in evidence.rejections_at(plugin, verdicts, column, 0)
     )
 
 
 def _trial(outcome: Attempt, node: str) -> Trial:
     if not outcome.chosen or outcome.filtering is None or assumptions_affecting_verdict(outcome):
-        return Trial(refused=refusals_on(outcome, node) if node else ())
+        return Trial(rejections=rejections_on(outcome, node) if node else ())
     fits = int(outcome.filtering.feasible.sum())
     names = outcome.filtering.nodes.names
     feasible = node in names and bool(outcome.filtering.feasible[names.index(node)])
-    return Trial(fits, outcome.chosen, feasible, refusals_on(outcome, node) if node and not feasible else ())
+    return Trial(fits, outcome.chosen, feasible, rejections_on(outcome, node) if node and not feasible else ())

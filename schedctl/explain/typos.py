@@ -2,7 +2,7 @@
 
 A label that is on no node, a value no node has, company that runs nowhere, a claim nobody has made: such a pod is
 pending for good and its FailedScheduling line does not say why. Each finding is a fact about the cluster in hand; where
-something similar is there, the `Change` that would use it comes along.
+something similar is there, the `Remedy` that would use it comes along.
 """
 
 from __future__ import annotations
@@ -15,18 +15,24 @@ from schedctl.api.selectors import Requirement
 from schedctl.api.storage import PersistentVolumeClaim, StorageClass
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
+from schedctl.explain import typo_remedies
 from schedctl.explain.device_typos import device_typos
-from schedctl.explain.pod_changes import RenameLabel, RenameResource, ReplaceCompany, ReplaceValue
-from schedctl.explain.similar import Typo, absence, did_you_mean, in_namespace, meant
-from schedctl.explain.storage_changes import RenameClaim, UseStorageClass
+from schedctl.explain.typo_remedies import Typo
+from schedctl.framework.claim_remedies import use_storage_class
 from schedctl.framework.device_classes import classes_by_resource
+from schedctl.framework.similar import absence, did_you_mean, in_namespace, meant
 
 _NEEDS_THE_LABEL = ("In", "Exists", "Gt", "Lt")
 
 
 def typos(pod: PodInfo, cluster: Cluster) -> list[Typo]:
     """Return what the pod requires by a name that nothing has; each once, labels of nodes first."""
-    found = (*_labels(pod, cluster), *_resources(pod, cluster), *_company(pod, cluster), *claim_typos(pod, cluster))
+    found = (
+        *_labels(pod, cluster),
+        *_resources(pod, cluster),
+        *_pod_affinity(pod, cluster),
+        *claim_typos(pod, cluster),
+    )
     return list(dict.fromkeys(found))
 
 
@@ -41,27 +47,27 @@ def _labels(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
     for row in cluster.rows.tolist():
         for key, value in maps[row].items():
             values.setdefault(key, set()).add(value)
-    asked = list(_asked(pod))
-    for key, _ in asked:
+    required = list(_required_labels(pod))
+    for key, _ in required:
         if key not in values:
             other = meant(key, values)
-            change = RenameLabel(key, other) if other else None
-            yield Typo(f'label "{key}" is on no node{did_you_mean(other)}', change, RenameLabel.kind)
-    for key, wanted in asked:
-        for value in wanted if key in values and not wanted & values[key] else ():
+            remedy = typo_remedies.rename_label(key, other) if other else None
+            yield Typo(f'label "{key}" is on no node{did_you_mean(other)}', remedy, typo_remedies.RENAME_LABEL)
+    for key, allowed in required:
+        for value in allowed if key in values and not allowed & values[key] else ():
             other = meant(value, values[key])
-            replacement = ReplaceValue(key, value, other) if other else None
-            yield Typo(f"no node has {key}={value}{did_you_mean(other)}", replacement, ReplaceValue.kind)
+            remedy = typo_remedies.replace_value(key, value, other) if other else None
+            yield Typo(f"no node has {key}={value}{did_you_mean(other)}", remedy, typo_remedies.REPLACE_VALUE)
 
 
 def _resources(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
-    wanted = {name for name, amount in pod.demand.pending.items() if amount > 0}
+    requested = {name for name, amount in pod.demand.pending.items() if amount > 0}
     offered = {name for name in cluster.node_table.resource_names.values if cluster.nodes.allocatable(name).any()}
     offered |= classes_by_resource(cluster).keys()
-    for name in sorted(wanted - offered):
+    for name in sorted(requested - offered):
         other = meant(name, {other for other in offered if is_scalar(other)}) if is_scalar(name) else ""
-        change = RenameResource(name, other) if other else None
-        yield Typo(f"no node offers {name}{did_you_mean(other)}", change, RenameResource.kind)
+        remedy = typo_remedies.rename_resource(name, other) if other else None
+        yield Typo(f"no node offers {name}{did_you_mean(other)}", remedy, typo_remedies.RENAME_RESOURCE)
 
 
 def _storage(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
@@ -73,18 +79,18 @@ def _storage(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
         claim = claims.get(f"{pod.namespace}/{name}")
         if claim is None:
             other = meant(name, in_namespace(pod.namespace, claims))
-            change = RenameClaim(name, other) if other else None
-            yield Typo(absence("claim", name, pod.namespace, claims, other), change, RenameClaim.kind)
+            remedy = typo_remedies.rename_claim(name, other) if other else None
+            yield Typo(absence("claim", name, pod.namespace, claims, other), remedy, typo_remedies.RENAME_CLAIM)
             continue
-        wanted = claim.spec.storage_class_name
-        if wanted and not claim.spec.volume_name and wanted not in classes:
-            other = meant(wanted, classes)
-            replacement = UseStorageClass(f"{pod.namespace}/{name}", other) if other else None
-            fact = f'storage class "{wanted}" of claim {name} is not in the cluster{did_you_mean(other)}'
-            yield Typo(fact, replacement, UseStorageClass.kind)
+        named = claim.spec.storage_class_name
+        if named and not claim.spec.volume_name and named not in classes:
+            other = meant(named, classes)
+            remedy = use_storage_class(f"{pod.namespace}/{name}", other) if other else None
+            fact = f'storage class "{named}" of claim {name} is not in the cluster{did_you_mean(other)}'
+            yield Typo(fact, remedy, typo_remedies.USE_STORAGE_CLASS)
 
 
-def _asked(pod: PodInfo) -> Iterator[tuple[str, frozenset[str]]]:
+def _required_labels(pod: PodInfo) -> Iterator[tuple[str, frozenset[str]]]:
     """Yield (label, values) that nodes must have; no values where any will do."""
     spec = pod.pod.spec
     for key, value in (spec.node_selector or {}).items():
@@ -106,22 +112,23 @@ def _node_requirements(pod: PodInfo) -> Iterable[NodeSelectorRequirement]:
         yield from term.match_expressions or ()
 
 
-def _company(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
-    wanted = [r for term in pod.required_affinity for r in term.selector.requirements if r.operator == "In"]
-    if not wanted:
+def _pod_affinity(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
+    requirements = [r for term in pod.required_affinity for r in term.selector.requirements if r.operator == "In"]
+    if not requirements:
         return
-    values: dict[str, set[str]] = {requirement.key: set() for requirement in wanted}
+    values: dict[str, set[str]] = {requirement.key: set() for requirement in requirements}
     for info in (*cluster.pod_table, pod):
         for key, known in values.items():
             if key in info.labels:
                 known.add(info.labels[key])
-    for requirement in wanted:
+    for requirement in requirements:
         if not requirement.values & values[requirement.key]:
-            yield _nobody(requirement, values[requirement.key])
+            yield _no_pod(requirement, values[requirement.key])
 
 
-def _nobody(requirement: Requirement, known: set[str]) -> Typo:
+def _no_pod(requirement: Requirement, known: set[str]) -> Typo:
     value = min(requirement.values)
     other = meant(value, known)
-    change = ReplaceCompany(requirement.key, value, other) if other else None
-    return Typo(f"no running pod has {requirement.key}={value}{did_you_mean(other)}", change, ReplaceCompany.kind)
+    remedy = typo_remedies.replace_pod_affinity_label(requirement.key, value, other) if other else None
+    fact = f"no running pod has {requirement.key}={value}{did_you_mean(other)}"
+    return Typo(fact, remedy, typo_remedies.REPLACE_POD_AFFINITY_LABEL)

@@ -20,7 +20,8 @@ from schedctl.framework.points import POINTS, Plugin
 
 _SCALARS = (bool, int, float, str, bytes, Duration)
 _OF_KUBERNETES = frozenset(kind.name for kind in KINDS)
-_OPTIONAL = ("normalize", "with_pods", "signature", "moved_by", "events_to_register", "remarks")
+_EXPLANATIONS = ("wording", "remedies", "allocations", "notes")
+_OPTIONAL = ("normalize", "with_pods", "signature", "moved_by", "events_to_register", "remarks", *_EXPLANATIONS)
 """Methods that have a body already, and may be given another."""
 
 

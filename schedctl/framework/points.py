@@ -17,10 +17,10 @@ exception is a fault and ends the cycle with an Error in the plugin's name.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from schedctl.api.kinds import Kind
 from schedctl.cache.arrays import IntArray
@@ -34,6 +34,10 @@ from schedctl.framework.handles import Handle
 from schedctl.framework.reasons import CodeColumn, Verdicts
 from schedctl.framework.remarks import Remark, Trials
 from schedctl.framework.statuses import Status
+
+if TYPE_CHECKING:  # for explanations, which a run does without
+    from schedctl.framework.remedies import Rejection, Remedies
+    from schedctl.framework.wording import Allocation, Wording
 
 
 class Scope(Enum):
@@ -165,6 +169,32 @@ class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point
 
         Called after a cycle that somebody wants explained, never in a run. Nothing but `trials` may be changed by it.
         """
+        return ()
+
+    def wording(self) -> Mapping[str, Wording]:
+        """Return how the evidence of this plugin's reasons reads, by reference (``team-fence/foreign``).
+
+        An entry of the plugin's name alone (``team-fence``) is for all its other reasons. The evidence of a reason
+        without an entry is listed name by name. This and what follows is asked for explanations, never in a run: what
+        it needs is best imported in the method.
+        """
+        return {}
+
+    def remedies(self, pod: PodInfo, rejection: Rejection) -> Remedies:
+        """Return what might undo one of this plugin's rejections of a pod, the best choice first.
+
+        Each is a `Remedy`, or a tuple of them that only help together; `explain` tries them on a fork, together with
+        those of the other plugins that reject the node, and tells those after which the pod fits. Nothing may be
+        changed by asking. `Advice` is told untried, of a pod that is rejected as a whole.
+        """
+        return ()
+
+    def allocations(self, finding: Any) -> Iterable[Allocation]:
+        """Return what the pod would be given on a node, of what the plugin's Filter found out about that node."""
+        return ()
+
+    def notes(self, cycle: Cycle) -> Iterable[str]:
+        """Return what to know about the answers of this plugin's Filter, such as what it could not judge."""
         return ()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from schedctl.explain.cluster_changes import Uncordon
+from schedctl.framework.remedies import UNCORDON
 from schedctl.explain.pending_pods import PendingPodExplainer
 from schedctl.reports.drains import DrainReport
 from schedctl.reports.simulations import Fate, PendingPods, SimulationReport
@@ -58,7 +58,7 @@ def of_drain(report: DrainReport, scheduler: Scheduler, advance: Callable[[int, 
     explainer = PendingPodExplainer(
         scheduler,
         _HINTED_GROUPS_OF_A_DRAIN,
-        lambda hint: not (hint.type.startswith(Uncordon.kind) and hint.node in drained),
+        lambda hint: not (hint.type.startswith(UNCORDON) and hint.node in drained),
     )
     groups: list[PendingPods] = []
     for number, group in enumerate(report.pending):

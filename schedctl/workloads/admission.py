@@ -42,7 +42,7 @@ from schedctl.api.pods import (
 )
 from schedctl.api.policies import PriorityClass, RuntimeClass
 from schedctl.api.quantities import stored
-from schedctl.api.storage import CLASS_ANNOTATION, PersistentVolumeClaim, StorageClass, claim_name
+from schedctl.api.storage import CLASS_ANNOTATION, PersistentVolumeClaim, StorageClass, claim_name, default_class
 from schedctl.cache.cluster import Cluster
 from schedctl.workloads import limit_ranges
 from schedctl.workloads.amounts import together, written
@@ -71,7 +71,6 @@ PLUGINS = (
 NOT_READY, UNREACHABLE = "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"
 TOLERATION_SECONDS = 300
 PREEMPT_LOWER_PRIORITY = "PreemptLowerPriority"
-_DEFAULT_CLASS = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
 _NODE_SELECTOR_ANNOTATION = "scheduler.alpha.kubernetes.io/node-selector"
 _TOLERATIONS_ANNOTATION = "scheduler.alpha.kubernetes.io/defaultTolerations"
 _ALLOWED_TOLERATIONS_ANNOTATION = "scheduler.alpha.kubernetes.io/tolerationsWhitelist"
@@ -226,9 +225,7 @@ def claim_with_class(obj: PersistentVolumeClaim, cluster: Cluster) -> tuple[Pers
 
 def default_storage_class(cluster: Cluster) -> str:
     """Return the class that claims get which name none: the newest default, the first by name; "" for none."""
-    marked = [c for c in cluster.every(StorageClass).values() if _is_default(c.metadata.annotations or {})]
-    newest = max((c.metadata.creation_timestamp or "" for c in marked), default="")
-    return min((c.metadata.name for c in marked if (c.metadata.creation_timestamp or "") == newest), default="")
+    return default_class(cluster.every(StorageClass).values())
 
 
 def _defaulted(pod: Pod, notes: _Notes) -> Pod:
@@ -582,10 +579,6 @@ def ephemeral_claims(pod: Pod, cluster: Cluster) -> Iterable[PersistentVolumeCla
             ),
             spec=template.spec,
         )
-
-
-def _is_default(annotations: Mapping[str, str]) -> bool:
-    return any(annotations.get(key) == "true" for key in _DEFAULT_CLASS)
 
 
 def _each(items: list[T] | None, change: Callable[[T], T]) -> list[T] | None:

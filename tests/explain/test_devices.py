@@ -5,7 +5,7 @@ import pytest
 
 from schedctl.api.devices import DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from schedctl.api.meta import OwnerReference
-from schedctl.explain.cluster_changes import AddNode
+from schedctl.explain.pod_remedies import add_node
 from schedctl.testing.builders import cluster, node, pod
 
 DRIVER = "gpu.example.com"
@@ -487,7 +487,7 @@ def test_trying_leaves_claims_and_pods_as_they_were(ask):
 
 def test_another_node_has_devices_like_those_of_the_one_it_is_like():
     c = cluster(A, devices("a", device("dev-0")))
-    AddNode("a").apply(using("one").pod, c)
+    add_node("a").apply(using("one").pod, c)
     added = c.get(ResourceSlice, "another-a-0")
     assert (added.spec.node_name, added.spec.pool.name, added.spec.devices[0].name) == (
         "another-a",

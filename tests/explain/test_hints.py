@@ -4,9 +4,9 @@ import msgspec
 import pytest
 
 from schedctl.api.policies import PriorityClass
-from schedctl.explain import similar
 from schedctl.explain.explanations import explain
 from schedctl.explain.trials import MOST_TRIES, Trials
+from schedctl.framework import similar
 from schedctl.scheduler import Scheduler
 from schedctl.testing.builders import cluster, node, pod
 

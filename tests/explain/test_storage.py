@@ -13,7 +13,7 @@ from schedctl.api.storage import (
     StorageClass,
     VolumeAttachment,
 )
-from schedctl.explain.cluster_changes import AddNode
+from schedctl.explain.pod_remedies import add_node
 from schedctl.testing.builders import cluster, node, pod
 
 ZONE = "topology.kubernetes.io/zone"
@@ -539,5 +539,5 @@ def test_trying_leaves_claims_and_volumes_as_they_were(ask):
 
 def test_another_node_has_the_drivers_of_the_one_it_is_like():
     c = cluster(A, csi_node("a", 3))
-    AddNode("a").apply(using("data").pod, c)
+    add_node("a").apply(using("data").pod, c)
     assert c.get(CSINode, "another-a").spec == csi_node("a", 3).spec

@@ -9,7 +9,7 @@ from schedctl.api.meta import Namespace, ObjectMeta
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.devices.allocated import PendingAllocation
 from schedctl.errors import Inconclusive, PluginError
-from schedctl.explain.evidence import named
+from schedctl.explain.evidence import camel_case
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import Scope
 from schedctl.framework.statuses import SUCCESS, Code, Status, error
@@ -119,7 +119,7 @@ def evidence(outcome, name):
     """What stands behind the refusal of a node."""
     position = outcome.filtering.nodes.names.index(name)
     ((_, parts, _),) = outcome.filtering.refused(position)
-    return named(parts[0][0].at(parts[0][1]))
+    return camel_case(parts[0][0].at(parts[0][1]))
 
 
 # -- which claims ---------------------------------------------------------------------------------

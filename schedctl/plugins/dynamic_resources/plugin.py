@@ -11,12 +11,13 @@ the order of the pod's spec.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
+from typing_extensions import override
 
 from schedctl.api.devices import DeviceClass, DeviceRequest, DeviceTaintRule, ResourceClaim, ResourceSlice
 from schedctl.api.field_errors import quoted
@@ -65,6 +66,11 @@ from schedctl.plugins.dynamic_resources.claims import (
 from schedctl.plugins.dynamic_resources.events import registrations
 from schedctl.plugins.dynamic_resources.extended import asks_for_devices, in_memory, special_claim
 from schedctl.plugins.dynamic_resources.search import ClaimSearch, Finding, Findings, Outcome
+
+if TYPE_CHECKING:
+    from schedctl.framework.remedies import Rejection, Remedies
+    from schedctl.framework.wording import Allocation, Wording
+
 
 STATE = StateKey[ClaimSearch | None]("DynamicResources")
 """Written by PreFilter; None for a pod that needs no devices, or was refused as a whole.
@@ -481,6 +487,24 @@ class DynamicResources(
             if why is not None:
                 return error(f"device binding timeout: claim={claim.metadata.name}")
         return SUCCESS
+
+    @override
+    def wording(self) -> Mapping[str, Wording]:
+        from schedctl.plugins.dynamic_resources.wording import WORDING
+
+        return WORDING
+
+    @override
+    def remedies(self, pod: PodInfo, rejection: Rejection) -> Remedies:
+        from schedctl.plugins.dynamic_resources.remedies import remedies
+
+        return remedies(rejection, self.handle.cluster)
+
+    @override
+    def allocations(self, finding: Finding) -> Iterable[Allocation]:
+        from schedctl.plugins.dynamic_resources.wording import allocations
+
+        return allocations(finding)
 
 
 _PROBLEMS = {

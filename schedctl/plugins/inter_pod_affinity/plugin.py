@@ -10,9 +10,10 @@ has the distinct terms of running pods, ``inter_pod_affinity_causes`` names the 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from typing_extensions import override
 
 from schedctl.api.field_errors import aggregated
 from schedctl.api.meta import Namespace
@@ -42,6 +43,11 @@ from schedctl.plugins.inter_pod_affinity.state import (
     nodes_selected,
     resolved,
 )
+
+if TYPE_CHECKING:
+    from schedctl.framework.remedies import Rejection, Remedies
+    from schedctl.framework.wording import Wording
+
 
 STATE = StateKey[AffinityState]("PreFilterInterPodAffinity")
 SCORES = StateKey[ScoreState]("PreScoreInterPodAffinity")
@@ -246,6 +252,18 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         for term, weight in theirs:
             if concerned(term):
                 yield term.topology_key, sign * weight, sign
+
+    @override
+    def wording(self) -> Mapping[str, Wording]:
+        from schedctl.plugins.inter_pod_affinity.wording import WORDING
+
+        return WORDING
+
+    @override
+    def remedies(self, pod: PodInfo, rejection: Rejection) -> Remedies:
+        from schedctl.plugins.inter_pod_affinity.remedies import remedies
+
+        return remedies(rejection)
 
 
 def _preferences(pod: PodInfo, cluster: ClusterView) -> tuple[tuple[AffinityTerm, int], ...]:

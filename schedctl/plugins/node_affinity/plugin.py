@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
+from typing_extensions import override
 
 from schedctl.api.node_selectors import (
     NAME_FIELD,
@@ -37,6 +38,11 @@ from schedctl.framework.handles import Handle
 from schedctl.framework.points import FilterPlugin, NodeSet, PreFilterPlugin, PreScorePlugin, Scope, ScorePlugin
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
 from schedctl.framework.statuses import SKIP, Status, error
+
+if TYPE_CHECKING:
+    from schedctl.framework.remedies import Rejection, Remedies
+    from schedctl.framework.wording import Wording
+
 
 REQUIRED = StateKey[RequiredNodeAffinity]("PreFilterNodeAffinity")
 PREFERRED = StateKey[tuple[PreferredTerm, ...]]("PreScoreNodeAffinity")
@@ -144,6 +150,18 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         if before is not None and required.matches(before.metadata.name, before.metadata.labels):
             return Hint.SKIP
         return Hint.QUEUE
+
+    @override
+    def wording(self) -> Mapping[str, Wording]:
+        from schedctl.plugins.node_affinity.wording import WORDING
+
+        return WORDING
+
+    @override
+    def remedies(self, pod: PodInfo, rejection: Rejection) -> Remedies:
+        from schedctl.plugins.node_affinity.remedies import remedies
+
+        return remedies(pod, rejection)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,11 @@ is a need whatever the version.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
+from typing_extensions import override
 
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Container, PodSpec, VolumeMount
@@ -20,6 +22,11 @@ from schedctl.framework.events import Action, Hint, Registration, Resource, regi
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, Scope
 from schedctl.framework.reasons import ACCEPT, Lookup, Reason, Verdicts
 from schedctl.framework.statuses import SKIP, Code, Status
+
+if TYPE_CHECKING:
+    from schedctl.framework.remedies import Rejection, Remedies
+    from schedctl.framework.wording import Wording
+
 
 REQUIRED = StateKey[frozenset[str]]("PreFilterNodeDeclaredFeatures")
 
@@ -66,6 +73,18 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
         sets = nodes.gather(table.features).astype(np.intp)
         refused = lacking[sets]
         return self.unmatched.where(refused, missing=Lookup(missing, sets)) if refused.any() else ACCEPT
+
+    @override
+    def wording(self) -> Mapping[str, Wording]:
+        from schedctl.plugins.node_declared_features.wording import WORDING
+
+        return WORDING
+
+    @override
+    def remedies(self, pod: PodInfo, rejection: Rejection) -> Remedies:
+        from schedctl.plugins.node_declared_features.remedies import remedies
+
+        return remedies(rejection)
 
 
 def required_features(spec: PodSpec) -> frozenset[str]:

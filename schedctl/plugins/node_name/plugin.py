@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING
+
+from typing_extensions import override
 
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
@@ -11,6 +14,9 @@ from schedctl.framework.cycles import Cycle
 from schedctl.framework.events import Action, Registration, Resource, registers
 from schedctl.framework.points import FilterPlugin, NodeSet, PreFilterPlugin, Scope
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
+
+if TYPE_CHECKING:
+    from schedctl.framework.wording import Wording
 
 
 class NodeName(PreFilterPlugin, FilterPlugin):
@@ -44,3 +50,9 @@ class NodeName(PreFilterPlugin, FilterPlugin):
             return ACCEPT
         row = nodes.cluster.node_table.row_of.get(name, -1)
         return self.other.where(nodes.rows != row, requested=name)
+
+    @override
+    def wording(self) -> Mapping[str, Wording]:
+        from schedctl.plugins.node_name.wording import WORDING
+
+        return WORDING

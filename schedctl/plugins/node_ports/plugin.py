@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+from typing_extensions import override
 
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
@@ -15,6 +17,11 @@ from schedctl.framework.events import Action, Hint, Registration, Resource, regi
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, Scope
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
 from schedctl.framework.statuses import SKIP, Code, Status
+
+if TYPE_CHECKING:
+    from schedctl.framework.remedies import Rejection, Remedies
+    from schedctl.framework.wording import Wording
+
 
 WANTED = StateKey[tuple[HostPort, ...]]("PreFilterNodePorts")
 ANY_ADDRESS = "0.0.0.0"
@@ -70,6 +77,18 @@ class NodePorts(PreFilterPlugin, FilterPlugin):
         mask = np.zeros(len(nodes), np.bool_)
         mask[refused] = True
         return self.taken.where(mask, collisions=_Collisions(nodes, wanted))
+
+    @override
+    def wording(self) -> Mapping[str, Wording]:
+        from schedctl.plugins.node_ports.wording import WORDING
+
+        return WORDING
+
+    @override
+    def remedies(self, pod: PodInfo, rejection: Rejection) -> Remedies:
+        from schedctl.plugins.node_ports.remedies import remedies
+
+        return remedies(rejection)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,10 @@ offers none of it.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from typing_extensions import override
 
 from schedctl.api.devices import DeviceClass
 from schedctl.api.nodes import Node
@@ -35,6 +36,11 @@ from schedctl.framework.resource_scoring import (
     weighted_mean,
 )
 from schedctl.framework.statuses import Code
+
+if TYPE_CHECKING:
+    from schedctl.framework.remedies import Rejection, Remedies
+    from schedctl.framework.wording import Wording
+
 
 REQUESTS = StateKey[Mapping[str, int]]("PreFilterNodeResourcesFit")
 
@@ -151,6 +157,18 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
             used=used.copy(),
             capacity=capacity.copy(),
         )
+
+    @override
+    def wording(self) -> Mapping[str, Wording]:
+        from schedctl.plugins.node_resources_fit.wording import WORDING
+
+        return WORDING
+
+    @override
+    def remedies(self, pod: PodInfo, rejection: Rejection) -> Remedies:
+        from schedctl.plugins.node_resources_fit.remedies import remedies
+
+        return remedies(rejection)
 
 
 def _after_deletion(pod: PodInfo, before: PodInfo, after: None) -> Hint:

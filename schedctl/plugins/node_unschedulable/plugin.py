@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING
+
+from typing_extensions import override
 
 from schedctl.api.nodes import Node, Taint
 from schedctl.api.tolerations import NO_SCHEDULE, tolerated
@@ -13,6 +16,11 @@ from schedctl.framework.cycles import Cycle
 from schedctl.framework.events import Action, Hint, Registration, Resource, registers
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, Scope
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
+
+if TYPE_CHECKING:
+    from schedctl.framework.remedies import Rejection, Remedies
+    from schedctl.framework.wording import Wording
+
 
 CORDON = Taint(key="node.kubernetes.io/unschedulable", effect=NO_SCHEDULE)
 """The taint kube-controller-manager puts on a cordoned node."""
@@ -49,6 +57,18 @@ class NodeUnschedulable(PreFilterPlugin, FilterPlugin):
         if not cordoned.any() or tolerated(CORDON, cycle.pod.pod.spec.tolerations or ()):
             return ACCEPT
         return self.cordoned.where(cordoned.copy())
+
+    @override
+    def wording(self) -> Mapping[str, Wording]:
+        from schedctl.plugins.node_unschedulable.wording import WORDING
+
+        return WORDING
+
+    @override
+    def remedies(self, pod: PodInfo, rejection: Rejection) -> Remedies:
+        from schedctl.plugins.node_unschedulable.remedies import remedies
+
+        return remedies(rejection)
 
 
 def _after_node(pod: PodInfo, before: Node | None, after: Node) -> Hint:

@@ -7,9 +7,11 @@ volumes count is in ``node_volume_limits_volumes``, how many there are already i
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from typing_extensions import override
 
 from schedctl.api.nodes import Node
 from schedctl.api.storage import (
@@ -38,6 +40,10 @@ from schedctl.plugins.node_volume_limits.volumes import (
     attachments,
     is_attached,
 )
+
+if TYPE_CHECKING:
+    from schedctl.framework.remedies import Rejection, Remedies
+    from schedctl.framework.wording import Wording
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +201,25 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         if not fault.text:
             return self.claimless.where(where.copy(), claim=fault.claim, name=fault.claim.partition("/")[2])
         return self.unreadable.where(where.copy(), fault=fault.text)
+
+    @override
+    def wording(self) -> Mapping[str, Wording]:
+        from schedctl.plugins.node_volume_limits.wording import WORDING
+
+        return WORDING
+
+    @override
+    def remedies(self, pod: PodInfo, rejection: Rejection) -> Remedies:
+        from schedctl.plugins.node_volume_limits.remedies import remedies
+
+        return remedies(rejection)
+
+    @override
+    def notes(self, cycle: Cycle) -> Iterable[str]:
+        from schedctl.plugins.node_volume_limits.wording import unknown_limits
+
+        note = unknown_limits(cycle.pod, self.handle.cluster)
+        return (note,) if note else ()
 
 
 def _wanted(cluster: ClusterView, pod: PodInfo) -> Wanted:

@@ -8,10 +8,11 @@ are made in ``pod_topology_spread_constraints``, the counting is done in ``pod_t
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
+from typing_extensions import override
 
 from schedctl.api.nodes import Node
 from schedctl.api.selectors import SelectorError
@@ -45,6 +46,11 @@ from schedctl.plugins.pod_topology_spread.counts import (
     is_counted,
     soft_state,
 )
+
+if TYPE_CHECKING:
+    from schedctl.framework.remedies import Rejection, Remedies
+    from schedctl.framework.wording import Wording
+
 
 HARD = StateKey[HardState]("PreFilterPodTopologySpread")
 SOFT = StateKey[SoftState]("PreScorePodTopologySpread")
@@ -290,6 +296,18 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
 
     def _uses_defaults(self, pod: PodInfo) -> bool:
         return bool(self._defaults) and not pod.pod.spec.topology_spread_constraints
+
+    @override
+    def wording(self) -> Mapping[str, Wording]:
+        from schedctl.plugins.pod_topology_spread.wording import WORDING
+
+        return WORDING
+
+    @override
+    def remedies(self, pod: PodInfo, rejection: Rejection) -> Remedies:
+        from schedctl.plugins.pod_topology_spread.remedies import remedies
+
+        return remedies(rejection)
 
 
 def _involved(other: PodInfo, pod: PodInfo) -> bool:

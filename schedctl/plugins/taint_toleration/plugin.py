@@ -5,9 +5,11 @@ Nodes share few distinct sets of taints, so each set is judged once and the answ
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
+from typing_extensions import override
 
 from schedctl.api.nodes import Node
 from schedctl.api.tolerations import HARD_EFFECTS, PREFER_NO_SCHEDULE, first_untolerated, tolerated
@@ -21,6 +23,11 @@ from schedctl.framework.cycles import Cycle, StateKey
 from schedctl.framework.events import Action, Hint, Registration, Resource, registers
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, Scope, ScorePlugin
 from schedctl.framework.reasons import ACCEPT, Lookup, Reason, Verdicts
+
+if TYPE_CHECKING:
+    from schedctl.framework.remedies import Rejection, Remedies
+    from schedctl.framework.wording import Wording
+
 
 PREPARED = StateKey[bool]("PreScoreTaintToleration")
 
@@ -88,6 +95,18 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
     def normalize(self, cycle: Cycle, nodes: Nodes, scores: IntArray) -> IntArray:
         """Give nodes without such taints 100 and the one with the most 0."""
         return default_normalize(scores, reverse=True)
+
+    @override
+    def wording(self) -> Mapping[str, Wording]:
+        from schedctl.plugins.taint_toleration.wording import WORDING
+
+        return WORDING
+
+    @override
+    def remedies(self, pod: PodInfo, rejection: Rejection) -> Remedies:
+        from schedctl.plugins.taint_toleration.remedies import remedies
+
+        return remedies(rejection)
 
 
 def _after_node(pod: PodInfo, before: Node | None, after: Node) -> Hint:

@@ -8,11 +8,12 @@ server, the volume controller and the provisioner would have made of the promise
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from typing_extensions import override
 
 from schedctl.api.field_errors import quoted
 from schedctl.api.meta import is_controlled_by, key_of
@@ -61,6 +62,11 @@ from schedctl.plugins.volume_binding.migration import reached_everywhere
 from schedctl.plugins.volume_binding.scores import scores
 from schedctl.plugins.volume_binding.search import Outcome, PodVolumes, Search, Told, Why
 from schedctl.plugins.volume_binding.volumes import Volumes
+
+if TYPE_CHECKING:
+    from schedctl.framework.remedies import Rejection, Remedies
+    from schedctl.framework.wording import Allocation, Wording
+
 
 STATE = StateKey[Search | None]("VolumeBinding")
 """Written by PreFilter unless it refuses; None where nothing is to be searched: no claims, or all of them settled."""
@@ -290,6 +296,24 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
             self._promises.forget(volume)
         for claim, _ in found.dynamic:
             self._promises.forget(claim)
+
+    @override
+    def wording(self) -> Mapping[str, Wording]:
+        from schedctl.plugins.volume_binding.wording import WORDING
+
+        return WORDING
+
+    @override
+    def remedies(self, pod: PodInfo, rejection: Rejection) -> Remedies:
+        from schedctl.plugins.volume_binding.remedies import remedies
+
+        return remedies(rejection, self.handle.cluster)
+
+    @override
+    def allocations(self, finding: PodVolumes) -> Iterable[Allocation]:
+        from schedctl.plugins.volume_binding.wording import allocations
+
+        return allocations(finding, self.handle.cluster)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,12 @@ its volumes of that claim name, as upstream's AddPod and RemovePod do: namespace
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from typing_extensions import override
 
 from schedctl.api.pods import Volume
 from schedctl.api.storage import PersistentVolumeClaim
@@ -27,6 +28,11 @@ from schedctl.framework.points import FilterPlugin, PreFilterPlugin, Scope
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
 from schedctl.framework.statuses import SKIP, Code, Status
 from schedctl.plugins.volume_restrictions.events import VOLUME_RESTRICTIONS
+
+if TYPE_CHECKING:
+    from schedctl.framework.remedies import Rejection, Remedies
+    from schedctl.framework.wording import Wording
+
 
 ONE_POD = "ReadWriteOncePod"
 CLAIM, RBD = "persistentVolumeClaim", "rbd"
@@ -248,6 +254,18 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
             return Scope.EVERYTHING
         alike = {(source.kind, source.name) for source in sources}
         return Scope.ROW if any((source.kind, source.name) in alike for source in theirs) else Scope.NOTHING
+
+    @override
+    def wording(self) -> Mapping[str, Wording]:
+        from schedctl.plugins.volume_restrictions.wording import WORDING
+
+        return WORDING
+
+    @override
+    def remedies(self, pod: PodInfo, rejection: Rejection) -> Remedies:
+        from schedctl.plugins.volume_restrictions.remedies import remedies
+
+        return remedies(rejection)
 
 
 def _sources(pod: PodInfo) -> list[Source]:

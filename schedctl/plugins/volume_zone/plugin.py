@@ -6,11 +6,12 @@ any other that is not bound keeps its pod from every node.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from typing_extensions import override
 
 from schedctl.api.storage import (
     WAIT_FOR_FIRST_CONSUMER,
@@ -30,6 +31,11 @@ from schedctl.framework.points import FilterPlugin, PreFilterPlugin, Scope
 from schedctl.framework.reasons import ACCEPT, Reason, Verdict, Verdicts
 from schedctl.framework.statuses import SKIP, Status
 from schedctl.plugins.volume_zone.events import VOLUME_ZONE
+
+if TYPE_CHECKING:
+    from schedctl.framework.remedies import Rejection, Remedies
+    from schedctl.framework.wording import Wording
+
 
 TOPOLOGY_LABELS: Final = {
     "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
@@ -167,6 +173,18 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
         if storage_class.volume_binding_mode is None:
             return self.modeless(storage_class=class_name, claim=name)
         return None if storage_class.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER else self.unbound(claim=name)
+
+    @override
+    def wording(self) -> Mapping[str, Wording]:
+        from schedctl.plugins.volume_zone.wording import WORDING
+
+        return WORDING
+
+    @override
+    def remedies(self, pod: PodInfo, rejection: Rejection) -> Remedies:
+        from schedctl.plugins.volume_zone.remedies import remedies
+
+        return remedies(rejection, self.handle.cluster)
 
 
 def _claims(pod: PodInfo) -> tuple[str, ...]:

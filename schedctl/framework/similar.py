@@ -1,28 +1,11 @@
-"""Names that are nowhere, and the names that may have been meant: what the search for typos shares."""
+"""Names that are nowhere, and the names that may have been meant."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 
 from schedctl.documents.spelling import nearest
-from schedctl.explain.changes import Change
 from schedctl.framework.wording import few
-
-
-@dataclass(frozen=True, slots=True)
-class Typo:
-    """A name that is nowhere.
-
-    Attributes:
-        fact: what is not there, and what may have been meant.
-        change: to what may have been meant, None where nothing is similar.
-        kind: the situation, as hints carry it.
-    """
-
-    fact: str
-    change: Change | None
-    kind: str
 
 
 def meant(name: str, known: Collection[str]) -> str:

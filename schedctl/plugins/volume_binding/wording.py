@@ -1,111 +1,62 @@
-"""The words for evidence of VolumeRestrictions, NodeVolumeLimits, VolumeBinding and VolumeZone.
+"""How rejections of VolumeBinding read, and the volumes that a pod would be given.
 
-Claims are told by name alone: they are in the namespace of the pod. See ``wording`` for how these phrases are used.
+Claims are called by name alone: they are in the namespace of the pod.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from schedctl.api.amounts import STORAGE, amount
-from schedctl.explain.evidence import Evidence
-from schedctl.framework.wording import few, name_of, requirement
+from schedctl.api.meta import key_of
+from schedctl.api.storage import StorageClass, class_of
+from schedctl.cache.cluster import Cluster
+from schedctl.framework.remedies import Evidence
+from schedctl.framework.wording import Allocation, Wording, name_of, requirement
 from schedctl.plugins.volume_binding.claims import Because
 from schedctl.plugins.volume_binding.provisioning import NO_PROVISIONER
-from schedctl.plugins.volume_binding.volumes import Unfit
+from schedctl.plugins.volume_binding.search import PodVolumes
+from schedctl.plugins.volume_binding.volumes import Unfit, capacity, requested
 
-_KINDS = {"persistentVolumeClaim": "claim"}
 _FAR, _FARTHEST = 1 << 62, 1 << 63
 
 
-# -- VolumeRestrictions ----------------------------------------------------------
-
-
-def in_use(evidence: Evidence) -> str:
-    """``claim models is in use by shop/registry``."""
-    return "; ".join(
-        f"{_KINDS.get(each['kind'], each['kind'])} {each['name']} is in use by {few(each['pods'])}"
-        for each in evidence.get("claims") or evidence.get("disks") or ()
-    )
-
-
-# -- NodeVolumeLimits ------------------------------------------------------------
-
-
-def attached(evidence: Evidence) -> str:
-    """``2 of at most 2 volumes attached, for lab/gitea, lab/notebook; for no pod: pv-old``."""
-    holders = few(list(evidence["holders"]))
-    number = f"{evidence['used']} of at most {evidence['limit']} volumes attached"
-    told = f"{number}, for {holders}" if holders else number
-    unused = [each["volume"] for each in evidence["attached"] if not each["pods"]]
-    return f"{told}; for no pod: {few(unused)}" if unused else told
-
-
-def to_attach(all_evidence: Sequence[Evidence]) -> str:
-    """``cinder.csi.openstack.org: 1 more for volume results``."""
-    wanted = {
-        f"{evidence['driver']}: {evidence['new']} more for volume{'s' if len(evidence['volumes']) > 1 else ''}"
-        f" {few(evidence['volumes'])}": None
-        for evidence in all_evidence
-    }
-    return "; ".join(wanted)
-
-
-def too_many(evidence: Evidence) -> int:
-    """Return by how many volumes a limit would be exceeded."""
-    return int(evidence["used"] + evidence["new"] - evidence["limit"])
-
-
-def without_driver(evidence: Evidence) -> str:
-    """``volume data needs it``."""
-    volumes = evidence["volumes"]
-    return f"volume{'s' if len(volumes) > 1 else ''} {few(volumes)} need{'' if len(volumes) > 1 else 's'} it"
-
-
-def unreadable(evidence: Evidence) -> str:
-    """``because of pod shop/web``."""
-    return f"because of pod {evidence['pod']}" if "pod" in evidence else ""
-
-
-# -- VolumeBinding ---------------------------------------------------------------
-
-
-def out_of_reach(evidence: Evidence) -> str:
+def _out_of_reach(evidence: Evidence) -> str:
     """``volume pvc-1 of claim data is within reach only of topology.kubernetes.io/zone=b``."""
     only = _alternatives(evidence)
     where = f"is within reach only of {only}" if only else "is within reach of no node"
     return f"volume {evidence['volume']} of claim {name_of(evidence['claim'])} {where}"
 
 
-def elsewhere(evidence: Evidence) -> str:
+def _selected_node(evidence: Evidence) -> str:
     """``a volume for claim data is being made for node-3``."""
     return f"a volume for claim {name_of(evidence['claim'])} is being made for {evidence['selectedNode']}"
 
 
-def unmatched(evidence: Evidence) -> str:
+def _nearest_volume(evidence: Evidence) -> str:
     """``volume pv-1 is too small: 100Gi, 200Gi missing``."""
     miss = evidence.get("nearest")
     if miss is None:
         return "no volume of the class is within reach" if evidence.get("volumes") else ""
     missing = evidence["requested"] - miss["capacity"]
-    told = [_objection(Unfit(each), miss, missing) for each in miss["objections"]]
-    return f"volume {miss['volume']} {' and '.join(told) or 'goes to another claim of the pod'}"
+    objections = [_objection(Unfit(each), miss, missing) for each in miss["objections"]]
+    return f"volume {miss['volume']} {' and '.join(objections) or 'goes to another claim of the pod'}"
 
 
-def unmatched_claims(all_evidence: Sequence[Evidence]) -> str:
+def _unmatched_claims(all_evidence: Sequence[Evidence]) -> str:
     """``claim data: 300Gi of class local requested, no volume will do (1 too small), and the class makes none``."""
-    told: dict[str, None] = {}
+    lines: dict[str, None] = {}
     for evidence in all_evidence:
         tally = ", ".join(f"{number} {what}" for what, number in evidence.get("volumes", {}).items())
         found = f"no volume will do ({tally})" if tally else "there is no volume"
         if "volumes" not in evidence:  # a node was promised to have one made there
             found = "one is to be made"
         wanted = f"{_size(evidence['requested'])} of class {evidence['storageClass']} requested"
-        told[f"claim {name_of(evidence['claim'])}: {wanted}, {found}, and the class makes none"] = None
-    return "; ".join(told)
+        lines[f"claim {name_of(evidence['claim'])}: {wanted}, {found}, and the class makes none"] = None
+    return "; ".join(lines)
 
 
-def unmatched_by(evidence: Evidence) -> int:
+def _distance(evidence: Evidence) -> int:
     """Return how far the nearest volume is from being the claim's: released ones first, then by what is missing."""
     miss = evidence.get("nearest")
     if miss is None:
@@ -135,13 +86,13 @@ def _objection(unfit: Unfit, miss: Evidence, missing: int) -> str:
     return f"is {unfit.value}"
 
 
-def outside(evidence: Evidence) -> str:
+def _outside(evidence: Evidence) -> str:
     """``class ssd makes volumes, here for claim data, only in topology.kubernetes.io/zone in (a,b)``."""
     where = f"only in {_alternatives(evidence) or 'places that no node is in'}"
     return f"class {evidence['storageClass']} makes volumes, here for claim {name_of(evidence['claim'])}, {where}"
 
 
-def full(evidence: Evidence) -> str:
+def _capacity_left(evidence: Evidence) -> str:
     """``at most 95Gi left, 105Gi missing``."""
     largest = evidence["largest"]
     if largest is None:
@@ -149,31 +100,31 @@ def full(evidence: Evidence) -> str:
     return f"at most {_size(largest)} left, {_size(evidence['requested'] - largest)} missing"
 
 
-def fullest(all_evidence: Sequence[Evidence]) -> str:
+def _most_capacity(all_evidence: Sequence[Evidence]) -> str:
     """``claim data: 200Gi of class scratch requested, 180Gi at most on a node``."""
     claims: dict[str, list[Evidence]] = {}
     for evidence in all_evidence:
         claims.setdefault(evidence["claim"], []).append(evidence)
-    told = []
+    lines = []
     for claim, found in claims.items():
         largest = max((each["largest"] for each in found if each["largest"] is not None), default=None)
         most = f"{_size(largest)} at most on a node" if largest is not None else "none left on any node"
         requested = f"{_size(found[0]['requested'])} of class {found[0]['storageClass']} requested"
-        told.append(f"claim {name_of(claim)}: {requested}, {most}")
-    return "; ".join(told)
+        lines.append(f"claim {name_of(claim)}: {requested}, {most}")
+    return "; ".join(lines)
 
 
-def shortfall(evidence: Evidence) -> int:
+def _shortfall(evidence: Evidence) -> int:
     """Return how many bytes are missing."""
     return int(evidence["requested"] - evidence["largest"]) if evidence["largest"] is not None else _FARTHEST
 
 
-def vanished(evidence: Evidence) -> str:
+def _lost_volume(evidence: Evidence) -> str:
     """``volume pvc-1 of claim data is not there``."""
     return f"volume {evidence['volume']} of claim {name_of(evidence['claim'])} is not there"
 
 
-def immediate(evidence: Evidence) -> str:
+def _immediate(evidence: Evidence) -> str:
     """``claim data is not bound yet: it names volume pv-1, which does not exist``."""
     return "; ".join(
         f"claim {name_of(each['claim'])} is not bound yet: {_unbound(each)}" for each in evidence["unbound"]
@@ -198,19 +149,38 @@ def _unbound(each: Evidence) -> str:
     return f"class {storage_class} does not wait for a pod, and {each['provisioner']} has not made a volume"
 
 
-# -- VolumeZone ------------------------------------------------------------------
-
-
-def wrong_zone(evidence: Evidence) -> str:
-    """``volume pv-1 of claim data is in topology.kubernetes.io/zone=b, the node in a``."""
-    place = f"{evidence['label']}={' or '.join(evidence['wanted'])}"
-    node = f"the node in {evidence['has']}" if evidence["has"] is not None else "the node has no such label"
-    return f"volume {evidence['volume']} of claim {evidence['claim']} is in {place}, {node}"
-
-
 def _alternatives(evidence: Evidence) -> str:
     return " or ".join(", ".join(map(requirement, term)) for term in evidence["unmet"] if term)
 
 
 def _size(value: int) -> str:
     return amount(STORAGE, value)
+
+
+WORDING = {
+    "volume-binding/elsewhere": Wording(_selected_node),
+    "volume-binding/full": Wording(_capacity_left, _most_capacity, _shortfall),
+    "volume-binding/immediate": Wording(_immediate),
+    "volume-binding/out-of-reach": Wording(_out_of_reach),
+    "volume-binding/outside": Wording(_outside),
+    "volume-binding/unmatched": Wording(_nearest_volume, _unmatched_claims, _distance),
+    "volume-binding/vanished": Wording(_lost_volume),
+    "volume-binding": Wording(),
+}
+
+
+def allocations(found: PodVolumes, cluster: Cluster) -> Iterator[Allocation]:
+    """Yield the volumes for the waiting claims of a pod: first those that are there, then those that are made."""
+    for claim, volume in found.static:
+        key, name = key_of(claim), volume.metadata.name
+        size, wanted = capacity(volume).value, requested(claim).value
+        larger = "" if size == wanted else f" for {_size(wanted)}"
+        text = f"claim {name_of(key)} is bound to volume {name} ({_size(size)}{larger})"
+        yield Allocation(text, claim=key, names=(name,))
+    for claim, left in found.dynamic:
+        key, storage_class = key_of(claim), class_of(claim)
+        known = cluster.get(StorageClass, storage_class)
+        maker = f" by {known.provisioner}" if known is not None else ""
+        of = f"{_size(requested(claim).value)} of class {storage_class}"
+        room = f", where {left.capacity} is left" if left is not None and left.capacity else ""
+        yield Allocation(f"a volume is made{maker} for claim {name_of(key)}: {of}{room}", claim=key, made=True)

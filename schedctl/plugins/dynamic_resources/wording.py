@@ -1,42 +1,45 @@
-"""The words for evidence of DynamicResources: which request of which claim fails, and how near a device came.
+"""How rejections of DynamicResources read, and the devices that a pod would be given.
 
-Devices are told by their bare names: nodes whose own devices fail alike are then told together.
+Devices are called by their bare names: nodes whose own devices fail alike are then one group.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from schedctl.api.devices import IN_MEMORY_NAME
+from schedctl.api.devices import IN_MEMORY_NAME, DeviceRequestAllocationResult, ResourceClaim
+from schedctl.api.meta import key_of
 from schedctl.devices.shortages import Why
-from schedctl.explain.evidence import Evidence
-from schedctl.framework.wording import few, name_of, requirement, shorten
+from schedctl.framework.remedies import Evidence
+from schedctl.framework.wording import Allocation, Wording, few, name_of, requirement, shorten
+from schedctl.plugins.dynamic_resources.extended import in_memory
+from schedctl.plugins.dynamic_resources.search import Finding
 
 _MANY = 1 << 10
 _FAR = 1 << 31
 _NONE = "no device here"
 
 
-def scarce(evidence: Evidence) -> str:
+def _shortage(evidence: Evidence) -> str:
     """``gpu-1 does not match device.attributes["x"].model == "b" (others: 1 held)``."""
     found = evidence["scarcity"]
-    told = []
+    parts = []
     if any(lack["closest"] or lack["tooMany"] for lack in found["lacking"]):
         several = len(found["lacking"]) > 1
-        told = [_lacking(lack, found["users"], several=several) for lack in found["lacking"]]
+        parts = [_lack(lack, found["users"], several=several) for lack in found["lacking"]]
     elif found["lacking"] and not found["pools"]:
         return _NONE
-    told += [f"pool {pool}: {problem}" for pool, problem in found["pools"].items()]
-    return "; ".join(told) or str(found["error"])
+    parts += [f"pool {pool}: {problem}" for pool, problem in found["pools"].items()]
+    return "; ".join(parts) or str(found["error"])
 
 
-def requests(all_evidence: Sequence[Evidence]) -> str:
+def _requests(all_evidence: Sequence[Evidence]) -> str:
     """``claim training, request gpu: 1 device of class gpu.example.com``."""
     lacks = (lack for evidence in all_evidence for lack in evidence["scarcity"]["lacking"])
-    return "; ".join(dict.fromkeys(map(_wanted, lacks)))
+    return "; ".join(dict.fromkeys(map(_request, lacks)))
 
 
-def distance(evidence: Evidence) -> int:
+def _distance(evidence: Evidence) -> int:
     """Return how far the nearest device is from being taken: by reasons against it, then by selectors it matches.
 
     Devices that do not count, since their pool does not, are farther; none at all is farthest.
@@ -46,17 +49,17 @@ def distance(evidence: Evidence) -> int:
     return min((_MANY * len(refusals) - refusals[0]["number"] for refusals in found), default=none)
 
 
-def held(evidence: Evidence) -> str:
+def _unavailable(evidence: Evidence) -> str:
     """``the devices of claim training are within reach only of metadata.name=gpu-north-1``."""
-    return "; ".join(map(_held, evidence["claims"]))
+    return "; ".join(map(_unavailable_claim, evidence["claims"]))
 
 
-def left_behind(evidence: Evidence) -> str:
+def _left_behind(evidence: Evidence) -> str:
     """``claim web-extended-resources-x of an earlier attempt is still there``."""
     return f"claim {name_of(evidence['claim'])} of an earlier attempt is still there"
 
 
-def refusal(written: Evidence, device_class: str, users: Evidence) -> str:
+def _objection(written: Evidence, device_class: str, users: Evidence) -> str:
     """Return one reason against a device, as it stands behind the device's name."""
     subject = written["subject"]
     match why := Why(written["why"]):
@@ -99,14 +102,14 @@ _IN_SHORT = {
 }
 
 
-def _wanted(lack: Evidence) -> str:
+def _request(lack: Evidence) -> str:
     number, claim = lack["wanted"], name_of(lack["claim"])
     devices = "every device" if not number else f"{number} device{'' if number == 1 else 's'}"
     who = "extended resources" if claim == IN_MEMORY_NAME else f"claim {claim}, request {lack['request']}"
     return f"{who}: {devices} of class {lack['deviceClass']}"
 
 
-def _lacking(lack: Evidence, users: Evidence, *, several: bool) -> str:
+def _lack(lack: Evidence, users: Evidence, *, several: bool) -> str:
     request = f"{lack['request']}: " if several else ""
     if lack["tooMany"]:
         return f"{request}a claim may have at most 32 devices"
@@ -124,7 +127,7 @@ def _lacking(lack: Evidence, users: Evidence, *, several: bool) -> str:
         others[first] -= 1
     tally = ", ".join(f"{number} {_IN_SHORT[why]}" for why, number in others.items() if number)
     found = f"{lack['found']} of {lack['wanted']} found, but " if lack["found"] else ""
-    reasons = " and ".join(refusal(written, lack["deviceClass"], users) for written in closest["refusals"])
+    reasons = " and ".join(_objection(written, lack["deviceClass"], users) for written in closest["refusals"])
     return f"{request}{found}{name_of(closest['device'])} {reasons}{f' (others: {tally})' if tally else ''}"
 
 
@@ -136,7 +139,7 @@ def _holder(claim: str, users: Evidence) -> str:
     return f"{claim} of pod {few(pods)}" if pods else f"{claim}, which no pod uses"
 
 
-def _held(claim: Evidence) -> str:
+def _unavailable_claim(claim: Evidence) -> str:
     name = name_of(claim["claim"])
     match claim["because"]:
         case "elsewhere":
@@ -152,3 +155,64 @@ def _reach(selector: Evidence | None) -> str:
     terms = (selector or {}).get("nodeSelectorTerms") or ()
     written = ((*(term.get("matchFields") or ()), *(term.get("matchExpressions") or ())) for term in terms)
     return " or ".join(", ".join(map(requirement, term)) for term in written) or "no node"
+
+
+WORDING = {
+    "dynamic-resources/left-behind": Wording(_left_behind),
+    "dynamic-resources/not-allocated": Wording(_shortage, _requests, _distance, _shortage),
+    "dynamic-resources/unavailable": Wording(_unavailable),
+    "dynamic-resources": Wording(),
+}
+
+
+# -- allocations -----------------------------------------------------------------
+
+
+def allocations(found: Finding) -> Iterator[Allocation]:
+    """Yield the devices for each request of the pod's claims; claims may have been given theirs before."""
+    new = iter(found.allocations or ())
+    for claim in found.claims:
+        before = claim.status.allocation
+        allocation = before or next(new, None)
+        requests: dict[str, list[DeviceRequestAllocationResult]] = {}
+        for each in (allocation.devices.results if allocation is not None else None) or ():
+            requests.setdefault(each.request, []).append(each)
+        for request, results in requests.items():
+            who = (
+                _containers(found, request)
+                if in_memory(claim)
+                else f"claim {name_of(key_of(claim))}, request {request}"
+            )
+            text = f"{who}: {_devices(results)}{' (allocated before)' if before is not None else ''}"
+            names = tuple(f"{each.driver}/{each.pool}/{each.device}" for each in results)
+            yield Allocation(text, _key(claim), request, names)
+
+
+def _key(claim: ResourceClaim) -> str:
+    return "" if in_memory(claim) else key_of(claim)
+
+
+def _containers(found: Finding, request: str) -> str:
+    """``nvidia.com/gpu of container main``, as far as it is known who gets the devices of a request."""
+    mappings = found.special.mappings if found.special is not None else ()
+    containers = [
+        f"{each.resource_name} of container {each.container_name}" for each in mappings if each.request_name == request
+    ]
+    return " and ".join(containers) or request
+
+
+def _devices(results: Sequence[DeviceRequestAllocationResult]) -> str:
+    """``gpu-0, gpu-1 of gpu.example.com/node-a``, pool by pool."""
+    pools: dict[str, list[str]] = {}
+    for each in results:
+        pools.setdefault(f"{each.driver}/{each.pool}", []).append(_device(each))
+    return " and ".join(f"{', '.join(names)} of {pool}" for pool, names in pools.items())
+
+
+def _device(result: DeviceRequestAllocationResult) -> str:
+    """``gpu-0``, or ``gpu-0 (a share, 10Gi memory)``."""
+    consumed = [f"{amount} {name}" for name, amount in (result.consumed_capacity or {}).items()]
+    share = ["a share"] if result.share_id is not None else []
+    admin = ["admin access"] if result.admin_access else []
+    more = [*share, *consumed, *admin]
+    return f"{result.device} ({', '.join(more)})" if more else result.device

@@ -1,0 +1,59 @@
+"""Remedies that answer for the whole pod or cluster rather than for one plugin: gates, the scheduler, another node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from schedctl.api.pods import Pod
+from schedctl.cache import node_edits
+from schedctl.cache.cluster import Cluster
+from schedctl.framework.remedies import Remedy, edit_pod
+
+USE_SCHEDULER, REPLACE_POD = "use-scheduler", "replace-pod"
+_replace = msgspec.structs.replace
+
+
+def remove_gates(gates: Iterable[str]) -> Remedy:
+    """Return that the scheduling gates are removed which keep the pod out of the queue."""
+    names = tuple(gates)
+    return Remedy(
+        "remove-gates",
+        f"scheduling gate{'s' if len(names) > 1 else ''} {', '.join(names)} were removed",
+        edit_pod(lambda pod: _replace(pod, spec=_replace(pod.spec, scheduling_gates=None))),
+        effort=1,
+    )
+
+
+def use_scheduler(name: str) -> Remedy:
+    """Return that the pod asks for another scheduler, where no profile serves its ``schedulerName``."""
+    return Remedy(
+        USE_SCHEDULER,
+        f"its schedulerName were {name}",
+        edit_pod(lambda pod: _replace(pod, spec=_replace(pod.spec, scheduler_name=name))),
+        effort=1,
+        subject=name,
+    )
+
+
+def replace_pod() -> Remedy:
+    """Return that the controller of a pod that is being deleted has made another like it."""
+    return Remedy(
+        REPLACE_POD,
+        "it were a new pod",
+        edit_pod(lambda pod: _replace(pod, metadata=_replace(pod.metadata, deletion_timestamp=None))),
+        effort=1,
+    )
+
+
+def add_node(like: str) -> Remedy:
+    """Return that there is another node with the labels, taints, size, CSI drivers and devices of a node."""
+
+    def add(pod: Pod, cluster: Cluster) -> Pod:
+        model, name = cluster.node_table.objects[cluster.node_table.row_of[like]], f"another-{like}"
+        cluster.add_node(node_edits.rename_node(model, name))
+        node_edits.publish_like(cluster, like, name)
+        return pod
+
+    return Remedy("add-node", f"there were another node like {like}", add, effort=6)

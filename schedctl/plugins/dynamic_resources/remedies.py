@@ -1,0 +1,223 @@
+"""What would undo a rejection of DynamicResources: requests for other devices, and claims given up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from schedctl.api.devices import (
+    DeviceClaim,
+    DeviceClass,
+    DeviceToleration,
+    ResourceClaim,
+    ResourceClaimStatus,
+    ResourceSlice,
+)
+from schedctl.api.pods import Pod
+from schedctl.cache.cluster import Cluster
+from schedctl.devices.shortages import Why
+from schedctl.framework.claim_remedies import edit_devices, edit_request, request_of, use_device_class
+from schedctl.framework.device_classes import IMPLICIT_PREFIX
+from schedctl.framework.remedies import Evidence, Rejection, Remedies, Remedy, Together
+from schedctl.framework.wording import few, name_of, shorten
+from schedctl.plugins.dynamic_resources.claims import users_of
+from schedctl.plugins.node_resources_fit.remedies import lower_request
+
+_MOST_CHOICES = 6
+"""More ways than this to win a device are not looked at."""
+_replace = msgspec.structs.replace
+
+
+def remedies(rejection: Rejection, cluster: Cluster) -> Remedies:
+    """Return what the claims would have to ask for, or which claims would have to be given up."""
+    match rejection.reference:
+        case "dynamic-resources/not-allocated":
+            return _allocate(rejection.evidence["scarcity"], cluster)
+        case "dynamic-resources/unavailable":
+            claims = [each["claim"] for each in rejection.evidence["claims"]]
+            known = cluster.every(ResourceClaim)
+            pods = dict.fromkeys(pod for key in claims if key in known for pod in users_of(known[key]))
+            return [_free_claims(claims, tuple(pods))]
+    return []
+
+
+def _allocate(scarcity: Evidence, cluster: Cluster) -> list[Together]:
+    """For each request it is stuck at: fewer devices, what would win the nearest ones, or other classes."""
+    drivers = dict.fromkeys(pool.partition("/")[0] for pool in scarcity["incomplete"])
+    found: list[Together] = [(_complete_pools(driver),) for driver in drivers]
+    for lack in scarcity["lacking"]:
+        claim, request, number = lack["claim"], lack["request"], lack["found"]
+        written = claim in cluster.every(ResourceClaim)
+        if 0 < number < lack["wanted"]:
+            resource = _resource(lack["deviceClass"], cluster)
+            found.append((_lower_count(claim, request, number) if written else lower_request(resource, number),))
+        against = [device["refusals"] for device in (lack["closest"], *lack["others"]) if device is not None]
+        for objections in against:
+            changes = [_win(lack, each, scarcity["users"], cluster) for each in _lasting(objections)]
+            if None not in changes:
+                found.append(tuple(change for change in changes if change is not None))
+        if written and any([Why(each["why"]) for each in objections] == [Why.CLASS] for objections in against):
+            others = sorted(cluster.every(DeviceClass).keys() - {lack["deviceClass"]})
+            found += [(use_device_class(claim, request, name),) for name in others]
+    return list(dict.fromkeys(found))[:_MOST_CHOICES]
+
+
+def _resource(device_class: str, cluster: Cluster) -> str:
+    """Return the extended resource that a class stands behind."""
+    known = cluster.get(DeviceClass, device_class)
+    return (known.spec.extended_resource_name if known is not None else None) or f"{IMPLICIT_PREFIX}{device_class}"
+
+
+def _lasting(objections: Sequence[Evidence]) -> Sequence[Evidence]:
+    """Leave out what speaks against a device only because of the devices chosen so far, if there is more."""
+    kept = [each for each in objections if Why(each["why"]) not in (Why.CHOSEN, Why.CONSTRAINT)]
+    return kept or objections
+
+
+def _win(lack: Evidence, objection: Evidence, users: Evidence, cluster: Cluster) -> Remedy | None:
+    """Return what would undo one reason against a device, None if nothing is known."""
+    claim, request, subject = lack["claim"], lack["request"], objection["subject"]
+    known = cluster.every(ResourceClaim)
+    why = Why(objection["why"])
+    if why is not Why.HELD and claim not in known:
+        return None
+    match why:
+        case Why.HELD if objection["holders"] and known.keys() >= set(objection["holders"]):
+            pods = dict.fromkeys(pod for holder in objection["holders"] for pod in users.get(holder, ()))
+            return _free_claims(objection["holders"], tuple(pods))
+        case Why.REQUEST:
+            return _drop_selector(claim, request, subject)
+        case Why.CAPACITY if objection["left"] and not objection["left"].startswith(("0", "-")):
+            return _lower_capacity(claim, request, subject, objection["left"])
+        case Why.TAINT:
+            return _tolerate(claim, request, subject)
+        case Why.CONSTRAINT | Why.ATTRIBUTE:
+            return _drop_constraint(claim, subject)
+    return None
+
+
+# -- requests --------------------------------------------------------------------
+
+
+def _lower_count(claim: str, request: str, most: int) -> Remedy:
+    return Remedy(
+        "lower-device-count",
+        f"{request_of(claim, request)} asked for {most} device{'' if most == 1 else 's'}",
+        edit_request(claim, request, lambda written: _replace(written, count=most)),
+        effort=2,
+        subject=(claim, request),
+    )
+
+
+def _drop_selector(claim: str, request: str, expression: str) -> Remedy:
+    def drop(written: Any) -> Any:
+        selectors = written.selectors or ()
+        kept = [each for each in selectors if each.cel is None or each.cel.expression != expression]
+        return _replace(written, selectors=kept or None)
+
+    return Remedy(
+        "drop-device-selector",
+        f"{request_of(claim, request)} did not want {shorten(expression)}",
+        edit_request(claim, request, drop),
+        effort=3,
+        subject=(claim, request, expression),
+    )
+
+
+def _lower_capacity(claim: str, request: str, capacity: str, most: str) -> Remedy:
+    def lower(written: Any) -> Any:
+        if written.capacity is None:
+            return written
+        amounts = {**(written.capacity.requests or {}), capacity: most}
+        return _replace(written, capacity=_replace(written.capacity, requests=amounts))
+
+    return Remedy(
+        "lower-device-capacity",
+        f"{request_of(claim, request)} asked for {most} of {capacity}",
+        edit_request(claim, request, lower),
+        effort=2,
+        subject=(claim, request, capacity),
+    )
+
+
+def _tolerate(claim: str, request: str, taint: str) -> Remedy:
+    """Tolerate just one taint of a device, ``key=value:effect``."""
+    key, _, rest = taint.partition("=")
+    value, _, effect = rest.rpartition(":")
+    toleration = DeviceToleration(key=key, operator="Equal", value=value, effect=effect)
+
+    def add(written: Any) -> Any:
+        return _replace(written, tolerations=[*(written.tolerations or ()), toleration])
+
+    return Remedy(
+        "add-device-toleration",
+        f"{request_of(claim, request)} tolerated {key}={value}:{effect}",
+        edit_request(claim, request, add),
+        effort=2,
+        subject=(claim, request, taint),
+    )
+
+
+# -- claims and pools ------------------------------------------------------------
+
+
+def _drop_constraint(claim: str, attribute: str) -> Remedy:
+    def drop(devices: DeviceClaim) -> DeviceClaim:
+        constraints = devices.constraints or ()
+        kept = [each for each in constraints if attribute not in (each.match_attribute, each.distinct_attribute)]
+        return _replace(devices, constraints=kept or None)
+
+    return Remedy(
+        "drop-device-constraint",
+        f"claim {name_of(claim)} had no constraint on {attribute}",
+        edit_devices(claim, drop),
+        effort=3,
+        subject=(claim, attribute),
+    )
+
+
+def _free_claims(claims: Sequence[str], users: tuple[str, ...]) -> Remedy:
+    """Free the devices of claims that hold them, or that are themselves what the pod needs elsewhere.
+
+    Args:
+        claims: their keys.
+        users: the pods that use them, for the text; those that the claims are reserved for are removed.
+    """
+
+    def free(pod: Pod, cluster: Cluster) -> Pod:
+        for key in claims:
+            claim = cluster.every(ResourceClaim)[key]
+            reserved_for = {user.uid for user in claim.status.reserved_for or ()}
+            for info in [info for info in cluster.pod_table if info.uid in reserved_for]:
+                cluster.remove_pod(info)
+            cluster.put(_replace(claim, status=ResourceClaimStatus()))
+        return pod
+
+    by = f" by pod{'s' if len(users) > 1 else ''} {few(users)}" if users else ""
+    condition = f"claim{'s' if len(claims) > 1 else ''} {' and '.join(claims)} were no longer in use{by}"
+    return Remedy("free-claims", condition, free, effort=4, subject=tuple(claims))
+
+
+def _complete_pools(driver: str) -> Remedy:
+    """Let the slices of a driver that are there be all of their pool: pools of which some are missing do not count."""
+
+    def complete(pod: Pod, cluster: Cluster) -> Pod:
+        slices = [each for each in cluster.every(ResourceSlice).values() if each.spec.driver == driver]
+        published = Counter((each.spec.pool.name, each.spec.pool.generation) for each in slices)
+        for each in slices:
+            pool = each.spec.pool
+            whole = _replace(pool, resource_slice_count=published[pool.name, pool.generation])
+            cluster.put(_replace(each, spec=_replace(each.spec, pool=whole)))
+        return pod
+
+    return Remedy(
+        "complete-device-pools",
+        f"the pools of driver {driver} were complete",
+        complete,
+        effort=3,
+        subject=driver,
+        command=f"kubectl get resourceslices --field-selector spec.driver={driver}",
+    )

@@ -1,0 +1,72 @@
+"""How rejections of NodeVolumeLimits read: how many volumes are attached, and for whom; and what nobody can know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from schedctl.api.storage import CSIDriver, CSINode
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.pod_info import PodInfo
+from schedctl.framework.remedies import Evidence
+from schedctl.framework.wording import Wording, few
+from schedctl.plugins.node_volume_limits.volumes import attachments
+from schedctl.plugins.volume_binding.provisioning import NO_PROVISIONER
+
+
+def _attached(evidence: Evidence) -> str:
+    """``2 of at most 2 volumes attached, for lab/gitea, lab/notebook; for no pod: pv-old``."""
+    holders = few(list(evidence["holders"]))
+    number = f"{evidence['used']} of at most {evidence['limit']} volumes attached"
+    text = f"{number}, for {holders}" if holders else number
+    unused = [each["volume"] for each in evidence["attached"] if not each["pods"]]
+    return f"{text}; for no pod: {few(unused)}" if unused else text
+
+
+def _to_attach(all_evidence: Sequence[Evidence]) -> str:
+    """``cinder.csi.openstack.org: 1 more for volume results``."""
+    wanted = {
+        f"{evidence['driver']}: {evidence['new']} more for volume{'s' if len(evidence['volumes']) > 1 else ''}"
+        f" {few(evidence['volumes'])}": None
+        for evidence in all_evidence
+    }
+    return "; ".join(wanted)
+
+
+def excess(evidence: Evidence) -> int:
+    """Return by how many volumes a limit would be exceeded."""
+    return int(evidence["used"] + evidence["new"] - evidence["limit"])
+
+
+def _need_driver(evidence: Evidence) -> str:
+    """``volume data needs it``."""
+    volumes = evidence["volumes"]
+    return f"volume{'s' if len(volumes) > 1 else ''} {few(volumes)} need{'' if len(volumes) > 1 else 's'} it"
+
+
+def _unreadable(evidence: Evidence) -> str:
+    """``because of pod shop/web``."""
+    return f"because of pod {evidence['pod']}" if "pod" in evidence else ""
+
+
+def unknown_limits(pod: PodInfo, cluster: Cluster) -> str:
+    """Return the note that no limit of attached volumes is known, "" where one is, or where none concerns the pod."""
+    if cluster.every(CSINode):
+        return ""
+    wanted = attachments(cluster, pod, migrating=True, running=False)
+    drivers = [driver for driver in wanted.drivers if _attaches(driver, cluster)]
+    if not drivers:
+        return ""
+    return f"no CSINode was given: how many volumes of {few(drivers)} a node can attach is not known, and not judged"
+
+
+def _attaches(driver: str, cluster: Cluster) -> bool:
+    known = cluster.get(CSIDriver, driver)
+    return driver != NO_PROVISIONER and (known is None or known.spec.attach_required is not False)
+
+
+WORDING = {
+    "node-volume-limits/driverless": Wording(_need_driver),
+    "node-volume-limits/exceeded": Wording(_attached, _to_attach, excess),
+    "node-volume-limits/unreadable": Wording(_unreadable),
+    "node-volume-limits": Wording(),
+}

@@ -1,0 +1,280 @@
+"""What would undo a rejection of VolumeBinding: claims that ask for less, another class or another place.
+
+A claim is changed in the fork as if somebody had written it so in the first place: what was promised to it, or made
+for it, is not undone. Moving a volume stands for whatever gets the data there, a snapshot that is restored, say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+
+from schedctl.api.amounts import STORAGE, quantity
+from schedctl.api.pods import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, ResourceRequirements
+from schedctl.api.storage import (
+    SELECTED_NODE,
+    WAIT_FOR_FIRST_CONSUMER,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    VolumeNodeAffinity,
+    default_class,
+)
+from schedctl.cache.cluster import Cluster
+from schedctl.framework.claim_remedies import use_storage_class, with_storage_class
+from schedctl.framework.remedies import Advice, Evidence, Rejection, Remedies, Remedy, Together, edit_object
+from schedctl.framework.similar import did_you_mean, meant
+from schedctl.framework.wording import name_of
+from schedctl.plugins.volume_binding.claims import Because
+from schedctl.plugins.volume_binding.provisioning import NO_PROVISIONER
+from schedctl.plugins.volume_binding.volumes import Unfit
+
+_COPIED_ACROSS = ("/zone", "/region")
+"""How the labels end of places between which a volume can be copied, by a snapshot say."""
+_ON_ONE_NODE = ("ReadWriteOnce", "ReadWriteOncePod")
+_replace = msgspec.structs.replace
+
+
+def remedies(rejection: Rejection, cluster: Cluster) -> Remedies:
+    """Return what the claims, or their volumes, would have to be like."""
+    evidence = rejection.evidence
+    match rejection.reference:
+        case "volume-binding/elsewhere":
+            return [_forget_selected_node(evidence["claim"])]
+        case "volume-binding/full" | "volume-binding/outside":
+            return _provision_elsewhere(evidence, cluster)
+        case "volume-binding/immediate":
+            return [*_bind_late(evidence, cluster), *_bind_by_hand(evidence, cluster)]
+        case "volume-binding/out-of-reach":
+            keys = {each["key"] for term in evidence["unmet"] for each in term}
+            return move_volume(rejection.node, evidence, keys, cluster)
+        case "volume-binding/unmatched":
+            return _match(evidence, cluster)
+    return []
+
+
+def move_volume(node: str, evidence: Evidence, keys: set[str], cluster: Cluster) -> list[Remedy]:
+    """Move the volume to the zone of the node: a copy can be made there, but not of what is on another node's disks."""
+    name, claim = evidence["volume"], evidence["claim"]
+    volume = cluster.get(PersistentVolume, name)
+    if volume is None or volume.spec.local is not None or not all(key.endswith(_COPIED_ACROSS) for key in keys):
+        return []
+    labels = cluster.node_table.labels.maps[cluster.node_table.row_of[node]]
+    place = {key: labels[key] for key in sorted(keys) if key in labels}
+    if len(place) != len(keys):
+        return []
+    written = ", ".join(f"{key}={value}" for key, value in place.items())
+    return [
+        Remedy(
+            "move-volume",
+            f"volume {name} of claim {name_of(claim)} were moved to {written}",
+            edit_object(PersistentVolume, name, lambda volume: _at(volume, place)),
+            effort=6,
+            subject=name,
+        )
+    ]
+
+
+def _at(volume: PersistentVolume, place: Mapping[str, str]) -> PersistentVolume:
+    """Return a volume with a place in its labels and its node affinity."""
+
+    def move(term: NodeSelectorTerm) -> NodeSelectorTerm:
+        moved = [
+            NodeSelectorRequirement(key=each.key, operator="In", values=[place[each.key]])
+            if each.key in place
+            else each
+            for each in term.match_expressions or ()
+        ]
+        return _replace(term, match_expressions=moved or None)
+
+    labels = {key: place.get(key, value) for key, value in (volume.metadata.labels or {}).items()}
+    affinity = volume.spec.node_affinity
+    if affinity is not None and affinity.required is not None:
+        terms = [move(term) for term in affinity.required.node_selector_terms or ()]
+        affinity = VolumeNodeAffinity(required=NodeSelector(node_selector_terms=terms))
+    metadata = _replace(volume.metadata, labels=labels or None)
+    return _replace(volume, metadata=metadata, spec=_replace(volume.spec, node_affinity=affinity))
+
+
+def _match(evidence: Evidence, cluster: Cluster) -> list[Remedy]:
+    """Ask for what the nearest volume has, or free it of its former claim; else another class."""
+    claim, miss = evidence["claim"], evidence.get("nearest") or {}
+    found = [] if "volumes" in evidence else [_forget_selected_node(claim)]
+    match [Unfit(each) for each in miss.get("objections", ())]:
+        case [Unfit.SMALL] if miss["capacity"] > 0:
+            found.append(_lower_claim(claim, miss["capacity"]))
+        case [Unfit.RELEASED]:
+            found.append(_clear_claim_ref(miss["volume"]))
+        case [Unfit.ACCESS] if miss["accessModes"]:
+            found.append(_ask_access_modes(claim, miss["accessModes"]))
+    return found + _provision_elsewhere(evidence, cluster)
+
+
+def _provision_elsewhere(evidence: Evidence, cluster: Cluster) -> list[Remedy]:
+    """Ask for what is left where most is, or for another class."""
+    claim, largest = evidence["claim"], evidence.get("largest")
+    lowered = [_lower_claim(claim, largest)] if largest else []
+    return lowered + [use_storage_class(claim, name) for name in _classes(claim, evidence["storageClass"], cluster)]
+
+
+def _bind_late(evidence: Evidence, cluster: Cluster) -> list[Together]:
+    """Change every claim that should be bound already so that it waits for the pod, if that can be done to all."""
+    changes = [_wait_for_pod(each, cluster) for each in evidence["unbound"]]
+    known = tuple(change for change in changes if change is not None)
+    return [known] if len(known) == len(changes) else []
+
+
+def _wait_for_pod(unbound: Evidence, cluster: Cluster) -> Remedy | None:
+    key, because, named = unbound["claim"], Because(unbound["because"]), unbound["storageClass"]
+    claim, others = cluster.every(PersistentVolumeClaim)[key], _classes(key, named, cluster)
+    if because in (Because.NO_VOLUME, Because.KEPT):
+        return _forget_volume_name(key)
+    if because is Because.CLASSLESS and others:
+        classless = claim.spec.storage_class_name is None
+        return _set_storage_class(key, others[0]) if classless else use_storage_class(key, others[0])
+    if because is Because.NO_CLASS and others and not meant(named, cluster.every(StorageClass)):
+        return use_storage_class(key, others[0])
+    return None
+
+
+def _bind_by_hand(evidence: Evidence, cluster: Cluster) -> Iterator[Advice]:
+    """Yield what to do for claims that the pod waits for though the scheduler has no part in it."""
+    for unbound in evidence["unbound"]:
+        claim, volume = unbound["claim"], unbound["volume"]
+        namespace, _, name = claim.partition("/")
+        command = f"kubectl describe pvc {name} -n {namespace}"
+        match Because(unbound["because"]):
+            case Because.NO_VOLUME:
+                other = did_you_mean(meant(volume, cluster.every(PersistentVolume)))
+                yield Advice("create-volume", f"create volume {volume} for claim {name}{other}")
+            case Because.UNFINISHED:
+                text = f"the volume controller should complete the binding of claim {name} to volume {volume}"
+                yield Advice("wait-for-binding", f"{text}; `{command}` shows what it says", command)
+            case Because.IMMEDIATE if unbound["provisioner"] in ("", NO_PROVISIONER):
+                text = f"create a volume of class {unbound['storageClass']} for claim {name}"
+                yield Advice("create-volume", text)
+            case Because.IMMEDIATE:
+                maker = unbound["provisioner"]
+                text = f"find out why {maker} has not made a volume for claim {name}: `{command}` shows its events"
+                yield Advice("ask-provisioner", text, command)
+
+
+# -- claims and volumes ----------------------------------------------------------
+
+
+def _lower_claim(claim: str, left: int) -> Remedy:
+    """Ask for at most what is left, as a quantity one can type."""
+    most = quantity(STORAGE, left)
+
+    def lower(written: PersistentVolumeClaim) -> PersistentVolumeClaim:
+        resources = written.spec.resources or ResourceRequirements()
+        lowered = _replace(resources, requests={**(resources.requests or {}), STORAGE: most})
+        return _replace(written, spec=_replace(written.spec, resources=lowered))
+
+    condition = f"claim {name_of(claim)} asked for {most} or less"
+    return Remedy("lower-claim", condition, edit_object(PersistentVolumeClaim, claim, lower), effort=2, subject=claim)
+
+
+def _set_storage_class(claim: str, storage_class: str) -> Remedy:
+    """Give a class to a claim that names none, which is the one time that its class may still be set."""
+    namespace, _, name = claim.partition("/")
+    patch = f"""'{{"spec":{{"storageClassName":"{storage_class}"}}}}'"""
+    return Remedy(
+        "give-storage-class",
+        f"claim {name} were of class {storage_class}",
+        edit_object(PersistentVolumeClaim, claim, lambda written: with_storage_class(written, storage_class)),
+        effort=2,
+        subject=(claim, storage_class),
+        command=f"kubectl patch pvc {name} -n {namespace} -p {patch}",
+    )
+
+
+def _forget_volume_name(claim: str) -> Remedy:
+    return Remedy(
+        "forget-volume-name",
+        f"claim {name_of(claim)} were made anew without a volumeName",
+        edit_object(
+            PersistentVolumeClaim, claim, lambda written: _replace(written, spec=_replace(written.spec, volume_name=""))
+        ),
+        effort=2,
+        subject=claim,
+    )
+
+
+def _ask_access_modes(claim: str, modes: Iterable[str]) -> Remedy:
+    access_modes = list(modes)
+    return Remedy(
+        "ask-access-modes",
+        f"claim {name_of(claim)} asked for {' and '.join(access_modes)}",
+        edit_object(
+            PersistentVolumeClaim,
+            claim,
+            lambda written: _replace(written, spec=_replace(written.spec, access_modes=access_modes)),
+        ),
+        effort=3,
+        subject=claim,
+    )
+
+
+def _clear_claim_ref(volume: str) -> Remedy:
+    """Free a volume that is kept for a claim that was deleted; somebody must say that its data may go."""
+
+    def free(written: PersistentVolume) -> PersistentVolume:
+        freed = _replace(written, spec=_replace(written.spec, claim_ref=None))
+        return _replace(freed, status=_replace(written.status, phase="Available"))
+
+    return Remedy(
+        "clear-claim-ref",
+        f"the claimRef of Released volume {volume} were cleared, its data no longer needed",
+        edit_object(PersistentVolume, volume, free),
+        effort=3,
+        subject=volume,
+        command=f"""kubectl patch pv {volume} --type=json -p '[{{"op":"remove","path":"/spec/claimRef"}}]'""",
+    )
+
+
+def _forget_selected_node(claim: str) -> Remedy:
+    """Free a claim of the node for which a volume is being made, which will not do, or is gone."""
+    namespace, _, name = claim.partition("/")
+
+    def forget(written: PersistentVolumeClaim) -> PersistentVolumeClaim:
+        kept = {key: value for key, value in (written.metadata.annotations or {}).items() if key != SELECTED_NODE}
+        return _replace(written, metadata=_replace(written.metadata, annotations=kept or None))
+
+    return Remedy(
+        "forget-selected-node",
+        f"claim {name} were free to go to another node",
+        edit_object(PersistentVolumeClaim, claim, forget),
+        effort=2,
+        subject=claim,
+        command=f"kubectl annotate pvc {name} -n {namespace} {SELECTED_NODE}-",
+    )
+
+
+def _classes(key: str, but: str, cluster: Cluster) -> list[str]:
+    """Return the other classes that wait for a pod, the default first.
+
+    A claim that is to be shared between nodes needs a class whose volumes can be.
+    """
+    claim, classes = cluster.every(PersistentVolumeClaim)[key], cluster.every(StorageClass)
+    default = default_class(classes.values())
+    shared = {mode for mode in claim.spec.access_modes or () if mode not in _ON_ONE_NODE}
+    return [
+        name
+        for name, each in sorted(classes.items(), key=lambda item: (item[0] != default, item[0]))
+        if name != but
+        and each.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER
+        and shared <= _access_modes(each, cluster)
+    ]
+
+
+def _access_modes(storage_class: StorageClass, cluster: Cluster) -> set[str]:
+    """Return the access modes that volumes of a class, or of its driver, have."""
+    return {
+        mode
+        for volume in cluster.every(PersistentVolume).values()
+        if volume.spec.storage_class_name == storage_class.metadata.name
+        or (volume.spec.csi is not None and volume.spec.csi.driver == storage_class.provisioner)
+        for mode in volume.spec.access_modes or ()
+    }

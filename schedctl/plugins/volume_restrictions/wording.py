@@ -1,0 +1,18 @@
+"""How rejections of VolumeRestrictions read: who uses the disk or the claim."""
+
+from __future__ import annotations
+
+from schedctl.framework.remedies import Evidence
+from schedctl.framework.wording import Wording, few
+
+_KINDS = {"persistentVolumeClaim": "claim"}
+
+
+def _in_use(evidence: Evidence) -> str:
+    return "; ".join(
+        f"{_KINDS.get(each['kind'], each['kind'])} {each['name']} is in use by {few(each['pods'])}"
+        for each in evidence.get("claims") or evidence.get("disks") or ()
+    )
+
+
+WORDING = {"volume-restrictions": Wording(_in_use)}
