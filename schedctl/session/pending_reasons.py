@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import msgspec
 
-from schedctl.framework.remedies import UNCORDON
 from schedctl.explain.pending_pods import PendingPodExplainer
+from schedctl.framework.remedies import UNCORDON
 from schedctl.reports.drains import DrainReport
 from schedctl.reports.simulations import Fate, PendingPods, SimulationReport
 from schedctl.scheduler import Scheduler
