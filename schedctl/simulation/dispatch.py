@@ -1,8 +1,7 @@
-"""Telling what happened: each change as the event it is, to the queue, to plugins, and as a line of the timeline.
+"""Dispatches each change of the cluster as a cluster event: to plugins, to the queue, and into the timeline.
 
-Plugins hear first, so that what they make of it stands before a hint or PreEnqueue of theirs is asked. They hear what
-an informer would tell them; what goes on in the memory of kube-scheduler only, such as a pod that is not assumed any
-more, is told to the queue alone.
+Plugins see what an informer would show them; what goes on in the memory of kube-scheduler only, such as a pod that is
+not assumed any more, reaches the queue alone.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.handles import ProfileHandle
 from schedctl.engine.queue.queues import QueuedPod, SchedulingQueue
 from schedctl.framework.events import ASSIGNED_POD_ADD, ASSIGNED_POD_DELETE, RESOURCES, Action, ClusterEvent
-from schedctl.simulation.pod_state import placed
+from schedctl.simulation.pod_state import pod_on_node
 from schedctl.simulation.timeline import AnyRecord, Happened
 
 Among = Callable[[QueuedPod], bool]
@@ -41,47 +40,47 @@ class EventDispatcher:
         self._record = record
         self._handles = handles
 
-    def tell(self, event: ClusterEvent, before: Any, after: Any, among: Among | None = None) -> None:
+    def dispatch(self, event: ClusterEvent, before: Any, after: Any, among: Among | None = None) -> None:
         """Tell of an event, with the object before and after; see `SchedulingQueue.tell`."""
-        self.plugins(event, before, after)
-        self.queue(event, before, after, among)
+        self.dispatch_to_plugins(event, before, after)
+        self.dispatch_to_queue(event, before, after, among)
 
-    def queue(self, event: ClusterEvent, before: Any, after: Any, among: Among | None = None) -> None:
+    def dispatch_to_queue(self, event: ClusterEvent, before: Any, after: Any, among: Among | None = None) -> None:
         """Tell the queue alone of an event."""
-        self._note(event, _name(before if after is None else after))
+        self._record_event(event, _name(before if after is None else after))
         if self._queue.hears(event):
             self._queue.tell(event, before, after, among)
 
-    def plugins(self, event: ClusterEvent, before: Any, after: Any) -> None:
+    def dispatch_to_plugins(self, event: ClusterEvent, before: Any, after: Any) -> None:
         """Tell the plugins that listen, and nobody else, of an event."""
         for handle in self._handles:
             handle.tell(event, before, after)
 
-    def of_arrival(self, info: PodInfo, node_name: str) -> None:
+    def dispatch_arrival(self, info: PodInfo, node_name: str) -> None:
         """Tell that a pod is bound to a node."""
-        if self._is_listened_to:
-            self.plugins(ASSIGNED_POD_ADD, None, placed(info, node_name))
-        self._note(ASSIGNED_POD_ADD, info.key)
+        if self._has_listeners:
+            self.dispatch_to_plugins(ASSIGNED_POD_ADD, None, pod_on_node(info, node_name))
+        self._record_event(ASSIGNED_POD_ADD, info.key)
         if self._queue.hears(ASSIGNED_POD_ADD):
-            self._queue.tell(ASSIGNED_POD_ADD, None, placed(info, node_name))
+            self._queue.tell(ASSIGNED_POD_ADD, None, pod_on_node(info, node_name))
 
-    def of_departure(self, info: PodInfo, node_name: str) -> None:
+    def dispatch_departure(self, info: PodInfo, node_name: str) -> None:
         """Tell that a pod has left a node."""
-        if self._is_listened_to:
-            self.plugins(ASSIGNED_POD_DELETE, placed(info, node_name), None)
-        self.of_release(info, node_name)
+        if self._has_listeners:
+            self.dispatch_to_plugins(ASSIGNED_POD_DELETE, pod_on_node(info, node_name), None)
+        self.dispatch_release(info, node_name)
 
-    def of_release(self, info: PodInfo, node_name: str, among: Among | None = None) -> None:
+    def dispatch_release(self, info: PodInfo, node_name: str, among: Among | None = None) -> None:
         """Tell the queue that a pod has left a node, or is not assumed to be there any more."""
-        self._note(ASSIGNED_POD_DELETE, info.key)
+        self._record_event(ASSIGNED_POD_DELETE, info.key)
         if self._queue.hears(ASSIGNED_POD_DELETE):
-            self._queue.tell(ASSIGNED_POD_DELETE, placed(info, node_name), None, among)
+            self._queue.tell(ASSIGNED_POD_DELETE, pod_on_node(info, node_name), None, among)
 
     @property
-    def _is_listened_to(self) -> bool:
+    def _has_listeners(self) -> bool:
         return any(handle.is_listened_to for handle in self._handles)
 
-    def of_objects(self, generation: int) -> None:
+    def dispatch_objects(self, generation: int) -> None:
         """Tell of objects that are neither pods nor nodes and have changed since a generation of the cluster."""
         if generation == self._cluster.generation:
             return
@@ -90,13 +89,13 @@ class EventDispatcher:
             if resource is None:
                 continue
             if change.before is change.subject:
-                self.tell(ClusterEvent(resource, Action.DELETE), change.before, None)
+                self.dispatch(ClusterEvent(resource, Action.DELETE), change.before, None)
             elif change.before is None:
-                self.tell(ClusterEvent(resource, Action.ADD), None, change.subject)
+                self.dispatch(ClusterEvent(resource, Action.ADD), None, change.subject)
             elif change.before != change.subject:
-                self.tell(ClusterEvent(resource, Action.UPDATE), change.before, change.subject)
+                self.dispatch(ClusterEvent(resource, Action.UPDATE), change.before, change.subject)
 
-    def _note(self, event: ClusterEvent, subject: str) -> None:
+    def _record_event(self, event: ClusterEvent, subject: str) -> None:
         if self._record is not None:
             self._record(Happened(self._queue.clock.now, event.label, subject))
 

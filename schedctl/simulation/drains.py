@@ -26,7 +26,7 @@ from schedctl.scheduler import Scheduler
 from schedctl.simulation.budgets import Blocked, Budgets
 from schedctl.simulation.events import EventAction, SimulatedEvent
 from schedctl.simulation.outcomes import Eviction, PodOutcome, PodState, RunEnd
-from schedctl.simulation.pod_state import grace_of
+from schedctl.simulation.pod_state import remaining_grace_period
 from schedctl.simulation.replacement import ReplacementController, controller_of
 from schedctl.simulation.runs import Options, Progress, run
 from schedctl.simulation.what_ifs import is_mirror, pods_on
@@ -355,8 +355,7 @@ def _conclude(
     if eviction is not None:
         pod.at, pod.until = eviction.at, eviction.until
     elif pod.fate is Fate.TERMINATING:
-        stated = pod.info.pod.metadata.deletion_grace_period_seconds
-        pod.until = grace_of(pod.info) if stated is None else float(stated)
+        pod.until = remaining_grace_period(pod.info)
     pod.successor = controller.latest_successor(pod.info.key)
     if pod.fate is Fate.TERMINATING and not pod.successor:
         return

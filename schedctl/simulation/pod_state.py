@@ -1,4 +1,4 @@
-"""Pods as they stand: on a node, or on their way out of it; and the dates that takes."""
+"""Pods as a run changes them: bound to a node, or terminating; and the dates that takes."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 _replace = msgspec.structs.replace
 
 
-def placed(info: PodInfo, node_name: str) -> PodInfo:
-    """Return a pod as it stands on a node."""
+def pod_on_node(info: PodInfo, node_name: str) -> PodInfo:
+    """Return a pod bound to a node."""
     pod = info.pod
     if pod.spec.node_name == node_name:
         return info
@@ -27,8 +27,8 @@ def placed(info: PodInfo, node_name: str) -> PodInfo:
     return info.as_now(_replace(pod, spec=_replace(pod.spec, node_name=node_name)))
 
 
-def leaving_at(info: PodInfo, until: float, grace: float, *, preempted: bool) -> PodInfo:
-    """Return a running pod as it is once it has been told to go."""
+def terminating_pod(info: PodInfo, until: float, grace: float, *, preempted: bool) -> PodInfo:
+    """Return a running pod as it is once it has been told to go: `until` a time, after a grace period in seconds."""
     pod = info.pod
     written = (_BEGINNING + timedelta(seconds=until)).strftime("%Y-%m-%dT%H:%M:%SZ")
     metadata = _replace(pod.metadata, deletion_timestamp=written, deletion_grace_period_seconds=math.ceil(grace))
@@ -40,7 +40,13 @@ def leaving_at(info: PodInfo, until: float, grace: float, *, preempted: bool) ->
     return info.as_now(_replace(pod, metadata=metadata, status=status))
 
 
-def grace_of(info: PodInfo) -> float:
+def grace_period(info: PodInfo) -> float:
     """Return how many seconds a pod takes to go."""
     stated = info.pod.spec.termination_grace_period_seconds
     return DEFAULT_GRACE if stated is None else float(stated)
+
+
+def remaining_grace_period(info: PodInfo) -> float:
+    """Return how many seconds a pod that terminates already has left: what its deletion stated, else its own."""
+    stated = info.pod.metadata.deletion_grace_period_seconds
+    return grace_period(info) if stated is None else float(stated)

@@ -16,7 +16,7 @@ from schedctl.policy import scenarios, situations
 from schedctl.policy.documents import Scenario
 from schedctl.policy.situations import Situation
 from schedctl.scheduler import Scheduler
-from schedctl.simulation.pod_state import leaving_at
+from schedctl.simulation.pod_state import terminating_pod
 from schedctl.simulation.runs import Options
 from schedctl.simulation.simulations import simulate
 from schedctl.testing.builders import ZONE, cluster, node
@@ -173,7 +173,7 @@ def losses(draw: st.DrawFn) -> tuple[list[Any], list[dict[str, Any]], int]:
         on, owner = draw(st.sampled_from(nodes)).metadata.name, f"old-{draw(st.integers(0, 2))}"
         priority = draw(st.sampled_from(PRIORITIES))
         made = running(f"old-{number}", on, owner=owner, cpu=draw(CPUS), priority=priority)
-        pods.append(made if draw(st.integers(0, 19)) else leaving_at(made, 5.0, 5.0, preempted=False))
+        pods.append(made if draw(st.integers(0, 19)) else terminating_pod(made, 5.0, 5.0, preempted=False))
     chosen = draw(st.lists(st.sampled_from(PRIORITIES), min_size=1, max_size=3))
     workloads = []
     for number, value in enumerate(chosen):

@@ -1,0 +1,133 @@
+"""The binding cycle: a pod with a node is assumed there, reserved, permitted, and bound; or it is taken back."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from schedctl.engine.attempts import Attempt
+from schedctl.engine.queue.queues import QueuedPod
+from schedctl.framework.statuses import Code, Status
+from schedctl.framework.waiting_pods import WaitingPod
+from schedctl.simulation.outcomes import PodState
+from schedctl.simulation.pod_state import pod_on_node
+from schedctl.simulation.simulator.evictions import Evictions
+from schedctl.simulation.simulator.requeue import Requeue
+from schedctl.simulation.simulator.state import PermitWait, RunState
+from schedctl.simulation.tie_breaking import TieBreaker
+from schedctl.simulation.timeline import Bound, Chosen, Released, Waiting
+
+
+class BindingCycle:
+    """Takes pods from a successful attempt to their node."""
+
+    def __init__(self, state: RunState, requeue: Requeue, evictions: Evictions, choose: TieBreaker) -> None:
+        self._state = state
+        self._requeue = requeue
+        self._evictions = evictions
+        self._choose = choose
+
+    def place(self, queued: QueuedPod, attempt: Attempt) -> None:
+        """Assume the pod on the chosen node, reserve, ask Permit, and bind unless it says Wait."""
+        state, info = self._state, queued.info
+        outcome = state.outcome_of(info)
+        node_name = self._choose(attempt, queued.attempts)
+        outcome.ties, outcome.feasible = len(attempt.tie_rows), attempt.feasible
+        if state.trace:
+            now, number = state.clock.now, outcome.attempts
+            state.record(Chosen(now, info.key, number, node_name, outcome.ties, outcome.feasible))
+        generation = state.cluster.generation
+        reservation = state.scheduler.place(attempt, node_name)
+        state.dispatcher.dispatch_objects(generation)
+        status = reservation.status
+        if status.successful:
+            self._bind(queued, attempt, node_name)
+        elif reservation.waits:
+            self._wait_for_permit(queued, attempt, node_name, reservation.waits)
+        else:
+            state.record(Released(state.clock.now, info.key, node_name, status.message, status.plugin))
+            self._requeue.reject(queued, status)
+
+    def settle_permit_waits(self) -> None:
+        """Bind the pods that Permit lets go on, and take those back that it does not."""
+        state = self._state
+        waits = state.permit_waits
+        while (wait := next((each for each in waits if each.waiting.verdict is not None), None)) is not None:
+            waits.remove(wait)
+            state.agenda.cancel(wait.timeouts)
+            state.scheduler.handles[wait.outcome.profile.scheduler_name].waiting.remove(wait.waiting)
+            state.note_change()
+            verdict, node_name = wait.waiting.verdict, wait.waiting.node_name
+            assert verdict is not None
+            if verdict.successful:
+                self._bind(wait.queued, wait.outcome, node_name)
+            else:
+                self._take_back(wait, node_name, verdict)
+
+    def release_permit_waits(self) -> None:
+        """Take the pods that Permit still holds off their nodes; their outcomes say that they wait there."""
+        for wait in self._state.permit_waits:
+            verdict = Status(Code.ERROR, ("the run ended",))
+            self._state.scheduler.release(wait.outcome, wait.waiting.node_name, verdict)
+        self._state.permit_waits.clear()
+
+    def _bind(self, queued: QueuedPod, attempt: Attempt, node_name: str) -> None:
+        state, info = self._state, queued.info
+        state.queue.land(queued)
+        generation = state.cluster.generation
+        status = state.scheduler.bind(attempt, node_name)
+        state.dispatcher.dispatch_objects(generation)
+        if not status.successful:
+            state.record(Released(state.clock.now, info.key, node_name, status.message, status.plugin))
+            state.dispatcher.dispatch_release(info, node_name)
+            self._requeue.fail(queued, status.message, status.plugin, rejected=status.rejected)
+            return
+        state.queue.done(queued)
+        state.note_change()
+        state.patience.note_bound(info.priority)
+        outcome = state.outcome_of(info)
+        outcome.node, outcome.message, outcome.plugins = node_name, "", ()
+        outcome.fault, outcome.nominated = False, ""
+        state.set_state(outcome, PodState.BOUND)
+        if state.trace:
+            state.record(Bound(state.clock.now, info.key, node_name))
+        state.dispatcher.dispatch_arrival(info, node_name)
+        if state.has_controller:
+            state.schedule_answers(state.controller.on_bound(pod_on_node(info, node_name), node_name))
+
+    def _wait_for_permit(self, queued: QueuedPod, attempt: Attempt, node_name: str, timeouts: dict[str, float]) -> None:
+        state, now = self._state, self._state.clock.now
+        waiting = WaitingPod(queued.info, node_name, timeouts, now)
+        state.scheduler.handles[attempt.profile.scheduler_name].waiting.append(waiting)
+        numbers = [
+            state.agenda.schedule(until, partial(self._expire, waiting), lasting=False)
+            for until in sorted(set(waiting.until.values()))
+        ]
+        state.permit_waits.append(PermitWait(queued, attempt, waiting, numbers))
+        outcome = state.outcome_of(queued.info)
+        outcome.node = node_name
+        state.set_state(outcome, PodState.WAITING)
+        state.note_change()
+        state.record(Waiting(now, queued.info.key, node_name, dict(waiting.until)))
+
+    def _expire(self, waiting: WaitingPod) -> None:
+        waiting.expire(self._state.clock.now)
+
+    def _take_back(self, wait: PermitWait, node_name: str, verdict: Status) -> None:
+        """Forget a pod that Permit refused, or that lost its node."""
+        state, queued, info = self._state, wait.queued, wait.queued.info
+        state.outcome_of(info).node = ""
+        state.scheduler.release(wait.outcome, node_name, verdict)
+        state.record(Released(state.clock.now, info.key, node_name, verdict.message, verdict.plugin))
+        if wait.deleted:
+            state.queue.done(queued)
+            state.cluster.remove_pod(info)
+            self._evictions.note_gone(info, node_name)
+            return
+        # others may have the room; the pod itself is not woken by its own release
+        if not verdict.rejected:
+            state.dispatcher.dispatch_release(info, node_name)
+        self._requeue.reject(queued, verdict)
+        if verdict.rejected:
+            state.dispatcher.dispatch_release(info, node_name, lambda other: other.info.uid != info.uid)
+        # while it waited the node was nominated for it (NominatedNodeNameForExpectation), which ends here
+        state.dispatcher.dispatch_release(info, node_name, lambda other: other.info.priority <= info.priority)
