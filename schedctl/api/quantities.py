@@ -10,6 +10,7 @@ int64, so `Amount` keeps the representation along with the value (apimachinery's
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -61,6 +62,13 @@ class Amount(NamedTuple):
         total = mine + theirs
         return Amount(total, exponent, big or not (_fits(mine) and _fits(theirs) and _fits(total)))
 
+    def minus(self, other: Amount) -> Amount:
+        """Return the exact difference; the least int64 is its own opposite where no big decimal is needed."""
+        difference = self.plus(Amount(wrap_int64(-other.unscaled), other.exponent))
+        if other.big or difference.big:
+            return self.plus(Amount(-other.unscaled, other.exponent, True))
+        return difference
+
     def or_more(self, other: Amount) -> Amount:
         """Return the larger of both, this one if they are equal.
 
@@ -107,6 +115,11 @@ class Amount(NamedTuple):
     def milli_value(self) -> int:
         """The amount in thousandths (millicores), rounded up."""
         return self.scaled(MILLI)
+
+    @property
+    def nano_units(self) -> int:
+        """The amount in nano-units, exactly."""
+        return int(self.unscaled * 10 ** (self.exponent - NANO))
 
     @property
     def whole(self) -> int | None:
@@ -162,18 +175,53 @@ def stored(quantity: Quantity) -> Amount:
     return parse(quantity).rounded_up(MILLI)
 
 
+@lru_cache(maxsize=65536, typed=True)
+def nano_units(quantity: Quantity) -> int:
+    """Return a quantity in nano-units, of which every quantity is a whole number.
+
+    Raises:
+        ValueError: it is not a quantity in Kubernetes' grammar.
+    """
+    return parse(quantity).nano_units
+
+
+@lru_cache(maxsize=8192, typed=True)
 def form_of(quantity: Quantity) -> Form:
-    """Return the form in which a quantity is written."""
-    match = _GRAMMAR.fullmatch(quantity) if isinstance(quantity, str) else None
+    """Return the form in which a quantity is written, which sums and results of rounding inherit."""
+    match = _GRAMMAR.fullmatch(quantity if isinstance(quantity, str) else repr(quantity))
     if match is None:
         return "DecimalSI"
     return "BinarySI" if match[4] else "DecimalExponent" if match[6] else "DecimalSI"
 
 
+@lru_cache(maxsize=8192, typed=True)
+def representation(quantity: Quantity) -> Hashable | None:
+    """Return what Go compares when two quantities are compared as structs, None where they are never equal.
+
+    That is the scaled integer, the form, and the text where it was in canonical form already.
+    """
+    text = str(quantity)
+    amount = parse(quantity)
+    if amount.big:
+        return None  # a big decimal is a pointer, each of its own
+    if text == "0":
+        return amount.unscaled, amount.exponent, "DecimalSI", text
+    form = form_of(quantity)
+    match = _GRAMMAR.fullmatch(text)
+    assert match is not None
+    digits = (match[2].lstrip("0") or "0") + (match[3] or "")
+    if form == "BinarySI":
+        kept = int(digits) & 7 != 0
+    else:
+        kept = amount.exponent % 3 == 0 and not digits.endswith("000") and not digits.startswith("0")
+    return amount.unscaled, amount.exponent, form, text if kept else ""
+
+
 def canonical(amount: Amount, form: Form = "DecimalSI") -> str:
     """Return an amount as the API server writes it: the shortest whole number with a suffix of its form.
 
-    A binary amount below 1024, or finer than whole units, is written as a decimal.
+    A binary amount below 1024, or finer than whole units, is written as a decimal. What is beyond the last suffix loses
+    its magnitude, as it does in Go.
     """
     value, exponent = amount.unscaled, amount.exponent
     if not value:
@@ -182,13 +230,13 @@ def canonical(amount: Amount, form: Form = "DecimalSI") -> str:
         value, exponent = value // 10, exponent + 1
     if form == "BinarySI" and exponent >= 0 and abs(value * 10**exponent) >= 1024:
         value, times = value * 10**exponent, 0
-        while value % 1024 == 0 and times < len(_BINARY_SUFFIXES) - 1:
+        while value % 1024 == 0:
             value, times = value // 1024, times + 1
-        return f"{value}{_BINARY_SUFFIXES[times]}"
+        return f"{value}{_BINARY_SUFFIXES[times] if times < len(_BINARY_SUFFIXES) else ''}"
     value, exponent = value * 10 ** (exponent % 3), exponent - exponent % 3
-    if form != "DecimalExponent" and exponent in _DECIMAL_SUFFIXES:
-        return f"{value}{_DECIMAL_SUFFIXES[exponent]}"
-    return f"{value}e{exponent}" if exponent else str(value)
+    if form == "DecimalExponent":
+        return f"{value}e{exponent}" if exponent else str(value)
+    return f"{value}{_DECIMAL_SUFFIXES.get(exponent, '')}"
 
 
 def _decimal(unscaled: int, exponent: int, *, capped: bool) -> Amount:

@@ -10,7 +10,7 @@ import math
 import re
 
 from schedctl.api import quantities
-from schedctl.api.quantities import Amount, wrap_int64
+from schedctl.api.quantities import Amount
 from schedctl.cel.declarations import declare
 from schedctl.cel.errors import Unsupported
 from schedctl.cel.values import NO_SUCH_OVERLOAD, Failure, Opaque, Value
@@ -85,16 +85,8 @@ def _as_integer(quantity: QuantityValue) -> Value:
 def _sum(a: QuantityValue, b: QuantityValue | int, sign: int = 1) -> QuantityValue:
     other = b.amount if isinstance(b, QuantityValue) else Amount(b, 0)
     if sign < 0:
-        return QuantityValue(_difference(a.amount, other), computed=True)
+        return QuantityValue(a.amount.minus(other), computed=True)
     return QuantityValue(a.amount.plus(other), computed=True)
-
-
-def _difference(a: Amount, b: Amount) -> Amount:
-    """Return `a` less `b`; the least int64 is its own opposite where the difference needs no big decimal."""
-    difference = a.plus(Amount(wrap_int64(-b.unscaled), b.exponent))
-    if b.big or difference.big:
-        return a.plus(Amount(-b.unscaled, b.exponent, True))
-    return difference
 
 
 LIBRARY = [

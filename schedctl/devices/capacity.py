@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 from schedctl.api.devices import CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity
 from schedctl.api.meta import Quantity
-from schedctl.api.quantities import MAX_INT64, Amount, parse, wrap_int64
-from schedctl.devices.quantities import canonical, form, nano_amount, representation
+from schedctl.api.quantities import MAX_INT64, Amount, canonical, form_of, parse, representation, wrap_int64
 
 _NOT_REPRESENTABLE = "capacity request cannot be represented in the device's range arithmetic"
 _MAX = Amount(MAX_INT64, 0)
@@ -82,7 +81,7 @@ def portions(
         if _violates(each, capacities[name].request_policy):
             return Misfit(name, missing=False)
     return tuple(
-        Portion(name, nano_amount(each.amount), nano_amount(parse(capacities[name].value)), each.text)
+        Portion(name, each.amount.nano_units, parse(capacities[name].value).nano_units, each.text)
         for name, each in taken.items()
     )
 
@@ -127,8 +126,8 @@ def _in_range(asked: Quantity, limits: CapacityRequestPolicyRange, minimum: Quan
         raise CapacityError(
             f"{_NOT_REPRESENTABLE}: rounding request {_printed(asked)} up to the next step passes MaxInt64"
         )
-    rounded, written = Amount(wrap_int64(start + step * count), 0), form(limits.step)
-    return _Taken(rounded, canonical(rounded, written), (rounded.unscaled, 0, written, ""))
+    rounded, form = Amount(wrap_int64(start + step * count), 0), form_of(limits.step)
+    return _Taken(rounded, canonical(rounded, form), (rounded.unscaled, 0, form, ""))
 
 
 def _violates(taken: _Taken, policy: CapacityRequestPolicy | None) -> bool:
@@ -178,4 +177,4 @@ def _written(quantity: Quantity) -> _Taken:
 def _printed(quantity: Quantity) -> str:
     kept = representation(quantity)
     text = kept[3] if isinstance(kept, tuple) else ""
-    return text or canonical(parse(quantity), form(quantity))
+    return text or canonical(parse(quantity), form_of(quantity))

@@ -34,13 +34,13 @@ from schedctl.api.devices import (
 from schedctl.api.node_selectors import compile_node_selector
 from schedctl.api.nodes import Node
 from schedctl.api.pods import NodeSelector, NodeSelectorRequirement
+from schedctl.api.quantities import nano_units
 from schedctl.api.selectors import SelectorError
 from schedctl.cache.arrays import IndexArray, Interner
 from schedctl.cache.node_matching import matching
 from schedctl.cache.node_table import NodeTable
 from schedctl.cache.nodes import ClusterView
 from schedctl.devices.allocated import DeviceID, PoolID
-from schedctl.devices.quantities import nano
 from schedctl.devices.selectors import DeviceView
 from schedctl.devices.slices import effective_slices, pool_of
 
@@ -333,7 +333,7 @@ class DevicePools:
         """Set the pool's devices and counters, or what is wrong with it."""
         sets = [counters for each in (*slices, *others) for counters in each.spec.shared_counters or ()]
         counters = {
-            (each.name, counter): nano(amount.value)
+            (each.name, counter): nano_units(amount.value)
             for each in sets
             for counter, amount in (each.counters or {}).items()
         }
@@ -369,7 +369,7 @@ class DevicePools:
             )
             taints = tuple(taint for taint in device.taints or () if taint.effect in _PREVENTING)
             consumes = tuple(
-                ((each.counter_set, counter), nano(amount.value))
+                ((each.counter_set, counter), nano_units(amount.value))
                 for each in device.consumes_counters or ()
                 for counter, amount in (each.counters or {}).items()
             )

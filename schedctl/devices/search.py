@@ -23,13 +23,12 @@ from typing import NamedTuple
 
 from schedctl.api.devices import DeviceClass, DeviceSelector, ResourceClaim
 from schedctl.api.meta import Quantity, key_of
-from schedctl.api.quantities import Amount
+from schedctl.api.quantities import Amount, canonical
 from schedctl.devices.allocated import AllocatedState, Use
 from schedctl.devices.capacity import CapacityError, Misfit, Portion, portions
 from schedctl.devices.constraints import Constraint, attribute_of
 from schedctl.devices.counters import Counters
 from schedctl.devices.pools import DeviceModel, Offer, PooledDevice
-from schedctl.devices.quantities import canonical, nano_amount
 from schedctl.devices.requests import ALL, EXACT_COUNT, Request, requests_of
 from schedctl.devices.selectors import SelectorError, compiled
 from schedctl.devices.shortages import JudgedDevice, Refusal, Shortage, Why
@@ -437,7 +436,7 @@ class Search:
         for index, portion in enumerate(given):
             left = portion.available - sum(share[index].taken for share in shares)
             if portion.name in held:
-                left -= nano_amount(held[portion.name])
+                left -= held[portion.name].nano_units
             if portion.taken > left:
                 return portion, left
         return None

@@ -33,9 +33,7 @@ class Written(NamedTuple):
 
     def minus(self, other: Written) -> Written:
         """Return the difference."""
-        amount = other.amount
-        form = other.form if self.is_zero else self.form
-        return Written(self.amount.plus(Amount(-amount.unscaled, amount.exponent, amount.big)), form)
+        return Written(self.amount.minus(other.amount), other.form if self.is_zero else self.form)
 
     def more_than(self, other: Written) -> bool:
         """Return whether it is more."""

@@ -4,9 +4,8 @@ import msgspec
 import pytest
 
 from schedctl.api.devices import DeviceCapacity
-from schedctl.api.quantities import parse
+from schedctl.api.quantities import canonical, parse, representation
 from schedctl.devices.capacity import CapacityError, Misfit, Portion, portions
-from schedctl.devices.quantities import canonical, representation
 
 GI = 2**30 * 10**9
 NOT_REPRESENTABLE = 'capacity "memory": capacity request cannot be represented in the device\'s range arithmetic: '
