@@ -6,12 +6,16 @@ import io
 import os
 import sys
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from schedctl.errors import UsageError
 from schedctl.render import outputs, terminals
-from schedctl.render.outputs import Output, Report
+from schedctl.render.outputs import Output
 from schedctl.render.terminals import Terminal
-from schedctl.reports.watches import WatchLine
+
+if TYPE_CHECKING:
+    from schedctl.render.outputs import Report
+    from schedctl.reports.watches import WatchLine
 
 COLORS = ("always", "never", "auto")
 
@@ -52,7 +56,7 @@ class Printer:
     def tell(self, news: WatchLine) -> None:
         """Write one of several pieces of news, at once: the text for people, or a line of JSON."""
         self._for_programs()
-        outputs.tell(news, self.form, sys.stdout, self.terminal)
+        outputs.write_news(news, self.form, sys.stdout, self.terminal)
         sys.stdout.flush()
 
     def _for_programs(self) -> None:

@@ -380,7 +380,7 @@ def _tell(file: str, data: bytes, size: int, key_file: str) -> None:
     from schedctl.snapshots import documents
 
     header = documents.header(data)
-    for text in snapshots.written("standard output" if file == STDOUT else file, size, header, key_file):
+    for text in snapshots.write_summary("standard output" if file == STDOUT else file, size, header, key_file):
         faults.say(text)
 
 

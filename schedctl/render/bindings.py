@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from schedctl.render import machine, texts
+from schedctl.render import explanations, machine, notices
 from schedctl.render.layout import Block, Line, Span, line
 from schedctl.reports import counts
 from schedctl.reports.bindings import BindOutcome, BindReport
@@ -27,7 +27,7 @@ def lines(report: BindReport, *, wide: bool = False, limit: int = 0, asking: boo
         yield _answer(report)
         yield from _account(report.decision, summary.node)
         yield from _writes(report)
-        yield from texts.what_if(report.metadata.what_if)
+        yield from notices.what_if(report.metadata.what_if)
         if outcome is BindOutcome.PLANNED and report.binding is not None:
             yield _BLANK
             yield from (Line((Span(each),), whole=True) for each in machine.yaml(report.binding).splitlines())
@@ -40,9 +40,9 @@ def lines(report: BindReport, *, wide: bool = False, limit: int = 0, asking: boo
         if outcome is BindOutcome.REFUSED and report.decision.node is None:
             return
         yield _BLANK
-    told = texts.lines(_explained(report), wide=wide, limit=limit)
+    told = explanations.lines(_explained(report), wide=wide, limit=limit)
     if outcome is BindOutcome.REFUSED and report.decision.verdict is Verdict.SCHEDULED:
-        yield Line((Span("without `--node`: ", "faint"), *texts.headline(report.decision)))
+        yield Line((Span("without `--node`: ", "faint"), *explanations.headline(report.decision)))
         next(told)
     yield from told
     yield from _last(report)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from schedctl.framework.wording import few
+from schedctl.render import notices
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
 from schedctl.reports import counts
 from schedctl.reports.calibrations import CalibrationReport, Decision, Outcome, PluginAgreement, Summary
@@ -130,13 +131,9 @@ def _refusals(report: CalibrationReport, entries: int) -> Iterator[Block]:
 
 def _last(report: CalibrationReport) -> Iterator[Block]:
     for each in report.not_replayed:
-        yield _note(f"{counts.of(len(each.pods), 'pod')} left out, {each.text}: {few(each.pods)}")
-    yield from map(_note, report.notes)
+        yield notices.note(f"{counts.of(len(each.pods), 'pod')} left out, {each.text}: {few(each.pods)}")
+    yield from map(notices.note, report.notes)
     metadata = report.metadata
-    yield _note(
+    yield notices.note(
         f"by the rules of kube-scheduler {metadata.kubernetes_version} ({metadata.configuration}), every node judged"
     )
-
-
-def _note(text: str) -> Line:
-    return Line((Span("note: ", "faint"), Span(text)), hang=6)

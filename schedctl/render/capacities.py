@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from schedctl.api.amounts import amount, quantity
+from schedctl.render import notices
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
-from schedctl.render.texts import doubt, guesses, not_known, what_if
 from schedctl.reports import counts
 from schedctl.reports.capacities import NODE, CapacityReport, CapacityResult, Grouping, LargestFit, Stop
 
@@ -33,7 +33,7 @@ def lines(report: CapacityReport, *, wide: bool = False, limit: int = 0) -> Iter
     for index, result in enumerate(report.results):
         if index:
             yield _BLANK
-        yield from _result(result, entries, doubt(report.guesses))
+        yield from _result(result, entries, notices.doubt(report.guesses))
     yield _BLANK
     yield from _last(report)
 
@@ -111,9 +111,8 @@ def _stop(result: CapacityResult) -> Iterator[Block]:
 
 def _reasons(stop: Stop) -> Iterator[Block]:
     for reason in stop.reasons:
-        who = "the pod as a whole" if reason.whole_pod else counts.nodes(reason.count)
         zones = f" ({counts.by_zone(reason.zones)})" if len(reason.zones) > 1 else ""
-        yield Line((Span(f"{who}: ", "strong"), Span(reason.text), Span(zones, "faint")), 2)
+        yield Line((notices.rejected_by(reason), Span(reason.text), Span(zones, "faint")), 2)
         if reason.detail:
             yield line(reason.detail, indent=4)
 
@@ -139,21 +138,17 @@ def _size(one: LargestFit, after: bool) -> Sequence[Cell]:
 
 def _notes(result: CapacityResult) -> Iterator[Block]:
     if result.quota:
-        yield _note(f"the API server refuses more of them: {result.quota}")
+        yield notices.note(f"the API server refuses more of them: {result.quota}")
     if result.limited:
-        yield _note(f"no more than {result.fits} were tried; `--max` tries more")
-    yield from map(_note, result.notes)
+        yield notices.note(f"no more than {result.fits} were tried; `--max` tries more")
+    yield from map(notices.note, result.notes)
 
 
 def _last(report: CapacityReport) -> Iterator[Block]:
     metadata = report.metadata
-    yield from what_if(metadata.what_if)
-    yield from guesses(report.guesses)
-    yield from not_known(metadata.missing)
+    yield from notices.what_if(metadata.what_if)
+    yield from notices.assumptions(report.guesses)
+    yield from notices.not_known(metadata.missing)
     if len(report.results) > 1:
-        yield _note("each is counted alone, on the cluster as it is")
-    yield _note(f"by the rules of kube-scheduler {metadata.kubernetes_version} ({metadata.configuration})")
-
-
-def _note(text: str) -> Line:
-    return Line((Span("note: ", "faint"), Span(text)), hang=6)
+        yield notices.note("each is counted alone, on the cluster as it is")
+    yield notices.note(f"by the rules of kube-scheduler {metadata.kubernetes_version} ({metadata.configuration})")

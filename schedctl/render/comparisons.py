@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from schedctl.render.layout import Block, Line, Span, Table
+from schedctl.render.layout import Block, Span, Table
 from schedctl.reports.metadata import Side
 
 FEW = 10
@@ -35,8 +35,3 @@ def told(parts: Sequence[tuple[int, str, str]]) -> list[Span]:
 def plural(number: int, one: str, several: str) -> str:
     """Return a number with the verb for one or for several."""
     return f"{number} {one if number == 1 else several}"
-
-
-def note(text: str) -> Line:
-    """Return a line of what a reader must know."""
-    return Line((Span("note: ", "faint"), Span(text)), hang=6)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from schedctl.render import notices
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
-from schedctl.render.texts import doubt, guesses, not_known, remark, what_if
 from schedctl.reports import counts
 from schedctl.reports.drains import DrainReport, NodeResult, PodFate, PodResult, Summary, Verdict
 from schedctl.reports.simulations import PendingPods
@@ -91,7 +91,7 @@ def _answer(report: DrainReport) -> Line:
         style = "good" if all(result.verdict is Verdict.DRAINED for result in report.results) else "bad"
     more = "; ".join(_tally(summary))
     return Line(
-        (Span(subject, "strong"), Span(told, style), Span(f" ({more})" if more else ""), *doubt(report.guesses))
+        (Span(subject, "strong"), Span(told, style), Span(f" ({more})" if more else ""), *notices.doubt(report.guesses))
     )
 
 
@@ -138,7 +138,7 @@ def _node(result: NodeResult, detail: _Detail, alone: bool) -> Iterator[Block]:
         names = [pod.pod for pod in result.pods if pod.fate is fate]
         if names:
             what = one if len(names) == 1 else many
-            shown = _few(names, detail.entries)
+            shown = notices.few(names, detail.entries)
             yield Line((Span(f"{counts.of(len(names), 'pod')} {what}: "), Span(shown, "faint")), 2)
     if not result.pods:
         yield line("no pods run there", "faint", indent=2)
@@ -169,28 +169,22 @@ def _row(pod: PodResult, detail: _Detail) -> Sequence[Cell]:
             return ((Span(pod.pod),), (Span("inconclusive", "bad"),), (Span(pod.message),))
 
 
-def _few(names: Sequence[str], entries: int) -> str:
-    more = f", +{len(names) - entries} more" if len(names) > entries else ""
-    return ", ".join(names[:entries]) + more
-
-
 # -- what concerns all nodes -----------------------------------------------------
 
 
 def _pending(group: PendingPods, detail: _Detail) -> Iterator[Block]:
     number = counts.of(len(group.pods), "pod")
-    yield Line((Span(f"{number} pending: ", "bad"), Span(_few(group.pods, detail.entries))))
+    yield Line((Span(f"{number} pending: ", "bad"), Span(notices.few(group.pods, detail.entries))))
     if group.message:
         yield Line((Span(group.message),), 2, whole=True)
     for reason in group.reasons:
-        who = "the pod as a whole" if reason.whole_pod else counts.nodes(reason.count)
-        yield Line((Span(f"{who}: ", "strong"), Span(reason.text)), 2)
+        yield Line((notices.rejected_by(reason), Span(reason.text)), 2)
         if reason.detail:
             yield line(reason.detail, indent=4)
     for each in group.remarks:
-        yield from remark(each, detail.entries, 2)
+        yield from notices.remark(each, detail.entries, 2)
     for hint in group.hints:
-        yield Line((Span("hint: ", "hint"), Span(hint.text)), 2, hang=6)
+        yield notices.hint(hint.text, 2)
 
 
 def _further(groups: Sequence[PendingPods]) -> Iterator[Block]:
@@ -236,20 +230,14 @@ def _displaced(report: DrainReport, detail: _Detail) -> Iterator[Block]:
 
 
 def _last(report: DrainReport) -> Iterator[Block]:
-    yield from what_if(report.metadata.what_if)
-    yield from guesses(report.guesses)
-    yield from not_known(report.metadata.missing)
+    yield from notices.what_if(report.metadata.what_if)
+    yield from notices.assumptions(report.guesses)
+    yield from notices.not_known(report.metadata.missing)
     if report.summary.blocked:
-        yield _note("kubectl would wait for these pods until it is stopped, or for its --timeout")
+        yield notices.note("kubectl would wait for these pods until it is stopped, or for its --timeout")
     metadata = report.metadata
-    yield _note(f"by the rules of kube-scheduler {metadata.kubernetes_version} ({metadata.configuration})")
+    yield notices.note(f"by the rules of kube-scheduler {metadata.kubernetes_version} ({metadata.configuration})")
     errors = [error for result in report.results for error in result.errors]
     flags = list(dict.fromkeys(flag for what, flag in _FLAGS if any(what in error for error in errors)))
     if flags:
-        yield Line(
-            (Span("hint: ", "hint"), Span(f"kubectl goes on with `{' '.join(flags)}`, and so does schedctl")), hang=6
-        )
-
-
-def _note(text: str) -> Line:
-    return Line((Span("note: ", "faint"), Span(text)), hang=6)
+        yield notices.hint(f"kubectl goes on with `{' '.join(flags)}`, and so does schedctl")

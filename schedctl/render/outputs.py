@@ -11,41 +11,56 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, TextIO
 
 from schedctl.errors import UsageError
-from schedctl.render import jsonpath, sanitise
+from schedctl.render import sanitise
 from schedctl.render.terminals import Terminal
-from schedctl.reports.bindings import BindReport
-from schedctl.reports.calibrations import CalibrationReport
-from schedctl.reports.capacities import CapacityReport
-from schedctl.reports.drains import DrainReport
-from schedctl.reports.explanations import ExplainReport
-from schedctl.reports.pod_comparisons import ExplainComparison
-from schedctl.reports.run_comparisons import SimulationComparison
-from schedctl.reports.simulations import SimulationReport
-from schedctl.reports.snapshots import SnapshotDiff, SnapshotReport
-from schedctl.reports.watches import WatchLine
 
 if TYPE_CHECKING:
+    from schedctl.render import jsonpath
     from schedctl.render.layout import Block
+    from schedctl.reports.bindings import BindReport
+    from schedctl.reports.calibrations import CalibrationReport
+    from schedctl.reports.capacities import CapacityReport
+    from schedctl.reports.drains import DrainReport
+    from schedctl.reports.explanations import ExplainReport
+    from schedctl.reports.pod_comparisons import ExplainComparison
+    from schedctl.reports.run_comparisons import SimulationComparison
+    from schedctl.reports.simulations import SimulationReport
+    from schedctl.reports.snapshots import SnapshotDiff, SnapshotReport
+    from schedctl.reports.watches import WatchLine
 
-Report = (
-    ExplainReport
-    | SimulationReport
-    | DrainReport
-    | CapacityReport
-    | CalibrationReport
-    | BindReport
-    | ExplainComparison
-    | SimulationComparison
-    | SnapshotReport
-    | SnapshotDiff
-)
-"""What can be written."""
+    Report = (
+        ExplainReport
+        | SimulationReport
+        | DrainReport
+        | CapacityReport
+        | CalibrationReport
+        | BindReport
+        | ExplainComparison
+        | SimulationComparison
+        | SnapshotReport
+        | SnapshotDiff
+    )
+    """What can be written."""
 
 FORMATS = ("text", "wide", "json", "yaml", "name", "jsonpath=TEMPLATE")
 """What ``-o`` takes."""
+_MODULES = {
+    "BindReport": "bindings",
+    "CalibrationReport": "calibrations",
+    "CapacityReport": "capacities",
+    "DrainReport": "drains",
+    "ExplainComparison": "pod_comparisons",
+    "ExplainReport": "explanations",
+    "SimulationComparison": "run_comparisons",
+    "SimulationReport": "simulations",
+    "SnapshotDiff": "snapshots",
+    "SnapshotReport": "snapshots",
+}
+"""Who lays out which kind of report for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +81,8 @@ def parse(text: str) -> Output:
     if name == "jsonpath":
         if not template:
             raise UsageError("-o jsonpath needs a template", "e.g. `-o jsonpath='{.results[*].chosen}'`")
+        from schedctl.render import jsonpath
+
         return Output(name, jsonpath.parse(template))
     if equals or (text and text not in FORMATS):
         raise UsageError(f'there is no output "{sanitise.text(text)}"', f"the outputs are: {', '.join(FORMATS)}")
@@ -93,7 +110,7 @@ def write(report: Report, output: Output, stream: TextIO, terminal: Terminal, *,
         stream.writelines(_machine(report, output))
 
 
-def tell(news: WatchLine, output: Output, stream: TextIO, terminal: Terminal) -> None:
+def write_news(news: WatchLine, output: Output, stream: TextIO, terminal: Terminal) -> None:
     """Write a piece of news to a stream: as a line of JSON, or for people."""
     if output.format == "json":
         from schedctl.render import machine
@@ -106,40 +123,10 @@ def tell(news: WatchLine, output: Output, stream: TextIO, terminal: Terminal) ->
 
 
 def _text(report: Report, *, wide: bool, limit: int) -> Iterable[Block]:
-    """Return the report for people, from the module that knows its kind."""
-    from schedctl.render import (
-        bindings,
-        calibrations,
-        capacities,
-        drains,
-        pod_comparisons,
-        run_comparisons,
-        simulations,
-        snapshots,
-        texts,
-    )
-
-    match report:
-        case SimulationReport():
-            return simulations.lines(report, wide=wide, limit=limit)
-        case DrainReport():
-            return drains.lines(report, wide=wide, limit=limit)
-        case ExplainComparison():
-            return pod_comparisons.lines(report, wide=wide, limit=limit)
-        case SimulationComparison():
-            return run_comparisons.lines(report, wide=wide, limit=limit)
-        case BindReport():
-            return bindings.lines(report, wide=wide, limit=limit)
-        case SnapshotReport():
-            return snapshots.inspected(report)
-        case SnapshotDiff():
-            return snapshots.compared(report, wide=wide, limit=limit)
-        case CalibrationReport():
-            return calibrations.lines(report, wide=wide, limit=limit)
-        case CapacityReport():
-            return capacities.lines(report, wide=wide, limit=limit)
-        case _:
-            return texts.lines(report, wide=wide, limit=limit)
+    """Return the report for people, from the module that knows its kind; no other is imported."""
+    module = import_module(f"schedctl.render.{_MODULES[report.kind]}")
+    blocks: Iterable[Block] = module.lines(report, wide=wide, limit=limit)
+    return blocks
 
 
 def _machine(report: Report, output: Output) -> Iterable[str]:

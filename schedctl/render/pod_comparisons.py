@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from schedctl.render import comparisons
+from schedctl.render import comparisons, notices
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
-from schedctl.render.texts import not_known, what_if
 from schedctl.reports import counts
 from schedctl.reports.explanations import Verdict
 from schedctl.reports.pod_comparisons import (
@@ -53,7 +52,7 @@ def lines(report: ExplainComparison, *, wide: bool = False, limit: int = 0) -> I
     """
     entries = limit or (comparisons.ALL if wide else comparisons.FEW)
     yield from comparisons.sides([each.side for each in report.sides])
-    yield from what_if(report.metadata.what_if)
+    yield from notices.what_if(report.metadata.what_if)
     yield _BLANK
     for tally in report.summary.tallies:
         yield _tally(tally, report.sides[0].side.name, report.summary.pods)
@@ -68,12 +67,12 @@ def lines(report: ExplainComparison, *, wide: bool = False, limit: int = 0) -> I
         if any(each.scheduled for each in report.sides):
             yield from _spread(report.sides)
             yield _BLANK
-        yield comparisons.note(
+        yield notices.note(
             "each pod is judged alone, on the cluster as it is; `schedctl simulate` places one after another"
         )
-    yield from not_known(report.metadata.missing)
+    yield from notices.not_known(report.metadata.missing)
     judged = "nodes sampled" if report.metadata.sampling else "every node judged"
-    yield comparisons.note(f"by the rules of kube-scheduler {report.metadata.kubernetes_version}, {judged}")
+    yield notices.note(f"by the rules of kube-scheduler {report.metadata.kubernetes_version}, {judged}")
 
 
 def _tally(tally: Tally, first: str, pods: int) -> Line:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from schedctl.render import comparisons
+from schedctl.render import comparisons, notices
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
-from schedctl.render.texts import not_known, what_if
 from schedctl.reports import counts
 from schedctl.reports.metadata import Side
 from schedctl.reports.run_comparisons import (
@@ -45,7 +44,7 @@ def lines(report: SimulationComparison, *, wide: bool = False, limit: int = 0) -
     entries = limit or (comparisons.ALL if wide else comparisons.FEW)
     sides = [each.side for each in report.sides]
     yield from comparisons.sides(sides)
-    yield from what_if(report.metadata.what_if)
+    yield from notices.what_if(report.metadata.what_if)
     yield _BLANK
     for difference, others in zip(report.summary.workload_pods, report.summary.other_pods, strict=True):
         yield _summary(difference, others, sides[0].name, report.summary.pods)
@@ -63,15 +62,13 @@ def lines(report: SimulationComparison, *, wide: bool = False, limit: int = 0) -
             yield _BLANK
             yield from blocks
     yield _BLANK
-    yield from not_known(report.metadata.missing)
+    yield from notices.not_known(report.metadata.missing)
     for each in report.sides:
         if each.ending.reason not in (EndReason.SETTLED, EndReason.STUCK):
-            yield comparisons.note(f"the run under {each.side.name} ended because {each.ending.text}")
+            yield notices.note(f"the run under {each.side.name} ended because {each.ending.text}")
     judged = "nodes sampled" if report.metadata.sampling else "every node judged"
-    yield comparisons.note(
-        "replicas are interchangeable: those of a workload are compared by how many are on which node"
-    )
-    yield comparisons.note(f"by the rules of kube-scheduler {report.metadata.kubernetes_version}, {judged}")
+    yield notices.note("replicas are interchangeable: those of a workload are compared by how many are on which node")
+    yield notices.note(f"by the rules of kube-scheduler {report.metadata.kubernetes_version}, {judged}")
 
 
 def _summary(difference: Difference, others: Difference, first: str, pods: int) -> Line:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from schedctl.api.amounts import amount
+from schedctl.render import notices
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
-from schedctl.render.texts import doubt, guesses, not_known, remark, what_if
 from schedctl.reports import counts
 from schedctl.reports.reasons import Reason
 from schedctl.reports.simulations import (
@@ -70,7 +70,7 @@ def lines(report: SimulationReport, *, wide: bool = False, limit: int = 0) -> It
     """
     detail = _Detail(limit or (_ALL if wide else _FEW), wide)
     yield _answer(report)
-    yield from what_if(report.metadata.what_if)
+    yield from notices.what_if(report.metadata.what_if)
     sections = (
         *(_workload(result, detail) for result in report.results),
         _rejected(report.rejected),
@@ -106,7 +106,7 @@ def _answer(report: SimulationReport) -> Line:
     spans = [
         Span(first, "good" if done else "bad"),
         *(Span(f"; {each}", "strong") for each in told),
-        *doubt(report.guesses),
+        *notices.doubt(report.guesses),
     ]
     return Line(spans)
 
@@ -129,7 +129,7 @@ def _workload(result: WorkloadResult, detail: _Detail) -> Iterator[Block]:
         yield _names(f"{len(result.not_created)} not created", result.not_created, detail)
         yield line("its controller waits for the pods before", indent=4)
     for note in result.notes:
-        yield _note(note, 2)
+        yield notices.note(note, 2)
 
 
 def _head(result: WorkloadResult) -> Line:
@@ -200,11 +200,11 @@ def _pending(pending: PendingPods, detail: _Detail) -> Iterator[Block]:
     for reason in pending.reasons:
         yield _reason(reason)
     for each in pending.remarks:
-        yield from remark(each, detail.entries, 4)
+        yield from notices.remark(each, detail.entries, 4)
     for note in pending.notes:
-        yield _note(note, 4)
+        yield notices.note(note, 4)
     for hint in pending.hints[: detail.entries]:
-        yield Line((Span("hint: ", "hint"), Span(hint.text)), 4, hang=6)
+        yield notices.hint(hint.text, 4)
 
 
 def _fate(fate: Fate, node: str) -> str:
@@ -212,19 +212,16 @@ def _fate(fate: Fate, node: str) -> str:
 
 
 def _reason(reason: Reason) -> Line:
-    who = "the pod as a whole" if reason.whole_pod else counts.nodes(reason.count)
     detail = f"  {reason.detail}" if reason.detail else ""
-    return Line((Span(f"{who}: ", "strong"), Span(reason.text), Span(f"  [{reason.plugin}]", "faint"), Span(detail)), 4)
+    return Line(
+        (notices.rejected_by(reason), Span(reason.text), Span(f"  [{reason.plugin}]", "faint"), Span(detail)), 4
+    )
 
 
 def _names(what: str, names: Sequence[str], detail: _Detail) -> Line:
     told = ", ".join(names[: detail.entries])
     more = f", +{len(names) - detail.entries} more" if len(names) > detail.entries else ""
     return Line((Span(f"{what}: ", "bad"), Span(f"{told}{more}")), 2)
-
-
-def _note(text: str, indent: int = 0) -> Line:
-    return Line((Span("note: ", "faint"), Span(text)), indent, hang=6)
 
 
 # -- the cluster ------------------------------------------------------------------
@@ -398,8 +395,8 @@ def _both(before: float, after: float) -> str:
 
 def _last(report: SimulationReport) -> Iterator[Block]:
     ending, metadata = report.ending, report.metadata
-    yield from guesses(report.guesses)
-    yield from not_known(metadata.missing)
+    yield from notices.assumptions(report.guesses)
+    yield from notices.not_known(metadata.missing)
     clock = f", after {ending.clock:g} s on its clock" if ending.clock else ""
     style = "bad" if ending.reason is EndReason.INTERRUPTED else "faint"
     attempts = counts.of(ending.attempts, "attempt")
@@ -407,11 +404,13 @@ def _last(report: SimulationReport) -> Iterator[Block]:
     tied = sum(pod.ties > 1 for result in report.results for pod in result.pods)
     if tied:
         taken = "the first by name was taken" if metadata.seed is None else f"seed {metadata.seed} drew one"
-        yield _note(f"{counts.of(tied, 'pod')} had several equally good nodes, of which {taken}")
+        yield notices.note(f"{counts.of(tied, 'pod')} had several equally good nodes, of which {taken}")
     if metadata.skipped_admission:
-        yield _note(f"admission without {', '.join(metadata.skipped_admission)}")
+        yield notices.note(f"admission without {', '.join(metadata.skipped_admission)}")
     if report.passed:
         kinds = ", ".join(f"{count} {kind.rpartition(' ')[2]}" for kind, count in report.passed.items())
-        yield _note(f"scheduling does not read {kinds}")
+        yield notices.note(f"scheduling does not read {kinds}")
     judged = "nodes sampled" if metadata.sampling else "every node judged"
-    yield _note(f"by the rules of kube-scheduler {metadata.kubernetes_version} ({metadata.configuration}), {judged}")
+    yield notices.note(
+        f"by the rules of kube-scheduler {metadata.kubernetes_version} ({metadata.configuration}), {judged}"
+    )

@@ -23,7 +23,7 @@ _STYLES = {Change.ADDED: "good", Change.REMOVED: "bad", Change.CHANGED: "strong"
 _UNITS = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
 
 
-def written(file: str, size: int, header: Header, key_file: str) -> Iterator[str]:
+def write_summary(file: str, size: int, header: Header, key_file: str) -> Iterator[str]:
     """Yield what to say of a snapshot that was just written.
 
     Args:
@@ -50,10 +50,23 @@ def written(file: str, size: int, header: Header, key_file: str) -> Iterator[str
         yield "the scheduler configuration is left out; give it with --scheduler-config where the snapshot is read"
 
 
+def lines(report: SnapshotReport | SnapshotDiff, *, wide: bool = False, limit: int = 0) -> Iterator[Block]:
+    """Yield what a snapshot holds, or what differs between two.
+
+    Args:
+        report: what to tell.
+        wide: show everything.
+        limit: show so many entries of a kind, 0 for a few.
+    """
+    if isinstance(report, SnapshotReport):
+        return _inspection(report)
+    return _comparison(report, limit or (_ALL if wide else _FEW))
+
+
 # --- inspect ----------------------------------------------------------------------------------------------------------
 
 
-def inspected(report: SnapshotReport) -> Iterator[Block]:
+def _inspection(report: SnapshotReport) -> Iterator[Block]:
     """Yield what a snapshot holds."""
     header = report.snapshot
     total = sum(report.objects.values())
@@ -114,15 +127,8 @@ def _taken(header: Header, age: int | None) -> str:
 # --- diff -------------------------------------------------------------------------------------------------------------
 
 
-def compared(report: SnapshotDiff, *, wide: bool = False, limit: int = 0) -> Iterator[Block]:
-    """Yield what differs between two snapshots.
-
-    Args:
-        report: what to tell.
-        wide: show everything.
-        limit: show so many entries of a kind, 0 for a few.
-    """
-    entries = limit or (_ALL if wide else _FEW)
+def _comparison(report: SnapshotDiff, entries: int) -> Iterator[Block]:
+    """Yield what differs between two snapshots."""
     summary = report.summary
     same = not (report.results or report.header)
     told = "no difference" if same else f"{summary.added} added, {summary.removed} removed, {summary.changed} changed"

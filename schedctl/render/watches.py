@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from schedctl.render.explanations import answer
 from schedctl.render.layout import Block, Line, Span
-from schedctl.render.texts import answer
 from schedctl.reports.watches import Event, WatchLine
 
 

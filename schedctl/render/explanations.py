@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Protocol
 
-from schedctl import shipped
 from schedctl.api.amounts import amount
-from schedctl.api.gaps import FORBIDDEN
 from schedctl.api.kinds import plural
+from schedctl.render import notices
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
 from schedctl.reports import counts
 from schedctl.reports.explanations import (
@@ -35,7 +33,7 @@ from schedctl.reports.explanations import (
     Verdict,
     Waking,
 )
-from schedctl.reports.metadata import Metadata, MissingKind, ReportedAssumption
+from schedctl.reports.metadata import Metadata
 from schedctl.reports.reasons import NodeGroup, Reason
 
 _FEW = 5
@@ -90,61 +88,8 @@ def lines(report: ExplainReport, *, wide: bool = False, limit: int = 0) -> Itera
         yield from _tally(report)
 
 
-def what_if(changes: Sequence[str]) -> Iterator[Block]:
-    """Yield what was changed in the cluster before anything was asked."""
-    for change in changes:
-        yield Line((Span("what if: ", "hint"), Span(change)), hang=9)
-
-
-def not_known(missing: Sequence[MissingKind]) -> Iterator[Block]:
-    """Yield what could not be listed, and whom that weakens."""
-    for kind in missing:
-        weakens = f": weakens {', '.join(kind.plugins)}" if kind.plugins else ""
-        yield Line((Span("not known: ", "hint"), Span(f"{plural(kind.kind)} ({kind.reason}){weakens}")), hang=11)
-    if any(kind.reason == FORBIDDEN for kind in missing):
-        told = f"the role schedctl-reader of {shipped.roles()} allows to read what is forbidden"
-        yield Line((Span("hint: ", "hint"), Span(told)), hang=6)
-
-
-def guesses(guessed: Sequence[ReportedAssumption]) -> Iterator[Block]:
-    """Yield what an answer rests on that is not known."""
-    for guess in guessed:
-        yield Line((Span("guess: ", "hint" if guess.decides else "faint"), Span(guess.text)), hang=7)
-
-
-class Said(Protocol):
-    """What a plugin says, in either report."""
-
-    @property
-    def plugin(self) -> str:
-        """Who says so."""
-
-    @property
-    def text(self) -> str:
-        """In one sentence."""
-
-    @property
-    def details(self) -> list[str]:
-        """More of it."""
-
-
-def remark(said: Said, entries: int, indent: int = 0) -> Iterator[Line]:
-    """Yield what a plugin says of a pod beyond its verdicts."""
-    yield Line((Span(f"{said.plugin}: ", "strong"), Span(said.text)), indent, hang=2)
-    for each in said.details[:entries]:
-        yield line(each, indent=indent + 2)
-    if len(said.details) > entries:
-        yield line(f"+{len(said.details) - entries} more", "faint", indent=indent + 2)
-
-
-def doubt(guessed: Sequence[ReportedAssumption]) -> tuple[Span, ...]:
-    """Return what follows the first line of an answer that is a guess, nothing for one that stands."""
-    kinds = dict.fromkeys(plural(guess.kind) for guess in guessed)
-    return (Span(f"; INCONCLUSIVE, a guess without {' and '.join(kinds)}, not known", "bad"),) if kinds else ()
-
-
 def _conditions(metadata: Metadata) -> tuple[Block, ...]:
-    return (*what_if(metadata.what_if), *not_known(metadata.missing))
+    return (*notices.what_if(metadata.what_if), *notices.not_known(metadata.missing))
 
 
 def _explanation(result: Explanation, detail: Detail, rules: str, conditions: Iterable[Block]) -> Iterator[Block]:
@@ -159,13 +104,13 @@ def _explanation(result: Explanation, detail: Detail, rules: str, conditions: It
     if result.reservation is not None and result.reservation.waits:
         yield line(result.reservation.text)
     sections = (
-        *(remark(each, detail.entries) for each in result.remarks),
+        *(notices.remark(each, detail.entries) for each in result.remarks),
         _node(result.node, result.verdict, detail) if result.node is not None else (),
         (*_reasons(result, detail), *_wakings(result.wakings, detail)),
         _preemption(result.preemption, detail),
         _scores(result, detail),
         _matrix(result.matrix, result.verdict, detail) if result.matrix is not None else (),
-        (*guesses(result.guesses), *conditions, *_last(result, rules)),
+        (*notices.assumptions(result.guesses), *conditions, *_last(result, rules)),
     )
     for section in sections:
         blocks = list(section)
@@ -269,9 +214,8 @@ _WORDLESS = "refused without a word of why"
 
 
 def _head(reason: Reason) -> Line:
-    who = "the pod as a whole" if reason.whole_pod else counts.nodes(reason.count)
     said_by = f"  [{reason.plugin}]" if reason.plugin else ""
-    return Line((Span(f"{who}: ", "strong"), Span(reason.text or _WORDLESS), Span(said_by, "faint")))
+    return Line((notices.rejected_by(reason), Span(reason.text or _WORDLESS), Span(said_by, "faint")))
 
 
 def _reason(reason: Reason, detail: Detail) -> Iterator[Block]:
@@ -465,9 +409,9 @@ def _use(use: ResourceUse) -> list[str]:
 
 def _last(result: Explanation, rules: str) -> Iterator[Block]:
     for note in (*result.notes, *([rules] if rules else [])):
-        yield Line((Span("note: ", "faint"), Span(note)), hang=6)
+        yield notices.note(note)
     for hint in result.hints:
-        yield Line((Span("hint: ", "hint"), Span(hint.text)), hang=6)
+        yield notices.hint(hint.text)
 
 
 def _rules(metadata: Metadata, result: Explanation | None = None) -> str:
