@@ -23,9 +23,9 @@ from schedctl.workloads.clusters import AssembledCluster
 
 def assembled(path: str) -> AssembledCluster:
     """The cluster of a file, with what the command line does about it."""
-    from schedctl.session.states import Where
+    from schedctl.session.states import StateSource
 
-    return Where((path,)).load(quiet=True, verbose=False, progress=False).assembled
+    return StateSource((path,)).load().assembled
 
 
 def queued(scheduler: Scheduler, shuffled: bool = True) -> list[PodInfo]:

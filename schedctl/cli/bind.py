@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from schedctl.cli import options, suggestions
-from schedctl.cli.progress import Bar
+from schedctl.cli.notifiers import StandardError
+from schedctl.cli.state_options import with_state
 from schedctl.errors import UsageError
-from schedctl.session.states import LIVE, State, Where, with_state
+from schedctl.session.states import LIVE, StateSource
 
 if TYPE_CHECKING:
     from schedctl.api.pods import Pod
-    from schedctl.live.plans import BindPlan
     from schedctl.reports.bindings import BindReport
+    from schedctl.session.states import State
 
 _DRY_RUNS = ("none", "client", "server")
-_MOVED = 4
 EXAMPLES = """\b
 Examples:
   schedctl bind pod web-0 -n shop                        what would be sent
@@ -72,7 +72,7 @@ def bind(
     verbose: options.Verbose = False,
     debug: options.Debug = False,
     no_progress: options.NoProgress = False,
-    where: Where = LIVE,
+    source: StateSource = LIVE,
 ) -> int:
     """Find a node for a pending pod and print the Binding; `--execute` binds the pod.
 
@@ -80,32 +80,34 @@ def bind(
     nothing is done. A pod is ours to bind if its schedulerName is not default-scheduler and is a profile of the
     configuration in use. A pod that needs a preemption is not bound.
     """
+    from schedctl.cli import terminations
     from schedctl.cli.printing import Printer
-    from schedctl.session import bind, configurations
+    from schedctl.session import bind as use_case
+    from schedctl.session import configurations
+    from schedctl.session.sessions import SchedulerOptions, Session
 
     printer = Printer.of(output, color)
-    sends = _is_sent(where, execute=execute, yes=yes, dry_run=dry_run)
-    chosen = configurations.choose(scheduler_config, profile, where)
-    namespace = where.namespace(namespace)
-    state = where.load(quiet=quiet, verbose=verbose, progress=not no_progress)
-    chosen = configurations.completed(chosen, state, quiet=quiet)
-    pod = _pod(subjects or [], namespace, state)
-    with Bar("deciding", wanted=not no_progress):
-        profiles = [] if where.configured else [each.scheduler_name for each in chosen.configuration.profiles]
-        wish = bind.Wish(pod, node, sends, profiles, force_scheduler, exit_code or sends)
-        planned = bind.plan(wish, state, chosen)
-    report = planned.report
-    if planned.plan is not None and sends:
+    sends = _is_sent(source, execute=execute, yes=yes, dry_run=dry_run)
+    notifier = StandardError(quiet=quiet, verbose=verbose, bars=not no_progress)
+    session = Session(source, SchedulerOptions(scheduler_config, profile), notifier)
+    namespace = source.namespace(namespace)
+    session.load()
+    pod = _find_pod(subjects or [], namespace, session.state)
+    request = use_case.BindRequest(pod, node, sends, force_scheduler, exit_code or sends)
+    decision = use_case.plan(request, session)
+    report = decision.report
+    if decision.plan is not None and sends:
         if dry_run != "server" and not yes:
             _ask(report, color)
-        report = _sent(report, planned.plan, state, dry_run=dry_run == "server")
+        with terminations.as_interrupts():
+            report = use_case.send(session, decision, dry_run=dry_run == "server")
     printer.write(report, limit=limit)
-    if not (quiet or chosen.profile):
-        configurations.offer_for(pod, chosen)
+    if not (quiet or session.choice.profile):
+        configurations.suggest_profile_for(pod, session.choice, notifier)
     return report.summary.exit_code
 
 
-def _is_sent(where: Where, *, execute: bool, yes: bool, dry_run: str) -> bool:
+def _is_sent(source: StateSource, *, execute: bool, yes: bool, dry_run: str) -> bool:
     """Return whether anything is to be sent.
 
     Raises:
@@ -116,7 +118,7 @@ def _is_sent(where: Where, *, execute: bool, yes: bool, dry_run: str) -> bool:
     if execute and dry_run == "client":
         raise UsageError("--execute sends the Binding, and --dry-run=client sends nothing", "give one of them")
     sends = execute or dry_run == "server"
-    if sends and where.paths:
+    if sends and source.paths:
         flag = "--execute" if execute else "--dry-run=server"
         raise UsageError(f"{flag} is about a live cluster, and -f about files", "leave -f out")
     if execute and dry_run == "none" and not yes and not sys.stdin.isatty():
@@ -126,18 +128,18 @@ def _is_sent(where: Where, *, execute: bool, yes: bool, dry_run: str) -> bool:
     return sends
 
 
-def _pod(subjects: Sequence[str], namespace: str, state: State) -> Pod:
+def _find_pod(arguments: Sequence[str], namespace: str, state: State) -> Pod:
     """Return the pod that is named.
 
     Raises:
         UsageError: there is none, or something else is named.
     """
-    from schedctl.session import subjects as asked
+    from schedctl.session import subjects
 
-    _, names = asked.named(subjects)
-    if len(names) != 1 or names[0].kind is not asked.POD:
+    _, names = subjects.parse_names(arguments)
+    if len(names) != 1 or names[0].kind is not subjects.POD:
         raise UsageError("say which pod to bind, one at a time", "as in `schedctl bind pod NAME -n NAMESPACE`")
-    found: list[Pod] = asked.find(names[0], state.assembled, asked.scope(namespace, False))
+    found: list[Pod] = subjects.find(names[0], state.assembled, subjects.scope(namespace, False))
     return found[0]
 
 
@@ -156,28 +158,6 @@ def _ask(report: BindReport, color: str) -> None:
     )
     summary = report.summary
     questions.ask(f"Bind {summary.pod} to {summary.node} in {report.cluster}?", "nothing was sent")
-
-
-def _sent(report: BindReport, plan: BindPlan, state: State, *, dry_run: bool) -> BindReport:
-    """Send the Binding and return the report of what came of it.
-
-    Raises:
-        ClusterError: it was refused, or not sent because something has moved.
-    """
-    from msgspec.structs import replace
-
-    from schedctl.cli import terminations
-    from schedctl.live.binding import bind as send
-    from schedctl.live.observed_state import ObservedState
-    from schedctl.reports.bindings import BindOutcome
-
-    assert state.connection is not None
-    assert state.listing is not None
-    with terminations.as_interrupts():
-        bound = send(state.connection, plan, ObservedState(state.listing), dry_run=dry_run)
-    outcome = BindOutcome.ACCEPTED if dry_run else BindOutcome.BOUND
-    summary = replace(report.summary, outcome=outcome, exit_code=_MOVED if bound.moved else 0)
-    return replace(report, summary=summary, moved=list(bound.moved), warnings=list(bound.warnings))
 
 
 def add_to(application: typer.Typer) -> None:

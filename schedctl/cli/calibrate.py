@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from schedctl.cli import options
-from schedctl.cli.progress import Bar
-from schedctl.session.states import LIVE, Where, with_state
+from schedctl.cli.notifiers import StandardError
+from schedctl.cli.state_options import with_state
+from schedctl.session.states import LIVE, StateSource
 
 EXAMPLES = """\b
 Examples:
@@ -34,7 +35,7 @@ def calibrate(
     verbose: options.Verbose = False,
     debug: options.Debug = False,
     no_progress: options.NoProgress = False,
-    where: Where = LIVE,
+    source: StateSource = LIVE,
 ) -> int:
     """Make the decisions that a cluster shows again, and say how many come out as they were.
 
@@ -42,36 +43,15 @@ def calibrate(
     pending pod, what it was told. Differences are told with what may be the cause. Nothing is changed: the state is
     read from the live cluster, with the events of its pods, or from the files of -f.
     """
-    from schedctl.calibration import replays, report_builder, timelines
-    from schedctl.calibration.traces import Known, promises, shunned
     from schedctl.cli.printing import Printer
-    from schedctl.reports.metadata import Input, Metadata
-    from schedctl.scheduler import Scheduler
-    from schedctl.session import configurations, histories
+    from schedctl.session import calibrate as use_case
+    from schedctl.session.sessions import SchedulerOptions, Session
 
     printer = Printer.of(output, color)
-    chosen = configurations.choose(scheduler_config, "", where)
-    state = where.load(quiet=quiet, verbose=verbose, progress=not no_progress)
-    chosen = configurations.completed(chosen, state, quiet=quiet)
-    cluster = state.assembled.cluster
-    scheduled, preempted, failed, notes = histories.decided(state)
-    scheduler = Scheduler(cluster, chosen.configuration, chosen.registry, extenders=chosen.extenders)
-    timeline = timelines.timeline(scheduler, scheduled)
-    with Bar("deciding", wanted=not no_progress) as bar:
-        lines = replays.told(scheduler, failed)
-        made = replays.replay(scheduler, timeline, most=last, lines=lines, progress=bar.advance)
-    known = Known(
-        timeline,
-        timelines.gone(cluster, list(state.assembled.finished.values()), scheduled),
-        promises(preempted),
-        sorted({info.pod.spec.node_name for info in cluster.strays.values()}),
-        shunned(made.replays),
-    )
-    metadata = Metadata(
-        configuration=chosen.origin,
-        inputs=[Input(source=name, digest=digest, role="State") for name, digest in state.manifests.digests.items()],
-    )
-    report = report_builder.report(made, known, metadata=metadata, notes=notes)
+    notifier = StandardError(quiet=quiet, verbose=verbose, bars=not no_progress)
+    session = Session(source, SchedulerOptions(scheduler_config), notifier)
+    session.load()
+    report = use_case.calibrate(session, last=last)
     printer.write(report, limit=limit)
     return report.summary.exit_code
 

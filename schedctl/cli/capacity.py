@@ -7,11 +7,14 @@ from typing import Annotated
 import typer
 
 from schedctl.cli import options
-from schedctl.cli.progress import Bar
+from schedctl.cli.extender_options import with_extenders
+from schedctl.cli.notifiers import StandardError
+from schedctl.cli.state_options import with_state
+from schedctl.cli.what_if_options import with_what_ifs
 from schedctl.errors import UsageError
-from schedctl.session.extenders import NOBODY, Extending, with_extenders
-from schedctl.session.states import LIVE, Where, with_state
-from schedctl.session.what_ifs import NOTHING, WhatIf, settle, with_what_ifs
+from schedctl.session.extenders import NO_EXTENDERS, ExtenderOptions
+from schedctl.session.states import LIVE, StateSource
+from schedctl.session.what_ifs import NO_WHAT_IFS, WhatIfs
 
 EXAMPLES = """\b
 Examples:
@@ -52,9 +55,9 @@ def capacity(
     verbose: options.Verbose = False,
     debug: options.Debug = False,
     no_progress: options.NoProgress = False,
-    where: Where = LIVE,
-    what_if: WhatIf = NOTHING,
-    extending: Extending = NOBODY,
+    source: StateSource = LIVE,
+    what_ifs: WhatIfs = NO_WHAT_IFS,
+    extenders: ExtenderOptions = NO_EXTENDERS,
 ) -> int:
     """Count how many more pods like one fit on a cluster, by zone and pool, and say what stops the next.
 
@@ -64,65 +67,18 @@ def capacity(
     state is read from the live cluster, or from the files of -f.
     """
     from schedctl.cli.printing import Printer
-    from schedctl.explain import facts as read_off
-    from schedctl.explain.pending_pods import without_nodes
-    from schedctl.reports.metadata import Input, Metadata
-    from schedctl.scheduler import Scheduler
-    from schedctl.scheduler.gaps import gathering, missing_kinds
-    from schedctl.session import capacity_models, configurations
-    from schedctl.session.schedulers import PluginFaults
-    from schedctl.simulation import capacities, capacity_report_builder
+    from schedctl.session import capacity as use_case
+    from schedctl.session.sessions import SchedulerOptions, Session
 
     printer = Printer.of(output, color)
     if not like:
         raise UsageError("say which pods", "e.g. `schedctl capacity --like deploy/web -f FILE`")
-    namespace = where.namespace(namespace)
-    chosen = configurations.choose(scheduler_config, profile, where, plugin)
-    state = where.load(quiet=quiet, verbose=verbose, progress=not no_progress, kinds=chosen.registry.kinds)
-    chosen = extending.connected(configurations.completed(chosen, state, quiet=quiet), quiet=quiet)
-    cluster = state.assembled.cluster
-    with gathering(cluster) as gathered:
-        changed = what_if.apply(cluster, namespace)
-        asked = [model for text in like for model in capacity_models.named(text, state.assembled, namespace)]
-        scheduler = Scheduler(
-            cluster,
-            chosen.configuration,
-            chosen.registry,
-            PluginFaults(quiet=quiet),
-            extenders=chosen.extenders,
-        )
-        settled = settle(changed, scheduler)
-        labels = capacity_report_builder.labels_of(cluster, by)
-        results, interrupted = [], False
-        with Bar("placing", wanted=not no_progress) as bar:
-            for model in asked:
-                if interrupted:
-                    break
-                with scheduler.fork():
-                    copies = capacity_models.copies(model, scheduler, chosen.profile)
-                    filled = capacities.fill(
-                        scheduler,
-                        copies,
-                        most=most,
-                        ask=lambda outcome: without_nodes(read_off.reasons(outcome)),
-                        tick=lambda placed: bar.advance(placed, most, f"{placed} placed"),
-                    )
-                    results.append(
-                        capacity_report_builder.result(
-                            filled, cluster, subject=model.subject, by=labels, notes=model.notes
-                        )
-                    )
-                interrupted = filled.interrupted
-    gathered.admission(state.assembled.unknown)
-    metadata = Metadata(
-        configuration=chosen.origin,
-        what_if=[*state.laid_over, *(each.text for each in changed), *settled],
-        inputs=[Input(source=name, digest=digest, role="State") for name, digest in state.manifests.digests.items()],
-        missing=missing_kinds(cluster, chosen.registry),
-    )
-    report = capacity_report_builder.report(
-        results, metadata=metadata, fail=exit_code, interrupted=interrupted, guesses=gathered.told()
-    )
+    notifier = StandardError(quiet=quiet, verbose=verbose, bars=not no_progress)
+    namespace = source.namespace(namespace)
+    scheduler = SchedulerOptions(scheduler_config, profile, plugins=plugin or (), extenders=extenders)
+    session = Session(source, scheduler, notifier, what_ifs)
+    session.load()
+    report = use_case.capacity(session, like, namespace=namespace, by=by, most=most, fail=exit_code)
     printer.write(report, limit=limit)
     return report.summary.exit_code
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from schedctl.cli import options, suggestions
-from schedctl.cli.progress import Bar
-from schedctl.session.states import LIVE, Where, with_state
+from schedctl.cli.notifiers import StandardError
+from schedctl.cli.state_options import with_state
+from schedctl.session.states import LIVE, StateSource
+
+if TYPE_CHECKING:
+    from schedctl.render.terminals import Terminal
+    from schedctl.reports.checks import CheckReport
 
 EXAMPLES = """\b
 Examples:
@@ -101,116 +108,163 @@ def check(
     verbose: options.Verbose = False,
     debug: options.Debug = False,
     no_progress: options.NoProgress = False,
-    where: Where = LIVE,
+    source: StateSource = LIVE,
 ) -> int:
     """Place manifests on a cluster and end with 1 if a policy is violated.
 
     Without a policy one thing is demanded: that every pod finds a node. No cluster is asked unless `--live` says so.
     Policies, state, reports and thresholds may also stand in the repository's `.schedctl.yaml`, under `check:`.
     """
-    import io
-    import os
-    import sys
     import time
-    from dataclasses import replace
-    from datetime import UTC, datetime
 
     from schedctl.api.defaults import DEFAULT_NAMESPACE
-    from schedctl.cli import faults
-    from schedctl.cli.printing import Printer, as_utf8
+    from schedctl.cli.printing import Printer
     from schedctl.errors import UsageError
-    from schedctl.policy import baselines, reading
-    from schedctl.policy.documents import BUILT_IN_POLICY
-    from schedctl.render import check_outputs, machine
+    from schedctl.policy import baselines
+    from schedctl.render import check_outputs
     from schedctl.reports import counts
-    from schedctl.reports.checks import Outcome
-    from schedctl.reports.metadata import Input
-    from schedctl.session import check, configurations, report_files, runs, settings
-    from schedctl.session import manifests as given
-    from schedctl.sources.files import STDIN
+    from schedctl.session import check as use_case
+    from schedctl.session import manifests as inputs
+    from schedctl.session import report_files, runs, settings
+    from schedctl.session.sessions import SchedulerOptions, Session
 
     terminal = Printer.of("text", color).terminal
-    own = settings.load(config, ignored=no_config)
-    usual = own.check
-    form = check_outputs.parse(output or usual.get("output", ""))
-    targets = [check_outputs.target(text) for text in report or usual.get("reports", ())]
-    report_files.check([target.file for target in targets])
-    if write_baseline:
-        report_files.check([write_baseline], "--write-baseline")
-        if os.path.realpath(write_baseline) in [os.path.realpath(target.file) for target in targets]:
-            raise UsageError(f"--report and --write-baseline are both to write {write_baseline}", "name two files")
-    if not (where.paths or where.live):
-        where.paths = tuple(usual.get("state", ()))
-    if not (where.paths or where.live):
+    notifier = StandardError(quiet=quiet, verbose=verbose, bars=not no_progress)
+    user_settings = settings.load(config, ignored=no_config)
+    defaults = user_settings.check
+    outputs = _Outputs(
+        check_outputs.parse(output or defaults.get("output", "")),
+        [check_outputs.target(text) for text in report or defaults.get("reports", ())],
+        write_baseline,
+        sarif_suppressed,
+    )
+    outputs.check()
+    if not (source.paths or source.live):
+        source.paths = tuple(defaults.get("state", ()))
+    if not (source.paths or source.live):
         raise UsageError("say on which state to check", "-f names files or a snapshot, --live asks the live cluster")
     paths, folders = manifests or [], kustomize or []
-    given.check(paths, folders, where.paths)
-    baseline = baseline or usual.get("baseline", "")
-    now = time.time()
-    terms = check.Terms(
-        chosen=configurations.choose(scheduler_config, profile, where),
-        fail_on=check.chosen_word("--fail-on", fail_on or usual.get("fail_on", "error"), check.FAIL_ON),
-        on_inconclusive=check.chosen_word(
-            "--on-inconclusive", on_inconclusive or usual.get("on_inconclusive", "fail"), check.ON_INCONCLUSIVE
+    inputs.check_sources(paths, folders, source.paths)
+    baseline = baseline or defaults.get("baseline", "")
+    session = Session(source, SchedulerOptions(scheduler_config, profile), notifier)
+    check_options = use_case.CheckOptions(
+        fail_on=use_case.parse_word("--fail-on", fail_on or defaults.get("fail_on", "error"), use_case.FAIL_ON),
+        on_inconclusive=use_case.parse_word(
+            "--on-inconclusive", on_inconclusive or defaults.get("on_inconclusive", "fail"), use_case.ON_INCONCLUSIVE
         ),
-        max_age=check.max_age(max_age or usual.get("max_age", "")),
+        max_age=use_case.parse_max_age(max_age or defaults.get("max_age", "")),
         inline=not no_inline_ignores,
         baseline=baselines.read(baseline) if baseline else None,
         strategy=runs.rollout_strategy(rollout),
-        disabled=runs.skipped(skip_admission),
+        disabled=runs.admission_plugins(skip_admission),
         allow_empty=allow_empty,
-        now=now,
+        now=time.time(),
     )
-    demanded = policies or usual.get("policies", ())
-    if STDIN in demanded and STDIN in (*paths, *where.paths):
-        raise UsageError("policies and what they are about cannot both come from standard input", "write one to a file")
-    rules = reading.load(demanded) if demanded else reading.Read([BUILT_IN_POLICY])
-    wanted = given.load(
+    rules = use_case.load_policies(policies or defaults.get("policies", ()), (*paths, *source.paths))
+    read = inputs.load(
         paths,
         folders,
-        recursive=where.recursive,
-        stdin_filename=where.stdin_filename,
-        namespace=where.namespace(namespace) or DEFAULT_NAMESPACE,
+        recursive=source.recursive,
+        stdin_filename=source.stdin_filename,
+        namespace=source.namespace(namespace) or DEFAULT_NAMESPACE,
         allow_empty=allow_empty,
         strict=False,
-        custom_kinds=own.custom_kinds,
-        progress=not no_progress,
+        custom_kinds=user_settings.custom_kinds,
+        kinds=session.kinds,
+        notifier=notifier,
     )
-    state = where.load(quiet=quiet, verbose=verbose, progress=not no_progress)
-    terms = replace(terms, chosen=configurations.completed(terms.chosen, state, quiet=quiet))
+    session.load()
     if not quiet:
-        faults.report([*rules.warnings, *wanted.warnings], "warning")
+        notifier.report([*rules.warnings, *read.warnings], "warning")
     if verbose:
-        faults.say(f"checking {counts.of(len(wanted.objects), 'object')} by {counts.of(len(rules.policies), 'policy')}")
-    inputs = runs.inputs(wanted.digests, state.manifests.digests, own.digests)
-    inputs += [Input(source=name, digest=digest, role="Policy") for name, digest in rules.digests.items()]
-    report_files.spare([target.file for target in targets], [*own.digests, *(each.source for each in inputs)])
-    if terms.baseline is not None:
-        report_files.spare([target.file for target in targets], [terms.baseline.source])
+        what = f"{counts.of(len(read.objects), 'object')} by {counts.of(len(rules.policies), 'policy')}"
+        notifier.say(f"checking {what}")
+    sources = runs.inputs(read.digests, session.state.manifests.digests, user_settings.digests)
+    sources += use_case.policy_inputs(rules, check_options.baseline)
+    report_files.spare(outputs.files, [*user_settings.digests, *(each.source for each in sources)])
     if write_baseline:
-        report_files.spare([write_baseline], [each.source for each in inputs], "--write-baseline")
-    if terms.baseline is not None:
-        inputs.append(Input(source=terms.baseline.source, digest=terms.baseline.digest, role="Baseline"))
-    with Bar("checking", wanted=not no_progress) as bar:
-        found = check.checked(rules.policies, wanted, state, terms, inputs=inputs, advance=bar.advance)
-    unclear = sum(result.outcome is Outcome.INCONCLUSIVE for result in found.results)
-    if write_baseline and unclear:
-        note = f"nothing is written to {write_baseline}: {counts.of(unclear, 'result')} inconclusive, maybe violated"
-        found = check.refused(found, note)
-    elif write_baseline:
-        document = baselines.written(found.results)
-        form_of_file = machine.json if write_baseline.endswith(".json") else machine.yaml
-        report_files.write(write_baseline, form_of_file(document), "--write-baseline")
-        found = check.accepted(found, f"{counts.of(len(document.entries), 'violation')} written to {write_baseline}")
-    taken = datetime.fromtimestamp(now, UTC)
-    for target in targets:
-        text = io.StringIO()
-        check_outputs.write(found, target.form, text, suppressed=sarif_suppressed, now=taken)
-        report_files.write(target.file, text.getvalue())
-    if form != "text":
-        as_utf8()
-    check_outputs.write(found, form, sys.stdout, terminal, limit=limit, suppressed=sarif_suppressed, now=taken)
+        rest = [each.source for each in sources if each.role != "Baseline"]
+        report_files.spare([write_baseline], rest, "--write-baseline")
+    found = use_case.check(session, rules.policies, read, check_options, inputs=sources)
+    if write_baseline:
+        found = _with_baseline(found, write_baseline)
+    outputs.write(found, terminal, limit=limit, now=check_options.now)
     return found.summary.exit_code
+
+
+@dataclass(frozen=True, slots=True)
+class _Outputs:
+    """Where the report goes: standard output and files."""
+
+    form: str
+    targets: Sequence[Any]
+    baseline: str
+    suppressed: bool
+
+    @property
+    def files(self) -> list[str]:
+        return [target.file for target in self.targets]
+
+    def check(self) -> None:
+        """See to it that all files can be written, before any work is done.
+
+        Raises:
+            UsageError: one cannot.
+        """
+        import os
+
+        from schedctl.errors import UsageError
+        from schedctl.session import report_files
+
+        report_files.check(self.files)
+        if self.baseline:
+            report_files.check([self.baseline], "--write-baseline")
+            if os.path.realpath(self.baseline) in [os.path.realpath(file) for file in self.files]:
+                raise UsageError(f"--report and --write-baseline are both to write {self.baseline}", "name two files")
+
+    def write(self, report: CheckReport, terminal: Terminal, *, limit: int, now: float) -> None:
+        """Write the report everywhere.
+
+        Raises:
+            UsageError: a file cannot be written.
+        """
+        import io
+        import sys
+        from datetime import UTC, datetime
+
+        from schedctl.cli.printing import as_utf8
+        from schedctl.render import check_outputs
+        from schedctl.session import report_files
+
+        time_of_check = datetime.fromtimestamp(now, UTC)
+        for target in self.targets:
+            text = io.StringIO()
+            check_outputs.write(report, target.form, text, suppressed=self.suppressed, now=time_of_check)
+            report_files.write(target.file, text.getvalue())
+        if self.form != "text":
+            as_utf8()
+        check_outputs.write(
+            report, self.form, sys.stdout, terminal, limit=limit, suppressed=self.suppressed, now=time_of_check
+        )
+
+
+def _with_baseline(report: CheckReport, file: str) -> CheckReport:
+    """Write what is violated to a baseline and return the report that says so; what is unclear goes into none."""
+    from schedctl.policy import baselines
+    from schedctl.render import machine
+    from schedctl.reports import counts
+    from schedctl.reports.checks import Outcome
+    from schedctl.session import check as use_case
+    from schedctl.session import report_files
+
+    unclear = sum(result.outcome is Outcome.INCONCLUSIVE for result in report.results)
+    if unclear:
+        note = f"nothing is written to {file}: {counts.of(unclear, 'result')} inconclusive, maybe violated"
+        return use_case.refuse(report, note)
+    document = baselines.written(report.results)
+    serialize = machine.json if file.endswith(".json") else machine.yaml
+    report_files.write(file, serialize(document), "--write-baseline")
+    return use_case.accept(report, f"{counts.of(len(document.entries), 'violation')} written to {file}")
 
 
 def add_to(application: typer.Typer) -> None:

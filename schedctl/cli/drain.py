@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from schedctl.cli import options
-from schedctl.cli.progress import Bar
+from schedctl.cli.extender_options import with_extenders
+from schedctl.cli.notifiers import StandardError
+from schedctl.cli.state_options import with_state
+from schedctl.cli.what_if_options import with_what_ifs
 from schedctl.errors import UsageError
-from schedctl.session.extenders import NOBODY, Extending, with_extenders
-from schedctl.session.states import LIVE, Where, with_state
-from schedctl.session.what_ifs import NOTHING, WhatIf, settle, with_what_ifs
-
-_NODE_PREFIX = re.compile(r"^(?:nodes?|no)/")
-"""What `kubectl get nodes -o name` prints before a name, and what else kubectl takes for it."""
-
-if TYPE_CHECKING:
-    from schedctl.cache.cluster import Cluster
+from schedctl.session.extenders import NO_EXTENDERS, ExtenderOptions
+from schedctl.session.states import LIVE, StateSource
+from schedctl.session.what_ifs import NO_WHAT_IFS, WhatIfs
 
 EXAMPLES = """\b
 Examples:
@@ -79,9 +75,9 @@ def drain(
     verbose: options.Verbose = False,
     debug: options.Debug = False,
     no_progress: options.NoProgress = False,
-    where: Where = LIVE,
-    what_if: WhatIf = NOTHING,
-    extending: Extending = NOBODY,
+    source: StateSource = LIVE,
+    what_ifs: WhatIfs = NO_WHAT_IFS,
+    extenders: ExtenderOptions = NO_EXTENDERS,
 ) -> int:
     """Say what `kubectl drain` would do: which pods go where, what a disruption budget stops, and what stays pending.
 
@@ -91,14 +87,9 @@ def drain(
     """
     from schedctl.api import label_selectors
     from schedctl.cli.printing import Printer
-    from schedctl.reports.metadata import Input, Metadata
-    from schedctl.scheduler import Scheduler
-    from schedctl.scheduler.gaps import gathering, missing_kinds
-    from schedctl.session import configurations, pending_reasons
-    from schedctl.session.runs import Shown
-    from schedctl.session.schedulers import PluginFaults
-    from schedctl.simulation import drain_report_builder, drains
-    from schedctl.simulation.budgets import Budgets
+    from schedctl.session import drain as use_case
+    from schedctl.session.sessions import SchedulerOptions, Session
+    from schedctl.simulation.drains import Flags
 
     printer = Printer.of(output, color)
     if timeout not in ("", "0", "0s"):
@@ -106,8 +97,8 @@ def drain(
             f"--timeout {timeout} is not simulated: a drain goes on until nothing can move any more",
             "leave it out, and compare `goneAt` of each pod in `-o json` with it",
         )
-    _one_way(nodes or [], selector, zone)
-    flags = drains.Flags(
+    _check_selection(nodes or [], selector, zone)
+    flags = Flags(
         ignore_daemonsets=ignore_daemonsets,
         delete_emptydir_data=delete_emptydir_data,
         force=force,
@@ -115,71 +106,27 @@ def drain(
         pod_selector=label_selectors.parse(pod_selector),
         grace_period=float(grace_period) if grace_period >= 0 else None,
     )
-    chosen = configurations.choose(scheduler_config, profile, where, plugin)
-    state = where.load(quiet=quiet, verbose=verbose, progress=not no_progress, kinds=chosen.registry.kinds)
-    chosen = extending.connected(configurations.completed(chosen, state, quiet=quiet), quiet=quiet)
-    cluster = state.assembled.cluster
-    with gathering(cluster) as gathered:
-        budgets = Budgets.of(cluster)
-        changed = what_if.apply(cluster)
-        names = _chosen(cluster, nodes or [], selector, zone)
-        scheduler = Scheduler(
-            cluster,
-            chosen.configuration,
-            chosen.registry,
-            PluginFaults(quiet=quiet),
-            extenders=chosen.extenders,
-        )
-        settled = settle(changed, scheduler)
-        with Bar("draining", wanted=not no_progress) as bar:
-            facts = drains.drain(scheduler, names, flags, budgets=budgets, progress=Shown(bar))
-    gathered.admission(state.assembled.unknown)
-    metadata = Metadata(
-        configuration=chosen.origin,
-        what_if=[*state.laid_over, *(each.text for each in changed), *settled],
-        inputs=[Input(source=name, digest=digest, role="State") for name, digest in state.manifests.digests.items()],
-        missing=missing_kinds(cluster, chosen.registry),
-    )
-    report = drain_report_builder.report(facts, cluster, metadata=metadata, fail=exit_code, guesses=gathered.told())
-    if not facts.interrupted:
-        with Bar("explaining", wanted=not no_progress) as bar:
-            report = pending_reasons.of_drain(report, scheduler, bar.advance)
+    notifier = StandardError(quiet=quiet, verbose=verbose, bars=not no_progress)
+    scheduler = SchedulerOptions(scheduler_config, profile, plugins=plugin or (), extenders=extenders)
+    session = Session(source, scheduler, notifier, what_ifs)
+    session.load()
+    selection = use_case.NodeSelection(nodes or (), selector, zone)
+    report = use_case.drain(session, selection, flags, fail=exit_code)
     printer.write(report, limit=limit)
     return report.summary.exit_code
 
 
-def _one_way(nodes: list[str], selector: str, zone: str) -> None:
-    """See to it that nodes are named in one way.
+def _check_selection(nodes: list[str], selector: str, zone: str) -> None:
+    """See to it that nodes are selected in one way.
 
     Raises:
         UsageError: they are not.
     """
-    ways = [way for way, given in (("names", nodes), ("-l", selector), ("--zone", zone)) if given]
-    if not ways:
+    options_used = [option for option, value in (("names", nodes), ("-l", selector), ("--zone", zone)) if value]
+    if not options_used:
         raise UsageError("say which node to drain", "e.g. `schedctl drain NODE -f FILE`, `-l pool=spot` or `--zone Z`")
-    if len(ways) > 1:
-        raise UsageError(f"{' and '.join(ways)} were both given", "give one of them")
-
-
-def _chosen(cluster: Cluster, nodes: list[str], selector: str, zone: str) -> list[str]:
-    """Return the nodes to drain, each once.
-
-    Raises:
-        UsageError: one is not there, or none has the labels.
-    """
-    from schedctl.api import label_selectors
-    from schedctl.simulation.node_choices import node_named, nodes_chosen
-
-    if zone:
-        return nodes_chosen(cluster, f"zone={zone}")
-    if not selector:
-        plain = dict.fromkeys(_NODE_PREFIX.sub("", name) for name in nodes)
-        return [node_named(cluster, name).metadata.name for name in plain]
-    query, table = label_selectors.parse(selector), cluster.node_table
-    names = sorted(name for name, row in table.row_of.items() if query.matches(table.objects[row].metadata.labels))
-    if not names:
-        raise UsageError("no nodes have these labels", "`-l` selects nodes; `--pod-selector` selects pods")
-    return names
+    if len(options_used) > 1:
+        raise UsageError(f"{' and '.join(options_used)} were both given", "give one of them")
 
 
 def add_to(application: typer.Typer) -> None:

@@ -7,10 +7,13 @@ from typing import Annotated
 import typer
 
 from schedctl.cli import options, suggestions
-from schedctl.cli.progress import Bar
-from schedctl.session.extenders import NOBODY, Extending, with_extenders
-from schedctl.session.states import LIVE, Where, with_state
-from schedctl.session.what_ifs import NOTHING, WhatIf, with_what_ifs
+from schedctl.cli.extender_options import with_extenders
+from schedctl.cli.notifiers import StandardError
+from schedctl.cli.state_options import with_state
+from schedctl.cli.what_if_options import with_what_ifs
+from schedctl.session.extenders import NO_EXTENDERS, ExtenderOptions
+from schedctl.session.states import LIVE, StateSource
+from schedctl.session.what_ifs import NO_WHAT_IFS, WhatIfs
 
 EXAMPLES = """\b
 Examples:
@@ -73,9 +76,9 @@ def explain(
     verbose: options.Verbose = False,
     debug: options.Debug = False,
     no_progress: options.NoProgress = False,
-    where: Where = LIVE,
-    what_if: WhatIf = NOTHING,
-    extending: Extending = NOBODY,
+    source: StateSource = LIVE,
+    what_ifs: WhatIfs = NO_WHAT_IFS,
+    extenders: ExtenderOptions = NO_EXTENDERS,
 ) -> int:
     """Say why pods run where they do, or why they are pending; not `kubectl explain`, which documents fields.
 
@@ -84,23 +87,19 @@ def explain(
     the best one. Each pod is judged alone, on the cluster as it is. Nothing is changed: the state is read from the live
     cluster, or from the files of -f.
     """
-    from schedctl.cli import faults
     from schedctl.cli.printing import Printer
-    from schedctl.explain import explanations
-    from schedctl.reports.explanations import Verdict
-    from schedctl.reports.metadata import Input, Metadata
-    from schedctl.scheduler import Scheduler
-    from schedctl.scheduler.gaps import missing_kinds
-    from schedctl.session import comparisons, configurations, histories, what_ifs
-    from schedctl.session import subjects as asked
-    from schedctl.session.explain import answers
-    from schedctl.session.schedulers import PluginFaults
+    from schedctl.reports.explanations import ExplainReport, Verdict
+    from schedctl.session import comparisons, configurations
+    from schedctl.session import explain as use_case
+    from schedctl.session import subjects as questions
+    from schedctl.session.sessions import SchedulerOptions, Session
 
     printer = Printer.of(output, color)
+    notifier = StandardError(quiet=quiet, verbose=verbose, bars=not no_progress)
     if not (all_pending or all_namespaces):
-        namespace = where.namespace(namespace)
-    with asked.files_told_from_names(subjects or []):
-        question = asked.question(
+        namespace = source.namespace(namespace)
+    with questions.hint_at_files(subjects or []):
+        question = questions.question(
             subjects or [],
             namespace=namespace,
             all_namespaces=all_namespaces,
@@ -108,54 +107,18 @@ def explain(
             all_pending=all_pending,
         )
     if compare:
-        comparisons.alone(("--matrix", matrix), ("--node", node), ("--history", history))
-    given = comparisons.choose(compare or [], scheduler_config, profile, where, plugin)
-    state = where.load(quiet=quiet, verbose=verbose, progress=not no_progress, kinds=configurations.kinds(given))
-    chosen, *others = comparisons.completed(given, state, extending, quiet=quiet)
-    changed = what_if.apply(state.assembled.cluster, namespace)
-    with asked.files_told_from_names(subjects or []):
-        objects = question.renamed(what_ifs.successors(changed)).objects(state.assembled)
-    if not objects:
-        faults.say(f"no pending pods in {question.scope}" if question.scope.namespace else "no pending pods")
-    metadata = Metadata(
-        configuration=chosen.origin,
-        sampling=sampling,
-        inputs=[Input(source=name, digest=digest, role="State") for name, digest in state.manifests.digests.items()],
-        what_if=[*state.laid_over, *(each.text for each in changed)],
-        missing=missing_kinds(state.assembled.cluster, chosen.registry),
-    )
-    if others:
-        comparison = comparisons.explained(
-            (chosen, *others), objects, state, metadata=metadata, fail=exit_code, progress=not no_progress
-        )
-        printer.write(comparison, limit=limit)
-        return comparison.summary.exit_code
-    scheduler = Scheduler(
-        state.assembled.cluster,
-        chosen.configuration,
-        chosen.registry,
-        PluginFaults(quiet=quiet),
-        extenders=chosen.extenders,
-    )
-    with Bar("explaining", wanted=not no_progress) as bar:
-        results = list(
-            answers(
-                scheduler,
-                objects,
-                profile=chosen.profile,
-                matrix=matrix,
-                node=node,
-                sampling=sampling,
-                advance=bar.advance,
-                unknown=state.assembled.unknown,
-            )
-        )
-    if history:
-        results = histories.with_history(results, objects, state, supposed=bool(changed))
-    report = explanations.report(results, metadata=metadata, fail=exit_code)
+        comparisons.reject_with_compare(("--matrix", matrix), ("--node", node), ("--history", history))
+    scheduler = SchedulerOptions(scheduler_config, profile, compare or (), plugin or (), extenders)
+    session = Session(source, scheduler, notifier, what_ifs)
+    session.load()
+    session.change(namespace)
+    settings = use_case.ExplainOptions(matrix=matrix, node=node, sampling=sampling, history=history, fail=exit_code)
+    with questions.hint_at_files(subjects or []):
+        report = use_case.explain(session, question, settings)
     printer.write(report, limit=limit)
-    if not quiet:
-        configurations.offer(each.pod.scheduler_name for each in results if each.verdict is Verdict.FOREIGN_SCHEDULER)
+    if isinstance(report, ExplainReport) and not quiet:
+        unserved = (each for each in report.results if each.verdict is Verdict.FOREIGN_SCHEDULER)
+        configurations.suggest_profiles((each.pod.scheduler_name for each in unserved), notifier)
     return report.summary.exit_code
 
 

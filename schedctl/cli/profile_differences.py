@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from schedctl.cli import options, suggestions
+from schedctl.cli.notifiers import StandardError
 from schedctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -84,9 +85,9 @@ def _in_effect(name: str, plugins: Found) -> dict[str, Any]:
 
     shipped = configurations.shipped_files()
     if name not in shipped and name != configurations.STDIN and not Path(name).is_file():
-        raise configurations.unknown(name)
-    chosen = configurations.given(str(shipped.get(name, name)), plugins)
-    configurations.warn(chosen)
+        raise configurations.unknown_profile(name)
+    chosen = configurations.load_file(str(shipped.get(name, name)), plugins)
+    configurations.warn_of_conversion(chosen, StandardError())
     document = profiles.spelled_out(chosen.configuration, chosen.registry)
     if name in shipped:
         named = [profile for profile in document["profiles"] if profile["schedulerName"] == name]

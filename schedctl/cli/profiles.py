@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from schedctl.cli import conversions, options, profile_differences, suggestions
+from schedctl.cli.notifiers import StandardError
 from schedctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -90,10 +91,10 @@ def show(
         raise UsageError(f'there is no output "{output}"', "-o takes text, yaml or json")
     shipped = configurations.shipped_files()
     if name not in shipped and not Path(name).is_file():
-        raise configurations.unknown(name)
+        raise configurations.unknown_profile(name)
     path = str(shipped.get(name, name))
-    chosen = configurations.given(path, discovery.find(plugin or ()))
-    configurations.warn(chosen)
+    chosen = configurations.load_file(path, discovery.find(plugin or ()))
+    configurations.warn_of_conversion(chosen, StandardError())
     document = spelled_out(chosen.configuration, chosen.registry)
     if output == "text":
         from schedctl.render import layout, terminals

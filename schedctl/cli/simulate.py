@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from schedctl.cli import options, suggestions
-from schedctl.cli.progress import Bar
-from schedctl.session.extenders import NOBODY, Extending, with_extenders
-from schedctl.session.states import LIVE, Where, with_state
-from schedctl.session.what_ifs import NOTHING, WhatIf, with_what_ifs
-
-if TYPE_CHECKING:
-    from schedctl.scheduler import Scheduler
-    from schedctl.session.configurations import Chosen
-    from schedctl.simulation.simulations import Simulation
+from schedctl.cli.extender_options import with_extenders
+from schedctl.cli.notifiers import StandardError
+from schedctl.cli.state_options import with_state
+from schedctl.cli.what_if_options import with_what_ifs
+from schedctl.session.extenders import NO_EXTENDERS, ExtenderOptions
+from schedctl.session.states import LIVE, StateSource
+from schedctl.session.what_ifs import NO_WHAT_IFS, WhatIfs
 
 EXAMPLES = """\b
 Examples:
@@ -87,9 +85,9 @@ def simulate(
     verbose: options.Verbose = False,
     debug: options.Debug = False,
     no_progress: options.NoProgress = False,
-    where: Where = LIVE,
-    what_if: WhatIf = NOTHING,
-    extending: Extending = NOBODY,
+    source: StateSource = LIVE,
+    what_ifs: WhatIfs = NO_WHAT_IFS,
+    extenders: ExtenderOptions = NO_EXTENDERS,
 ) -> int:
     """Place the pods of whole manifests on a cluster, as its controllers, API server and scheduler would.
 
@@ -99,114 +97,48 @@ def simulate(
     or from the files of -f, and the manifests are what is to be created in it.
     """
     from schedctl.api.defaults import DEFAULT_NAMESPACE
-    from schedctl.cli import faults
     from schedctl.cli.printing import Printer
-    from schedctl.reports import counts
-    from schedctl.reports.metadata import Metadata
-    from schedctl.reports.simulations import EndReason
-    from schedctl.scheduler import Scheduler
-    from schedctl.scheduler.gaps import gathering, missing_kinds
-    from schedctl.session import comparisons, configurations, pending_reasons, runs, settings
-    from schedctl.session import manifests as given
-    from schedctl.session.schedulers import PluginFaults
-    from schedctl.simulation import report_builder, utilisation
-    from schedctl.simulation.runs import Options
-    from schedctl.simulation.simulations import simulate as simulated
+    from schedctl.session import comparisons, runs, settings
+    from schedctl.session import manifests as inputs
+    from schedctl.session import simulate as use_case
+    from schedctl.session.sessions import SchedulerOptions, Session
 
     printer = Printer.of(output, color)
-    strategy, skipped = runs.rollout_strategy(rollout), runs.skipped(skip_admission)
+    notifier = StandardError(quiet=quiet, verbose=verbose, bars=not no_progress)
+    simulate_options = use_case.SimulateOptions(
+        rollout=runs.rollout_strategy(rollout),
+        skip_admission=runs.admission_plugins(skip_admission),
+        sampling=sampling,
+        seed=seed,
+        strict=strict,
+        trace=trace,
+        fail=exit_code,
+    )
     paths, folders = manifests or [], kustomize or []
-    given.check(paths, folders, where.paths)
-    namespace = where.namespace(namespace) or DEFAULT_NAMESPACE
+    inputs.check_sources(paths, folders, source.paths)
+    namespace = source.namespace(namespace) or DEFAULT_NAMESPACE
     if compare:
-        comparisons.alone(("--trace", trace))
-    said = comparisons.choose(compare or [], scheduler_config, profile, where, plugin)
-    own, kinds = settings.load(config, ignored=no_config), configurations.kinds(said)
-    wanted = given.load(
+        comparisons.reject_with_compare(("--trace", trace))
+    scheduler = SchedulerOptions(scheduler_config, profile, compare or (), plugin or (), extenders)
+    session = Session(source, scheduler, notifier, what_ifs)
+    user_settings = settings.load(config, ignored=no_config)
+    read = inputs.load(
         paths,
         folders,
-        recursive=where.recursive,
-        stdin_filename=where.stdin_filename,
+        recursive=source.recursive,
+        stdin_filename=source.stdin_filename,
         namespace=namespace,
         allow_empty=allow_empty,
         strict=strict,
-        custom_kinds=own.custom_kinds,
-        kinds=kinds,
-        progress=not no_progress,
+        custom_kinds=user_settings.custom_kinds,
+        kinds=session.kinds,
+        notifier=notifier,
     )
-    state = where.load(quiet=quiet, verbose=verbose, progress=not no_progress, kinds=kinds)
-    chosen, *others = comparisons.completed(said, state, extending, quiet=quiet)
+    session.load()
     if not quiet:
-        faults.report(wanted.warnings, "warning")
-    faults.report(wanted.problems, "error")
-    cluster = state.assembled.cluster
-    with gathering(cluster) as gathered:
-        before = utilisation.measure(cluster)
-        changed = what_if.apply(cluster, namespace)
-        if verbose:
-            faults.say(f"manifests: {counts.of(len(wanted.objects), 'object')} that scheduling reads")
-        metadata = Metadata(
-            configuration=chosen.origin,
-            sampling=sampling,
-            rollout=strategy,
-            seed=seed,
-            skipped_admission=list(skipped),
-            what_if=[*state.laid_over, *(each.text for each in changed)],
-            inputs=runs.inputs(wanted.digests, state.manifests.digests, own.digests),
-            missing=missing_kinds(cluster, chosen.registry),
-        )
-
-        def run(under: Chosen) -> tuple[Scheduler, Simulation]:
-            scheduler = Scheduler(
-                cluster,
-                under.configuration,
-                under.registry,
-                PluginFaults(quiet=quiet),
-                extenders=under.extenders,
-            )
-            with Bar("scheduling", wanted=not no_progress) as bar:
-                return scheduler, simulated(
-                    scheduler,
-                    wanted.objects,
-                    passed=wanted.ignored,
-                    strategy=strategy,
-                    disabled=skipped,
-                    strict=strict,
-                    name=under.profile,
-                    before=before,
-                    options=Options(choose=runs.chooser(seed), sampling=sampling, trace=bool(trace)),
-                    progress=runs.Shown(bar),
-                )
-
-        if others:
-            comparison = comparisons.simulated(
-                (chosen, *others),
-                run,
-                cluster,
-                metadata=metadata,
-                problems=wanted.problems,
-                unknown=state.assembled.unknown,
-                gathered=gathered,
-                fail=exit_code,
-            )
-            printer.write(comparison, limit=limit)
-            return comparison.summary.exit_code
-        scheduler, facts = run(chosen)
-    gathered.admission(state.assembled.unknown)
-    faults.report(facts.expansion.refused, "error")
-    report = report_builder.report(
-        facts, cluster, metadata=metadata, problems=wanted.problems, fail=exit_code, guesses=gathered.told()
-    )
-    if report.ending.reason is not EndReason.INTERRUPTED:
-        try:
-            with Bar("explaining", wanted=not no_progress) as bar:
-                report = pending_reasons.of_simulation(report, facts, scheduler, bar.advance)
-        except KeyboardInterrupt:
-            report = report_builder.interrupted(report)
-    if report.summary.exit_code == faults.INTERRUPTED:
-        faults.say("interrupted: this is what is known so far")
-    if trace:
-        runs.write_trace(facts.run, trace)
+        notifier.report(read.warnings, "warning")
+    notifier.report(read.problems, "error")
+    report = use_case.simulate(session, read, simulate_options, namespace=namespace, settings=user_settings.digests)
     printer.write(report, limit=limit)
     return report.summary.exit_code
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from schedctl.cli import faults, options
-from schedctl.cli.progress import Bar
+from schedctl.cli.notifiers import StandardError
+from schedctl.cli.state_options import with_state
 from schedctl.errors import UsageError
-from schedctl.session.states import LIVE, Where, with_state
+from schedctl.session.states import LIVE, StateSource
 
 if TYPE_CHECKING:
     from schedctl.reports.snapshots import Redaction
@@ -82,7 +83,7 @@ def create(
     verbose: options.Verbose = False,
     debug: options.Debug = False,
     no_progress: options.NoProgress = False,
-    where: Where = LIVE,
+    source: StateSource = LIVE,
 ) -> None:
     """Write what scheduling reads of a cluster to a file, of mode 0600, which -f reads like any other.
 
@@ -94,14 +95,15 @@ def create(
     from schedctl.snapshots import documents, levels
     from schedctl.versions import __version__
 
+    notifier = StandardError(quiet=quiet, verbose=verbose, bars=not no_progress)
     level = _level(redact, key_file)
-    where = _with_files(where, tuple(origin or ()))
+    source = _with_files(source, tuple(origin or ()))
     _check_target(file, force=force)
     if level == "none":
-        _agree_to_everything(where, yes=yes)
-    text = configurations.text(scheduler_config, where)
+        _agree_to_everything(source, yes=yes)
+    text = configurations.text(scheduler_config, source, notifier)
     key = _key(level, key_file)
-    state = where.load(quiet=quiet, verbose=verbose, progress=not no_progress)
+    state = source.load(notifier)
     _refuse_hashed(state)
     listing, connection = state.listing, state.connection
     header = Header(
@@ -113,8 +115,8 @@ def create(
         scheduler_configuration=text or _configuration_of(state),
         configuration_left_out=any(one.configuration_left_out for one in state.manifests.snapshots),
     )
-    with Bar("writing", wanted=not no_progress) as bar:
-        bar.advance(0, 1)
+    with notifier.progress("writing") as progress:
+        progress.advance(0, 1)
         if level == "none":
             objects = _as_sent(state)
         else:
@@ -247,7 +249,7 @@ def _level(text: str, key_file: str) -> Redaction:
     raise UsageError(f'there is no redaction "{text}"', f"--redact takes {', '.join(LEVELS)}")
 
 
-def _with_files(where: Where, paths: tuple[str, ...]) -> Where:
+def _with_files(source: StateSource, paths: tuple[str, ...]) -> StateSource:
     """Return where the state is with the files of ``--from``.
 
     Raises:
@@ -256,13 +258,13 @@ def _with_files(where: Where, paths: tuple[str, ...]) -> Where:
     from schedctl.live.kubeconfigs import Access
 
     if not paths:
-        return where
-    if not (where.live or where.paths) and (where.configured or where.access != Access()):
+        return source
+    if not (source.live or source.paths) and (source.configured or source.access != Access()):
         raise UsageError("--from is about files, and the other options about a live cluster", "`--live` takes both")
-    return replace(where, paths=(*where.paths, *paths))
+    return replace(source, paths=(*source.paths, *paths))
 
 
-def _agree_to_everything(where: Where, *, yes: bool) -> None:
+def _agree_to_everything(source: StateSource, *, yes: bool) -> None:
     """See to it that nobody writes everything there is to a file without knowing.
 
     Raises:
@@ -272,7 +274,7 @@ def _agree_to_everything(where: Where, *, yes: bool) -> None:
     """
     from schedctl.cli import questions
 
-    if where.paths:
+    if source.paths:
         raise UsageError("--redact none is of a live cluster; files are as they are already", "keep the files")
     if yes:
         return

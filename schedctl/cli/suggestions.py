@@ -15,12 +15,12 @@ MOST_BYTES = 4 << 20
 
 def subjects(context: typer.Context, incomplete: str) -> list[str]:
     """Return the kinds, or the names of the kind that stands in front."""
-    from schedctl.session.subjects import KINDS, named
+    from schedctl.session.subjects import KINDS, parse_names
 
     words = [word for word in context.params.get("subjects") or () if word != incomplete]
     if not words:
         return _beginning(incomplete, (kind.names[0] for kind in KINDS))
-    kind, _ = named(words[:1])
+    kind, _ = parse_names(words[:1])
     if kind is None:
         return []
     namespace = context.params.get("namespace") or ("" if context.params.get("all_namespaces") else "default")

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from schedctl.cli import options
+from schedctl.cli.notifiers import StandardError
 
 EXAMPLES = """\b
 Examples:
@@ -42,16 +43,15 @@ def run(
     import sys
 
     from schedctl.cli.printing import Printer, as_utf8
-    from schedctl.cli.progress import Bar
     from schedctl.render import policy_tests as outputs
     from schedctl.session import policy_tests, settings
 
     form = outputs.parse(output)
     terminal = Printer.of("text", color).terminal
-    own = settings.load(config, ignored=no_config)
-    tests = policy_tests.find(folders or ["."], allow_empty=allow_empty)
-    with Bar("testing", wanted=not no_progress) as bar:
-        report = policy_tests.run(tests, update=update, custom_kinds=own.custom_kinds, advance=bar.advance)
+    notifier = StandardError(bars=not no_progress)
+    user_settings = settings.load(config, ignored=no_config)
+    tests = policy_tests.find(folders or ["."], allow_empty=allow_empty, notifier=notifier)
+    report = policy_tests.run(tests, update=update, custom_kinds=user_settings.custom_kinds, notifier=notifier)
     if form != "text":
         as_utf8()
     outputs.write(report, form, sys.stdout, terminal)

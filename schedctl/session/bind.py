@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -20,24 +19,24 @@ from schedctl.live.prebinds import steps
 from schedctl.reports.bindings import BindOutcome, BindReport, BindSummary, PlannedWrite, outcome_of
 from schedctl.reports.explanations import Explanation, NodeVerdict, Verdict
 from schedctl.reports.metadata import Input, Metadata
-from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import missing_kinds
-from schedctl.session.configurations import Chosen
+from schedctl.session.configurations import ConfigurationChoice
+from schedctl.session.sessions import Session
 from schedctl.session.states import State
 
+_MOVED = 4
 _CODES = {BindOutcome.REFUSED: 4, BindOutcome.INCONCLUSIVE: 5}
 _replace = msgspec.structs.replace
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What is asked for.
+class BindRequest:
+    """Which pod is to be bound, and how.
 
     Attributes:
         pod: the pod.
         node: the node it is to go to, "" for the best.
         sends: whether the Binding is to be sent.
-        profiles: the scheduler names that schedctl stands in for.
         force_scheduler: whether the pod is bound although it is another scheduler's.
         fail: whether a pod that is not scheduled makes the exit code 1.
     """
@@ -45,13 +44,12 @@ class Wish:
     pod: Pod
     node: str
     sends: bool
-    profiles: Sequence[str]
     force_scheduler: bool
     fail: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class BindDecision:
     """What can be done.
 
     Attributes:
@@ -64,101 +62,139 @@ class Planned:
 
 
 @dataclass(frozen=True, slots=True)
-class _No:
+class _Refused:
     """Why the pod is not bound."""
 
     outcome: BindOutcome
     text: str = ""
 
 
-def plan(wish: Wish, state: State, chosen: Chosen) -> Planned:
+def plan(request: BindRequest, session: Session) -> BindDecision:
     """Return what binding a pod comes to.
 
     Raises:
         UsageError: there is no node of the name asked for.
     """
-    scheduler = Scheduler(state.assembled.cluster, chosen.configuration, chosen.registry, extenders=chosen.extenders)
-    pod = wish.pod
-    if chosen.profile:
-        pod = _replace(pod, spec=_replace(pod.spec, scheduler_name=chosen.profile))
-    explanation = explanations.explain(scheduler, pod, node=wish.node)
-    foreign = "" if wish.force_scheduler else ownership_problem(wish.pod.spec.scheduler_name, wish.profiles)
-    node = wish.node or explanation.chosen
-    no = _before(wish, chosen, explanation, foreign)
-    decision = decide(scheduler, PodInfo(pod), node) if no is None else None
+    with session.notifier.progress("deciding"):
+        return _plan(request, session)
+
+
+def send(session: Session, decision: BindDecision, *, dry_run: bool) -> BindReport:
+    """Send a Binding to the live cluster and return the report of what came of it.
+
+    Args:
+        session: the session that decided.
+        decision: with a plan.
+        dry_run: whether the API server is asked to change nothing.
+
+    Raises:
+        ClusterError: it was refused, or not sent because something has moved.
+    """
+    from schedctl.live import binding
+
+    state, report = session.state, decision.report
+    assert decision.plan is not None
+    assert state.connection is not None
+    assert state.listing is not None
+    bound = binding.bind(state.connection, decision.plan, ObservedState(state.listing), dry_run=dry_run)
+    outcome = BindOutcome.ACCEPTED if dry_run else BindOutcome.BOUND
+    summary = _replace(report.summary, outcome=outcome, exit_code=_MOVED if bound.moved else 0)
+    return _replace(report, summary=summary, moved=list(bound.moved), warnings=list(bound.warnings))
+
+
+def _plan(request: BindRequest, session: Session) -> BindDecision:
+    state, choice, scheduler = session.state, session.choice, session.scheduler()
+    pod = request.pod
+    if choice.profile:
+        pod = _replace(pod, spec=_replace(pod.spec, scheduler_name=choice.profile))
+    explanation = explanations.explain(scheduler, pod, node=request.node)
+    foreign = "" if request.force_scheduler else _foreign(request.pod, session)
+    node = request.node or explanation.chosen
+    refused = _refusal(request, choice, explanation, foreign)
+    decision = decide(scheduler, PodInfo(pod), node) if refused is None else None
     found: BindPlan | None = None
     written: list[Step] = []
     if decision is not None and decision.refusal:
-        no = _No(BindOutcome.REFUSED, decision.refusal)
+        refused = _Refused(BindOutcome.REFUSED, decision.refusal)
     elif decision is not None:
-        found = _plan(wish.pod, decision)
+        found = _bind_plan(request.pod, decision)
         try:
             written = steps(found)
         except Refusal as refusal:
-            found, no = None, _No(BindOutcome.REFUSED, str(refusal))
+            found, refused = None, _Refused(BindOutcome.REFUSED, str(refusal))
     warned = bool(foreign) and found is not None and state.connection is not None
-    outcome = no.outcome if no is not None else BindOutcome.PLANNED
+    outcome = refused.outcome if refused is not None else BindOutcome.PLANNED
     report = BindReport(
         metadata=Metadata(
-            configuration=chosen.origin,
+            configuration=choice.origin,
             inputs=[Input(source=name, digest=each, role="State") for name, each in state.manifests.digests.items()],
-            what_if=list(state.laid_over),
-            missing=missing_kinds(state.assembled.cluster),
+            what_if=session.change_texts,
+            missing=missing_kinds(session.cluster, choice.registry),
         ),
         summary=BindSummary(
-            exit_code=int(wish.fail) if outcome is BindOutcome.NOT_SCHEDULED else _CODES.get(outcome, 0),
+            exit_code=int(request.fail) if outcome is BindOutcome.NOT_SCHEDULED else _CODES.get(outcome, 0),
             outcome=outcome,
-            pod=wish.pod.key,
+            pod=request.pod.key,
             node=node if found is not None else "",
-            text=no.text if no is not None else "",
+            text=refused.text if refused is not None else "",
         ),
         cluster=state.connection.name if state.connection is not None else "",
-        binding=binding_of(wish.pod, node, _version(state, wish.pod)) if found is not None else None,
+        binding=binding_of(request.pod, node, _version(state, request.pod)) if found is not None else None,
         writes=[PlannedWrite(kind=step.kind.name, name=step.key, text=step.text) for step in written],
         warnings=[f"{foreign}; `--execute` needs `--force-scheduler`"] if warned else [],
         decision=explanation,
     )
-    return Planned(report, found)
+    return BindDecision(report, found)
 
 
-def _before(wish: Wish, chosen: Chosen, explanation: Explanation, foreign: str) -> _No | None:
+def _foreign(pod: Pod, session: Session) -> str:
+    """Return why the pod is not ours to bind, "" if it is."""
+    # By the cluster's own configuration its own scheduler runs, and schedctl stands in for nobody.
+    profiles = session.choice.configuration.profiles
+    ours = [] if session.source.configured else [profile.scheduler_name for profile in profiles]
+    return ownership_problem(pod.spec.scheduler_name, ours)
+
+
+def _refusal(
+    request: BindRequest, choice: ConfigurationChoice, explanation: Explanation, foreign: str
+) -> _Refused | None:
     """Return why a pod is not bound, by what is known before the cycle is carried on; None where it may be."""
-    pod = wish.pod
+    pod = request.pod
     if pod.spec.node_name:
-        return _No(BindOutcome.REFUSED, f"it is bound to {pod.spec.node_name} already")
+        return _Refused(BindOutcome.REFUSED, f"it is bound to {pod.spec.node_name} already")
     if pod.status.phase in FINISHED:
-        return _No(BindOutcome.REFUSED, f"it has ended ({pod.status.phase})")
+        return _Refused(BindOutcome.REFUSED, f"it has ended ({pod.status.phase})")
     if explanation.verdict is Verdict.FOREIGN_SCHEDULER:
-        return _No(BindOutcome.REFUSED, f"no profile serves schedulerName {pod.spec.scheduler_name}")
-    if wish.sends and foreign:
-        return _No(BindOutcome.REFUSED, f"{foreign}; `--force-scheduler` binds it all the same")
+        return _Refused(BindOutcome.REFUSED, f"no profile serves schedulerName {pod.spec.scheduler_name}")
+    if request.sends and foreign:
+        return _Refused(BindOutcome.REFUSED, f"{foreign}; `--force-scheduler` binds it all the same")
     outcome = outcome_of(explanation)
-    refusals = _refusals(wish.node, explanation)
+    refusals = _node_refusals(request.node, explanation)
     if refusals and outcome in (BindOutcome.PLANNED, BindOutcome.NOT_SCHEDULED):
-        return _No(BindOutcome.REFUSED, refusals)
+        return _Refused(BindOutcome.REFUSED, refusals)
     if outcome is not BindOutcome.PLANNED:
-        return _No(outcome)
-    configured = (Extender(each) for each in chosen.configuration.extenders)
+        return _Refused(outcome)
+    configured = (Extender(each) for each in choice.configuration.extenders)
     binder = next((each.name for each in configured if each.binds and each.interested(PodInfo(pod))), "")
-    if wish.sends and binder:
-        return _No(BindOutcome.INCONCLUSIVE, f"kube-scheduler would have {binder} bind it")
+    if request.sends and binder:
+        return _Refused(BindOutcome.INCONCLUSIVE, f"kube-scheduler would have {binder} bind it")
     return None
 
 
-def _refusals(node: str, explanation: Explanation) -> str:
+def _node_refusals(node: str, explanation: Explanation) -> str:
     """Return who refuses the node asked for, and why; "" where nobody does."""
     detail = explanation.node
     if not node or detail is None or detail.verdict is NodeVerdict.FEASIBLE:
         return ""
-    told = [f"{each.plugin}: {reason.text}" for each in detail.filters for reason in each.reasons]
-    if told:
-        return f"{node} is refused by {'; '.join(told)}"
+    reasons = [f"{each.plugin}: {reason.text}" for each in detail.filters for reason in each.reasons]
+    if reasons:
+        return f"{node} is refused by {'; '.join(reasons)}"
     if detail.verdict is NodeVerdict.UNSEEN and explanation.verdict is Verdict.SCHEDULED:
         return f"{node} was not looked at: the pod was promised {explanation.chosen}, which will do"
     return f"{node} will not do"
 
 
-def _plan(pod: Pod, decision: Decision) -> BindPlan:
+def _bind_plan(pod: Pod, decision: Decision) -> BindPlan:
     changed = tuple(ChangedObject(before, after) for before, after in decision.changed)
     return BindPlan(pod, decision.node, changed, decision.mappings, decision.patience)
 

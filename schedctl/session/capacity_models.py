@@ -46,7 +46,7 @@ class Model:
     notes: Sequence[str] = ()
 
 
-def named(text: str, state: AssembledCluster, namespace: str) -> list[Model]:
+def find(text: str, state: AssembledCluster, namespace: str) -> list[Model]:
     """Return what a text names: a file, or an object of the cluster.
 
     Raises:
@@ -56,7 +56,7 @@ def named(text: str, state: AssembledCluster, namespace: str) -> list[Model]:
     if text == "-" or text.endswith(_FILES) or Path(text).exists():
         found = _in_file(text, namespace)
     else:
-        _, names = subjects.named([text])
+        _, names = subjects.parse_names([text])
         scope = subjects.scope(namespace, everywhere=False)
         found = [_model(obj) for name in names for obj in subjects.find(name, state, scope)]
     for model in found:

@@ -1,4 +1,4 @@
-"""What ``schedctl check`` and ``schedctl test`` have in common: manifests, a state and policies to a report."""
+"""Whether placement policies hold for manifests on a state."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from schedctl.api.short_names import NAMES
 from schedctl.api.times import unix_nanoseconds
 from schedctl.documents.spelling import nearest
 from schedctl.errors import InputError, Problem, UsageError
+from schedctl.policy import reading
 from schedctl.policy.baselines import Baseline
 from schedctl.policy.builtins.snapshot_fresh import is_to_come
-from schedctl.policy.documents import CheckPolicy
-from schedctl.policy.evaluations import Advance, Conditions, evaluate
+from schedctl.policy.documents import BUILT_IN_POLICY, CheckPolicy
+from schedctl.policy.evaluations import Conditions, evaluate
 from schedctl.policy.exemptions import Acceptances, misnamed
 from schedctl.policy.fingerprints import fingerprint
 from schedctl.policy.summaries import FailOn, OnInconclusive, summarised
 from schedctl.reports.checks import CheckReport, CheckResult, CheckRule, Outcome, PolicyRules, Severity
 from schedctl.reports.metadata import Input, Metadata, ReportedAssumption
-from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import gathering
-from schedctl.session.configurations import Chosen
-from schedctl.session.states import State
+from schedctl.session.sessions import Session
 from schedctl.sources import Manifests
+from schedctl.sources.files import STDIN
 from schedctl.workloads.rollouts import RolloutStrategy
 
 FAIL_ON: tuple[FailOn, ...] = ("error", "warning", "info", "never")
@@ -42,11 +42,10 @@ _Choice = TypeVar("_Choice", bound=str)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
-    """On what terms manifests are checked.
+class CheckOptions:
+    """How manifests are checked.
 
     Attributes:
-        chosen: the scheduler configuration.
         fail_on: from which severity on violations fail.
         on_inconclusive: what inconclusive results do.
         max_age: how old the state may be, None for any age.
@@ -58,7 +57,6 @@ class Terms:
         now: Unix seconds.
     """
 
-    chosen: Chosen
     fail_on: FailOn = "error"
     on_inconclusive: OnInconclusive = "fail"
     max_age: Duration | None = None
@@ -70,66 +68,87 @@ class Terms:
     now: float = 0.0
 
 
-def checked(
+def check(
+    session: Session,
     policies: Sequence[CheckPolicy],
-    wanted: Manifests,
-    state: State,
-    terms: Terms,
+    manifests: Manifests,
+    options: CheckOptions,
     *,
     inputs: Sequence[Input] = (),
-    advance: Advance | None = None,
 ) -> CheckReport:
     """Return the report about manifests on a state; the state is as before.
 
     Args:
+        session: with the state loaded.
         policies: what must hold.
-        wanted: what is judged.
-        state: what it is judged on.
-        terms: how.
+        manifests: what is judged.
+        options: how.
         inputs: everything that was read, for the report.
-        advance: told how far the work is.
 
     Raises:
         ConfigError: a policy that demands it matches nothing.
         InputError: there is no pod or workload in the manifests, or no check is about any of them.
     """
-    if not (terms.allow_empty or wanted.problems or any(_makes_pods(one.object) for one in wanted.objects)):
+    if not (options.allow_empty or manifests.problems or any(_makes_pods(one.object) for one in manifests.objects)):
         message = "there is nothing to check: no pod and no workload in the manifests"
         raise InputError([Problem(message, hint=_ALLOW_EMPTY)])
-    today = datetime.fromtimestamp(terms.now, UTC).date()
+    today = datetime.fromtimestamp(options.now, UTC).date()
     conditions = Conditions(
-        metadata=Metadata(configuration=terms.chosen.origin, state_taken=state.taken, inputs=list(inputs)),
-        fail_on=terms.fail_on,
-        on_inconclusive=terms.on_inconclusive,
-        strategy=terms.strategy,
-        disabled=terms.disabled,
-        profile=terms.chosen.profile,
-        now=lambda: terms.now,
+        metadata=Metadata(configuration=session.choice.origin, state_taken=session.state.taken, inputs=list(inputs)),
+        fail_on=options.fail_on,
+        on_inconclusive=options.on_inconclusive,
+        strategy=options.strategy,
+        disabled=options.disabled,
+        profile=session.choice.profile,
+        now=lambda: options.now,
     )
-    chosen = terms.chosen
-    scheduler = Scheduler(state.assembled.cluster, chosen.configuration, chosen.registry, extenders=chosen.extenders)
-    with gathering(scheduler.cluster) as gathered:
+    scheduler = session.scheduler()
+    with session.notifier.progress("checking") as progress, gathering(scheduler.cluster) as gathered:
         report = evaluate(
             policies,
             scheduler,
-            wanted,
+            manifests,
             conditions=conditions,
-            accepting=Acceptances(today, policies, inline=terms.inline, baseline=terms.baseline),
-            advance=advance,
+            accepting=Acceptances(today, policies, inline=options.inline, baseline=options.baseline),
+            advance=progress.advance,
         )
-    if not (report.results or terms.allow_empty):
+    if not (report.results or options.allow_empty):
         names = ", ".join(policy.name for policy in policies)
         message = f"nothing was checked: no check of {names} is about anything in the manifests"
         raise InputError([Problem(message, hint=f"`match` and `matchConditions` say what is checked; {_ALLOW_EMPTY}")])
-    if terms.inline:
-        ignores = misnamed(policies, (one.object for one in wanted.objects))
+    if options.inline:
+        ignores = misnamed(policies, (one.object for one in manifests.objects))
         report = msgspec.structs.replace(report, notes=[*report.notes, *ignores])
-    gathered.admission(state.assembled.unknown)
-    report = _guessed(report, gathered.told(), terms)
-    return report if terms.max_age is None else _aged(report, terms, terms.max_age)
+    gathered.admission(session.state.assembled.unknown)
+    report = _with_assumptions(report, gathered.told(), options)
+    return report if options.max_age is None else _with_age(report, options, options.max_age)
 
 
-def accepted(report: CheckReport, note: str) -> CheckReport:
+def load_policies(paths: Sequence[str], other_inputs: Sequence[str]) -> reading.Read:
+    """Return the policies in files; without any, the one that demands that every pod finds a node.
+
+    Args:
+        paths: the files.
+        other_inputs: what is read besides, of which standard input can be only one.
+
+    Raises:
+        ConfigError: a policy cannot be understood.
+        UsageError: standard input is to be read twice.
+    """
+    if STDIN in paths and STDIN in other_inputs:
+        raise UsageError("policies and what they are about cannot both come from standard input", "write one to a file")
+    return reading.load(paths) if paths else reading.Read([BUILT_IN_POLICY])
+
+
+def policy_inputs(rules: reading.Read, baseline: Baseline | None) -> list[Input]:
+    """Return the digests of the policies and the baseline."""
+    inputs = [Input(source=name, digest=digest, role="Policy") for name, digest in rules.digests.items()]
+    if baseline is not None:
+        inputs.append(Input(source=baseline.source, digest=baseline.digest, role="Baseline"))
+    return inputs
+
+
+def accept(report: CheckReport, note: str) -> CheckReport:
     """Return a report that ends well, since a baseline was made of what it found, and says so.
 
     Objects that took no part are in no baseline, and fail the run still.
@@ -139,28 +158,28 @@ def accepted(report: CheckReport, note: str) -> CheckReport:
     return msgspec.structs.replace(report, summary=summary, notes=[*report.notes, note])
 
 
-def refused(report: CheckReport, note: str) -> CheckReport:
+def refuse(report: CheckReport, note: str) -> CheckReport:
     """Return a report that ends as inconclusive whatever is said of that, since no baseline was made, and says why."""
     summary = msgspec.structs.replace(report.summary, exit_code=_INCONCLUSIVE)
     return msgspec.structs.replace(report, summary=summary, notes=[*report.notes, note])
 
 
-def chosen_word(flag: str, given: str, words: Sequence[_Choice]) -> _Choice:
+def parse_word(flag: str, text: str, words: Sequence[_Choice]) -> _Choice:
     """Return the one of a few words that an option was given.
 
     Raises:
         UsageError: it is none of them.
     """
     for word in words:
-        if word == given:
+        if word == text:
             return word
-    close = nearest(given, words)
+    close = nearest(text, words)
     raise UsageError(
-        f'{flag} cannot be "{given}"', f"did you mean {close}?" if close else f"it takes {', '.join(words)}"
+        f'{flag} cannot be "{text}"', f"did you mean {close}?" if close else f"it takes {', '.join(words)}"
     )
 
 
-def max_age(text: str) -> Duration | None:
+def parse_max_age(text: str) -> Duration | None:
     """Return what ``--max-age`` stands for, None for "".
 
     Raises:
@@ -175,7 +194,7 @@ def max_age(text: str) -> Duration | None:
     return age
 
 
-def _guessed(report: CheckReport, guesses: Sequence[ReportedAssumption], terms: Terms) -> CheckReport:
+def _with_assumptions(report: CheckReport, guesses: Sequence[ReportedAssumption], options: CheckOptions) -> CheckReport:
     """Return a report without verdicts where the run rests on what is not known: one guess may decide them all.
 
     Each result that loses its verdict says why; where none does, a note says it.
@@ -193,17 +212,17 @@ def _guessed(report: CheckReport, guesses: Sequence[ReportedAssumption], terms: 
         report,
         results=results,
         notes=report.notes if results != report.results else [*report.notes, *texts],
-        summary=summarised(results, terms.fail_on, terms.on_inconclusive),
+        summary=summarised(results, options.fail_on, options.on_inconclusive),
     )
 
 
-def _aged(report: CheckReport, terms: Terms, most: Duration) -> CheckReport:
+def _with_age(report: CheckReport, options: CheckOptions, most: Duration) -> CheckReport:
     """Return a report with what the age of the state says about it: a stale one proves nothing."""
     taken = report.metadata.state_taken
     outcome, message = Outcome.PASSED, f"the state is no older than {most}"
     if not taken:
         outcome, message = Outcome.INCONCLUSIVE, "nobody says how old the state is"
-    elif is_to_come((age := int(terms.now * _SECOND) - unix_nanoseconds(taken)) / _SECOND):
+    elif is_to_come((age := int(options.now * _SECOND) - unix_nanoseconds(taken)) / _SECOND):
         outcome, message = Outcome.INCONCLUSIVE, f"the state is of a time to come (taken {taken}); compare the clocks"
     elif age > most:
         shown = Duration(age - age % _SECOND)
@@ -227,7 +246,7 @@ def _aged(report: CheckReport, terms: Terms, most: Duration) -> CheckReport:
         report,
         results=results,
         policies=[*report.policies, PolicyRules(name=_COMMAND_LINE, checks=[rule])],
-        summary=summarised(results, terms.fail_on, terms.on_inconclusive),
+        summary=summarised(results, options.fail_on, options.on_inconclusive),
     )
 
 

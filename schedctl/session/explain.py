@@ -1,8 +1,12 @@
-"""From an object to its explanation: a pod as it is, a workload by the pod it would make next."""
+"""Where pods would go, why there, and why nowhere else; under several configurations, how their answers differ.
+
+A pod is explained as it is, a workload by the pod that it would make next.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -10,63 +14,161 @@ import msgspec
 from schedctl.api.pods import FINISHED, Pod
 from schedctl.api.workloads import DaemonSet
 from schedctl.cache.cluster import Cluster
-from schedctl.cli import faults
 from schedctl.explain import explanations
 from schedctl.framework.pod_edits import as_pending
-from schedctl.reports.explanations import Explanation
+from schedctl.reports.explanations import ExplainReport, Explanation
+from schedctl.reports.metadata import Input, Metadata
+from schedctl.reports.pod_comparisons import ExplainComparison
 from schedctl.scheduler import Scheduler
-from schedctl.scheduler.gaps import gathering
+from schedctl.scheduler.gaps import gathering, missing_kinds
+from schedctl.scheduler.sides import sides
+from schedctl.session import histories, what_ifs
+from schedctl.session.notifiers import SILENT, Notifier
+from schedctl.session.sessions import Session
+from schedctl.session.subjects import Question
 from schedctl.workloads import admission, daemon_sets, pod_templates
 from schedctl.workloads.daemon_sets import Complete
 
 _replace = msgspec.structs.replace
 
 
-def answers(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainOptions:
+    """How pods are explained.
+
+    Attributes:
+        matrix: whether every filter is asked about every node.
+        node: the node to go into in depth, "" for none.
+        sampling: whether only as many nodes are looked at as kube-scheduler would look at.
+        history: whether what schedulers have said of the pods is put next to the answer.
+        fail: whether a pod that is unschedulable, or that another configuration breaks, makes the exit code 1.
+    """
+
+    matrix: bool = False
+    node: str = ""
+    sampling: bool = False
+    history: bool = False
+    fail: bool = False
+
+
+def explain(session: Session, question: Question, options: ExplainOptions) -> ExplainReport | ExplainComparison:
+    """Return the explanations of what a question names; a session that compares returns how they differ.
+
+    Args:
+        session: with its state loaded and its what-ifs made.
+        question: which objects.
+        options: how.
+
+    Raises:
+        UsageError: an object or a node is not there.
+    """
+    state, notifier = session.state, session.notifier
+    objects = question.with_successors(what_ifs.successors(session.changes)).objects(state.assembled)
+    if not objects:
+        scope = f" in {question.scope}" if question.scope.namespace else ""
+        notifier.say(f"no pending pods{scope}")
+    metadata = Metadata(
+        configuration=session.choice.origin,
+        sampling=options.sampling,
+        inputs=[Input(source=name, digest=digest, role="State") for name, digest in state.manifests.digests.items()],
+        what_if=session.change_texts,
+        missing=missing_kinds(session.cluster, session.choice.registry),
+    )
+    if len(session.choices) > 1:
+        return _compare(session, objects, metadata, options)
+    with notifier.progress("explaining") as progress:
+        results = list(
+            explain_objects(
+                session.scheduler(),
+                objects,
+                profile=session.choice.profile,
+                options=options,
+                advance=progress.advance,
+                unknown=state.assembled.unknown,
+                notifier=notifier,
+            )
+        )
+    if options.history:
+        results = histories.with_history(results, objects, state, hypothetical=bool(session.changes))
+    return explanations.report(results, metadata=metadata, fail=options.fail)
+
+
+def _compare(
+    session: Session, objects: Sequence[Any], metadata: Metadata, options: ExplainOptions
+) -> ExplainComparison:
+    """Return what each configuration says of the same objects; each side asks on a fork of the cluster."""
+    from schedctl.explain import comparisons
+    from schedctl.simulation import utilisation
+
+    found = []
+    letters = sides(choice.origin for choice in session.choices)
+    for side, choice in zip(letters, session.choices, strict=True):
+        with session.cluster.fork(), session.notifier.progress(f"explaining {side.name}") as progress:
+            answers = explain_objects(
+                session.scheduler(choice),
+                objects,
+                options=options,
+                advance=progress.advance,
+                unknown=session.state.assembled.unknown,
+                hints=False,
+                notifier=session.notifier,
+            )
+            found.append(list(answers))
+    zones = utilisation.zones(session.cluster)
+    return comparisons.compare(letters, found, metadata=metadata, zones=zones, fail=options.fail)
+
+
+def explain_objects(
     scheduler: Scheduler,
     objects: Sequence[Any],
     *,
-    profile: str,
-    matrix: bool,
-    node: str,
-    sampling: bool,
-    advance: Callable[[int, int, str], None],
+    profile: str = "",
+    options: ExplainOptions | None = None,
+    advance: Callable[[int, int, str], None] | None = None,
     unknown: Mapping[str, frozenset[type]] | None = None,
     hints: bool = True,
+    notifier: Notifier = SILENT,
 ) -> Iterator[Explanation]:
     """Yield the explanation of each object that has a pod to explain; the cluster is as before.
 
-    A DaemonSet with all its pods has none; that is said on standard error.
+    A DaemonSet with all its pods has none, which is said.
 
     Args:
         scheduler: the profiles and the cluster.
         objects: pods and workloads.
         profile: the scheduler name whose profile is used for every pod, "" for the one the pod asks for.
-        matrix: see `schedctl.explain.explanations.explain`.
-        node: likewise.
-        sampling: likewise.
+        options: how.
         advance: told how far the work is.
-        unknown: by pod key, the missing kinds that admission would have looked at; see `AssembledCluster.unknown`.
-        hints: see `schedctl.explain.explanations.explain`.
+        unknown: by pod key, the missing kinds that admission would have looked at; see `Assembled.unknown`.
+        hints: whether next steps are looked for.
+        notifier: hears what has nothing to explain.
 
     Raises:
         UsageError: there is no such node.
     """
+    options = options or ExplainOptions()
     for number, obj in enumerate(objects):
-        advance(number, len(objects), obj.metadata.name)
+        if advance is not None:
+            advance(number, len(objects), obj.metadata.name)
         with scheduler.cluster.fork() as cluster:
             with gathering(cluster) as gathered:
                 try:
-                    pod, notes = pod_of(obj, cluster, node)
+                    pod, notes = pod_of(obj, cluster, options.node)
                 except Complete as complete:
-                    faults.say(str(complete))
+                    notifier.say(str(complete))
                     continue
             for kind in (unknown or {}).get(pod.key, ()):
                 gathered.read(kind)
             if profile:
                 pod = _replace(pod, spec=_replace(pod.spec, scheduler_name=profile))
             explanation = explanations.explain(
-                scheduler, pod, matrix=matrix, node=node, sampling=sampling, hints=hints, guessed=gathered.guesses
+                scheduler,
+                pod,
+                matrix=options.matrix,
+                node=options.node,
+                sampling=options.sampling,
+                hints=hints,
+                guessed=gathered.guesses,
             )
         yield _replace(explanation, notes=[*notes, *explanation.notes])
 

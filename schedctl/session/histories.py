@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def with_history(
-    results: Sequence[Explanation], objects: Sequence[Any], state: State, *, supposed: bool
+    results: Sequence[Explanation], objects: Sequence[Any], state: State, *, hypothetical: bool
 ) -> list[Explanation]:
     """Return explanations with what was recorded about their pods; a pod that is yet to be made has no history.
 
@@ -26,16 +26,16 @@ def with_history(
         results: the explanations.
         objects: what was asked about.
         state: where that is from.
-        supposed: whether the cluster was changed by what-ifs.
+        hypothetical: whether the cluster was changed by what-ifs.
     """
     pods = {(obj.key, obj.metadata.uid): obj for obj in objects if isinstance(obj, Pod)}
     return [
-        _told(each, pods.get((f"{each.pod.namespace}/{each.pod.name}", each.pod.uid)), state, supposed)
+        _with_record(each, pods.get((f"{each.pod.namespace}/{each.pod.name}", each.pod.uid)), state, hypothetical)
         for each in results
     ]
 
 
-def decided(state: State) -> tuple[list[Event], list[Event], list[Event], list[str]]:
+def read_decisions(state: State) -> tuple[list[Event], list[Event], list[Event], list[str]]:
     """Return the events that pods were scheduled, preempted and refused, and what is to be said if there are none."""
     if state.connection is None:
         return [], [], [], ["files hold no events: times are to the second, and pods that have gone leave no trace"]
@@ -49,22 +49,24 @@ def decided(state: State) -> tuple[list[Event], list[Event], list[Event], list[s
     return scheduled, preempted, failed, [each.note for each in found if each.note]
 
 
-def _told(answer: Explanation, pod: Pod | None, state: State, supposed: bool) -> Explanation:
+def _with_record(answer: Explanation, pod: Pod | None, state: State, hypothetical: bool) -> Explanation:
     if pod is None:
         return _noted(answer, "there is no history of a pod that is yet to be made")
     events, fault, note = _events(pod, state)
-    told = histories.with_history(answer, pod, state.assembled.cluster, events, supposed=supposed)
+    annotated = histories.with_history(answer, pod, state.assembled.cluster, events, supposed=hypothetical)
     if note:
-        told = _noted(told, note)
+        annotated = _noted(annotated, note)
     if fault:
-        told = _noted(told, f"its events could not be read: {fault}")
-    elif not told.history and state.connection is None:
-        told = _noted(told, "of its history files hold the condition only, and that says nothing of a refusal")
-    elif not told.history:
-        told = _noted(
-            told, "nothing is recorded of a refusal: its condition is silent, and events are kept for an hour"
+        annotated = _noted(annotated, f"its events could not be read: {fault}")
+    elif not annotated.history and state.connection is None:
+        annotated = _noted(
+            annotated, "of its history files hold the condition only, and that says nothing of a refusal"
         )
-    return told
+    elif not annotated.history:
+        annotated = _noted(
+            annotated, "nothing is recorded of a refusal: its condition is silent, and events are kept for an hour"
+        )
+    return annotated
 
 
 def _events(pod: Pod, state: State) -> tuple[list[Event], str, str]:

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from schedctl import sources
 from schedctl.api.custom_kinds import CustomKind
 from schedctl.api.kinds import Kind
-from schedctl.cli.progress import Bar
 from schedctl.errors import InputError, UsageError
+from schedctl.session.notifiers import SILENT, Notifier
 from schedctl.sources import Manifests, Terms
 from schedctl.sources.files import STDIN
 
 
-def check(paths: Sequence[str], kustomizations: Sequence[str], state: Sequence[str]) -> None:
+def check_sources(paths: Sequence[str], kustomizations: Sequence[str], state: Sequence[str]) -> None:
     """Hold up a question that cannot be answered before anything is read.
 
     Raises:
@@ -35,7 +35,7 @@ def load(
     allow_empty: bool,
     strict: bool,
     custom_kinds: tuple[CustomKind, ...],
-    progress: bool,
+    notifier: Notifier = SILENT,
     kinds: tuple[Kind, ...] = (),
 ) -> Manifests:
     """Return the objects that are to be created; what the API server would refuse of them is in `problems`.
@@ -43,12 +43,12 @@ def load(
     Raises:
         InputError: something cannot be read, or there is nothing; with `strict`, also if anything would be refused.
     """
-    with Bar("reading", wanted=progress) as bar:
+    with notifier.progress("reading") as progress:
         read = sources.load(
             paths,
             recursive=recursive,
             stdin_filename=stdin_filename,
-            progress=bar.advance,
+            progress=progress.advance,
             allow_empty=allow_empty,
             terms=Terms(creating=True, custom_kinds=custom_kinds, namespace=namespace, kinds=kinds),
             kustomizations=kustomizations,

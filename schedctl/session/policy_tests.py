@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -14,23 +14,23 @@ import msgspec
 
 from schedctl.api.custom_kinds import CustomKind
 from schedctl.api.defaults import DEFAULT_NAMESPACE
-from schedctl.cli import faults
 from schedctl.errors import ConfigError, InputError, Problem, ProblemsError, SchedctlError
 from schedctl.policy import baselines, expectations, reading
 from schedctl.policy.documents import BUILT_IN_POLICY
 from schedctl.policy.expectations import PolicyTest
 from schedctl.reports.checks import CheckReport, Summary
 from schedctl.reports.policy_tests import CheckPolicyTestReport, PolicyTestResult, PolicyTestSummary
-from schedctl.session import check, configurations, report_files, runs
-from schedctl.session import manifests as given
-from schedctl.session.states import State, Where
+from schedctl.session import check, manifests, report_files, runs
+from schedctl.session.notifiers import SILENT, Notifier
+from schedctl.session.sessions import SchedulerOptions, Session
+from schedctl.session.states import State, StateSource
 from schedctl.sources import files
 
 _MOST_BYTES = 4 << 20
 _MARK = re.compile(rb"schedctl\.dev/|" + reading.TEST_KIND.encode(), re.IGNORECASE)
 
 
-def find(paths: Sequence[str], *, allow_empty: bool) -> list[PolicyTest]:
+def find(paths: Sequence[str], *, allow_empty: bool, notifier: Notifier = SILENT) -> list[PolicyTest]:
     """Return the tests in folders and files.
 
     Raises:
@@ -40,7 +40,7 @@ def find(paths: Sequence[str], *, allow_empty: bool) -> list[PolicyTest]:
     problems: list[Problem] = []
     left_out: list[Problem] = []
     sources = files.find(paths, recursive=True, stdin_filename="<stdin>", problems=problems, warnings=left_out)
-    faults.report(left_out, "warning")
+    notifier.report(left_out, "warning")
     if problems:
         raise InputError(problems)
     tests: list[PolicyTest] = []
@@ -68,38 +68,26 @@ def run(
     *,
     update: bool,
     custom_kinds: tuple[CustomKind, ...],
-    advance: Callable[[int, int, str], None],
+    notifier: Notifier = SILENT,
 ) -> CheckPolicyTestReport:
     """Return what came of tests.
 
     Args:
         tests: in the order in which they are run.
-        update: whether to rewrite what they expect; what is rewritten is shown on standard error.
+        update: whether to rewrite what they expect; what is rewritten is said.
         custom_kinds: the custom kinds that are read.
-        advance: told how far the work is.
+        notifier: hears what policies warn of, and what is rewritten.
     """
     states: dict[tuple[str, ...], State] = {}
     results, reports = [], []
-    for number, test in enumerate(tests):
-        advance(number, len(tests), test.name)
-        report, said = _checked(test, states, custom_kinds)
-        differences = [*expectations.differences(test, report, said)]
-        if differences:
-            differences += said
-        outcome: Literal["Passed", "Failed"] = "Failed" if differences else "Passed"
-        reports.append(report)
-        results.append(
-            PolicyTestResult(
-                test=test.name,
-                file=test.source,
-                line=test.line,
-                outcome=outcome,
-                differences=differences,
-                exit_code=report.summary.exit_code,
-            )
-        )
+    with notifier.progress("testing") as progress:
+        for number, test in enumerate(tests):
+            progress.advance(number, len(tests), test.name)
+            report, fault_lines = _check(test, states, custom_kinds, notifier)
+            reports.append(report)
+            results.append(_result(test, report, fault_lines))
     if update:
-        results = _updated(tests, results, reports)
+        results = _update(tests, results, reports, notifier)
     outcomes = [result.outcome for result in results]
     summary = PolicyTestSummary(
         exit_code=1 if "Failed" in outcomes else 0,
@@ -111,34 +99,54 @@ def run(
     return CheckPolicyTestReport(summary=summary, results=results)
 
 
-def _checked(
-    test: PolicyTest, states: dict[tuple[str, ...], State], custom_kinds: tuple[CustomKind, ...]
+def _result(test: PolicyTest, report: CheckReport, fault_lines: list[str]) -> PolicyTestResult:
+    differences = [*expectations.differences(test, report, fault_lines)]
+    if differences:
+        differences += fault_lines
+    outcome: Literal["Passed", "Failed"] = "Failed" if differences else "Passed"
+    return PolicyTestResult(
+        test=test.name,
+        file=test.source,
+        line=test.line,
+        outcome=outcome,
+        differences=differences,
+        exit_code=report.summary.exit_code,
+    )
+
+
+def _check(
+    test: PolicyTest,
+    states: dict[tuple[str, ...], State],
+    custom_kinds: tuple[CustomKind, ...],
+    notifier: Notifier,
 ) -> tuple[CheckReport, list[str]]:
     """Return what checking says, and the lines of a fault that ended it, whose exit code may well be expected."""
     try:
-        return _report(test, states, custom_kinds), []
+        return _report(test, states, custom_kinds, notifier), []
     except ProblemsError as fault:
-        said = [str(problem) + (f" ({problem.hint})" if problem.hint else "") for problem in fault.problems]
-        return CheckReport(summary=Summary(exit_code=fault.exit_code, results=0)), said
+        lines = [str(problem) + (f" ({problem.hint})" if problem.hint else "") for problem in fault.problems]
+        return CheckReport(summary=Summary(exit_code=fault.exit_code, results=0)), lines
     except SchedctlError as fault:
         return CheckReport(summary=Summary(exit_code=fault.exit_code, results=0)), [str(fault)]
 
 
 def _report(
-    test: PolicyTest, states: dict[tuple[str, ...], State], custom_kinds: tuple[CustomKind, ...]
+    test: PolicyTest,
+    states: dict[tuple[str, ...], State],
+    custom_kinds: tuple[CustomKind, ...],
+    notifier: Notifier,
 ) -> CheckReport:
     options = test.options
     now = _seconds(options.now) if options.now else time.time()
-    where = Where(test.state)
+    source = StateSource(test.state)
     if test.state not in states:
-        states[test.state] = where.load(quiet=True, verbose=False, progress=False)
-    state = states[test.state]
-    chosen = configurations.choose(options.scheduler_config, options.profile, where)
-    terms = check.Terms(
-        chosen=configurations.completed(chosen, state, quiet=True),
-        fail_on=check.chosen_word("failOn", options.fail_on, check.FAIL_ON),
-        on_inconclusive=check.chosen_word("onInconclusive", options.on_inconclusive, check.ON_INCONCLUSIVE),
-        max_age=check.max_age(options.max_age),
+        states[test.state] = source.load()
+    session = Session(source, SchedulerOptions(options.scheduler_config, options.profile))
+    session.load(states[test.state])
+    check_options = check.CheckOptions(
+        fail_on=check.parse_word("failOn", options.fail_on, check.FAIL_ON),
+        on_inconclusive=check.parse_word("onInconclusive", options.on_inconclusive, check.ON_INCONCLUSIVE),
+        max_age=check.parse_max_age(options.max_age),
         inline=options.inline_ignores,
         allow_empty=options.allow_empty,
         baseline=baselines.read(options.baseline) if options.baseline else None,
@@ -146,8 +154,8 @@ def _report(
         now=now,
     )
     rules = reading.load(test.policies) if test.policies else reading.Read([BUILT_IN_POLICY])
-    faults.report(rules.warnings, "warning")
-    wanted = given.load(
+    notifier.report(rules.warnings, "warning")
+    read = manifests.load(
         test.manifests,
         (),
         recursive=False,
@@ -156,9 +164,8 @@ def _report(
         allow_empty=options.allow_empty,
         strict=False,
         custom_kinds=custom_kinds,
-        progress=False,
     )
-    return check.checked(rules.policies, wanted, state, terms)
+    return check.check(session, rules.policies, read, check_options)
 
 
 def _seconds(time_of_day: str) -> float:
@@ -167,11 +174,14 @@ def _seconds(time_of_day: str) -> float:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
-def _updated(
-    tests: Sequence[PolicyTest], results: Sequence[PolicyTestResult], reports: Sequence[CheckReport]
+def _update(
+    tests: Sequence[PolicyTest],
+    results: Sequence[PolicyTestResult],
+    reports: Sequence[CheckReport],
+    notifier: Notifier,
 ) -> list[PolicyTestResult]:
     """Rewrite what failing tests expect, from the last in a file to the first, so that places stay right."""
-    told = list(results)
+    updated = list(results)
     texts: dict[str, tuple[str, str]] = {}
     order = sorted(range(len(tests)), key=lambda number: tests[number].expect[0], reverse=True)
     for number in order:
@@ -184,16 +194,16 @@ def _updated(
         written = expectations.rewritten(now, test, reports[number])
         if written is None:
             hint = "it is not rewritten: write `expect:` on a line of its own below `spec:`, its fields below that"
-            told[number] = msgspec.structs.replace(result, differences=[*result.differences, hint])
+            updated[number] = msgspec.structs.replace(result, differences=[*result.differences, hint])
             continue
         texts[test.source] = (before, written)
-        told[number] = msgspec.structs.replace(result, outcome="Updated")
+        updated[number] = msgspec.structs.replace(result, outcome="Updated")
     for file, (before, now) in sorted(texts.items()):
         lines = difflib.unified_diff(before.splitlines(), now.splitlines(), file, file, lineterm="", n=2)
         for line in lines:
-            faults.say(line)
+            notifier.say(line)
         report_files.write(file, now, "--update")
-    return told
+    return updated
 
 
 def _text(file: str) -> str:

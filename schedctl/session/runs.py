@@ -1,14 +1,16 @@
-"""What the command line says about how a run is run, and how it shows and keeps one."""
+"""How a run is run, by the words of the command line, and how its progress and its timeline leave it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
 
-from schedctl.cli.progress import Bar
+from typing_extensions import override
+
 from schedctl.documents.spelling import nearest
 from schedctl.errors import UsageError
 from schedctl.reports.metadata import Input
+from schedctl.session import notifiers
 from schedctl.simulation import tie_breaking, timeline
 from schedctl.simulation.outcomes import Run
 from schedctl.simulation.runs import Progress
@@ -29,20 +31,20 @@ def rollout_strategy(name: str) -> RolloutStrategy:
     raise UsageError(f'there is no rollout "{name}"', f"--rollout takes {', '.join(ROLLOUT_STRATEGIES)}")
 
 
-def skipped(names: str) -> tuple[str, ...]:
+def admission_plugins(names: str) -> tuple[str, ...]:
     """Return the admission plugins that ``--skip-admission`` names, in any case of letters.
 
     Raises:
         UsageError: there is no such plugin.
     """
     known = {plugin.lower(): plugin for plugin in PLUGINS}
-    wanted = [name.strip() for name in names.split(",") if name.strip()]
-    for name in wanted:
+    named = [name.strip() for name in names.split(",") if name.strip()]
+    for name in named:
         if name.lower() not in known:
             close = nearest(name, known) or next((each for each in known if name.lower() in each), "")
             hint = f"did you mean {known[close]}?" if close else f"there are {', '.join(PLUGINS)}"
             raise UsageError(f'there is no admission plugin "{name}"', hint)
-    return tuple(plugin for plugin in PLUGINS if plugin.lower() in {name.lower() for name in wanted})
+    return tuple(plugin for plugin in PLUGINS if plugin.lower() in {name.lower() for name in named})
 
 
 def chooser(seed: int | None) -> TieBreaker:
@@ -50,22 +52,22 @@ def chooser(seed: int | None) -> TieBreaker:
     return tie_breaking.first_by_name if seed is None else tie_breaking.seeded(seed)
 
 
-class Shown(Progress):
-    """Shows on a bar how far a run is; how much is left is known only from what is queued at the moment."""
+class RunProgress(Progress):
+    """Tells how far a run is; how much is left is known only from what is queued at the moment."""
 
-    def __init__(self, bar: Bar) -> None:
-        self._bar = bar
+    def __init__(self, progress: notifiers.Progress) -> None:
+        self._progress = progress
 
+    @override
     def on_attempt(self, run: Run, queued: int) -> None:
-        """Move the bar."""
-        self._bar.advance(run.attempts, run.attempts + queued, f"{queued} queued")
+        self._progress.advance(run.attempts, run.attempts + queued, f"{queued} queued")
 
 
 def inputs(manifests: Mapping[str, str], state: Mapping[str, str], settings: Mapping[str, str]) -> list[Input]:
     """Return the digests of what was read, as a report lists them."""
-    listed = [Input(source=name, digest=digest, role="Manifests") for name, digest in manifests.items()]
-    listed += [Input(source=name, digest=digest, role="State") for name, digest in state.items()]
-    return listed + [Input(source=name, digest=digest, role="Config") for name, digest in settings.items()]
+    found = [Input(source=name, digest=digest, role="Manifests") for name, digest in manifests.items()]
+    found += [Input(source=name, digest=digest, role="State") for name, digest in state.items()]
+    return found + [Input(source=name, digest=digest, role="Config") for name, digest in settings.items()]
 
 
 def write_trace(run: Run, path: str) -> None:

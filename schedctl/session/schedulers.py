@@ -1,25 +1,41 @@
-"""What plugins fail at beside the answers: a hint, a listener, PostBind. It is told on standard error, each once."""
+"""The one place that builds a `Scheduler` for a question, with the same registry, extenders and blame for faults."""
 
 from __future__ import annotations
 
-from schedctl.cli import faults
+from typing import TYPE_CHECKING
+
+from typing_extensions import override
+
 from schedctl.engine.reporters import Reporter
+from schedctl.scheduler import Scheduler
+from schedctl.session.notifiers import SILENT, Notifier
+
+if TYPE_CHECKING:
+    from schedctl.cache.cluster import Cluster
+    from schedctl.session.configurations import ConfigurationChoice
 
 
-class PluginFaults(Reporter):
-    """Says what plugins fail at.
+class PluginFaultReporter(Reporter):
+    """Warns of what plugins fail at beside the answers: a hint, a listener, PostBind; in the same words only once."""
 
-    Attributes:
-        quiet: whether nothing is said.
-    """
+    def __init__(self, notifier: Notifier) -> None:
+        self._notifier = notifier
+        self._reported: set[str] = set()
 
-    def __init__(self, *, quiet: bool) -> None:
-        self.quiet = quiet
-        self._told: set[str] = set()
-
+    @override
     def failing_plugin(self, plugin: str, message: str) -> None:
-        """Say that a plugin failed, the first time it does so in these words."""
-        if message not in self._told:
-            self._told.add(message)
-            if not self.quiet:
-                faults.say(f"warning: {message}")
+        if message not in self._reported:
+            self._reported.add(message)
+            self._notifier.warn(message)
+
+
+def build(cluster: Cluster, choice: ConfigurationChoice, reporter: Reporter | None = None) -> Scheduler:
+    """Return a scheduler over a cluster that follows a configuration as it was chosen.
+
+    Args:
+        cluster: the cluster.
+        choice: the configuration, its plugins and its extenders.
+        reporter: hears what plugins fail at.
+    """
+    reporter = reporter or PluginFaultReporter(SILENT)
+    return Scheduler(cluster, choice.configuration, choice.registry, reporter, extenders=choice.extenders)

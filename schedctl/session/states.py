@@ -1,11 +1,6 @@
-"""The state that a question is about, as a cluster in memory; what is odd about it is said on standard error.
+"""The state that a question is about, as a cluster in memory, from a live cluster, from files, or both.
 
-It is that of a live cluster, unless ``-f`` names files; ``--live`` lays the files over the live cluster. A command gets
-the options that say so by one line, and the answer as one argument::
-
-    @with_state
-    def explain(..., where: Where) -> int:
-        state = where.load(...)
+What is odd about it goes to a notifier. `updates` of `workloads` keep the cluster as the live one changes.
 """
 
 from __future__ import annotations
@@ -14,16 +9,10 @@ import gc
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from copy import copy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING
 
-import typer
-
-from schedctl.cli import faults, options
-from schedctl.cli.progress import Bar, Bars
-from schedctl.cli.signatures import Command, extended
-from schedctl.errors import UsageError
+from schedctl.session.notifiers import SILENT, Notifier
 
 if TYPE_CHECKING:
     from schedctl.api.gaps import Gap
@@ -36,26 +25,6 @@ if TYPE_CHECKING:
     from schedctl.workloads.clusters import AssembledCluster
 
 _SHOWN = 5
-_OPTIONS = {
-    "filename": (options.State, None),
-    "recursive": (options.Recursive, False),
-    "stdin_filename": (options.StdinFilename, "<stdin>"),
-    "live": (options.Live, False),
-    "context": (options.Context, ""),
-    "kubeconfig": (options.Kubeconfig, ""),
-    "as_user": (options.As, ""),
-    "as_group": (options.AsGroup, None),
-    "request_timeout": (options.RequestTimeout, ""),
-    "scheduler_config_from_cluster": (options.SchedulerConfigFromCluster, False),
-}
-_OF_A_CLUSTER = (
-    "context",
-    "kubeconfig",
-    "as_user",
-    "as_group",
-    "request_timeout",
-    "scheduler_config_from_cluster",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +58,8 @@ class State:
 
 
 @dataclass(slots=True)
-class Where:
-    """Where the state is.
+class StateSource:
+    """Where the state is read from.
 
     Attributes:
         paths: the files, ``-`` for standard input.
@@ -127,122 +96,64 @@ class Where:
             self._connection = Connection.open(self.access or Access())
         return self._connection
 
-    def namespace(self, given: str) -> str:
-        """Return the namespace of names without one: the one given, else that of the context; "" for the usual one."""
-        return given or (self.connection().namespace if self.of_cluster else "")
+    def namespace(self, explicit: str) -> str:
+        """Return the namespace of names without one: the explicit one, else the context's; "" for the usual one."""
+        return explicit or (self.connection().namespace if self.of_cluster else "")
 
-    def load(self, *, quiet: bool, verbose: bool, progress: bool, kinds: tuple[Kind, ...] = ()) -> State:
-        """Return the state and print warnings about it.
+    def load(self, notifier: Notifier = SILENT, *, kinds: tuple[Kind, ...] = ()) -> State:
+        """Return the state; warnings about it go to the notifier.
 
         Args:
-            quiet: print none.
-            verbose: print all, and what was read.
-            progress: show how far reading is.
+            notifier: hears what is said on the way.
             kinds: other people's kinds that are read besides, as plugins ask for them.
 
         Raises:
             ClusterError: the live cluster cannot be read.
             InputError: the files cannot be read or understood, or hold nothing.
         """
-        state = self._read(verbose, progress, kinds)
-        if not quiet:
-            _warn(state, verbose)
-        if verbose:
+        state = self._read(notifier, kinds)
+        if not notifier.quiet:
+            _warn(state, notifier)
+        if notifier.verbose:
             cluster = state.assembled.cluster
-            faults.say(
+            notifier.say(
                 f"read {len(state.manifests.objects)} objects: {len(cluster.rows)} nodes,"
                 f" {len(cluster.pod_table)} pods on them, {len(cluster.pending)} pending"
             )
         return state
 
-    def _read(self, verbose: bool, progress: bool, kinds: tuple[Kind, ...]) -> State:
+    def _read(self, notifier: Notifier, kinds: tuple[Kind, ...]) -> State:
         from schedctl import sources
         from schedctl.api import times
         from schedctl.workloads.clusters import assemble
 
         listing = connection = None
-        over: tuple[str, ...] = ()
-        with _uncollected():
+        overlaid: tuple[str, ...] = ()
+        with _without_collector():
             if self.of_cluster:
                 connection = self.connection()
-                listing, manifests = _listed(connection, verbose, progress, kinds)
+                listing, manifests = _list(connection, notifier, kinds)
             if self.paths:
-                with Bar("reading", wanted=progress) as bar:
-                    given = sources.load(
+                with notifier.progress("reading") as progress:
+                    files = sources.load(
                         self.paths,
                         recursive=self.recursive,
                         stdin_filename=self.stdin_filename,
-                        progress=bar.advance,
+                        progress=progress.advance,
                         terms=sources.Terms(kinds=kinds),
                     )
-                over = _laid_over(given) if self.of_cluster else ()
-                manifests = sources.laid_over(manifests, given) if self.of_cluster else given
+                overlaid = _overlaid(files) if self.of_cluster else ()
+                manifests = sources.laid_over(manifests, files) if self.of_cluster else files
             assembled = assemble((one.object for one in manifests.objects), _missing(manifests, listing), kinds)
-        state = State(manifests, assembled, listing, connection, over)
+        state = State(manifests, assembled, listing, connection, overlaid)
         if state.taken:
             moment = times.unix_nanoseconds(state.taken)
             assembled.cluster.now = lambda: moment
         return state
 
 
-LIVE = Where()
+LIVE = StateSource()
 """The live cluster of the current context."""
-
-
-def with_state(command: Command) -> Command:
-    """Give a command the options that say where the state is; it gets them as the argument ``where``."""
-    return extended(command, "where", _OPTIONS, _where)
-
-
-def with_live_state(command: Command) -> Command:
-    """Do as `with_state` for a command that is about a live cluster: the options about files are not in its help."""
-    return extended(
-        command, "where", {name: (_unseen(name), default) for name, (_, default) in _OPTIONS.items()}, _where
-    )
-
-
-def _unseen(name: str) -> Any:
-    """Return the annotation of an option, out of sight where it is about files."""
-    annotation = _OPTIONS[name][0]
-    if name in _OF_A_CLUSTER:
-        return annotation
-    kind, option = get_args(annotation)
-    option = copy(option)
-    option.hidden = True
-    return Annotated[kind, option]
-
-
-def _where(given: Mapping[str, Any], context: typer.Context) -> Where:
-    """Return where the state is.
-
-    Raises:
-        UsageError: a live cluster is described and none is to be asked.
-    """
-    from schedctl.cli import durations
-    from schedctl.live.kubeconfigs import Access
-
-    paths = tuple(given["filename"] or ())
-    described = [name for name in _OF_A_CLUSTER if given[name]]
-    if paths and described and not given["live"]:
-        flag = f"--{described[0].replace('as_user', 'as').replace('_', '-')}"
-        raise UsageError(
-            f"{flag} is about a live cluster, and -f about files", "--live lays the files over the cluster"
-        )
-    access = Access(
-        context=given["context"],
-        kubeconfig=given["kubeconfig"],
-        user=given["as_user"],
-        groups=tuple(given["as_group"] or ()),
-        timeout=durations.seconds(given["request_timeout"], "--request-timeout"),
-    )
-    return Where(
-        paths,
-        given["recursive"],
-        given["stdin_filename"],
-        given["live"],
-        access,
-        given["scheduler_config_from_cluster"],
-    )
 
 
 def _missing(manifests: Manifests, listing: Listing | None) -> Iterator[Gap]:
@@ -251,48 +162,46 @@ def _missing(manifests: Manifests, listing: Listing | None) -> Iterator[Gap]:
         yield from header.missing
 
 
-def _laid_over(given: Manifests) -> tuple[str, ...]:
+def _overlaid(files: Manifests) -> tuple[str, ...]:
     """Say of each file how much of it is laid over the live cluster."""
     from schedctl.reports import counts
 
-    found = Counter(one.source for one in given.objects)
+    found = Counter(one.source for one in files.objects)
     return tuple(f"{counts.of(number, 'object')} of {name} laid over the cluster" for name, number in found.items())
 
 
-def _listed(
-    connection: Connection, verbose: bool, progress: bool, kinds: tuple[Kind, ...]
-) -> tuple[Listing, Manifests]:
+def _list(connection: Connection, notifier: Notifier, kinds: tuple[Kind, ...]) -> tuple[Listing, Manifests]:
     from schedctl import sources
     from schedctl.api.kinds import KINDS
     from schedctl.live import listing
 
     counts: dict[str, int] = {}
-    with Bars("listing", wanted=progress) as bars:
+    with notifier.step_progress("listing") as progress:
 
         def advance(kind: str, done: int, total: int) -> None:
             counts[kind] = done
-            bars.advance(kind, done, total)
+            progress.advance(kind, done, total)
 
         found = listing.read(connection, (*KINDS, *kinds), progress=advance)
-    if verbose:
-        _tell_listed(connection, found, counts)
+    if notifier.verbose:
+        _say_listed(connection, found, counts, notifier)
     terms = sources.Terms(kinds=kinds)
     return found, sources.load_listed(connection.name, (page.body for page in found.pages), terms)
 
 
-def _tell_listed(connection: Connection, found: Listing, counts: Mapping[str, int]) -> None:
+def _say_listed(connection: Connection, found: Listing, counts: Mapping[str, int], notifier: Notifier) -> None:
     """Say of each kind how much of it there is, or why nobody knows."""
-    faults.say(f"listed {connection.name}, Kubernetes {found.server_version or 'of unknown version'}")
+    notifier.say(f"listed {connection.name}, Kubernetes {found.server_version or 'of unknown version'}")
     for kind, version in found.versions.items():
-        faults.say(f"  {kind}: {counts.get(kind, 0)}, at resourceVersion {version}")
+        notifier.say(f"  {kind}: {counts.get(kind, 0)}, at resourceVersion {version}")
     for gap in found.missing:
-        faults.say(f"  {gap.kind}: unknown: {gap.text or gap.reason}")
+        notifier.say(f"  {gap.kind}: unknown: {gap.text or gap.reason}")
     for kind in found.unserved:
-        faults.say(f"  {kind}: none, the server does not serve them")
+        notifier.say(f"  {kind}: none, the server does not serve them")
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def _without_collector() -> Iterator[None]:
     """Keep the garbage collector away from objects that live as long as the process, now and later."""
     gc.disable()
     try:
@@ -302,17 +211,17 @@ def _uncollected() -> Iterator[None]:
         gc.enable()
 
 
-def _warn(state: State, verbose: bool) -> None:
-    faults.report(state.manifests.warnings, "warning")
-    refused = _refused(state.manifests, state.assembled)
-    shown = refused if verbose else refused[:_SHOWN]
-    faults.report(shown, "warning")
+def _warn(state: State, notifier: Notifier) -> None:
+    notifier.report(state.manifests.warnings, "warning")
+    refused = _refusals(state.manifests, state.assembled)
+    shown = refused if notifier.verbose else refused[:_SHOWN]
+    notifier.report(shown, "warning")
     if len(refused) > len(shown):
-        faults.say(f"warning: {len(refused) - len(shown)} more like these; `-v` lists them")
-    _tell_ignored(state.manifests)
+        notifier.say(f"warning: {len(refused) - len(shown)} more like these; `-v` lists them")
+    _say_ignored(state.manifests, notifier)
 
 
-def _refused(manifests: Manifests, assembled: AssembledCluster) -> list[Problem]:
+def _refusals(manifests: Manifests, assembled: AssembledCluster) -> list[Problem]:
     """Return why an API server would have refused pods that were written by hand, with their places."""
     from schedctl.api.pods import Pod
     from schedctl.errors import Problem
@@ -327,9 +236,9 @@ def _refused(manifests: Manifests, assembled: AssembledCluster) -> list[Problem]
     ]
 
 
-def _tell_ignored(manifests: Manifests) -> None:
+def _say_ignored(manifests: Manifests, notifier: Notifier) -> None:
     """Count objects of kinds that scheduling does not read, once for all."""
     if manifests.ignored:
         kinds = ", ".join(f"{number} {kind}" for kind, number in sorted(manifests.ignored.items()))
         total = manifests.ignored.total()
-        faults.say(f"ignored {total} object{'s' if total > 1 else ''} that scheduling does not read: {kinds}")
+        notifier.say(f"ignored {total} object{'s' if total > 1 else ''} that scheduling does not read: {kinds}")

@@ -49,7 +49,7 @@ _BY_NAME = {name: kind for kind in KINDS for name in kind.names}
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class ObjectName:
     """One object as it was named; without a namespace, that of ``-n`` is meant."""
 
     kind: SubjectKind
@@ -83,7 +83,7 @@ class Question:
     """
 
     kind: SubjectKind | None
-    names: tuple[Named, ...]
+    names: tuple[ObjectName, ...]
     query: LabelQuery | None
     all_pending: bool
     scope: Scope
@@ -107,15 +107,15 @@ class Question:
         found = [obj for name in self.names for obj in find(name, state, self.scope)]
         return list({id(obj): obj for obj in found}.values())
 
-    def renamed(self, successors: Mapping[str, str]) -> Question:
+    def with_successors(self, successors: Mapping[str, str]) -> Question:
         """Return the question about the pods that have taken the place of those named, by key of the one before."""
 
-        def now(name: Named) -> Named:
+        def now(name: ObjectName) -> ObjectName:
             key = f"{name.namespace or self.scope.namespace}/{name.name}"
             if name.kind is not POD or key not in successors:
                 return name
             namespace, _, other = successors[key].partition("/")
-            return Named(POD, other, namespace)
+            return ObjectName(POD, other, namespace)
 
         return replace(self, names=tuple(map(now, self.names)))
 
@@ -123,9 +123,11 @@ class Question:
         kind = self.kind or POD
         waiting = [info.key for info in state.cluster.pending.values()]
         if kind is POD and waiting:
-            return UsageError("which pod?", f"pending are {listed(waiting)}; `--all-pending` explains all of them")
+            return UsageError("which pod?", f"pending are {enumeration(waiting)}; `--all-pending` explains all of them")
         there = [f"{obj.metadata.namespace}/{obj.metadata.name}" for obj in everything(kind, state)]
-        return UsageError(f"which {kind.names[0]}?", f"there are {listed(there)}" if there else "the state has none")
+        return UsageError(
+            f"which {kind.names[0]}?", f"there are {enumeration(there)}" if there else "the state has none"
+        )
 
 
 def question(
@@ -138,7 +140,7 @@ def question(
     """
     if not (arguments or selector or all_pending):
         raise UsageError("say what to explain", "e.g. `schedctl explain pod NAME -f FILE`, or `--all-pending`")
-    kind, names = named(arguments)
+    kind, names = parse_names(arguments)
     if names and (selector or all_pending):
         raise UsageError(f"names and {'-l' if selector else '--all-pending'} were both given", "give one of them")
     if all_pending and (selector or kind not in (None, POD)):
@@ -149,7 +151,7 @@ def question(
 
 
 @contextmanager
-def files_told_from_names(arguments: Sequence[str]) -> Iterator[None]:
+def hint_at_files(arguments: Sequence[str]) -> Iterator[None]:
     """Say of a mistake on the command line that it comes from a file that was taken for a name, where there is one.
 
     Raises:
@@ -165,7 +167,7 @@ def files_told_from_names(arguments: Sequence[str]) -> Iterator[None]:
         raise UsageError(str(mistake), hint) from None
 
 
-def named(arguments: Sequence[str]) -> tuple[SubjectKind | None, list[Named]]:
+def parse_names(arguments: Sequence[str]) -> tuple[SubjectKind | None, list[ObjectName]]:
     """Return the kind that stands alone in front, if any, and the objects named.
 
     Raises:
@@ -175,33 +177,33 @@ def named(arguments: Sequence[str]) -> tuple[SubjectKind | None, list[Named]]:
         return None, []
     kind = _kind(arguments[0])
     rest = arguments[1:] if kind else arguments
-    return kind, [_named(argument, kind) for argument in rest]
+    return kind, [_parse_name(argument, kind) for argument in rest]
 
 
-def find(wanted: Named, state: AssembledCluster, scope: Scope) -> list[Any]:
+def find(name: ObjectName, state: AssembledCluster, scope: Scope) -> list[Any]:
     """Return the objects of that name: one, or under ``-A`` one for each namespace that has it.
 
     Raises:
         UsageError: there is none; with the nearest names.
     """
-    inside = Scope(wanted.namespace) if wanted.namespace else scope
-    objects = everything(wanted.kind, state)
-    found = [obj for obj in objects if obj.metadata.name == wanted.name and obj.metadata.namespace in inside]
+    inside = Scope(name.namespace) if name.namespace else scope
+    objects = everything(name.kind, state)
+    found = [obj for obj in objects if obj.metadata.name == name.name and obj.metadata.namespace in inside]
     if not found:
-        kind = wanted.kind.names[0] if wanted.kind is POD else wanted.kind.name
-        hint = _nearest(wanted, [obj.metadata for obj in objects], inside)
-        raise UsageError(f'there is no {kind} "{wanted.name}" in {inside}', hint)
+        kind = name.kind.names[0] if name.kind is POD else name.kind.name
+        hint = _nearest(name, [obj.metadata for obj in objects], inside)
+        raise UsageError(f'there is no {kind} "{name.name}" in {inside}', hint)
     return found
 
 
 def select(kind: SubjectKind, query: LabelQuery, state: AssembledCluster, scope: Scope) -> list[Any]:
     """Return the objects of a kind that a selector matches."""
-    return _within(everything(kind, state), scope, lambda metadata: query.matches(metadata.labels))
+    return _select(everything(kind, state), scope, lambda metadata: query.matches(metadata.labels))
 
 
 def pending(state: AssembledCluster, scope: Scope) -> list[Any]:
     """Return the pods without a node."""
-    return _within((info.pod for info in state.cluster.pending.values()), scope, lambda metadata: True)
+    return _select((info.pod for info in state.cluster.pending.values()), scope, lambda metadata: True)
 
 
 def everything(kind: SubjectKind, state: AssembledCluster) -> list[Any]:
@@ -211,13 +213,13 @@ def everything(kind: SubjectKind, state: AssembledCluster) -> list[Any]:
     return list(state.cluster.every(kind.struct).values())
 
 
-def listed(names: Sequence[str]) -> str:
+def enumeration(names: Sequence[str]) -> str:
     """Return names in a sentence, the first few of many."""
     shown = ", ".join(names[:_SHOWN])
     return f"{shown} and {len(names) - _SHOWN} more" if len(names) > _SHOWN else shown
 
 
-def _within(objects: Iterable[Any], scope: Scope, chosen: Callable[[ObjectMeta], bool]) -> list[Any]:
+def _select(objects: Iterable[Any], scope: Scope, chosen: Callable[[ObjectMeta], bool]) -> list[Any]:
     return [obj for obj in objects if obj.metadata.namespace in scope and chosen(obj.metadata)]
 
 
@@ -225,20 +227,20 @@ def _kind(text: str) -> SubjectKind | None:
     return None if "/" in text else _BY_NAME.get(text.lower().partition(".")[0])
 
 
-def _named(argument: str, kind: SubjectKind | None) -> Named:
+def _parse_name(argument: str, kind: SubjectKind | None) -> ObjectName:
     first, slash, rest = argument.partition("/")
-    own = _kind(first) if slash else None
-    if kind is not None and own is not None and own is not kind:
+    of_argument = _kind(first) if slash else None
+    if kind is not None and of_argument is not None and of_argument is not kind:
         raise UsageError(
             f'"{argument}" is of another kind than "{kind.names[0]}"', "name all kinds, as in `deploy/web`"
         )
-    if own is not None:
+    if of_argument is not None:
         namespace, slash, name = rest.partition("/")
-        wanted = Named(own, name, namespace) if slash else Named(own, rest)
+        parsed = ObjectName(of_argument, name, namespace) if slash else ObjectName(of_argument, rest)
     elif slash:
-        wanted = Named(kind or POD, rest, first)
+        parsed = ObjectName(kind or POD, rest, first)
     elif kind is not None:
-        wanted = Named(kind, argument)
+        parsed = ObjectName(kind, argument)
     elif _kind(argument):
         raise UsageError(f'"{argument}" has no name', f"as in `{argument}/NAME`")
     else:
@@ -246,24 +248,24 @@ def _named(argument: str, kind: SubjectKind | None) -> Named:
         kinds = ", ".join(kind.names[0] for kind in KINDS)
         hint = f"did you mean `{close}`?" if close else f"say what it is, as in `pod {argument}`; kinds: {kinds}"
         raise UsageError(f'"{argument}" is no kind', hint)
-    if not wanted.name or "/" in wanted.name:
+    if not parsed.name or "/" in parsed.name:
         raise UsageError(f'"{argument}" is no name', "as in `pod web-0`, `pod/web-0`, `shop/web-0` or `pod shop/web-0`")
-    return wanted
+    return parsed
 
 
-def _nearest(wanted: Named, existing: Sequence[ObjectMeta], scope: Scope) -> str:
+def _nearest(name: ObjectName, existing: Sequence[ObjectMeta], scope: Scope) -> str:
     """The next step: the namespace that has the name, else the nearest name, else the names there are."""
-    elsewhere = [metadata.namespace for metadata in existing if metadata.name == wanted.name]
+    elsewhere = [metadata.namespace for metadata in existing if metadata.name == name.name]
     if elsewhere:
-        return f"there is one in namespace {listed(elsewhere)}: add `-n {elsewhere[0]}`"
+        return f"there is one in namespace {enumeration(elsewhere)}: add `-n {elsewhere[0]}`"
     here = [metadata.name for metadata in existing if metadata.namespace in scope]
-    close = similar(wanted.name, here) or [name for name in here if name.startswith(wanted.name)]
+    close = similar(name.name, here) or [each for each in here if each.startswith(name.name)]
     if close:
-        return f"did you mean {listed(close)}?"
+        return f"did you mean {enumeration(close)}?"
     if here:
-        return f"there are {listed(here)}"
+        return f"there are {enumeration(here)}"
     namespaces = list(dict.fromkeys(metadata.namespace for metadata in existing))
-    return f"there are some in namespace {listed(namespaces)}" if namespaces else ""
+    return f"there are some in namespace {enumeration(namespaces)}" if namespaces else ""
 
 
 def scope(namespace: str, everywhere: bool, default: str = DEFAULT_NAMESPACE) -> Scope:

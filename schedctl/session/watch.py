@@ -1,19 +1,120 @@
-"""A live cluster followed: what is heard of it is done to the cluster in memory, and trouble in hearing is said."""
+"""A pending pod, explained again whenever the live cluster changes, until it is bound."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from typing import Any
+
+import msgspec
 
 from schedctl import sources
 from schedctl.api.gaps import Gap
-from schedctl.cli import faults
-from schedctl.live.watching import Listed, News, Put, Removed, Trouble
+from schedctl.api.pods import FINISHED, Pod
+from schedctl.explain import explanations
+from schedctl.live.watching import Listed, News, Put, Removed, Trouble, Watch
+from schedctl.reports import watches
+from schedctl.reports.explanations import Explanation
+from schedctl.reports.watches import Event, WatchLine
+from schedctl.session.notifiers import Notifier
+from schedctl.session.sessions import Session
 from schedctl.workloads import cluster_updates
-from schedctl.workloads.clusters import AssembledCluster
+from schedctl.workloads.clusters import AssembledCluster, every_pod
 
 
-def applied(assembled: AssembledCluster, news: Iterable[News]) -> bool:
+def watch(
+    session: Session,
+    pod: Pod,
+    write: Callable[[WatchLine], None],
+    *,
+    seconds: float | None = None,
+    digest: Callable[[Explanation], Any] = lambda answer: answer,
+) -> int:
+    """Explain a pod and again whenever its answer changes; return the exit code once it is bound or gone.
+
+    Args:
+        session: with the state of a live cluster loaded.
+        pod: the pod.
+        write: takes each change of the answer.
+        seconds: how long to watch, None for ever.
+        digest: what of an answer has to differ for it to be another one.
+    """
+    assert session.state.connection is not None
+    assert session.state.listing is not None
+    with Watch(session.state.connection, session.state.listing) as watched:
+        return PodWatch(session, pod, write, digest).run(watched.news, seconds)
+
+
+class PodWatch:
+    """One pod, followed in the cluster in memory as that changes."""
+
+    def __init__(
+        self,
+        session: Session,
+        pod: Pod,
+        write: Callable[[WatchLine], None],
+        digest: Callable[[Explanation], Any],
+    ) -> None:
+        self._session = session
+        self._pod = pod
+        self._write = write
+        self._digest = digest
+        self._last: Explanation | None = None
+
+    def run(self, news: Callable[[float | None], list[News]], seconds: float | None) -> int:
+        """Write each change of the answer until the pod is bound, gone, or watched for long enough."""
+        assembled, troubles = self._session.state.assembled, WatchTroubles(self._session.notifier)
+        until = None if seconds is None else time.monotonic() + seconds
+        changed = True
+        while True:
+            if changed:
+                exit_code = self._look()
+                if exit_code is not None:
+                    return exit_code
+            left = None if until is None else until - time.monotonic()
+            if left is not None and left <= 0:
+                self._end(Event.PENDING, f"pod {self._pod.key} is still pending")
+                return 1
+            heard = news(left)
+            troubles.report(heard)
+            changed = apply_news(assembled, heard)
+
+    def _look(self) -> int | None:
+        """Write the answer if it has changed; return the exit code once there is nothing left to wait for."""
+        key, assembled = self._pod.key, self._session.state.assembled
+        pods = [info.pod for info in every_pod(assembled.cluster)] + list(assembled.finished.values())
+        now = next((each for each in pods if each.key == key), None)
+        if now is None or now.metadata.uid != self._pod.metadata.uid:
+            self._end(Event.DELETED, f"pod {key} is gone")
+            return 1
+        if now.spec.node_name:
+            self._end(Event.BOUND, watches.bound(key, now.spec.node_name, self._last), now.spec.node_name)
+            return 0
+        if now.status.phase in FINISHED:
+            self._end(Event.ENDED, f"pod {key} has ended without a node ({now.status.phase})")
+            return 1
+        answer = self._explain(now)
+        if self._last is None or self._digest(answer) != self._digest(self._last):
+            self._write(WatchLine(time=_now(), event=Event.ANSWER, pod=key, result=answer))
+        self._last = answer
+        return None
+
+    def _explain(self, pod: Pod) -> Explanation:
+        profile = self._session.choice.profile
+        if profile:
+            pod = msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, scheduler_name=profile))
+        return explanations.explain(self._session.scheduler(), pod, hints=False)
+
+    def _end(self, event: Event, text: str, node: str = "") -> None:
+        self._write(WatchLine(time=_now(), event=event, pod=self._pod.key, node=node, text=text))
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def apply_news(assembled: AssembledCluster, news: Iterable[News]) -> bool:
     """Change the cluster in memory as the live one has changed; return whether scheduling reads any of it.
 
     A kind that cannot be watched at all is not known any more, so that an answer that needs it is a guess.
@@ -22,13 +123,13 @@ def applied(assembled: AssembledCluster, news: Iterable[News]) -> bool:
     for each in news:
         match each:
             case Put(body=body):
-                for obj in _read(body):
+                for obj in _decode(body):
                     changed |= cluster_updates.put(assembled, obj)
             case Removed(body=body):
-                for obj in _read(body):
+                for obj in _decode(body):
                     changed |= cluster_updates.remove(assembled, obj)
             case Listed(kind=kind, bodies=bodies):
-                changed |= cluster_updates.replace_all(assembled, kind.struct, _read(*bodies))
+                changed |= cluster_updates.replace_all(assembled, kind.struct, _decode(*bodies))
             case Trouble(kind=kind, text=text, lasting=True):
                 known = assembled.cluster.missing.values()
                 assembled.cluster.lack([*known, Gap(kind.name, "Unwatched", text)])
@@ -36,26 +137,26 @@ def applied(assembled: AssembledCluster, news: Iterable[News]) -> bool:
     return changed
 
 
-def _read(*bodies: bytes) -> list[Any]:
+def _decode(*bodies: bytes) -> list[Any]:
     return [one.object for one in sources.load_listed("the live cluster", bodies).objects]
 
 
-class Troubles:
+class WatchTroubles:
     """Says that the cluster cannot be heard, once until it is heard again, and which kinds cannot be watched at all."""
 
-    def __init__(self, quiet: bool) -> None:
-        self._quiet = quiet
-        self._deaf: set[str] = set()
+    def __init__(self, notifier: Notifier) -> None:
+        self._notifier = notifier
+        self._unheard: set[str] = set()
 
-    def said(self, news: Iterable[News]) -> None:
+    def report(self, news: Iterable[News]) -> None:
         """Say what there is to say of the trouble in this news."""
         for each in news:
             kind = each.kind.resource
             if not isinstance(each, Trouble):
-                self._deaf.discard(kind)
-            elif each.lasting and not self._quiet:
-                faults.say(f"warning: changes of {kind} are not seen: {each.text}")
-            elif kind not in self._deaf:
-                if not (self._quiet or self._deaf):
-                    faults.say(f"warning: the cluster cannot be watched for the moment: {each.text}")
-                self._deaf.add(kind)
+                self._unheard.discard(kind)
+            elif each.lasting:
+                self._notifier.warn(f"changes of {kind} are not seen: {each.text}")
+            elif kind not in self._unheard:
+                if not self._unheard:
+                    self._notifier.warn(f"the cluster cannot be watched for the moment: {each.text}")
+                self._unheard.add(kind)

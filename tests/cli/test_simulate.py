@@ -199,7 +199,7 @@ def test_an_interrupted_run_prints_what_is_known_and_ends_with_130(simulate, mon
         if run.attempts == 5:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(runs.Shown, "on_attempt", on_attempt)
+    monkeypatch.setattr(runs.RunProgress, "on_attempt", on_attempt)
     ended = simulate(SPRING)
     assert ended.code == 130
     assert ended.err == "interrupted: this is what is known so far\n"

@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 from schedctl.cli.documents import SCHEMAS
-from schedctl.session.states import Where
+from schedctl.session.states import StateSource
 
 SHOP = "fixtures/clusters/shop"
 SNAPSHOTS = Path("fixtures/snapshots")
@@ -137,12 +137,12 @@ def test_the_age_is_told(schedctl):
 
 
 def test_a_cluster_out_of_a_snapshot_lives_at_its_time(schedctl):
-    state = Where((str(SNAPSHOTS / "monday.json.gz"),)).load(quiet=True, verbose=False, progress=False)
+    state = StateSource((str(SNAPSHOTS / "monday.json.gz"),)).load()
     assert state.assembled.cluster.now() == 1_795_075_200 * 10**9
 
 
 def test_what_could_not_be_listed_is_missing_in_the_cluster(schedctl):
-    state = Where((str(SNAPSHOTS / "tuesday.json.gz"),)).load(quiet=True, verbose=False, progress=False)
+    state = StateSource((str(SNAPSHOTS / "tuesday.json.gz"),)).load()
     assert [kind.__name__ for kind in state.assembled.cluster.missing] == ["Service"]
 
 

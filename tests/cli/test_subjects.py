@@ -28,7 +28,7 @@ from schedctl.session import subjects
     ],
 )
 def test_the_ways_to_name_an_object(arguments, expected):
-    _, names = subjects.named(arguments)
+    _, names = subjects.parse_names(arguments)
     assert [(one.kind.name, one.namespace, one.name) for one in names] == expected
 
 

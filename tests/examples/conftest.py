@@ -12,7 +12,7 @@ import pytest
 from schedctl.cache.cluster import Cluster
 from schedctl.scheduler import Scheduler
 from schedctl.session import configurations
-from schedctl.session.states import Where
+from schedctl.session.states import StateSource
 from schedctl.simulation.outcomes import PodState
 
 ROOT = Path(__file__).parents[2]
@@ -24,7 +24,7 @@ class Example(NamedTuple):
     """An example: its module, and a way to make a scheduler in which it takes part."""
 
     module: ModuleType
-    chosen: configurations.Chosen
+    chosen: configurations.ConfigurationChoice
 
     def scheduler(self, made: Cluster) -> Scheduler:
         return Scheduler(made, self.chosen.configuration, self.chosen.registry)
@@ -37,7 +37,7 @@ def example():
     def load(name: str, *, profile: bool = True) -> Example:
         file = PROFILES / f"{name.replace('_', '-')}.yaml"
         path = str(file) if profile and file.exists() else ""
-        chosen = configurations.choose(path, "", Where(), [str(PLUGINS / f"{name}.py")])
+        chosen = configurations.choose(path, "", StateSource(), [str(PLUGINS / f"{name}.py")])
         (mine,) = (each for each in chosen.registry.values() if each.__module__.startswith("schedctl_plugin_"))
         return Example(sys.modules[mine.__module__], chosen)
 
@@ -46,7 +46,7 @@ def example():
 
 @pytest.fixture
 def ends():
-    """Where each pod of a run is: its node if it is bound, else its state."""
+    """StateSource each pod of a run is: its node if it is bound, else its state."""
 
     def ends(facts):
         return {

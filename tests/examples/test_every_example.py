@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from schedctl.framework.points import POINTS, FilterPlugin, ScorePlugin
 from schedctl.scheduler import Scheduler, discovery
 from schedctl.session import configurations
-from schedctl.session.states import Where
+from schedctl.session.states import StateSource
 from schedctl.testing.builders import cluster, node, pod
 from schedctl.testing.laws import check
 from tests.examples.conftest import PLUGINS, PROFILES, ROOT
@@ -84,7 +84,7 @@ def test_what_filters_or_scores_keeps_the_laws(name, drawn, wanted, labels):
     nodes = [annotated(node(f"n{i}", labels=own), notes) for i, (own, notes) in enumerate(drawn)]
     made = cluster(*nodes)
     plugin = plugin_of(PLUGINS / f"{name}.py")
-    chosen = configurations.choose("", "", Where(), [str(PLUGINS / f"{name}.py")])
+    chosen = configurations.choose("", "", StateSource(), [str(PLUGINS / f"{name}.py")])
     plugins = Scheduler(made, chosen.configuration, chosen.registry).profiles["default-scheduler"].plugins
     check(plugins[plugin.name], made, pod(labels=labels, metadata={"annotations": wanted}))
 

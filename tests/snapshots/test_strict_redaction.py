@@ -25,7 +25,7 @@ from schedctl.conformance.answers import answer
 from schedctl.conformance.cases import Case
 from schedctl.explain import explanations
 from schedctl.scheduler import Scheduler
-from schedctl.session.explain import answers
+from schedctl.session.explain import ExplainOptions, explain_objects
 from schedctl.snapshots import documents
 from schedctl.snapshots.redaction import KEPT, redact
 from schedctl.snapshots.rewriters import fields_of, holds_text, structs_in
@@ -44,7 +44,7 @@ def explain_all(objects: Objects) -> list[str]:
     scheduler = Scheduler(assembled.cluster, loading.default())
     asked = [info.pod for info in every_pod(assembled.cluster)]
     asked += [obj for kind, obj in objects if kind.name in WORKLOADS]
-    found = answers(scheduler, asked, profile="", matrix=True, node="", sampling=False, advance=lambda *_: None)
+    found = explain_objects(scheduler, asked, options=ExplainOptions(matrix=True))
     reports = [msgspec.to_builtins(explanations.report([each]))["results"][0] for each in found]
     for each in reports:
         each["pod"].pop("uid")

@@ -1,0 +1,39 @@
+"""The options about extenders; a command gets them by one line, and an `ExtenderOptions` for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import typer
+
+from schedctl.cli import options
+from schedctl.cli.signatures import Command, extended
+from schedctl.errors import UsageError
+from schedctl.session.extenders import ExtenderOptions
+
+_OPTIONS = {
+    "allow_extenders": (options.AllowExtenders, False),
+    "extender_record": (options.ExtenderRecord, ""),
+    "extender_replay": (options.ExtenderReplay, ""),
+}
+
+
+def with_extenders(command: Command) -> Command:
+    """Give a command the options about extenders; it gets them as the argument ``extenders``."""
+    return extended(command, "extenders", _OPTIONS, _extender_options)
+
+
+def _extender_options(values: Mapping[str, Any], context: typer.Context) -> ExtenderOptions:
+    """Return what may be asked of extenders.
+
+    Raises:
+        UsageError: the options contradict each other.
+    """
+    allowed, record, replay = values["allow_extenders"], values["extender_record"], values["extender_replay"]
+    if replay and (allowed or record):
+        flag = "--extender-record" if record else "--allow-extenders"
+        raise UsageError(f"--extender-replay asks nobody, and {flag} was given, too", "leave one of them out")
+    if record and not allowed:
+        raise UsageError("--extender-record writes down what extenders say, and none may be asked", "--allow-extenders")
+    return ExtenderOptions(allowed, record, replay)

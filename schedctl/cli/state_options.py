@@ -1,0 +1,98 @@
+"""The options that say which state a question is about; a command gets them by one line, and a `StateSource`.
+
+::
+
+@with_state
+def explain(..., source: StateSource) -> int:
+    state = source.load(...)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from typing import Annotated, Any, get_args
+
+import typer
+
+from schedctl.cli import options
+from schedctl.cli.signatures import Command, extended
+from schedctl.errors import UsageError
+from schedctl.session.states import StateSource
+
+_OPTIONS = {
+    "filename": (options.State, None),
+    "recursive": (options.Recursive, False),
+    "stdin_filename": (options.StdinFilename, "<stdin>"),
+    "live": (options.Live, False),
+    "context": (options.Context, ""),
+    "kubeconfig": (options.Kubeconfig, ""),
+    "as_user": (options.As, ""),
+    "as_group": (options.AsGroup, None),
+    "request_timeout": (options.RequestTimeout, ""),
+    "scheduler_config_from_cluster": (options.SchedulerConfigFromCluster, False),
+}
+_CLUSTER_OPTIONS = (
+    "context",
+    "kubeconfig",
+    "as_user",
+    "as_group",
+    "request_timeout",
+    "scheduler_config_from_cluster",
+)
+
+
+def with_state(command: Command) -> Command:
+    """Give a command the options that say where the state is; it gets them as the argument ``source``."""
+    return extended(command, "source", _OPTIONS, _source)
+
+
+def with_live_state(command: Command) -> Command:
+    """Do as `with_state` for a command that is about a live cluster: the options about files are not in its help."""
+    return extended(
+        command, "source", {name: (_hidden(name), default) for name, (_, default) in _OPTIONS.items()}, _source
+    )
+
+
+def _hidden(name: str) -> Any:
+    """Return the annotation of an option, out of sight where it is about files."""
+    annotation = _OPTIONS[name][0]
+    if name in _CLUSTER_OPTIONS:
+        return annotation
+    kind, option = get_args(annotation)
+    option = copy(option)
+    option.hidden = True
+    return Annotated[kind, option]
+
+
+def _source(values: Mapping[str, Any], context: typer.Context) -> StateSource:
+    """Return where the state is.
+
+    Raises:
+        UsageError: a live cluster is described and none is to be asked.
+    """
+    from schedctl.cli import durations
+    from schedctl.live.kubeconfigs import Access
+
+    paths = tuple(values["filename"] or ())
+    cluster_options = [name for name in _CLUSTER_OPTIONS if values[name]]
+    if paths and cluster_options and not values["live"]:
+        flag = f"--{cluster_options[0].replace('as_user', 'as').replace('_', '-')}"
+        raise UsageError(
+            f"{flag} is about a live cluster, and -f about files", "--live lays the files over the cluster"
+        )
+    access = Access(
+        context=values["context"],
+        kubeconfig=values["kubeconfig"],
+        user=values["as_user"],
+        groups=tuple(values["as_group"] or ()),
+        timeout=durations.seconds(values["request_timeout"], "--request-timeout"),
+    )
+    return StateSource(
+        paths,
+        values["recursive"],
+        values["stdin_filename"],
+        values["live"],
+        access,
+        values["scheduler_config_from_cluster"],
+    )

@@ -1,0 +1,38 @@
+"""How far the decisions that a cluster shows come out as they were."""
+
+from __future__ import annotations
+
+from schedctl.calibration import replays, report_builder, timelines
+from schedctl.calibration.traces import Known, promises, shunned
+from schedctl.reports.calibrations import CalibrationReport
+from schedctl.reports.metadata import Input, Metadata
+from schedctl.session import histories
+from schedctl.session.sessions import Session
+
+
+def calibrate(session: Session, *, last: int) -> CalibrationReport:
+    """Make the newest decisions again, and return how many come out as they were.
+
+    Args:
+        session: with its state loaded.
+        last: how many decisions.
+    """
+    state, cluster = session.state, session.cluster
+    scheduled, preempted, failed, notes = histories.read_decisions(state)
+    scheduler = session.scheduler()
+    timeline = timelines.timeline(scheduler, scheduled)
+    with session.notifier.progress("deciding") as progress:
+        lines = replays.told(scheduler, failed)
+        made = replays.replay(scheduler, timeline, most=last, lines=lines, progress=progress.advance)
+    known = Known(
+        timeline,
+        timelines.gone(cluster, list(state.assembled.finished.values()), scheduled),
+        promises(preempted),
+        sorted({info.pod.spec.node_name for info in cluster.strays.values()}),
+        shunned(made.replays),
+    )
+    metadata = Metadata(
+        configuration=session.choice.origin,
+        inputs=[Input(source=name, digest=digest, role="State") for name, digest in state.manifests.digests.items()],
+    )
+    return report_builder.report(made, known, metadata=metadata, notes=notes)

@@ -1,0 +1,79 @@
+"""How many more pods fit, where, and what stops the next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from schedctl.explain import facts
+from schedctl.explain.pending_pods import without_nodes
+from schedctl.reports.capacities import CapacityReport
+from schedctl.reports.metadata import Input, Metadata
+from schedctl.scheduler import Scheduler
+from schedctl.scheduler.gaps import gathering, missing_kinds
+from schedctl.session import capacity_models
+from schedctl.session.capacity_models import Model
+from schedctl.session.notifiers import Progress
+from schedctl.session.sessions import Session
+from schedctl.simulation import capacities, capacity_report_builder
+from schedctl.simulation.capacities import Filled
+
+
+def capacity(
+    session: Session, like: Sequence[str], *, namespace: str, by: str = "", most: int, fail: bool = False
+) -> CapacityReport:
+    """Return how many more pods like some fit, counted for each alone.
+
+    Args:
+        session: with its state loaded; its what-ifs are made here.
+        like: pods, workloads and files.
+        namespace: of names without one.
+        by: the label to count by, "" for zone and pool.
+        most: how many are tried.
+        fail: whether it makes the exit code 1 that not one more fits.
+
+    Raises:
+        InputError: a file cannot be understood.
+        UsageError: a what-if cannot be carried out, or there is nothing of a name.
+    """
+    cluster, choice = session.cluster, session.choice
+    with gathering(cluster) as gathered:
+        session.change(namespace)
+        models = [model for text in like for model in capacity_models.find(text, session.state.assembled, namespace)]
+        scheduler = session.scheduler()
+        settled = session.settle(scheduler)
+        labels = capacity_report_builder.labels_of(cluster, by)
+        results, interrupted = [], False
+        with session.notifier.progress("placing") as progress:
+            for model in models:
+                with scheduler.fork():
+                    filled = _fill(scheduler, model, choice.profile, most, progress)
+                    results.append(
+                        capacity_report_builder.result(
+                            filled, cluster, subject=model.subject, by=labels, notes=model.notes
+                        )
+                    )
+                interrupted = filled.interrupted
+                if interrupted:
+                    break
+    gathered.admission(session.state.assembled.unknown)
+    digests = session.state.manifests.digests
+    metadata = Metadata(
+        configuration=choice.origin,
+        what_if=[*session.change_texts, *settled],
+        inputs=[Input(source=name, digest=digest, role="State") for name, digest in digests.items()],
+        missing=missing_kinds(cluster, choice.registry),
+    )
+    return capacity_report_builder.report(
+        results, metadata=metadata, fail=fail, interrupted=interrupted, guesses=gathered.told()
+    )
+
+
+def _fill(scheduler: Scheduler, model: Model, profile: str, most: int, progress: Progress) -> Filled:
+    """Place copies of a model until one finds no node."""
+    return capacities.fill(
+        scheduler,
+        capacity_models.copies(model, scheduler, profile),
+        most=most,
+        ask=lambda outcome: without_nodes(facts.reasons(outcome)),
+        tick=lambda placed: progress.advance(placed, most, f"{placed} placed"),
+    )

@@ -1,0 +1,85 @@
+"""What ``kubectl drain`` would do to nodes, and where their pods would go."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from schedctl.api import label_selectors
+from schedctl.cache.cluster import Cluster
+from schedctl.errors import UsageError
+from schedctl.reports.drains import DrainReport
+from schedctl.reports.metadata import Input, Metadata
+from schedctl.scheduler.gaps import gathering, missing_kinds
+from schedctl.session import pending_reasons, runs
+from schedctl.session.sessions import Session
+from schedctl.simulation import drain_report_builder, drains
+from schedctl.simulation.budgets import Budgets
+from schedctl.simulation.drains import Flags
+from schedctl.simulation.node_choices import node_named, nodes_chosen
+
+_NODE_PREFIX = re.compile(r"^(?:nodes?|no)/")
+"""What `kubectl get nodes -o name` prints before a name, and what else kubectl takes for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSelection:
+    """Which nodes are drained: those named, or those with labels, or those of a zone."""
+
+    names: Sequence[str] = ()
+    selector: str = ""
+    zone: str = ""
+
+    def find(self, cluster: Cluster) -> list[str]:
+        """Return the names of the nodes, each once.
+
+        Raises:
+            UsageError: one is not there, or none has the labels.
+        """
+        if self.zone:
+            return nodes_chosen(cluster, f"zone={self.zone}")
+        if not self.selector:
+            names = dict.fromkeys(_NODE_PREFIX.sub("", name) for name in self.names)
+            return [node_named(cluster, name).metadata.name for name in names]
+        query, table = label_selectors.parse(self.selector), cluster.node_table
+        found = sorted(name for name, row in table.row_of.items() if query.matches(table.objects[row].metadata.labels))
+        if not found:
+            raise UsageError("no nodes have these labels", "`-l` selects nodes; `--pod-selector` selects pods")
+        return found
+
+
+def drain(session: Session, selection: NodeSelection, flags: Flags, *, fail: bool = False) -> DrainReport:
+    """Return what draining nodes would do, one after another.
+
+    Args:
+        session: with its state loaded; its what-ifs are made here.
+        selection: the nodes.
+        flags: those of ``kubectl drain``.
+        fail: whether a node that is not drainable, or a pod that stays pending, makes the exit code 1.
+
+    Raises:
+        UsageError: a what-if cannot be carried out, or a node is not there.
+    """
+    cluster, notifier = session.cluster, session.notifier
+    with gathering(cluster) as gathered:
+        budgets = Budgets.of(cluster)
+        session.change()
+        names = selection.find(cluster)
+        scheduler = session.scheduler()
+        settled = session.settle(scheduler)
+        with notifier.progress("draining") as progress:
+            facts = drains.drain(scheduler, names, flags, budgets=budgets, progress=runs.RunProgress(progress))
+    gathered.admission(session.state.assembled.unknown)
+    digests = session.state.manifests.digests
+    metadata = Metadata(
+        configuration=session.choice.origin,
+        what_if=[*session.change_texts, *settled],
+        inputs=[Input(source=name, digest=digest, role="State") for name, digest in digests.items()],
+        missing=missing_kinds(cluster, session.choice.registry),
+    )
+    report = drain_report_builder.report(facts, cluster, metadata=metadata, fail=fail, guesses=gathered.told())
+    if facts.interrupted:
+        return report
+    with notifier.progress("explaining") as progress:
+        return pending_reasons.of_drain(report, scheduler, progress.advance)

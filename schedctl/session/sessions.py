@@ -1,0 +1,134 @@
+"""A question's surroundings, in the order in which they come about: choose, load, change, ask.
+
+What all use cases share is here; what each asks is in a file of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from schedctl.session import comparisons, configurations, schedulers, what_ifs
+from schedctl.session.extenders import NO_EXTENDERS, ExtenderOptions
+from schedctl.session.notifiers import SILENT, Notifier
+from schedctl.session.what_ifs import NO_WHAT_IFS, WhatIfs
+
+if TYPE_CHECKING:
+    from schedctl.api.kinds import Kind
+    from schedctl.cache.cluster import Cluster
+    from schedctl.scheduler import Scheduler
+    from schedctl.session.configurations import ConfigurationChoice
+    from schedctl.session.states import State, StateSource
+    from schedctl.simulation.what_ifs import Changed
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulerOptions:
+    """Which scheduler is asked.
+
+    Attributes:
+        configuration: the file of a KubeSchedulerConfiguration, ``-``, or "" for the one in force.
+        profile: the profile that every pod is placed by, "" for the one it asks for.
+        compare: configurations and profiles whose answers are compared with the first one's.
+        plugins: what ``--plugin`` names.
+        extenders: what may be asked of extenders.
+    """
+
+    configuration: str = ""
+    profile: str = ""
+    compare: Sequence[str] = ()
+    plugins: Sequence[str] = ()
+    extenders: ExtenderOptions = NO_EXTENDERS
+
+
+class Session:
+    """A state, the configurations that were chosen for it, and what is changed before the question.
+
+    Attributes:
+        source: where the state is read from.
+        choices: the configurations; the others are compared with the first.
+        state: the state, once it is loaded.
+        changes: what the what-ifs did, once they are made.
+        notifier: hears what is said on the way.
+
+    Raises:
+        ClusterError: the cluster cannot be asked for its configuration.
+        ConfigError: a configuration cannot be read, or kube-scheduler would refuse it.
+        UsageError: there is no such profile, or a plugin cannot be loaded.
+    """
+
+    state: State
+
+    def __init__(
+        self,
+        source: StateSource,
+        options: SchedulerOptions | None = None,
+        notifier: Notifier = SILENT,
+        what_ifs: WhatIfs = NO_WHAT_IFS,
+    ) -> None:
+        options = options or SchedulerOptions()
+        self.source = source
+        self.notifier = notifier
+        self.changes: list[Changed] = []
+        self._extenders = options.extenders
+        self._what_ifs = what_ifs
+        self._reporter = schedulers.PluginFaultReporter(notifier)
+        self.choices = comparisons.choose(
+            options.compare, options.configuration, options.profile, source, options.plugins, notifier
+        )
+
+    @property
+    def choice(self) -> ConfigurationChoice:
+        """The configuration in force; where several are compared, the first."""
+        return self.choices[0]
+
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster in memory."""
+        return self.state.assembled.cluster
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds that plugins read and that are not Kubernetes' own."""
+        return configurations.kinds(self.choices)
+
+    def load(self, state: State | None = None) -> None:
+        """Read the state, and complete the configurations by what it says.
+
+        Args:
+            state: the state where it was read already.
+
+        Raises:
+            ClusterError: the live cluster cannot be read.
+            ConfigError: kube-scheduler would refuse the configuration in a snapshot.
+            InputError: the files cannot be read or understood, or hold nothing.
+            UsageError: there are snapshots with different configurations, or the options of extenders do not fit.
+        """
+        self.state = state or self.source.load(self.notifier, kinds=self.kinds)
+        self.choices = comparisons.complete(self.choices, self.state, self._extenders, self.notifier)
+
+    def change(self, namespace: str = "") -> None:
+        """Carry the what-ifs out.
+
+        Args:
+            namespace: of pods and workloads that name none; "" for the usual one.
+
+        Raises:
+            UsageError: one cannot be read, or what it is about is not there.
+            InputError: a file of nodes cannot be understood.
+        """
+        self.changes = self._what_ifs.apply(self.cluster, namespace)
+
+    @property
+    def change_texts(self) -> list[str]:
+        """What was laid over the live cluster and what the what-ifs did, in words."""
+        return [*self.state.laid_over, *(each.text for each in self.changes)]
+
+    def scheduler(self, choice: ConfigurationChoice | None = None) -> Scheduler:
+        """Return a scheduler over the cluster, by the configuration in force unless another one is given."""
+        return schedulers.build(self.cluster, choice or self.choice, self._reporter)
+
+    def settle(self, scheduler: Scheduler) -> list[str]:
+        """Place the pods that what-ifs took off their nodes; return a line about that, or none."""
+        return what_ifs.settle(self.changes, scheduler)

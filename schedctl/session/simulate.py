@@ -1,0 +1,171 @@
+"""Where the pods of whole manifests would go; under several configurations, how their runs differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from schedctl.reports import counts
+from schedctl.reports.metadata import Metadata
+from schedctl.reports.run_comparisons import SimulationComparison
+from schedctl.reports.simulations import EndReason, SimulationReport
+from schedctl.scheduler import Scheduler
+from schedctl.scheduler.gaps import Gathering, gathering, missing_kinds
+from schedctl.scheduler.sides import sides
+from schedctl.session import pending_reasons, runs
+from schedctl.session.configurations import ConfigurationChoice
+from schedctl.session.sessions import Session
+from schedctl.simulation import report_builder, utilisation
+from schedctl.simulation.outcomes import RunEnd
+from schedctl.simulation.runs import Options
+from schedctl.simulation.simulations import Simulation
+from schedctl.simulation.simulations import simulate as run_simulation
+from schedctl.sources import Manifests
+from schedctl.workloads.rollouts import RolloutStrategy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulateOptions:
+    """How manifests are placed.
+
+    Attributes:
+        rollout: how new pods take the place of old ones.
+        skip_admission: admission plugins that are switched off.
+        sampling: whether only as many nodes are looked at as kube-scheduler would look at.
+        seed: draws among equally good nodes; None takes the first by name.
+        strict: whether nothing is simulated if the API server would refuse any object.
+        trace: the file that every step is written to, "" for none.
+        fail: whether a pod that is not placed, or that another configuration breaks, makes the exit code 1.
+    """
+
+    rollout: RolloutStrategy = "replace"
+    skip_admission: Sequence[str] = ()
+    sampling: bool = False
+    seed: int | None = None
+    strict: bool = False
+    trace: str = ""
+    fail: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """Everything that one run depends on but the configuration."""
+
+    session: Session
+    manifests: Manifests
+    options: SimulateOptions
+    before: utilisation.Measure
+    metadata: Metadata
+
+    def run(self, choice: ConfigurationChoice) -> tuple[Scheduler, Simulation]:
+        """Carry the manifests out under a configuration."""
+        scheduler, options = self.session.scheduler(choice), self.options
+        with self.session.notifier.progress("scheduling") as progress:
+            return scheduler, run_simulation(
+                scheduler,
+                self.manifests.objects,
+                passed=self.manifests.ignored,
+                strategy=options.rollout,
+                disabled=options.skip_admission,
+                strict=options.strict,
+                name=choice.profile,
+                before=self.before,
+                options=Options(
+                    choose=runs.chooser(options.seed), sampling=options.sampling, trace=bool(options.trace)
+                ),
+                progress=runs.RunProgress(progress),
+            )
+
+
+def simulate(
+    session: Session,
+    manifests: Manifests,
+    options: SimulateOptions,
+    *,
+    namespace: str = "",
+    settings: Mapping[str, str] | None = None,
+) -> SimulationReport | SimulationComparison:
+    """Return what comes of manifests; a session that compares returns how the runs differ.
+
+    Args:
+        session: with its state loaded; its what-ifs are made here.
+        manifests: what is to be created.
+        options: how.
+        namespace: of pods and workloads that what-ifs name without one.
+        settings: the digests of schedctl's own configuration files, by name.
+
+    Raises:
+        InputError: strictly, the API server would refuse an object; or a file of nodes cannot be understood.
+        KeyboardInterrupt: somebody interrupted a comparison.
+        UsageError: a what-if cannot be carried out, or the trace cannot be written.
+    """
+    cluster, notifier, unknown = session.cluster, session.notifier, session.state.assembled.unknown
+    with gathering(cluster) as gathered:
+        before = utilisation.measure(cluster)
+        session.change(namespace)
+        if notifier.verbose:
+            notifier.say(f"manifests: {counts.of(len(manifests.objects), 'object')} that scheduling reads")
+        metadata = Metadata(
+            configuration=session.choice.origin,
+            sampling=options.sampling,
+            rollout=options.rollout,
+            seed=options.seed,
+            skipped_admission=list(options.skip_admission),
+            what_if=session.change_texts,
+            inputs=runs.inputs(manifests.digests, session.state.manifests.digests, settings or {}),
+            missing=missing_kinds(cluster, session.choice.registry),
+        )
+        question = _Question(session, manifests, options, before, metadata)
+        if len(session.choices) > 1:
+            return _compare(question, gathered)
+        scheduler, facts = question.run(session.choice)
+    gathered.admission(unknown)
+    notifier.report(facts.expansion.refused, "error")
+    report = report_builder.report(
+        facts,
+        cluster,
+        metadata=metadata,
+        problems=manifests.problems,
+        fail=options.fail,
+        guesses=gathered.told(),
+    )
+    if report.ending.reason is not EndReason.INTERRUPTED:
+        try:
+            with notifier.progress("explaining") as progress:
+                report = pending_reasons.of_simulation(report, facts, scheduler, progress.advance)
+        except KeyboardInterrupt:
+            report = report_builder.interrupted(report)
+    if report.summary.exit_code == report_builder.INTERRUPTED:
+        notifier.say("interrupted: this is what is known so far")
+    if options.trace:
+        runs.write_trace(facts.run, options.trace)
+    return report
+
+
+def _compare(question: _Question, gathered: Gathering) -> SimulationComparison:
+    """Return what each configuration makes of the same manifests, each on a fork of the cluster.
+
+    Raises:
+        KeyboardInterrupt: somebody interrupted a run, so that there is nothing to compare.
+    """
+    from schedctl.simulation import comparisons
+
+    session, cluster, results = question.session, question.session.cluster, []
+    for side, choice in zip(sides(each.origin for each in session.choices), session.choices, strict=True):
+        with cluster.fork(), gathering(cluster) as of_side:
+            of_side.guesses |= gathered.guesses
+            _, facts = question.run(choice)
+            if facts.run.end is RunEnd.INTERRUPTED:
+                raise KeyboardInterrupt
+            of_side.admission(session.state.assembled.unknown)
+            report = report_builder.report(
+                facts,
+                cluster,
+                metadata=question.metadata,
+                problems=question.manifests.problems,
+                guesses=of_side.told(),
+            )
+        results.append(comparisons.Ran.of(side, report, facts))
+    session.notifier.report(facts.expansion.refused, "error")
+    zones = utilisation.zones(cluster)
+    return comparisons.compare(results, metadata=question.metadata, zones=zones, fail=question.options.fail)
