@@ -113,38 +113,35 @@ class _Builder:
         # An enclosing collection, the key in it, and of the collection inside: anchor, first event, start mark.
         self.stack: list[tuple[Any, Any, str | None, int, Any]] = []
         self.merged: dict[int, tuple[dict[str, Any], set[str]]] = {}
+        self.resolved: dict[str, Any] = {}
+        self.anchors: dict[str, tuple[Any, int]] = {}  # by anchor, its node and of how many events that is made
+        self.begun: dict[str, int] = {}  # by anchor, the event with which its latest node began
+        self.aliased = 0  # how many events aliases stand for
 
     def values(self) -> Iterator[Value]:
-        """Yield what `read` yields. One loop, because it runs a hundred thousand times per megabyte."""
+        """Yield what `read` yields.
+
+        What every event passes through stands here, in one loop: it runs a hundred thousand times per megabyte.
+        """
         get: Callable[[], Any] = self.parser.get_event
-        stack = self.stack
-        resolved: dict[str, Any] = {}
-        anchors: dict[str, tuple[Any, int]] = {}
-        begun: dict[str, int] = {}  # by anchor, the event with which its latest node began
+        stack, resolved, anchors, begun = self.stack, self.resolved, self.anchors, self.begun
         holder: Any = None  # the collection being filled
         key: Any = _IN_LIST  # the key read last; `_AWAITED` where one comes next
         items: Any = None  # the list under the document's "items"
-        count = aliased = 0  # events, and how many of them aliases stand for
-        started: Any = None
+        count = 0  # events, those that aliases stand for among them
         while True:
             event = get()
             kind = event.__class__
             count += 1
             anchor = None
             if kind is ScalarEvent:
-                text = event.value
+                text, mark = event.value, event.start_mark
                 if event.tag is not None:
                     value = self.tagged(event)
                 elif event.implicit[0]:
                     value = resolved.get(text, resolved)
                     if value is resolved:
-                        value = scalars.plain(text)
-                        if len(resolved) >= _CACHED_SCALARS:
-                            resolved.clear()
-                        if value.__class__ is not float or isfinite(value):
-                            resolved[text] = value
-                        elif key is not _AWAITED:
-                            self.refuse(event, f"{text} has no counterpart in JSON")
+                        value = self.resolve(event, key is _AWAITED)
                 else:
                     value = text
                 anchor, first = event.anchor, count
@@ -156,15 +153,7 @@ class _Builder:
                         anchors[anchor] = (value, 1)
                     continue
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
-                if key is _AWAITED:
-                    self.refuse(event, "a key must be text, a number or a boolean", TEMPLATE)
-                if len(stack) >= MAX_DEPTH:
-                    self.refuse(event, f"nested more than {MAX_DEPTH} levels deep")
-                if event.tag is not None:
-                    self.known(event)
-                if event.anchor is not None:
-                    begun[event.anchor] = count
-                    anchors.pop(event.anchor, None)
+                self.begin(event, key, count)
                 stack.append((holder, key, event.anchor, count, event.start_mark))
                 if kind is MappingStartEvent:
                     holder, key = {}, _AWAITED
@@ -175,35 +164,26 @@ class _Builder:
                 continue
             elif kind is MappingEndEvent or kind is SequenceEndEvent:
                 value = holder
-                holder, key, anchor, first, started = stack.pop()
+                holder, key, anchor, first, mark = stack.pop()
             elif kind is AliasEvent:
-                if event.anchor not in anchors:
-                    problem = "contains itself" if event.anchor in begun else "is not defined before this alias"
-                    self.refuse(event, f"the anchor {quoted(event.anchor)} {problem}")
-                value, size = anchors[event.anchor]
-                count += size
-                aliased += size
-                if aliased > 100 and count > 1000 and aliased > count * _allowed_aliases(count):
-                    self.refuse(event, "aliases repeat too much of the document")
+                mark = event.start_mark
+                value, count = self.alias(event, count)
                 if key is _AWAITED:
                     key = self.key(event, value)
                     continue
             elif kind is DocumentStartEvent or kind is StreamStartEvent:
                 continue
-            elif kind is StreamEndEvent:
-                return
             else:
-                self.check_end(event)
+                if kind is not StreamEndEvent:
+                    self.check_end(event)
                 return
 
             if anchor is not None and begun[anchor] == first:
                 anchors[anchor] = (value, count - first + 1)
             if holder is None:
-                mark = started if kind is MappingEndEvent or kind is SequenceEndEvent else event.start_mark
                 yield Value(value, -1, _place(mark, self.above), mark.index)
             elif key is _IN_LIST:
                 if holder is items:
-                    mark = started if kind is MappingEndEvent or kind is SequenceEndEvent else event.start_mark
                     yield Value(value, len(items), _place(mark, self.above), mark.index)
                     value = None
                 holder.append(value)
@@ -212,16 +192,52 @@ class _Builder:
                 key = _AWAITED
             else:
                 if key in holder:
-                    self.repeated(holder, key, event)
+                    self.warn_of_repeated(holder, key, event)
                 holder[key] = value
                 key = _AWAITED
+
+    def resolve(self, event: Any, is_key: bool) -> scalars.Scalar:
+        """Return what a plain scalar means, and remember it for the next one of the same text."""
+        text = event.value
+        value = scalars.plain(text)
+        if value.__class__ is not float or isfinite(value):
+            if len(self.resolved) >= _CACHED_SCALARS:
+                self.resolved.clear()
+            self.resolved[text] = value
+        elif not is_key:
+            self.refuse(event, f"{text} has no counterpart in JSON")
+        return value
+
+    def begin(self, event: Any, key: Any, count: int) -> None:
+        """Refuse a list or mapping that may not begin here; note its anchor."""
+        if key is _AWAITED:
+            self.refuse(event, "a key must be text, a number or a boolean", TEMPLATE)
+        if len(self.stack) >= MAX_DEPTH:
+            self.refuse(event, f"nested more than {MAX_DEPTH} levels deep")
+        if event.tag is not None:
+            self.check_tag(event)
+        if event.anchor is not None:
+            self.begun[event.anchor] = count
+            self.anchors.pop(event.anchor, None)
+
+    def alias(self, event: Any, count: int) -> tuple[Any, int]:
+        """Return what an alias stands for, and the number of events with those it stands for."""
+        if event.anchor not in self.anchors:
+            problem = "contains itself" if event.anchor in self.begun else "is not defined before this alias"
+            self.refuse(event, f"the anchor {quoted(event.anchor)} {problem}")
+        value, size = self.anchors[event.anchor]
+        count += size
+        self.aliased += size
+        if self.aliased > 100 and count > 1000 and self.aliased > count * _alias_share(count):
+            self.refuse(event, "aliases repeat too much of the document")
+        return value, count
 
     def tagged(self, event: Any) -> scalars.Scalar:
         """Return what a scalar with a tag means."""
         if event.tag == "!":
             text: str = event.value
             return text
-        self.known(event)
+        self.check_tag(event)
         try:
             value = scalars.tagged(event.tag, event.value)
         except ValueError as error:
@@ -230,7 +246,7 @@ class _Builder:
             self.refuse(event, f"{event.value} has no counterpart in JSON")
         return value
 
-    def known(self, event: Any) -> None:
+    def check_tag(self, event: Any) -> None:
         """Warn of a tag that YAML does not define."""
         if event.tag not in scalars.KNOWN_TAGS and event.tag != "!":
             message = f"the tag {quoted(event.tag)} means nothing here and is ignored"
@@ -264,7 +280,7 @@ class _Builder:
             holder.update(source)
             merged.update(source)
 
-    def repeated(self, holder: dict[str, Any], key: str, event: Any) -> None:
+    def warn_of_repeated(self, holder: dict[str, Any], key: str, event: Any) -> None:
         """Warn of a key that is written twice; one that overrides a merged key is as it should be."""
         _, merged = self.merged.get(id(holder), (None, set()))
         if key in merged:
@@ -297,7 +313,7 @@ class _Builder:
         raise YAMLProblem(message, _place(event.start_mark, self.above), hint)
 
 
-def _allowed_aliases(count: int) -> float:
+def _alias_share(count: int) -> float:
     """Return how much of a document aliases may stand for: nearly all of a small one, a tenth of a huge one."""
     small, huge = 400_000, 4_000_000
     return 0.99 - 0.89 * min(max(count - small, 0) / (huge - small), 1.0)
@@ -315,7 +331,7 @@ def _locate(parser: Any, event: Any, wanted: Wanted, above: int) -> None:
     elif isinstance(event, MappingStartEvent):
         while not isinstance(key := parser.get_event(), MappingEndEvent):
             _skip(parser, key)
-            value, child = parser.get_event(), wanted.children.get(_written_key(key))
+            value, child = parser.get_event(), wanted.children.get(_key_text(key))
             if child is None:
                 _skip(parser, value)
             else:
@@ -345,7 +361,7 @@ def _skip(parser: Any, event: Any) -> None:
         event = parser.get_event()
 
 
-def _written_key(event: Any) -> str:
+def _key_text(event: Any) -> str:
     if not isinstance(event, ScalarEvent):
         return ""
     value = scalars.plain(event.value) if event.implicit[0] else event.value
