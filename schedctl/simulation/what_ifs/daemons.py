@@ -1,0 +1,58 @@
+"""The pods of DaemonSets on a node that joins."""
+
+from __future__ import annotations
+
+import msgspec
+
+from schedctl.api.defaults import namespaced
+from schedctl.api.pods import Pod
+from schedctl.api.workloads import DaemonSet
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.pod_info import PodInfo
+from schedctl.simulation.node_choices import node_named
+from schedctl.simulation.replacement import controller_of
+from schedctl.simulation.what_ifs.displacement import pods_on
+from schedctl.workloads import daemon_sets, pod_templates
+from schedctl.workloads.admission import RESOURCE_QUOTA
+from schedctl.workloads.api_server import Admission, Created
+from schedctl.workloads.expansion import Replica
+from schedctl.workloads.names import random_end
+
+_replace = msgspec.structs.replace
+
+
+def start_daemons(cluster: Cluster, name: str) -> int:
+    """Run the pods on a new node that the DaemonSets of the cluster make for it; return how many."""
+    admit, started = Admission(cluster, disabled=(RESOURCE_QUOTA,)), 0
+    for workload in list(cluster.every(DaemonSet).values()):
+        untied = pod_templates.pod_of(workload, cluster).pod
+        if list(daemon_sets.eligible_nodes(untied, [node_named(cluster, name)])):
+            started += _start(cluster, admit, daemon_sets.tied(untied, name), workload.metadata.name, name)
+    return started
+
+
+def start_daemons_like(cluster: Cluster, model: str, name: str) -> int:
+    """Run pods on a new node like those of the model whose DaemonSets are not in the cluster; return how many."""
+    admit, started = Admission(cluster, disabled=(RESOURCE_QUOTA,)), 0
+    for info in pods_on(cluster, model):
+        owner = controller_of(info.pod)
+        if owner is None or owner.kind != "DaemonSet" or info.terminating:
+            continue
+        if cluster.get(DaemonSet, f"{info.namespace}/{owner.name}") is None:
+            untied = _replace(info.pod, spec=_replace(info.pod.spec, node_name=""))
+            started += _start(cluster, admit, daemon_sets.tied(untied, name), owner.name, name)
+    return started
+
+
+def _start(cluster: Cluster, admit: Admission, daemon: Pod, owner: str, node: str) -> bool:
+    metadata = namespaced(daemon.metadata)
+    metadata = _replace(metadata, name=f"{owner}-{random_end(metadata.namespace, owner, node)}")
+    if metadata.uid:
+        metadata = _replace(metadata, uid=f"{metadata.uid} on {node}")
+    created = admit.create(Replica(_replace(daemon, metadata=metadata)))
+    if not isinstance(created, Created):
+        return False
+    for claim in created.claims:
+        cluster.put(claim)
+    cluster.add_pod(PodInfo(_replace(created.pod, spec=_replace(created.pod.spec, node_name=node))))
+    return True
