@@ -63,16 +63,16 @@ def status(plugin: Plugin, method: str, answer: Any, instead: str = "") -> Statu
         AnswerError: it may not.
     """
     if not isinstance(answer, Status):
-        raise _wrong(plugin, method, answer, f"a Status{instead}")
+        raise _unexpected(plugin, method, answer, f"a Status{instead}")
     if answer.code is Code.SUCCESS:
         return answer
     if answer.code not in ALLOWED[method]:
         labels = ", ".join(code.label for code in sorted(ALLOWED[method]))
-        raise _failed(plugin, f"{method} answered {_label(answer.code)}, expected one of {labels}")
+        raise _error(plugin, f"{method} answered {_label(answer.code)}, expected one of {labels}")
     if not isinstance(answer.reasons, tuple) or not all(isinstance(text, str) for text in answer.reasons):
-        raise _failed(plugin, f"{method} gave {faults.shown(answer.reasons)} for reasons, expected a tuple of texts")
+        raise _error(plugin, f"{method} gave {faults.quote(answer.reasons)} for reasons, expected a tuple of texts")
     if answer.code is Code.WAIT and not (isinstance(answer.timeout, int | float) and answer.timeout > 0):
-        raise _failed(plugin, f"{method} would wait for {faults.shown(answer.timeout)}, expected seconds above 0")
+        raise _error(plugin, f"{method} would wait for {faults.quote(answer.timeout)}, expected seconds above 0")
     return answer
 
 
@@ -86,7 +86,7 @@ def pre_filter(plugin: Plugin, answer: Any) -> Status | NodeSet | None:
         return None
     if isinstance(answer, NodeSet):
         if not isinstance(answer.names, frozenset | set):
-            raise _failed(plugin, f"pre_filter gave {faults.shown(answer.names)} for names, expected a frozenset")
+            raise _error(plugin, f"pre_filter gave {faults.quote(answer.names)} for names, expected a frozenset")
         return answer
     return status(plugin, "pre_filter", answer, ", a NodeSet or None")
 
@@ -98,7 +98,7 @@ def verdicts(plugin: Plugin, answer: Any, rows: int) -> Verdicts:
         AnswerError: it is none.
     """
     if not isinstance(answer, Verdicts):
-        raise _wrong(plugin, "filter", answer, _VERDICTS)
+        raise _unexpected(plugin, "filter", answer, _VERDICTS)
     for part in answer.parts:
         _check_part(plugin, part, rows)
     return answer
@@ -111,28 +111,28 @@ def scores(plugin: Plugin, method: str, answer: Any, rows: int) -> IntArray:
         AnswerError: they are not.
     """
     if not isinstance(answer, np.ndarray) or answer.dtype != np.int64 or answer.shape != (rows,):
-        raise _wrong(plugin, method, answer, f"an array of int64 ({rows})")
+        raise _unexpected(plugin, method, answer, f"an array of int64 ({rows})")
     return answer
 
 
-def made_room(plugin: Plugin, answer: Any, nodes: Nodes) -> PostFilterResult:
+def post_filter(plugin: Plugin, answer: Any, nodes: Nodes) -> PostFilterResult:
     """Return an answer of PostFilter.
 
     Raises:
         AnswerError: it is none.
     """
     if not isinstance(answer, PostFilterResult):
-        raise _wrong(plugin, "post_filter", answer, "a PostFilterResult")
+        raise _unexpected(plugin, "post_filter", answer, "a PostFilterResult")
     status(plugin, "post_filter", answer.status)
     named = answer.nominated_node
     if named is not None and not (isinstance(named, str) and (not named or named in nodes.cluster.node_table.row_of)):
-        raise _failed(plugin, f"post_filter nominates {faults.shown(named)}, expected the name of a node, or none")
+        raise _error(plugin, f"post_filter nominates {faults.quote(named)}, expected the name of a node, or none")
     victims = answer.victims
     if not isinstance(victims, tuple) or not all(isinstance(victim, PodInfo) for victim in victims):
-        raise _failed(plugin, f"post_filter gave {faults.shown(victims)} for victims, expected a tuple of pods")
+        raise _error(plugin, f"post_filter gave {faults.quote(victims)} for victims, expected a tuple of pods")
     strangers = [victim.key for victim in victims if victim.key not in nodes.cluster.pod_table.row_of]
     if strangers:
-        raise _failed(plugin, f"post_filter would evict {strangers[0]}, expected a pod that runs")
+        raise _error(plugin, f"post_filter would evict {strangers[0]}, expected a pod that runs")
     return answer
 
 
@@ -144,10 +144,10 @@ def registrations(plugin: Plugin, answer: Any) -> tuple[Registration, ...]:
     """
     expected = "a sequence of Registration, as `registers` makes them"
     if not isinstance(answer, tuple | list):
-        raise _wrong(plugin, "events_to_register", answer, expected)
+        raise _unexpected(plugin, "events_to_register", answer, expected)
     for one in answer:
         if not isinstance(one, Registration) or not isinstance(one.event, ClusterEvent):
-            raise _wrong(plugin, "events_to_register", one, expected)
+            raise _unexpected(plugin, "events_to_register", one, expected)
     return tuple(answer)
 
 
@@ -159,16 +159,16 @@ def remarks(plugin: Plugin, answer: Any) -> tuple[Remark, ...]:
     """
     expected = "a sequence of Remark"
     if not isinstance(answer, tuple | list):
-        raise _wrong(plugin, "remarks", answer, expected)
+        raise _unexpected(plugin, "remarks", answer, expected)
     for one in answer:
         if not isinstance(one, Remark):
-            raise _wrong(plugin, "remarks", one, expected)
+            raise _unexpected(plugin, "remarks", one, expected)
         if not isinstance(one.text, str):
-            raise _failed(plugin, f"remarks gave {faults.shown(one.text)} for the text, expected a text")
+            raise _error(plugin, f"remarks gave {faults.quote(one.text)} for the text, expected a text")
         if not isinstance(one.details, tuple | list) or not all(isinstance(line, str) for line in one.details):
-            raise _failed(plugin, f"remarks gave {faults.shown(one.details)} for details, expected a tuple of texts")
+            raise _error(plugin, f"remarks gave {faults.quote(one.details)} for details, expected a tuple of texts")
         if not isinstance(one.evidence, Mapping):
-            raise _failed(plugin, f"remarks gave {faults.shown(one.evidence)} for evidence, expected values by name")
+            raise _error(plugin, f"remarks gave {faults.quote(one.evidence)} for evidence, expected values by name")
     return tuple(answer)
 
 
@@ -181,7 +181,7 @@ def scope(plugin: Plugin, answer: Any, method: str = "moved_by") -> Scope | froz
     if isinstance(answer, frozenset) and all(type(row) is int for row in answer):
         return answer
     if not isinstance(answer, Scope):
-        raise _wrong(plugin, method, answer, "a Scope, or a frozenset of node rows")
+        raise _unexpected(plugin, method, answer, "a Scope, or a frozenset of node rows")
     return answer
 
 
@@ -192,7 +192,7 @@ def sort_key(plugin: Plugin, answer: Any) -> Any:
         AnswerError: not all such keys could be compared.
     """
     if form(answer) is None:
-        raise _wrong(plugin, "sort_key", answer, "a number, a text, or a tuple of them")
+        raise _unexpected(plugin, "sort_key", answer, "a number, a text, or a tuple of them")
     return answer
 
 
@@ -210,30 +210,30 @@ def form(key: Any) -> Any:
 
 def _check_part(plugin: Plugin, part: Any, rows: int) -> None:
     if not isinstance(part, Part) or not isinstance(part.reason, Reason):
-        raise _wrong(plugin, "filter", part, _VERDICTS)
+        raise _unexpected(plugin, "filter", part, _VERDICTS)
     for name, mask in (("the rows", part.mask), ("the unresolvable rows", part.unresolvable)):
         if mask is None and name == "the unresolvable rows":
             continue
         if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (rows,):
-            said = f"filter gave {faults.shown(mask)} for {name} of {part.reason.reference}"
-            raise _failed(plugin, f"{said}, expected an array of bool ({rows})")
+            said = f"filter gave {faults.quote(mask)} for {name} of {part.reason.reference}"
+            raise _error(plugin, f"{said}, expected an array of bool ({rows})")
     for name, value in part.evidence.items():
         column = value.codes if isinstance(value, Lookup) else value
         if isinstance(column, np.ndarray) and column.ndim and column.shape[0] != rows:
-            said = f'filter gave {faults.shown(column)} for "{name}" of {part.reason.reference}'
-            raise _failed(plugin, f"{said}, expected {rows} values")
+            said = f'filter gave {faults.quote(column)} for "{name}" of {part.reason.reference}'
+            raise _error(plugin, f"{said}, expected {rows} values")
     for name in part.reason.fields:
         if name not in part.evidence:
-            raise _failed(plugin, f'filter gave no "{name}", which the text of {part.reason.reference} names')
+            raise _error(plugin, f'filter gave no "{name}", which the text of {part.reason.reference} names')
 
 
 def _label(code: Any) -> str:
-    return code.label if isinstance(code, Code) else faults.shown(code)
+    return code.label if isinstance(code, Code) else faults.quote(code)
 
 
-def _wrong(plugin: Plugin, method: str, answer: Any, expected: str) -> AnswerError:
-    return _failed(plugin, faults.wrong(plugin, method, answer, expected))
+def _unexpected(plugin: Plugin, method: str, answer: Any, expected: str) -> AnswerError:
+    return _error(plugin, faults.wrong(plugin, method, answer, expected))
 
 
-def _failed(plugin: Plugin, text: str) -> AnswerError:
+def _error(plugin: Plugin, text: str) -> AnswerError:
     return AnswerError(plugin, text)

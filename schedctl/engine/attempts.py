@@ -157,7 +157,7 @@ class Attempt:
         return self.cluster.node_table.names[self._chosen] if self.fits else ""
 
     @property
-    def refused_everywhere(self) -> bool:
+    def is_unschedulable(self) -> bool:
         """Whether the cycle was run and no node will do."""
         return bool(self.total_nodes) and not self.deleted and self.gated is None and not self.fits
 
@@ -168,7 +168,7 @@ class Attempt:
         if self.pre_filter.rejected and self.pre_filter.plugin:
             names.add(self.pre_filter.plugin)
         if self.filtering is not None:
-            names |= self.filtering.refusing_plugins()
+            names |= self.filtering.rejecting_plugins()
         if self.consultation is not None:
             names -= {extender.name for extender in self.profile.extenders}
             if self.consultation.rejected:
@@ -232,13 +232,13 @@ def attempt(
     """
     outcome = Attempt(Cycle(pod), profile, cluster, cluster.generation, len(cluster.rows))
     if not cluster.missing and not profile.extenders:
-        _go_through(outcome, nominator, percentage, templates, make_room, admitted)
+        _run_points(outcome, nominator, percentage, templates, make_room, admitted)
         return outcome
     if profile.extenders:
         outcome.consultation = Consultation()
     runner, observer = TracingRunner(), cluster.observer
     with cluster.observe_reads(runner):
-        _go_through(outcome, nominator, percentage, None, make_room, admitted)
+        _run_points(outcome, nominator, percentage, None, make_room, admitted)
     of_all_plugins = (Assumption("filter", "", kind) for kind in (Node, Pod) if kind in cluster.missing)
     outcome.assumptions = frozenset((*runner.assumptions, *of_all_plugins))
     if isinstance(observer, AttemptObserver):
@@ -246,7 +246,7 @@ def attempt(
     return outcome
 
 
-def filtered(profile: Profile, cluster: Cluster, pod: PodInfo, nominator: Nominator, among: Nodes) -> Attempt:
+def filter_only(profile: Profile, cluster: Cluster, pod: PodInfo, nominator: Nominator, among: Nodes) -> Attempt:
     """Run PreFilter, and Filter on some of the nodes, and return the facts of that; nothing else is run.
 
     A filter that fails on a node fails there alone, and what fails altogether is PreFilter's answer.
@@ -257,7 +257,7 @@ def filtered(profile: Profile, cluster: Cluster, pod: PodInfo, nominator: Nomina
         _pre_filter(outcome, cluster.nodes, runner)
         if outcome.pre_filter.successful:
             details = outcome._details
-            details.judged = _narrowed(outcome, among)
+            details.judged = _narrow(outcome, among)
             details.filtering = filter_nodes(profile, outcome.cycle, details.judged, nominator, runner)
     except CycleError as fault:
         outcome.error = str(fault)
@@ -307,7 +307,7 @@ def _of_each(plugin: FilterPlugin, cycle: Cycle, nodes: Nodes) -> Verdicts:
         return failed.where(np.ones(len(nodes), np.bool_), fault=str(fault))
 
 
-def _go_through(
+def _run_points(
     outcome: Attempt,
     nominator: Nominator,
     percentage: int | None,
@@ -320,7 +320,7 @@ def _go_through(
             _pre_enqueue(outcome)
         if outcome.gated is None:
             _run(outcome, nominator, percentage, templates)
-        if make_room and outcome.refused_everywhere:
+        if make_room and outcome.is_unschedulable:
             outcome.post_filter = post_filter(outcome)
     except CycleError as fault:
         outcome.error = str(fault)
@@ -349,10 +349,10 @@ def _run(outcome: Attempt, nominator: Nominator, percentage: int | None, templat
         return
     known = templates.recall(profile, outcome.cycle) if templates is not None else None
     plain = percentage is None and not pod.pod.status.nominated_node_name and not nominator.rivals(pod)
-    if known is not None and plain and _read_off(outcome, known):
+    if known is not None and plain and _choose_from_ranking(outcome, known):
         return
     runner = known or runner_of(cluster)
-    every = cluster.nodes if percentage is None else sampling.rotated(cluster.nodes_by_zone, cluster.next_start)
+    every = cluster.nodes if percentage is None else sampling.rotate(cluster.nodes_by_zone, cluster.next_start)
     _pre_filter(outcome, every, runner)
     if outcome.pre_filter.successful:
         feasible = _filter(outcome, every, nominator, percentage, runner)
@@ -373,7 +373,7 @@ def _run(outcome: Attempt, nominator: Nominator, percentage: int | None, templat
                 known.remember(filtering, scoring, (outcome.pre_filter_nodes, outcome.narrowing_plugins))
 
 
-def _read_off(outcome: Attempt, known: Recollection) -> bool:
+def _choose_from_ranking(outcome: Attempt, known: Recollection) -> bool:
     """Read the choice off the template's ranking, if it has one that can answer for this pod."""
     ranking = known.ranking
     if ranking is None:
@@ -438,26 +438,26 @@ def _filter(
     promised = outcome.pod.pod.status.nominated_node_name
     if promised and promised in cluster.node_table.row_of:
         alone = cluster.nodes_named([promised])
-        filtering = _extended(outcome, filter_nodes(profile, cycle, alone, nominator), runner, forgiving=True)
+        filtering = _ask_extenders(outcome, filter_nodes(profile, cycle, alone, nominator), runner, forgiving=True)
         cycle.findings = filtering.findings
         if filtering.feasible[0]:  # a fault is not the end yet: it is met again among all nodes
             outcome._details.judged, outcome._details.filtering = alone, filtering
             outcome.nominated_first = True
             return np.zeros(1, np.intp)
-    nodes = outcome._details.judged = _narrowed(outcome, every)
+    nodes = outcome._details.judged = _narrow(outcome, every)
     filtering = filter_nodes(profile, cycle, nodes, nominator, runner)
     filtering.raise_faults()
     cycle.findings = filtering.findings
     if percentage is not None:
         choosy = profile.score or any(extender.filters or extender.prioritizes for extender in profile.extenders)
         outcome.sampled = sampling.nodes_to_find(percentage, len(nodes)) if choosy else 1
-        filtering = sampling.cut(filtering, outcome.sampled)
+        filtering = sampling.keep_first_feasible(filtering, outcome.sampled)
     outcome._details.filtering = filtering
-    outcome._details.filtering = filtering = _extended(outcome, filtering, runner)
+    outcome._details.filtering = filtering = _ask_extenders(outcome, filtering, runner)
     return np.flatnonzero(filtering.feasible)
 
 
-def _narrowed(outcome: Attempt, nodes: Nodes) -> Nodes:
+def _narrow(outcome: Attempt, nodes: Nodes) -> Nodes:
     """Return the nodes that PreFilter has left of a column."""
     if outcome.pre_filter_nodes is None:
         return nodes
@@ -466,7 +466,9 @@ def _narrowed(outcome: Attempt, nodes: Nodes) -> Nodes:
     return nodes.take(np.isin(nodes.rows, rows))
 
 
-def _extended(outcome: Attempt, filtering: Filtering, runner: PluginRunner, *, forgiving: bool = False) -> Filtering:
+def _ask_extenders(
+    outcome: Attempt, filtering: Filtering, runner: PluginRunner, *, forgiving: bool = False
+) -> Filtering:
     """Return what filters and extenders say together; forgiving, an extender that fails lets no node pass instead."""
     if outcome.consultation is None:
         return filtering

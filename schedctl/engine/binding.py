@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from schedctl.cache.cluster import Cluster
 from schedctl.engine import answers, extenders
-from schedctl.engine.faults import PASSING, CycleError, blamed, told
+from schedctl.engine.faults import PASSING, CycleError, describe_fault, plugin_fault
 from schedctl.engine.reporters import Reporter
 from schedctl.errors import NotModelled
 from schedctl.framework.cycles import Cycle
@@ -40,7 +40,7 @@ def reserve(profile: Profile, cluster: Cluster, cycle: Cycle, node_name: str, re
     """Assume the pod on the node and let Reserve and Permit plugins have their say."""
     pod = cycle.pod
     cluster.assume(pod, node_name)
-    reporter.placing(pod, node_name)
+    reporter.pod_assumed(pod, node_name)
     for plugin in profile.reserve:
         status = _answer(plugin, "Reserve", "reserve", cycle, node_name)
         if not status.successful:
@@ -75,7 +75,7 @@ def bind(profile: Profile, cluster: Cluster, cycle: Cycle, node_name: str, repor
         except PASSING:
             raise
         except ESCAPING as fault:  # the pod is bound all the same
-            reporter.failing_plugin(hearing.name, str(blamed(hearing, fault)))
+            reporter.plugin_failed(hearing.name, str(plugin_fault(hearing, fault)))
     return status
 
 
@@ -88,7 +88,7 @@ def unreserve(profile: Profile, cycle: Cycle, node_name: str) -> list[CycleError
         except PASSING:
             raise
         except ESCAPING as fault:  # the others still undo theirs
-            faults.append(blamed(plugin, fault))
+            faults.append(plugin_fault(plugin, fault))
     return faults
 
 
@@ -102,10 +102,10 @@ def give_up(
     faults = unreserve(profile, cycle, node_name)
     cluster.forget(cycle.pod)
     for fault in faults:
-        reporter.failing_plugin(fault.plugin, str(fault))
+        reporter.plugin_failed(fault.plugin, str(fault))
     if faults:
         status = Status(Code.ERROR, (*status.reasons, *map(str, faults)), faults[0].plugin)
-    reporter.failing(cycle.pod, status)
+    reporter.pod_forgotten(cycle.pod, status)
     return status
 
 
@@ -118,7 +118,7 @@ def _answer(plugin: Plugin, point: str, method: str, cycle: Cycle, node_name: st
     except answers.AnswerError as fault:
         status = error(fault.text)
     except ESCAPING as fault:
-        status = error(told(plugin, fault))
+        status = error(describe_fault(plugin, fault))
     if status.code is Code.ERROR:
         status = Status(Code.ERROR, (f'running {point} plugin "{plugin.name}": {status.message}',))
     return status.by(plugin.name)

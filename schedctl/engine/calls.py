@@ -15,7 +15,7 @@ from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine import answers
 from schedctl.engine.assumptions import Assumption
-from schedctl.engine.faults import PASSING, CycleError, blamed
+from schedctl.engine.faults import PASSING, CycleError, plugin_fault
 from schedctl.errors import PluginError
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.faults import ESCAPING
@@ -46,7 +46,7 @@ class PluginRunner:
         except PASSING:
             raise
         except ESCAPING as fault:
-            return error(str(blamed(plugin, fault)))
+            return error(str(plugin_fault(plugin, fault)))
 
     def pre_filter(self, plugin: PreFilterPlugin, cycle: Cycle, nodes: Nodes) -> Status | NodeSet | None:
         """Return what PreFilter says of the pod."""
@@ -55,7 +55,7 @@ class PluginRunner:
         except PASSING:
             raise
         except ESCAPING as fault:
-            raise blamed(plugin, fault) from fault
+            raise plugin_fault(plugin, fault) from fault
 
     def with_pods(self, plugin: PreFilterPlugin, cycle: Cycle, nodes: Nodes) -> None:
         """Make the plugin's state fit a supposed column."""
@@ -64,7 +64,7 @@ class PluginRunner:
         except PASSING:
             raise
         except ESCAPING as fault:
-            raise blamed(plugin, fault) from fault
+            raise plugin_fault(plugin, fault) from fault
 
     def filter(self, plugin: FilterPlugin, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Return what Filter says of a column."""
@@ -73,20 +73,20 @@ class PluginRunner:
         except PASSING:
             raise
         except ESCAPING as fault:
-            raise blamed(plugin, fault) from fault
+            raise plugin_fault(plugin, fault) from fault
 
     def post_filter(self, plugin: PostFilterPlugin, cycle: Cycle, nodes: Nodes, codes: CodeColumn) -> PostFilterResult:
         """Return what PostFilter achieves; a fault is an answer here, beside the refusals that led there."""
         try:
-            return answers.made_room(plugin, plugin.post_filter(cycle, nodes, codes), nodes)
+            return answers.post_filter(plugin, plugin.post_filter(cycle, nodes, codes), nodes)
         except CycleError as fault:
             return PostFilterResult(error(str(fault)))
         except PASSING:
             raise
         except ESCAPING as fault:
-            return PostFilterResult(error(str(blamed(plugin, fault))))
+            return PostFilterResult(error(str(plugin_fault(plugin, fault))))
 
-    def unanswered(self, assumption: Assumption) -> None:
+    def note_silence(self, assumption: Assumption) -> None:
         """Called when an extender gave no answer; cycles that have extenders are listened to."""
 
     def pre_score(self, plugin: PreScorePlugin, cycle: Cycle, nodes: Nodes) -> Status | None:
@@ -97,7 +97,7 @@ class PluginRunner:
         except PASSING:
             raise
         except ESCAPING as fault:
-            raise blamed(plugin, fault) from fault
+            raise plugin_fault(plugin, fault) from fault
 
     def score(self, plugin: ScorePlugin, cycle: Cycle, nodes: Nodes) -> IntArray:
         """Return the raw scores of the feasible nodes, int64 (n,).
@@ -110,7 +110,7 @@ class PluginRunner:
         except (*PASSING, PluginError):
             raise
         except ESCAPING as fault:
-            raise blamed(plugin, fault) from fault
+            raise plugin_fault(plugin, fault) from fault
 
     def normalize(self, plugin: ScorePlugin, cycle: Cycle, nodes: Nodes, scores: IntArray) -> IntArray:
         """Return the normalised scores of the feasible nodes, int64 (n,)."""
@@ -119,7 +119,7 @@ class PluginRunner:
         except PASSING:
             raise
         except ESCAPING as fault:
-            raise blamed(plugin, fault) from fault
+            raise plugin_fault(plugin, fault) from fault
 
 
 DIRECT = PluginRunner()
@@ -171,7 +171,7 @@ class TracingRunner(PluginRunner):
             self._carry_on(plugin.name)
             return super().post_filter(plugin, cycle, nodes, codes)
 
-    def unanswered(self, assumption: Assumption) -> None:
+    def note_silence(self, assumption: Assumption) -> None:
         """Take down what the answer rests on."""
         self.assumptions.add(assumption)
 

@@ -44,4 +44,4 @@ def _is_rejected_without(outcome: Attempt, assuming: frozenset[str]) -> bool:
         return outcome.pre_filter.plugin not in assuming
     if outcome.narrowing_plugins & assuming:
         return False
-    return outcome.filtering is None or not outcome.filtering.refusing_plugins() & assuming
+    return outcome.filtering is None or not outcome.filtering.rejecting_plugins() & assuming

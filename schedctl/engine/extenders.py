@@ -28,7 +28,7 @@ from schedctl.framework.profiles import Profile
 from schedctl.framework.reasons import Part, Reason, Verdicts
 
 
-class _Said:
+class _Reasons:
     """What an extender says of a node."""
 
     failed = Reason("{text}")
@@ -36,7 +36,7 @@ class _Said:
     left_out = Reason("", unresolvable=True)
 
 
-FAILED, UNRESOLVABLE, LEFT_OUT = _Said.failed, _Said.unresolvable, _Said.left_out
+FAILED, UNRESOLVABLE, LEFT_OUT = _Reasons.failed, _Reasons.unresolvable, _Reasons.left_out
 for _reason, _name in ((FAILED, "failed"), (UNRESOLVABLE, "unresolvable"), (LEFT_OUT, "left-out")):
     _reason.reference = f"extender/{_name}"
 
@@ -86,16 +86,16 @@ def filter_on(
         CycleError: an extender failed that is not ignorable.
     """
     before = standing = filtering.feasible
-    said = _Statuses(filtering.nodes)
+    said = _ExtenderVerdicts(filtering.nodes)
     for extender in profile.extenders:
         if not standing.any():
             break
-        if not extender.filters or not extender.interested(pod):
+        if not extender.filters or not extender.is_interested(pod):
             continue
         try:
             answer = extender.filter(pod, filtering.nodes.take(standing))
         except Unanswered as why:
-            runner.unanswered(Assumption("filter", extender.name, type(why)))
+            runner.note_silence(Assumption("filter", extender.name, type(why)))
             continue
         except ExtenderError as fault:
             consultation.failures.append(Failure(extender.name, "filter", str(fault), extender.ignorable))
@@ -106,7 +106,7 @@ def filter_on(
         consultation.described |= answer.described
         standing = said.take(extender.name, answer, standing)
     consultation.rejected |= bool((before & ~standing).any())
-    return said.merged(filtering, standing)
+    return said.merge(filtering, standing)
 
 
 def score_on(
@@ -122,12 +122,12 @@ def score_on(
     positions = {name: position for position, name in enumerate(scoring.nodes.names)}
     plugins, totals = list(scoring.plugins), scoring.totals.copy()
     for extender in profile.extenders:
-        if not extender.prioritizes or not extender.interested(pod):
+        if not extender.prioritizes or not extender.is_interested(pod):
             continue
         try:
             answer = extender.prioritize(pod, scoring.nodes)
         except Unanswered as why:
-            runner.unanswered(Assumption("score", extender.name, type(why)))
+            runner.note_silence(Assumption("score", extender.name, type(why)))
             continue
         except ExtenderError as fault:
             consultation.failures.append(Failure(extender.name, "score", str(fault), ignored=True))
@@ -145,7 +145,7 @@ def score_on(
 
 def binder(profile: Profile, pod: PodInfo) -> str:
     """Return the name of the extender that would bind a pod, "" where Bind plugins do."""
-    return next((each.name for each in profile.extenders if each.binds and each.interested(pod)), "")
+    return next((each.name for each in profile.extenders if each.binds and each.is_interested(pod)), "")
 
 
 def about(verdicts: Verdicts, said_of: Nodes, nodes: Nodes) -> Verdicts:
@@ -160,7 +160,7 @@ def about(verdicts: Verdicts, said_of: Nodes, nodes: Nodes) -> Verdicts:
     return Verdicts(tuple(parts))
 
 
-class _Statuses:
+class _ExtenderVerdicts:
     """What extenders have said of nodes so far, the last word on each; of a node they keep nothing counts."""
 
     def __init__(self, nodes: Nodes) -> None:
@@ -182,7 +182,7 @@ class _Statuses:
         self._dropped |= dict.fromkeys(np.flatnonzero(standing & ~left).tolist(), extender)
         return left
 
-    def merged(self, filtering: Filtering, standing: BoolArray) -> Filtering:
+    def merge(self, filtering: Filtering, standing: BoolArray) -> Filtering:
         """Return what Filter and the extenders say together; where an extender speaks of a refused node, it counts."""
         by_extender: dict[str, dict[int, tuple[Reason, str]]] = {}
         outsiders: Counter[str] = Counter()
@@ -212,7 +212,7 @@ class _Statuses:
             filtering.faults,
             filtering.findings,
             outsiders,
-            frozenset(filtering.refusing_plugins()),
+            frozenset(filtering.rejecting_plugins()),
         )
 
 

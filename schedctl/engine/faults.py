@@ -29,11 +29,11 @@ def failure(what: str, status: Status) -> CycleError:
     return CycleError(f"{what}: {status.message}", status.plugin)
 
 
-def blamed(plugin: Plugin, fault: BaseException) -> CycleError:
+def plugin_fault(plugin: Plugin, fault: BaseException) -> CycleError:
     """Return the error of a plugin that let an exception out, with the line that it comes from."""
-    return CycleError(f'plugin "{plugin.name}" failed: {told(plugin, fault)}', plugin.name)
+    return CycleError(f'plugin "{plugin.name}" failed: {describe_fault(plugin, fault)}', plugin.name)
 
 
-def told(plugin: Plugin, fault: BaseException) -> str:
+def describe_fault(plugin: Plugin, fault: BaseException) -> str:
     """Return an exception in words; one that says itself what is the matter needs neither its class nor its line."""
-    return str(fault) if isinstance(fault, PluginError) else faults.worded(fault, plugin)
+    return str(fault) if isinstance(fault, PluginError) else faults.describe(fault, plugin)

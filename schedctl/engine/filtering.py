@@ -112,12 +112,12 @@ class Filtering:
                 yield refusal.plugin, parts, Code(refusal.verdicts.status(position).code)
 
     @property
-    def looked_at(self) -> int:
+    def evaluated_nodes(self) -> int:
         """How many nodes were looked at: those feasible and those refused."""
         return int(np.count_nonzero(self.feasible | (self.codes != Code.SUCCESS)))
 
     @property
-    def explained(self) -> int:
+    def explained_nodes(self) -> int:
         """Of how many nodes something is said, if only that they will do: all of the column but for the wordless."""
         wordless = (
             np.count_nonzero(part.mask & refusal.mask)
@@ -127,11 +127,11 @@ class Filtering:
         )
         return len(self.nodes) - sum(map(int, wordless)) + self.outsiders.total()
 
-    def refusing_plugins(self) -> set[str]:
+    def rejecting_plugins(self) -> set[str]:
         """Return the plugins that were the first to refuse some row."""
         names = {refusal.plugin for refusal in self.refusals if refusal.mask.any()} | self.overruled
         if self.nominated is not None:
-            names |= self.nominated.refusing_plugins()
+            names |= self.nominated.rejecting_plugins()
         return names
 
     def pending_plugins(self) -> set[str]:
@@ -212,7 +212,7 @@ def filter_column(profile: Profile, cycle: Cycle, nodes: Nodes, runner: PluginRu
     """Run the profile's filters over a column as it stands, nominated pods not counted; see `filter_nodes`."""
     runner = runner or runner_of(nodes.cluster)
     if nodes.is_hypothetical:
-        cycle = _suppose(profile, cycle, nodes, runner)
+        cycle = _adapt_states(profile, cycle, nodes, runner)
     standing: BoolArray | None = None
     refusals: list[Refusal] = []
     faults: dict[int, Fault] = {}
@@ -220,7 +220,7 @@ def filter_column(profile: Profile, cycle: Cycle, nodes: Nodes, runner: PluginRu
     for plugin in profile.filter:
         if plugin.name in cycle.skip_filter:
             continue
-        verdicts = _ask(plugin, cycle, nodes, standing, runner)
+        verdicts = _call_filter(plugin, cycle, nodes, standing, runner)
         if verdicts.findings is not None:
             reached = np.ones(len(nodes), np.bool_) if standing is None else standing
             findings[plugin.name] = Found([(nodes.rows, reached, verdicts.findings)])
@@ -238,7 +238,7 @@ def filter_column(profile: Profile, cycle: Cycle, nodes: Nodes, runner: PluginRu
     return Filtering(nodes, feasible, refusals, faults=faults, findings=findings)
 
 
-def _suppose(profile: Profile, cycle: Cycle, nodes: Nodes, runner: PluginRunner) -> Cycle:
+def _adapt_states(profile: Profile, cycle: Cycle, nodes: Nodes, runner: PluginRunner) -> Cycle:
     """Return a cycle whose plugin states fit a supposed column (AddPod and RemovePod)."""
     supposed = cycle.scratch()
     for plugin in profile.pre_filter:
@@ -265,7 +265,7 @@ def _with_nominated(pod: PodInfo, nodes: Nodes, nominator: Nominator) -> tuple[I
     return positions, nodes.take(positions).hypothetical(where, list(chain.from_iterable(rivals_at)), 1)
 
 
-def _ask(
+def _call_filter(
     plugin: FilterPlugin, cycle: Cycle, nodes: Nodes, standing: BoolArray | None, runner: PluginRunner
 ) -> Verdicts:
     if not plugin.per_row_cost or standing is None or bool(standing.all()):
@@ -273,7 +273,7 @@ def _ask(
     positions = np.flatnonzero(standing)
     narrow = runner.filter(plugin, cycle, nodes.take(positions))
     findings = None if narrow.findings is None else _Widened(narrow.findings, positions)
-    return Verdicts(tuple(_widened(part, positions, len(nodes)) for part in narrow.parts), findings)
+    return Verdicts(tuple(_widen(part, positions, len(nodes)) for part in narrow.parts), findings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +289,7 @@ class _Widened:
         return self.narrow.at(found) if known else None
 
 
-def _widened(part: Part, positions: IndexArray, rows: int) -> Part:
+def _widen(part: Part, positions: IndexArray, rows: int) -> Part:
     def spread(column: Any) -> Any:
         if is_on_demand(column):
             return _Widened(column, positions)

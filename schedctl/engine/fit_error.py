@@ -32,7 +32,7 @@ def reason_counts(outcome: Attempt) -> Counter[str]:
     if outcome.filtering is None:
         return Counter()
     counts = outcome.filtering.histogram()
-    left_out = outcome.total_nodes - outcome.filtering.explained
+    left_out = outcome.total_nodes - outcome.filtering.explained_nodes
     if left_out > 0 and outcome.pre_filter_nodes is not None:
         plugins = " ".join(sorted(outcome.narrowing_plugins))
         counts[f"node(s) didn't satisfy plugin(s) [{plugins}]"] += left_out

@@ -56,7 +56,7 @@ class ProfileHandle:
         self._listeners: list[tuple[tuple[ClusterEvent, ...], Listener]] = []
 
     @property
-    def is_listened_to(self) -> bool:
+    def has_listeners(self) -> bool:
         """Whether a plugin listens to events."""
         return bool(self._listeners)
 
@@ -74,9 +74,9 @@ class ProfileHandle:
         """The extenders of the scheduler, in the order in which they are asked."""
         return self.profile.extenders
 
-    def unanswered(self, extender: Extender, why: Unanswered) -> None:
+    def note_silence(self, extender: Extender, why: Unanswered) -> None:
         """Take down that an extender gave no answer at PostFilter; see the protocol."""
-        runner_of(self.cluster).unanswered(Assumption("postFilter", extender.name, type(why)))
+        runner_of(self.cluster).note_silence(Assumption("postFilter", extender.name, type(why)))
 
     def run_filters(self, cycle: Cycle, nodes: Nodes, *, nominated: bool) -> Filtering:
         """Run the profile's filters on a column; see the protocol."""
@@ -97,7 +97,7 @@ class ProfileHandle:
         """Hear of events from now on; see the protocol."""
         heard = (events,) if isinstance(events, ClusterEvent) else _all(ClusterEvent, events, "listen takes events")
         if not callable(callback):
-            raise TypeError(f"listen calls back a function, not {faults.shown(callback)}")
+            raise TypeError(f"listen calls back a function, not {faults.quote(callback)}")
         self._listeners.append((heard, callback))
 
     def tell(self, event: ClusterEvent, before: Any, after: Any) -> None:
@@ -115,9 +115,9 @@ class ProfileHandle:
             name = plugin.name
         else:
             name = getattr(callback, "__qualname__", type(callback).__name__).partition(".")[0]
-        self._reporter.failing_plugin(name, f'plugin "{name}" failed: {faults.worded(fault, plugin)}')
+        self._reporter.plugin_failed(name, f'plugin "{name}" failed: {faults.describe(fault, plugin)}')
 
-    def preempting(self, pod: PodInfo) -> bool:
+    def has_preemption_underway(self, pod: PodInfo) -> bool:
         """Return whether evictions that a pod has asked for are still being carried out."""
         return pod in self.preemptors
 
@@ -134,5 +134,5 @@ def _all(kind: type[T], given: Sequence[T], what: str) -> tuple[T, ...]:
     """
     for one in (taken := tuple(given)):
         if not isinstance(one, kind):
-            raise TypeError(f"{what}, not {faults.shown(one)}")
+            raise TypeError(f"{what}, not {faults.quote(one)}")
     return taken

@@ -9,11 +9,11 @@ from schedctl.framework.statuses import Status
 class Reporter:
     """Told what the engine is doing. Inherit and override what you want to hear of."""
 
-    def placing(self, pod: PodInfo, node_name: str) -> None:
+    def pod_assumed(self, pod: PodInfo, node_name: str) -> None:
         """Called when a pod is assumed on a node."""
 
-    def failing(self, pod: PodInfo, status: Status) -> None:
+    def pod_forgotten(self, pod: PodInfo, status: Status) -> None:
         """Called when a pod that was assumed on a node is forgotten again."""
 
-    def failing_plugin(self, plugin: str, message: str) -> None:
+    def plugin_failed(self, plugin: str, message: str) -> None:
         """Called when a plugin fails where nothing can come of it: a hint, a listener, PostBind, Unreserve."""

@@ -25,14 +25,14 @@ def nodes_to_find(percentage: int, nodes: int) -> int:
     return max(nodes * percentage // 100, MIN_FEASIBLE_NODES)
 
 
-def rotated(nodes: Nodes, start: int) -> Nodes:
+def rotate(nodes: Nodes, start: int) -> Nodes:
     """Return the column beginning at a position and wrapping around."""
     if not len(nodes):
         return nodes
     return nodes.take(np.roll(np.arange(len(nodes)), -(start % len(nodes))))
 
 
-def cut(filtering: Filtering, enough: int) -> Filtering:
+def keep_first_feasible(filtering: Filtering, enough: int) -> Filtering:
     """Return the outcome of only those rows that are looked at until enough feasible ones are found."""
     found = np.cumsum(filtering.feasible)
     if len(found) == 0 or found[-1] <= enough:

@@ -59,7 +59,7 @@ def _read(plugin: str, part: Part, rows: Iterable[int], nodes: Nodes) -> Iterato
         yield Rejection(
             plugin,
             part.reason.reference,
-            part.reason.worded(evidence),
+            part.reason.format(evidence),
             part.code(row),
             nodes.names[row],
             camel_case(evidence),

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine import answers, fit_error
 from schedctl.engine.attempts import Attempt
-from schedctl.engine.faults import told
+from schedctl.engine.faults import describe_fault
 from schedctl.errors import NotModelled
 from schedctl.explain import evidence
 from schedctl.framework import remarks as framework
@@ -66,7 +66,7 @@ def of(scheduler: Scheduler, outcome: Attempt) -> list[Remark]:
         except answers.AnswerError as fault:
             found.append(Remark(plugin=plugin.name, text=f"failed: {fault.text}"))
         except ESCAPING as fault:  # an explanation is worth more without what one plugin would have added
-            found.append(Remark(plugin=plugin.name, text=f"failed in remarks: {told(plugin, fault)}"))
+            found.append(Remark(plugin=plugin.name, text=f"failed in remarks: {describe_fault(plugin, fault)}"))
     return found
 
 

@@ -88,7 +88,7 @@ def of(outcome: Attempt, rejector: str = "") -> list[Waking]:
         names = frozenset((rejector,))
     elif outcome.gated is not None:
         names = frozenset((outcome.gated.plugin,))
-    elif outcome.refused_everywhere and not outcome.error:
+    elif outcome.is_unschedulable and not outcome.error:
         names = outcome.unschedulable_plugins | outcome.pending_plugins
     else:
         return []

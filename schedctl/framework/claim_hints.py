@@ -17,7 +17,7 @@ def hint(queue: bool) -> Hint:
     return Hint.QUEUE if queue else Hint.SKIP
 
 
-def claimed(pod: PodInfo, *, generated: bool = True) -> Iterator[str]:
+def claim_names(pod: PodInfo, *, generated: bool = True) -> Iterator[str]:
     """Yield the names of the claims a pod uses; with `generated`, of those made for it, too."""
     for volume in pod.pod.spec.volumes or ():
         if volume.persistent_volume_claim is not None:
@@ -29,7 +29,7 @@ def claimed(pod: PodInfo, *, generated: bool = True) -> Iterator[str]:
 def is_its_claim(pod: PodInfo, claim: PersistentVolumeClaim, *, generated: bool = True) -> bool:
     """Return whether a pod uses a claim; with `generated`, also one that is made for it."""
     metadata = claim.metadata
-    return metadata.namespace == pod.namespace and metadata.name in claimed(pod, generated=generated)
+    return metadata.namespace == pod.namespace and metadata.name in claim_names(pod, generated=generated)
 
 
 def after_claim(pod: PodInfo, before: PersistentVolumeClaim | None, after: PersistentVolumeClaim) -> Hint:

@@ -25,7 +25,7 @@ _OPTIONAL = ("normalize", "with_pods", "signature", "moved_by", "events_to_regis
 """Methods that have a body already, and may be given another."""
 
 
-def broken(candidate: object) -> list[str]:
+def broken_rules(candidate: object) -> list[str]:
     """Return what keeps something from being a plugin, a sentence each; nothing for a plugin."""
     if not (isinstance(candidate, type) and issubclass(candidate, Plugin)):
         what = getattr(candidate, "__name__", type(candidate).__name__)
@@ -61,7 +61,7 @@ def _methods(plugin: type[Plugin], points: list[type[Plugin]]) -> Iterator[str]:
     for base in points:
         for name in sorted(base.__abstractmethods__):
             if name in plugin.__abstractmethods__:
-                yield f"{plugin.__name__} lacks the method {_called(base, name)} of {base.__name__}"
+                yield f"{plugin.__name__} lacks the method {_call_form(base, name)} of {base.__name__}"
             else:
                 yield from _signature(plugin, base, name)
     owners: tuple[type[Plugin], ...] = (*points, Plugin)
@@ -74,7 +74,7 @@ def _methods(plugin: type[Plugin], points: list[type[Plugin]]) -> Iterator[str]:
 def _signature(plugin: type[Plugin], base: type[Plugin], name: str) -> Iterator[str]:
     """Yield that a method cannot be called with the arguments of the one it stands for."""
     method = inspect.getattr_static(plugin, name)
-    expected = _called(base, name)
+    expected = _call_form(base, name)
     if isinstance(method, staticmethod | classmethod | property):
         yield f"{plugin.__name__}.{name} is a {type(method).__name__}: expected the method {expected}"
         return
@@ -157,7 +157,7 @@ def _bare(annotation: Any) -> Iterator[Any]:
         yield annotation
 
 
-def _called(base: type[Plugin], name: str) -> str:
+def _call_form(base: type[Plugin], name: str) -> str:
     """Return how a method is called, e.g. ``filter(cycle, nodes)``."""
     _, *parameters = inspect.signature(getattr(base, name)).parameters
     return f"{name}({', '.join(parameters)})"

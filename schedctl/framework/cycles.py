@@ -57,7 +57,7 @@ class CycleState:
     def __delitem__(self, key: StateKey[Any]) -> None:
         del self._entries[key]
 
-    def written_since(self, before: CycleState) -> list[StateKey[Any]]:
+    def keys_changed_since(self, before: CycleState) -> list[StateKey[Any]]:
         """Return the keys whose entries are not those of an earlier state."""
         known = before._entries
         return [key for key, value in self._entries.items() if key not in known or known[key] is not value]

@@ -48,13 +48,13 @@ def _classes(cluster: ClusterView) -> Mapping[str, DeviceClass]:
         explicit = device_class.spec.extended_resource_name
         if explicit is not None:
             rival = classes.get(explicit)
-            if rival is not None and _created(device_class) <= _created(rival):
+            if rival is not None and _creation_time(device_class) <= _creation_time(rival):
                 continue
             classes[explicit] = device_class
         classes[IMPLICIT_PREFIX + name] = device_class
     return classes
 
 
-def _created(device_class: DeviceClass) -> int:
+def _creation_time(device_class: DeviceClass) -> int:
     written = device_class.metadata.creation_timestamp
     return unix_nanoseconds(written) if written else MIN_INT64

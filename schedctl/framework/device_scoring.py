@@ -68,11 +68,11 @@ class _Counting:
         if name not in self._devices:
             self._devices[name] = _devices_of(device_class, self._cluster)
         if name not in self._counts or self._counts[name][0] != state.version:
-            self._counts[name] = state.version, _counted(self._devices[name], state)
+            self._counts[name] = state.version, _count_devices(self._devices[name], state)
         return self._counts[name][1]
 
 
-def _counted(devices: _ClassDevices, state: AllocatedState) -> DeviceCounts:
+def _count_devices(devices: _ClassDevices, state: AllocatedState) -> DeviceCounts:
     capacity = np.zeros(len(devices.selected), np.int64)
     allocated = np.zeros(len(devices.selected), np.int64)
     for device, listings in devices.rows.items():
@@ -93,7 +93,7 @@ def _devices_of(device_class: DeviceClass, cluster: ClusterView) -> _ClassDevice
     slices = cluster.every(ResourceSlice)
     for name in sorted(slices):
         spec = slices[name].spec
-        for device, rows in _seen(slices[name], cluster):
+        for device, rows in _device_rows(slices[name], cluster):
             if device is None or rows is None:
                 failing[:] = True
                 continue
@@ -106,7 +106,9 @@ def _devices_of(device_class: DeviceClass, cluster: ClusterView) -> _ClassDevice
     return _ClassDevices(listed, selected, failing)
 
 
-def _seen(resource_slice: ResourceSlice, cluster: ClusterView) -> Sequence[tuple[Device | None, IndexArray | None]]:
+def _device_rows(
+    resource_slice: ResourceSlice, cluster: ClusterView
+) -> Sequence[tuple[Device | None, IndexArray | None]]:
     """Return each device of a slice with the rows that see it; without rows where they cannot be told."""
     spec, devices = resource_slice.spec, resource_slice.spec.devices or ()
     if spec.per_device_node_selection:

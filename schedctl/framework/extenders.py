@@ -121,7 +121,7 @@ class Extender:
         """Whether it binds pods in the place of the Bind plugins."""
         return bool(self.config.bind_verb)
 
-    def interested(self, pod: PodInfo) -> bool:
+    def is_interested(self, pod: PodInfo) -> bool:
         """Return whether it has to do with a pod: all pods, or those with a resource it manages."""
         if not self._managed:
             return True

@@ -16,24 +16,24 @@ ESCAPING = (Exception, SystemExit)
 """What code of a plugin may let out; the end of the process is not for it to decide, so ``quit()`` is a fault."""
 
 
-def worded(fault: BaseException, owner: object = None) -> str:
+def describe(fault: BaseException, owner: object = None) -> str:
     """Return an exception with its place, e.g. ``KeyError: 'team' (fence.py:14)``.
 
     Args:
         fault: the exception.
         owner: the plugin, or its class, whose code counts.
     """
-    return worded_in(fault, file_of(owner))
+    return describe_in(fault, file_of(owner))
 
 
-def worded_in(fault: BaseException, file: str) -> str:
-    """Return an exception with its place, as `worded` does, of code that lies in a file."""
-    return _at(_said(fault), place(fault, file))
+def describe_in(fault: BaseException, file: str) -> str:
+    """Return an exception with its place, as `describe` does, of code that lies in a file."""
+    return _at(_exception_text(fault), place(fault, file))
 
 
 def wrong(owner: object, method: str, answer: Any, expected: str) -> str:
     """Return that a method answered what it must not, e.g. ``permit returned None, expected a Status (fence.py:9)``."""
-    return _at(f"{method} returned {shown(answer)}, expected {expected}", _defined(owner, method))
+    return _at(f"{method} returned {quote(answer)}, expected {expected}", _definition_place(owner, method))
 
 
 def place(fault: BaseException, file: str = "") -> str:
@@ -56,7 +56,7 @@ def file_of(owner: object) -> str:
     return getattr(sys.modules.get(kind.__module__), "__file__", None) or ""
 
 
-def shown(answer: Any) -> str:
+def quote(answer: Any) -> str:
     """Return a value in a few words: small ones as they are written, others by their type."""
     if answer is None or isinstance(answer, bool | int | float | str):
         text = repr(answer)
@@ -69,7 +69,7 @@ def shown(answer: Any) -> str:
     return f"{'an' if type(answer).__name__[0] in 'AEIOU' else 'a'} {type(answer).__name__}"
 
 
-def _said(fault: BaseException) -> str:
+def _exception_text(fault: BaseException) -> str:
     if isinstance(fault, SyntaxError):
         return f"{type(fault).__name__}: {fault.msg}"
     try:
@@ -79,7 +79,7 @@ def _said(fault: BaseException) -> str:
     return f"{type(fault).__name__}: {text}" if text else type(fault).__name__
 
 
-def _defined(owner: object, method: str) -> str:
+def _definition_place(owner: object, method: str) -> str:
     """Return where a method is written, "" where that is not known."""
     code = getattr(inspect.unwrap(getattr(owner, method, None) or (lambda: None)), "__code__", None)
     return f"{Path(code.co_filename).name}:{code.co_firstlineno}" if code is not None else ""

@@ -68,7 +68,7 @@ class Handle(Protocol):
     def extenders(self) -> Sequence[Extender]:
         """The extenders of the scheduler, in the order in which they are asked."""
 
-    def unanswered(self, extender: Extender, why: Unanswered) -> None:
+    def note_silence(self, extender: Extender, why: Unanswered) -> None:
         """Say that an extender should have been asked at PostFilter and gave no answer."""
 
     def run_filters(self, cycle: Cycle, nodes: Nodes, *, nominated: bool) -> Filtered:
@@ -83,7 +83,7 @@ class Handle(Protocol):
     def waiting_pods(self) -> Sequence[WaitingPod]:
         """Return the pods that Permit holds back, in order; plugins may let them go on, or refuse them."""
 
-    def preempting(self, pod: PodInfo) -> bool:
+    def has_preemption_underway(self, pod: PodInfo) -> bool:
         """Return whether evictions that a pod has asked for are still being carried out."""
 
     def listen(self, events: ClusterEvent | Sequence[ClusterEvent], callback: Listener) -> None:

@@ -24,7 +24,7 @@ NOTHING = -1
 """The code where a pod mounts no more."""
 
 
-class Changed(NamedTuple):
+class MountChanges(NamedTuple):
     """What pods that come and go at the positions of a supposed column mount, one entry for each mount.
 
     Attributes:
@@ -56,29 +56,29 @@ class Mounts(ABC, Generic[T]):
     def read(self, cluster: ClusterView, info: PodInfo) -> Sequence[T]:
         """Return what a pod mounts, a thing once for each time it is mounted."""
 
-    def met(self, thing: T, code: int) -> None:
+    def add_thing(self, thing: T, code: int) -> None:
         """Take note of a thing that no pod mounted before."""
 
-    def came(self, cluster: ClusterView, info: PodInfo) -> None:
+    def note_pod(self, cluster: ClusterView, info: PodInfo) -> None:
         """Take note of a running pod with volumes, before what it mounts is written down."""
 
-    def went(self, key: str) -> None:
+    def forget_pod(self, key: str) -> None:
         """Forget what was noted of a pod when it came."""
 
-    def affected(self, change: Change) -> Iterable[str] | None:
+    def affected_pods(self, change: Change) -> Iterable[str] | None:
         """Return the keys of the pods of which another object's change may tell something new; None for all pods."""
         return ()
 
-    def started_over(self) -> None:
+    def clear_counts(self) -> None:
         """Forget what was counted: all running pods are about to be written down anew."""
 
-    def gained(self, node: int, codes: Sequence[int]) -> None:
+    def count_mounts(self, node: int, codes: Sequence[int]) -> None:
         """Count things that a running pod mounts on a node, by row, a thing once for each time."""
 
-    def lost(self, node: int, codes: Sequence[int]) -> None:
+    def uncount_mounts(self, node: int, codes: Sequence[int]) -> None:
         """Take back what was counted for a pod when it was written down."""
 
-    def caught_up(self, cluster: ClusterView) -> None:
+    def settle(self, cluster: ClusterView) -> None:
         """Take note that all that happened was taken in."""
 
     def catch_up(self, cluster: ClusterView) -> None:
@@ -92,10 +92,10 @@ class Mounts(ABC, Generic[T]):
         self._node = grown(self._node, len(table))
         if stale is None:
             for key in self._row_of:
-                self.went(key)
+                self.forget_pod(key)
             self._row_of.clear()
             self._codes[:] = NOTHING
-            self.started_over()
+            self.clear_counts()
             for info in table:
                 self._enter(cluster, info)
         else:
@@ -105,7 +105,7 @@ class Mounts(ABC, Generic[T]):
             for key in stale:
                 if key in table.row_of:
                     self._enter(cluster, table.infos[table.row_of[key]])
-        self.caught_up(cluster)
+        self.settle(cluster)
 
     def codes_of(self, things: Iterable[T]) -> list[int]:
         """Return the codes of things, giving one to each that is new."""
@@ -114,11 +114,11 @@ class Mounts(ABC, Generic[T]):
             code = self.things.codes.get(thing)
             if code is None:
                 code = self.things.code(thing)
-                self.met(thing, code)
+                self.add_thing(thing, code)
             codes.append(code)
         return codes
 
-    def mounting(self, cluster: ClusterView, codes: Collection[int]) -> IndexArray:
+    def pods_mounting(self, cluster: ClusterView, codes: Collection[int]) -> IndexArray:
         """Return the rows of the running pods that mount one of some things, once for each mount, intp (m,)."""
         pods = len(cluster.pod_table)
         table = self._codes[:, :pods]
@@ -131,7 +131,7 @@ class Mounts(ABC, Generic[T]):
         hits = np.flatnonzero(found)
         return hits if len(table) == 1 else hits % pods
 
-    def changed(self, cluster: ClusterView, changes: PodChanges) -> Changed:
+    def mount_changes(self, cluster: ClusterView, changes: PodChanges) -> MountChanges:
         """Return what the pods supposed to come and go mount."""
         codes = self._codes[:, changes.rows]
         codes[:, changes.rows < 0] = NOTHING
@@ -142,7 +142,7 @@ class Mounts(ABC, Generic[T]):
             mounted = [self.codes_of(self.read(cluster, info)) for info in changes.pods[strangers].tolist()]
             which = np.concatenate((which, np.repeat(strangers, [len(each) for each in mounted])))
             things = np.concatenate((things, np.array([code for each in mounted for code in each], np.intp)))
-        return Changed(changes.positions[which], things, changes.signs[which])
+        return MountChanges(changes.positions[which], things, changes.signs[which])
 
     # -- inside ------------------------------------------------------------------
 
@@ -156,7 +156,7 @@ class Mounts(ABC, Generic[T]):
                 if change.subject.pod.spec.volumes:
                     stale[change.subject.key] = None
                 continue
-            affected = self.affected(change)
+            affected = self.affected_pods(change)
             if affected is None:
                 return None
             stale |= dict.fromkeys(affected)
@@ -166,7 +166,7 @@ class Mounts(ABC, Generic[T]):
         """Write down what a running pod mounts."""
         if not info.pod.spec.volumes:
             return
-        self.came(cluster, info)
+        self.note_pod(cluster, info)
         mounted = self.codes_of(self.read(cluster, info))
         row = cluster.pod_table.row_of[info.key]
         self._row_of[info.key] = row
@@ -175,12 +175,12 @@ class Mounts(ABC, Generic[T]):
             more = np.full((len(mounted) - len(self._codes), self._codes.shape[1]), NOTHING, np.int32)
             self._codes = np.concatenate((self._codes, more))
         self._codes[: len(mounted), row] = mounted
-        self.gained(node, mounted)
+        self.count_mounts(node, mounted)
 
     def _leave(self, key: str) -> None:
         """Forget what a pod mounts."""
-        self.went(key)
+        self.forget_pod(key)
         row = self._row_of.pop(key)
         codes = self._codes[:, row]
-        self.lost(int(self._node[row]), codes[codes != NOTHING].tolist())
+        self.uncount_mounts(int(self._node[row]), codes[codes != NOTHING].tolist())
         codes[:] = NOTHING

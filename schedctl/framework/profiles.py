@@ -55,7 +55,7 @@ class Profile:
     extenders: tuple[Extender, ...] = ()
 
     @cached_property
-    def deciding(self) -> tuple[Plugin, ...]:
+    def deciding_plugins(self) -> tuple[Plugin, ...]:
         """Every plugin whose answers decide where a pod goes, each once."""
         plugins: dict[str, Plugin] = {}
         for point in (self.pre_filter, self.filter, self.pre_score, self.score):
@@ -63,6 +63,6 @@ class Profile:
         return tuple(plugins.values())
 
     @cached_property
-    def own_deciding(self) -> tuple[tuple[int, Plugin], ...]:
+    def pod_specific_plugins(self) -> tuple[tuple[int, Plugin], ...]:
         """Those of the deciding plugins, with their place among them, whose signature may read what is a pod's own."""
-        return tuple((place, p) for place, p in enumerate(self.deciding) if not p.reads_template_only)
+        return tuple((place, p) for place, p in enumerate(self.deciding_plugins) if not p.reads_template_only)

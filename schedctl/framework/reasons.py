@@ -80,9 +80,9 @@ class Reason:
 
     def status(self, **evidence: Any) -> Status:
         """Return the refusal of the pod as a whole, as PreFilter gives it."""
-        return Status(self.code, (self.worded(evidence),), causes=(Cause(self.reference, evidence),))
+        return Status(self.code, (self.format(evidence),), causes=(Cause(self.reference, evidence),))
 
-    def worded(self, evidence: Mapping[str, Any]) -> str:
+    def format(self, evidence: Mapping[str, Any]) -> str:
         """Return the text with the evidence filled in."""
         return self.text.format_map(evidence) if self.fields else self.text
 
@@ -140,18 +140,18 @@ class Part:
         try:
             return {name: _value(value, row) for name, value in self.evidence.items()}
         except faults.ESCAPING as fault:  # evidence on demand is code of the plugin's
-            raise PluginError(f"the evidence of {self.reason.reference} fails: {faults.worded(fault)}") from fault
+            raise PluginError(f"the evidence of {self.reason.reference} fails: {faults.describe(fault)}") from fault
 
     def text(self, row: int) -> str:
         """Return the words for one row."""
-        return self.reason.worded(self.at(row)) if self.reason.fields else self.reason.text
+        return self.reason.format(self.at(row)) if self.reason.fields else self.reason.text
 
     def count(self, within: BoolArray) -> Counter[str]:
         """Return how many of these rows are refused in which words."""
         rows = self.mask & within
         if not any(_varies(self.evidence.get(name)) for name in self.reason.fields):
             number = int(np.count_nonzero(rows))
-            return Counter({self.reason.worded(self.evidence): number} if number else {})
+            return Counter({self.reason.format(self.evidence): number} if number else {})
         return Counter(self.text(row) for row in np.flatnonzero(rows).tolist())
 
     def code(self, row: int) -> Code:

@@ -94,10 +94,10 @@ def most_allocated(requested: IntArray, allocatable: IntArray) -> IntArray:
     return _percent(np.minimum(requested, allocatable), allocatable)
 
 
-def shaped(shape: Sequence[UtilizationShapePoint]) -> Rate:
+def shape_rate(shape: Sequence[UtilizationShapePoint]) -> Rate:
     """Return the rate that reads the share taken, in percent, off a piecewise linear function."""
     points = [(point.utilization, point.score * (MAX_NODE_SCORE // MAX_CUSTOM_SCORE)) for point in shape]
-    table = np.array([_interpolated(points, percent) for percent in range(101)], np.int64)
+    table = np.array([_interpolate(points, percent) for percent in range(101)], np.int64)
 
     def rate(requested: IntArray, allocatable: IntArray) -> IntArray:
         share = _percent(requested, allocatable)
@@ -113,7 +113,7 @@ def weighted_mean(columns: Sequence[ResourceColumn], rate: Rate, rows: int) -> I
     total = np.zeros(rows, np.int64)
     weights: IntArray | int = 0
     for column in columns:
-        total += _rated(column, rate) * column.weight
+        total += _rate_column(column, rate) * column.weight
         weights = weights + column.weight * (1 if column.everywhere else column.allocatable != 0)
     return truncdiv(total, np.where(weights, weights, 1) if np.ndim(weights) else weights or 1)
 
@@ -122,7 +122,7 @@ def mean_of_positive(columns: Sequence[ResourceColumn], rate: Rate, rows: int) -
     """Return the mean by weight of the scores above 0, rounded to the nearest, int64 (n,); 0 for rows without any."""
     total, weights = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
     for column in columns:
-        scores = _rated(column, rate)
+        scores = _rate_column(column, rate)
         counted = column.weight * (scores > 0)
         total += scores * counted
         weights += counted
@@ -171,7 +171,7 @@ def _with_devices(
     )
 
 
-def _rated(column: ResourceColumn, rate: Rate) -> IntArray:
+def _rate_column(column: ResourceColumn, rate: Rate) -> IntArray:
     """Return the scores of a resource, 0 where it is not offered."""
     if column.everywhere:
         return rate(column.requested, column.allocatable)
@@ -184,7 +184,7 @@ def _percent(part: IntArray, whole: IntArray) -> IntArray:
     return truncdiv(part * 100, whole)
 
 
-def _interpolated(points: Sequence[tuple[int, int]], percent: int) -> int:
+def _interpolate(points: Sequence[tuple[int, int]], percent: int) -> int:
     before = points[0]
     for point in points:
         if percent <= point[0]:

@@ -179,7 +179,7 @@ def _checked(candidates: Sequence[object], text: str) -> list[type[Plugin]]:
         UsageError: something does not.
     """
     for candidate in candidates:
-        wrong = contracts.broken(candidate)
+        wrong = contracts.broken_rules(candidate)
         if wrong:
             raise UsageError(f"{text}: " + "; ".join(wrong))
     return [each for each in candidates if isinstance(each, type) and issubclass(each, Plugin)]
@@ -234,7 +234,7 @@ def _running(text: str, file: str = "") -> Iterator[None]:
         hint = "is the module's folder the current one?" if itself else "install what it needs beside schedctl"
         raise UsageError(f"{text} cannot be imported: there is no module {fault.name}", hint) from fault
     except faults.ESCAPING as fault:
-        said = faults.worded(fault) if not file else faults.worded_in(fault, file)
+        said = faults.describe(fault) if not file else faults.describe_in(fault, file)
         raise UsageError(f"{text} cannot be imported: {said}") from fault
 
 

@@ -145,7 +145,7 @@ def guesses_of(outcome: Attempt, before: Collection[Assumption] = ()) -> list[Re
     elif all(guess.point == "postFilter" for guess in deciding):
         consequence = "what preemption would come to is a guess"
     else:
-        consequence = "that no node will do is a guess" if outcome.refused_everywhere else "the answer is a guess"
+        consequence = "that no node will do is a guess" if outcome.is_unschedulable else "the answer is a guess"
     return _told((*before, *_telling(outcome)), deciding, outcome.cluster.missing, consequence)
 
 

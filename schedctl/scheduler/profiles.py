@@ -55,7 +55,7 @@ def _made(plugin: type[Plugin], config: ProfileConfig, handle: Handle) -> Plugin
     except CycleError as fault:
         raise ConfigError([Problem(str(fault), subject=f'profile "{config.scheduler_name}"')]) from fault
     except faults.ESCAPING as fault:
-        message = f'initializing plugin "{plugin.name}": {faults.worded(fault, plugin)}'
+        message = f'initializing plugin "{plugin.name}": {faults.describe(fault, plugin)}'
         raise ConfigError([Problem(message, subject=f'profile "{config.scheduler_name}"')]) from fault
     return made
 

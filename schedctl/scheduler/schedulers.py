@@ -13,7 +13,7 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.config import loading
 from schedctl.config.expansion import expand_all
 from schedctl.config.types import SchedulerConfiguration
-from schedctl.engine.attempts import Attempt, attempt, filtered
+from schedctl.engine.attempts import Attempt, attempt, filter_only
 from schedctl.engine.batching.reuse import Templates, signature
 from schedctl.engine.binding import Reservation, bind, give_up, reserve
 from schedctl.engine.clocks import Clock
@@ -170,7 +170,7 @@ class Scheduler:
         unknown = [name for name in names if name not in row_of]
         if unknown:
             raise KeyError(f"there is no node {unknown[0]}")
-        return judged(filtered(profile, self.cluster, info, self.nominator, self.cluster.nodes_named(names)), names)
+        return judged(filter_only(profile, self.cluster, info, self.nominator, self.cluster.nodes_named(names)), names)
 
     def percentage(self, profile: Profile) -> int:
         """Return the ``percentageOfNodesToScore`` that kube-scheduler goes by in a profile."""
@@ -192,7 +192,7 @@ class Scheduler:
         if spec.resource_claims or any(v.persistent_volume_claim or v.ephemeral for v in spec.volumes or ()):
             return None
         try:
-            return signature(profile, pod, (*profile.deciding, *profile.post_filter))
+            return signature(profile, pod, (*profile.deciding_plugins, *profile.post_filter))
         except CycleError:  # which the attempt will tell of
             return None
 
@@ -245,5 +245,5 @@ class Scheduler:
     def rotate(self, outcome: Attempt) -> None:
         """Let the next sampled cycle begin at the node after the last that this one looked at."""
         if outcome.sampled is not None and outcome.filtering is not None:
-            start = self.cluster.next_start + outcome.filtering.looked_at
+            start = self.cluster.next_start + outcome.filtering.evaluated_nodes
             self.cluster.start_next_at(start % outcome.total_nodes)

@@ -175,7 +175,7 @@ def _refusal(
     if outcome is not BindOutcome.PLANNED:
         return _Refused(outcome)
     configured = (Extender(each) for each in choice.configuration.extenders)
-    binder = next((each.name for each in configured if each.binds and each.interested(PodInfo(pod))), "")
+    binder = next((each.name for each in configured if each.binds and each.is_interested(PodInfo(pod))), "")
     if request.sends and binder:
         return _Refused(BindOutcome.INCONCLUSIVE, f"kube-scheduler would have {binder} bind it")
     return None

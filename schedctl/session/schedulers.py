@@ -23,7 +23,7 @@ class PluginFaultReporter(Reporter):
         self._reported: set[str] = set()
 
     @override
-    def failing_plugin(self, plugin: str, message: str) -> None:
+    def plugin_failed(self, plugin: str, message: str) -> None:
         if message not in self._reported:
             self._reported.add(message)
             self._notifier.warn(message)

@@ -78,7 +78,7 @@ class EventDispatcher:
 
     @property
     def _has_listeners(self) -> bool:
-        return any(handle.is_listened_to for handle in self._handles)
+        return any(handle.has_listeners for handle in self._handles)
 
     def dispatch_objects(self, generation: int) -> None:
         """Tell of objects that are neither pods nor nodes and have changed since a generation of the cluster."""

@@ -29,7 +29,7 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.cache.pod_table import NO_NODE
 from schedctl.engine import answers
 from schedctl.engine.calls import DIRECT
-from schedctl.engine.faults import PASSING, blamed
+from schedctl.engine.faults import PASSING, plugin_fault
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.faults import ESCAPING
 from schedctl.framework.points import Plugin, PreFilterPlugin, Scope, ScorePlugin
@@ -188,7 +188,7 @@ def _of(plugin: Plugin, ask: Callable[[], T]) -> T:
     except PASSING:
         raise
     except ESCAPING as fault:
-        raise blamed(plugin, fault) from fault
+        raise plugin_fault(plugin, fault) from fault
 
 
 # -- what happens ------------------------------------------------------------------

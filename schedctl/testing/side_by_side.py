@@ -144,7 +144,7 @@ def _decision(outcome: Attempt) -> dict[str, Any]:
         "enough nodes": outcome.sampled,
         "feasible nodes": outcome.feasible,
         "chosen": outcome.chosen,
-        "refused everywhere": outcome.refused_everywhere,
+        "refused everywhere": outcome.is_unschedulable,
         "guesses": outcome.assumptions,
     }
 
@@ -194,8 +194,8 @@ def _judgement(outcome: Attempt) -> dict[str, Any]:
         return said
     said |= {
         "histogram": filtering.histogram(),
-        "looked at": filtering.looked_at,
-        "explained": filtering.explained,
+        "looked at": filtering.evaluated_nodes,
+        "explained": filtering.explained_nodes,
         "faults": {filtering.nodes.names[position]: fault for position, fault in filtering.faults.items()},
     }
     said |= _column("feasible:", filtering.nodes, filtering.feasible)

@@ -154,8 +154,8 @@ def test_ignorable_extenders_are_asked_last_and_equal_addresses_are_told_apart()
 def test_managed_resources_say_which_pods_it_is_about(where, containers):
     extender = Says(keeps=keeping(), managed_resources=(config.ExtenderManagedResource("example.com/gpu"),))
     wanting = {"name": "x", "image": "x", "resources": {where: {"example.com/gpu": "1"}}}
-    assert not extender.interested(pod(cpu="1"))
-    assert extender.interested(pod(**{containers: [wanting]}))
+    assert not extender.is_interested(pod(cpu="1"))
+    assert extender.is_interested(pod(**{containers: [wanting]}))
     assert run(extender).ties == ["a", "b", "c"]
 
 

@@ -166,7 +166,7 @@ def test_a_hint_that_fails_counts_as_queue_and_is_reported():
     failed = []
 
     class Hears(Reporter):
-        def failing_plugin(self, plugin, message):
+        def plugin_failed(self, plugin, message):
             failed.append((plugin, message))
 
     queue = Queue(Backoff(maximum=0), Hears())

@@ -199,7 +199,7 @@ def test_nodes_fill_up_one_by_one_until_none_will_do():
         assert was_read_off(outcome) is (number > 0)
     refused = ask(scheduler, web(9, cpu="500m"))
     assert not was_read_off(refused), "that nothing fits is for the whole cycle to say"
-    assert refused.refused_everywhere
+    assert refused.is_unschedulable
     assert refused.unschedulable_plugins == {"NodeResourcesFit"}
 
 
@@ -262,7 +262,7 @@ def test_pods_that_cannot_bear_each_other_use_up_the_zones(scheduler):
     place(scheduler, web(0, affinity=APART))
     last = ask(scheduler, web(1, affinity=APART))
     scheduler.place(last, last.chosen)
-    assert ask(scheduler, web(2, affinity=APART)).refused_everywhere
+    assert ask(scheduler, web(2, affinity=APART)).is_unschedulable
 
 
 def test_a_node_that_changes_zone_before_its_pod_goes_takes_what_was_counted_there_with_it():
@@ -379,9 +379,9 @@ class Crowded(PreScorePlugin, ScorePlugin):
 def test_what_moved_nothing_while_no_node_would_do_is_asked_again():
     full = pod("full", cpu="1", on="a")
     scheduler = scheduler_with(Crowded, cluster(node("a", cpu="1"), full))
-    assert ask(scheduler, web(0)).refused_everywhere
+    assert ask(scheduler, web(0)).is_unschedulable
     scheduler.cluster.assume(pod("other-0"), "a")
-    assert ask(scheduler, web(1)).refused_everywhere
+    assert ask(scheduler, web(1)).is_unschedulable
     scheduler.cluster.remove_pod(full)
     place(scheduler, web(2), web(3))
     scheduler.cluster.assume(pod("other-1"), "a")

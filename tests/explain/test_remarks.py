@@ -161,4 +161,4 @@ def test_kinds_of_a_plugin_are_checked_when_it_is_registered():
     class Wrong(Silent):
         kinds = ("PodGroup",)
 
-    assert contracts.broken(Wrong) == ["Wrong.kinds is ('PodGroup',): expected a tuple of Kind"]
+    assert contracts.broken_rules(Wrong) == ["Wrong.kinds is ('PodGroup',): expected a tuple of Kind"]

@@ -587,6 +587,6 @@ def test_pods_that_are_gone_are_forgotten():
     for number in range(3):
         pod = with_volumes(claimed("a"), name=f"x{number}", on="n")
         c.add_pod(pod)
-        assert [list(volumes_in_use(c).affected(change)) for change in changes] == [[pod.key], [pod.key]]
+        assert [list(volumes_in_use(c).affected_pods(change)) for change in changes] == [[pod.key], [pod.key]]
         c.remove_pod(pod)
-        assert [list(volumes_in_use(c).affected(change)) for change in changes] == [[], []]
+        assert [list(volumes_in_use(c).affected_pods(change)) for change in changes] == [[], []]

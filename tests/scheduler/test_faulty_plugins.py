@@ -95,7 +95,7 @@ class Heard(Reporter):
     def __init__(self):
         self.told = []
 
-    def failing_plugin(self, plugin, message):
+    def plugin_failed(self, plugin, message):
         self.told.append(message)
 
 

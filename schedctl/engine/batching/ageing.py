@@ -22,7 +22,7 @@ from schedctl.engine import answers
 from schedctl.engine.batching.feasibility import Unfollowed
 from schedctl.engine.batching.rankings import Moved
 from schedctl.engine.batching.templates import Spoils, Template
-from schedctl.engine.faults import PASSING, blamed
+from schedctl.engine.faults import PASSING, plugin_fault
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.faults import ESCAPING
 from schedctl.framework.points import Plugin, Scope
@@ -172,7 +172,7 @@ def asked(plugin: Plugin, question: Callable[..., T], *about: Any) -> T:
     except PASSING:
         raise
     except ESCAPING as fault:
-        raise blamed(plugin, fault) from fault
+        raise plugin_fault(plugin, fault) from fault
 
 
 def _asked_of(plugins: Iterable[Plugin], template: Template, change: Change) -> Spoils:

@@ -68,7 +68,7 @@ class Templates:
         known = self._templates.pop(alike, None)
         changes = self._cluster.changes_since(known.generation) if known is not None else None
         if known is None or changes is None or known.generation < self._cluster.nodes_since:
-            alone = {p.name for p in profile.deciding if not asked(p, p.moves_by_template, cycle.pod)}
+            alone = {p.name for p in profile.deciding_plugins if not asked(p, p.moves_by_template, cycle.pod)}
             known = Template(self._cluster.generation, profile, cycle.pod, alike[1:], alone)
         elif changes:
             self._ageing.age(known, changes)
@@ -84,13 +84,13 @@ class Templates:
         written = self._ageing.written(pod)
         known = self._signatures.get((profile.scheduler_name, written)) if written else None
         if known is None:
-            known = tuple(_signature(plugin, pod) for plugin in profile.deciding)
+            known = tuple(_signature(plugin, pod) for plugin in profile.deciding_plugins)
             if written:
                 if len(self._signatures) >= _SIGNATURES_KEPT:
                     self._signatures.clear()
                 self._signatures[profile.scheduler_name, written] = known
             return known
-        own = profile.own_deciding
+        own = profile.pod_specific_plugins
         if not own:
             return known
         parts = list(known)

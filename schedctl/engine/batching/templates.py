@@ -76,7 +76,7 @@ class Template:
             signatures: of the deciding plugins, None where a plugin has none for it.
             apart: the plugins that pods written alike need not move alike.
         """
-        deciding = profile.deciding
+        deciding = profile.deciding_plugins
         self.generation = generation
         self.profile = profile
         self.anew = frozenset(p.name for p, part in zip(deciding, signatures, strict=True) if part is None)
@@ -129,6 +129,6 @@ class Template:
         """Keep what a plugin has just left in a cycle's state, on which no ranking of earlier states can go on."""
         self.ranking = None
         self.forget(plugin, point)
-        self.written[plugin, point] = cycle.state.written_since(before)
+        self.written[plugin, point] = cycle.state.keys_changed_since(before)
         for key in self.written[plugin, point]:
             self.cycle.state[key] = cycle.state[key]

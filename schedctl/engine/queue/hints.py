@@ -17,7 +17,7 @@ from schedctl.api.devices import ResourceClaim
 from schedctl.api.storage import PersistentVolumeClaim
 from schedctl.cache.pod_info import PodInfo
 from schedctl.engine import answers
-from schedctl.engine.faults import PASSING, blamed
+from schedctl.engine.faults import PASSING, plugin_fault
 from schedctl.engine.reporters import Reporter
 from schedctl.framework import faults
 from schedctl.framework.events import EVERY_EVENT, ClusterEvent, Hint, QueueingHint, Registration
@@ -143,12 +143,12 @@ class Hints:
         try:
             answer: object = hint(pod, before, after)
         except faults.ESCAPING as fault:  # a plugin's fault must not leave a pod stuck
-            said = faults.worded(fault, self.profiles[pod.pod.spec.scheduler_name].plugins.get(plugin))
+            said = faults.describe(fault, self.profiles[pod.pod.spec.scheduler_name].plugins.get(plugin))
         else:
             if isinstance(answer, Hint):
                 return answer
-            said = f"a hint returned {faults.shown(answer)}, expected Hint.QUEUE or Hint.SKIP"
-        self._reporter.failing_plugin(plugin, f'plugin "{plugin}" failed: {said}')
+            said = f"a hint returned {faults.quote(answer)}, expected Hint.QUEUE or Hint.SKIP"
+        self._reporter.plugin_failed(plugin, f'plugin "{plugin}" failed: {said}')
         return Hint.QUEUE
 
 
@@ -163,7 +163,7 @@ def registrations(plugin: Plugin) -> tuple[Registration, ...]:
     except PASSING:
         raise
     except faults.ESCAPING as fault:
-        raise blamed(plugin, fault) from fault
+        raise plugin_fault(plugin, fault) from fault
 
 
 def _claims(plugin: Plugin, pod: PodInfo) -> Hashable:

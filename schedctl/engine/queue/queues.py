@@ -24,7 +24,7 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.engine import answers
 from schedctl.engine.calls import DIRECT
 from schedctl.engine.clocks import Clock
-from schedctl.engine.faults import CycleError, blamed
+from schedctl.engine.faults import CycleError, plugin_fault
 from schedctl.engine.queue.hints import Hints, Strategy
 from schedctl.errors import NotModelled
 from schedctl.framework.events import (
@@ -484,7 +484,7 @@ class SchedulingQueue:
         except NotModelled:
             raise
         except ESCAPING as raised:
-            fault = blamed(sort, raised)
+            fault = plugin_fault(sort, raised)
         if queued.place in (Place.UNSCHEDULABLE, Place.GATED):
             self._leave_pool(queued)
         queued.gating_plugin, queued.gate = sort.name, error(str(fault)).by(sort.name)

@@ -45,12 +45,12 @@ def narrowed(handle: Handle, pod: PodInfo, candidates: Candidates, nodes: Nodes)
     before = victims = _by_name(candidates)
     passed_over: list[tuple[str, str]] = []
     for extender in handle.extenders:
-        if not extender.preempts or not extender.interested(pod):
+        if not extender.preempts or not extender.is_interested(pod):
             continue
         try:
             answer = dict(extender.preempt(pod, victims, nodes))
         except Unanswered as why:
-            handle.unanswered(extender, why)
+            handle.note_silence(extender, why)
             continue
         except ExtenderError as fault:
             if not extender.ignorable:

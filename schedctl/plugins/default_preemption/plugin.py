@@ -82,7 +82,7 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
 
     def pre_enqueue(self, pod: PodInfo) -> Status:
         """Keep a pod out while the evictions it asked for are being carried out (SchedulerAsyncPreemption)."""
-        return self.underway.status() if self.handle.preempting(pod) else SUCCESS
+        return self.underway.status() if self.handle.has_preemption_underway(pod) else SUCCESS
 
     def post_filter(self, cycle: Cycle, nodes: Nodes, codes: CodeColumn) -> PostFilterResult:
         """Nominate the pod to the node where evictions cost least."""

@@ -32,7 +32,7 @@ from schedctl.framework.resource_scoring import (
     mean_of_positive,
     most_allocated,
     resource_columns,
-    shaped,
+    shape_rate,
     weighted_mean,
 )
 from schedctl.framework.statuses import Code
@@ -67,7 +67,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
             self._rate = most_allocated
         elif strategy.type == "RequestedToCapacityRatio":
             self._mean = mean_of_positive
-            self._rate = shaped(strategy.requested_to_capacity_ratio.shape)
+            self._rate = shape_rate(strategy.requested_to_capacity_ratio.shape)
 
     def signature(self, pod: PodInfo) -> Hashable:
         """Its requests, as written."""

@@ -157,7 +157,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
                 here = np.array([row << _SHIFT | thing in self._mounted for row in nodes.rows.tolist()], np.bool_)
             else:
                 by_row = np.zeros(len(cluster.node_table), np.bool_)
-                by_row[cluster.pod_table.node[self.mounting(cluster, (thing,))]] = True
+                by_row[cluster.pod_table.node[self.pods_mounting(cluster, (thing,))]] = True
                 here = nodes.gather(by_row)
             if supposed is not None:
                 here = here.copy()
@@ -172,7 +172,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
             return None
         cluster = nodes.cluster
         by_row = np.bincount(
-            cluster.pod_table.node[self.mounting(cluster, self._faults)], minlength=len(cluster.node_table)
+            cluster.pod_table.node[self.pods_mounting(cluster, self._faults)], minlength=len(cluster.node_table)
         )
         faults = np.array(nodes.gather(by_row))
         if supposed is not None:
@@ -184,7 +184,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
         """Return what the pods supposed to come and go change, None where none does."""
         if nodes.changes is None:
             return None
-        changed = self.changed(nodes.cluster, nodes.changes)
+        changed = self.mount_changes(nodes.cluster, nodes.changes)
         things = len(self.things)
         pairs, which = np.unique(changed.positions * things + changed.things, return_inverse=True)
         positions, mounted = np.divmod(pairs, things)
@@ -217,7 +217,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
         found = attachments(cluster, info, migrating=True, running=True)
         return (*found.volumes, *((found.fault,) if found.fault is not None else ()))
 
-    def met(self, thing: CSIVolume | Fault, code: int) -> None:
+    def add_thing(self, thing: CSIVolume | Fault, code: int) -> None:
         """Note the driver of a volume."""
         self._driver_of = grown(self._driver_of, code + 1)
         if isinstance(thing, Fault):
@@ -228,7 +228,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
             if driver == len(self._counts):
                 self._counts.append(np.zeros(self._rows, np.int64))
 
-    def came(self, cluster: ClusterView, info: PodInfo) -> None:
+    def note_pod(self, cluster: ClusterView, info: PodInfo) -> None:
         """Note the claims that a pod uses, and the volumes they are bound to."""
         used = self._used[info.key] = set()
         for volume in info.pod.spec.volumes or ():
@@ -242,7 +242,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
         for each in used:
             self._users.setdefault(each, set()).add(info.key)
 
-    def went(self, key: str) -> None:
+    def forget_pod(self, key: str) -> None:
         """Forget what a pod uses."""
         for each in self._used.pop(key):
             users = self._users[each]
@@ -250,7 +250,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
             if not users:
                 del self._users[each]
 
-    def affected(self, change: Change) -> Iterable[str] | None:
+    def affected_pods(self, change: Change) -> Iterable[str] | None:
         """Return the pods that use a claim, or one that is bound to a volume; None, which is all pods, for a class."""
         subject = change.subject
         match subject:
@@ -268,7 +268,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
             self._attached_is_known = False
         return ()
 
-    def started_over(self) -> None:
+    def clear_counts(self) -> None:
         """Forget all counts."""
         self._mounts.clear()
         self._mounted.clear()
@@ -276,7 +276,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
         for counts in self._counts:
             counts[:] = 0
 
-    def gained(self, node: int, codes: Sequence[int]) -> None:
+    def count_mounts(self, node: int, codes: Sequence[int]) -> None:
         """Count the volumes that the node did not have yet."""
         for code in codes:
             pair = node << _SHIFT | code
@@ -286,7 +286,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
             if not before and pair not in self._attached:
                 self._count(node, code, 1)
 
-    def lost(self, node: int, codes: Sequence[int]) -> None:
+    def uncount_mounts(self, node: int, codes: Sequence[int]) -> None:
         """Take back the volumes that nobody else has there."""
         for code in codes:
             pair = node << _SHIFT | code
@@ -299,7 +299,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
             if pair not in self._attached:
                 self._count(node, code, -1)
 
-    def caught_up(self, cluster: ClusterView) -> None:
+    def settle(self, cluster: ClusterView) -> None:
         """Count what VolumeAttachments keep on nodes, where that may have changed."""
         if not self._attached_is_known:
             self._attach(cluster)

@@ -45,7 +45,7 @@ from schedctl.framework.points import (
     ScorePlugin,
 )
 from schedctl.framework.reasons import Part, Reason, Verdicts
-from schedctl.framework.resource_scoring import shaped
+from schedctl.framework.resource_scoring import shape_rate
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status, error
 from schedctl.plugins.volume_binding.assumed import (
     AssumedClaim,
@@ -105,7 +105,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
-        self._rate = shaped((args or VolumeBindingArgs()).shape)
+        self._rate = shape_rate((args or VolumeBindingArgs()).shape)
         self._known: Volumes | None = None
         self._reasons = {
             Why.FAULTY: self.faulty,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from schedctl.api.pods import RBDVolumeSource, Volume
 from schedctl.cache.pod_info import PodInfo
-from schedctl.framework.claim_hints import after_named_claim, claimed, hint
+from schedctl.framework.claim_hints import after_named_claim, claim_names, hint
 from schedctl.framework.events import Action, Hint, Registration, Resource, registers
 
 _DEFAULT_POOL = "rbd"
@@ -17,7 +17,7 @@ def _after_deletion(pod: PodInfo, before: PodInfo, after: None) -> Hint:
     theirs = before.pod.spec.volumes or ()
     if any(_conflict(mine, other) for mine in pod.pod.spec.volumes or () for other in theirs):
         return Hint.QUEUE
-    return hint(not set(claimed(pod, generated=False)).isdisjoint(claimed(before, generated=False)))
+    return hint(not set(claim_names(pod, generated=False)).isdisjoint(claim_names(before, generated=False)))
 
 
 def _conflict(one: Volume, other: Volume) -> bool:

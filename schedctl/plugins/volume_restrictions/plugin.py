@@ -23,7 +23,7 @@ from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle, StateKey
 from schedctl.framework.events import Registration
-from schedctl.framework.mounts import Changed, Mounts
+from schedctl.framework.mounts import MountChanges, Mounts
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, Scope
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
 from schedctl.framework.statuses import SKIP, Code, Status
@@ -96,7 +96,7 @@ class SourcesInUse(Mounts[Source]):
         """Return the disks and claims of a pod."""
         return _sources(info)
 
-    def met(self, thing: Source, code: int) -> None:
+    def add_thing(self, thing: Source, code: int) -> None:
         """File a source under its kind and name."""
         self._named.setdefault((thing.kind, thing.name), []).append(code)
 
@@ -152,7 +152,7 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
         if not state.claims or nodes.changes is None:
             return
         sources = sources_in_use(cluster)
-        changed = sources.changed(cluster, nodes.changes)
+        changed = sources.mount_changes(cluster, nodes.changes)
         called = [code for name in state.claims for code in sources.called(name)]
         cycle.state[STATE] = replace(state, supposed=_net(changed, called, len(nodes)))
 
@@ -204,7 +204,7 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
             in_use_by_pods = sources_in_use(cluster)
             for name in once:
                 code = in_use_by_pods.things.known(Source(CLAIM, name, pod.namespace))
-                in_use += code >= 0 and len(in_use_by_pods.mounting(cluster, (code,))) > 0
+                in_use += code >= 0 and len(in_use_by_pods.pods_mounting(cluster, (code,))) > 0
         return RestrictionState(disks, frozenset(once), in_use) if disks or in_use else None
 
     def _conflicts(self, disks: Sequence[Source], nodes: Nodes) -> Verdicts:
@@ -213,11 +213,11 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
             return ACCEPT
         cluster = nodes.cluster
         sources = sources_in_use(cluster)
-        changed = sources.changed(cluster, nodes.changes) if nodes.changes is not None else None
+        changed = sources.mount_changes(cluster, nodes.changes) if nodes.changes is not None else None
         conflicting = list({code for disk in disks for code in sources.conflicting(disk)})
         if not conflicting:
             return ACCEPT
-        users = cluster.pod_table.node[sources.mounting(cluster, conflicting)]
+        users = cluster.pod_table.node[sources.pods_mounting(cluster, conflicting)]
         mounts = nodes.gather(np.bincount(users, minlength=len(cluster.node_table)))
         if changed is not None:
             mounts = mounts + _net(changed, conflicting, len(nodes))
@@ -304,7 +304,7 @@ def _of_volume(pod: PodInfo, volume: Volume) -> list[Source]:
     return found
 
 
-def _net(changed: Changed, sources: Sequence[int], positions: int) -> IntArray:
+def _net(changed: MountChanges, sources: Sequence[int], positions: int) -> IntArray:
     """Return how many mounts of some sources each position gains, int64 (positions,); negative where it loses them."""
     net = np.zeros(positions, np.int64)
     ours = np.isin(changed.things, sources)
