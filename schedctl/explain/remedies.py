@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from schedctl.engine.attempts import Attempt
-from schedctl.engine.faults import told
+from schedctl.engine.faults import describe_fault
 from schedctl.framework.faults import ESCAPING
 from schedctl.framework.remedies import REMOVE_PODS, Advice, Rejection, Remedy, Together, remove_pods
 from schedctl.framework.statuses import Code
@@ -49,7 +49,7 @@ class PluginRemedies:
             for offer in plugin.remedies(self._pod, rejection):
                 yield (offer,) if isinstance(offer, Remedy) else offer
         except ESCAPING as fault:  # an explanation is worth more without what one plugin would have offered
-            self.faults[f"{name} failed in remedies: {told(plugin, fault)}"] = None
+            self.faults[f"{name} failed in remedies: {describe_fault(plugin, fault)}"] = None
 
 
 def join(found: Iterable[Together]) -> Together:

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from schedctl.engine.faults import told
+from schedctl.engine.faults import describe_fault
 from schedctl.framework.faults import ESCAPING
 from schedctl.framework.profiles import Profile
 from schedctl.framework.remedies import Evidence
@@ -35,7 +35,7 @@ def wording_of(profile: Profile, plugin: str, reference: str) -> Wording:
     try:
         words = _entry(speaker.wording(), reference)
     except ESCAPING as fault:  # an explanation is worth more without the words of one plugin
-        return _faulty(f"{plugin} failed in wording: {told(speaker, fault)}")
+        return _faulty(f"{plugin} failed in wording: {describe_fault(speaker, fault)}")
     return _guarded(plugin, words) if words is not None else _LISTED
 
 
