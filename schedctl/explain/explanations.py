@@ -215,7 +215,7 @@ def _explained(
     if hints:
         deep = explanation.node is not None and explanation.node.verdict is NodeVerdict.REFUSED
         found = next_steps.find(scheduler, pod, outcome, reasons, node if deep else "", matrix=matrix)
-        preemption = preemptions.rehomed(scheduler, outcome, explanation.preemption)
+        preemption = preemptions.place_victims(scheduler, outcome, explanation.preemption)
         explanation = msgspec.structs.replace(explanation, hints=[*found, *missing_class], preemption=preemption)
     return _after_the_choice(scheduler, outcome, explanation)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from schedctl.engine.attempts import Attempt
-from schedctl.plugins.default_preemption import plugin
 
 
 def notes(outcome: Attempt) -> Iterator[str]:
@@ -20,10 +19,9 @@ def notes(outcome: Attempt) -> Iterator[str]:
             yield f"{failure.extender} failed and is ignorable, so it was passed over: {failure.text}"
         else:
             yield f"{failure.extender} failed and is not ignorable: {failure.text}"
-    result = outcome.post_filter
-    if result is not None and isinstance(result.findings, plugin.Preemption):
-        for extender, text in result.findings.passed_over:
-            yield f"{extender} failed over preemption and is ignorable, so it was passed over: {text}"
+    if outcome.post_filter is not None:
+        for plugin in outcome.profile.post_filter:
+            yield from plugin.preemption_notes(outcome.post_filter)
     if consultation.described and outcome.scoring is not None and len(outcome.scoring.nodes) > 1:
         yield (
             "extenders sent nodes back whole, which kube-scheduler then scores as if no pod ran there and no image were"

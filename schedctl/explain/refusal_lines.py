@@ -13,11 +13,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cache
 
-from schedctl.framework.reasons import Reason
-from schedctl.framework.statuses import Code
-from schedctl.plugins.in_tree import IN_TREE
+from schedctl.scheduler.reason_patterns import reason_patterns
 
 LONGEST = 1024
 """How many bytes of a line an event carries, and what stands at the end of one that is cut."""
@@ -202,20 +199,4 @@ def plugin_of(reason: str) -> str:
     narrowed = _PLUGINS.match(reason)
     if narrowed:
         return ", ".join((narrowed[1] or narrowed[2]).split())
-    return next((plugin for pattern, plugin in _patterns() if pattern.fullmatch(reason.removesuffix("."))), "")
-
-
-@cache
-def _patterns() -> list[tuple[re.Pattern[str], str]]:
-    """Return what each plugin's reasons look like, those without a gap first: a gap takes any text."""
-    declared = [
-        (reason, name)
-        for name, plugin in IN_TREE.items()
-        for reason in vars(plugin).values()
-        if isinstance(reason, Reason) and reason.code is not Code.ERROR and not re.fullmatch(r"\{\w+\}", reason.text)
-    ]
-    declared.sort(key=lambda each: bool(each[0].fields))
-    return [
-        (re.compile("(.+)".join(map(re.escape, re.split(r"\{\w+\}", reason.text))), re.DOTALL), name)
-        for reason, name in declared
-    ]
+    return next((plugin for pattern, plugin in reason_patterns() if pattern.fullmatch(reason.removesuffix("."))), "")

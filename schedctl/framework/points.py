@@ -38,6 +38,7 @@ from schedctl.framework.statuses import Status
 if TYPE_CHECKING:  # for explanations, which a run does without
     from schedctl.framework.remedies import Rejection, Remedies
     from schedctl.framework.wording import Allocation, Wording
+    from schedctl.reports.explanations import Preemption
 
 
 class Scope(Enum):
@@ -257,6 +258,17 @@ class PostFilterPlugin(Plugin):
             nodes: all nodes.
             codes: int8 (n,), why each was refused; unresolvable for nodes PreFilter ruled out.
         """
+
+    def explain_preemption(self, result: PostFilterResult, answer: Preemption) -> Preemption:
+        """Return what an explanation says of the preemption, filled in with what this plugin found out on the way.
+
+        Called of each plugin, whose findings they may not be; the default adds nothing.
+        """
+        return answer
+
+    def preemption_notes(self, result: PostFilterResult) -> Iterable[str]:
+        """Return what went wrong on the way and was passed over, such as extenders that did not answer."""
+        return ()
 
 
 class PreScorePlugin(Plugin):

@@ -9,7 +9,6 @@ import msgspec
 from schedctl.api.pods import FINISHED, Pod
 from schedctl.cache.pod_info import PodInfo
 from schedctl.explain import explanations
-from schedctl.explain.decisions import Decision, decide
 from schedctl.framework.extenders import Extender
 from schedctl.live.binding import binding_of, ownership_problem
 from schedctl.live.objects import POD, Head, decode
@@ -21,6 +20,7 @@ from schedctl.reports.explanations import Explanation, NodeVerdict, Verdict
 from schedctl.reports.metadata import Input, Metadata
 from schedctl.scheduler.gaps import missing_kinds
 from schedctl.session.configurations import ConfigurationChoice
+from schedctl.session.decisions import Decision, decide
 from schedctl.session.sessions import Session
 from schedctl.session.states import State
 

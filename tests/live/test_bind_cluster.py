@@ -24,7 +24,6 @@ import yaml
 from schedctl import sources
 from schedctl.api.kinds import named
 from schedctl.config import loading
-from schedctl.explain.decisions import decide
 from schedctl.live import listing
 from schedctl.live.binding import Bound, bind
 from schedctl.live.connections import Answer, Connection
@@ -32,6 +31,7 @@ from schedctl.live.kubeconfigs import Access
 from schedctl.live.observed_state import ObservedState
 from schedctl.live.plans import BindPlan, ChangedObject, Refusal
 from schedctl.scheduler import Scheduler
+from schedctl.session.decisions import decide
 from schedctl.workloads.clusters import assemble
 from tests.cluster.control_plane import KIT, Api, Object, Refused
 from tests.live.test_bind_command import HEADER, PROFILE

@@ -11,7 +11,6 @@ import pytest
 from schedctl import sources
 from schedctl.config import loading
 from schedctl.errors import ClusterError
-from schedctl.explain.decisions import decide
 from schedctl.live.binding import bind
 from schedctl.live.connections import Answer
 from schedctl.live.observed_state import ObservedState
@@ -19,6 +18,7 @@ from schedctl.live.plans import BindPlan, ChangedObject, Refusal
 from schedctl.live.prebind_volumes import wait_for_volumes
 from schedctl.live.prebinds import steps
 from schedctl.scheduler import Scheduler
+from schedctl.session.decisions import decide
 from schedctl.workloads.clusters import assemble
 from tests.live.pretend_servers import Object, PretendServer
 from tests.live.test_binding import BINDING, WEB, node, pod

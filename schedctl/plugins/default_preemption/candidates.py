@@ -145,6 +145,29 @@ class Choice:
     criterion: Criterion | None
 
 
+@dataclass(frozen=True, slots=True)
+class Preemption:
+    """What PostFilter found out, as far as it got.
+
+    Attributes:
+        ineligible: why the pod may not preempt, "" where it may.
+        potential: how many nodes were refused for reasons that evictions might remedy.
+        tried: on how many of them evictions were tried.
+        enough: with how many candidates the search ends.
+        candidates: nodes where evictions would make room; None where evictions were tried on no node.
+        choice: which of them was chosen, None where there are none.
+        passed_over: the extenders that failed and what went wrong, where the search went on without them.
+    """
+
+    ineligible: str = ""
+    potential: int = 0
+    tried: int = 0
+    enough: int = 0
+    candidates: Candidates | None = None
+    choice: Choice | None = None
+    passed_over: tuple[tuple[str, str], ...] = ()
+
+
 def choose(candidates: Candidates) -> Choice:
     """Return the best of candidates, of which there is at least one, in order of their names."""
     standing = np.arange(len(candidates))

@@ -7,10 +7,12 @@ The plugin decides whether the pod may preempt at all and on how many nodes to t
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
+from typing_extensions import override
 
 from schedctl.api.field_errors import aggregated
 from schedctl.api.policies import PodDisruptionBudget
@@ -24,37 +26,17 @@ from schedctl.framework.fit_errors import none_available
 from schedctl.framework.points import PostFilterPlugin, PostFilterResult, PreEnqueuePlugin
 from schedctl.framework.reasons import CodeColumn, Reason
 from schedctl.framework.statuses import SUCCESS, Code, Status
-from schedctl.plugins.default_preemption.candidates import Candidates, Choice, choose
+from schedctl.plugins.default_preemption.candidates import Preemption, choose
 from schedctl.plugins.default_preemption.extenders import narrowed
 from schedctl.plugins.default_preemption.trials import search
+
+if TYPE_CHECKING:
+    from schedctl.reports import explanations as reports
 
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 NEVER = "not eligible due to preemptionPolicy=Never."
 NO_CANDIDATE = "no candidate node for preemption"
 AWAITED = "not eligible due to a terminating pod on the nominated node."
-
-
-@dataclass(frozen=True, slots=True)
-class Preemption:
-    """What PostFilter found out, as far as it got.
-
-    Attributes:
-        ineligible: why the pod may not preempt, "" where it may.
-        potential: how many nodes were refused for reasons that evictions might remedy.
-        tried: on how many of them evictions were tried.
-        enough: with how many candidates the search ends.
-        candidates: nodes where evictions would make room; None where evictions were tried on no node.
-        choice: which of them was chosen, None where there are none.
-        passed_over: the extenders that failed and what went wrong, where the search went on without them.
-    """
-
-    ineligible: str = ""
-    potential: int = 0
-    tried: int = 0
-    enough: int = 0
-    candidates: Candidates | None = None
-    choice: Choice | None = None
-    passed_over: tuple[tuple[str, str], ...] = ()
 
 
 class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
@@ -114,6 +96,17 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
         text = f"found a potential placement for pod on node {node}, preempting {len(victims)} victims"
         preemption = replace(preemption, choice=choice)
         return PostFilterResult(_worded(Code.SUCCESS, text), node, tuple(victims), preemption)
+
+    @override
+    def explain_preemption(self, result: PostFilterResult, answer: reports.Preemption) -> reports.Preemption:
+        from schedctl.plugins.default_preemption.wording import explain
+
+        return explain(result.findings, result, answer) if isinstance(result.findings, Preemption) else answer
+
+    @override
+    def preemption_notes(self, result: PostFilterResult) -> Iterable[str]:
+        for extender, text in result.findings.passed_over if isinstance(result.findings, Preemption) else ():
+            yield f"{extender} failed over preemption and is ignorable, so it was passed over: {text}"
 
     def _enough(self, potential: int) -> int:
         args: DefaultPreemptionArgs = self.args
