@@ -1,31 +1,73 @@
-"""The commands there are, in the order in which ``schedctl --help`` lists them."""
+"""The commands there are, in the order in which ``schedctl --help`` lists them; each is imported when it is called."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+from typing_extensions import override
 
-from schedctl.cli import (
-    bind,
-    calibrate,
-    capacity,
-    check,
-    completion,
-    drain,
-    explain,
-    plugins,
-    profiles,
-    schema,
-    simulate,
-    snapshot,
-    test,
-    version,
-    watch,
-)
+SUMMARIES = {
+    "explain": "Say where pods would go, or why nowhere.",
+    "watch": "Explain a pending pod again whenever the cluster changes.",
+    "simulate": "Place whole manifests on a cluster.",
+    "check": "Check placement policies, e.g. in CI.",
+    "test": "Run the tests of placement policies.",
+    "drain": "Say what draining nodes would do.",
+    "capacity": "Count how many more pods fit.",
+    "bind": "Bind a pod to the node that the rules choose.",
+    "calibrate": "Make a cluster's decisions again and compare.",
+    "schema": "Print the JSON Schema of a document.",
+    "completion": "Print a completion script; no file of yours is changed.",
+    "version": "Say which schedctl and which kube-scheduler this is.",
+    "snapshot": "Keep, inspect, compare and redact clusters as files.",
+    "plugins": "Show the scheduler plugins there are, and make your own.",
+    "profiles": "Show, convert and compare scheduler profiles.",
+}
+"""By the name of a command and of its module, its line in the help, which a test holds to the command's own."""
+
+
+class _Commands(Mapping[str, Any]):
+    """The commands by name, each made when it is first asked for."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            if name not in SUMMARIES:
+                raise KeyError(name)
+            holder = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+            import_module(f"schedctl.cli.{name}").add_to(holder)
+            self._made[name] = typer.main.get_group(holder).commands[name]
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(SUMMARIES)
+
+    def __len__(self) -> int:
+        return len(SUMMARIES)
+
+
+class _LazyGroup(TyperGroup):
+    """The root of all commands, which lists them without importing any."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands = _Commands()  # type: ignore[assignment]
+
+    @override
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(SUMMARIES.items()))
+
 
 application = typer.Typer(
     name="schedctl",
+    cls=_LazyGroup,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -33,8 +75,10 @@ application = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(requested: bool) -> None:
+    if requested:
+        from schedctl.cli import version
+
         version.version()
         raise typer.Exit
 
@@ -55,24 +99,5 @@ def schedctl(
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
-
-for module in (
-    explain,
-    watch,
-    simulate,
-    check,
-    test,
-    drain,
-    capacity,
-    bind,
-    calibrate,
-    snapshot,
-    plugins,
-    profiles,
-    schema,
-    completion,
-    version,
-):
-    module.add_to(application)
 
 command = typer.main.get_command(application)

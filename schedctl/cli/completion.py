@@ -26,7 +26,7 @@ def completion(
     """Print a completion script; no file of yours is changed."""
     from typer.completion import get_completion_script  # type: ignore[attr-defined]
 
-    from schedctl.cli.running import COMPLETION_VARIABLE
+    from schedctl.cli.program import COMPLETION_VARIABLE
 
     if shell not in SHELLS:
         raise UsageError(f'there is no completion for "{shell}"', f"the shells are: {', '.join(SHELLS)}")

@@ -6,7 +6,6 @@ import json
 import os
 import sys
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from schedctl.config.differences import Difference
-    from schedctl.scheduler.discovery import Found
 
 EXAMPLES = """\b
 Examples:
@@ -27,8 +25,6 @@ Examples:
   schedctl profiles diff before.yaml after.yaml --exit-code
   schedctl profiles diff policy.cfg converted.yaml -o json
 """
-_BESIDE = ("parallelism", "podInitialBackoffSeconds", "podMaxBackoffSeconds")
-"""What a configuration says beside profiles and extenders that can change when and where pods run."""
 
 Configuration = Annotated[
     str,
@@ -57,11 +53,14 @@ def diff(
     from schedctl.render import layout, machine, terminals
     from schedctl.reports.listings import ProfileDiff, ProfileDifference
     from schedctl.scheduler import discovery
+    from schedctl.session import profiles
 
     if output not in ("text", "json"):
         raise UsageError(f'there is no output "{output}"', "-o takes text or json")
-    named = discovery.find(plugin or ())
-    found = differences(_in_effect(left, named), _in_effect(right, named))
+    found_plugins, notifier = discovery.find(plugin or ()), StandardError()
+    found = differences(
+        profiles.effective(left, found_plugins, notifier), profiles.effective(right, found_plugins, notifier)
+    )
     if output == "json":
         items = [
             ProfileDifference(scheduler_name=one.scheduler_name, field=list(one.field), left=one.left, right=one.right)
@@ -74,28 +73,6 @@ def diff(
         shown = [layout.Line((layout.Span(text),), indent) for indent, text in lines]
         layout.write(shown, sys.stdout, terminals.of(sys.stdout, environ=os.environ))
     return 1 if found and exit_code else 0
-
-
-def _in_effect(name: str, plugins: Found) -> dict[str, Any]:
-    """Return a configuration that leaves nothing to defaults; of one that ships, the profile of that name."""
-    import msgspec
-
-    from schedctl.cli import profiles
-    from schedctl.session import configurations
-
-    shipped = configurations.shipped_files()
-    if name not in shipped and name != configurations.STDIN and not Path(name).is_file():
-        raise configurations.unknown_profile(name)
-    chosen = configurations.load_file(str(shipped.get(name, name)), plugins)
-    configurations.warn_of_conversion(chosen, StandardError())
-    document = profiles.spelled_out(chosen.configuration, chosen.registry)
-    if name in shipped:
-        named = [profile for profile in document["profiles"] if profile["schedulerName"] == name]
-        document["profiles"] = named or document["profiles"]
-    plain = msgspec.to_builtins(chosen.configuration, enc_hook=str)
-    document |= {field: plain[field] for field in _BESIDE}
-    document["extenders"] = {extender["urlPrefix"]: extender for extender in plain["extenders"]}
-    return document
 
 
 def _lines(found: Sequence[Difference]) -> Iterator[tuple[int, str]]:

@@ -9,17 +9,13 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from schedctl.cli import conversions, options, profile_differences, suggestions
 from schedctl.cli.notifiers import StandardError
 from schedctl.errors import UsageError
-
-if TYPE_CHECKING:
-    from schedctl.config.types import SchedulerConfiguration
-    from schedctl.framework.registries import Registry
 
 EXAMPLES_OF_LIST = """\b
 Examples:
@@ -85,17 +81,12 @@ def show(
     `-o yaml` and `-o json` print the same as a KubeSchedulerConfiguration in which nothing is left to defaults.
     """
     from schedctl.scheduler import discovery
-    from schedctl.session import configurations
+    from schedctl.session import profiles
 
     if output not in ("text", "yaml", "json"):
         raise UsageError(f'there is no output "{output}"', "-o takes text, yaml or json")
-    shipped = configurations.shipped_files()
-    if name not in shipped and not Path(name).is_file():
-        raise configurations.unknown_profile(name)
-    path = str(shipped.get(name, name))
-    chosen = configurations.load_file(path, discovery.find(plugin or ()))
-    configurations.warn_of_conversion(chosen, StandardError())
-    document = spelled_out(chosen.configuration, chosen.registry)
+    choice = profiles.load(name, discovery.find(plugin or ()), StandardError())
+    document = profiles.spell_out(choice.configuration, choice.registry)
     if output == "text":
         from schedctl.render import layout, terminals
 
@@ -106,50 +97,6 @@ def show(
 
         write = machine.json if output == "json" else machine.yaml
         typer.echo(write(document), nl=False)
-
-
-def spelled_out(configuration: SchedulerConfiguration, registry: Registry | None = None) -> dict[str, Any]:
-    """Return a KubeSchedulerConfiguration of the same meaning that leaves nothing to defaults and merging.
-
-    `multiPoint` enables nothing, so that each extension point lists what runs there.
-
-    Args:
-        configuration: the configuration.
-        registry: the plugins there are, Kubernetes' own if None.
-    """
-    from schedctl.config.expansion import WEIGHTED, expand_all
-    from schedctl.config.types import API_VERSION, KIND, POINTS
-    from schedctl.plugins.in_tree import IN_TREE
-
-    expanded, _ = expand_all(configuration, registry or IN_TREE)
-    profiles = []
-    for profile in configuration.profiles:
-        points = expanded[profile.scheduler_name]
-        plugins: dict[str, Any] = {"multiPoint": {"disabled": [{"name": "*"}]}}
-        for point in sorted(POINTS, key=_place):
-            weighted = point in WEIGHTED
-            plugins[point] = {
-                "enabled": [
-                    {"name": plugin.name, "weight": plugin.weight} if weighted else {"name": plugin.name}
-                    for plugin in points[point]
-                ]
-            }
-        named = {plugin.name for chosen in points.values() for plugin in chosen}
-        config = [
-            {"name": one.name, "args": _plain(one.args)}
-            for one in profile.plugin_config
-            if one.name in named and one.args is not None
-        ]
-        spelled: dict[str, Any] = {"schedulerName": profile.scheduler_name, "plugins": plugins, "pluginConfig": config}
-        if profile.percentage_of_nodes_to_score is not None:
-            spelled["percentageOfNodesToScore"] = profile.percentage_of_nodes_to_score
-        profiles.append(spelled)
-    return {
-        "apiVersion": API_VERSION,
-        "kind": KIND,
-        "percentageOfNodesToScore": configuration.percentage_of_nodes_to_score,
-        "profiles": profiles,
-    }
 
 
 def _lines(document: dict[str, Any]) -> list[tuple[int, str]]:
@@ -172,20 +119,6 @@ def _lines(document: dict[str, Any]) -> list[tuple[int, str]]:
         lines.append((2, "arguments"))
         lines += [(4, f"{one['name']}: {json.dumps(one['args'])}") for one in profile["pluginConfig"]]
     return lines
-
-
-def _place(point: str) -> int:
-    """Where in a cycle an extension point stands; those we do not run come last."""
-    from schedctl.framework.points import POINTS
-
-    return [*POINTS, point].index(point)
-
-
-def _plain(args: Any) -> Any:
-    """Return plugin arguments as a file writes them."""
-    import msgspec
-
-    return msgspec.to_builtins(args, enc_hook=str)
 
 
 def _purpose(file: Path) -> str:

@@ -13,12 +13,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from schedctl.versions import KUBERNETES_VERSION, __version__
+from schedctl.cli.program import COMPLETION_VARIABLE, VERSIONS
 
-VERSIONS = f"schedctl {__version__}\nkube-scheduler {KUBERNETES_VERSION}\n"
-"""What ``schedctl version`` prints."""
-COMPLETION_VARIABLE = "_SCHEDCTL_COMPLETE"
-"""Set by a shell that asks what could come next."""
 _SHORT_WITH_VALUE = re.compile(r"(-[flno])=(.*)", re.DOTALL)
 """A short option and its value as kubectl also takes them, ``-o=json``."""
 

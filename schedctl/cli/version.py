@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from schedctl.cli.running import VERSIONS
+from schedctl.cli.program import VERSIONS
 from schedctl.errors import UsageError
 from schedctl.versions import KUBERNETES_VERSION, __version__
 

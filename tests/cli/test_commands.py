@@ -231,3 +231,9 @@ def test_what_a_shell_is_offered(line, expected, capsys, monkeypatch):
 def test_bash_can_read_the_script(schedctl):
     script = schedctl("completion", "bash").out
     assert subprocess.run(["bash", "-n"], input=script, text=True, capture_output=True).returncode == 0
+
+
+def test_the_root_help_says_of_each_command_what_its_own_help_says():
+    from schedctl.cli.commands import SUMMARIES, command
+
+    assert {name: each.get_short_help_str(limit=100) for name, each in command.commands.items()} == SUMMARIES
