@@ -49,7 +49,7 @@ def admission_plugins(names: str) -> tuple[str, ...]:
 
 def chooser(seed: int | None) -> TieBreaker:
     """Return what decides between equally good nodes."""
-    return tie_breaking.first_by_name if seed is None else tie_breaking.seeded(seed)
+    return tie_breaking.first_by_name if seed is None else tie_breaking.draw_ties(seed)
 
 
 class RunProgress(Progress):

@@ -134,7 +134,7 @@ def simulate(
             with notifier.progress("explaining") as progress:
                 report = pending_reasons.of_simulation(report, facts, scheduler, progress.advance)
         except KeyboardInterrupt:
-            report = report_builder.interrupted(report)
+            report = report_builder.mark_interrupted(report)
     if report.summary.exit_code == report_builder.INTERRUPTED:
         notifier.say("interrupted: this is what is known so far")
     if options.trace:

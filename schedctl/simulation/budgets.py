@@ -110,7 +110,7 @@ class Budgets:
             except SelectorError:
                 continue
             namespace = budget.metadata.namespace
-            pods = _selected(cluster, query, namespace)
+            pods = _select_pods(cluster, query, namespace)
             healthy = {info.key for info in pods if _healthy(info)}
             desired, margin = _margin(budget, cluster, pods, healthy)
             lenient = budget.spec.unhealthy_pod_eviction_policy == "AlwaysAllow"
@@ -123,14 +123,14 @@ class Budgets:
             budget = cluster.get(PodDisruptionBudget, key)
             if budget is None:
                 continue
-            pods = _selected(cluster, book.query, book.namespace)
+            pods = _select_pods(cluster, book.query, book.namespace)
             healthy = {info.key for info in pods if info.key in book.healthy or _healthy(info)}
             if healthy != book.healthy:
                 book.margin += len(healthy) - len(book.healthy)
                 book.healthy = healthy
-            if _written(budget):
+            if _has_status(budget):
                 continue
-            desired, _ = _stated(budget, cluster, pods)
+            desired, _ = _desired_and_expected(budget, cluster, pods)
             book.margin -= desired - book.desired
             book.desired = desired
 
@@ -154,10 +154,10 @@ class Budgets:
         if not book.allowed:
             return Blocked(book.key, VIOLATES, book.cause)
         book.spent += 1
-        self.gone(info)
+        self.note_gone(info)
         return None
 
-    def gone(self, info: PodInfo) -> None:
+    def note_gone(self, info: PodInfo) -> None:
         """Take note that a pod has been told to go, or is gone."""
         for book in self.about(info):
             if info.key in book.healthy:
@@ -172,7 +172,7 @@ class Budgets:
                 book.margin += 1
 
 
-def _selected(cluster: Cluster, query: LabelQuery, namespace: str) -> list[PodInfo]:
+def _select_pods(cluster: Cluster, query: LabelQuery, namespace: str) -> list[PodInfo]:
     table = cluster.pod_table
     running = table.infos[table.select(query, (namespace,))].tolist()
     waiting = [i for i in cluster.pending.values() if i.namespace == namespace and query.matches(i.labels)]
@@ -187,7 +187,7 @@ def _healthy(info: PodInfo) -> bool:
     return said in ([], ["True"])
 
 
-def _written(budget: PodDisruptionBudget) -> bool:
+def _has_status(budget: PodDisruptionBudget) -> bool:
     """Return whether the controller has written the budget's status."""
     return budget.status != PodDisruptionBudgetStatus()
 
@@ -197,8 +197,8 @@ def _margin(
 ) -> tuple[int, int]:
     """Return how many pods must be healthy, and how many more are."""
     status = budget.status
-    if not _written(budget):
-        desired, expected = _stated(budget, cluster, pods)
+    if not _has_status(budget):
+        desired, expected = _desired_and_expected(budget, cluster, pods)
         return desired, len(healthy) - desired if expected > 0 else min(0, len(healthy) - desired)
     if not (status.current_healthy or status.desired_healthy):
         return len(healthy) - status.disruptions_allowed, status.disruptions_allowed
@@ -206,15 +206,15 @@ def _margin(
     return status.desired_healthy, status.disruptions_allowed if margin >= 0 else margin
 
 
-def _stated(budget: PodDisruptionBudget, cluster: Cluster, pods: Iterable[PodInfo]) -> tuple[int, int]:
+def _desired_and_expected(budget: PodDisruptionBudget, cluster: Cluster, pods: Iterable[PodInfo]) -> tuple[int, int]:
     """Return how many pods a spec wants healthy, and how many pods there are to be; percentages are rounded up."""
     spec, pods = budget.spec, list(pods)
     if spec.max_unavailable is not None:
-        expected = _expected(pods, cluster)
+        expected = _expected_pods(pods, cluster)
         return max(0, expected - _of(spec.max_unavailable, expected)), expected
     if spec.min_available is None:
         return 0, 0
-    expected = len(pods) if isinstance(spec.min_available, int) else _expected(pods, cluster)
+    expected = len(pods) if isinstance(spec.min_available, int) else _expected_pods(pods, cluster)
     return _of(spec.min_available, expected), expected
 
 
@@ -225,7 +225,7 @@ def _of(value: int | str, of: int) -> int:
     return -(-of * int(percent) // 100) if percent.isdecimal() else 0
 
 
-def _expected(pods: Iterable[PodInfo], cluster: Cluster) -> int:
+def _expected_pods(pods: Iterable[PodInfo], cluster: Cluster) -> int:
     """Return how many pods the controllers of some pods want; one that is not in the cluster wants those it has."""
     scales: dict[tuple[str, str], int] = {}
     for info in pods:

@@ -179,7 +179,7 @@ def fill(
     with scheduler.fork():
         cluster = scheduler.cluster
         info = copies.next(cluster)
-        facts = Filled(info, largest=[Largest(name, amount) for name, amount in _requested(info) if sizes])
+        facts = Filled(info, largest=[Largest(name, amount) for name, amount in _requests(info) if sizes])
         try:
             for one in facts.largest:
                 one.alone = largest(scheduler, info.pod, one.resource)
@@ -204,19 +204,19 @@ def largest(scheduler: Scheduler, pod: Pod, resource: str) -> int | None:
         resource: which.
     """
     bound = int(scheduler.cluster.nodes.allocatable(resource).max(initial=0)) + 1
-    if not _fits(scheduler, resized(pod, resource, 0)):
+    if not _fits(scheduler, resize(pod, resource, 0)):
         return None
     fitting, refused = 0, bound
     while refused - fitting > 1:
         middle = (fitting + refused) // 2
-        if _fits(scheduler, resized(pod, resource, middle)):
+        if _fits(scheduler, resize(pod, resource, middle)):
             fitting = middle
         else:
             refused = middle
     return fitting
 
 
-def resized(pod: Pod, resource: str, amount: int) -> Pod:
+def resize(pod: Pod, resource: str, amount: int) -> Pod:
     """Return a pod that requests so much of a resource in all, in the scheduler's units."""
     spec = pod.spec
     written = f"{amount}m" if resource == CPU else str(amount)
@@ -227,12 +227,12 @@ def resized(pod: Pod, resource: str, amount: int) -> Pod:
     rest = amount - (overhead.milli_value if resource == CPU else overhead.value)
     written = f"{max(rest, 0)}m" if resource == CPU else str(max(rest, 0))
     own = [written, *(None for _ in (spec.containers or ())[1:])]
-    containers = [_requesting(*each, resource) for each in zip(spec.containers or (), own, strict=False)]
-    inits = [_requesting(init, None, resource) for init in spec.init_containers or ()]
+    containers = [_with_request(*each, resource) for each in zip(spec.containers or (), own, strict=False)]
+    inits = [_with_request(init, None, resource) for init in spec.init_containers or ()]
     return _replace(pod, spec=_replace(spec, containers=containers, init_containers=inits or None))
 
 
-def _requesting(container: Container, written: str | None, resource: str) -> Container:
+def _with_request(container: Container, written: str | None, resource: str) -> Container:
     """Return a container that requests so much of a resource, or none of it."""
     resources = container.resources or ResourceRequirements()
     requests = {name: amount for name, amount in (resources.requests or {}).items() if name != resource}
@@ -241,7 +241,7 @@ def _requesting(container: Container, written: str | None, resource: str) -> Con
     return _replace(container, resources=_replace(resources, requests=requests or None))
 
 
-def _requested(info: PodInfo) -> list[tuple[str, int]]:
+def _requests(info: PodInfo) -> list[tuple[str, int]]:
     """Return what a pod asks for, cpu and memory first."""
     wanted = {name: amount for name, amount in info.demand.pending.items() if amount > 0}
     first = [name for name in (CPU, MEMORY) if name in wanted]
@@ -260,7 +260,7 @@ def _place_all(
     for number in range(most):
         outcome = scheduler.attempt(info, make_room=False, admitted=True)
         if not outcome.fits:
-            _stopped(scheduler, info, facts, ask)
+            _explain_stop(scheduler, info, facts, ask)
             return
         node = outcome.chosen
         reservation = scheduler.place(outcome, node)
@@ -277,7 +277,7 @@ def _place_all(
     facts.limited = True
 
 
-def _stopped(scheduler: Scheduler, info: PodInfo, facts: Filled, ask: Asker) -> None:
+def _explain_stop(scheduler: Scheduler, info: PodInfo, facts: Filled, ask: Asker) -> None:
     """Ask once more with all that kube-scheduler does for a pod that fits nowhere, and note why it does not."""
     outcome = scheduler.attempt(info, admitted=True)
     facts.message = outcome.error or message(outcome)

@@ -33,7 +33,7 @@ def labels_of(cluster: Cluster, by: str) -> list[str]:
     """Return the labels to group by: the one that is meant by a word, or without one the zone and the pool."""
     if by:
         return [NODE if by == NODE else label_of(cluster, by)]
-    found = [utilisation.ZONE_LABEL, utilisation.grouping(cluster)]
+    found = [utilisation.ZONE_LABEL, utilisation.grouping_label(cluster)]
     has_zones = any(utilisation.zones(cluster).values())
     return list(dict.fromkeys(label for label in found if label and (label != utilisation.ZONE_LABEL or has_zones)))
 
@@ -66,7 +66,7 @@ def result(
         requests={one.resource: one.requested for one in facts.largest},
         fits=facts.fits,
         limited=facts.limited,
-        by=[_grouped(facts, cluster, label) for label in by],
+        by=[_grouping(facts, cluster, label) for label in by],
         nodes=dict(sorted(facts.placed.items())),
         stop=stop,
         largest=[
@@ -114,7 +114,7 @@ def report(
     )
 
 
-def _grouped(facts: Filled, cluster: Cluster, label: str) -> Grouping:
+def _grouping(facts: Filled, cluster: Cluster, label: str) -> Grouping:
     if label in (NODE, HOSTNAME):
         groups = [GroupFit(name=name, nodes=1, used=1, fits=fits) for name, fits in sorted(facts.placed.items())]
         return Grouping(label=NODE, groups=groups)

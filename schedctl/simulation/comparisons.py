@@ -180,7 +180,7 @@ def _sum(side: Side, differences: Sequence[Difference]) -> Difference:
 
 def _others(runs: Sequence[Ran]) -> list[OtherComparison]:
     """Return the pods of the cluster that had a part in some run and are not of the workloads."""
-    preempted = [_preempted(run) for run in runs]
+    preempted = [_preemptions(run) for run in runs]
     pending = [{other.pod: other for other in run.report.others} for run in runs]
     waited = set[str]().union(*pending)
     ran = {key: eviction.node for evictions in preempted for key, eviction in evictions.items() if key not in waited}
@@ -190,7 +190,7 @@ def _others(runs: Sequence[Ran]) -> list[OtherComparison]:
         for run, waiting, evictions in zip(runs, pending, preempted, strict=True):
             name = run.side.name
             if key in evictions:
-                whereabouts.append(_evicted(name, evictions[key]))
+                whereabouts.append(_whereabouts_of_evicted(name, evictions[key]))
             elif key in waiting:
                 other = waiting[key]
                 node = other.node if other.fate is Fate.PLACED else ""
@@ -204,7 +204,7 @@ def _others(runs: Sequence[Ran]) -> list[OtherComparison]:
     return found
 
 
-def _preempted(run: Ran) -> dict[str, Preempted]:
+def _preemptions(run: Ran) -> dict[str, Preempted]:
     """Return who had to make room and is not of the workloads, by key; of a pod and its successors the first."""
     own = set(run.own)
     for result in run.report.results:
@@ -219,7 +219,7 @@ def _preempted(run: Ran) -> dict[str, Preempted]:
     return found
 
 
-def _evicted(side: str, eviction: Preempted) -> Whereabouts:
+def _whereabouts_of_evicted(side: str, eviction: Preempted) -> Whereabouts:
     fate = eviction.fate or Fate.EVICTED
     node = eviction.successor_node if fate is Fate.PLACED else ""
     return Whereabouts(side=side, node=node, fate=fate, preempted_by=eviction.by, message=eviction.message)

@@ -97,7 +97,7 @@ def report(
             inconclusive=fates[PodFate.INCONCLUSIVE],
         ),
         results=results,
-        pending=_pending(pods),
+        pending=_pending_groups(pods),
         budgets=_budgets(facts, pods),
         displaced=[
             DisplacedPod(
@@ -163,7 +163,7 @@ def _pod(pod: DrainedPod, zones: dict[str, str]) -> PodResult:
     )
 
 
-def _pending(pods: Sequence[DrainedPod]) -> list[PendingPods]:
+def _pending_groups(pods: Sequence[DrainedPod]) -> list[PendingPods]:
     """Return the pending successors, those with the same line together."""
     groups: dict[tuple[Fate, str, tuple[str, ...]], list[str]] = {}
     for pod in pods:

@@ -16,6 +16,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
+from typing_extensions import override
+
 from schedctl.api.pods import Pod
 from schedctl.api.selectors import EVERYTHING, LabelQuery
 from schedctl.api.workloads import DaemonSet
@@ -205,7 +207,7 @@ def drain(
     interrupted = False
     for name in names:
         node = DrainedNode(
-            name, [_looked_at(info, name, cluster, flags, budgets) for info in _listed(cluster, name, flags)]
+            name, [_assess(info, name, cluster, flags, budgets) for info in _pods_to_drain(cluster, name, flags)]
         )
         nodes.append(node)
         node.refusals = _refusals(node.pods)
@@ -281,19 +283,20 @@ class _Controllers(ReplacementController):
         self._asking, self.blocked = list(pods), {}
         return list(self._evict(0.0))
 
+    @override
     def on_bound(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
-        """Count a pod as healthy, and ask again for what its budget did not allow."""
+        # a bound pod counts as healthy, so a budget may allow what it did not allow before
         self._budgets.runs(pod)
         return self._evict(RETRY)
 
+    @override
     def on_eviction(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
-        """Count a pod as gone, and make its successor."""
-        self._budgets.gone(pod)
+        self._budgets.note_gone(pod)
         return super().on_eviction(pod, node_name)
 
+    @override
     def on_deletion(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
-        """Likewise, where that has not been done."""
-        self._budgets.gone(pod)
+        self._budgets.note_gone(pod)
         return super().on_deletion(pod, node_name)
 
     def _evict(self, after: float) -> Iterator[SimulatedEvent]:
@@ -313,11 +316,11 @@ class _Controllers(ReplacementController):
                 self._asking.append(info)
 
 
-def _listed(cluster: Cluster, node: str, flags: Flags) -> list[PodInfo]:
+def _pods_to_drain(cluster: Cluster, node: str, flags: Flags) -> list[PodInfo]:
     return [info for info in pods_on(cluster, node) if flags.pod_selector.matches(info.labels)]
 
 
-def _looked_at(info: PodInfo, node: str, cluster: Cluster, flags: Flags, budgets: Budgets) -> DrainedPod:
+def _assess(info: PodInfo, node: str, cluster: Cluster, flags: Flags, budgets: Budgets) -> DrainedPod:
     """Return a pod as kubectl sees it before it does anything; one to be evicted as if it were moved already."""
     pod = DrainedPod(info, node, budgets=[book.key for book in budgets.about(info)])
     plan, pod.refusal = plan_for(info.pod, cluster, flags)

@@ -37,7 +37,7 @@ def controller_of(pod: Pod) -> OwnerReference | None:
     return None
 
 
-def replaced_after_deletion(pod: Pod) -> bool:
+def waits_for_deletion(pod: Pod) -> bool:
     """Return whether the controller of a pod makes no other before this one is gone."""
     owner = controller_of(pod)
     return owner is not None and owner.kind in _AFTER_DELETION
@@ -101,7 +101,7 @@ class ReplacementController(Controller):
         self._successor_keys: set[str] = set()  # some of them are still on their way, so the cluster lacks them
         # pods that terminate at the start were replaced before the start, where their controller does not wait
         self._replaced = {
-            info.key for info in cluster.pod_table if info.terminating and not replaced_after_deletion(info.pod)
+            info.key for info in cluster.pod_table if info.terminating and not waits_for_deletion(info.pod)
         }
 
     def latest(self, key: str) -> str:
@@ -118,7 +118,7 @@ class ReplacementController(Controller):
 
     @override
     def on_eviction(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
-        return () if replaced_after_deletion(pod.pod) else self._replace(pod)
+        return () if waits_for_deletion(pod.pod) else self._replace(pod)
 
     @override
     def on_deletion(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:

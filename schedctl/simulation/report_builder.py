@@ -61,7 +61,7 @@ def report(
     zones = utilisation.zones(cluster)
     effects = _by_object(facts.controller)
     results = [_result(rollout, facts, cluster, zones, effects) for rollout in facts.controller.rollouts]
-    preemptions = [_preempted(facts, eviction) for eviction in facts.run.evictions if eviction.by]
+    preemptions = [_preemption(facts, eviction) for eviction in facts.run.evictions if eviction.by]
     mistakes = [*problems, *facts.expansion.refused]
     objects = [
         rejected.message for rejected in facts.controller.admission.rejected if not isinstance(rejected.object, Pod)
@@ -92,7 +92,7 @@ def report(
     )
 
 
-def interrupted(known: simulations.SimulationReport) -> simulations.SimulationReport:
+def mark_interrupted(known: simulations.SimulationReport) -> simulations.SimulationReport:
     """Return a report that somebody did not wait for to be completed."""
     return msgspec.structs.replace(known, summary=msgspec.structs.replace(known.summary, exit_code=INTERRUPTED))
 
@@ -181,8 +181,8 @@ def _result(
             for node, number in sorted(Counter(places).items(), key=lambda item: (zones.get(item[0], ""), item[0]))
         ],
         zone_skew=utilisation.skew(by_zone, domains) if len(domains) > 1 and not _per_node(workload.object) else None,
-        pending=_pending(facts, created),
-        rejected=_rejected(facts, created),
+        pending=_pending_groups(facts, created),
+        rejected=_rejected_groups(facts, created),
         not_created=unsent,
         pods=[
             *(fate for _, fate in created),
@@ -236,7 +236,9 @@ def fate_of(outcome: PodOutcome) -> Fate:
     return fate
 
 
-def _pending(facts: Simulation, created: Iterable[tuple[str, simulations.PodFate]]) -> list[simulations.PendingPods]:
+def _pending_groups(
+    facts: Simulation, created: Iterable[tuple[str, simulations.PodFate]]
+) -> list[simulations.PendingPods]:
     alike: dict[tuple[Fate, str, tuple[str, ...], str], list[str]] = {}
     for key, pod in created:
         if pod.fate in (Fate.PLACED, Fate.REJECTED):
@@ -253,7 +255,9 @@ def _pending(facts: Simulation, created: Iterable[tuple[str, simulations.PodFate
     ]
 
 
-def _rejected(facts: Simulation, created: Iterable[tuple[str, simulations.PodFate]]) -> list[simulations.RejectedPods]:
+def _rejected_groups(
+    facts: Simulation, created: Iterable[tuple[str, simulations.PodFate]]
+) -> list[simulations.RejectedPods]:
     """Return the refused pods, those together whose refusals differ in the name of the pod and no more."""
     alike: dict[tuple[str, str], tuple[str, list[str]]] = {}
     for key, pod in created:
@@ -292,7 +296,7 @@ def _effects(
 # -- other pods -------------------------------------------------------------------
 
 
-def _preempted(facts: Simulation, eviction: Any) -> simulations.Preempted:
+def _preemption(facts: Simulation, eviction: Any) -> simulations.Preempted:
     key = eviction.pod.key
     after = facts.controller.latest(key) if key in facts.controller.successors else ""
     fate = _fate(facts, after) if after else None

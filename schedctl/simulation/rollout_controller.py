@@ -99,7 +99,7 @@ class RolloutController(ReplacementController):
     @override
     def on_bound(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
         rollout = self._rollout_of.get(pod.key)
-        return () if rollout is None or rollout.update.finished else self._advance(rollout)
+        return () if rollout is None or rollout.update.is_finished else self._advance(rollout)
 
     @override
     def on_eviction(self, pod: PodInfo, node_name: str) -> Iterable[SimulatedEvent]:
@@ -122,7 +122,7 @@ class RolloutController(ReplacementController):
     # -- rollouts ------------------------------------------------------------------
 
     def _advance(self, rollout: RolloutProgress) -> Iterator[SimulatedEvent]:
-        while not (rollout.update.finished or rollout.waits):
+        while not (rollout.update.is_finished or rollout.waits):
             step = rollout.update.next(self._is_running)
             if not step:
                 return

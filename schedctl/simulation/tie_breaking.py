@@ -20,7 +20,7 @@ def first_by_name(outcome: Attempt, number: int) -> str:
     return outcome.chosen
 
 
-def seeded(seed: int) -> TieBreaker:
+def draw_ties(seed: int) -> TieBreaker:
     """Return a chooser that draws from the ties; pod and attempt decide the draw, not what came before."""
 
     def choose(outcome: Attempt, number: int) -> str:
@@ -31,7 +31,7 @@ def seeded(seed: int) -> TieBreaker:
     return choose
 
 
-def replayed(nodes: Mapping[str, str]) -> TieBreaker:
+def replay_nodes(nodes: Mapping[str, str]) -> TieBreaker:
     """Return a chooser that takes the nodes given, by ``namespace/name`` of the pod, others first by name.
 
     The chooser raises `ReplayError` where the node given is not among the ties.

@@ -236,5 +236,5 @@ def difference(before: Iterable[AnyRecord], after: Iterable[AnyRecord]) -> Timel
 
 
 def placements(records: Iterable[AnyRecord]) -> dict[str, str]:
-    """Return the node each bound pod was bound to last, for `schedctl.simulation.tie_breaking.replayed`."""
+    """Return the node each bound pod was bound to last, for `schedctl.simulation.tie_breaking.replay_nodes`."""
     return {record.pod: record.node for record in records if isinstance(record, Bound)}

@@ -70,7 +70,7 @@ def zones(cluster: Cluster) -> dict[str, str]:
     return {node.metadata.name: zone_of(node) for node in _nodes(cluster)}
 
 
-def grouping(cluster: Cluster) -> str:
+def grouping_label(cluster: Cluster) -> str:
     """Return the label that puts the nodes of a cluster into groups, "" where none does.
 
     It is the first that most nodes have: of those for pools, then the instance type, then the zone.
@@ -90,7 +90,7 @@ def measure(cluster: Cluster, label: str | None = None) -> Measure:
         cluster: the cluster.
         label: what puts its nodes into groups, None for what does best.
     """
-    label = grouping(cluster) if label is None else label
+    label = grouping_label(cluster) if label is None else label
     column = cluster.nodes_by_name
     names = column.names
     groups = {node.metadata.name: (node.metadata.labels or {}).get(label, "") for node in _nodes(cluster)}

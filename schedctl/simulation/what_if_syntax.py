@@ -78,7 +78,7 @@ def parse(word: str, text: str, namespace: str = DEFAULT_NAMESPACE) -> Change:
         UsageError: there is no such word, or the text cannot be read, or names a file that cannot.
         InputError: a file of nodes cannot be understood.
     """
-    known = _known(word)
+    known = _canonical_word(word)
     if not text:
         raise UsageError(f"--{known} was given nothing", f"as in `--{known} {EXAMPLES[known]}`")
     return _PARSERS[known](text, namespace)
@@ -107,7 +107,7 @@ def _items(mapping: Any) -> Iterable[tuple[str, Any]]:
 
 def _texts(word: str, value: Any) -> list[str]:
     """Return the texts that a value of plain data joins."""
-    known = _known(word)
+    known = _canonical_word(word)
     if isinstance(value, str):
         return [value]
     if isinstance(value, Mapping):
@@ -131,7 +131,7 @@ def camel(word: str) -> str:
     return first + "".join(other.capitalize() for other in others)
 
 
-def _known(word: str) -> str:
+def _canonical_word(word: str) -> str:
     name = re.sub(r"(?<=[a-z])([A-Z])", lambda match: f"-{match[1].lower()}", word)
     name = _SHORT.get(name, name)
     if name not in _PARSERS:

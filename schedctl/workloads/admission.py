@@ -45,7 +45,7 @@ from schedctl.api.quantities import stored
 from schedctl.api.storage import CLASS_ANNOTATION, PersistentVolumeClaim, StorageClass, claim_name, default_class
 from schedctl.cache.cluster import Cluster
 from schedctl.workloads import limit_ranges
-from schedctl.workloads.amounts import together, written
+from schedctl.workloads.amounts import amount_of, container_totals
 from schedctl.workloads.names import LONGEST_GENERATED, random_end
 
 T = TypeVar("T")
@@ -117,7 +117,7 @@ class _Notes:
     def on(self, plugin: str) -> bool:
         return plugin not in self.disabled
 
-    def changed(self, plugin: str, text: str) -> None:
+    def note_change(self, plugin: str, text: str) -> None:
         self.effects.append(Effect(plugin, text))
 
     def refuse(self, plugin: str, message: str, warning: str | None = None) -> None:
@@ -170,24 +170,24 @@ def admit_spec(
 ) -> tuple[PodSpec, tuple[Effect, ...], tuple[Refusal, ...]]:
     """Return what becomes of a pod's spec, with effects and refusals; only spec, namespace and labels matter."""
     notes = _Notes(disabled, [], [])
-    pod = _defaulted(pod, notes)
+    pod = _apply_defaults(pod, notes)
     ranges = limit_ranges.of(cluster, pod.metadata.namespace) if notes.on(LIMIT_RANGER) else []
     for limits in ranges:
-        spec, texts = limit_ranges.completed(pod.spec, limits)
+        spec, texts = limit_ranges.apply_defaults(pod.spec, limits)
         pod = _replace(pod, spec=spec)
         for text in texts:
-            notes.changed(LIMIT_RANGER, f"{text}, by LimitRange {limits.metadata.name}")
+            notes.note_change(LIMIT_RANGER, f"{text}, by LimitRange {limits.metadata.name}")
     namespace = cluster.get(Namespace, pod.metadata.namespace)
     annotations = (namespace.metadata.annotations if namespace else None) or {}
     if notes.on(POD_NODE_SELECTOR) and _NODE_SELECTOR_ANNOTATION in annotations:
-        pod = _replace(pod, spec=_selecting_nodes(pod.spec, annotations[_NODE_SELECTOR_ANNOTATION], notes))
+        pod = _replace(pod, spec=_apply_node_selector(pod.spec, annotations[_NODE_SELECTOR_ANNOTATION], notes))
     if notes.on(PRIORITY):
-        pod = _prioritised(pod, cluster.every(PriorityClass), notes)
+        pod = _apply_priority(pod, cluster.every(PriorityClass), notes)
     spec = pod.spec
     if notes.on(DEFAULT_TOLERATION_SECONDS):
-        spec = _tolerating_outages(spec, notes)
+        spec = _tolerate_outages(spec, notes)
     if notes.on(POD_TOLERATION_RESTRICTION):
-        spec = _tolerating_as_allowed(spec, annotations, notes)
+        spec = _restrict_tolerations(spec, annotations, notes)
     if notes.on(RUNTIME_CLASS):
         spec = _in_runtime(spec, cluster, notes)
     labels = pod.metadata.labels or {}
@@ -202,7 +202,7 @@ def admit_spec(
         spec = _with_pod_level(spec, notes)
     for limits in ranges:
         if violations := limit_ranges.pod_violations(spec, limits):
-            notes.refuse(LIMIT_RANGER, limit_ranges.joined(violations))
+            notes.refuse(LIMIT_RANGER, limit_ranges.join_messages(violations))
             break
     return spec, tuple(notes.effects), tuple(notes.refusals)
 
@@ -228,7 +228,7 @@ def default_storage_class(cluster: Cluster) -> str:
     return default_class(cluster.every(StorageClass).values())
 
 
-def _defaulted(pod: Pod, notes: _Notes) -> Pod:
+def _apply_defaults(pod: Pod, notes: _Notes) -> Pod:
     """Fill in the defaults of fields, requests from limits among them."""
     filled = defaults.pod(pod)
     if not notes.on(DEFAULTING):
@@ -241,7 +241,7 @@ def _defaulted(pod: Pod, notes: _Notes) -> Pod:
         added = [name for name in (after_it.resources and after_it.resources.requests) or () if name not in asked]
         if added:
             names = ", ".join(sorted(added))
-            notes.changed(DEFAULTING, f"{names} request for container {after_it.name} from its limits")
+            notes.note_change(DEFAULTING, f"{names} request for container {after_it.name} from its limits")
     return filled
 
 
@@ -249,7 +249,7 @@ def _all(spec: PodSpec) -> list[Container]:
     return [*(spec.init_containers or ()), *(spec.containers or ())]
 
 
-def _selecting_nodes(spec: PodSpec, written: str, notes: _Notes) -> PodSpec:
+def _apply_node_selector(spec: PodSpec, written: str, notes: _Notes) -> PodSpec:
     """Add the node selector of the namespace (PodNodeSelector)."""
     selector = {}
     for part in written.split(",") if written else ():
@@ -266,11 +266,11 @@ def _selecting_nodes(spec: PodSpec, written: str, notes: _Notes) -> PodSpec:
     if not added:
         return spec
     terms = ", ".join(f"{key}={value}" for key, value in sorted(added.items()))
-    notes.changed(POD_NODE_SELECTOR, f"nodeSelector {terms}, of the namespace")
+    notes.note_change(POD_NODE_SELECTOR, f"nodeSelector {terms}, of the namespace")
     return _replace(spec, node_selector={**selector, **asked})
 
 
-def _prioritised(pod: Pod, classes: Mapping[str, PriorityClass], notes: _Notes) -> Pod:
+def _apply_priority(pod: Pod, classes: Mapping[str, PriorityClass], notes: _Notes) -> Pod:
     """Look up the priority (Priority); of several default classes the one of least value counts."""
     spec = pod.spec
     name = spec.priority_class_name
@@ -295,7 +295,7 @@ def _prioritised(pod: Pod, classes: Mapping[str, PriorityClass], notes: _Notes) 
         )
     elif name:
         default = "" if spec.priority_class_name else ", the global default"
-        notes.changed(PRIORITY, f"priority {computed} of PriorityClass {name}{default}")
+        notes.note_change(PRIORITY, f"priority {computed} of PriorityClass {name}{default}")
     policy = pod.spec.preemption_policy or PREEMPT_LOWER_PRIORITY
     if spec.preemption_policy not in (None, policy):
         notes.refuse(
@@ -309,7 +309,7 @@ def _prioritised(pod: Pod, classes: Mapping[str, PriorityClass], notes: _Notes) 
     return _replace(pod, spec=_replace(pod.spec, priority=priority, preemption_policy=policy))
 
 
-def _tolerating_outages(spec: PodSpec, notes: _Notes) -> PodSpec:
+def _tolerate_outages(spec: PodSpec, notes: _Notes) -> PodSpec:
     """Let the pod stay on a lost node for five minutes (DefaultTolerationSeconds); scheduling does not change."""
     stated = spec.tolerations or []
     added = [
@@ -320,11 +320,11 @@ def _tolerating_outages(spec: PodSpec, notes: _Notes) -> PodSpec:
     if not added:
         return spec
     keys = ", ".join(toleration.key.rpartition("/")[2] for toleration in added)
-    notes.changed(DEFAULT_TOLERATION_SECONDS, f"toleration of {keys} for {TOLERATION_SECONDS} s")
+    notes.note_change(DEFAULT_TOLERATION_SECONDS, f"toleration of {keys} for {TOLERATION_SECONDS} s")
     return _replace(spec, tolerations=[*stated, *added])
 
 
-def _tolerating_as_allowed(spec: PodSpec, annotations: Mapping[str, str], notes: _Notes) -> PodSpec:
+def _restrict_tolerations(spec: PodSpec, annotations: Mapping[str, str], notes: _Notes) -> PodSpec:
     """Add the tolerations of the namespace and hold the pod to those it allows (PodTolerationRestriction)."""
     if not annotations.keys() & {_TOLERATIONS_ANNOTATION, _ALLOWED_TOLERATIONS_ANNOTATION}:
         return spec
@@ -338,11 +338,11 @@ def _tolerating_as_allowed(spec: PodSpec, annotations: Mapping[str, str], notes:
         return spec
     extra = given if limit_ranges.best_effort(spec) else [*given, _MEMORY_PRESSURE]
     stated = spec.tolerations or []
-    tolerations = _merged([*stated, *extra]) if extra else stated
+    tolerations = _merge_tolerations([*stated, *extra]) if extra else stated
     added = [toleration for toleration in tolerations if toleration not in stated]
     if added:
         keys = ", ".join(toleration.key or "everything" for toleration in added)
-        notes.changed(POD_TOLERATION_RESTRICTION, f"toleration of {keys}, of the namespace")
+        notes.note_change(POD_TOLERATION_RESTRICTION, f"toleration of {keys}, of the namespace")
     if allowed and not all(any(_covers(wide, narrow) for wide in allowed) for narrow in tolerations):
         notes.refuse(
             POD_TOLERATION_RESTRICTION,
@@ -369,7 +369,7 @@ def _in_runtime(spec: PodSpec, cluster: Cluster, notes: _Notes) -> PodSpec:
         notes.refuse(RUNTIME_CLASS, message, f'no RuntimeClass "{name}" is known: {_WOULD_REFUSE}')
         return spec
     overhead = runtime.overhead.pod_fixed if runtime.overhead else None
-    if spec.overhead and not _alike(spec.overhead, overhead):
+    if spec.overhead and not _same_resources(spec.overhead, overhead):
         notes.refuse(
             RUNTIME_CLASS,
             "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
@@ -379,7 +379,7 @@ def _in_runtime(spec: PodSpec, cluster: Cluster, notes: _Notes) -> PodSpec:
         )
     elif overhead and not spec.overhead:
         amounts = ", ".join(f"{resource}={quantity}" for resource, quantity in sorted(overhead.items()))
-        notes.changed(RUNTIME_CLASS, f"overhead {amounts} of RuntimeClass {name}")
+        notes.note_change(RUNTIME_CLASS, f"overhead {amounts} of RuntimeClass {name}")
     spec = _replace(spec, overhead=overhead)
     where = runtime.scheduling
     if where is None:
@@ -396,17 +396,17 @@ def _in_runtime(spec: PodSpec, cluster: Cluster, notes: _Notes) -> PodSpec:
             )
     terms = ", ".join(f"{key}={value}" for key, value in sorted(selector.items()) if key not in asked)
     if terms:
-        notes.changed(RUNTIME_CLASS, f"nodeSelector {terms} of RuntimeClass {name}")
+        notes.note_change(RUNTIME_CLASS, f"nodeSelector {terms} of RuntimeClass {name}")
     stated = spec.tolerations or []
-    tolerations = _merged([*stated, *(where.tolerations or ())])
+    tolerations = _merge_tolerations([*stated, *(where.tolerations or ())])
     added = [toleration for toleration in tolerations if toleration not in stated]
     if added:
         keys = ", ".join(toleration.key or "everything" for toleration in added)
-        notes.changed(RUNTIME_CLASS, f"toleration of {keys} of RuntimeClass {name}")
+        notes.note_change(RUNTIME_CLASS, f"toleration of {keys} of RuntimeClass {name}")
     return _replace(spec, node_selector={**selector, **asked} or spec.node_selector, tolerations=tolerations)
 
 
-def _merged(tolerations: list[Toleration]) -> list[Toleration]:
+def _merge_tolerations(tolerations: list[Toleration]) -> list[Toleration]:
     """Leave out tolerations that another one covers; of equal ones the first stays."""
     kept: list[Toleration] = []
     for position, toleration in enumerate(tolerations):
@@ -452,7 +452,7 @@ def _terms_with_keys(affinity: PodAffinity | None, labels: Mapping[str, str]) ->
         selector = _with_keys(term.label_selector, term.match_label_keys, "In", labels)
         return _replace(term, label_selector=_with_keys(selector, term.mismatch_label_keys, "NotIn", labels))
 
-    def weighted(weighted: WeightedPodAffinityTerm) -> WeightedPodAffinityTerm:
+    def weighted_term(weighted: WeightedPodAffinityTerm) -> WeightedPodAffinityTerm:
         return _replace(weighted, pod_affinity_term=term(weighted.pod_affinity_term))
 
     return _replace(
@@ -461,7 +461,7 @@ def _terms_with_keys(affinity: PodAffinity | None, labels: Mapping[str, str]) ->
             affinity.required_during_scheduling_ignored_during_execution, term
         ),
         preferred_during_scheduling_ignored_during_execution=_each(
-            affinity.preferred_during_scheduling_ignored_during_execution, weighted
+            affinity.preferred_during_scheduling_ignored_during_execution, weighted_term
         ),
     )
 
@@ -494,7 +494,7 @@ def _with_pod_level(spec: PodSpec, notes: _Notes) -> PodSpec:
     if stated is None or not (stated.requests or stated.limits):
         return spec
     requests, limits = dict(stated.requests or {}), dict(stated.limits or {})
-    asked, most = together(spec, "requests"), together(spec, "limits")
+    asked, most = container_totals(spec, "requests"), container_totals(spec, "limits")
     for name, amount in most.items():
         if name.startswith("hugepages-") and name not in requests:
             limits.setdefault(name, str(amount))
@@ -506,10 +506,10 @@ def _with_pod_level(spec: PodSpec, notes: _Notes) -> PodSpec:
             requests.setdefault(name, quantity)
     for name, quantity in requests.items():
         if name not in limits and resources.is_pod_level(name) and all(_limits(one, name) for one in _all(spec)):
-            limits[name] = quantity if written(quantity).more_than(most[name]) else str(most[name])
+            limits[name] = quantity if amount_of(quantity).more_than(most[name]) else str(most[name])
     completed = _replace(stated, requests=requests or None, limits=limits or None)
     if completed != stated:
-        notes.changed(DEFAULTING, "requests and limits of the pod as a whole, from its containers")
+        notes.note_change(DEFAULTING, "requests and limits of the pod as a whole, from its containers")
     return _replace(spec, resources=completed)
 
 
@@ -517,7 +517,7 @@ def _limits(container: Container, name: str) -> bool:
     return container.resources is not None and name in (container.resources.limits or {})
 
 
-def _alike(one: ResourceList, other: ResourceList | None) -> bool:
+def _same_resources(one: ResourceList, other: ResourceList | None) -> bool:
     other = other or {}
     return one.keys() == other.keys() and all(stored(one[name]).compare(stored(other[name])) == 0 for name in one)
 

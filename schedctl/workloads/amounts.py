@@ -48,17 +48,17 @@ WrittenList = dict[str, Written]
 ZERO, ONE = Written(Amount(0, 0)), Written(Amount(1, 0))
 
 
-def written(quantity: Quantity) -> Written:
+def amount_of(quantity: Quantity) -> Written:
     """Return a quantity as it is stored."""
     return Written(stored(quantity), form_of(quantity))
 
 
-def written_list(resources: ResourceList | None) -> WrittenList:
+def amounts_of(resources: ResourceList | None) -> WrittenList:
     """Return the amounts of a resource list."""
-    return {name: written(quantity) for name, quantity in (resources or {}).items()}
+    return {name: amount_of(quantity) for name, quantity in (resources or {}).items()}
 
 
-def together(spec: PodSpec, side: Side) -> WrittenList:
+def container_totals(spec: PodSpec, side: Side) -> WrittenList:
     """Return what the containers of a pod ask for, or may use at most, at the same time; overhead does not count."""
     total: WrittenList = {}
     for container in spec.containers or ():
@@ -83,7 +83,7 @@ def _of(container: Container, side: Side) -> WrittenList:
     resources = container.resources
     if resources is None:
         return {}
-    return written_list(resources.requests if side == "requests" else resources.limits)
+    return amounts_of(resources.requests if side == "requests" else resources.limits)
 
 
 def _add(total: WrittenList, more: WrittenList) -> None:

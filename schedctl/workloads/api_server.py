@@ -135,7 +135,7 @@ class Admission:
         if refused is not None:
             return self._reject(pod, refused.plugin, refused.message, claims)
         if not pod.metadata.uid:
-            spec, effects, refusals = self._admitted(pod)
+            spec, effects, refusals = self._admit_spec(pod)
             pod = _replace(pod, metadata=namespaced(pod.metadata), spec=spec)
             if refusals:
                 return self._reject(pod, refusals[0].plugin, refusals[0].message, claims)
@@ -160,7 +160,7 @@ class Admission:
         if LIMIT_RANGER not in self.disabled:
             for limits in limit_ranges.of(self._cluster, claim.metadata.namespace):
                 if violations := limit_ranges.claim_violations(claim, limits):
-                    return self._reject(claim, LIMIT_RANGER, limit_ranges.joined(violations))
+                    return self._reject(claim, LIMIT_RANGER, limit_ranges.join_messages(violations))
         if RESOURCE_QUOTA not in self.disabled and (message := self._quotas.charge_claim(claim)):
             return self._reject(claim, RESOURCE_QUOTA, message)
         return claim
@@ -184,7 +184,7 @@ class Admission:
         known = not self._lists_namespaces or name in _OF_EVERY_CLUSTER
         return known or self._cluster.get(Namespace, name) is not None
 
-    def _admitted(self, pod: Pod) -> tuple[PodSpec, tuple[Effect, ...], tuple[Refusal, ...]]:
+    def _admit_spec(self, pod: Pod) -> tuple[PodSpec, tuple[Effect, ...], tuple[Refusal, ...]]:
         """Admit a spec, once for all pods that share it and have the same labels."""
         labels = tuple(sorted((pod.metadata.labels or {}).items()))
         key = (id(pod.spec), pod.metadata.namespace, labels, self._cluster.version(*_READ))
@@ -240,7 +240,7 @@ def join(expansion: Expansion, cluster: Cluster, admit: Admission) -> list[Workl
             refused.append(obj)
         else:
             merged = apply(obj, _live(obj, cluster))
-            cluster.put(_completed(merged))
+            cluster.put(_with_server_labels(merged))
     for obj in expansion.joined:
         if isinstance(obj, ResourceQuota):
             admit.track(obj)
@@ -268,7 +268,7 @@ def _run(pod: Pod, cluster: Cluster, admit: Admission) -> None:
         cluster.add_pod(PodInfo(created.pod))
 
 
-def _completed(obj: Any) -> Any:
+def _with_server_labels(obj: Any) -> Any:
     """Return an object with what the API server adds to those of its kind."""
     if isinstance(obj, Namespace):
         return with_name_label(obj)

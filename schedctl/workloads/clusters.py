@@ -84,7 +84,7 @@ def assemble(objects: Iterable[Any], missing: Iterable[Gap] = (), kinds: Iterabl
     cluster.add_nodes(nodes)
     for claim in claims:
         cluster.put(claim if claim.metadata.uid else admission.claim(claim, cluster))
-    cluster.add_pods(_admitted(pods, made))
+    cluster.add_pods(_admit_pods(pods, made))
     return made
 
 
@@ -95,7 +95,7 @@ def every_pod(cluster: Cluster) -> Iterator[PodInfo]:
     yield from cluster.strays.values()
 
 
-def _admitted(pods: Iterable[Pod], made: AssembledCluster) -> Iterator[PodInfo]:
+def _admit_pods(pods: Iterable[Pod], made: AssembledCluster) -> Iterator[PodInfo]:
     """Yield the pods that take part, and note what is to be known of the others."""
     sharing = Sharing()
     for pod in _each_with_a_name(pods):

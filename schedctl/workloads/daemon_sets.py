@@ -26,7 +26,7 @@ from schedctl.api.tolerations import first_untolerated
 from schedctl.api.workloads import DaemonSet
 from schedctl.cache.cluster import Cluster
 from schedctl.workloads.clusters import every_pod
-from schedctl.workloads.pod_templates import Made, controlled_by, pod_of
+from schedctl.workloads.pod_templates import Made, has_controller, pod_of
 
 _replace = msgspec.structs.replace
 
@@ -71,7 +71,7 @@ def pod_for(workload: DaemonSet, cluster: Cluster, node: str = "") -> Made:
     note = f"this is the pod that {subject} would make for node {chosen}"
     if not node and len(without) > 1:
         note += f", the first of {len(without)} eligible nodes without one; `--node NAME` asks about another"
-    return Made(tied(untied, chosen), note=note)
+    return Made(tie_to_node(untied, chosen), note=note)
 
 
 def nodes_of(cluster: Cluster) -> Iterator[Node]:
@@ -98,7 +98,7 @@ def _pods(workload: DaemonSet, cluster: Cluster) -> Iterator[tuple[str, Pod]]:
     owner = namespaced(workload.metadata)
     for info in every_pod(cluster):
         pod = info.pod
-        if pod.metadata.namespace == owner.namespace and controlled_by(pod.metadata, "DaemonSet", owner):
+        if pod.metadata.namespace == owner.namespace and has_controller(pod.metadata, "DaemonSet", owner):
             yield node_of(pod), pod
 
 
@@ -115,7 +115,7 @@ def node_of(pod: Pod) -> str:
     return ""
 
 
-def tied(pod: Pod, node: str) -> Pod:
+def tie_to_node(pod: Pod, node: str) -> Pod:
     """Return the pod tied to a node, in place of the nodes it required."""
     name = NodeSelectorRequirement(key=NAME_FIELD, operator="In", values=[node])
     required = NodeSelector(node_selector_terms=[NodeSelectorTerm(match_fields=[name])])

@@ -40,7 +40,7 @@ from schedctl.cache.cluster import Cluster
 from schedctl.errors import Problem
 from schedctl.workloads import pod_templates
 from schedctl.workloads.apply import apply
-from schedctl.workloads.daemon_sets import eligible_nodes, nodes_of, tied
+from schedctl.workloads.daemon_sets import eligible_nodes, nodes_of, tie_to_node
 from schedctl.workloads.names import LONGEST_GENERATED, random_end, template_hash
 from schedctl.workloads.pod_templates import Owner, comparable
 
@@ -253,7 +253,7 @@ class _Expanding:
 
     def all(self) -> Expansion:
         if self.new_nodes:
-            self.result.groups += self._standing_daemon_sets()
+            self.result.groups += self._unchanged_daemon_sets()
         for one in self.given:
             obj, result = one.object, self.result
             maker = self._maker(obj)
@@ -307,7 +307,7 @@ class _Expanding:
             notes.append("is paused and makes no pods of a new template")
             count = 0
         owner = Owner("apps/v1", "ReplicaSet", current.metadata)
-        pods = self._alike(owner, current.spec.template, count)
+        pods = self._equal_replicas(owner, current.spec.template, count)
         return self._workload(obj, pods, obj.spec.template, notes)
 
     def _replica_set(self, obj: ReplicaSet) -> Workload:
@@ -316,7 +316,7 @@ class _Expanding:
             _same_selector(obj, live)
         count, notes = self._count(obj, live)
         owner = Owner("apps/v1", "ReplicaSet", namespaced(obj.metadata))
-        return self._workload(obj, self._alike(owner, obj.spec.template, count), obj.spec.template, notes)
+        return self._workload(obj, self._equal_replicas(owner, obj.spec.template, count), obj.spec.template, notes)
 
     def _replication_controller(self, obj: ReplicationController) -> Workload:
         template = obj.spec.template
@@ -324,7 +324,7 @@ class _Expanding:
             raise _Refused('the field "template" is required', ("spec", "template"))
         count, notes = self._count(obj, self._live(obj))
         owner = Owner("v1", "ReplicationController", namespaced(obj.metadata))
-        return self._workload(obj, self._alike(owner, template, count), template, notes)
+        return self._workload(obj, self._equal_replicas(owner, template, count), template, notes)
 
     def _stateful_set(self, obj: StatefulSet) -> Workload:
         live = self._live(obj)
@@ -349,7 +349,7 @@ class _Expanding:
         notes = [] if replicas else ["no node meets its node selector, affinity and tolerations"]
         return self._workload(obj, replicas, obj.spec.template, notes)
 
-    def _standing_daemon_sets(self) -> Iterator[Workload]:
+    def _unchanged_daemon_sets(self) -> Iterator[Workload]:
         """Yield the DaemonSets of the cluster that are left as they are and get pods on nodes that come along."""
         for obj in self.cluster.every(DaemonSet).values():
             if _identity(obj) in self.owners:
@@ -407,7 +407,9 @@ class _Expanding:
                     Replica(pod_templates.pod_from(owner, group.template, name=group.template.metadata.name))
                 )
             else:
-                replicas += self._alike(owner, group.template, self._group_count(obj, group, notes), group.group)
+                replicas += self._equal_replicas(
+                    owner, group.template, self._group_count(obj, group, notes), group.group
+                )
         single = obj.replicas[0].template if len(obj.replicas) == 1 else None
         return self._workload(obj, replicas, single, notes)
 
@@ -420,7 +422,7 @@ class _Expanding:
         api_version = obj.api_version if isinstance(obj, CustomWorkload) else MAKERS[type(obj)][0]
         return Workload(kind, api_version, namespace, name, tuple(replicas), obj, template=template, notes=tuple(notes))
 
-    def _alike(self, owner: Owner, template: PodTemplateSpec, count: int, group: str = "") -> list[Replica]:
+    def _equal_replicas(self, owner: Owner, template: PodTemplateSpec, count: int, group: str = "") -> list[Replica]:
         """Return so many pods that differ in the random ends of their names only."""
         metadata = owner.metadata
         base = f"{metadata.name}-{group}-" if group else f"{metadata.name}-"
@@ -435,7 +437,7 @@ class _Expanding:
         replicas = []
         for node in sorted(eligible_nodes(untied, nodes)):
             name = self.names.generate(namespace, base, owner.kind, node)
-            pod = tied(_replace(untied, metadata=_replace(untied.metadata, name=name)), node)
+            pod = tie_to_node(_replace(untied, metadata=_replace(untied.metadata, name=name)), node)
             replicas.append(Replica(pod, node=node))
         return replicas
 
@@ -445,7 +447,7 @@ class _Expanding:
             return [], ["is suspended and makes no pods"]
         parallel = 1 if spec.parallelism is None else spec.parallelism
         count = parallel if spec.completions is None else min(parallel, spec.completions)
-        _bounded(count, ("spec", "parallelism"))
+        _check_count(count, ("spec", "parallelism"))
         notes = []
         if spec.completions is not None and spec.completions > count:
             notes.append(f"runs {count} at a time until {spec.completions} have succeeded; these are the first")
@@ -465,28 +467,28 @@ class _Expanding:
         stated: int | None = obj.spec.replicas
         scaler = self.scalers.get(_identity(obj))
         if stated is not None:
-            return _bounded(stated), []
+            return _check_count(stated), []
         running: int | None = live.spec.replicas if live is not None else None
         if scaler is not None:
             least = 1 if scaler.spec.min_replicas is None else scaler.spec.min_replicas
             count = least if running is None else max(least, min(running, scaler.spec.max_replicas))
             name = f"HorizontalPodAutoscaler {scaler.metadata.name}"
             if count == least:
-                return _bounded(count), [f"replicas are not set; {least} is the minimum of {name}"]
-            return _bounded(count), [f"replicas are not set; {name} keeps the {count} there are"]
+                return _check_count(count), [f"replicas are not set; {least} is the minimum of {name}"]
+            return _check_count(count), [f"replicas are not set; {name} keeps the {count} there are"]
         if running is not None and running != 1:
             return running, [f"replicas are not set; the {running} there are stay"]
         return 1, []
 
     def _group_count(self, obj: CustomWorkload, group: Replicas, notes: list[str]) -> int:
         if group.count is not None:
-            return _bounded(group.count, group.path)
+            return _check_count(group.count, group.path)
         scaler = self.scalers.get(_identity(obj))
         if scaler is not None and len(obj.replicas) == 1:
             least = 1 if scaler.spec.min_replicas is None else scaler.spec.min_replicas
             name = f"HorizontalPodAutoscaler {scaler.metadata.name}"
             notes.append(f"replicas are not set; {least} is the minimum of {name}")
-            return _bounded(least)
+            return _check_count(least)
         return group.default
 
     def _live(self, obj: Any) -> Any:
@@ -518,7 +520,7 @@ def _identity(obj: Any) -> tuple[str, str, str]:
     return kind, metadata.namespace, metadata.name
 
 
-def _bounded(count: int, path: tuple[str | int, ...] = _PATH_OF_REPLICAS) -> int:
+def _check_count(count: int, path: tuple[str | int, ...] = _PATH_OF_REPLICAS) -> int:
     if count > MANY:
         raise _Refused(f"asks for {count} pods; up to {MANY} of one workload are simulated", path)
     return count

@@ -17,7 +17,7 @@ from schedctl.api.quantities import stored
 from schedctl.api.resources import CPU, MEMORY
 from schedctl.api.storage import PersistentVolumeClaim
 from schedctl.cache.cluster import Cluster
-from schedctl.workloads.amounts import ZERO, Side, Written, WrittenList, together, written_list
+from schedctl.workloads.amounts import ZERO, Side, Written, WrittenList, amounts_of, container_totals
 
 _replace = msgspec.structs.replace
 
@@ -30,7 +30,7 @@ def of(cluster: Cluster, namespace: str) -> list[LimitRange]:
     return sorted(found, key=lambda limits: limits.metadata.name)
 
 
-def completed(spec: PodSpec, limits: LimitRange) -> tuple[PodSpec, list[str]]:
+def apply_defaults(spec: PodSpec, limits: LimitRange) -> tuple[PodSpec, list[str]]:
     """Return a pod's spec with the defaults of a LimitRange, and what they set, as the API server annotates it."""
     requests: ResourceList = {}
     most: ResourceList = {}
@@ -54,7 +54,7 @@ def pod_violations(spec: PodSpec, limits: LimitRange) -> list[str]:
         if item.type == CONTAINER:
             for container in (*(spec.containers or ()), *(spec.init_containers or ())):
                 own = container.resources or ResourceRequirements()
-                found += _violations(item, written_list(own.requests), written_list(own.limits))
+                found += _violations(item, amounts_of(own.requests), amounts_of(own.limits))
         elif item.type == POD:
             found += _violations(item, _in_all(spec, "requests"), _in_all(spec, "limits"))
     return found
@@ -62,7 +62,7 @@ def pod_violations(spec: PodSpec, limits: LimitRange) -> list[str]:
 
 def claim_violations(claim: PersistentVolumeClaim, limits: LimitRange) -> list[str]:
     """Return how a claim violates a LimitRange; only what it requests counts."""
-    requests = written_list(claim.spec.resources.requests if claim.spec.resources else None)
+    requests = amounts_of(claim.spec.resources.requests if claim.spec.resources else None)
     found: list[str] = []
     for item in limits.spec.limits or ():
         if item.type == CLAIM:
@@ -76,7 +76,7 @@ def claim_violations(claim: PersistentVolumeClaim, limits: LimitRange) -> list[s
     return found
 
 
-def joined(violations: Iterable[str]) -> str:
+def join_messages(violations: Iterable[str]) -> str:
     """Return violations as one message."""
     return aggregated(violations)
 
@@ -135,12 +135,12 @@ def _each(
 def _in_all(spec: PodSpec, side: Side) -> WrittenList:
     """What a pod asks for, or may use at most; cpu and memory that it states as a whole go first."""
     whole = spec.resources
-    stated = written_list((whole.requests if side == "requests" else whole.limits) if whole else None)
-    return together(spec, side) | {name: stated[name] for name in (CPU, MEMORY) if name in stated}
+    stated = amounts_of((whole.requests if side == "requests" else whole.limits) if whole else None)
+    return container_totals(spec, side) | {name: stated[name] for name in (CPU, MEMORY) if name in stated}
 
 
 def _bounds(resources: ResourceList | None) -> list[tuple[str, Written]]:
-    return sorted(written_list(resources).items())
+    return sorted(amounts_of(resources).items())
 
 
 def _violations(item: LimitRangeItem, requests: WrittenList, limits: WrittenList) -> Iterator[str]:

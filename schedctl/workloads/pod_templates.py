@@ -285,7 +285,7 @@ def job_pod(metadata: ObjectMeta, spec: JobSpec, *, name: str = "", index: int =
     return pod_from(owner, spec.template, name=name, labels={**labels, **own}, annotations=own)
 
 
-def controlled_by(metadata: ObjectMeta, kind: str, owner: ObjectMeta) -> bool:
+def has_controller(metadata: ObjectMeta, kind: str, owner: ObjectMeta) -> bool:
     """Whether an object is controlled by this owner, which is known by its name alone where it has no uid yet."""
     return any(
         ref.controller and ref.kind == kind and ref.name == owner.name and ref.uid in ("", owner.uid or ref.uid)
@@ -306,7 +306,7 @@ def current_replica_set(deployment: Deployment, cluster: Cluster) -> ReplicaSet 
         candidate
         for candidate in cluster.every(ReplicaSet).values()
         if candidate.metadata.namespace == metadata.namespace
-        and controlled_by(candidate.metadata, "Deployment", metadata)
+        and has_controller(candidate.metadata, "Deployment", metadata)
         and comparable(candidate.spec.template) == template
     ]
     revision = (metadata.annotations or {}).get(REVISION)

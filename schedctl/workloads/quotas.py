@@ -22,7 +22,7 @@ from schedctl.api.policies import ResourceQuota, ScopedResourceSelectorRequireme
 from schedctl.api.quantities import Amount, form_of, stored
 from schedctl.api.storage import PersistentVolumeClaim, class_of
 from schedctl.cache.cluster import Cluster
-from schedctl.workloads.amounts import ONE, ZERO, Side, Written, WrittenList, together, written_list
+from schedctl.workloads.amounts import ONE, ZERO, Side, Written, WrittenList, amounts_of, container_totals
 from schedctl.workloads.clusters import every_pod
 from schedctl.workloads.limit_ranges import best_effort
 
@@ -56,7 +56,7 @@ class _Counted:
             if name in self.used:
                 self.used[name] = self.used[name].minus(amount)
 
-    def exceeded(self, usage: WrittenList) -> str:
+    def excess(self, usage: WrittenList) -> str:
         """Return the refusal of a usage that is too much, "" if it fits."""
         asked = {name: amount for name, amount in usage.items() if name in self.hard and not amount.is_zero}
         over = [
@@ -87,11 +87,11 @@ class Quotas:
         """Count a quota from now on; one of a name that is known goes on with what was counted."""
         metadata = quota.metadata
         here = self._counted.setdefault(metadata.namespace, {})
-        hard = written_list(quota.spec.hard or quota.status.hard)
+        hard = amounts_of(quota.spec.hard or quota.status.hard)
         known = here.get(metadata.name)
         counted = _Counted(quota, hard, {} if known is None else known.used)
         if known is None and quota.status.used is not None:
-            counted.used = written_list(quota.status.used)
+            counted.used = amounts_of(quota.status.used)
         missing = hard.keys() - counted.used.keys()
         if missing:
             counted.used |= {name: amount for name, amount in self._in_cluster(counted).items() if name in missing}
@@ -104,9 +104,9 @@ class Quotas:
         if not matching:
             return ""
         for counted in matching:
-            if missing := _unstated(counted, pod.spec):
+            if missing := _missing_requests(counted, pod.spec):
                 return f"failed quota: {counted.name}: must specify {missing}"
-        return _charged(matching, pod_usage(pod))
+        return _charge_all(matching, pod_usage(pod))
 
     def credit_pod(self, pod: Pod) -> None:
         """Count a pod that goes."""
@@ -119,7 +119,7 @@ class Quotas:
     def charge_claim(self, claim: PersistentVolumeClaim) -> str:
         """Count a claim that is created; return why it is refused instead, "" if it is not."""
         matching = [counted for counted in self._of(claim.metadata.namespace) if _matches_claim(counted, claim)]
-        return _charged(matching, claim_usage(claim)) if matching else ""
+        return _charge_all(matching, claim_usage(claim)) if matching else ""
 
     def charge_object(self, obj: Any) -> str:
         """Count an object of another kind that is created; return why it is refused instead, "" if it is not."""
@@ -129,7 +129,7 @@ class Quotas:
             for counted in self._of(obj.metadata.namespace)
             if not _scopes(counted.quota) and usage.keys() & counted.hard.keys()
         ]
-        return _charged(matching, usage) if matching else ""
+        return _charge_all(matching, usage) if matching else ""
 
     def _of(self, namespace: str) -> Iterable[_Counted]:
         return self._counted.get(namespace, {}).values()
@@ -177,10 +177,10 @@ def pod_usage(pod: Pod) -> WrittenList:
 
 def _in_all(spec: PodSpec, side: Side) -> WrittenList:
     """What a pod asks for, or may use at most; what it states as a whole goes first, and overhead comes on top."""
-    total, whole = together(spec, side), spec.resources
+    total, whole = container_totals(spec, side), spec.resources
     stated = (whole.requests if side == "requests" else whole.limits) if whole else None
-    total |= {name: amount for name, amount in written_list(stated).items() if resources.is_pod_level(name)}
-    for name, amount in written_list(spec.overhead).items():
+    total |= {name: amount for name, amount in amounts_of(stated).items() if resources.is_pod_level(name)}
+    for name, amount in amounts_of(spec.overhead).items():
         if side == "requests" or not total.get(name, ZERO).is_zero:
             total[name] = total.get(name, ZERO).plus(amount)
     return total
@@ -201,11 +201,11 @@ def claim_usage(claim: PersistentVolumeClaim) -> WrittenList:
     return usage
 
 
-def _charged(matching: Iterable[_Counted], usage: WrittenList) -> str:
+def _charge_all(matching: Iterable[_Counted], usage: WrittenList) -> str:
     """Charge all quotas, or none and return why."""
     matching = list(matching)
     for counted in matching:
-        if refusal := counted.exceeded(usage):
+        if refusal := counted.excess(usage):
             return refusal
     for counted in matching:
         counted.charge(usage)
@@ -308,7 +308,7 @@ def _terms(spec: PodSpec) -> Iterator[PodAffinityTerm]:
                 yield weighted.pod_affinity_term
 
 
-def _unstated(counted: _Counted, spec: PodSpec) -> str:
+def _missing_requests(counted: _Counted, spec: PodSpec) -> str:
     """Return which demanded resources which containers do not state, "" where nothing is missing."""
     whole = spec.resources
     if whole is not None and any(

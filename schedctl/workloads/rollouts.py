@@ -106,14 +106,14 @@ class Update:
         self.created: dict[str, Replica] = {}
 
     @property
-    def finished(self) -> bool:
+    def is_finished(self) -> bool:
         """Whether there is nothing left to remove or create."""
         return not (self.unsent or self.leaving)
 
     def next(self, runs: Runs) -> Step:
         """Return what to do next, and count it as done.
 
-        An empty step means that nothing can be done until more of the pods run, or ever, if `finished`.
+        An empty step means that nothing can be done until more of the pods run, or ever, if `is_finished`.
         """
         return self._next(runs)
 
@@ -172,7 +172,7 @@ class RollingDeployment(Update):
     ) -> None:
         super().__init__(workload, old, changes)
         wanted = len(self.unsent)
-        same = _unchanged(changes)
+        same = _keeps_template(changes)
         current = {owner.name for replica in self.unsent[:1] for owner in replica.pod.metadata.owner_references or ()}
         kept = [info for info in old if same or _controller(info)[1] in current]
         surplus = dispensable(kept, old)[: max(0, len(kept) - wanted)]
@@ -200,9 +200,9 @@ class RollingDeployment(Update):
         room = self.wanted + self.surge - total if self.leaving else len(self.unsent)
         if self.unsent and room > 0:
             return self._send(self.unsent[:room])
-        return self._send((), self._dispensed(runs, total))
+        return self._send((), self._spare_pods(runs, total))
 
-    def _dispensed(self, runs: Runs, total: int) -> list[PodInfo]:
+    def _spare_pods(self, runs: Runs, total: int) -> list[PodInfo]:
         """Return the old pods that can go now: first those that do not run, then as many as the others can spare."""
         least = self.wanted - self.unavailable
         most = total - least
@@ -234,7 +234,7 @@ class RollingStatefulSet(Update):
         first = rolling.partition or 0
         here = {info.pod.metadata.name: info for info in old}
         wanted = {replica.pod.metadata.name for replica in self.unsent}
-        stays = _unchanged(changes) or on_delete
+        stays = _keeps_template(changes) or on_delete
         self.most_missing = max(1, _share(rolling.max_unavailable, "", len(wanted), up=True, default=1))
         self.kept = [
             info
@@ -280,7 +280,7 @@ class RollingDaemonSet(Update):
         strategy: UpdateStrategy | None = workload.object.spec.update_strategy
         rolling = (strategy.rolling_update if strategy else None) or RollingUpdate()
         wanted = {replica.node for replica in self.unsent}
-        stays = _unchanged(changes) or (strategy is not None and strategy.type == "OnDelete")
+        stays = _keeps_template(changes) or (strategy is not None and strategy.type == "OnDelete")
         self.surge = _share(rolling.max_surge, "", len(wanted), up=True, default=0)
         self.unavailable = _share(rolling.max_unavailable, "", len(wanted), up=True, default=0 if self.surge else 1)
         nodes = {node_of(info.pod) for info in old}
@@ -316,7 +316,7 @@ def plan(groups: Iterable[Workload], cluster: Cluster, strategy: RolloutStrategy
         cluster: as it was when they were expanded: before anything joins it.
         strategy: ``replace``, ``add`` or ``rolling``.
     """
-    owned = _owned(cluster)
+    owned = _pods_by_owner(cluster)
     updates: list[Update] = []
     for workload in groups:
         if workload.standing:
@@ -329,7 +329,7 @@ def plan(groups: Iterable[Workload], cluster: Cluster, strategy: RolloutStrategy
         elif strategy == "add":
             updates.append(AtOnce(_beside(workload, old, cluster), (), changes))
         else:
-            updates.append(_rolling(workload, [info for info in old if not info.terminating], changes))
+            updates.append(_rolling_update(workload, [info for info in old if not info.terminating], changes))
     return updates
 
 
@@ -373,7 +373,7 @@ def _deletion_cost(info: PodInfo) -> int:
     return cost if -(1 << 31) <= cost < 1 << 31 else 0
 
 
-def _rolling(workload: Workload, old: Sequence[PodInfo], changes: Sequence[Change]) -> Update:
+def _rolling_update(workload: Workload, old: Sequence[PodInfo], changes: Sequence[Change]) -> Update:
     obj = workload.object
     if isinstance(obj, Deployment):
         return RollingDeployment(workload, old, changes, obj.spec.strategy)
@@ -417,7 +417,7 @@ def _share(value: Int32 | str | None, otherwise: Int32 | str, of: int, *, up: bo
     return max(0, value)
 
 
-def _unchanged(changes: Iterable[Change]) -> bool:
+def _keeps_template(changes: Iterable[Change]) -> bool:
     return not any(change.what in ("new", "template") for change in changes)
 
 
@@ -440,7 +440,7 @@ def _owner_key(api_version: str, kind: str, namespace: str, name: str) -> Owned:
     return (f"{kind}.{group}" if "." in group else kind), namespace, name
 
 
-def _owned(cluster: Cluster) -> Mapping[Owned, list[PodInfo]]:
+def _pods_by_owner(cluster: Cluster) -> Mapping[Owned, list[PodInfo]]:
     """Return the pods of a cluster by each of their owners, however far up."""
     parents: dict[Owned, Owned] = {}
     for struct, api_version, kind in _PARENTS:
@@ -572,28 +572,28 @@ def _walk(values: _Four, path: str) -> Iterator[Change]:
             step = plain if key.isidentifier() else f"{path}[{key}]"
             yield from _walk(values.each(partial(_at, key=key)), step)
         return
-    if _named(one) and _named(other):
+    if _is_list_of_named(one) and _is_list_of_named(other):
         for name in dict.fromkeys(item["name"] for item in (*one, *other)):
             yield from _walk(values.each(partial(_item, name=name)), f"{path}[{name}]")
         return
     was, becomes = (None if value is _MISSING else value for value in (values.before, values.after))
-    yield Change("template", f"{path}: {_shown(was)} → {_shown(becomes)}", path, was, becomes)
+    yield Change("template", f"{path}: {_format_value(was)} → {_format_value(becomes)}", path, was, becomes)
 
 
 def _at(value: Any, key: str) -> Any:
     return value.get(key, _MISSING) if isinstance(value, dict) else _MISSING
 
 
-def _named(value: Any) -> bool:
+def _is_list_of_named(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, dict) and item.get("name") for item in value)
 
 
 def _item(value: Any, name: str) -> Any:
-    found = (item for item in value if item.get("name") == name) if _named(value) else ()
+    found = (item for item in value if item.get("name") == name) if _is_list_of_named(value) else ()
     return next(iter(found), _MISSING)
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if value is None:
         return "not set"
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()

@@ -19,7 +19,7 @@ from schedctl.extenders import webhooks
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.events import SimulatedEvent
 from schedctl.simulation.runs import Options, run
-from schedctl.simulation.tie_breaking import replayed
+from schedctl.simulation.tie_breaking import replay_nodes
 from tests.cluster.scenarios import GRACE
 from tests.cluster.test_real_scheduler import STEP, Ours, differences, key_of, taken
 from tests.live.servers import FakeServer, Reply
@@ -179,7 +179,7 @@ def test_whole_runs_agree_with_the_real_scheduler(api, tmp_path):
         cluster, _ = cluster_of(Case(id="cluster", objects=objects))
         extenders = webhooks.connect(configuration.extenders, "scheduler.json")
         made = Scheduler(cluster, configuration, extenders=extenders)
-        follow = replayed({key: each.node for key, each in theirs.items() if each.node})
+        follow = replay_nodes({key: each.node for key, each in theirs.items() if each.node})
         facts = run(made, options=Options(choose=follow, horizon=clock + STEP / 2), events=events)
 
         found = differences(theirs, Ours(facts), messages=undisputed)

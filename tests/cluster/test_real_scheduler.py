@@ -22,7 +22,7 @@ from schedctl.scheduler import Scheduler
 from schedctl.simulation.events import EventAction, SimulatedEvent
 from schedctl.simulation.outcomes import PodState, Run
 from schedctl.simulation.runs import Options, run
-from schedctl.simulation.tie_breaking import ReplayError, replayed
+from schedctl.simulation.tie_breaking import ReplayError, replay_nodes
 from schedctl.simulation.timeline import Chosen, Failed, Nominated, Refused
 from tests.cluster.scenarios import GRACE, ScenarioAction, crowd, furniture, releases, steps
 
@@ -57,7 +57,7 @@ def simulated(objects, theirs, events, until):
     """Run the pending pods of these objects and what happens besides, following their choices."""
     cluster, _ = cluster_of(Case(id="cluster", objects=objects))
     disagreements = []
-    follow = replayed({key: pod.node for key, pod in theirs.items() if pod.node})
+    follow = replay_nodes({key: pod.node for key, pod in theirs.items() if pod.node})
 
     def choose(outcome, number):
         try:

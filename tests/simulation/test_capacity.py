@@ -11,7 +11,7 @@ from schedctl.api.workloads import StatefulSet
 from schedctl.reports.metadata import Metadata
 from schedctl.scheduler import Scheduler
 from schedctl.simulation import capacity_report_builder
-from schedctl.simulation.capacities import CopiesOf, StatefulCopies, fill, largest, resized
+from schedctl.simulation.capacities import CopiesOf, StatefulCopies, fill, largest, resize
 from schedctl.testing.builders import cluster, node, pod
 
 GIB = 1 << 30
@@ -135,7 +135,7 @@ def test_something_else_can_be_in_the_way_of_any_size():
 def test_a_pod_is_resized(like):
     from schedctl.cache.pod_info import PodInfo
 
-    assert PodInfo(resized(like.pod, CPU, 1700)).demand.pending[CPU] == 1700
+    assert PodInfo(resize(like.pod, CPU, 1700)).demand.pending[CPU] == 1700
 
 
 # -- the report ------------------------------------------------------------------

@@ -168,7 +168,9 @@ def test_the_zone_skew_counts_all_zones(simulate):
     ],
 )
 def test_nodes_are_put_together_by(labels, grouping):
-    assert utilisation.grouping(cluster(*(node(str(i), labels=each) for i, each in enumerate(labels)))) == grouping
+    assert (
+        utilisation.grouping_label(cluster(*(node(str(i), labels=each) for i, each in enumerate(labels)))) == grouping
+    )
 
 
 def test_nodes_without_the_label_are_in_no_group():

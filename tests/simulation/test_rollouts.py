@@ -8,7 +8,7 @@ from schedctl.errors import InputError
 from schedctl.reports.simulations import Fate
 from schedctl.simulation.outcomes import PodState
 from schedctl.simulation.runs import Options
-from schedctl.simulation.tie_breaking import seeded
+from schedctl.simulation.tie_breaking import draw_ties
 from schedctl.simulation.timeline import Bound, Evicted, Gone
 from schedctl.workloads.api_server import Admission
 
@@ -373,7 +373,7 @@ def test_a_seed_draws_among_equally_good_nodes_and_changes_nothing_else(simulate
     alike = "".join(node(name) for name in "abcdef")
     first = simulate(alike, workload(spec="replicas: 1"))
     drawn = {
-        next(iter(nodes(simulate(alike, workload(spec="replicas: 1"), options=Options(choose=seeded(seed))))["web"]))
+        next(iter(nodes(simulate(alike, workload(spec="replicas: 1"), options=Options(choose=draw_ties(seed))))["web"]))
         for seed in range(12)
     }
     assert nodes(first) == {"web": {"a": 1}}

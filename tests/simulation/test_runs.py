@@ -19,7 +19,7 @@ from schedctl.simulation import timeline
 from schedctl.simulation.events import Controller, EventAction, SimulatedEvent
 from schedctl.simulation.outcomes import PodState, RunEnd
 from schedctl.simulation.runs import Options, Progress, run
-from schedctl.simulation.tie_breaking import ReplayError, replayed, seeded
+from schedctl.simulation.tie_breaking import ReplayError, draw_ties, replay_nodes
 from schedctl.testing.builders import cluster, node, pod
 
 
@@ -110,11 +110,11 @@ def test_a_seed_takes_other_nodes_of_the_same_ties_and_nothing_else():
         facts = run(Scheduler(made), options=Options(choose=choose))
         return facts.pods["default/free"], ends(facts)
 
-    taken = {placed(seeded(seed))[1]["free"] for seed in range(12)}
+    taken = {placed(draw_ties(seed))[1]["free"] for seed in range(12)}
     assert len(taken) > 1
-    assert all(placed(seeded(seed))[1]["tied"] == "n5" for seed in range(12))
-    assert placed(seeded(7))[1] == placed(seeded(7))[1]
-    assert placed(seeded(7))[0].ties == 8
+    assert all(placed(draw_ties(seed))[1]["tied"] == "n5" for seed in range(12))
+    assert placed(draw_ties(7))[1] == placed(draw_ties(7))[1]
+    assert placed(draw_ties(7))[0].ties == 8
 
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -124,11 +124,13 @@ def test_a_run_can_be_replayed_as_far_as_the_ties_allow():
     def again(choose):
         return run(Scheduler(cluster(node("a"), node("b"), pod("x"))), options=Options(choose=choose))
 
-    assert ends(again(replayed({"default/x": "b"}))) == {"x": "b"}
-    first = again(seeded(3))
-    assert timeline.difference(first.timeline, again(replayed(timeline.placements(first.timeline))).timeline) is None
+    assert ends(again(replay_nodes({"default/x": "b"}))) == {"x": "b"}
+    first = again(draw_ties(3))
+    assert (
+        timeline.difference(first.timeline, again(replay_nodes(timeline.placements(first.timeline))).timeline) is None
+    )
     with pytest.raises(ReplayError, match="pod default/x cannot go to node c"):
-        again(replayed({"default/x": "c"}))
+        again(replay_nodes({"default/x": "c"}))
 
 
 def test_a_timeline_is_written_and_read_back():

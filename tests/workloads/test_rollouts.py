@@ -108,14 +108,14 @@ def facts(update) -> list[str]:
 def test_steps_at_once(updates, text, state, strategy, steps):
     (update,) = updates(text, state, strategy)
     assert carried_out(update) == steps
-    assert update.finished
+    assert update.is_finished
 
 
 def test_an_ordered_pod_waits_for_the_one_before_it(updates):
     (update,) = updates(deployment("replicas: 3", kind="StatefulSet"), "", "replace")
     assert carried_out(update, lambda key: key != "shop/web-1") == ["+1", "+1"]
     assert [replica.pod.metadata.name for replica in update.unsent] == ["web-2"]
-    assert not update.finished
+    assert not update.is_finished
 
 
 def test_an_ordered_workload_that_waits_asks_only_about_its_last_pod(updates):
@@ -185,7 +185,7 @@ def strategy(surge: str, unavailable: str) -> str:
 def test_rolling_deployments(updates, spec, image, state, steps):
     (update,) = updates(deployment(spec, image), state, "rolling")
     assert carried_out(update) == steps
-    assert update.finished
+    assert update.is_finished
 
 
 def test_a_rollout_stalls_where_its_new_pods_do_not_run(updates):
@@ -219,7 +219,7 @@ def test_a_rollout_stays_within_its_bounds_and_ends(updates, wanted, before, sur
             assert len(there) >= min(wanted, before) - update.unavailable
         if not step and starting:
             there.add(starting.pop(order.randrange(len(starting))))
-        if update.finished and not starting:
+        if update.is_finished and not starting:
             break
     assert len(there) == wanted
     assert not there & {info.key for info in update.old}
@@ -305,7 +305,7 @@ def test_rolling_stateful_sets(updates, spec, image, order):
         removed = "".join(f"-{info.key[-1]}" for info in step.remove)
         steps.append(removed + "".join(f"+{replica.ordinal}" for replica in step.create))
     assert steps == order
-    assert update.finished
+    assert update.is_finished
 
 
 def test_a_stateful_set_goes_on_only_when_the_new_pod_runs(updates):
@@ -352,7 +352,7 @@ DAEMONS = (
 def test_rolling_daemon_sets(updates, spec, image, steps):
     (update,) = updates(deployment(spec, image, "DaemonSet"), DAEMONS, "rolling")
     assert carried_out(update) == steps
-    assert update.finished
+    assert update.is_finished
 
 
 def test_a_replica_set_keeps_pods_of_its_old_template(updates):

@@ -27,7 +27,7 @@ def start_daemons(cluster: Cluster, name: str) -> int:
     for workload in list(cluster.every(DaemonSet).values()):
         untied = pod_templates.pod_of(workload, cluster).pod
         if list(daemon_sets.eligible_nodes(untied, [node_named(cluster, name)])):
-            started += _start(cluster, admit, daemon_sets.tied(untied, name), workload.metadata.name, name)
+            started += _start(cluster, admit, daemon_sets.tie_to_node(untied, name), workload.metadata.name, name)
     return started
 
 
@@ -40,7 +40,7 @@ def start_daemons_like(cluster: Cluster, model: str, name: str) -> int:
             continue
         if cluster.get(DaemonSet, f"{info.namespace}/{owner.name}") is None:
             untied = _replace(info.pod, spec=_replace(info.pod.spec, node_name=""))
-            started += _start(cluster, admit, daemon_sets.tied(untied, name), owner.name, name)
+            started += _start(cluster, admit, daemon_sets.tie_to_node(untied, name), owner.name, name)
     return started
 
 

@@ -213,20 +213,20 @@ def _replica_sets(workload: Any, cluster: Cluster) -> list[ReplicaSet]:
         one
         for one in cluster.every(ReplicaSet).values()
         if one.metadata.namespace == metadata.namespace
-        and pod_templates.controlled_by(one.metadata, "Deployment", metadata)
+        and pod_templates.has_controller(one.metadata, "Deployment", metadata)
     ]
 
 
 def _with_template(workload: Any, change: Callable[[Any], Any]) -> Any:
     """Return a workload whose pods will have another spec."""
 
-    def changed(template: Any) -> Any:
+    def with_spec(template: Any) -> Any:
         return None if template is None else _replace(template, spec=change(template.spec))
 
     if isinstance(workload, PodTemplate):
-        return _replace(workload, template=changed(workload.template))
+        return _replace(workload, template=with_spec(workload.template))
     if isinstance(workload, CronJob):
         job = workload.spec.job_template
-        job = _replace(job, spec=_replace(job.spec, template=changed(job.spec.template)))
+        job = _replace(job, spec=_replace(job.spec, template=with_spec(job.spec.template)))
         return _replace(workload, spec=_replace(workload.spec, job_template=job))
-    return _replace(workload, spec=_replace(workload.spec, template=changed(workload.spec.template)))
+    return _replace(workload, spec=_replace(workload.spec, template=with_spec(workload.spec.template)))
