@@ -118,9 +118,9 @@ def _images_of(pod: Pod) -> list[str]:
     spec = pod.spec
     images = [container.image for container in (*(spec.init_containers or ()), *(spec.containers or ()))]
     images += [volume.image.reference for volume in spec.volumes or () if volume.image]
-    return [_normalized(image) for image in images]
+    return [_normalize_name(image) for image in images]
 
 
-def _normalized(image: str) -> str:
+def _normalize_name(image: str) -> str:
     """Return the name with the tag ``latest`` where it has neither tag nor digest."""
     return image if image.rfind(":") > image.rfind("/") else f"{image}:latest"

@@ -54,7 +54,7 @@ class Candidates:
     @property
     def violations(self) -> IntArray:
         """How many victims of each candidate violate a budget, int64 (c,)."""
-        return self._summed(self.violating.astype(np.int64)) if self.counted is None else self.counted
+        return self._sum_by_candidate(self.violating.astype(np.int64)) if self.counted is None else self.counted
 
     def name(self, candidate: int) -> str:
         """Return the name of one candidate."""
@@ -90,13 +90,13 @@ class Candidates:
         if criterion is Criterion.VICTIMS:
             return np.diff(self.begin)
         if criterion is Criterion.PRIORITY_SUM:
-            return self._summed(table.priority[self.pods] - _LEAST_PRIORITY)
+            return self._sum_by_candidate(table.priority[self.pods] - _LEAST_PRIORITY)
         if criterion is Criterion.HIGHEST_PRIORITY:
             priorities: IntArray = table.priority[self.pods[self.begin[:-1]]]
             return priorities
-        return -self._started()
+        return -self._earliest_start()
 
-    def _started(self) -> IntArray:
+    def _earliest_start(self) -> IntArray:
         """When the first of the most important victims of each candidate started, int64 (c,).
 
         That is the first victim, unless an extender has put them in another order.
@@ -112,7 +112,7 @@ class Candidates:
         earliest: IntArray = np.minimum.reduceat(times, self.begin[:-1])
         return earliest
 
-    def _summed(self, amounts: IntArray) -> IntArray:
+    def _sum_by_candidate(self, amounts: IntArray) -> IntArray:
         return np.add.reduceat(amounts, self.begin[:-1]) if len(amounts) else np.zeros(0, np.int64)
 
 

@@ -70,7 +70,7 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
         """Nominate the pod to the node where evictions cost least."""
         ineligible = _ineligible(cycle.pod, nodes, codes)
         if ineligible:
-            return PostFilterResult(_worded(Code.UNSCHEDULABLE, ineligible), findings=Preemption(ineligible))
+            return PostFilterResult(_status(Code.UNSCHEDULABLE, ineligible), findings=Preemption(ineligible))
         potential = _by_name(nodes, codes == Code.UNSCHEDULABLE)
         if not len(potential):
             return _fruitless(len(nodes), 0, {}, Preemption())
@@ -80,7 +80,7 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
         if not len(candidates):
             preemption = Preemption("", len(potential), found.tried, enough, candidates)
             if found.faults:
-                return PostFilterResult(_worded(Code.ERROR, aggregated(found.faults)), findings=preemption)
+                return PostFilterResult(_status(Code.ERROR, aggregated(found.faults)), findings=preemption)
             return _fruitless(len(nodes), found.refused, found.reasons, preemption)
         preemption = Preemption("", len(potential), found.tried, enough, candidates)
         if self.handle.extenders:
@@ -88,14 +88,14 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
             candidates = heard.candidates
             preemption = replace(preemption, candidates=candidates, passed_over=heard.passed_over)
             if heard.fault:
-                return PostFilterResult(_worded(Code.ERROR, heard.fault), findings=preemption)
+                return PostFilterResult(_status(Code.ERROR, heard.fault), findings=preemption)
             if not len(candidates):
-                return PostFilterResult(_worded(Code.UNSCHEDULABLE, NO_CANDIDATE), findings=preemption)
+                return PostFilterResult(_status(Code.UNSCHEDULABLE, NO_CANDIDATE), findings=preemption)
         choice = choose(candidates)
         node, victims = candidates.name(choice.candidate), candidates.victims(choice.candidate)
         text = f"found a potential placement for pod on node {node}, preempting {len(victims)} victims"
         preemption = replace(preemption, choice=choice)
-        return PostFilterResult(_worded(Code.SUCCESS, text), node, tuple(victims), preemption)
+        return PostFilterResult(_status(Code.SUCCESS, text), node, tuple(victims), preemption)
 
     @override
     def explain_preemption(self, result: PostFilterResult, answer: reports.Preemption) -> reports.Preemption:
@@ -129,10 +129,10 @@ def _ineligible(pod: PodInfo, nodes: Nodes, codes: CodeColumn) -> str:
     if promised is None or codes[nodes.rows == promised] == Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
         return ""
     there = nodes.cluster.pod_table.on(promised)
-    return AWAITED if any(other.priority < pod.priority and _preempted(other) for other in there) else ""
+    return AWAITED if any(other.priority < pod.priority and _was_preempted(other) for other in there) else ""
 
 
-def _preempted(pod: PodInfo) -> bool:
+def _was_preempted(pod: PodInfo) -> bool:
     """Return whether a pod is on its way out because the scheduler evicted it."""
     disruption = next((c for c in pod.pod.status.conditions or () if c.type == "DisruptionTarget"), None)
     if not pod.terminating or disruption is None:
@@ -153,8 +153,8 @@ def _fruitless(total: int, refused: int, reasons: Mapping[str, int], preemption:
     counts = dict(reasons)
     if refused < total:
         counts[NOT_HELPFUL] = total - refused
-    return PostFilterResult(_worded(Code.UNSCHEDULABLE, none_available(total, counts)), "", (), preemption)
+    return PostFilterResult(_status(Code.UNSCHEDULABLE, none_available(total, counts)), "", (), preemption)
 
 
-def _worded(code: Code, text: str) -> Status:
+def _status(code: Code, text: str) -> Status:
     return Status(code, (f"preemption: {text}",))

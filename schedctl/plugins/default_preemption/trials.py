@@ -62,7 +62,7 @@ def search(handle: Handle, cycle: Cycle, nodes: Nodes, enough: int) -> Search:
         tried, size = tried + len(stretch), 2 * size
         found.append(_try(handle, cycle, stretch, reasons, faults))
         candidates = joined(found)
-        kept, end = _kept(candidates.violations > 0, enough)
+        kept, end = _select_candidates(candidates.violations > 0, enough)
         if end is not None:
             last = np.flatnonzero(nodes.rows == candidates.nodes.rows[end])
             tried = int(last[0]) + 1
@@ -71,7 +71,7 @@ def search(handle: Handle, cycle: Cycle, nodes: Nodes, enough: int) -> Search:
     return Search(candidates.take(kept), tried, refused, reasons, tuple(faults))
 
 
-def _kept(costly: BoolArray, enough: int) -> tuple[BoolArray, int | None]:
+def _select_candidates(costly: BoolArray, enough: int) -> tuple[BoolArray, int | None]:
     """Return which candidates are kept, bool (c,), and which one ends the search, None where none does.
 
     Args:
@@ -98,7 +98,7 @@ def _try(handle: Handle, cycle: Cycle, nodes: Nodes, reasons: Counter[str], faul
     emptied = victims.nodes.hypothetical_running(victims.at, victims.pods, -1)
     filtered = handle.run_filters(cycle, emptied, nominated=True)
     helped = np.flatnonzero(filtered.feasible)
-    evicted = _evicted(handle, cycle, emptied, helped, victims)
+    evicted = _final_victims(handle, cycle, emptied, helped, victims)
     gone = np.flatnonzero(evicted)
     counts = np.bincount(victims.at[gone], minlength=len(emptied))
     wrong = {position: fault.text for position, fault in filtered.faults.items()}
@@ -112,7 +112,7 @@ def _try(handle: Handle, cycle: Cycle, nodes: Nodes, reasons: Counter[str], faul
     return Candidates(victims.nodes.take(having), begin, victims.pods[gone], violating)
 
 
-def _evicted(handle: Handle, cycle: Cycle, emptied: Nodes, helped: IndexArray, victims: Victims) -> BoolArray:
+def _final_victims(handle: Handle, cycle: Cycle, emptied: Nodes, helped: IndexArray, victims: Victims) -> BoolArray:
     """Return which victims cannot stay, bool (v,), on the nodes where evictions help; none elsewhere.
 
     The column of each step supposes just what kube-scheduler would have done to the node by then, in the same order.

@@ -38,7 +38,7 @@ class Victims:
     @cached_property
     def violating(self) -> BoolArray:
         """Victims whose eviction, with that of the more important ones of the node, breaks a budget, bool (v,)."""
-        return _violating(self.nodes.cluster, self.pods, self.at)
+        return _violations(self.nodes.cluster, self.pods, self.at)
 
 
 def possible_victims(nodes: Nodes, priority: int) -> Victims:
@@ -67,7 +67,7 @@ def grouped(keys: IndexArray, bound: int) -> IndexArray:
     return np.argsort(keys.astype(np.uint16) if bound <= 1 << 16 else keys, kind="stable")  # of 16 bits: by radix
 
 
-def _violating(cluster: ClusterView, pods: IndexArray, at: IndexArray) -> BoolArray:
+def _violations(cluster: ClusterView, pods: IndexArray, at: IndexArray) -> BoolArray:
     """Return which victims, those of a node together, break a budget when they are evicted in order, bool (v,).
 
     Budgets are asked in order of their keys. A victim counts against each that selects it until one is overdrawn: that
@@ -76,7 +76,7 @@ def _violating(cluster: ClusterView, pods: IndexArray, at: IndexArray) -> BoolAr
     violating = np.zeros(len(pods), np.bool_)
     budgets = cluster.every(PodDisruptionBudget)
     for key in sorted(budgets):
-        selected = _protected(cluster, budgets[key])
+        selected = _pods_of_budget(cluster, budgets[key])
         if selected is None:
             continue
         counting = np.flatnonzero(selected[pods] & ~violating)
@@ -91,14 +91,14 @@ def budgets_of(cluster: ClusterView, pods: Sequence[PodInfo]) -> list[list[str]]
     rows = [cluster.pod_table.row_of[pod.key] for pod in pods]
     found: list[list[str]] = [[] for _ in pods]
     for key, budget in sorted(cluster.every(PodDisruptionBudget).items()):
-        selected = _protected(cluster, budget)
+        selected = _pods_of_budget(cluster, budget)
         for row, keys in zip(rows, found, strict=True):
             if selected is not None and selected[row]:
                 keys.append(key)
     return found
 
 
-def _protected(cluster: ClusterView, budget: PodDisruptionBudget) -> BoolArray | None:
+def _pods_of_budget(cluster: ClusterView, budget: PodDisruptionBudget) -> BoolArray | None:
     """Return which pods a budget counts, bool (pod rows,), None for none.
 
     An absent or empty selector selects nothing, nor does a malformed one; pods without labels and those whose

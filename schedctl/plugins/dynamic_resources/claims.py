@@ -83,7 +83,7 @@ def resolve(pod: PodInfo, cluster: ClusterView) -> Resolved:
             return Resolved((), Problem.MISSING, reference.name, key)
         if claim.metadata.deletion_timestamp is not None:
             return Resolved((), Problem.DELETED, reference.name, key)
-        if reference.resource_claim_name is None and not _made_for(claim, pod):
+        if reference.resource_claim_name is None and not _is_generated_for(claim, pod):
             return Resolved((), Problem.FOREIGN, reference.name, key)
         claims.append(claim)
     return Resolved(tuple(claims))
@@ -145,7 +145,7 @@ def unready(claim: ResourceClaim, timeout: int, now: int) -> Unready | None:
     for result in results:
         if not result.binding_conditions:
             continue
-        said = _said_of(result, claim)
+        said = _device_status(result, claim)
         if said is None:
             break
         conditions: dict[str, DeviceCondition] = {}
@@ -175,11 +175,11 @@ def _name(pod: PodInfo, reference: PodResourceClaim) -> str | Problem | None:
     return Problem.NOT_GENERATED
 
 
-def _made_for(claim: ResourceClaim, pod: PodInfo) -> bool:
+def _is_generated_for(claim: ResourceClaim, pod: PodInfo) -> bool:
     owner = controller_of(claim)
     return owner is not None and is_pod(owner, pod)
 
 
-def _said_of(result: DeviceRequestAllocationResult, claim: ResourceClaim) -> AllocatedDeviceStatus | None:
+def _device_status(result: DeviceRequestAllocationResult, claim: ResourceClaim) -> AllocatedDeviceStatus | None:
     device = (result.driver, result.pool, result.device)
     return next((s for s in claim.status.devices or () if (s.driver, s.pool, s.device) == device), None)

@@ -126,13 +126,13 @@ def _requests(
     kept: list[DeviceRequest | None] = [None] * len(containers)
     mappings: list[ContainerExtendedResourceRequest] = []
     for index in lasting:
-        kept[index], mapped = _asked(index, containers[index], resource, device_class, ())
+        kept[index], mapped = _find_requests(index, containers[index], resource, device_class, ())
         mappings += mapped
     largest: DeviceRequest | None = None
     replaced: set[str] = set()
     passed: list[ContainerExtendedResourceRequest] = []
     for index in passing:
-        request, mapped = _asked(index, containers[index], resource, device_class, kept[index:])
+        request, mapped = _find_requests(index, containers[index], resource, device_class, kept[index:])
         if request is not None:
             replaced.add(request.name)
             if largest is None or _count(largest) < _count(request):
@@ -146,7 +146,7 @@ def _requests(
     return [request for request in (largest, *kept) if request is not None], mappings + passed
 
 
-def _asked(
+def _find_requests(
     index: int, container: Container, resource: str, device_class: str, left: Sequence[DeviceRequest | None]
 ) -> _Asked:
     """Return what a container asks for beside the requests that later containers leave to it."""

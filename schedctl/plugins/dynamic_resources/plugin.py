@@ -121,7 +121,7 @@ class DynamicResources(
 
     def pre_enqueue(self, pod: PodInfo) -> Status:
         """Keep a pod out of the queue until all its claims exist."""
-        return self._resolved(pod)[1] if pod.pod.spec.resource_claims else SUCCESS
+        return self._claims_or_status(pod)[1] if pod.pod.spec.resource_claims else SUCCESS
 
     def events_to_register(self) -> tuple[Registration, ...]:
         """Nodes, classes and slices that bring devices, and claims that move."""
@@ -134,7 +134,7 @@ class DynamicResources(
         cycle.state[STATE] = None
         if not extended and not pod.pod.spec.resource_claims:
             return SKIP
-        user_claims, status = self._resolved(pod)
+        user_claims, status = self._claims_or_status(pod)
         if not status.successful:
             return status
         special = special_claim(pod, cluster) if extended else None
@@ -204,7 +204,7 @@ class DynamicResources(
         search = cycle.state[STATE]
         if search is None:
             return PostFilterResult(unschedulable())
-        index = self._given_up(cycle, search)
+        index = self._claim_to_deallocate(cycle, search)
         if index is not None:
             status = unschedulable("deallocation of ResourceClaim completed")
             return PostFilterResult(status, objects=(writing.deallocated(search.claims[index]),))
@@ -264,7 +264,7 @@ class DynamicResources(
         search, cluster = _search_of(cycle), self.handle.cluster
         if search is None:
             return
-        claims = self._reserved(search, cycle.pod)
+        claims = self._claims_to_unreserve(search, cycle.pod)
         for claim in claims:
             writing.give_back(claim, cluster)
         for claim in claims:
@@ -286,7 +286,7 @@ class DynamicResources(
         search, cluster = cycle.state[STATE], self.handle.cluster
         if search is None:
             return SUCCESS
-        claims = self._reserved(search, cycle.pod)
+        claims = self._claims_to_unreserve(search, cycle.pod)
         found: Finding | None = None
         if search.shareable:
             notes = ((index, writing.pending(claim, cluster)) for index, claim in enumerate(claims))
@@ -408,7 +408,7 @@ class DynamicResources(
             writing.take(claim, allocation, cluster)
         return SUCCESS
 
-    def _reserved(self, search: ClaimSearch, pod: PodInfo) -> Sequence[ResourceClaim]:
+    def _claims_to_unreserve(self, search: ClaimSearch, pod: PodInfo) -> Sequence[ResourceClaim]:
         """Return the claims that a search took devices for in the name of a pod, be they deleted in the meantime."""
         if search.pod is pod:
             return search.claims
@@ -440,7 +440,7 @@ class DynamicResources(
         self._last = pod, now, resolved
         return resolved
 
-    def _resolved(self, pod: PodInfo) -> tuple[tuple[ResourceClaim, ...], Status]:
+    def _claims_or_status(self, pod: PodInfo) -> tuple[tuple[ResourceClaim, ...], Status]:
         resolved = self._resolve(pod)
         if resolved.problem is None:
             return resolved.claims, SUCCESS
@@ -463,7 +463,7 @@ class DynamicResources(
                     return self.no_class.status(claim=key_of(claim), request=name, device_class=device_class)
         return SUCCESS
 
-    def _given_up(self, cycle: Cycle, search: ClaimSearch) -> int | None:
+    def _claim_to_deallocate(self, cycle: Cycle, search: ClaimSearch) -> int | None:
         """Return the first claim, by index, that can be deallocated and could not be used from some node reached."""
         allocated = ((i, claim) for i, claim in enumerate(search.user_claims) if claim.status.allocation is not None)
         candidates = [index for index, claim in allocated if idle(claim, cycle.pod)]

@@ -264,12 +264,16 @@ class ClaimSearch:
 
     def held(self, row: int) -> tuple[Held, ...]:
         """Return the allocated claims that cannot be used from a node, and why."""
-        return tuple(held for _, held in self._held(row))
+        return tuple(held for _, held in self._unusable_claims(row))
 
     def unoffered(self, row: int) -> tuple[str, ...]:
         """Return the resources that are neither devices nor listed by a node."""
         table, rows = self._cluster.node_table, np.array([row], np.intp)
-        return tuple(name for name in self._asked() if name not in self._classes and not _listed(table, name, rows)[0])
+        return tuple(
+            name
+            for name in self._device_resources()
+            if name not in self._classes and not _has_entry(table, name, rows)[0]
+        )
 
     def scarcity(self, row: int) -> Scarcity:
         """Return why the claims cannot be allocated on a node; dear, and true only of the cluster as it was asked."""
@@ -297,18 +301,18 @@ class ClaimSearch:
             self._outcomes[rows] = Outcome.LEFT_BEHIND
             return
         table = self._cluster.node_table
-        for name in self._asked():
+        for name in self._device_resources():
             if name not in self._classes:
-                self._outcomes[rows[~_listed(table, name, rows)]] = Outcome.NOT_OFFERED
+                self._outcomes[rows[~_has_entry(table, name, rows)]] = Outcome.NOT_OFFERED
         rows = rows[self._outcomes[rows] == _UNASKED]
-        backed = [name for name in self._asked() if name in self._classes]
+        backed = [name for name in self._device_resources() if name in self._classes]
         absent = np.array([table.column(table.allocatable, name)[rows] == 0 for name in backed], np.bool_)
         kinds, kind = np.unique(absent, axis=1, return_inverse=True)
         for number, needed in enumerate(kinds.T):
             names = [name for name, is_needed in zip(backed, needed.tolist(), strict=True) if is_needed]
             self._search_with_devices(rows[kind.ravel() == number], names)
 
-    def _asked(self) -> list[str]:
+    def _device_resources(self) -> list[str]:
         """Return the resources the pod asks for that could be devices."""
         return [name for name, amount in self.pod.demand.pending.items() if amount and can_be_devices(name)]
 
@@ -336,13 +340,13 @@ class ClaimSearch:
             outcomes[found.invalid] = Outcome.FAILED_HERE
             outcomes[found.failed] = Outcome.FAULT
             if found.exceeded.any():
-                raise self._given_up(int(rows[found.exceeded.argmax()]))
+                raise self._inconclusive(int(rows[found.exceeded.argmax()]))
             self._batch_of[rows] = len(self._batches)
             self._place[rows] = np.arange(len(rows))
             self._batches.append(Batch(special, claims, found))
         self._outcomes[rows] = outcomes
 
-    def _given_up(self, row: int) -> Inconclusive:
+    def _inconclusive(self, row: int) -> Inconclusive:
         node = self._cluster.node_table.names[row]
         claims = ", ".join(f'"{key_of(claim)}"' for claim in self.claims)
         what = f"the search for devices on node {node} was given up after {allocator.BUDGET} steps"
@@ -360,7 +364,7 @@ class ClaimSearch:
             unavailable |= np.array([not _capable(table, row) for row in rows.tolist()], np.bool_)
         return unavailable
 
-    def _held(self, row: int) -> Iterator[tuple[int, Held]]:
+    def _unusable_claims(self, row: int) -> Iterator[tuple[int, Held]]:
         """Yield the claims, by index, that are allocated and cannot be used from a node."""
         table = self._cluster.node_table
         for index, claim in enumerate(self.claims):
@@ -376,7 +380,7 @@ class ClaimSearch:
     def _find(self, row: int) -> Finding | None:
         outcome, number = self._outcomes[row], int(self._batch_of[row])
         if outcome == Outcome.UNAVAILABLE:
-            return Finding(tuple(index for index, _ in self._held(row)))
+            return Finding(tuple(index for index, _ in self._unusable_claims(row)))
         if outcome != Outcome.FITS:
             return None
         if number < 0:
@@ -417,7 +421,7 @@ def _lack(shortage: Shortage) -> Lack:
     )
 
 
-def _listed(table: NodeTable, resource: str, rows: IndexArray) -> BoolArray:
+def _has_entry(table: NodeTable, resource: str, rows: IndexArray) -> BoolArray:
     """Return which nodes have an entry for a resource, be it 0, bool (n,)."""
     listed: BoolArray = table.column(table.allocatable, resource)[rows] != 0
     for position in np.flatnonzero(~listed).tolist():

@@ -44,7 +44,7 @@ def noted(key: str, cluster: ClusterView) -> ResourceClaim | None:
 def take(claim: ResourceClaim, allocation: AllocationResult, cluster: Cluster) -> None:
     """Note an allocation that is to be written; the first one counts when a pod refers to a claim twice."""
     if pending(claim, cluster) is None:
-        allocated = replace(_protected(claim), status=replace(claim.status, allocation=allocation))
+        allocated = replace(_with_finalizer(claim), status=replace(claim.status, allocation=allocation))
         cluster.put(PendingAllocation(metadata=ObjectMeta(name=uid_of(claim)), claim=allocated))
 
 
@@ -81,7 +81,7 @@ def write(
     if allocation is not None:
         if status.allocation is not None:
             return f"claim {key_of(claim)} got allocated elsewhere in the meantime"
-        current, status = _protected(current), replace(status, allocation=allocation)
+        current, status = _with_finalizer(current), replace(status, allocation=allocation)
     elif status.allocation is None:
         return f"claim {key_of(claim)} got deallocated elsewhere in the meantime"
     users = list(status.reserved_for or ())
@@ -112,7 +112,7 @@ def deallocated(claim: ResourceClaim) -> ResourceClaim:
     return replace(claim, status=ResourceClaimStatus())
 
 
-def _protected(claim: ResourceClaim) -> ResourceClaim:
+def _with_finalizer(claim: ResourceClaim) -> ResourceClaim:
     """Return the claim with the finalizer that keeps it from vanishing while it is allocated."""
     finalizers: Sequence[str] = claim.metadata.finalizers or ()
     if FINALIZER in finalizers:

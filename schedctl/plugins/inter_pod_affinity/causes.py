@@ -94,7 +94,7 @@ def repelling_pods(state: AffinityState, nodes: Nodes, row: int) -> Cause:
     """Return the first anti-affinity term about the pod that pods in the node's domain carry."""
     pod, concerned = state.pod, concerning(state.pod, nodes.cluster)
     terms = [carriers.term for carriers in nodes.cluster.affinity_terms.required_anti.about(pod.labels, concerned)]
-    for info in _supposed([], nodes, row):
+    for info in _apply_changes([], nodes, row):
         terms += (term for term in carried_terms(info).required_anti if concerned(term))
     for term in dict.fromkeys(terms):
         neighbours = _neighbours(nodes, row, term.topology_key)
@@ -109,7 +109,7 @@ def _cause(term: AffinityTerm, nodes: Nodes, row: int, pods: Iterable[PodInfo]) 
     return Cause(
         term.topology_key,
         _domain(nodes, row, term),
-        _worded(term.selector),
+        _describe(term.selector),
         None if term.namespace_selector.everything else tuple(sorted(term.namespaces)),
         keys[:NAMED],
         len(keys),
@@ -128,7 +128,7 @@ def _company(state: AffinityState, nodes: Nodes, row: int) -> list[PodInfo]:
         selected &= table.select(term.selector, None if term.namespace_selector.everything else term.namespaces)
     found = (table.infos[pod_row] for pod_row in np.flatnonzero(selected).tolist())
     running = [info for info in found if info is not None]
-    return [info for info in _supposed(running, nodes, row) if matches_all(state.required, info)]
+    return [info for info in _apply_changes(running, nodes, row) if matches_all(state.required, info)]
 
 
 def _neighbours(nodes: Nodes, row: int, key: str) -> list[PodInfo]:
@@ -140,21 +140,21 @@ def _neighbours(nodes: Nodes, row: int, key: str) -> list[PodInfo]:
         return []
     near = np.flatnonzero((domains[table.node] == domain) & table.alive)
     infos = (table.infos[pod_row] for pod_row in near.tolist())
-    return _supposed([info for info in infos if info is not None], nodes, row)
+    return _apply_changes([info for info in infos if info is not None], nodes, row)
 
 
-def _supposed(infos: list[PodInfo], nodes: Nodes, row: int) -> list[PodInfo]:
+def _apply_changes(infos: list[PodInfo], nodes: Nodes, row: int) -> list[PodInfo]:
     for info, sign in nodes.changes.at(row) if nodes.changes is not None else ():
         infos = [*infos, info] if sign > 0 else [other for other in infos if other.key != info.key]
     return infos
 
 
-def _worded(selector: LabelQuery) -> str:
+def _describe(selector: LabelQuery) -> str:
     """A selector as kubectl writes it: ``app=web,tier in (a,b),!canary``; an empty text selects everything."""
-    return "<none>" if selector.nothing else ",".join(_worded_requirement(r) for r in selector.requirements)
+    return "<none>" if selector.nothing else ",".join(_describe_requirement(r) for r in selector.requirements)
 
 
-def _worded_requirement(requirement: Requirement) -> str:
+def _describe_requirement(requirement: Requirement) -> str:
     key, values = requirement.key, sorted(requirement.values)
     if requirement.operator == "In":
         return f"{key}={values[0]}" if len(values) == 1 else f"{key} in ({','.join(values)})"

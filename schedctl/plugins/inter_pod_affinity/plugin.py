@@ -72,7 +72,7 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     def pre_filter(self, cycle: Cycle, nodes: Nodes) -> Status | None:
         """Count pods by domain; Skip when the pod has no required term and meets no running pod's anti-affinity."""
         pod, cluster = cycle.pod, nodes.cluster
-        if malformed := _malformed(pod):
+        if malformed := _selector_error(pod):
             return unresolvable(f"parsing pod: {malformed}")
         labels = cluster.node_table.labels
         repelling = DomainCounts(labels)
@@ -113,7 +113,7 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
             (self.unwanted, state.unwanted, supposed and supposed.unwanted, unwanted_company),
             (self.repelled, state.repelling, supposed and supposed.repelling, repelling_pods),
         ):
-            met = _met(counts, more or {}, nodes)
+            met = _matches_any_domain(counts, more or {}, nodes)
             if met is not None and met.any():
                 verdicts = verdicts.then(reason.where(met, cause=CauseColumn(cause, state, nodes)))
         return verdicts
@@ -123,7 +123,7 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     def pre_score(self, cycle: Cycle, nodes: Nodes) -> Status | None:
         """Weigh domains by preferred terms, the pod's own and others'; Skip when no term is met on any node."""
         pod, cluster = cycle.pod, nodes.cluster
-        if malformed := _malformed(pod):
+        if malformed := _selector_error(pod):
             return error(f"failed to parse pod: {malformed}")
         own = _preferences(pod, cluster)
         if self.args.ignore_preferred_terms_of_existing_pods and not own:
@@ -183,7 +183,7 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     def signature(self, pod: PodInfo) -> Hashable | None:
         """Namespace, labels and all terms; nothing is reused for a pod with a malformed term."""
-        if _malformed(pod):
+        if _selector_error(pod):
             return None
         return (pod.namespace, frozenset(pod.labels.items()), _terms_of(pod))
 
@@ -297,7 +297,7 @@ def _lacks_company(state: AffinityState, nodes: Nodes) -> BoolArray:
     return ~(np.where(pairs != 0, together, everywhere) if state.attracts_itself else together)
 
 
-def _met(counts: DomainCounts, more: Mapping[str, IntArray], nodes: Nodes) -> BoolArray | None:
+def _matches_any_domain(counts: DomainCounts, more: Mapping[str, IntArray], nodes: Nodes) -> BoolArray | None:
     """Which nodes have, in any domain, a pod that was counted, bool (n,); None where nothing was counted."""
     met: BoolArray | None = None
     for key in dict.fromkeys((*counts.keys, *more)):
@@ -311,7 +311,7 @@ def _met(counts: DomainCounts, more: Mapping[str, IntArray], nodes: Nodes) -> Bo
     return met
 
 
-def _malformed(pod: PodInfo) -> str:
+def _selector_error(pod: PodInfo) -> str:
     """Return what is wrong with the selectors of the pod's terms, as upstream words it; "" when nothing is."""
     if pod.pod.spec.affinity is None:
         return ""

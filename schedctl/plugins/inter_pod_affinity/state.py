@@ -253,10 +253,10 @@ def resolved(terms: Iterable[AffinityTerm], cluster: ClusterView) -> tuple[Affin
 
     A selector of all namespaces stays as it is: it covers namespaces of which there is no object, too.
     """
-    return tuple(_resolved(term, cluster) for term in terms)
+    return tuple(_resolve_namespaces(term, cluster) for term in terms)
 
 
-def _resolved(term: AffinityTerm, cluster: ClusterView) -> AffinityTerm:
+def _resolve_namespaces(term: AffinityTerm, cluster: ClusterView) -> AffinityTerm:
     selector = term.namespace_selector
     if selector.nothing or selector.everything:
         return term

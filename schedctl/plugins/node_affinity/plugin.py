@@ -89,7 +89,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         if terms is None and pod.spec.node_selector is None and self._added_required is None:
             return SKIP
         cycle.state[REQUIRED] = required_node_affinity(pod)
-        names = _named(terms) if terms else None
+        names = _node_names(terms) if terms else None
         if names is None:
             return None
         return NodeSet(names) if names else self.conflict.status()
@@ -111,7 +111,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     def pre_score(self, cycle: Cycle, nodes: Nodes) -> Status | None:
         """Parse the preferred terms; a pod whose terms do not parse is not scored at all."""
         try:
-            preferred = _preferred(cycle.pod.pod)
+            preferred = _preferred_terms(cycle.pod.pod)
         except SelectorError as malformed:
             return error(str(malformed))
         if preferred is None and self._added_preferred is None:
@@ -126,7 +126,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
             PluginError: PreScore did not run, and a preferred term does not parse.
         """
         try:
-            preferred = cycle.state[PREFERRED] if PREFERRED in cycle.state else _preferred(cycle.pod.pod) or ()
+            preferred = cycle.state[PREFERRED] if PREFERRED in cycle.state else _preferred_terms(cycle.pod.pod) or ()
         except SelectorError as malformed:
             raise PluginError(str(malformed)) from malformed
         table = nodes.cluster.node_table
@@ -196,7 +196,7 @@ def _required_terms(pod: Pod) -> list[NodeSelectorTerm] | None:
     return (required.node_selector_terms or []) if required is not None else None
 
 
-def _named(terms: list[NodeSelectorTerm]) -> frozenset[str] | None:
+def _node_names(terms: list[NodeSelectorTerm]) -> frozenset[str] | None:
     """Return the nodes the terms name, None if one of them does not name any."""
     names: frozenset[str] = frozenset()
     for term in terms:
@@ -211,7 +211,7 @@ def _named(terms: list[NodeSelectorTerm]) -> frozenset[str] | None:
     return names
 
 
-def _preferred(pod: Pod) -> tuple[PreferredTerm, ...] | None:
+def _preferred_terms(pod: Pod) -> tuple[PreferredTerm, ...] | None:
     affinity = pod.spec.affinity and pod.spec.affinity.node_affinity
     preferred = affinity.preferred_during_scheduling_ignored_during_execution if affinity else None
     return compile_preferred(preferred) if preferred is not None else None

@@ -132,14 +132,14 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         if not any(map(is_attached, cycle.pod.pod.spec.volumes or ())):
             return SKIP
         cluster = nodes.cluster
-        cycle.state[WANTED] = (_wanted if cluster.missing else _of_any_pod)(cluster, cycle.pod)
+        cycle.state[WANTED] = (_wanted_attachments if cluster.missing else _of_any_pod)(cluster, cycle.pod)
         return None
 
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Refuse nodes that lack a driver, or where a driver would have more volumes than it can attach."""
         cluster = nodes.cluster
         kept = WANTED in cycle.state and nodes.changes is None
-        wanted = cycle.state[WANTED] if kept else _wanted(cluster, cycle.pod)
+        wanted = cycle.state[WANTED] if kept else _wanted_attachments(cluster, cycle.pod)
         if wanted.nothing:
             return ACCEPT
         drivers = cluster.derive(node_drivers, CSINode, Node)
@@ -222,7 +222,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         return (note,) if note else ()
 
 
-def _wanted(cluster: ClusterView, pod: PodInfo) -> Wanted:
+def _wanted_attachments(cluster: ClusterView, pod: PodInfo) -> Wanted:
     return Wanted(
         attachments(cluster, pod, migrating=False, running=False),
         attachments(cluster, pod, migrating=True, running=False),

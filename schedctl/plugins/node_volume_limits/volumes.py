@@ -121,7 +121,7 @@ def _volume(
         return None if running else Fault("", key)
     if volume.persistent_volume_claim is None and not is_controlled_by(claim, info.pod):
         return Fault(f"PVC {key} was not created for pod {info.key} (pod is not owner)", key)
-    return _claimed(cluster, claim, migrating=migrating)
+    return _volume_of_claim(cluster, claim, migrating=migrating)
 
 
 def _inline(volume: Volume) -> CSIVolume | Fault | None:
@@ -134,7 +134,7 @@ def _inline(volume: Volume) -> CSIVolume | Fault | None:
         return Fault(f"converting volume({volume.name}) from inline to csi: {fault}")
 
 
-def _claimed(cluster: ClusterView, claim: PersistentVolumeClaim, *, migrating: bool) -> CSIVolume | None:
+def _volume_of_claim(cluster: ClusterView, claim: PersistentVolumeClaim, *, migrating: bool) -> CSIVolume | None:
     volume = cluster.get(PersistentVolume, claim.spec.volume_name) if claim.spec.volume_name else None
     if volume is None:
         return _to_be_provisioned(cluster, claim, migrating=migrating)

@@ -62,7 +62,7 @@ def own_constraints(
         SelectorError: a label selector does not parse.
     """
     chosen = (constraint for constraint in constraints if constraint.when_unsatisfiable == action)
-    return tuple(_compiled(constraint, _selector(constraint, labels)) for constraint in chosen)
+    return tuple(_compile_constraint(constraint, _selector(constraint, labels)) for constraint in chosen)
 
 
 class DefaultConstraints:
@@ -124,7 +124,7 @@ def _services(cluster: ClusterView) -> dict[tuple[str, str, str], list[Mapping[s
     return services
 
 
-def _compiled(constraint: TopologySpreadConstraint, selector: LabelQuery) -> Constraint:
+def _compile_constraint(constraint: TopologySpreadConstraint, selector: LabelQuery) -> Constraint:
     return Constraint(
         topology_key=constraint.topology_key,
         selector=selector,

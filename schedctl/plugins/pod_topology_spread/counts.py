@@ -167,7 +167,7 @@ class HardState:
         """Return the state that fits a supposed column, whose changes these are."""
         selectors = [spread.constraint.selector for spread in self.spreads]
         matching = self.counted.matching(selectors, changes)
-        supposed = [_supposed(s, nodes, changes, m) for s, m in zip(self.spreads, matching, strict=True)]
+        supposed = [_hypothetical_counts(s, nodes, changes, m) for s, m in zip(self.spreads, matching, strict=True)]
         spreads = (replace(s, supposed=each) for s, each in zip(self.spreads, supposed, strict=True))
         return replace(self, spreads=tuple(spreads))
 
@@ -282,7 +282,7 @@ class _Participants:
         if constraint.honors_affinity:
             taking_part = _both(taking_part, self._usable)
         if constraint.honors_taints:
-            taking_part = _both(taking_part, self._tolerated)
+            taking_part = _both(taking_part, self._tolerable_nodes)
         return taking_part
 
     @cached_property
@@ -291,7 +291,7 @@ class _Participants:
         return None if required.everywhere else meeting(self._cluster.node_table, required)
 
     @cached_property
-    def _tolerated(self) -> BoolArray | None:
+    def _tolerable_nodes(self) -> BoolArray | None:
         table, tolerations = self._cluster.node_table, self._pod.pod.spec.tolerations or ()
         tolerated = np.array([first_untolerated(each, tolerations) is None for each in table.taint_sets.values])
         return None if tolerated.all() else tolerated[table.taints[: len(table)]]
@@ -311,7 +311,7 @@ def _hard(
     return HardSpread(constraint, domains, counts, present, eligible, number, minimum, self_match)
 
 
-def _supposed(spread: HardSpread, nodes: Nodes, changes: PodChanges, matching: BoolArray) -> IntArray | None:
+def _hypothetical_counts(spread: HardSpread, nodes: Nodes, changes: PodChanges, matching: BoolArray) -> IntArray | None:
     """Return what the changes of matching pods add to the domain of each position, int64 (n,), None if nothing."""
     if not matching.any():
         return None

@@ -213,7 +213,7 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
 
     def _after_assigned_pod(self, pod: PodInfo, before: PodInfo | None, after: PodInfo | None) -> Hint:
         others = [other for other in (before, after) if other is not None]
-        if not all(_involved(other, pod) for other in others):
+        if not all(_may_count(other, pod) for other in others):
             return Hint.SKIP
         constraints = self._constraints(pod, DO_NOT_SCHEDULE)
         if before is not None and after is not None:
@@ -310,7 +310,7 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         return remedies(rejection)
 
 
-def _involved(other: PodInfo, pod: PodInfo) -> bool:
+def _may_count(other: PodInfo, pod: PodInfo) -> bool:
     placed = other.pod.spec.node_name or other.pod.status.nominated_node_name
     return bool(placed) and other.namespace == pod.namespace
 

@@ -76,7 +76,7 @@ class Promises:
         Raises:
             LookupError: it has not.
         """
-        stored = self._stored(PersistentVolume, key_of(volume))
+        stored = self._get_stored(PersistentVolume, key_of(volume))
         self._cluster.put(AssumedVolume(metadata=self._metadata(volume), stored=stored, assumed=volume))
 
     def assume_claim(self, claim: PersistentVolumeClaim) -> None:
@@ -85,7 +85,7 @@ class Promises:
         Raises:
             LookupError: it has not.
         """
-        stored = self._stored(PersistentVolumeClaim, key_of(claim))
+        stored = self._get_stored(PersistentVolumeClaim, key_of(claim))
         self._cluster.put(AssumedClaim(metadata=self._metadata(claim), stored=stored, assumed=claim))
 
     def forget(self, obj: PersistentVolume | PersistentVolumeClaim) -> None:
@@ -95,7 +95,7 @@ class Promises:
         if known is not None:
             self._cluster.delete(known)
 
-    def _stored(self, kind: type[T], key: str) -> T:
+    def _get_stored(self, kind: type[T], key: str) -> T:
         stored = self._cluster.get(kind, key)
         if stored is None:
             raise LookupError(f"{kind.__name__.lower()}s {quoted(key)} not found")

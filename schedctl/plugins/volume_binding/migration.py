@@ -62,7 +62,7 @@ def translated(volume: PersistentVolume) -> Translated | None:
         csi_migration.volume_handle(volume)
     except UntranslatableError as fault:
         return Translated(migration.plugin, required, f"could not translate pv: {fault}")
-    zoned = _zoned(volume, required, migration.topology_key) if migration in _ZONED else required
+    zoned = _translate_topology(volume, required, migration.topology_key) if migration in _ZONED else required
     return Translated(migration.plugin, zoned) if zoned != required else None
 
 
@@ -90,20 +90,22 @@ def _by_plugin(cluster: ClusterView) -> Mapping[str, BoolArray]:
     return nodes
 
 
-def _zoned(volume: PersistentVolume, required: NodeSelector | None, topology_key: str) -> NodeSelector | None:
+def _translate_topology(
+    volume: PersistentVolume, required: NodeSelector | None, topology_key: str
+) -> NodeSelector | None:
     """Return the node affinity with zones under the driver's label, and regions under their present one."""
     labels = volume.metadata.labels or {}
     zone, region = _spelling(required, labels)
     if any(each.key == zone and each.values for each in _expressions(required)):
-        required = _renamed(required, zone, topology_key)
+        required = _rename_key(required, zone, topology_key)
     elif zone in labels:
         named = {name.strip() for name in labels[zone].split(ZONE_SEPARATOR)} - {""}
         if named:
-            required = _narrowed(
+            required = _add_condition(
                 required, NodeSelectorRequirement(key=topology_key, operator="In", values=sorted(named))
             )
     if region == _BETA_REGION and any(each.key == region and each.values for each in _expressions(required)):
-        required = _renamed(required, region, _REGION)
+        required = _rename_key(required, region, _REGION)
     return required
 
 
@@ -122,7 +124,7 @@ def _expressions(required: NodeSelector | None) -> Iterator[NodeSelectorRequirem
         yield from term.match_expressions or ()
 
 
-def _renamed(required: NodeSelector | None, key: str, new: str) -> NodeSelector:
+def _rename_key(required: NodeSelector | None, key: str, new: str) -> NodeSelector:
     terms = []
     for term in (required.node_selector_terms if required is not None else None) or ():
         expressions = [
@@ -132,7 +134,7 @@ def _renamed(required: NodeSelector | None, key: str, new: str) -> NodeSelector:
     return NodeSelector(node_selector_terms=terms)
 
 
-def _narrowed(required: NodeSelector | None, condition: NodeSelectorRequirement) -> NodeSelector:
+def _add_condition(required: NodeSelector | None, condition: NodeSelectorRequirement) -> NodeSelector:
     """Return the affinity with one more condition in each term, or of that condition alone where there is no term."""
     terms = (required.node_selector_terms if required is not None else None) or [NodeSelectorTerm()]
     return NodeSelector(

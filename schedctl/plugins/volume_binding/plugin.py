@@ -121,7 +121,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         """Nothing is read of pods without claims, or whose claims are settled; others share no answers."""
         if not any(mounted(pod.pod)):
             return ()
-        return _SETTLED if self._settled(pod) else None
+        return _SETTLED if self._is_settled(pod) else None
 
     def moves_by_template(self, pod: PodInfo) -> bool:
         """Pods move nothing."""
@@ -152,7 +152,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         if not any(mounted(pod.pod)):
             cycle.state[STATE] = None
             return SKIP
-        if not nodes.cluster.missing and self._settled(pod):
+        if not nodes.cluster.missing and self._is_settled(pod):
             cycle.state[STATE] = None
             return None
         refusal = self._refusal(pod)
@@ -247,7 +247,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
             self._known = Volumes(cluster, self._promises)
         return self._known
 
-    def _settled(self, pod: PodInfo) -> bool:
+    def _is_settled(self, pod: PodInfo) -> bool:
         """Return whether all claims of a pod are bound, and to volumes that no node is kept from."""
         cluster = self.handle.cluster
         for name, ephemeral in mounted(pod.pod):

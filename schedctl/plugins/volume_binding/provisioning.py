@@ -121,7 +121,7 @@ def provisioning_of(claim: PersistentVolumeClaim, cluster: ClusterView) -> Provi
         claim,
         storage_class,
         requested(claim).value if says else None,
-        _allowed(storage_class.allowed_topologies or ()),
+        _allowed_topologies(storage_class.allowed_topologies or ()),
         left.get(storage_class.metadata.name, Capacities(cluster, {})) if counted else None,
     )
 
@@ -133,7 +133,7 @@ def _by_class(cluster: ClusterView) -> Mapping[str, Capacities]:
     return {name: Capacities(cluster, objects) for name, objects in by_class.items()}
 
 
-def _allowed(topologies: Sequence[TopologySelectorTerm]) -> Terms:
+def _allowed_topologies(topologies: Sequence[TopologySelectorTerm]) -> Terms:
     """Return the condition of allowed topologies; terms that are empty or cannot be parsed allow no node."""
     if not topologies:
         return None

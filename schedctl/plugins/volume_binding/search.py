@@ -244,8 +244,8 @@ class _Steps:
     # -- waiting claims ----------------------------------------------------------
 
     def _find(self, claims: Sequence[PersistentVolumeClaim]) -> None:
-        promised = [claim for claim in claims if _selected(claim) is not None]
-        free = sorted((claim for claim in claims if _selected(claim) is None), key=size)
+        promised = [claim for claim in claims if _selected_node(claim) is not None]
+        free = sorted((claim for claim in claims if _selected_node(claim) is None), key=size)
         for claim in promised:
             self._keep_to(claim)
         if not self._rest.any():
@@ -259,7 +259,7 @@ class _Steps:
 
     def _keep_to(self, claim: PersistentVolumeClaim) -> None:
         """Let a claim that was promised a node object to all others."""
-        selected = _selected(claim) or ""
+        selected = _selected_node(claim) or ""
         row = self._cluster.node_table.row_of.get(selected)
         others = self._rest.copy()
         if row is not None:
@@ -392,10 +392,10 @@ class _Nearest:
 
     def of(self, row: int) -> Miss | None:
         position = int(self._first[row])
-        return None if position == NOTHING else _miss(*self._ranked[position])
+        return None if position == NOTHING else _miss(*self._rank_volumes[position])
 
     @cached_property
-    def _ranked(self) -> list[tuple[PersistentVolume, tuple[Unfit, ...]]]:
+    def _rank_volumes(self) -> list[tuple[PersistentVolume, tuple[Unfit, ...]]]:
         """The volumes of the class, the nearest miss first."""
         volumes = self._volumes.of_class(class_of(self._wanted.claim))
         return sorted(((volume, tuple(self._wanted.objections(volume))) for volume in volumes), key=_farness)
@@ -404,7 +404,7 @@ class _Nearest:
     def _first(self) -> IntArray:
         """The first of them that each node reaches, int64 (rows,), or `NOTHING`."""
         reaches = Reaches(self._volumes.cluster)
-        codes = [reaches.terms.code(reach(volume)) for volume, _ in self._ranked]
+        codes = [reaches.terms.code(reach(volume)) for volume, _ in self._rank_volumes]
         ranks = np.full(len(reaches.terms), NOTHING, np.int64)
         ranks[codes[::-1]] = np.arange(len(codes))[::-1]  # of several values for one index the last stays
         return reaches.first(ranks)
@@ -443,7 +443,7 @@ class _Largest:
         return self._capacities.largest()
 
 
-def _selected(claim: PersistentVolumeClaim) -> str | None:
+def _selected_node(claim: PersistentVolumeClaim) -> str | None:
     return (claim.metadata.annotations or {}).get(SELECTED_NODE)
 
 

@@ -149,13 +149,13 @@ class FreeVolumes:
             wanted: what the claim asks for.
             taken: int64 (rows,) each: positions that other claims of the pod have on a node.
         """
-        fitting = self._fitting(wanted)
+        fitting = self._suitable_volumes(wanted)
         best, *others = (self.reaches.first(ranks, taken) for ranks in self._layers(fitting, len(taken) + 1))
         for other in others:
             np.minimum(best, other, out=best)
         return best
 
-    def _fitting(self, wanted: Wanted) -> IndexArray:
+    def _suitable_volumes(self, wanted: Wanted) -> IndexArray:
         """Return the positions of volumes that suit a claim, wherever they can be reached from, in order."""
         suits = np.fromiter((_suits(kind, wanted) for kind in self._kinds.values), np.bool_, len(self._kinds))
         fitting = self._open & suits[self._kind]
@@ -303,7 +303,7 @@ class Choices:
 
         Later claims pass over it.
         """
-        chosen = self._reserved_or_free(wanted)
+        chosen = self._choose_by_node(wanted)
         self._taken.append(chosen)
         return chosen
 
@@ -321,7 +321,7 @@ class Choices:
             np.concatenate((self._free.class_codes, codes))[positions],
         )
 
-    def _reserved_or_free(self, wanted: Wanted) -> IntArray:
+    def _choose_by_node(self, wanted: Wanted) -> IntArray:
         rows = len(self._cluster.node_table)
         chosen = np.full(rows, NOTHING, np.int64)
         undecided = np.ones(rows, np.bool_)

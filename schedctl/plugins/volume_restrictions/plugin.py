@@ -138,7 +138,7 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
 
     def pre_filter(self, cycle: Cycle, nodes: Nodes) -> Status | None:
         """Skip for a pod without in-line disks none of whose claims is taken; refuse one whose claim is missing."""
-        found = self._restricting(nodes.cluster, cycle.pod, _sources(cycle.pod))
+        found = self._find_conflicts(nodes.cluster, cycle.pod, _sources(cycle.pod))
         if found is None:
             return SKIP
         if isinstance(found, Status):
@@ -182,10 +182,10 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
                 key = f"{pod.namespace}/{volume.persistent_volume_claim.claim_name}"
                 claim = cluster.get(PersistentVolumeClaim, key)
                 if claim is None or ONE_POD in (claim.spec.access_modes or ()):
-                    return self._restricting(cluster, pod, _sources(pod)) is None
+                    return self._find_conflicts(cluster, pod, _sources(pod)) is None
         return True
 
-    def _restricting(
+    def _find_conflicts(
         self, cluster: ClusterView, pod: PodInfo, sources: Sequence[Source]
     ) -> RestrictionState | Status | None:
         """Return what may keep a pod with these disks and claims from nodes, None for nothing, or why it is refused."""

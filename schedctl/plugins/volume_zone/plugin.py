@@ -127,7 +127,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
             strings = nodes.cluster.strings
             outside = ~_is_one_of(_labels(nodes, topology.key), [strings.known(value) for value in topology.values])
             if outside.any():
-                outside &= _labelled(nodes)
+                outside &= _has_zone_label(nodes)
             if outside.any():
                 verdicts = verdicts.then(
                     self.elsewhere.where(
@@ -214,7 +214,7 @@ def _is_one_of(codes: CodeArray, wanted: list[int]) -> BoolArray:
     return codes == wanted[0] if len(wanted) == 1 else np.isin(codes, wanted)
 
 
-def _labelled(nodes: Nodes) -> BoolArray:
+def _has_zone_label(nodes: Nodes) -> BoolArray:
     """Return which nodes have one of the labels, bool (n,)."""
     labelled = np.zeros(len(nodes), np.bool_)
     for key in TOPOLOGY_LABELS:
