@@ -49,7 +49,7 @@ class PendingPodExplainer:
             group: the group.
             example: one of its pods, which stands for all.
         """
-        equivalence_key = self._scheduler.likeness(example)
+        equivalence_key = self._scheduler.equivalence_key(example)
         key = example.key if equivalence_key is None else (equivalence_key, group.fate)
         if key not in self._known:
             self._known[key] = self._explain(group, example)

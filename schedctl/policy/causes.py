@@ -122,8 +122,8 @@ class Causes:
         """Return the explanation of a pod, or of one that is refused for the same reasons."""
         info = info if isinstance(info, PodInfo) else PodInfo(info)
         scheduler = self.situation.scheduler
-        likeness = scheduler.likeness(info) if scheduler.profile_of(info) is not None else None
-        who = likeness if likeness is not None else info.key
+        equivalence_key = scheduler.equivalence_key(info) if scheduler.profile_of(info) is not None else None
+        who = equivalence_key if equivalence_key is not None else info.key
         wanted = hints and (who in self._told or len(self._told) < HINTED)
         if wanted:
             self._told.add(who)

@@ -16,9 +16,9 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
-from importlib import metadata
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from schedctl.documents.spelling import nearest
 from schedctl.errors import UsageError
@@ -26,6 +26,9 @@ from schedctl.framework import contracts, faults
 from schedctl.framework.points import Plugin
 from schedctl.framework.registries import Registry
 from schedctl.plugins.in_tree import IN_TREE
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "schedctl.plugins"
 """The entry point under which packages offer plugins."""
@@ -135,7 +138,9 @@ def load(text: str, files: dict[Path, ModuleType] | None = None) -> list[type[Pl
     return _in(module, name, text)
 
 
-def _offered() -> Iterator[metadata.EntryPoint]:
+def _offered() -> Iterator[EntryPoint]:
+    from importlib import metadata  # most configurations name Kubernetes' own plugins only
+
     for package in metadata.distributions(path=list(_INSTALLED)):
         yield from package.entry_points.select(group=GROUP)
 

@@ -1,12 +1,11 @@
-"""What is not known of a cluster, for reports: which kinds are missing, whom that weakens, which answers are guesses.
+"""What is not known of a cluster, for reports: which kinds are missing, and which answers rest on an assumption.
 
-Which guesses matter is decided in ``engine.guesses``; here they get their words, and whatever else reads the cluster
-than the plugins of the scheduler is heard: admission and controllers, when pods are made. `gathering` hears all that a
-command does::
+`engine.assumptions` decides which assumptions matter; here they get their words. What else reads the cluster than the
+scheduler's plugins, admission and controllers, is heard by an `AssumptionLog`::
 
-    with gathering(cluster) as gathered:
+    with log_assumptions(cluster) as assumptions:
         facts = simulate(scheduler, ...)
-    report(facts, guesses=gathered.told())
+    report(facts, guesses=assumptions.describe())
 """
 
 from __future__ import annotations
@@ -75,8 +74,8 @@ _WHY = {
 _ORDER = {point: place for place, point in enumerate((ADMISSION, "preEnqueue", *sorted(FILTERING), "postFilter"))}
 
 
-class Gathering:
-    """Hears what the answers of a whole command rest on: what attempts guess, and what makes their pods reads.
+class AssumptionLog:
+    """Logs what the answers of a whole command rest on: what attempts guess, and what makes their pods reads.
 
     Attributes:
         guesses: what decides about some answer.
@@ -101,17 +100,17 @@ class Gathering:
             for kind in set[type]().union(*unknown.values()):
                 self.read(kind)
 
-    def told(self) -> list[ReportedAssumption]:
-        """Return what was heard, in words."""
-        return _told(self.guesses, self.guesses, self._cluster.missing, "the answer is a guess")
+    def describe(self) -> list[ReportedAssumption]:
+        """Return what was logged, in words."""
+        return _describe(self.guesses, self.guesses, self._cluster.missing, "the answer is a guess")
 
 
 @contextmanager
-def gathering(cluster: Cluster) -> Iterator[Gathering]:
+def log_assumptions(cluster: Cluster) -> Iterator[AssumptionLog]:
     """Hear what is read of missing kinds for the length of a ``with`` block."""
-    gathered = Gathering(cluster)
-    with cluster.observe_reads(gathered):
-        yield gathered
+    assumptions = AssumptionLog(cluster)
+    with cluster.observe_reads(assumptions):
+        yield assumptions
 
 
 def missing_kinds(cluster: Cluster, registry: Registry = IN_TREE) -> list[MissingKind]:
@@ -146,16 +145,16 @@ def guesses_of(outcome: Attempt, before: Collection[Assumption] = ()) -> list[Re
         consequence = "what preemption would come to is a guess"
     else:
         consequence = "that no node will do is a guess" if outcome.is_unschedulable else "the answer is a guess"
-    return _told((*before, *_telling(outcome)), deciding, outcome.cluster.missing, consequence)
+    return _describe((*before, *_effective(outcome)), deciding, outcome.cluster.missing, consequence)
 
 
-def _telling(outcome: Attempt) -> Collection[Assumption]:
+def _effective(outcome: Attempt) -> Collection[Assumption]:
     """The guesses that can have changed anything: where one node is left, nobody asks for scores."""
     scored = outcome.scoring is not None and len(outcome.scoring.nodes) > 1
     return [each for each in outcome.assumptions if scored or each.point not in ("preScore", "score")]
 
 
-def _told(
+def _describe(
     guesses: Iterable[Assumption], deciding: Collection[Assumption], missing: dict[type, Gap], consequence: str
 ) -> list[ReportedAssumption]:
     """Return guesses in words, one for each plugin and kind."""

@@ -177,7 +177,7 @@ class Scheduler:
         of_profile = profile.percentage_of_nodes_to_score
         return of_profile if of_profile is not None else self.configuration.percentage_of_nodes_to_score or ADAPTIVE
 
-    def likeness(self, pod: PodInfo) -> Hashable | None:
+    def equivalence_key(self, pod: PodInfo) -> Hashable | None:
         """Return something that is equal for pods that are refused for the same reasons on an equal cluster.
 
         None where nothing can be said: a plugin that decides about the pod, PostFilter included, declares no reuse,

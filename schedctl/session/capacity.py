@@ -9,7 +9,7 @@ from schedctl.explain.pending_pods import without_nodes
 from schedctl.reports.capacities import CapacityReport
 from schedctl.reports.metadata import Input, Metadata
 from schedctl.scheduler import Scheduler
-from schedctl.scheduler.gaps import gathering, missing_kinds
+from schedctl.scheduler.gaps import log_assumptions, missing_kinds
 from schedctl.session import capacity_models
 from schedctl.session.capacity_models import Model
 from schedctl.session.notifiers import Progress
@@ -36,7 +36,7 @@ def capacity(
         UsageError: a what-if cannot be carried out, or there is nothing of a name.
     """
     cluster, choice = session.cluster, session.choice
-    with gathering(cluster) as gathered:
+    with log_assumptions(cluster) as assumptions:
         session.change(namespace)
         models = [model for text in like for model in capacity_models.find(text, session.state.assembled, namespace)]
         scheduler = session.scheduler()
@@ -55,7 +55,7 @@ def capacity(
                 interrupted = filled.interrupted
                 if interrupted:
                     break
-    gathered.admission(session.state.assembled.unknown)
+    assumptions.admission(session.state.assembled.unknown)
     digests = session.state.manifests.digests
     metadata = Metadata(
         configuration=choice.origin,
@@ -64,7 +64,7 @@ def capacity(
         missing=missing_kinds(cluster, choice.registry),
     )
     return capacity_report_builder.report(
-        results, metadata=metadata, fail=fail, interrupted=interrupted, guesses=gathered.told()
+        results, metadata=metadata, fail=fail, interrupted=interrupted, guesses=assumptions.describe()
     )
 
 

@@ -25,7 +25,7 @@ from schedctl.policy.fingerprints import fingerprint
 from schedctl.policy.summaries import FailOn, OnInconclusive, summarised
 from schedctl.reports.checks import CheckReport, CheckResult, CheckRule, Outcome, PolicyRules, Severity
 from schedctl.reports.metadata import Input, Metadata, ReportedAssumption
-from schedctl.scheduler.gaps import gathering
+from schedctl.scheduler.gaps import log_assumptions
 from schedctl.session.sessions import Session
 from schedctl.sources import Manifests
 from schedctl.sources.files import STDIN
@@ -103,7 +103,7 @@ def check(
         now=lambda: options.now,
     )
     scheduler = session.scheduler()
-    with session.notifier.progress("checking") as progress, gathering(scheduler.cluster) as gathered:
+    with session.notifier.progress("checking") as progress, log_assumptions(scheduler.cluster) as assumptions:
         report = evaluate(
             policies,
             scheduler,
@@ -119,8 +119,8 @@ def check(
     if options.inline:
         ignores = misnamed(policies, (one.object for one in manifests.objects))
         report = msgspec.structs.replace(report, notes=[*report.notes, *ignores])
-    gathered.admission(session.state.assembled.unknown)
-    report = _with_assumptions(report, gathered.told(), options)
+    assumptions.admission(session.state.assembled.unknown)
+    report = _with_assumptions(report, assumptions.describe(), options)
     return report if options.max_age is None else _with_age(report, options, options.max_age)
 
 

@@ -11,7 +11,7 @@ from schedctl.cache.cluster import Cluster
 from schedctl.errors import UsageError
 from schedctl.reports.drains import DrainReport
 from schedctl.reports.metadata import Input, Metadata
-from schedctl.scheduler.gaps import gathering, missing_kinds
+from schedctl.scheduler.gaps import log_assumptions, missing_kinds
 from schedctl.session import pending_reasons, runs
 from schedctl.session.sessions import Session
 from schedctl.simulation import drain_report_builder, drains
@@ -62,7 +62,7 @@ def drain(session: Session, selection: NodeSelection, flags: Flags, *, fail: boo
         UsageError: a what-if cannot be carried out, or a node is not there.
     """
     cluster, notifier = session.cluster, session.notifier
-    with gathering(cluster) as gathered:
+    with log_assumptions(cluster) as assumptions:
         budgets = Budgets.of(cluster)
         session.change()
         names = selection.find(cluster)
@@ -70,7 +70,7 @@ def drain(session: Session, selection: NodeSelection, flags: Flags, *, fail: boo
         settled = session.settle(scheduler)
         with notifier.progress("draining") as progress:
             facts = drains.drain(scheduler, names, flags, budgets=budgets, progress=runs.RunProgress(progress))
-    gathered.admission(session.state.assembled.unknown)
+    assumptions.admission(session.state.assembled.unknown)
     digests = session.state.manifests.digests
     metadata = Metadata(
         configuration=session.choice.origin,
@@ -78,7 +78,7 @@ def drain(session: Session, selection: NodeSelection, flags: Flags, *, fail: boo
         inputs=[Input(source=name, digest=digest, role="State") for name, digest in digests.items()],
         missing=missing_kinds(cluster, session.choice.registry),
     )
-    report = drain_report_builder.report(facts, cluster, metadata=metadata, fail=fail, guesses=gathered.told())
+    report = drain_report_builder.report(facts, cluster, metadata=metadata, fail=fail, guesses=assumptions.describe())
     if facts.interrupted:
         return report
     with notifier.progress("explaining") as progress:

@@ -20,7 +20,7 @@ from schedctl.reports.explanations import ExplainReport, Explanation
 from schedctl.reports.metadata import Input, Metadata
 from schedctl.reports.pod_comparisons import ExplainComparison
 from schedctl.scheduler import Scheduler
-from schedctl.scheduler.gaps import gathering, missing_kinds
+from schedctl.scheduler.gaps import log_assumptions, missing_kinds
 from schedctl.scheduler.sides import sides
 from schedctl.session import histories, what_ifs
 from schedctl.session.notifiers import SILENT, Notifier
@@ -151,14 +151,14 @@ def explain_objects(
         if advance is not None:
             advance(number, len(objects), obj.metadata.name)
         with scheduler.cluster.fork() as cluster:
-            with gathering(cluster) as gathered:
+            with log_assumptions(cluster) as assumptions:
                 try:
                     pod, notes = pod_of(obj, cluster, options.node)
                 except Complete as complete:
                     notifier.say(str(complete))
                     continue
             for kind in (unknown or {}).get(pod.key, ()):
-                gathered.read(kind)
+                assumptions.read(kind)
             if profile:
                 pod = _replace(pod, spec=_replace(pod.spec, scheduler_name=profile))
             explanation = explanations.explain(
@@ -168,7 +168,7 @@ def explain_objects(
                 node=options.node,
                 sampling=options.sampling,
                 hints=hints,
-                guessed=gathered.guesses,
+                guessed=assumptions.guesses,
             )
         yield _replace(explanation, notes=[*notes, *explanation.notes])
 

@@ -10,7 +10,7 @@ from schedctl.reports.metadata import Metadata
 from schedctl.reports.run_comparisons import SimulationComparison
 from schedctl.reports.simulations import EndReason, SimulationReport
 from schedctl.scheduler import Scheduler
-from schedctl.scheduler.gaps import Gathering, gathering, missing_kinds
+from schedctl.scheduler.gaps import AssumptionLog, log_assumptions, missing_kinds
 from schedctl.scheduler.sides import sides
 from schedctl.session import pending_reasons, runs
 from schedctl.session.configurations import ConfigurationChoice
@@ -100,7 +100,7 @@ def simulate(
         UsageError: a what-if cannot be carried out, or the trace cannot be written.
     """
     cluster, notifier, unknown = session.cluster, session.notifier, session.state.assembled.unknown
-    with gathering(cluster) as gathered:
+    with log_assumptions(cluster) as assumptions:
         before = utilisation.measure(cluster)
         session.change(namespace)
         if notifier.verbose:
@@ -117,9 +117,9 @@ def simulate(
         )
         question = _Question(session, manifests, options, before, metadata)
         if len(session.choices) > 1:
-            return _compare(question, gathered)
+            return _compare(question, assumptions)
         scheduler, facts = question.run(session.choice)
-    gathered.admission(unknown)
+    assumptions.admission(unknown)
     notifier.report(facts.expansion.refused, "error")
     report = report_builder.report(
         facts,
@@ -127,7 +127,7 @@ def simulate(
         metadata=metadata,
         problems=manifests.problems,
         fail=options.fail,
-        guesses=gathered.told(),
+        guesses=assumptions.describe(),
     )
     if report.ending.reason is not EndReason.INTERRUPTED:
         try:
@@ -142,7 +142,7 @@ def simulate(
     return report
 
 
-def _compare(question: _Question, gathered: Gathering) -> SimulationComparison:
+def _compare(question: _Question, assumptions: AssumptionLog) -> SimulationComparison:
     """Return what each configuration makes of the same manifests, each on a fork of the cluster.
 
     Raises:
@@ -152,18 +152,18 @@ def _compare(question: _Question, gathered: Gathering) -> SimulationComparison:
 
     session, cluster, results = question.session, question.session.cluster, []
     for side, choice in zip(sides(each.origin for each in session.choices), session.choices, strict=True):
-        with cluster.fork(), gathering(cluster) as of_side:
-            of_side.guesses |= gathered.guesses
+        with cluster.fork(), log_assumptions(cluster) as assumptions_of_side:
+            assumptions_of_side.guesses |= assumptions.guesses
             _, facts = question.run(choice)
             if facts.run.end is RunEnd.INTERRUPTED:
                 raise KeyboardInterrupt
-            of_side.admission(session.state.assembled.unknown)
+            assumptions_of_side.admission(session.state.assembled.unknown)
             report = report_builder.report(
                 facts,
                 cluster,
                 metadata=question.metadata,
                 problems=question.manifests.problems,
-                guesses=of_side.told(),
+                guesses=assumptions_of_side.describe(),
             )
         results.append(comparisons.Ran.of(side, report, facts))
     session.notifier.report(facts.expansion.refused, "error")

@@ -254,7 +254,7 @@ def test_extenders_are_asked_anew_for_each_pod():
     made.attempt(pod("x"))
     made.attempt(pod("y"))
     assert len(extender.asked) == 2
-    assert made.likeness(pod("x")) is None
+    assert made.equivalence_key(pod("x")) is None
 
 
 # -- extenders that nobody may ask -------------------------------------------------

@@ -7,7 +7,7 @@ from schedctl.explain.explanations import explain, report
 from schedctl.reports.explanations import Verdict
 from schedctl.reports.metadata import MissingKind
 from schedctl.scheduler import Scheduler
-from schedctl.scheduler.gaps import gathering, missing_kinds, weakened
+from schedctl.scheduler.gaps import log_assumptions, missing_kinds, weakened
 from schedctl.testing.builders import ZONE, cluster, node, pod
 
 WEB = {"app": "web"}
@@ -79,16 +79,16 @@ def test_without_pods_everybody_is_weakened():
 
 def test_a_command_rests_on_what_its_attempts_guess_and_on_what_makes_pods_reads():
     made = lacking(("Service", "Forbidden"), ("LimitRange", "Forbidden"))
-    with gathering(made) as gathered:
+    with log_assumptions(made) as gathered:
         made.every(LimitRange)
         Scheduler(made).attempt(pod(labels=WEB))
-    assert [(guess.plugin, guess.kind) for guess in gathered.told()] == [
+    assert [(guess.plugin, guess.kind) for guess in gathered.describe()] == [
         ("LimitRanger", "LimitRange"),
         ("PodTopologySpread", "Service"),
     ]
-    with gathering(made) as again:
+    with log_assumptions(made) as again:
         Scheduler(made).attempt(pod())
-    assert again.told() == []
+    assert again.describe() == []
 
 
 def test_no_outlook_is_given_where_filters_guess():

@@ -56,7 +56,7 @@ class RefusalCache:
         """Return why a pod is refused, if an equal one was since anything changed."""
         if not self._refusals or self._version != self._current_version:
             return None
-        key = self._scheduler.likeness(queued.info)
+        key = self._scheduler.equivalence_key(queued.info)
         return self._refusals.get(key) if key is not None else None
 
     def add(self, attempt: Attempt, refusal: Refusal) -> None:
@@ -68,7 +68,7 @@ class RefusalCache:
         if version != self._version:
             self._refusals.clear()
             self._version = version
-        key = self._scheduler.likeness(attempt.pod)
+        key = self._scheduler.equivalence_key(attempt.pod)
         if key is not None:
             self._refusals[key] = refusal
 
