@@ -1,6 +1,7 @@
 """How much processor time starting costs: commands beside the imports that they cannot do without.
 
-Each is a process of its own. All are run in turn, so that what else the machine does hits all alike; byte code is cached by a first round.
+Each is a process of its own. All are run in turn, so that what else the machine does hits all alike; byte code is
+cached by a first round.
 """
 
 import os
@@ -20,7 +21,7 @@ COMMANDS = {
     "schedctl version": ["-m", "schedctl", "version"],
     "schedctl --help": ["-m", "schedctl", "--help"],
     "schedctl explain": ["-m", "schedctl", "explain", "pod", POD, "-f", SHOP],
-    "schedctl simulate": ["-m", "schedctl", "simulate", "fixtures/workloads/web.yaml", "-f", SHOP],
+    "schedctl simulate": ["-m", "schedctl", "simulate", "fixtures/releases/spring/web.yaml", "-f", SHOP],
 }
 LIBRARIES = "import numpy, msgspec, rich.table, typer"
 GOALS = {
