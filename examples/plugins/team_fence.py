@@ -2,7 +2,8 @@
 
 For clusters in which teams bring their own nodes. A node with the label ``team`` takes only pods with the same label;
 a node without it takes everybody. Written for one node with ``@per_node``, which is enough to try a rule out, and fast
-enough for a few thousand nodes.
+enough for a few thousand nodes. It says itself how its rejections read and what would undo them: `explain` tries the
+pod with the label of each team in turn.
 
 Extension point: ``filter``::
 
@@ -11,7 +12,13 @@ Extension point: ``filter``::
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+
 from schedctl.api.nodes import Node
+from schedctl.api.pods import Pod
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import NodeInfo
 from schedctl.cache.pod_info import PodInfo
@@ -21,6 +28,10 @@ from schedctl.framework.events import Action, Hint, Registration, Resource, regi
 from schedctl.framework.lifting import per_node
 from schedctl.framework.points import FilterPlugin, Scope
 from schedctl.framework.reasons import Reason, Verdict
+
+if TYPE_CHECKING:  # what only an explanation needs is imported where it is used
+    from schedctl.framework.remedies import Rejection, Remedies
+    from schedctl.framework.wording import Wording
 
 
 class TeamFenceArgs(PluginArgs, frozen=True):
@@ -56,6 +67,24 @@ class TeamFence(FilterPlugin):
         """Compare the team of the node with that of the pod."""
         owner = node.labels.get(self._label, "")
         return self.other_team(owner=owner) if owner not in ("", self.signature(cycle.pod)) else None
+
+    def wording(self) -> Mapping[str, Wording]:
+        """Whose the node is."""
+        from schedctl.framework.wording import Wording
+
+        return {self.other_team.reference: Wording(lambda evidence: f"belongs to team {evidence['owner']}")}
+
+    def remedies(self, pod: PodInfo, rejection: Rejection) -> Remedies:
+        """The pod may belong to the team of the node, if somebody only forgot to say so."""
+        from schedctl.framework.remedies import Remedy, edit_pod
+
+        owner = rejection.evidence["owner"]
+
+        def join(written: Pod) -> Pod:
+            labels = {**(written.metadata.labels or {}), self._label: owner}
+            return msgspec.structs.replace(written, metadata=msgspec.structs.replace(written.metadata, labels=labels))
+
+        return [Remedy("join-team", f"it had label {self._label}={owner}", edit_pod(join), effort=2, subject=owner)]
 
     @property
     def _label(self) -> str:

@@ -111,6 +111,30 @@ def test_the_refusal_of_a_fenced_node_stands_in_the_explanation_with_its_evidenc
     assert reason.groups[0].evidence == {"owner": "red"}
 
 
+def test_the_fence_offers_a_remedy_that_explain_tries_and_reports(example):
+    made = cluster(node("n", labels={"team": "red"}))
+    answer = explain(example("team_fence").scheduler(made), pod())
+    assert answer.reasons[0].groups[0].detail == "belongs to team red"
+    (hint,) = answer.hints
+    assert hint.text == "would fit on n if it had label team=red"
+    assert (hint.type, hint.tried, hint.fits, hint.node) == ("join-team", True, 1, "n")
+
+
+def test_the_remedies_of_the_fence_go_together_with_those_of_kubernetes_own_plugins(example):
+    made = cluster(node("n", cpu="2", labels={"team": "red"}))
+    (hint,) = explain(example("team_fence").scheduler(made), pod(cpu="3")).hints
+    assert sorted(hint.type.split("+")) == ["join-team", "lower-request"]
+    assert hint.fits == 1
+
+
+def test_a_fault_in_remedies_is_a_hint_and_costs_nothing_else(example, monkeypatch):
+    fence = example("team_fence")
+    monkeypatch.setattr(fence.module.TeamFence, "remedies", lambda plugin, pod, rejection: 1 / 0)
+    answer = explain(fence.scheduler(cluster(node("n", labels={"team": "red"}))), pod())
+    assert answer.reasons[0].text == "node(s) belong to team red"
+    assert "TeamFence failed in remedies: ZeroDivisionError" in answer.hints[0].text
+
+
 @pytest.mark.parametrize(
     ("prices", "scores"),
     [
