@@ -23,7 +23,7 @@ _ESCAPES |= {"\\": "\\\\", '"': '\\"'}
 
 def quoted(text: str) -> str:
     """Return a text in double quotes, escaped as Go's ``%q`` does."""
-    return f'"{"".join(_ESCAPES.get(c) or (c if c.isprintable() else _escaped(ord(c))) for c in text)}"'
+    return f'"{"".join(_ESCAPES.get(c) or (c if c.isprintable() else _escape(ord(c))) for c in text)}"'
 
 
 def invalid(path: str, value: str | Sequence[str] | None, detail: str) -> str:
@@ -36,7 +36,7 @@ def not_supported(path: str, value: str, supported: Iterable[str]) -> str:
     return f"{path}: Unsupported value: {quoted(value)}: supported values: {', '.join(map(quoted, supported))}"
 
 
-def aggregated(problems: Iterable[str]) -> str:
+def aggregate(problems: Iterable[str]) -> str:
     """Return several messages as one: each once, in brackets where there are more than one."""
     distinct = list(dict.fromkeys(problems))
     return distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]"
@@ -94,7 +94,7 @@ def _json(value: Sequence[str] | None) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _escaped(code: int) -> str:
+def _escape(code: int) -> str:
     if code < 0x20 or code == 0x7F:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -206,7 +206,7 @@ _LOWERED = {kind.name.lower(): kind for kind in KINDS}
 _GROUPS = frozenset(version.rpartition("/")[0] for version, _ in _READ)
 
 
-def named(name: str) -> Kind:
+def kind_named(name: str) -> Kind:
     """Return the kind of that exact name; names are unique among the kinds that are read.
 
     Raises:
@@ -220,7 +220,7 @@ def find(api_version: str, name: str) -> Kind | None:
     return _READ.get((api_version, name))
 
 
-def meant(api_version: str, name: str) -> Kind | None:
+def intended_kind(api_version: str, name: str) -> Kind | None:
     """Return the kind that somebody who wrote this must have meant, None when it is a kind of their own.
 
     Only Kubernetes' own API groups are closed, so only there can a name or version be *wrong*: ``v1`` Deployment,

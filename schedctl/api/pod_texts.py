@@ -17,7 +17,7 @@ import msgspec
 
 from schedctl.api.meta import Int64, ObjectMeta, OwnerReference, Time
 from schedctl.api.pods import Pod, PodSpec, PodStatus
-from schedctl.api.sharing import Sharing, lightened
+from schedctl.api.sharing import Sharing, lighten
 
 _KEPT: Final = 4096
 """How many texts of one sort are remembered; then all are forgotten."""
@@ -103,13 +103,13 @@ class _Specs:
         except KeyError:
             shared = self._first(text, likeness, text[begin:end].decode())
         if shared is None:
-            return self._sharing.spec(lightened(_spec(text)))
+            return self._sharing.spec(lighten(_spec(text)))
         return _replace(shared, node_name=self._sharing.text(text[begin:end].decode())) if begin < end else shared
 
     def _first(self, text: bytes, likeness: tuple[bytes, bytes], node: str) -> PodSpec | None:
         """Return the spec of all texts of a likeness but for the node; None where what differs in them is read."""
-        whole = lightened(_spec(text))
-        rest = lightened(_spec(likeness[0] + likeness[1]))
+        whole = lighten(_spec(text))
+        rest = lighten(_spec(likeness[0] + likeness[1]))
         alike = rest.node_name == "" and _replace(rest, node_name=node) == whole
         if len(self._known) >= _KEPT:
             self._known.clear()

@@ -98,7 +98,7 @@ class Amount(NamedTuple):
         """
         steps = self.exponent - exponent
         if self.big:
-            return _scaled_big(self.unscaled, steps)
+            return _scale_big(self.unscaled, steps)
         if steps < 0:
             return self.rounded_up(exponent).unscaled
         value = self._at(exponent)
@@ -249,7 +249,7 @@ def _decimal(unscaled: int, exponent: int, *, capped: bool) -> Amount:
     return amount
 
 
-def _scaled_big(unscaled: int, steps: int) -> int:
+def _scale_big(unscaled: int, steps: int) -> int:
     """A big decimal times ``10**steps`` as int64; each branch has an overflow of its own."""
     if steps >= 0:
         return wrap_int64(wrap_int64(unscaled) * (10**steps if steps <= _FAST_DIGITS else MIN_INT64))

@@ -110,7 +110,7 @@ class Demand:
         """What a node must have free: the spec alone, nothing below 0 (NodeResourcesFit, PreFilter)."""
         return {
             name: max(0, amount)
-            for name, amount in _counted(_pod_requests(self.needs, use_status=False)).items()
+            for name, amount in _count(_pod_requests(self.needs, use_status=False)).items()
             if name != PODS
         }
 
@@ -121,7 +121,7 @@ class Demand:
         pod_level = _any_pod_level(self.needs)
         minimum = {name: amount for name, amount in _MINIMUM.items() if not (pod_level and name in exact)}
         scored = _units(_pod_requests(self.needs, use_status=True, minimum=minimum) if minimum else exact)
-        charged = _counted(exact)
+        charged = _count(exact)
         charged.pop(PODS, None)
         return Requests(charged, scored.get(CPU, 0), scored.get(MEMORY, 0))
 
@@ -163,14 +163,14 @@ def needs_of(pod: Pod) -> Needs:
         init_containers=_containers(spec.init_containers, found) if spec.init_containers else (),
         overhead=_items(spec.overhead),
         asked=_items(spec.resources.requests) if spec.resources else (),
-        granted=_reported_items(status.allocated_resources),
-        actual=_reported_items(reported.requests) if reported else None,
+        granted=_items_of_status(status.allocated_resources),
+        actual=_items_of_status(reported.requests) if reported else None,
         reported=reported is not None,
         infeasible=_resize_infeasible(status),
     )
 
 
-def asked_alike(spec: PodSpec) -> tuple[int, ...]:
+def requests_identity(spec: PodSpec) -> tuple[int, ...]:
     """Return what specs have in common that share the very parts in which they say what the pod asks for.
 
     It is made of identities, and stands for these parts as long as a spec that has them is held.
@@ -185,7 +185,7 @@ def granted(status: PodStatus) -> tuple[object, ...]:
     return *statuses, status.allocated_resources, status.resources, infeasible
 
 
-def granted_alike(status: PodStatus) -> tuple[int | bool, ...]:
+def grant_identity(status: PodStatus) -> tuple[int | bool, ...]:
     """Return the same of statuses, for the parts that say what the kubelet has granted."""
     return (
         id(status.container_statuses),
@@ -242,14 +242,14 @@ def _demand(needs: Needs) -> Demand:
 
 @lru_cache(maxsize=50_000)
 def _offer(offered: Items) -> Mapping[str, int]:
-    return _counted(_amounts(offered))
+    return _count(_amounts(offered))
 
 
 def _items(resources: ResourceList | None) -> Items:
     return tuple(resources.items()) if resources else ()
 
 
-def _reported_items(resources: ResourceList | None) -> Items | None:
+def _items_of_status(resources: ResourceList | None) -> Items | None:
     return None if resources is None else tuple(resources.items())
 
 
@@ -264,8 +264,8 @@ def _containers(
         if status is None:
             needs.append(ContainerNeeds(asked, sidecar=sidecar))
         else:
-            actual = _reported_items(status.resources.requests) if status.resources else None
-            needs.append(ContainerNeeds(asked, _reported_items(status.allocated_resources), actual, sidecar))
+            actual = _items_of_status(status.resources.requests) if status.resources else None
+            needs.append(ContainerNeeds(asked, _items_of_status(status.allocated_resources), actual, sidecar))
     return tuple(needs)
 
 
@@ -289,7 +289,7 @@ def _units(amounts: Amounts) -> dict[str, int]:
     return {name: amount.milli_value if name == CPU else amount.value for name, amount in amounts.items()}
 
 
-def _counted(amounts: Amounts) -> dict[str, int]:
+def _count(amounts: Amounts) -> dict[str, int]:
     """Return the int64 of each resource the scheduler counts; the others are dropped."""
     known = (CPU, MEMORY, EPHEMERAL_STORAGE, PODS)
     return {name: amount for name, amount in _units(amounts).items() if name in known or is_scalar(name)}

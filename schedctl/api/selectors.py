@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from schedctl.api.field_errors import aggregated, invalid, label_key_problems, label_value_problems, quoted
+from schedctl.api.field_errors import aggregate, invalid, label_key_problems, label_value_problems, quoted
 from schedctl.api.meta import LabelSelector
 from schedctl.api.quantities import MAX_INT64
 
@@ -30,7 +30,7 @@ class SelectorError(ValueError):
 
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = tuple(problems)
-        super().__init__(aggregated(self.problems))
+        super().__init__(aggregate(self.problems))
 
 
 def parse_int64(text: str) -> int | None:

@@ -8,7 +8,7 @@ told. Nodes of one machine type share what they can hold and the images on them,
 are immutable, which is what makes this safe.
 
 Of a pod that came out of a cluster, volumes and mounts of which nothing but a name would be left are dropped
-(`lightened`): every such pod mounts its token under a name of its own, for which its containers would be like no
+(`lighten`): every such pod mounts its token under a name of its own, for which its containers would be like no
 others.
 """
 
@@ -51,10 +51,10 @@ def content(part: Any) -> bytes | None:
         return None
 
 
-def lightened(spec: PodSpec) -> PodSpec:
+def lighten(spec: PodSpec) -> PodSpec:
     """Return the spec of a pod without volumes and mounts that say nothing but a name; itself if it has none."""
     changes: dict[str, Any] = {}
-    if spec.volumes and (volumes := telling_volumes(spec.volumes)) is not spec.volumes:
+    if spec.volumes and (volumes := volumes_that_matter(spec.volumes)) is not spec.volumes:
         changes["volumes"] = volumes
     for name in ("containers", "init_containers", "ephemeral_containers"):
         before = getattr(spec, name)
@@ -64,13 +64,13 @@ def lightened(spec: PodSpec) -> PodSpec:
     return _replace(spec, **changes) if changes else spec
 
 
-def telling_volumes(volumes: list[Volume]) -> list[Volume] | None:
+def volumes_that_matter(volumes: list[Volume]) -> list[Volume] | None:
     """Return the volumes with a source that scheduling reads: the list itself if all have one, None if none has."""
     kept = [volume for volume in volumes if volume != Volume(name=volume.name)]
     return kept or None if len(kept) < len(volumes) else volumes
 
 
-def telling_mounts(mounts: list[VolumeMount]) -> list[VolumeMount] | None:
+def mounts_that_matter(mounts: list[VolumeMount]) -> list[VolumeMount] | None:
     """Return the mounts with options that scheduling reads: the list itself if all have some, None if none has."""
     kept = [mount for mount in mounts if mount.bind_mount_options]
     return kept or None if len(kept) < len(mounts) else mounts
@@ -190,7 +190,7 @@ class Sharing:
 
 def _with_telling_mounts(container: C) -> C:
     mounts = container.volume_mounts
-    kept = telling_mounts(mounts) if mounts else mounts
+    kept = mounts_that_matter(mounts) if mounts else mounts
     return container if kept is mounts else _replace(container, volume_mounts=kept)
 
 

@@ -73,7 +73,7 @@ class Cluster(ClusterView):
             others: other people's kinds that are read besides those of Kubernetes.
         """
         own = {kind.name: kind for kind in others}
-        self.missing = {(own.get(gap.kind) or kinds.named(gap.kind)).struct: gap for gap in gaps}
+        self.missing = {(own.get(gap.kind) or kinds.kind_named(gap.kind)).struct: gap for gap in gaps}
 
     def add_node(self, node: Node) -> None:
         """Add a node, or replace the one of that name."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from schedctl.api.resources import asked_alike, granted_alike
+from schedctl.api.resources import grant_identity, requests_identity
 from schedctl.cache.affinity_terms import carried_terms
 from schedctl.cache.arrays import CodeArray, IndexArray, IntArray, Interner
 from schedctl.cache.pod_info import AffinityTerm, HostPort, PodInfo
@@ -80,7 +80,7 @@ class Footprints:
         Pods of one template share the parts that it is read from, so it is worked out once for the very same parts.
         """
         spec = info.pod.spec
-        key = asked_alike(spec), granted_alike(info.pod.status), id(spec.affinity), info.namespace
+        key = requests_identity(spec), grant_identity(info.pod.status), id(spec.affinity), info.namespace
         known = self._alike.get(key)
         if known is not None:
             info.take_demand(known[0])
@@ -141,8 +141,8 @@ def alike(infos: Sequence[PodInfo]) -> Alike:
         pod = info.pod
         spec, status = pod.spec, pod.status
         if id(status) not in granted:
-            granted[id(status)] = kinds.setdefault(granted_alike(status), len(kinds))
-        key = (*asked_alike(spec), id(spec.affinity), granted[id(status)], info.namespace)
+            granted[id(status)] = kinds.setdefault(grant_identity(status), len(kinds))
+        key = (*requests_identity(spec), id(spec.affinity), granted[id(status)], info.namespace)
         code = known.setdefault(key, len(first))
         if code == len(first):
             first.append(info)

@@ -144,7 +144,7 @@ def inspect(
     import time
 
     from schedctl.api import times
-    from schedctl.api.kinds import named
+    from schedctl.api.kinds import kind_named
     from schedctl.cli.printing import Printer
     from schedctl.plugins.in_tree import IN_TREE
     from schedctl.snapshots import inspection
@@ -155,7 +155,7 @@ def inspect(
     taken = found.read.header.taken
     age = (time.time_ns() - times.unix_nanoseconds(taken)) / 1e9 if taken else None
     report = inspection.report(
-        found.name, found.size, len(found.data), found.read, lambda kind: IN_TREE.reading(named(kind).struct), age
+        found.name, found.size, len(found.data), found.read, lambda kind: IN_TREE.reading(kind_named(kind).struct), age
     )
     printer.write(report)
 

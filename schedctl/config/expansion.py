@@ -98,7 +98,7 @@ def expand(profile: ProfileConfig, known: KnownPlugins, path: str = "") -> tuple
     """
     known = _WithPodGroups(known)
     path = f"{path}.plugins" if path else "plugins"
-    problems = [*_misplaced(profile.plugins, known, path), *_repeated(profile.plugins, known, path)]
+    problems = [*_placement_problems(profile.plugins, known, path), *_repetitions(profile.plugins, known, path)]
     expanded = {point: tuple(map(Plugin, _order(profile.plugins, known, point))) for point in POINTS}
     wrong = tuple(problem.path for problem in problems)
     problems += (
@@ -120,12 +120,12 @@ def _interface(point: str) -> str:
     return f"{point[0].upper()}{point[1:]}Plugin"
 
 
-def _misplaced(plugins: Plugins, known: KnownPlugins, path: str) -> Iterator[Problem]:
+def _placement_problems(plugins: Plugins, known: KnownPlugins, path: str) -> Iterator[Problem]:
     """Yield the plugins that do not exist, do not implement the point that enables them, or stand there twice.
 
     kube-scheduler misses one of ``multiPoint`` at the first point it expands.
     """
-    expands = (point for point in POINTS if "*" not in _disabled(plugins, point))
+    expands = (point for point in POINTS if "*" not in _disabled_names(plugins, point))
     missed_at = {MULTI_POINT: next(expands, POINTS[0])}
     for point in (*POINTS, MULTI_POINT):
         interface = _interface(missed_at.get(point, point))
@@ -156,13 +156,13 @@ def _hint(name: str) -> str:
     return f'did you mean "{close}"? or {own}' if close else own
 
 
-def _repeated(plugins: Plugins, known: KnownPlugins, path: str) -> Iterator[Problem]:
+def _repetitions(plugins: Plugins, known: KnownPlugins, path: str) -> Iterator[Problem]:
     """Yield the plugins that stand in ``multiPoint`` twice, with the first point at which that matters."""
     names = [plugin.name for plugin in plugins.multi_point.enabled]
     for name in dict.fromkeys(name for name in names if names.count(name) > 1):
         for point in POINTS:
             own = {plugin.name for plugin in plugins.at(point).enabled}
-            if known.implements(name, point) and not {name, "*"} & _disabled(plugins, point) and name not in own:
+            if known.implements(name, point) and not {name, "*"} & _disabled_names(plugins, point) and name not in own:
                 message = f'plugin "{name}" already registered as "{_interface(point)}"'
                 yield Problem(message, path=f"{path}.{MULTI_POINT}.enabled")
                 break
@@ -171,11 +171,11 @@ def _repeated(plugins: Plugins, known: KnownPlugins, path: str) -> Iterator[Prob
 def _order(plugins: Plugins, known: KnownPlugins, point: str) -> list[str]:
     """Return the names at one point, in order."""
 
-    def implementing(chosen: PluginSet) -> list[str]:
+    def implementers(chosen: PluginSet) -> list[str]:
         return list(dict.fromkeys(one.name for one in chosen.enabled if known.implements(one.name, point)))
 
-    own, off = implementing(plugins.at(point)), _disabled(plugins, point)
-    everywhere = [name for name in implementing(plugins.multi_point) if not {name, "*"} & off]
+    own, off = implementers(plugins.at(point)), _disabled_names(plugins, point)
+    everywhere = [name for name in implementers(plugins.multi_point) if not {name, "*"} & off]
     return [
         *(name for name in own if name in everywhere),
         *(name for name in everywhere if name not in own),
@@ -183,7 +183,7 @@ def _order(plugins: Plugins, known: KnownPlugins, point: str) -> list[str]:
     ]
 
 
-def _disabled(plugins: Plugins, point: str) -> set[str]:
+def _disabled_names(plugins: Plugins, point: str) -> set[str]:
     return {plugin.name for plugin in plugins.at(point).disabled}
 
 

@@ -107,7 +107,7 @@ def profiles(config: SchedulerConfiguration) -> list[Problem]:
         path = f"profiles[{index}]"
         name = profile.scheduler_name
         if not name:
-            found.append(_required(f"{path}.schedulerName"))
+            found.append(_require(f"{path}.schedulerName"))
         found += _percentage(f"{path}.percentageOfNodesToScore", profile.percentage_of_nodes_to_score)
         found += removed_plugins(profile, f"{path}.plugins")
         found += plugin_config(profile, path)
@@ -116,7 +116,7 @@ def profiles(config: SchedulerConfiguration) -> list[Problem]:
             found.append(Problem("can't find NodeResourcesFitArgs in plugin config", path=path, hint=hint))
         if name in first:
             hint = f"it is the name of profiles[{first[name]}] already"
-            found.append(Problem(f"Duplicate value: {_shown(name)}", path=f"{path}.schedulerName", hint=hint))
+            found.append(Problem(f"Duplicate value: {_go_text(name)}", path=f"{path}.schedulerName", hint=hint))
         first[name] = index
     return found + queue_sort(config.profiles)
 
@@ -124,7 +124,7 @@ def profiles(config: SchedulerConfiguration) -> list[Problem]:
 def removed_plugins(profile: ProfileConfig, path: str) -> list[Problem]:
     """Return the uses of plugins kube-scheduler has removed."""
     return [
-        _removed(f"{path}.{point}.enabled[{index}]", plugin.name)
+        _removed_plugin(f"{path}.{point}.enabled[{index}]", plugin.name)
         for point in _REMOVED_IS_CHECKED_AT
         for index, plugin in enumerate(profile.plugins.at(point).enabled)
         if plugin.name in REFUSED
@@ -145,7 +145,7 @@ def plugin_config(profile: ProfileConfig, path: str) -> list[Problem]:
             found.append(_duplicate(where, one.name))
         seen.add(one.name)
         if one.name in REFUSED:
-            found.append(_removed(where, one.name))
+            found.append(_removed_plugin(where, one.name))
         elif one.name in _CHECKS and (one.name != _FIT or _FIT in made):
             found += _CHECKS[one.name](one.args, f"{where}.args")
     for index, plugin in enumerate(profile.plugins.at(WITHOUT_DEFAULT_ARGS).enabled):
@@ -276,14 +276,14 @@ def node_resources_fit(args: NodeResourcesFitArgs, path: str) -> list[Problem]:
         found += _label_key(group, where)
     strategy, path = args.scoring_strategy, f"{path}.scoringStrategy"
     if strategy.type not in _STRATEGIES:
-        found.append(_unsupported(f"{path}.type", strategy.type, _STRATEGIES))
+        found.append(_unsupported_value(f"{path}.type", strategy.type, _STRATEGIES))
     for index, spec in enumerate(strategy.resources):
         detail = f"resource weight of {spec.name} not in valid range (0, 100]"
         found += _when(not 0 < spec.weight <= 100, f"{path}.resources[{index}].weight", spec.weight, detail)
     ratio, path = strategy.requested_to_capacity_ratio, f"{path}.requestedToCapacityRatio"
     if strategy.type == "RequestedToCapacityRatio":
         if ratio is None:
-            found.append(_required(path, "must be specified when type is RequestedToCapacityRatio"))
+            found.append(_require(path, "must be specified when type is RequestedToCapacityRatio"))
         else:
             found += _shape(ratio.shape, f"{path}.shape")
     elif ratio is not None:
@@ -295,7 +295,7 @@ def pod_topology_spread(args: PodTopologySpreadArgs, path: str) -> list[Problem]
     """Return what is wrong with the default constraints."""
     found: list[Problem] = []
     if args.defaulting_type not in ("System", "List"):
-        found.append(_unsupported(f"{path}.defaultingType", args.defaulting_type, ("System", "List")))
+        found.append(_unsupported_value(f"{path}.defaultingType", args.defaulting_type, ("System", "List")))
     elif args.defaulting_type == "System" and args.default_constraints:
         found.append(_invalid(f"{path}.defaultingType", "System", "when .defaultConstraints are not empty"))
     seen: set[tuple[str, str]] = set()
@@ -303,11 +303,11 @@ def pod_topology_spread(args: PodTopologySpreadArgs, path: str) -> list[Problem]
         where = f"{path}.defaultConstraints[{index}]"
         key, action = constraint.topology_key, constraint.when_unsatisfiable
         found += _when(constraint.max_skew <= 0, f"{where}.maxSkew", constraint.max_skew, "not in valid range (0, inf)")
-        found += _label_key(key, f"{where}.topologyKey") if key else [_required(f"{where}.topologyKey", _EMPTY)]
+        found += _label_key(key, f"{where}.topologyKey") if key else [_require(f"{where}.topologyKey", _EMPTY)]
         if not action:
-            found.append(_required(f"{where}.whenUnsatisfiable", _EMPTY))
+            found.append(_require(f"{where}.whenUnsatisfiable", _EMPTY))
         elif action not in _ACTIONS:
-            found.append(_unsupported(f"{where}.whenUnsatisfiable", action, _ACTIONS))
+            found.append(_unsupported_value(f"{where}.whenUnsatisfiable", action, _ACTIONS))
         if constraint.label_selector is not None:
             message = "Forbidden: constraint must not define a selector, as they deduced for each pod"
             found.append(Problem(message, path=f"{where}.labelSelector"))
@@ -351,7 +351,7 @@ _CHECKS: Final[dict[str, Callable[[Any, str], list[Problem]]]] = {
 
 def _shape(points: Sequence[UtilizationShapePoint], path: str) -> list[Problem]:
     if not points:
-        return [_required(path, "at least one point must be specified")]
+        return [_require(path, "at least one point must be specified")]
     found: list[Problem] = []
     for index in range(1, len(points)):
         if points[index - 1].utilization >= points[index].utilization:
@@ -367,7 +367,7 @@ def _shape(points: Sequence[UtilizationShapePoint], path: str) -> list[Problem]:
 def _label_requirement(requirement: NodeSelectorRequirement, path: str) -> Iterator[Problem]:
     operator, values = requirement.operator, requirement.values or []
     if operator not in _LABEL_OPERATORS:
-        yield _unsupported(f"{path}.operator", operator, _LABEL_OPERATORS)
+        yield _unsupported_value(f"{path}.operator", operator, _LABEL_OPERATORS)
         return
     wrong = names.label_key(requirement.key)
     if wrong:
@@ -391,7 +391,7 @@ def _label_requirement(requirement: NodeSelectorRequirement, path: str) -> Itera
 
 def _field_requirement(requirement: NodeSelectorRequirement, path: str) -> Iterator[Problem]:
     if requirement.operator not in _FIELD_OPERATORS:
-        yield _unsupported(f"{path}.operator", requirement.operator, _FIELD_OPERATORS)
+        yield _unsupported_value(f"{path}.operator", requirement.operator, _FIELD_OPERATORS)
     elif len(requirement.values or ()) != 1:
         yield _invalid(f"{path}.values", requirement.values, "must have one element")
 
@@ -412,32 +412,32 @@ def _when(condition: bool, path: str, value: object, detail: str) -> list[Proble
 
 
 def _invalid(path: str, value: object, detail: str) -> Problem:
-    return Problem(f"Invalid value: {_shown(value)}: {detail}", path=path)
+    return Problem(f"Invalid value: {_go_text(value)}: {detail}", path=path)
 
 
-def _required(path: str, detail: str = "") -> Problem:
+def _require(path: str, detail: str = "") -> Problem:
     return Problem(f"Required value: {detail}" if detail else "Required value", path=path)
 
 
 def _duplicate(path: str, value: str) -> Problem:
-    return Problem(f"Duplicate value: {_shown(value)}", path=path)
+    return Problem(f"Duplicate value: {_go_text(value)}", path=path)
 
 
-def _unsupported(path: str, value: str, supported: Iterable[str]) -> Problem:
+def _unsupported_value(path: str, value: str, supported: Iterable[str]) -> Problem:
     choice = ", ".join(f'"{one}"' for one in supported)
-    return Problem(f"Unsupported value: {_shown(value)}: supported values: {choice}", path=path)
+    return Problem(f"Unsupported value: {_go_text(value)}: supported values: {choice}", path=path)
 
 
-def _removed(path: str, name: str) -> Problem:
+def _removed_plugin(path: str, name: str) -> Problem:
     detail = f'was invalid in version "v1" (KubeSchedulerConfiguration is version "{API_VERSION}")'
-    return Problem(f"Invalid value: {_shown(name)}: {detail}", path=path, hint=REFUSED[name])
+    return Problem(f"Invalid value: {_go_text(name)}: {detail}", path=path, hint=REFUSED[name])
 
 
-def _shown(value: object) -> str:
+def _go_text(value: object) -> str:
     """Return a value as kube-scheduler puts it into a message: JSON, with Go's names of its own structs."""
     if isinstance(value, PluginSet):
         sets = {"Enabled": value.enabled, "Disabled": value.disabled}
-        return _shown({name: [_as_go(plugin) for plugin in plugins] or None for name, plugins in sets.items()})
+        return _go_text({name: [_as_go(plugin) for plugin in plugins] or None for name, plugins in sets.items()})
     return msgspec.json.encode(value, enc_hook=str).decode()
 
 

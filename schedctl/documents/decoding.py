@@ -179,11 +179,11 @@ class Decoder:
             return value
         if bare is int and number and isinstance(value, int):
             if not kind.least <= value <= kind.most:
-                raise self.refused(node, path, f"{value} is not between {kind.least} and {kind.most}")
+                raise self.refusal(node, path, f"{value} is not between {kind.least} and {kind.most}")
             return value
         if bare is float and number:
             if not abs(value) < _LARGEST_FLOAT32:
-                raise self.refused(node, path, f"{value} does not fit a 32-bit float")
+                raise self.refusal(node, path, f"{value} does not fit a 32-bit float")
             return float(value)
         if bare is str and isinstance(value, str):
             return value
@@ -191,14 +191,14 @@ class Decoder:
             try:
                 return base64.b64decode(value.replace("\r", "").replace("\n", ""), validate=True)
             except ValueError:
-                raise self.refused(node, path, "expected base64 text") from None
+                raise self.refusal(node, path, "expected base64 text") from None
         if bare is Duration and (value is None or isinstance(value, str)):
             try:
                 return Duration.parse(value or "")
             except ValueError as error:
-                raise self.refused(node, path, str(error), 'write numbers with units, e.g. "15s" or "1m30s"') from None
+                raise self.refusal(node, path, str(error), 'write numbers with units, e.g. "15s" or "1m30s"') from None
         hint = _QUOTED if bare is str and isinstance(value, bool) else ""
-        raise self.refused(node, path, f"expected {_EXPECTED.get(bare, 'a mapping')}, got {describe(node)}", hint)
+        raise self.refusal(node, path, f"expected {_EXPECTED.get(bare, 'a mapping')}, got {describe(node)}", hint)
 
     def free(self, node: Node, path: str) -> Any:
         """Return plain JSON values of something that has no schema; of a repeated name the last value stands."""
@@ -208,7 +208,7 @@ class Decoder:
             return [self.free(child, f"{path}[{index}]") for index, child in enumerate(node.value)]
         return node.value
 
-    def refused(self, node: Node, path: str, message: str, hint: str = "") -> _Unusable:
+    def refusal(self, node: Node, path: str, message: str, hint: str = "") -> _Unusable:
         """Report a value that cannot be used; the caller raises what this returns."""
         self.report(node, path, message, hint)
         return _Unusable()

@@ -61,7 +61,7 @@ class _Json:
             raise self.error(TOO_DEEP if depth > MAX_DEPTH else TOO_LARGE)
         if first in ("{", "["):
             closing = "}" if first == "{" else "]"
-            return Node(list(self.items(depth, closing)), line, column, first == "{").measured()
+            return Node(list(self.items(depth, closing)), line, column, first == "{").measure()
         if first == '"':
             return Node(self.string(), line, column)
         for literal, meaning in _LITERALS.items():

@@ -42,7 +42,7 @@ def stretches(lines: Sequence[str], line: int, column: int, value: str) -> tuple
     if first[:1] in ("|", ">"):
         return tuple(_block(lines, line, value))
     text = first + "".join(lines[line:])
-    return tuple(_joined(_flow(text, value), text, line, column))
+    return tuple(_locate(_flow(text, value), text, line, column))
 
 
 def _block(lines: Sequence[str], line: int, value: str) -> Iterator[Stretch]:
@@ -94,7 +94,7 @@ def _flow(text: str, value: str) -> Iterator[tuple[int, int]]:
         offset += 1
 
 
-def _joined(starts: Iterator[tuple[int, int]], text: str, line: int, column: int) -> Iterator[Stretch]:
+def _locate(starts: Iterator[tuple[int, int]], text: str, line: int, column: int) -> Iterator[Stretch]:
     """Yield the stretches with lines and columns."""
     for offset, at in starts:
         before = text.count("\n", 0, at)

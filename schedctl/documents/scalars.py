@@ -61,7 +61,7 @@ def plain(text: str) -> Scalar:
     return text
 
 
-def tagged(tag: str, text: str) -> Scalar:
+def tagged_scalar(tag: str, text: str) -> Scalar:
     """Return what a scalar with an explicit tag means; a tag that JSON has no type for makes it text.
 
     Raises:

@@ -61,7 +61,7 @@ class Node:
             else:
                 yield child
 
-    def measured(self) -> Node:
+    def measure(self) -> Node:
         """Return the node after taking `size` and `depth` from what is beneath.
 
         Raises:

@@ -70,17 +70,17 @@ class _TreeBuilder:
             self.opened.append(_Open(node, event.anchor))
         elif isinstance(event, yaml.CollectionEndEvent):
             done = self.opened.pop()
-            self.finish(event, done.node.measured(), done.anchor, 1)  # what is in it has been counted
+            self.finish(event, done.node.measure(), done.anchor, 1)  # what is in it has been counted
         elif isinstance(event, yaml.ScalarEvent):
             is_key = bool(self.opened) and self.opened[-1].awaits_key
             self.finish(event, Node(_scalar(event, is_key), *_position(event.start_mark)), event.anchor, 1)
         elif isinstance(event, yaml.AliasEvent):
-            node = self.anchored(event)
+            node = self.aliased_node(event)
             self.finish(event, node, None, node.size)
         elif isinstance(event, yaml.DocumentStartEvent) and event.version not in (None, (1, 1)):
             _refuse(event, "only YAML 1.1 is understood")
 
-    def anchored(self, event: yaml.AliasEvent) -> Node:
+    def aliased_node(self, event: yaml.AliasEvent) -> Node:
         """Return the node that an alias stands for."""
         if any(event.anchor == one.anchor for one in self.opened):
             _refuse(event, f"anchor '{event.anchor}' value contains itself")
@@ -106,7 +106,7 @@ class _TreeBuilder:
             parent.merges = isinstance(event, yaml.ScalarEvent) and _is_merge(event)
         else:
             key, parent.key = parent.key, None
-            parent.node.value += _merged_pairs(node) if parent.merges else [(key, node)]
+            parent.node.value += _pairs_to_merge(node) if parent.merges else [(key, node)]
 
 
 def _position(mark: Any) -> tuple[int, int]:
@@ -120,7 +120,7 @@ def _refuse(event: yaml.Event, message: str) -> NoReturn:
 def _scalar(event: yaml.ScalarEvent, is_key: bool) -> scalars.Scalar:
     """Return what a scalar means: quoted text is text, a plain one is looked at."""
     try:
-        value = _meaning(event)
+        value = _value_of(event)
     except ValueError as error:
         _refuse(event, str(error))
     if isinstance(value, float) and not isfinite(value) and not is_key:
@@ -128,10 +128,10 @@ def _scalar(event: yaml.ScalarEvent, is_key: bool) -> scalars.Scalar:
     return value
 
 
-def _meaning(event: yaml.ScalarEvent) -> scalars.Scalar:
+def _value_of(event: yaml.ScalarEvent) -> scalars.Scalar:
     if event.tag is None:
         return scalars.plain(event.value) if event.implicit[0] else str(event.value)
-    return str(event.value) if event.tag == "!" else scalars.tagged(event.tag, event.value)
+    return str(event.value) if event.tag == "!" else scalars.tagged_scalar(event.tag, event.value)
 
 
 def _key(event: yaml.Event, node: Node) -> Node:
@@ -150,7 +150,7 @@ def _is_merge(event: yaml.ScalarEvent) -> bool:
     return bool(event.value == "<<" and (event.tag == "tag:yaml.org,2002:merge" or event.implicit[0]))
 
 
-def _merged_pairs(node: Node) -> list[tuple[Node, Node]]:
+def _pairs_to_merge(node: Node) -> list[tuple[Node, Node]]:
     """Return the pairs of a mapping, or of several, that a merge key takes over."""
     pairs: list[tuple[Node, Node]] = []
     for mapping in node.value if node.is_list else (node,):

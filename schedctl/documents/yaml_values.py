@@ -137,7 +137,7 @@ class _Builder:
             if kind is ScalarEvent:
                 text, mark = event.value, event.start_mark
                 if event.tag is not None:
-                    value = self.tagged(event)
+                    value = self.tagged_value(event)
                 elif event.implicit[0]:
                     value = resolved.get(text, resolved)
                     if value is resolved:
@@ -232,14 +232,14 @@ class _Builder:
             self.refuse(event, "aliases repeat too much of the document")
         return value, count
 
-    def tagged(self, event: Any) -> scalars.Scalar:
+    def tagged_value(self, event: Any) -> scalars.Scalar:
         """Return what a scalar with a tag means."""
         if event.tag == "!":
             text: str = event.value
             return text
         self.check_tag(event)
         try:
-            value = scalars.tagged(event.tag, event.value)
+            value = scalars.tagged_scalar(event.tag, event.value)
         except ValueError as error:
             self.refuse(event, str(error))
         if isinstance(value, float) and not isfinite(value):

@@ -12,14 +12,14 @@ from urllib.parse import quote
 
 import msgspec
 
-from schedctl.api.kinds import Kind, named
+from schedctl.api.kinds import Kind, kind_named
 from schedctl.errors import ClusterError
 from schedctl.live.codes import NOT_FOUND
 from schedctl.live.connections import Connection
 from schedctl.live.faults import Refused
 from schedctl.live.pages import pages
 
-POD, NODE = named("Pod"), named("Node")
+POD, NODE = kind_named("Pod"), kind_named("Node")
 
 
 Object = dict[str, Any]
@@ -108,7 +108,11 @@ def path_of(kind: Kind, key: str) -> str:
     return f"{collection(kind, namespace)}/{quote(name, safe='')}"
 
 
-VOLUME, CLAIM = named("PersistentVolume"), named("PersistentVolumeClaim")
+VOLUME, CLAIM = kind_named("PersistentVolume"), kind_named("PersistentVolumeClaim")
 
 
-RESOURCE_CLAIM, DEVICE_CLASS, SLICE = named("ResourceClaim"), named("DeviceClass"), named("ResourceSlice")
+RESOURCE_CLAIM, DEVICE_CLASS, SLICE = (
+    kind_named("ResourceClaim"),
+    kind_named("DeviceClass"),
+    kind_named("ResourceSlice"),
+)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from schedctl.api.devices import DeviceRequestAllocationResult, ResourceClaim
-from schedctl.api.kinds import Kind, named
+from schedctl.api.kinds import Kind, kind_named
 from schedctl.api.meta import key_of
 from schedctl.live.connections import Connection
 from schedctl.live.objects import (
@@ -53,7 +53,7 @@ def changes_since(
     """Return what has moved of the objects that are to be written, and of the devices that are to be taken."""
     changes = []
     for kind, key in dict.fromkeys((step.kind.name, step.key) for step in written if step.key):
-        changes += _change_of(connection, observed, named(kind), key)
+        changes += _change_of(connection, observed, kind_named(kind), key)
     for claim, _ in claims_to_bind(plan):
         changes += _change_of(connection, observed, CLAIM, key_of(claim))
     pools = {

@@ -129,7 +129,7 @@ def _load(given: Iterable[Source], terms: Terms) -> sources.Manifests:
             found = more
         else:
             problems = found.problems + more.problems
-            found = sources.laid_over(found, more)
+            found = sources.overlay(found, more)
             found.problems += problems
     if found is None:
         raise InputError([Problem("there are no objects in the input")])

@@ -123,7 +123,7 @@ class Session:
     @property
     def change_texts(self) -> list[str]:
         """What was laid over the live cluster and what the what-ifs did, in words."""
-        return [*self.state.laid_over, *(each.text for each in self.changes)]
+        return [*self.state.overlay, *(each.text for each in self.changes)]
 
     def scheduler(self, choice: ConfigurationChoice | None = None) -> Scheduler:
         """Return a scheduler over the cluster, by the configuration in force unless another one is given."""

@@ -43,7 +43,7 @@ class State:
     assembled: AssembledCluster
     listing: Listing | None = None
     connection: Connection | None = None
-    laid_over: tuple[str, ...] = ()
+    overlay: tuple[str, ...] = ()
 
     @property
     def missing(self) -> tuple[Gap, ...]:
@@ -143,7 +143,7 @@ class StateSource:
                         terms=sources.Terms(kinds=kinds),
                     )
                 overlaid = _overlaid(files) if self.of_cluster else ()
-                manifests = sources.laid_over(manifests, files) if self.of_cluster else files
+                manifests = sources.overlay(manifests, files) if self.of_cluster else files
             assembled = assemble((one.object for one in manifests.objects), _missing(manifests, listing), kinds)
         state = State(manifests, assembled, listing, connection, overlaid)
         if state.taken:

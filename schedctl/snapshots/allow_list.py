@@ -23,7 +23,7 @@ from schedctl.api.pods import (
     PodSpec,
     PodTemplateSpec,
 )
-from schedctl.api.sharing import telling_mounts, telling_volumes
+from schedctl.api.sharing import mounts_that_matter, volumes_that_matter
 from schedctl.snapshots.rewriters import Rewrite, Rewriter
 
 _replace = msgspec.structs.replace
@@ -80,9 +80,9 @@ _OF_PODS = Rewriter(
     {
         **_UNCONDITIONAL,
         (ObjectMeta, "annotations"): _annotations,
-        (PodSpec, "volumes"): telling_volumes,
-        (Container, "volume_mounts"): telling_mounts,
-        (EphemeralContainer, "volume_mounts"): telling_mounts,
+        (PodSpec, "volumes"): volumes_that_matter,
+        (Container, "volume_mounts"): mounts_that_matter,
+        (EphemeralContainer, "volume_mounts"): mounts_that_matter,
     },
     {PodCondition: _condition},
 )

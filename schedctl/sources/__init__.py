@@ -24,8 +24,8 @@ Nothing here prints, and nothing but `files` and `kustomize` touches the file sy
 
 from __future__ import annotations
 
-from schedctl.sources.loading import Manifests, Progress, laid_over, load, load_listed, load_text
+from schedctl.sources.loading import Manifests, Progress, load, load_listed, load_text, overlay
 from schedctl.sources.manifests import Sourced
 from schedctl.sources.terms import Terms
 
-__all__ = ["Manifests", "Progress", "Sourced", "Terms", "laid_over", "load", "load_listed", "load_text"]
+__all__ = ["Manifests", "Progress", "Sourced", "Terms", "load", "load_listed", "load_text", "overlay"]

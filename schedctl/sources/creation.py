@@ -67,7 +67,7 @@ def template_refusals(
         claims: volumes that its workload adds.
     """
     if not spec.containers:
-        yield _required(path, "containers")
+        yield _missing_field(path, "containers")
     seen: set[str] = set()
     volumes = {volume.name for volume in spec.volumes or ()} | set(claims)
     for field, containers in (("initContainers", spec.init_containers), ("containers", spec.containers)):
@@ -75,7 +75,7 @@ def template_refusals(
             where = (*path, field, index)
             yield from _unique_label(container.name, where, seen)
             if not container.image.strip():
-                yield _required(where, "image")
+                yield _missing_field(where, "image")
             for number, mount in enumerate(container.volume_mounts or ()):
                 if mount.name not in volumes:
                     close = nearest(mount.name, volumes, cutoff=CLOSE) if mount.name else ""
@@ -98,13 +98,13 @@ def template_refusals(
             yield Finding((*path, field), f"expected a number at least {least}, got {seconds}")
 
 
-def _required(path: Path, field: str) -> Finding:
+def _missing_field(path: Path, field: str) -> Finding:
     return Finding((*path, field), f"the field {quoted(field)} is required")
 
 
 def _unique_label(name: str, path: Path, seen: set[str]) -> Iterator[Finding]:
     if not name:
-        yield _required(path, "name")
+        yield _missing_field(path, "name")
     elif not _LABEL.fullmatch(name):
         yield Finding((*path, "name"), f"{quoted(name)} is not a name: {_LABEL_RULE}")
     elif name in seen:
@@ -112,10 +112,10 @@ def _unique_label(name: str, path: Path, seen: set[str]) -> Iterator[Finding]:
     seen.add(name)
 
 
-def _selected(selector: Any, template: PodTemplateSpec) -> Iterator[Finding]:
+def _selector_problems(selector: Any, template: PodTemplateSpec) -> Iterator[Finding]:
     """Yield what is wrong with a workload's selector and the labels it has to match."""
     if selector is None or not (selector.match_labels or selector.match_expressions):
-        yield _required(("spec",), "selector")
+        yield _missing_field(("spec",), "selector")
         return
     try:
         matches = selectors.compile_selector(selector).matches(template.metadata.labels)
@@ -154,24 +154,24 @@ def _is_zero(value: Int32 | str | None) -> bool:
 
 
 def _deployment(obj: Deployment) -> Iterator[Finding]:
-    yield from _selected(obj.spec.selector, obj.spec.template)
+    yield from _selector_problems(obj.spec.selector, obj.spec.template)
     yield from _strategy(obj.spec.strategy, ("spec", "strategy"), ("RollingUpdate", "Recreate"))
     yield from template_refusals(obj.spec.template.spec, (*_TEMPLATE, "spec"), restart=_FOREVER)
 
 
 def _replica_set(obj: ReplicaSet) -> Iterator[Finding]:
-    yield from _selected(obj.spec.selector, obj.spec.template)
+    yield from _selector_problems(obj.spec.selector, obj.spec.template)
     yield from template_refusals(obj.spec.template.spec, (*_TEMPLATE, "spec"), restart=_FOREVER)
 
 
 def _daemon_set(obj: DaemonSet) -> Iterator[Finding]:
-    yield from _selected(obj.spec.selector, obj.spec.template)
+    yield from _selector_problems(obj.spec.selector, obj.spec.template)
     yield from _strategy(obj.spec.update_strategy, ("spec", "updateStrategy"), ("RollingUpdate", "OnDelete"))
     yield from template_refusals(obj.spec.template.spec, (*_TEMPLATE, "spec"), restart=_FOREVER)
 
 
 def _stateful_set(obj: StatefulSet) -> Iterator[Finding]:
-    yield from _selected(obj.spec.selector, obj.spec.template)
+    yield from _selector_problems(obj.spec.selector, obj.spec.template)
     strategy = obj.spec.update_strategy
     yield from _strategy(strategy, ("spec", "updateStrategy"), ("RollingUpdate", "OnDelete"))
     partition = strategy.rolling_update.partition if strategy and strategy.rolling_update else None
@@ -185,11 +185,11 @@ def _stateful_set(obj: StatefulSet) -> Iterator[Finding]:
 def _replication_controller(obj: ReplicationController) -> Iterator[Finding]:
     template = obj.spec.template
     if template is None:
-        yield _required(("spec",), "template")
+        yield _missing_field(("spec",), "template")
         return
     labels = template.metadata.labels or {}
     if not (obj.spec.selector or labels):
-        yield _required(("spec",), "selector")
+        yield _missing_field(("spec",), "selector")
     elif not selectors.compile_labels(obj.spec.selector).matches(labels):
         yield _mismatch()
     yield from template_refusals(template.spec, (*_TEMPLATE, "spec"), restart=_FOREVER)
@@ -209,7 +209,7 @@ def _job_spec(spec: JobSpec, path: Path) -> Iterator[Finding]:
 def _cron_job(obj: CronJob) -> Iterator[Finding]:
     yield from _short(obj.metadata, _LONGEST_CRON_JOB)
     if not obj.spec.schedule:
-        yield _required(("spec",), "schedule")
+        yield _missing_field(("spec",), "schedule")
     elif message := schedule_problem(obj.spec.schedule):
         yield Finding(("spec", "schedule"), message)
     yield from _job_spec(obj.spec.job_template.spec, ("spec", "jobTemplate", "spec"))
@@ -230,9 +230,9 @@ def _pod(obj: Pod) -> Iterator[Finding]:
 
 def _claim(obj: PersistentVolumeClaim) -> Iterator[Finding]:
     if not obj.spec.access_modes:
-        yield _required(("spec",), "accessModes")
+        yield _missing_field(("spec",), "accessModes")
     if "storage" not in ((obj.spec.resources.requests if obj.spec.resources else None) or {}):
-        yield _required(("spec", "resources", "requests"), "storage")
+        yield _missing_field(("spec", "resources", "requests"), "storage")
 
 
 def _scaler(obj: HorizontalPodAutoscaler) -> Iterator[Finding]:
@@ -245,7 +245,7 @@ def _scaler(obj: HorizontalPodAutoscaler) -> Iterator[Finding]:
         yield Finding(("spec", "minReplicas"), f"expected a number at least 0, got {least}")
     for field, text in (("kind", obj.spec.scale_target_ref.kind), ("name", obj.spec.scale_target_ref.name)):
         if not text:
-            yield _required(("spec", "scaleTargetRef"), field)
+            yield _missing_field(("spec", "scaleTargetRef"), field)
 
 
 @lru_cache(maxsize=1024)

@@ -35,7 +35,7 @@ class _Found(NamedTuple):
 def read(value: dict[str, Any], custom: CustomKind, kind: Kind, findings: list[Finding]) -> CustomWorkload:
     """Return the templates of a custom resource; what is wrong with them is added to `findings`."""
     return CustomWorkload(
-        metadata=_shaped(value.get("metadata") or {}, ObjectMeta, ("metadata",), findings),
+        metadata=_convert(value.get("metadata") or {}, ObjectMeta, ("metadata",), findings),
         api_version=kind.api_version,
         kind=kind.name,
         replicas=[group for pods in custom.pods for group in _groups(value, pods, findings)],
@@ -55,7 +55,7 @@ def _groups(value: dict[str, Any], pods: PodsAt, findings: list[Finding]) -> Ite
     for one in found:
         if not isinstance(one.value, dict) or (pods.form == "spec" and not one.value.get("containers")):
             continue
-        shaped = _shaped(_with_names(one.value, pods), _FORMS[pods.form], one.path, findings)
+        shaped = _convert(_with_names(one.value, pods), _FORMS[pods.form], one.path, findings)
         if isinstance(shaped, PodTemplateSpec):
             template = msgspec.structs.replace(
                 shaped, metadata=ObjectMeta(labels=shaped.metadata.labels, annotations=shaped.metadata.annotations)
@@ -159,7 +159,7 @@ def _leads_to(pods: PodsAt, path: Path) -> bool:
     )
 
 
-def _shaped(value: Any, struct: type[Struct], path: Path, findings: list[Finding]) -> Any:
+def _convert(value: Any, struct: type[Struct], path: Path, findings: list[Finding]) -> Any:
     """Return a part of the resource as its struct; wrong fields have their zero value in it."""
     shaped, found = shapes.examine(value, struct, spelling=False)
     findings += [finding._replace(path=(*path, *finding.path)) for finding in found]

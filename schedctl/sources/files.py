@@ -85,10 +85,10 @@ class Source:
         if len(data) > MAX_BYTES:
             raise self._unreadable(f"is larger than {MAX_BYTES >> 30} GiB")
         if data.startswith(b"\x1f\x8b"):
-            data = self._unpacked(data)
+            data = self._unpack(data)
         return self._utf8(data)
 
-    def _unpacked(self, data: bytes) -> bytes:
+    def _unpack(self, data: bytes) -> bytes:
         limit = min(max(MIN_UNPACKED, MAX_RATIO * len(data)), MAX_BYTES)
         parts, room = [], limit
         while data:
@@ -143,7 +143,7 @@ def find(
             found.setdefault(STDIN, Source(stdin_filename, None, 0))
             continue
         before = len(problems)
-        paths = list(_expanded(name, problems))
+        paths = list(_expand(name, problems))
         for path in paths:
             try:
                 if path.is_dir():
@@ -159,7 +159,7 @@ def find(
     return list(found.values())
 
 
-def _expanded(name: str, problems: list[Problem]) -> Iterator[Path]:
+def _expand(name: str, problems: list[Problem]) -> Iterator[Path]:
     """Yield the paths of one name; a name that exists is never a pattern."""
     shown = printable(name)
     if "\0" in name:

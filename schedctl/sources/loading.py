@@ -101,7 +101,7 @@ def load(
             done += source.size
         if progress is not None:
             progress(total, total, "")
-        return replace(_finished(reading, allow_empty, complete), digests=digests)
+        return replace(_finish(reading, allow_empty, complete), digests=digests)
 
 
 def load_text(data: bytes, name: str = "<text>", *, allow_empty: bool = False, terms: Terms = READING) -> Manifests:
@@ -113,7 +113,7 @@ def load_text(data: bytes, name: str = "<text>", *, allow_empty: bool = False, t
     reading = Reading(terms)
     with _without_collector():
         _read(reading, Text(name, data), lambda offset: None)
-        return _finished(reading, allow_empty, complete=True)
+        return _finish(reading, allow_empty, complete=True)
 
 
 def load_listed(name: str, pages: Iterable[bytes], terms: Terms = READING) -> Manifests:
@@ -134,11 +134,11 @@ def load_listed(name: str, pages: Iterable[bytes], terms: Terms = READING) -> Ma
             text = Text(name, page)
             reading.text(text, lambda offset: None)
             text.data = None
-        found = _finished(reading, allow_empty=True, complete=True)
+        found = _finish(reading, allow_empty=True, complete=True)
     return replace(found, digests={name: f"sha256:{digest.hexdigest()}"})
 
 
-def laid_over(below: Manifests, above: Manifests) -> Manifests:
+def overlay(below: Manifests, above: Manifests) -> Manifests:
     """Return the objects of both, those above in place of those below that have kind, namespace and name in common."""
     objects, _ = checks.latest([*below.objects, *above.objects])
     return Manifests(
@@ -160,7 +160,7 @@ def _read(reading: Reading, text: Text, advance: Callable[[int], None]) -> None:
         text.data = None
 
 
-def _finished(reading: Reading, allow_empty: bool, complete: bool) -> Manifests:
+def _finish(reading: Reading, allow_empty: bool, complete: bool) -> Manifests:
     problems = reading.problems
     if not (problems or reading.count or allow_empty):
         hint = "if it comes from a pipe, the command before it may have failed"

@@ -20,7 +20,7 @@ from schedctl.api.kinds import Kind
 from schedctl.api.nodes import Node
 from schedctl.api.pod_texts import PodTexts
 from schedctl.api.pods import Pod
-from schedctl.api.sharing import Sharing, lightened
+from schedctl.api.sharing import Sharing, lighten
 from schedctl.documents import json_values
 from schedctl.documents.findings import (
     TEMPLATE,
@@ -48,7 +48,7 @@ SPELLED_BYTES = 4 << 20
 """Misspelt fields are looked for in texts up to this long, because it takes a look at every field; longer ones are
 states that a program wrote."""
 
-_POD = kinds.named("Pod")
+_POD = kinds.kind_named("Pod")
 _PODS = ("v1", "PodList")
 _A_POD = re.compile(rb'\{\s*"apiVersion"\s*:\s*"v1"\s*,\s*"kind"\s*:\s*"Pod"')
 """How programs begin a pod; one that begins in another way is decoded like any other object."""
@@ -308,7 +308,7 @@ class Reading:
 
     def _object(self, origin: _Origin, body: Body, api_version: Any, name: Any) -> None:
         if not (api_version and isinstance(api_version, str) and name and isinstance(name, str)):
-            self._unnamed(origin, api_version, name)
+            self._report_missing_head(origin, api_version, name)
             return
         kind = kinds.find(api_version, name) or self._asked_for.get((api_version, name))
         obj: Object | None
@@ -322,7 +322,7 @@ class Reading:
             return
         if isinstance(obj, Pod):
             if obj.metadata.uid:
-                obj = msgspec.structs.replace(obj, spec=lightened(obj.spec))
+                obj = msgspec.structs.replace(obj, spec=lighten(obj.spec))
             obj = self._sharing.pod(obj)
         elif isinstance(obj, Node):
             obj = self._sharing.node(obj)
@@ -334,13 +334,13 @@ class Reading:
             if api_version in kind.retired:
                 self._warn_retired(origin, kind, api_version)
 
-    def _unnamed(self, origin: _Origin, api_version: Any, name: Any) -> None:
+    def _report_missing_head(self, origin: _Origin, api_version: Any, name: Any) -> None:
         """Report an object that does not say what it is."""
         for field, value in (("apiVersion", api_version), ("kind", name)):
             if value is not None and not isinstance(value, str):
                 self._find(origin, Finding((field,), f"expected text, got {described(value)}"))
             elif not value:
-                meant = kinds.meant("", name) if field == "apiVersion" and isinstance(name, str) else None
+                meant = kinds.intended_kind("", name) if field == "apiVersion" and isinstance(name, str) else None
                 hint = f"add apiVersion: {meant.api_version}" if meant else _kustomization(origin.document.text.name)
                 self._find(origin, Finding((field,), f'the field "{field}" is required', hint))
 
@@ -354,7 +354,7 @@ class Reading:
             value = body if isinstance(body, dict) else plain(body)
             if isinstance(value, dict) and "items" in value:
                 self._find(origin, Finding(("items",), f"expected a list, got {described(value['items'])}"))
-        elif meant := _meant(api_version, name):
+        elif meant := _misspelt_kind(api_version, name):
             message = f"{printable(api_version)} has no kind {quoted(name)}"
             if meant.name != name:
                 self._find(origin, Finding(("kind",), message, f'did you mean "{meant}"?'))
@@ -430,9 +430,9 @@ def _group(api_version: str) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _meant(api_version: str, name: str) -> Kind | None:
+def _misspelt_kind(api_version: str, name: str) -> Kind | None:
     """Return the kind that was misspelt, None when it is another kind."""
-    meant = kinds.meant(api_version, name)
+    meant = kinds.intended_kind(api_version, name)
     if meant is None:
         known = {kind.name: kind for kind in kinds.KINDS if api_version in kind.versions}
         close = nearest(name, known, cutoff=CLOSE)

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import msgspec
 
 from schedctl.api.custom_kinds import CustomKind, CustomWorkload
-from schedctl.api.kinds import Conversion, Kind, named
+from schedctl.api.kinds import Conversion, Kind, kind_named
 from schedctl.api.meta import ObjectMeta, Struct
 from schedctl.api.pod_texts import PodTexts
 from schedctl.api.pods import Pod
@@ -26,7 +26,7 @@ from schedctl.sources.terms import Terms
 Body = JSONText | dict[str, Any]
 """An object as it was read: JSON text, or the plain value of YAML."""
 
-_POD = named("Pod")
+_POD = kind_named("Pod")
 UNDECODABLE = (msgspec.DecodeError, RecursionError)
 """What decoding text that is JSON can still raise."""
 
@@ -62,9 +62,9 @@ def decode(
         except UNDECODABLE:
             obj = None
     if obj is None or (spelling and not obj.metadata.uid):
-        obj, findings = _examined(body, kind, convert, spelling)
+        obj, findings = _examine(body, kind, convert, spelling)
     if obj is not None:
-        later = _naming(obj.metadata)
+        later = _name_problems(obj.metadata)
         if not obj.metadata.uid and api_version not in kind.retired:
             later += validation.validate(kind, obj)
             if terms.creating:
@@ -91,7 +91,7 @@ def decode_pod(text: msgspec.Raw, texts: PodTexts, terms: Terms, *, unnamed: boo
         pod = texts.pod(text, unnamed=unnamed)
     except UNDECODABLE:
         return None
-    if pod is None or _naming(pod.metadata):
+    if pod is None or _name_problems(pod.metadata):
         return None
     _settle_namespace(_POD, pod.metadata, terms.namespace)
     return pod
@@ -121,7 +121,7 @@ def decode_custom(
         return None, [Finding((), "nested too deeply")]
     except msgspec.DecodeError as error:
         return None, [Finding((), f"cannot be read: {printable(str(error), 100)}")]
-    later = _naming(obj.metadata)
+    later = _name_problems(obj.metadata)
     if not obj.metadata.uid:
         later += validation.validate(kind, obj, [(group.template, group.path) for group in obj.replicas])
         later = [finding for finding in later if finding.hint != validation.REFUSED]
@@ -145,9 +145,7 @@ def _decoder(kind: Kind) -> msgspec.json.Decoder[Struct]:
     return msgspec.json.Decoder(kind.struct)
 
 
-def _examined(
-    body: Body, kind: Kind, convert: Conversion | None, spelling: bool
-) -> tuple[Object | None, list[Finding]]:
+def _examine(body: Body, kind: Kind, convert: Conversion | None, spelling: bool) -> tuple[Object | None, list[Finding]]:
     """Return the object the long way, and what is wrong with its shape; wrong fields have their zero value in it."""
     try:
         value, beyond = (body, []) if isinstance(body, dict) else _value(body)
@@ -183,7 +181,7 @@ def _unspoilt(later: list[Finding], earlier: list[Finding]) -> list[Finding]:
     ]
 
 
-def _naming(metadata: ObjectMeta) -> list[Finding]:
+def _name_problems(metadata: ObjectMeta) -> list[Finding]:
     """Return what is wrong with a name whoever gave it: it is missing, or does not fit into a line or a path."""
     if not (metadata.name or metadata.generate_name):
         return [Finding(("metadata", "name"), 'the field "name" is required')]

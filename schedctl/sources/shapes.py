@@ -218,7 +218,7 @@ def _quantity(examination: Examination, value: Any, path: Path) -> Any:
     if not isinstance(value, bool) and isinstance(value, str | int | float):
         if _is_quantity(value):
             return value
-        meant = _meant_quantity(value) if isinstance(value, str) else ""
+        meant = _quantity_hint(value) if isinstance(value, str) else ""
         hint = f'did you mean "{meant}"?' if meant else ""
         examination.wrong(path, 'a quantity such as "500m" or "2Gi"', value, hint)
     else:
@@ -235,7 +235,7 @@ def _is_quantity(value: str | int | float) -> bool:
     return True
 
 
-def _meant_quantity(text: str) -> str:
+def _quantity_hint(text: str) -> str:
     number = text.replace(" ", "").rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
     unit = text.replace(" ", "")[len(number) :]
     for guess in (unit, _UNIT_SLIPS.get(unit.lower(), unit), unit.lower(), unit.capitalize(), unit.upper()):

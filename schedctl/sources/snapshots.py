@@ -96,7 +96,7 @@ def read(data: bytes | memoryview) -> tuple[ReadSnapshot | None, list[Finding]]:
         return None, [Finding(("objects",), "nested too deeply")]
     except msgspec.DecodeError as error:
         return None, [Finding(("objects",), f"cannot be read: {printable(str(error), 100)}")]
-    wrong = [finding for kind, objects in content.objects for finding in _misnamed(kind, objects)]
+    wrong = [finding for kind, objects in content.objects for finding in _name_problems(kind, objects)]
     return (None, wrong) if wrong else (content, [])
 
 
@@ -112,7 +112,7 @@ def together(first: Header, other: Header) -> tuple[str, str]:
     return "", f"is laid over another snapshot (taken {times}): the cluster never looked like the two together"
 
 
-def _misnamed(kind: Kind, objects: list[Any]) -> list[Finding]:
+def _name_problems(kind: Kind, objects: list[Any]) -> list[Finding]:
     """Return what is wrong with names: an object has one, in a namespace or in none, and it fits into a line."""
     if _all_named(kind, [obj.metadata for obj in objects]):
         return []

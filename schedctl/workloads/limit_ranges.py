@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from schedctl.api.field_errors import aggregated
+from schedctl.api.field_errors import aggregate
 from schedctl.api.pods import Container, PodSpec, ResourceList, ResourceRequirements
 from schedctl.api.policies import LimitRange, LimitRangeItem
 from schedctl.api.quantities import stored
@@ -78,7 +78,7 @@ def claim_violations(claim: PersistentVolumeClaim, limits: LimitRange) -> list[s
 
 def join_messages(violations: Iterable[str]) -> str:
     """Return violations as one message."""
-    return aggregated(violations)
+    return aggregate(violations)
 
 
 def best_effort(spec: PodSpec) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from schedctl.api.field_errors import aggregated, label_key_problems, label_value_problems, not_supported, quoted
+from schedctl.api.field_errors import aggregate, label_key_problems, label_value_problems, not_supported, quoted
 
 
 @pytest.mark.parametrize(
@@ -49,8 +49,8 @@ def test_text_is_quoted_as_go_quotes_it(text, go):
 
 
 def test_several_messages_are_joined_each_once():
-    assert aggregated(["a", "b", "a"]) == "[a, b]"
-    assert aggregated(["a", "a"]) == "a"
+    assert aggregate(["a", "b", "a"]) == "[a, b]"
+    assert aggregate(["a", "a"]) == "a"
 
 
 def test_an_unsupported_value_is_reported_with_those_that_are():

@@ -76,7 +76,7 @@ def test_a_kind_is_found_by_version_and_name_together(api_version, name, found):
     ],
 )
 def test_a_mistaken_kind_is_told_from_somebody_elses(api_version, name, meant):
-    kind = kinds.meant(api_version, name)
+    kind = kinds.intended_kind(api_version, name)
     assert (kind.name if kind else None) == meant
 
 
@@ -106,7 +106,7 @@ def _structs(annotation):
 
 
 def test_a_device_request_of_v1beta1_is_put_under_exactly_and_the_original_left_alone():
-    convert = kinds.named("ResourceClaim").converted["resource.k8s.io/v1beta1"]
+    convert = kinds.kind_named("ResourceClaim").converted["resource.k8s.io/v1beta1"]
     old = {
         "spec": {"devices": {"requests": [{"name": "a", "deviceClassName": "b"}, {"name": "c", "firstAvailable": []}]}}
     }
@@ -120,4 +120,4 @@ def test_a_device_request_of_v1beta1_is_put_under_exactly_and_the_original_left_
 
 @pytest.mark.parametrize("value", [{}, {"spec": None}, {"spec": {"devices": 5}}, {"spec": {"devices": [5, None, {}]}}])
 def test_a_conversion_leaves_what_has_another_shape_for_the_checks(value):
-    assert kinds.named("ResourceSlice").converted["resource.k8s.io/v1beta1"](value) == value
+    assert kinds.kind_named("ResourceSlice").converted["resource.k8s.io/v1beta1"](value) == value

@@ -9,7 +9,7 @@ from schedctl.api import pod_texts
 from schedctl.api.meta import ObjectMeta
 from schedctl.api.pod_texts import PodTexts
 from schedctl.api.pods import Pod
-from schedctl.api.sharing import Sharing, lightened
+from schedctl.api.sharing import Sharing, lighten
 
 TOKEN = '"volumes":[{"name":"kube-api-access-%s","projected":{}}]'
 MOUNT = '"containers":[{"name":"c","volumeMounts":[{"name":"kube-api-access-%s","mountPath":"/token"}]}]'
@@ -26,7 +26,7 @@ def read(*texts: bytes) -> list[Pod | None]:
 
 def one_by_one(*texts: bytes) -> list[Pod]:
     found = [msgspec.json.decode(each, type=Pod) for each in texts]
-    return [msgspec.structs.replace(pod, spec=lightened(pod.spec)) for pod in found]
+    return [msgspec.structs.replace(pod, spec=lighten(pod.spec)) for pod in found]
 
 
 def test_every_field_of_metadata_is_known():

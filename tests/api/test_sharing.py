@@ -10,7 +10,7 @@ from schedctl import KUBERNETES_VERSION
 from schedctl.api.meta import ObjectMeta
 from schedctl.api.nodes import ContainerImage, Node, NodeStatus
 from schedctl.api.pods import Pod, PodSpec
-from schedctl.api.sharing import Sharing, lightened
+from schedctl.api.sharing import Sharing, lighten
 
 CORPUS = Path(__file__).parents[2] / "conformance/corpus" / KUBERNETES_VERSION
 
@@ -75,11 +75,11 @@ def test_volumes_and_mounts_of_which_a_name_is_left_are_dropped():
         },
         PodSpec,
     )
-    light = lightened(spec)
+    light = lighten(spec)
     assert [volume.name for volume in light.volumes] == ["scratch"]
     assert [mount.name for mount in light.containers[0].volume_mounts] == ["scratch"]
     assert light.containers[1].volume_mounts is None
-    assert lightened(light) is light
+    assert lighten(light) is light
 
 
 def test_parts_with_the_same_text_but_of_different_types_are_kept_apart():

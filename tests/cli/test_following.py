@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from schedctl.api.kinds import named
+from schedctl.api.kinds import kind_named
 from schedctl.cli.notifiers import StandardError
 from schedctl.explain.explanations import explain
 from schedctl.live.watching import Removed, Trouble
@@ -16,7 +16,7 @@ from schedctl.sources import Manifests
 from schedctl.testing.builders import node, pod
 from schedctl.workloads.clusters import assemble
 
-SERVICE, NODE = named("Service"), named("Node")
+SERVICE, NODE = kind_named("Service"), kind_named("Node")
 
 
 @pytest.fixture

@@ -52,7 +52,7 @@ def test_kube_scheduler_says_the_same(path, oracle):
         pytest.skip(ours.error)
 
     others = [manifest(one.kind, one.object) for one in read if one.kind.name != "Pod"]
-    admitted = [manifest(kinds.named("Pod"), info.pod) for info in every_pod(cluster)]
+    admitted = [manifest(kinds.kind_named("Pod"), info.pod) for info in every_pod(cluster)]
     case = json.dumps({"id": path.stem, "objects": others + admitted, "pods": [asked]})
     answered = subprocess.run([oracle], input=f"{case}\n", stdout=subprocess.PIPE, text=True, check=True).stdout
     (theirs,) = json.loads(answered)["cycles"]

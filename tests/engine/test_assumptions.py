@@ -24,7 +24,7 @@ HARD_SPREAD = {
 
 def made(kind, name, spec=None, *, namespace="default", **fields):
     """An object of a kind by its name."""
-    found = kinds.named(kind)
+    found = kinds.kind_named(kind)
     metadata = {"name": name, "uid": f"uid-{name}", **({"namespace": namespace} if found.namespaced else {})}
     return msgspec.convert({"metadata": metadata, **({"spec": spec} if spec else {}), **fields}, found.struct)
 

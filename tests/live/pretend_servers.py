@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from schedctl.api.kinds import KINDS, named
+from schedctl.api.kinds import KINDS, kind_named
 from schedctl.live.connections import Answer
 from schedctl.live.faults import refusal
 from schedctl.live.listing import Listing, Page
@@ -65,7 +65,7 @@ class PretendServer:
 
     @staticmethod
     def path(obj: Object) -> str:
-        metadata, kind = obj["metadata"], named(obj["kind"])
+        metadata, kind = obj["metadata"], kind_named(obj["kind"])
         return path_of(kind, f"{metadata['namespace']}/{metadata['name']}" if kind.namespaced else metadata["name"])
 
     def list_objects(self) -> Listing:

@@ -22,7 +22,7 @@ import pytest
 import yaml
 
 from schedctl import sources
-from schedctl.api.kinds import named
+from schedctl.api.kinds import kind_named
 from schedctl.config import loading
 from schedctl.live import listing
 from schedctl.live.binding import Bound, bind
@@ -87,7 +87,7 @@ def command(schedctl, control_plane, tmp_path):
 
 def plan_bind(connection: Connection, key: str, *, kinds=("Pod", "Node")) -> tuple[BindPlan, ObservedState]:
     """A decision about a pod, made on what the API server lists."""
-    listed = listing.read(connection, [named(kind) for kind in kinds])
+    listed = listing.read(connection, [kind_named(kind) for kind in kinds])
     manifests = sources.load_listed(connection.name, (page.body for page in listed.pages))
     cluster = assemble(one.object for one in manifests.objects).cluster
     scheduler = Scheduler(cluster, loading.load((HEADER + PROFILE).encode(), "test"))

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from schedctl import sources
-from schedctl.api.kinds import KINDS, named
+from schedctl.api.kinds import KINDS, kind_named
 from schedctl.errors import ClusterError
 from schedctl.live import listing
 from schedctl.live.connections import Connection
@@ -86,7 +86,7 @@ def test_server_version_and_time_are_recorded(list_kinds):
 
 def test_pages_are_requested_in_turn_with_progress(list_kinds):
     told = []
-    list_kinds(kinds=[named("Pod")], progress=lambda *step: told.append(step))
+    list_kinds(kinds=[kind_named("Pod")], progress=lambda *step: told.append(step))
     requests = [request.query for request in list_kinds.server.requests if request.path == PODS]
     assert requests == [
         {"limit": "500"},
@@ -162,7 +162,7 @@ def test_list_resumes_after_a_broken_connection(list_kinds, cluster):
 
 @pytest.mark.parametrize("kind", ["Service", "ReplicaSet", "StorageClass", "ResourceSlice"])
 def test_forbidden_kind_is_a_gap(list_kinds, cluster, kind):
-    path = collection(named(kind))
+    path = collection(kind_named(kind))
     cluster.before = lambda request: status(403, "Forbidden", "cannot list") if request.path == path else None
     (gap,) = list_kinds().missing
     assert (gap.kind, gap.reason, gap.text) == (kind, "Forbidden", "cannot list")
@@ -170,7 +170,7 @@ def test_forbidden_kind_is_a_gap(list_kinds, cluster, kind):
 
 @pytest.mark.parametrize("kind", ["Node", "Pod"])
 def test_forbidden_nodes_or_pods_are_an_error(list_kinds, cluster, kind):
-    path = collection(named(kind))
+    path = collection(kind_named(kind))
     cluster.before = lambda request: status(403, "Forbidden", "cannot list") if request.path == path else None
     with pytest.raises(ClusterError, match=r"cannot list \(403\)") as raised:
         list_kinds()

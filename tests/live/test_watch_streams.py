@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from schedctl.api.kinds import named
+from schedctl.api.kinds import kind_named
 from schedctl.errors import ClusterError
 from schedctl.live import watching
 from schedctl.live.connections import Answer
@@ -13,7 +13,7 @@ from schedctl.live.faults import Refused, Unanswered
 from schedctl.live.listing import Listing, Page
 from schedctl.live.watching import Listed, Put, Removed, Trouble, Watch
 
-POD, SERVICE = named("Pod"), named("Service")
+POD, SERVICE = kind_named("Pod"), kind_named("Service")
 
 
 def line(event, name="web", version="5"):

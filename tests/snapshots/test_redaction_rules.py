@@ -9,7 +9,7 @@ import pytest
 
 from schedctl.api import annotation_keys
 from schedctl.api.field_errors import label_value_problems
-from schedctl.api.kinds import named
+from schedctl.api.kinds import kind_named
 from schedctl.api.storage import claim_name
 from schedctl.framework import csi_migration
 from schedctl.framework.csi_migration import BETA_ZONE, ZONE, UntranslatableError
@@ -21,7 +21,9 @@ NODE_SELECTOR_TERMS = "nodeSelectorTerms"
 
 def hidden(**written):
     """Objects after redaction, by kind; each is written as a file has it."""
-    objects = {kind: [msgspec.convert(one, named(kind).struct) for one in found] for kind, found in written.items()}
+    objects = {
+        kind: [msgspec.convert(one, kind_named(kind).struct) for one in found] for kind, found in written.items()
+    }
     return redact(objects, KEY)
 
 

@@ -65,13 +65,13 @@ def check(node: Node, decoder: Decoder, version: LegacyVersion) -> None:
     """Report what a document may not say in its version."""
     configuration, plugins = _DOCUMENTS[version.api_version]
     decoded: Any = decoder.struct(node, configuration, also=HEAD)
-    profiles = [("", decoded)] if version is V1ALPHA1 else list(_numbered("profiles", decoded.profiles))
+    profiles = [("", decoded)] if version is V1ALPHA1 else list(_enumerate("profiles", decoded.profiles))
     for path, profile in profiles:
         before = f"{path}." if path else ""
         if profile.plugins is not None:
             _check_names(decoder.struct(profile.plugins, plugins, f"{before}plugins"), decoder, f"{before}plugins")
         one: PluginConfig
-        for where, one in _numbered(f"{before}pluginConfig", profile.plugin_config):
+        for where, one in _enumerate(f"{before}pluginConfig", profile.plugin_config):
             _check_name(one.name, decoder, where)
             if isinstance(one.args, Node):
                 _check_args(one.args, decoder, one.name, f"{where}.args", version)
@@ -82,7 +82,7 @@ def _check_names(plugins: msgspec.Struct, decoder: Decoder, path: str) -> None:
     for field in msgspec.structs.fields(type(plugins)):
         chosen: PluginSet = getattr(plugins, field.name)
         for verb, named in (("enabled", chosen.enabled), ("disabled", chosen.disabled)):
-            for where, one in _numbered(f"{path}.{field.encode_name}.{verb}", named):
+            for where, one in _enumerate(f"{path}.{field.encode_name}.{verb}", named):
                 _check_name(one.name, decoder, where)
 
 
@@ -132,7 +132,7 @@ def convert(document: Plain, version: LegacyVersion, log: ConversionLog, known: 
     if version is V1ALPHA1:
         profiles = [("", {name: document[name] for name in _TEMPLATE if name in document})]
     else:
-        profiles = list(_numbered("profiles", document.get("profiles") or [{}]))
+        profiles = list(_enumerate("profiles", document.get("profiles") or [{}]))
     if version is V1BETA3:
         converted["profiles"] = [recent_profiles.convert(one, path, log, known) for path, one in profiles]
     else:
@@ -170,10 +170,10 @@ def _profile(
     converted: Plain = {}
     if "schedulerName" in profile:
         converted["schedulerName"] = profile["schedulerName"]
-    return converted | finished(draft, ran, order, known)
+    return converted | finish(draft, ran, order, known)
 
 
-def finished(draft: Draft, ran: Mapping[str, Iterable[Plugin]], order: Iterable[str], known: KnownPlugins) -> Plain:
+def finish(draft: Draft, ran: Mapping[str, Iterable[Plugin]], order: Iterable[str], known: KnownPlugins) -> Plain:
     """Return the plugins and arguments of a profile from its translated draft.
 
     Args:
@@ -219,7 +219,7 @@ def _draft(profile: Plain, path: str, version: LegacyVersion, log: ConversionLog
     """Return the plugins a profile wants, in names of its time."""
     before = f"{path}." if path else ""
     draft = Draft(path, {}, {}, log, lists_by_itself=version in (*_ALPHA, V1BETA1))
-    for where, one in _numbered(f"{before}pluginConfig", profile.get("pluginConfig") or ()):
+    for where, one in _enumerate(f"{before}pluginConfig", profile.get("pluginConfig") or ()):
         args = one.get("args") or {}
         if one["name"] in OLD_ARGS:
             args = {key: copy.deepcopy(value) for key, value in args.items() if key not in HEAD}
@@ -232,13 +232,13 @@ def _draft(profile: Plain, path: str, version: LegacyVersion, log: ConversionLog
         name = renamed.get(point, point)
         if version is V1ALPHA1 and point == "postFilter":
             continue
-        given = _decoded(own.get(name) or {})
+        given = _decode(own.get(name) or {})
         where = f"{before}plugins.{name}"
-        draft.plugins[point] = _merged(version.plugins.get(point, ()), given, point, where, draft, version)
+        draft.plugins[point] = _merge(version.plugins.get(point, ()), given, point, where, draft, version)
         if name != point and given.enabled:
             log.add_carried(where, name, point, "postFilter is what runs when no node fits since v1.19")
-    _unreserve(_decoded(own.get("unreserve") or {}), f"{before}plugins.unreserve", draft)
-    _multi_point(_decoded(own.get(MULTI_POINT) or {}), f"{before}plugins.{MULTI_POINT}", draft, known)
+    _unreserve(_decode(own.get("unreserve") or {}), f"{before}plugins.unreserve", draft)
+    _multi_point(_decode(own.get(MULTI_POINT) or {}), f"{before}plugins.{MULTI_POINT}", draft, known)
     return draft
 
 
@@ -248,11 +248,11 @@ def _texts(args: Plain, kind: type[msgspec.Struct]) -> Plain:
     return {name: ["" if one == {} else one for one in args[name]] for name in names if name in args}
 
 
-def _decoded(document: Plain) -> PluginSet:
+def _decode(document: Plain) -> PluginSet:
     return msgspec.convert(document, PluginSet)
 
 
-def _merged(
+def _merge(
     default: Iterable[Plugin], own: PluginSet, point: str, where: str, draft: Draft, version: LegacyVersion
 ) -> list[Plugin]:
     """Return the plugins of a point with those of a file; a default that is enabled again takes the file's weight."""
@@ -334,5 +334,5 @@ def _settings(draft: Draft, document: Plain, ran: Mapping[str, Any]) -> None:
         draft.log.add_lost("algorithmSource.policy", "algorithmSource with a Policy", why, hint)
 
 
-def _numbered(path: str, values: Iterable[Any]) -> Iterable[tuple[str, Any]]:
+def _enumerate(path: str, values: Iterable[Any]) -> Iterable[tuple[str, Any]]:
     return ((f"{path}[{index}]", value) for index, value in enumerate(values))

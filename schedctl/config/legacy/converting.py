@@ -102,7 +102,7 @@ def convert(
     try:
         configuration = load(msgspec.json.encode(document), check=check, args=args)
     except ConfigError as wrong:
-        raise ConfigError([_traced(one, document, old, decoder.places, source) for one in wrong.problems]) from None
+        raise ConfigError([_trace_back(one, document, old, decoder.places, source) for one in wrong.problems]) from None
     return Conversion(version, document, configuration, tuple(log.changes))
 
 
@@ -117,7 +117,9 @@ def _raise(decoder: Decoder, source: str) -> None:
         raise ConfigError([replace(problem, source=source) for problem in problems])
 
 
-def _traced(problem: Problem, document: Plain, old: Plain, places: dict[str, tuple[int, int]], source: str) -> Problem:
+def _trace_back(
+    problem: Problem, document: Plain, old: Plain, places: dict[str, tuple[int, int]], source: str
+) -> Problem:
     """Return a problem of the converted document at the field of the old one it comes from.
 
     Profiles stand where they stood, but for the one that was the whole document; arguments may have moved.

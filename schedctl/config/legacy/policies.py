@@ -12,7 +12,7 @@ from typing import Any, Final
 from schedctl.api.durations import Duration
 from schedctl.config.expansion import KnownPlugins
 from schedctl.config.legacy.changes import ConversionLog
-from schedctl.config.legacy.configurations import finished
+from schedctl.config.legacy.configurations import finish
 from schedctl.config.legacy.documents import EXTENDER_FIELDS, Policy, Predicate, Priority
 from schedctl.config.legacy.plugin_sets import Plain
 from schedctl.config.legacy.releases import V1_POLICY
@@ -173,7 +173,7 @@ def convert(policy: Policy, extenders: Iterable[Plain], log: ConversionLog, know
         why = "it changed which reasons were told, not where pods went"
         log.add_dropped("alwaysCheckAllPredicates", "alwaysCheckAllPredicates", why)
     translate(draft, known)
-    profile = {"schedulerName": DEFAULT_SCHEDULER, **finished(draft, _RAN, (), known)}
+    profile = {"schedulerName": DEFAULT_SCHEDULER, **finish(draft, _RAN, (), known)}
     converted: Plain = {"apiVersion": API_VERSION, "kind": KIND, "profiles": [profile]}
     listed = [_extender(one, f"extenders[{index}]", log) for index, one in enumerate(extenders)]
     if listed:

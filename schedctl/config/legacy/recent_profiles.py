@@ -38,7 +38,7 @@ def convert(profile: Plain, path: str, log: ConversionLog, known: KnownPlugins) 
     sets: Plain = converted.get("plugins") or {}
     for point, chosen in sets.items():
         where = f"{path}.plugins.{point}"
-        chosen["enabled"] = _enabled(chosen.get("enabled") or [], where, converted, log, known)
+        chosen["enabled"] = _replace_gone(chosen.get("enabled") or [], where, converted, log, known)
         gone = {*LIMITS, _SELECTOR_SPREAD}
         chosen["disabled"] = [one for one in chosen.get("disabled") or [] if one["name"] not in gone]
     args = _args(converted.get("pluginConfig") or [], path, log)
@@ -55,7 +55,9 @@ def convert(profile: Plain, path: str, log: ConversionLog, known: KnownPlugins) 
     return {key: value for key, value in converted.items() if value}
 
 
-def _enabled(entries: list[Plain], where: str, profile: Plain, log: ConversionLog, known: KnownPlugins) -> list[Plain]:
+def _replace_gone(
+    entries: list[Plain], where: str, profile: Plain, log: ConversionLog, known: KnownPlugins
+) -> list[Plain]:
     """Return the plugins enabled at one point, each gone one replaced by the one that took over."""
     kept: list[Plain] = []
     point = where.rpartition(".")[2]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from typing_extensions import override
 
-from schedctl.api.field_errors import aggregated
+from schedctl.api.field_errors import aggregate
 from schedctl.api.policies import PodDisruptionBudget
 from schedctl.cache.arrays import BoolArray
 from schedctl.cache.nodes import Nodes
@@ -80,7 +80,7 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
         if not len(candidates):
             preemption = Preemption("", len(potential), found.tried, enough, candidates)
             if found.faults:
-                return PostFilterResult(_status(Code.ERROR, aggregated(found.faults)), findings=preemption)
+                return PostFilterResult(_status(Code.ERROR, aggregate(found.faults)), findings=preemption)
             return _fruitless(len(nodes), found.refused, found.reasons, preemption)
         preemption = Preemption("", len(potential), found.tried, enough, candidates)
         if self.handle.extenders:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from typing_extensions import override
 
-from schedctl.api.field_errors import aggregated
+from schedctl.api.field_errors import aggregate
 from schedctl.api.meta import Namespace
 from schedctl.api.nodes import Node
 from schedctl.api.selectors import SelectorError
@@ -321,7 +321,7 @@ def _selector_error(pod: PodInfo) -> str:
             terms(pod)
         except SelectorError as fault:
             wrong.append(f"{name}: {fault}")
-    return aggregated(wrong) if wrong else ""
+    return aggregate(wrong) if wrong else ""
 
 
 _TERMS: Mapping[str, Callable[[PodInfo], tuple[Any, ...]]] = {
