@@ -1,8 +1,7 @@
 """Disruption budgets while pods are evicted: how many more may go, as the disruption controller keeps its books.
 
-A budget says how many of the pods it selects must be healthy. What it allows is how many more than that are, and that
-changes with every pod that is told to go and every one that runs again. The books begin with what the controller has
-written into the budget's status; where it has written nothing, they are worked out from the spec as it does it.
+The books begin with what the controller has written into the budget's status; where it has written nothing, they are
+worked out from the spec as it does it.
 """
 
 from __future__ import annotations

@@ -1,12 +1,7 @@
 """Drains: what ``kubectl drain`` would do to nodes, and what would become of their pods.
 
-All nodes are cordoned first, then emptied one after another, as kubectl does it: it looks at the pods of a node and
-refuses the node if one of them is of a kind it was not told to evict; then it evicts all others at once, those whose
-budget allows it, and asks again every five seconds for the rest. Evicted pods come back as their controllers make them,
-and go through the queue like any other; once one is bound it counts as healthy, and its budget lets the next one go.
-
-kubectl would wait for good for a pod whose budget never lets it go. Here the drain of the node ends when nothing can
-move any more, and the next node has its turn, as with ``--timeout``.
+All nodes are cordoned first, then emptied one after another. kubectl would wait for good for a pod whose budget never
+lets it go; here the next node has its turn when nothing can move any more, as with ``--timeout``.
 """
 
 from __future__ import annotations

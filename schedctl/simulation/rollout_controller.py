@@ -24,7 +24,7 @@ from schedctl.workloads.admission import RESOURCE_QUOTA
 from schedctl.workloads.api_server import Admission, Rejected
 from schedctl.workloads.expansion import Replica
 from schedctl.workloads.pod_templates import exists
-from schedctl.workloads.rollouts import AtOnce, RollingDeployment, Step, Update
+from schedctl.workloads.rollouts import ReplaceAll, RollingDeployment, Step, Update
 
 _replace = msgspec.structs.replace
 _EXISTS = "AlreadyExists"
@@ -140,12 +140,12 @@ class RolloutController(ReplacementController):
 
     def _delete(self, rollout: RolloutProgress, info: PodInfo) -> Iterator[SimulatedEvent]:
         """Delete an old pod: at once where all are replaced at once, else with its grace period."""
-        if info.key in self._cluster.strays or (info.terminating and isinstance(rollout.update, AtOnce)):
+        if info.key in self._cluster.strays or (info.terminating and isinstance(rollout.update, ReplaceAll)):
             self._cluster.remove_pod(info)
             self.admission.credit(info.pod)
             return
         self._deleted.add(info.key)
-        if isinstance(rollout.update, AtOnce):
+        if isinstance(rollout.update, ReplaceAll):
             self._credited.add(info.key)
             self.admission.credit(info.pod)
             yield SimulatedEvent(info, EventAction.DELETE, grace=0.0)
@@ -156,7 +156,7 @@ class RolloutController(ReplacementController):
     def _resume(self, key: str) -> Iterator[SimulatedEvent]:
         """Go on with a workload whose old pod is gone."""
         rollout = self._rollout_of.get(key)
-        if rollout is None or isinstance(rollout.update, AtOnce):
+        if rollout is None or isinstance(rollout.update, ReplaceAll):
             return
         rollout.terminating.discard(key)
         if not rollout.terminating and rollout.held:

@@ -1,14 +1,8 @@
-"""The loop: pods out of the queue, through the whole cycle, and everything that follows told to the queue.
+"""The loop of a run: pods out of the queue, through the whole cycle, on a clock of its own.
 
-`run` schedules pods the way kube-scheduler does, one after another, on a clock of its own: what takes kube-scheduler
-time (an attempt, a bind, a call to the API server) takes none here, what waits (a backoff, a grace period, Permit, the
-five minutes after which an unschedulable pod is tried anyway) waits on that clock, which jumps to the next time at
-which anything can happen. The order of things at one time is fixed: what is due comes first, then the queue in its
-order; evictions a pod asked for are carried out after it has gone back to the queue and before the next is taken.
-
-A run ends when nothing can move: no pod can be tried but such as have seen the world as it is, and nothing is due. A
-fault is given a second chance, in case it was a passing one. It also ends when things move and come to nothing, for as
-long as it is to be patient, or in circles while no time goes by.
+What takes kube-scheduler time (an attempt, a bind, a call to the API server) takes none here; what waits (a backoff, a
+grace period, Permit) waits on that clock, which jumps to the next time at which anything can happen. The parts of the
+loop are in ``simulator``.
 """
 
 from __future__ import annotations
@@ -115,6 +109,7 @@ class Simulator:
         try:
             self._begin(pods, events)
             while facts.end is None:
+                # the order of one time is fixed: what is due comes first, then the queue in its order
                 self._do_due()
                 queued = state.queue.pop()
                 if queued is not None:
@@ -161,6 +156,7 @@ class Simulator:
         """Move the clock to when anything can happen next; return why the run ends if nothing can."""
         state, options = self._state, self._options
         next_at = state.agenda.next_at
+        # no attempt can end differently for pods that have seen the world as it is
         if next_at is None and not any(queued.seen != state.world for queued in state.queue):
             return RunEnd.STUCK if any(outcome.pending for outcome in state.facts.pods.values()) else RunEnd.SETTLED
         times = (next_at, state.queue.next_expiry, state.queue.next_timeout())

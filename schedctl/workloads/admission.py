@@ -1,18 +1,8 @@
 """What the API server makes of a pod when it is created, beyond the defaults of its fields.
 
-Between ``kubectl apply`` and the scheduler lie admission plugins and the pod strategy: priorities are looked up,
-limits of the namespace become requests, tolerations and the overhead of the runtime are added, ``matchLabelKeys``
-become part of selectors, pod-level requests are completed. A pod that came out of a cluster (it has a uid) has been
-through all that and is left alone. What a plugin changes is told as an `Effect`. A pod that the API server would have
-refused is completed as far as possible, and the `Refusal` is told; who explains a pod warns of it, since a file often
-holds a part of a cluster only and the class it misses may well exist, and who simulates a release takes it at its word.
-
-Plugins are switched off by the names that kube-apiserver gives them. PodNodeSelector and PodTolerationRestriction,
-which have to be switched on there, act on namespaces that carry their annotations. Objects that other controllers would
-have made by the time the pod is looked at come back as well: the claims of ephemeral volumes and those from templates
-of resource claims. Quotas need to know what went before: ``creation`` asks them too. Webhooks, admission policies,
-service accounts and pod security are not
-consulted.
+Admission plugins and the pod strategy complete it; a pod that came out of a cluster (it has a uid) has been through all
+that and is left alone. What a plugin changes is an `Effect`, why it would refuse it a `Refusal`; quotas, which need
+to know what went before, are asked by ``api_server``; webhooks, admission policies and pod security are not consulted.
 """
 
 from __future__ import annotations

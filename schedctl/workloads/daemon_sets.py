@@ -1,8 +1,7 @@
 """Which pod of a DaemonSet to look at: it makes one for each node that is eligible, tied to that node by name.
 
-A node is eligible if it meets the node selector, the affinity and the tolerations of the template; whether the pod
-fits there is not the controller's concern but the scheduler's. The tie takes the place of the affinity the template
-requires. A DaemonSet that has all its pods makes none, so its own pods never stand in the way of one more.
+Whether the pod fits there is not the controller's concern but the scheduler's. A DaemonSet that has all its pods makes
+none, so its own pods never stand in the way of one more.
 """
 
 from __future__ import annotations

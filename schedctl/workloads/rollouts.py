@@ -1,74 +1,37 @@
-"""How new pods take the place of those that run already.
+"""How new pods take the place of those that run already, step by step, as controllers wait for each other's pods.
 
-A workload that is in the cluster has pods there. `plan` finds them, says what would change, and answers with an
-`Update` for each workload: asked again and again, it names the next pods to remove and to create, given which of its
-pods run by then. So it waits as controllers wait, an ordered StatefulSet for each pod and a rolling Deployment for its
-new pods to run before more old ones go, and whoever carries it out needs to know none of their rules.
-
-There are three ways. ``replace`` removes all old pods at once and creates all new ones: will they find room, and where
-would everything land? ``add`` keeps the old ones and creates the new ones beside them. ``rolling`` does what the
-controllers do: nothing moves where nothing changes, only the difference is scaled, and a changed template is rolled
-out under maxSurge and maxUnavailable, ordinal by ordinal or node by node.
+`plan` answers with an `Update` for each workload, which names the next pods to remove and to create, given which of its
+pods run by then; ``ownership`` finds the pods that run, ``changes`` says what differs.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, Literal, NamedTuple
-
-import msgspec
+from typing import Literal
 
 from schedctl.api.custom_kinds import CustomWorkload
-from schedctl.api.defaults import namespaced
 from schedctl.api.meta import Int32
-from schedctl.api.pods import Pod, PodTemplate, PodTemplateSpec
 from schedctl.api.workloads import (
-    CronJob,
     DaemonSet,
     Deployment,
-    Job,
-    ReplicaSet,
-    ReplicationController,
     RollingUpdate,
     StatefulSet,
     UpdateStrategy,
 )
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
-from schedctl.workloads.clusters import every_pod
+from schedctl.workloads.changes import WorkloadChange, workload_changes
 from schedctl.workloads.daemon_sets import node_of
 from schedctl.workloads.expansion import Replica, Workload, stateful_replica
-from schedctl.workloads.pod_templates import HASH_LABEL, comparable
+from schedctl.workloads.ownership import controller_reference, owner_key, pods_by_owner
 
 RolloutStrategy = Literal["replace", "add", "rolling"]
 ROLLOUT_STRATEGIES: tuple[RolloutStrategy, ...] = ("replace", "add", "rolling")
 Runs = Callable[[str], bool]
 """Tells whether the pod of a key runs, which is to say that it is on a node."""
-Owned = tuple[str, str, str]
-"""Kind, namespace and name of an owner."""
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One way in which a workload differs from what is in the cluster.
-
-    Attributes:
-        what: ``new`` (nothing of it is in the cluster), ``unchanged``, ``scaled``, or ``template``.
-        text: the change in words, e.g. ``scaled from 3 to 5``; without a full stop.
-        path: of a changed field of the template, e.g. ``spec.containers[app].resources.requests.cpu``.
-        before: its value as it was, None where it was not set.
-        after: its value as it will be, None where it is not set.
-    """
-
-    what: Literal["new", "unchanged", "scaled", "template"]
-    text: str
-    path: str = ""
-    before: Any = None
-    after: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +62,7 @@ class Update:
         created: the pods created so far, by key.
     """
 
-    def __init__(self, workload: Workload, old: Sequence[PodInfo], changes: Sequence[Change]) -> None:
+    def __init__(self, workload: Workload, old: Sequence[PodInfo], changes: Sequence[WorkloadChange]) -> None:
         self.workload, self.old, self.changes = workload, tuple(old), tuple(changes)
         self.unsent: list[Replica] = list(workload.replicas)
         self.leaving: list[PodInfo] = list(old)
@@ -140,7 +103,7 @@ class Update:
         return all(map(runs, reversed(self.created)))  # what is waited for is mostly the last one
 
 
-class AtOnce(Update):
+class ReplaceAll(Update):
     """All old pods leave, all new ones come; the pods of an ordered workload one after another."""
 
     def _next(self, runs: Runs) -> Step:
@@ -152,7 +115,7 @@ class AtOnce(Update):
 class Scaling(Update):
     """Old pods stay whatever their template; only the difference in number comes or goes (ReplicaSets, Jobs)."""
 
-    def __init__(self, workload: Workload, old: Sequence[PodInfo], changes: Sequence[Change]) -> None:
+    def __init__(self, workload: Workload, old: Sequence[PodInfo], changes: Sequence[WorkloadChange]) -> None:
         super().__init__(workload, old, changes)
         there = {index for info in old if (index := _index(info)) is not None}
         wanted = [replica for replica in self.unsent if replica.ordinal < 0 or replica.ordinal not in there]
@@ -168,13 +131,17 @@ class RollingDeployment(Update):
     """Pods of another ReplicaSet give way to the new ones, within maxSurge and maxUnavailable."""
 
     def __init__(
-        self, workload: Workload, old: Sequence[PodInfo], changes: Sequence[Change], strategy: UpdateStrategy | None
+        self,
+        workload: Workload,
+        old: Sequence[PodInfo],
+        changes: Sequence[WorkloadChange],
+        strategy: UpdateStrategy | None,
     ) -> None:
         super().__init__(workload, old, changes)
         wanted = len(self.unsent)
         same = _keeps_template(changes)
         current = {owner.name for replica in self.unsent[:1] for owner in replica.pod.metadata.owner_references or ()}
-        kept = [info for info in old if same or _controller(info)[1] in current]
+        kept = [info for info in old if same or controller_reference(info)[1] in current]
         surplus = dispensable(kept, old)[: max(0, len(kept) - wanted)]
         gone = {id(info) for info in surplus}
         self.kept = [info for info in kept if id(info) not in gone]
@@ -226,7 +193,7 @@ class RollingDeployment(Update):
 class RollingStatefulSet(Update):
     """Ordinals are filled from below, and replaced from above down to the partition, each waiting for the others."""
 
-    def __init__(self, workload: Workload, old: Sequence[PodInfo], changes: Sequence[Change]) -> None:
+    def __init__(self, workload: Workload, old: Sequence[PodInfo], changes: Sequence[WorkloadChange]) -> None:
         super().__init__(workload, old, changes)
         strategy: UpdateStrategy | None = workload.object.spec.update_strategy
         rolling = (strategy.rolling_update if strategy else None) or RollingUpdate()
@@ -275,7 +242,7 @@ class RollingStatefulSet(Update):
 class RollingDaemonSet(Update):
     """Nodes without a pod get one; the others are changed a few at a time."""
 
-    def __init__(self, workload: Workload, old: Sequence[PodInfo], changes: Sequence[Change]) -> None:
+    def __init__(self, workload: Workload, old: Sequence[PodInfo], changes: Sequence[WorkloadChange]) -> None:
         super().__init__(workload, old, changes)
         strategy: UpdateStrategy | None = workload.object.spec.update_strategy
         rolling = (strategy.rolling_update if strategy else None) or RollingUpdate()
@@ -314,20 +281,21 @@ def plan(groups: Iterable[Workload], cluster: Cluster, strategy: RolloutStrategy
     Args:
         groups: the workloads, as `expansion.expand` returns them.
         cluster: as it was when they were expanded: before anything joins it.
-        strategy: ``replace``, ``add`` or ``rolling``.
+        strategy: ``replace`` removes all old pods at once and creates all new ones, ``add`` keeps the old ones, and
+            ``rolling`` does what the controllers do, under maxSurge, maxUnavailable and partition.
     """
-    owned = _pods_by_owner(cluster)
+    owned = pods_by_owner(cluster)
     updates: list[Update] = []
     for workload in groups:
         if workload.standing:
-            updates.append(AtOnce(workload, (), [Change("unchanged", "unchanged; the pods it has stay")]))
+            updates.append(ReplaceAll(workload, (), [WorkloadChange("unchanged", "unchanged; the pods it has stay")]))
             continue
-        old = owned.get(_owner_key(workload.api_version, workload.kind, workload.namespace, workload.name), [])
-        changes = _changes(workload, old, cluster)
+        old = owned.get(owner_key(workload.api_version, workload.kind, workload.namespace, workload.name), [])
+        changes = workload_changes(workload, old, cluster)
         if strategy == "replace":
-            updates.append(AtOnce(workload, old, changes))
+            updates.append(ReplaceAll(workload, old, changes))
         elif strategy == "add":
-            updates.append(AtOnce(_beside(workload, old, cluster), (), changes))
+            updates.append(ReplaceAll(_beside(workload, old, cluster), (), changes))
         else:
             updates.append(_rolling_update(workload, [info for info in old if not info.terminating], changes))
     return updates
@@ -373,7 +341,7 @@ def _deletion_cost(info: PodInfo) -> int:
     return cost if -(1 << 31) <= cost < 1 << 31 else 0
 
 
-def _rolling_update(workload: Workload, old: Sequence[PodInfo], changes: Sequence[Change]) -> Update:
+def _rolling_update(workload: Workload, old: Sequence[PodInfo], changes: Sequence[WorkloadChange]) -> Update:
     obj = workload.object
     if isinstance(obj, Deployment):
         return RollingDeployment(workload, old, changes, obj.spec.strategy)
@@ -417,74 +385,8 @@ def _share(value: Int32 | str | None, otherwise: Int32 | str, of: int, *, up: bo
     return max(0, value)
 
 
-def _keeps_template(changes: Iterable[Change]) -> bool:
+def _keeps_template(changes: Iterable[WorkloadChange]) -> bool:
     return not any(change.what in ("new", "template") for change in changes)
-
-
-# -- what is there ------------------------------------------------------------------------------------------------
-
-_PARENTS: tuple[tuple[type, str, str], ...] = (
-    (ReplicaSet, "apps/v1", "ReplicaSet"),
-    (Job, "batch/v1", "Job"),
-    (Deployment, "apps/v1", "Deployment"),
-    (StatefulSet, "apps/v1", "StatefulSet"),
-    (DaemonSet, "apps/v1", "DaemonSet"),
-    (ReplicationController, "v1", "ReplicationController"),
-)
-"""Kinds that are controlled by others and control pods."""
-
-
-def _owner_key(api_version: str, kind: str, namespace: str, name: str) -> Owned:
-    """Return what an owner is known by; the versions and old groups of Kubernetes' own kinds are one."""
-    group = api_version.rpartition("/")[0]
-    return (f"{kind}.{group}" if "." in group else kind), namespace, name
-
-
-def _pods_by_owner(cluster: Cluster) -> Mapping[Owned, list[PodInfo]]:
-    """Return the pods of a cluster by each of their owners, however far up."""
-    parents: dict[Owned, Owned] = {}
-    for struct, api_version, kind in _PARENTS:
-        objects: Iterable[Any] = cluster.every(struct).values()
-        for obj in objects:
-            metadata = namespaced(obj.metadata)
-            for reference in metadata.owner_references or ():
-                if reference.controller:
-                    parents[_owner_key(api_version, kind, metadata.namespace, metadata.name)] = _owner_key(
-                        reference.api_version, reference.kind, metadata.namespace, reference.name
-                    )
-    owned: defaultdict[Owned, list[PodInfo]] = defaultdict(list)
-    for info in every_pod(cluster):
-        owned["Pod", info.namespace, info.pod.metadata.name].append(info)
-        for owner in _owners(info, parents):
-            owned[owner].append(info)
-    return owned
-
-
-def _owners(info: PodInfo, parents: Mapping[Owned, Owned]) -> Iterator[Owned]:
-    """Yield the pod's controller, the controller of that, and so on; a ReplicaSet that is not given tells by name."""
-    api_version, name, kind = _controller(info)
-    if not kind:
-        return
-    owner = _owner_key(api_version, kind, info.namespace, name)
-    seen: set[Owned] = set()
-    while owner not in seen:
-        yield owner
-        seen.add(owner)
-        above = parents.get(owner)
-        ending = f"-{info.labels.get(HASH_LABEL)}"
-        if above is None and owner[0] == "ReplicaSet" and owner[2].endswith(ending):
-            above = "Deployment", info.namespace, owner[2].removesuffix(ending)
-        if above is None:
-            return
-        owner = above
-
-
-def _controller(info: PodInfo) -> tuple[str, str, str]:
-    """Return ``apiVersion``, name and kind of what controls a pod, empty texts where nothing does."""
-    for reference in info.pod.metadata.owner_references or ():
-        if reference.controller:
-            return reference.api_version, reference.name, reference.kind
-    return "", "", ""
 
 
 def _ordinal(info: PodInfo) -> int:
@@ -495,105 +397,3 @@ def _ordinal(info: PodInfo) -> int:
 def _index(info: PodInfo) -> int | None:
     index = (info.pod.metadata.annotations or {}).get("batch.kubernetes.io/job-completion-index", "")
     return int(index) if index.isdecimal() else None
-
-
-# -- what differs -------------------------------------------------------------------------------------------------
-
-
-def _changes(workload: Workload, old: Sequence[PodInfo], cluster: Cluster) -> list[Change]:
-    """Return how a workload differs from what is there, as far as scheduling reads it."""
-    obj = workload.object
-    live: Any = None
-    if not isinstance(obj, CustomWorkload):
-        live = cluster.get(type(obj), f"{workload.namespace}/{workload.name}")
-    if live is None and not old:
-        return [Change("new", "new")]
-    changes = []
-    before, after = _number(live, old), len(workload.replicas)
-    if before != after:
-        changes.append(Change("scaled", f"scaled from {before} to {after}", "spec.replicas", before, after))
-    template = _template_of(live)
-    if template is not None and workload.template is not None:
-        changes += _differences(template, workload.template)
-    elif not isinstance(obj, CronJob | Pod):
-        changes.append(Change("template", "the template it had is not known"))
-    return changes or [Change("unchanged", "unchanged in all that scheduling reads")]
-
-
-def _number(live: Any, old: Sequence[PodInfo]) -> int:
-    if isinstance(live, Deployment | ReplicaSet | StatefulSet | ReplicationController):
-        return 1 if live.spec.replicas is None else live.spec.replicas
-    return sum(not info.terminating for info in old)
-
-
-def _template_of(live: Any) -> PodTemplateSpec | None:
-    """Return the template of an object that is there, None where nothing is known."""
-    if live is None:
-        return None
-    if isinstance(live, Pod):
-        return None
-    if isinstance(live, PodTemplate):
-        return live.template
-    spec = live.spec.job_template.spec if isinstance(live, CronJob) else live.spec
-    template: PodTemplateSpec | None = spec.template
-    return template
-
-
-def _differences(before: PodTemplateSpec, after: PodTemplateSpec) -> list[Change]:
-    one, other = comparable(before), comparable(after)
-    if one == other:
-        return []
-    return list(_walk(_Four(*map(msgspec.to_builtins, (one, other, before, after))), ""))
-
-
-_MISSING: Any = object()
-
-
-class _Four(NamedTuple):
-    """A value of two templates as they compare, and the same values as they were written."""
-
-    one: Any
-    other: Any
-    before: Any
-    after: Any
-
-    def each(self, take: Callable[[Any], Any]) -> _Four:
-        return _Four(*map(take, self))
-
-
-def _walk(values: _Four, path: str) -> Iterator[Change]:
-    """Yield the changed fields."""
-    one, other = values.one, values.other
-    if one == other:
-        return
-    if isinstance(one, dict) and isinstance(other, dict):
-        for key in dict.fromkeys((*one, *other)):
-            plain = f"{path}.{key}" if path else key
-            step = plain if key.isidentifier() else f"{path}[{key}]"
-            yield from _walk(values.each(partial(_at, key=key)), step)
-        return
-    if _is_list_of_named(one) and _is_list_of_named(other):
-        for name in dict.fromkeys(item["name"] for item in (*one, *other)):
-            yield from _walk(values.each(partial(_item, name=name)), f"{path}[{name}]")
-        return
-    was, becomes = (None if value is _MISSING else value for value in (values.before, values.after))
-    yield Change("template", f"{path}: {_format_value(was)} → {_format_value(becomes)}", path, was, becomes)
-
-
-def _at(value: Any, key: str) -> Any:
-    return value.get(key, _MISSING) if isinstance(value, dict) else _MISSING
-
-
-def _is_list_of_named(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(item, dict) and item.get("name") for item in value)
-
-
-def _item(value: Any, name: str) -> Any:
-    found = (item for item in value if item.get("name") == name) if _is_list_of_named(value) else ()
-    return next(iter(found), _MISSING)
-
-
-def _format_value(value: Any) -> str:
-    if value is None:
-        return "not set"
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

@@ -1,0 +1,88 @@
+"""Whose pods are in a cluster: by controller, and by what controls that, however far up."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from schedctl.api.defaults import namespaced
+from schedctl.api.workloads import (
+    DaemonSet,
+    Deployment,
+    Job,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+)
+from schedctl.cache.cluster import Cluster
+from schedctl.cache.pod_info import PodInfo
+from schedctl.workloads.clusters import every_pod
+from schedctl.workloads.pod_templates import HASH_LABEL
+
+Owned = tuple[str, str, str]
+"""Kind, namespace and name of an owner."""
+
+
+_PARENTS: tuple[tuple[type, str, str], ...] = (
+    (ReplicaSet, "apps/v1", "ReplicaSet"),
+    (Job, "batch/v1", "Job"),
+    (Deployment, "apps/v1", "Deployment"),
+    (StatefulSet, "apps/v1", "StatefulSet"),
+    (DaemonSet, "apps/v1", "DaemonSet"),
+    (ReplicationController, "v1", "ReplicationController"),
+)
+"""Kinds that are controlled by others and control pods."""
+
+
+def owner_key(api_version: str, kind: str, namespace: str, name: str) -> Owned:
+    """Return what an owner is known by; the versions and old groups of Kubernetes' own kinds are one."""
+    group = api_version.rpartition("/")[0]
+    return (f"{kind}.{group}" if "." in group else kind), namespace, name
+
+
+def pods_by_owner(cluster: Cluster) -> Mapping[Owned, list[PodInfo]]:
+    """Return the pods of a cluster by each of their owners, however far up."""
+    parents: dict[Owned, Owned] = {}
+    for struct, api_version, kind in _PARENTS:
+        objects: Iterable[Any] = cluster.every(struct).values()
+        for obj in objects:
+            metadata = namespaced(obj.metadata)
+            for reference in metadata.owner_references or ():
+                if reference.controller:
+                    parents[owner_key(api_version, kind, metadata.namespace, metadata.name)] = owner_key(
+                        reference.api_version, reference.kind, metadata.namespace, reference.name
+                    )
+    owned: defaultdict[Owned, list[PodInfo]] = defaultdict(list)
+    for info in every_pod(cluster):
+        owned["Pod", info.namespace, info.pod.metadata.name].append(info)
+        for owner in _owners(info, parents):
+            owned[owner].append(info)
+    return owned
+
+
+def _owners(info: PodInfo, parents: Mapping[Owned, Owned]) -> Iterator[Owned]:
+    """Yield the pod's controller, the controller of that, and so on; a ReplicaSet that is not given tells by name."""
+    api_version, name, kind = controller_reference(info)
+    if not kind:
+        return
+    owner = owner_key(api_version, kind, info.namespace, name)
+    seen: set[Owned] = set()
+    while owner not in seen:
+        yield owner
+        seen.add(owner)
+        above = parents.get(owner)
+        ending = f"-{info.labels.get(HASH_LABEL)}"
+        if above is None and owner[0] == "ReplicaSet" and owner[2].endswith(ending):
+            above = "Deployment", info.namespace, owner[2].removesuffix(ending)
+        if above is None:
+            return
+        owner = above
+
+
+def controller_reference(info: PodInfo) -> tuple[str, str, str]:
+    """Return ``apiVersion``, name and kind of what controls a pod, empty texts where nothing does."""
+    for reference in info.pod.metadata.owner_references or ():
+        if reference.controller:
+            return reference.api_version, reference.name, reference.kind
+    return "", "", ""
