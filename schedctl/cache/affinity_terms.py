@@ -16,7 +16,7 @@ import numpy as np
 
 from schedctl.api.pods import Affinity
 from schedctl.api.selectors import SelectorError
-from schedctl.cache.arrays import IndexArray, IntArray, grown, positions
+from schedctl.cache.arrays import IndexArray, IntArray, grow, positions
 from schedctl.cache.pod_info import AffinityTerm, PodInfo, WeightedTerm
 
 T = TypeVar("T")
@@ -52,10 +52,10 @@ def carried_terms(info: PodInfo) -> CarriedTerms:
         known = _CARRIED[key] = (
             affinity,
             CarriedTerms(
-                _parsed(lambda: once.required_affinity),
-                _parsed(lambda: once.required_anti_affinity),
-                _parsed(lambda: once.preferred_affinity),
-                _parsed(lambda: once.preferred_anti_affinity),
+                _read_or_nothing(lambda: once.required_affinity),
+                _read_or_nothing(lambda: once.required_anti_affinity),
+                _read_or_nothing(lambda: once.preferred_affinity),
+                _read_or_nothing(lambda: once.preferred_anti_affinity),
             ),
         )
     return known[1]
@@ -99,9 +99,9 @@ class Carriers:
         slot = self._slot_of.get(node_row)
         if slot is None:
             slot = self._slot_of[node_row] = len(self._slot_of)
-            self._nodes = grown(self._nodes, slot + 1)
-            self._counts = grown(self._counts, slot + 1)
-            self._weights = grown(self._weights, slot + 1)
+            self._nodes = grow(self._nodes, slot + 1)
+            self._counts = grow(self._counts, slot + 1)
+            self._weights = grow(self._weights, slot + 1)
             self._nodes[slot] = node_row
         self.pods += sign
         self._counts[slot] += sign
@@ -116,7 +116,7 @@ class Carriers:
         for node_row in nodes.tolist():
             slot_of.setdefault(node_row, len(slot_of))
         for name in ("_nodes", "_counts", "_weights"):
-            setattr(self, name, grown(getattr(self, name), len(slot_of)))
+            setattr(self, name, grow(getattr(self, name), len(slot_of)))
         slots = np.fromiter(map(slot_of.__getitem__, nodes.tolist()), np.intp, len(nodes))
         self.pods += len(node_rows)
         self._nodes[slots] = nodes
@@ -152,7 +152,7 @@ class TermTable:
         carriers.count(node_row, weight, sign)
         if not carriers.pods:
             del self._carriers[term]
-            for label in _demanded(term):
+            for label in _required_labels(term):
                 del self._filed[label][term]
 
     def count_all(self, term: AffinityTerm, weight: int, node_rows: IndexArray) -> None:
@@ -180,7 +180,7 @@ class TermTable:
         carriers = self._carriers.get(term)
         if carriers is None:
             carriers = self._carriers[term] = Carriers(term)
-            for label in _demanded(term):
+            for label in _required_labels(term):
                 self._filed.setdefault(label, {})[term] = carriers
         return carriers
 
@@ -245,14 +245,14 @@ class AffinityTerms:
 _NOTHING_FILED: dict[AffinityTerm, Carriers] = {}
 
 
-def _parsed(read: Callable[[], tuple[T, ...]]) -> tuple[T, ...]:
+def _read_or_nothing(read: Callable[[], tuple[T, ...]]) -> tuple[T, ...]:
     try:
         return read()
     except SelectorError:
         return ()
 
 
-def _demanded(term: AffinityTerm) -> Iterable[tuple[str, str] | None]:
+def _required_labels(term: AffinityTerm) -> Iterable[tuple[str, str] | None]:
     """The labels of which a pod must have one for the term to be about it; None stands for "any pod may do"."""
     for requirement in term.selector.requirements:
         if requirement.operator == "In":

@@ -21,7 +21,7 @@ UNKNOWN = -2
 """The code of a text no object carries, which therefore equals nothing."""
 
 
-def grown(array: npt.NDArray[Any], size: int, fill: int | None = 0) -> npt.NDArray[Any]:
+def grow(array: npt.NDArray[Any], size: int, fill: int | None = 0) -> npt.NDArray[Any]:
     """Return the array with room for at least ``size`` entries on its last axis, new ones set to ``fill``."""
     have = array.shape[-1]
     if size <= have:

@@ -19,7 +19,7 @@ from schedctl.api.meta import key_of
 from schedctl.api.nodes import Node
 from schedctl.api.pods import FINISHED, Pod
 from schedctl.cache.changes import Change, ChangeKind
-from schedctl.cache.footprints import alike
+from schedctl.cache.footprints import group_equal_pods
 from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
 
@@ -158,10 +158,10 @@ class Cluster(ClusterView):
                 running.append(info)
                 on.append(row)
         self._refuse_known([info.key for info in running])
-        rows, likenesses = np.array(on, np.intp), alike(running)
-        self.pod_table.put_all(running, rows, likenesses)
-        self.node_table.charge_all(rows, running, likenesses)
-        self.affinity_terms.count_all(likenesses.first, likenesses.of, rows)
+        rows, equal_pods = np.array(on, np.intp), group_equal_pods(running)
+        self.pod_table.put_all(running, rows, equal_pods)
+        self.node_table.charge_all(rows, running, equal_pods)
+        self.affinity_terms.count_all(equal_pods.first, equal_pods.of, rows)
         self._note_many(Pod, len(running))
 
     def assume(self, info: PodInfo, node_name: str) -> None:

@@ -52,7 +52,7 @@ class Footprint(NamedTuple):
         return dict(self.exact).get(quantity, 0)
 
 
-class Alike(NamedTuple):
+class EqualPods(NamedTuple):
     """Pods by likeness: those of one are written alike, but for what their nodes do not ask.
 
     Attributes:
@@ -91,9 +91,9 @@ class Footprints:
         self._alike[key] = info, code  # holding the pod keeps the ids of its parts from being used again
         return code
 
-    def codes(self, alike: Alike) -> CodeArray:
+    def codes(self, pods: EqualPods) -> CodeArray:
         """Return the codes of many pods' footprints, int32 (pods,)."""
-        return np.fromiter(map(self.code, alike.first), np.int32, len(alike.first))[alike.of]
+        return np.fromiter(map(self.code, pods.first), np.int32, len(pods.first))[pods.of]
 
     def _new_code(self, info: PodInfo) -> int:
         exact, cpu, memory = info.requests
@@ -116,7 +116,7 @@ class Footprints:
         )
         return {code: addresses for code, addresses in held if addresses}
 
-    def repelling(self, concerned: Callable[[AffinityTerm], bool]) -> dict[str, IntArray]:
+    def repelling_terms(self, concerned: Callable[[AffinityTerm], bool]) -> dict[str, IntArray]:
         """Return how many terms each footprint repels with that are about somebody, by topology key, int64 (codes,).
 
         Args:
@@ -130,7 +130,7 @@ class Footprints:
         return found
 
 
-def alike(infos: Sequence[PodInfo]) -> Alike:
+def group_equal_pods(infos: Sequence[PodInfo]) -> EqualPods:
     """Return the likenesses of pods, which share from now on what they ask for."""
     kinds: dict[tuple[int | bool, ...], int] = {}
     granted: dict[int, int] = {}  # most pods share their status with others
@@ -149,4 +149,4 @@ def alike(infos: Sequence[PodInfo]) -> Alike:
         else:
             info.take_demand(first[code])
         of.append(code)
-    return Alike(first, np.array(of, np.intp))
+    return EqualPods(first, np.array(of, np.intp))

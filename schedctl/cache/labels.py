@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from schedctl.api.selectors import LabelQuery, Requirement, parse_int64
-from schedctl.cache.arrays import ABSENT, BoolArray, CodeArray, IndexArray, IntArray, Interner, grown
+from schedctl.cache.arrays import ABSENT, BoolArray, CodeArray, IndexArray, IntArray, Interner, grow
 
 _NO_LABELS: Mapping[str, str] = {}
 _FEW = 8
@@ -41,7 +41,7 @@ class Domains:
 
     def put(self, row: int, value: str | None) -> None:
         """Set the value of a row, which may be the next new one."""
-        self._codes = grown(self._codes, row + 1)
+        self._codes = grow(self._codes, row + 1)
         self._codes[row] = self.values.code(value)
         self._rows = max(self._rows, row + 1)
         self._sizes = None
@@ -88,7 +88,7 @@ class LabelColumns:
             self.maps[row] = labels
         for key, column in self._columns.items():
             if row >= len(column):
-                column = self._columns[key] = grown(column, row + 1, ABSENT)
+                column = self._columns[key] = grow(column, row + 1, ABSENT)
             value = labels.get(key)
             column[row] = ABSENT if value is None else self.strings.code(value)
         for key, domains in self._domains.items():

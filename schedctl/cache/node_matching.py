@@ -13,25 +13,25 @@ from schedctl.cache.arrays import BoolArray
 from schedctl.cache.node_table import NodeTable
 
 
-def meeting(table: NodeTable, required: RequiredNodeAffinity) -> BoolArray:
+def nodes_meeting(table: NodeTable, required: RequiredNodeAffinity) -> BoolArray:
     """Return which nodes a pod with this node selector and required affinity may use, bool (rows,)."""
     if required.terms is None:
         return table.labels.select(required.labels)
-    matched = matching(table, required.terms)
+    matched = nodes_matching(table, required.terms)
     if not required.labels.everything:
         matched &= table.labels.select(required.labels)
     return matched
 
 
-def matching(table: NodeTable, query: NodeQuery) -> BoolArray:
+def nodes_matching(table: NodeTable, query: NodeQuery) -> BoolArray:
     """Return which nodes one of the query's terms matches, bool (rows,)."""
     matched = np.zeros(len(table), np.bool_)
     for term in query.terms:
-        matched |= matching_term(table, term)
+        matched |= nodes_matching_term(table, term)
     return matched
 
 
-def matching_term(table: NodeTable, term: NodeTerm) -> BoolArray:
+def nodes_matching_term(table: NodeTable, term: NodeTerm) -> BoolArray:
     """Return which nodes a term matches, bool (rows,)."""
     matched = table.labels.select(term.labels)
     for field in term.fields:

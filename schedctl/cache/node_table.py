@@ -15,8 +15,8 @@ import numpy as np
 
 from schedctl.api import resources
 from schedctl.api.nodes import Node, NodeSpec, NodeStatus, Taint
-from schedctl.cache.arrays import BoolArray, CodeArray, IndexArray, IntArray, Interner, grown
-from schedctl.cache.footprints import POD_COUNT, SCORED_CPU, SCORED_MEMORY, Alike
+from schedctl.cache.arrays import BoolArray, CodeArray, IndexArray, IntArray, Interner, grow
+from schedctl.cache.footprints import POD_COUNT, SCORED_CPU, SCORED_MEMORY, EqualPods
 from schedctl.cache.labels import LabelColumns
 from schedctl.cache.pod_info import PodInfo
 
@@ -89,9 +89,9 @@ class NodeTable:
         self.objects += nodes
         self.labels.put_all(node.metadata.labels for node in nodes)
         for name in ("alive", "pod_count", "unschedulable", "taints", "images", "features"):
-            setattr(self, name, grown(getattr(self, name), first + many))
+            setattr(self, name, grow(getattr(self, name), first + many))
         for name in ("allocatable", "requested", "scored"):
-            setattr(self, name, grown(getattr(self, name), first + many))
+            setattr(self, name, grow(getattr(self, name), first + many))
         like: dict[int, int] = {}
         images: dict[int, Image] = {}
         for row, node in enumerate(nodes, first):
@@ -171,7 +171,7 @@ class NodeTable:
         self.scored[1, row] = resources.wrapping_sum(int(self.scored[1, row]), sign * memory)
         self._charge_ports(row, info, sign)
 
-    def charge_all(self, rows: IndexArray, infos: Sequence[PodInfo], alike: Alike) -> None:
+    def charge_all(self, rows: IndexArray, infos: Sequence[PodInfo], alike: EqualPods) -> None:
         """Count many pods in at once; ``rows[i]`` is the node of ``infos[i]``."""
         np.add.at(self.pod_count, rows, 1)
         requests = [info.requests for info in alike.first]
@@ -185,7 +185,7 @@ class NodeTable:
             self._charge_ports(int(rows[position]), infos[position], 1)
 
     @staticmethod
-    def _add(column: IntArray, rows: IndexArray, amounts: list[int], alike: Alike) -> None:
+    def _add(column: IntArray, rows: IndexArray, amounts: list[int], alike: EqualPods) -> None:
         """Add to each row what each pod takes; the amounts are those of the pods' likenesses."""
         np.add.at(column, rows, np.array(amounts, np.int64)[alike.of])
 

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from schedctl.api.quantities import MAX_INT64
 from schedctl.api.selectors import LabelQuery
 from schedctl.api.times import unix_nanoseconds
-from schedctl.cache.arrays import BoolArray, CodeArray, IndexArray, IntArray, Interner, grown
-from schedctl.cache.footprints import Alike, Footprints
+from schedctl.cache.arrays import BoolArray, CodeArray, IndexArray, IntArray, Interner, grow
+from schedctl.cache.footprints import EqualPods, Footprints
 from schedctl.cache.labels import LabelColumns
 from schedctl.cache.pod_info import PodInfo
 
@@ -147,7 +147,7 @@ class PodTable:
             self._unordered.add(row)
         return row
 
-    def put_all(self, infos: Sequence[PodInfo], node_rows: IndexArray, alike: Alike) -> None:
+    def put_all(self, infos: Sequence[PodInfo], node_rows: IndexArray, alike: EqualPods) -> None:
         """Add many running pods at once, in new rows."""
         first, many = self._rows, len(infos)
         namespaces = [self.strings.code(info.namespace) for info in alike.first]
@@ -192,12 +192,12 @@ class PodTable:
     def _make_room(self, rows: int) -> None:
         self._rows = rows
         if rows > len(self._infos):  # the others have room for as many
-            self._infos = grown(self._infos, rows, None)
-            self._node = grown(self._node, rows, NO_NODE)
+            self._infos = grow(self._infos, rows, None)
+            self._node = grow(self._node, rows, NO_NODE)
             for name in ("_namespace", "_priority", "_terminating", "_footprint"):
-                setattr(self, name, grown(getattr(self, name), rows))
+                setattr(self, name, grow(getattr(self, name), rows))
         if self._started is not None:
-            self._started = grown(self._started, rows)
+            self._started = grow(self._started, rows)
 
     def _reordered(self, rows: set[int]) -> IndexArray:
         """Return the order of importance with some rows taken out and put where they belong."""

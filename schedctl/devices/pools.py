@@ -37,7 +37,7 @@ from schedctl.api.pods import NodeSelector, NodeSelectorRequirement
 from schedctl.api.quantities import nano_units
 from schedctl.api.selectors import SelectorError
 from schedctl.cache.arrays import IndexArray, Interner
-from schedctl.cache.node_matching import matching
+from schedctl.cache.node_matching import nodes_matching
 from schedctl.cache.node_table import NodeTable
 from schedctl.cache.nodes import ClusterView
 from schedctl.devices.allocated import DeviceID, PoolID
@@ -417,7 +417,7 @@ class _Reach:
         for code, selector in enumerate(selectors):
             query = compile_node_selector(selector)
             try:
-                matched = matching(table, query.checked())
+                matched = nodes_matching(table, query.checked())
             except SelectorError as error:
                 self._faults[code] = f"failed to parse node selector {_printed(selector)}: {error}"
             else:

@@ -16,7 +16,7 @@ from schedctl.api.node_selectors import compile_node_selector
 from schedctl.api.nodes import Node
 from schedctl.api.pods import NodeSelector
 from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
-from schedctl.cache.node_matching import matching
+from schedctl.cache.node_matching import nodes_matching
 from schedctl.cache.nodes import ClusterView
 from schedctl.devices.allocated import AllocatedState, DeviceID, devices_in_use
 from schedctl.devices.selectors import DeviceView, SelectorError, compiled
@@ -137,7 +137,7 @@ def _rows(
     if selector is None:
         return cluster.rows if unstated else np.empty(0, np.intp)
     query = compile_node_selector(selector)
-    return None if query.problems else np.flatnonzero(matching(table, query))
+    return None if query.problems else np.flatnonzero(nodes_matching(table, query))
 
 
 def _matches(expressions: Sequence[str], device: Device, driver: str) -> bool:

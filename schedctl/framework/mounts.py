@@ -13,7 +13,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from schedctl.cache.arrays import CodeArray, IndexArray, IntArray, Interner, grown
+from schedctl.cache.arrays import CodeArray, IndexArray, IntArray, Interner, grow
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_changes import PodChanges
@@ -88,8 +88,8 @@ class Mounts(ABC, Generic[T]):
         stale = self._stale(cluster.changes_since(self._generation) if self._generation >= 0 else None)
         self._generation = cluster.generation
         table = cluster.pod_table
-        self._codes = grown(self._codes, len(table), NOTHING)
-        self._node = grown(self._node, len(table))
+        self._codes = grow(self._codes, len(table), NOTHING)
+        self._node = grow(self._node, len(table))
         if stale is None:
             for key in self._row_of:
                 self.forget_pod(key)

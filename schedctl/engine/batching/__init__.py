@@ -1,5 +1,5 @@
 """What makes equal and mixed pods cheap: answers of plugins kept while what they rest on holds.
 
 `reuse` is the way in; `templates` keeps answers, `ageing` says what changes spoil, `rankings` keeps a whole cycle true
-with `feasibility` and `contributions`, `lookahead` judges a template's next placements in one column.
+with `feasibility` and `score_columns`, `lookahead` judges a template's next placements in one column.
 """

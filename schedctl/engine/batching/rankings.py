@@ -1,7 +1,7 @@
 """Rankings: what each node is worth to the pods of one template, kept true from one placement to the next.
 
 The cycle of a pod whose equal was placed a moment ago differs in a few rows, so a `Ranking` keeps the outcome of the
-whole cycle by position (`Feasibility`, `Contributions`, their totals) and judges again only what the changes since have
+whole cycle by position (`Feasibility`, `ScoreColumns`, their totals) and judges again only what the changes since have
 moved: rows, or the columns of plugins that count by domain. A template's next placements are looked ahead
 (`schedctl.engine.batching.lookahead`). Where something happens that a ranking cannot follow it says so, and the cycle
 is run in full.
@@ -21,9 +21,9 @@ from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_table import NO_NODE
-from schedctl.engine.batching.contributions import Contributions
 from schedctl.engine.batching.feasibility import Feasibility, Unfollowed
 from schedctl.engine.batching.lookahead import Lookahead
+from schedctl.engine.batching.score_columns import ScoreColumns
 from schedctl.engine.calls import DIRECT
 from schedctl.engine.faults import CycleError
 from schedctl.engine.filtering import Filtering
@@ -35,7 +35,7 @@ from schedctl.framework.points import NodeSet, PreFilterPlugin
 from schedctl.framework.profiles import Profile
 from schedctl.framework.statuses import Code, Status
 
-_BARRED = -1
+_INFEASIBLE = -1
 """The total of a node that will not do; totals of others are never negative."""
 _NO_ROWS: IndexArray = np.empty(0, np.intp)
 _NOT_ANSWERED = (CycleError, PluginError, NotModelled)
@@ -104,9 +104,9 @@ class Ranking:
         found = filtering.findings.keys() - anew
         if self._feasibility.count != len(scoring.nodes) or not all(profile.plugins[n].finds_again for n in found):
             raise Unfollowed  # a plugin that is asked anew refused somebody, or what one found is needed later
-        self._contributions = Contributions(profile, self.nodes, cycle, self._feasibility, scoring, anew)
+        self._score_columns = ScoreColumns(profile, self.nodes, cycle, self._feasibility, scoring, anew)
         self._lookahead: Lookahead | None = None
-        self._in_a_row = 0
+        self._consecutive = 0
         self._total()
 
     @property
@@ -133,14 +133,14 @@ class Ranking:
             raise Unfollowed from fault
 
     def _follow(self, moved: Moved) -> bool:
-        feasibility, contributions = self._feasibility, self._contributions
+        feasibility, score_columns = self._feasibility, self._score_columns
         if self._lookahead is not None and not self._lookahead.plugins.isdisjoint(moved.columns):
             self._lookahead = None
         foreseen = self._foresee(moved)
         flipped = self._advance(self.nodes.position(moved.placed)) if foreseen else set[int]()
         if not flipped and not moved.columns and foreseen == moved.rows.keys():
             return True
-        asked = (feasibility.filters.keys() | contributions.names) - foreseen - moved.columns
+        asked = (feasibility.filters.keys() | score_columns.names) - foreseen - moved.columns
         again = {name: rows for name, rows in moved.rows.items() if name in asked}
         touched: dict[str, IndexArray] = {}
         judged = _NO_ROWS
@@ -153,13 +153,13 @@ class Ranking:
         if not same:
             self._prepare()
         renewed = [
-            contributions.renew(name, touched.get(name), column=name in moved.columns, same=same, gained=gained)
-            for name in contributions.names
+            score_columns.refresh(name, touched.get(name), column=name in moved.columns, same=same, gained=gained)
+            for name in score_columns.names
         ]
         if any(moves) or any(renewed):
             self._total()
         elif again:
-            self.totals[judged] = np.where(self.feasible[judged], contributions.sums[judged], _BARRED)
+            self.totals[judged] = np.where(self.feasible[judged], score_columns.sums[judged], _INFEASIBLE)
         return same
 
     def _prepare(self) -> None:
@@ -167,7 +167,7 @@ class Ranking:
         for plugin in self._profile.pre_score:
             name = plugin.name
             reading = plugin.reads_feasible_set and not plugin.reads_template_only
-            if reading and name not in self._contributions.names and name not in self.anew:
+            if reading and name not in self._score_columns.names and name not in self.anew:
                 status = DIRECT.pre_score(plugin, self._cycle, self._feasibility.column)
                 skips = status is not None and status.code is Code.SKIP
                 if skips != (name in self._skip_score) or not (skips or status is None or status.successful):
@@ -179,14 +179,14 @@ class Ranking:
         """Return the plugins whose answers about the row of the last placement have been looked ahead."""
         own = {name for name in moved.rows if name not in moved.followed and self._foreseeable(name)}
         if moved.placed == NO_NODE or not own or any(moved.rows[name] != {moved.placed} for name in own):
-            self._in_a_row = 0
+            self._consecutive = 0
             return set()
-        self._in_a_row += 1
+        self._consecutive += 1
         table, position = self._cluster.pod_table, self.nodes.position(moved.placed)
         footprint = int(table.footprint[table.row_of[self._cycle.pod.key]])
         if self._lookahead is None or self._lookahead.footprint != footprint or not own <= self._lookahead.plugins:
             self._lookahead = None
-            if self._in_a_row < 2:  # a second pod in a row is the sign that more are coming
+            if self._consecutive < 2:  # a second pod in a row is the sign that more are coming
                 return set()
             self._lookahead = Lookahead(self.nodes, footprint, own)
         if not self._lookahead.reaches(position):
@@ -196,17 +196,17 @@ class Ranking:
         return own
 
     def _look_further(self, lookahead: Lookahead, position: int) -> None:
-        feasibility, contributions = self._feasibility, self._contributions
+        feasibility, score_columns = self._feasibility, self._score_columns
         filters = {n: partial(feasibility.refuses, n) for n in lookahead.plugins if n in feasibility.filters}
-        scores = {n: partial(contributions.rates, n) for n in lookahead.plugins if n in contributions.names}
+        scores = {n: partial(score_columns.rates, n) for n in lookahead.plugins if n in score_columns.names}
         likely = np.flatnonzero(self.totals == self.totals.max())
         lookahead.extend(self._cycle.pod, position, self.feasible, likely, filters, scores)
 
     def _foreseeable(self, name: str) -> bool:
         """Whether a plugin's answers about one row are all there is to it, and can be had beforehand."""
-        if name in self._contributions.names and not self._contributions.by_row(name):
+        if name in self._score_columns.names and not self._score_columns.by_row(name):
             return False
-        asked = name in self._contributions.names or name in self._feasibility.filters
+        asked = name in self._score_columns.names or name in self._feasibility.filters
         return asked and self._profile.plugins[name].reads_template_only
 
     def _advance(self, position: int) -> set[int]:
@@ -216,9 +216,9 @@ class Ranking:
         for name, refuses in refused.items():
             self._feasibility.put_at(name, position, refused=refuses)
         for name, score in scores.items():
-            self._contributions.put(name, position, score)
+            self._score_columns.set(name, position, score)
         fits = self._feasibility.fits_at(position)
-        self.totals[position] = self._contributions.sums[position] if fits else _BARRED
+        self.totals[position] = self._score_columns.sums[position] if fits else _INFEASIBLE
         return set() if fits == self.feasible[position] else {position}
 
     # -- rows --------------------------------------------------------------------
@@ -238,8 +238,8 @@ class Ranking:
             column = columns[frozenset(rows[name])]
             refused = self._feasibility.refuses(name, column)
             self._feasibility.put(name, self.nodes.positions(column.rows), refused)
-        for name in rows.keys() & self._contributions.names:
-            positions = self._contributions.rate(name, columns[frozenset(rows[name])])
+        for name in rows.keys() & self._score_columns.names:
+            positions = self._score_columns.score_rows(name, columns[frozenset(rows[name])])
             if positions is not None:
                 touched[name] = positions
         every = self.nodes.positions(np.array(sorted(set[int]().union(*columns)), np.intp))
@@ -311,6 +311,6 @@ class Ranking:
 
     def _total(self) -> None:
         """Make the totals of the sums."""
-        sums = self._contributions.sums
+        sums = self._score_columns.sums
         everywhere = self.feasible_nodes == len(self.nodes)
-        self.totals = sums.copy() if everywhere else np.where(self.feasible, sums, sums.dtype.type(_BARRED))
+        self.totals = sums.copy() if everywhere else np.where(self.feasible, sums, sums.dtype.type(_INFEASIBLE))

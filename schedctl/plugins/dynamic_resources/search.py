@@ -21,7 +21,7 @@ from schedctl.api.meta import key_of
 from schedctl.api.node_selectors import NodeQuery
 from schedctl.api.pods import NodeSelector
 from schedctl.cache.arrays import BoolArray, IndexArray
-from schedctl.cache.node_matching import matching
+from schedctl.cache.node_matching import nodes_matching
 from schedctl.cache.node_table import NodeTable
 from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
@@ -359,7 +359,7 @@ class ClaimSearch:
         unavailable = np.zeros(len(rows), np.bool_)
         table = self._cluster.node_table
         for query in self._reached_from.values():
-            unavailable |= ~matching(table, query)[rows]
+            unavailable |= ~nodes_matching(table, query)[rows]
         if any(needs_capable_node(claim.status.allocation) for claim in self.claims):
             unavailable |= np.array([not _capable(table, row) for row in rows.tolist()], np.bool_)
         return unavailable

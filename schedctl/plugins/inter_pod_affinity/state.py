@@ -207,7 +207,7 @@ class AffinityState:
         for term in self.anti:
             matching = added(changes.signs * _changes_selected(nodes.cluster, changes, (term,)))
             unwanted[term.topology_key] = unwanted.get(term.topology_key, 0) + matching
-        about_pod = nodes.cluster.pod_table.footprints.repelling(concerning(self.pod, nodes.cluster))
+        about_pod = nodes.cluster.pod_table.footprints.repelling_terms(concerning(self.pod, nodes.cluster))
         repelling = {key: added(changes.signs * numbers[changes.footprints]) for key, numbers in about_pod.items()}
         return replace(self, supposed=Supposed(attracting, unwanted, repelling))
 

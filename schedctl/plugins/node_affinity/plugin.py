@@ -27,7 +27,7 @@ from schedctl.api.pods import NodeSelectorTerm, Pod
 from schedctl.api.selectors import Requirement, SelectorError
 from schedctl.cache.arrays import IntArray
 from schedctl.cache.changes import Change, ChangeKind
-from schedctl.cache.node_matching import matching, matching_term, meeting
+from schedctl.cache.node_matching import nodes_matching, nodes_matching_term, nodes_meeting
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import PluginError
@@ -99,13 +99,13 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         table = nodes.cluster.node_table
         verdicts = ACCEPT
         if self._added_required is not None:
-            refused = ~nodes.gather(matching(table, self._added_required))
+            refused = ~nodes.gather(nodes_matching(table, self._added_required))
             unmet = _Unmet(nodes, RequiredNodeAffinity(terms=self._added_required))
             verdicts = self.enforced.where(refused, unmet=unmet)
         required = cycle.state[REQUIRED] if REQUIRED in cycle.state else required_node_affinity(cycle.pod.pod)
         if required.everywhere:
             return verdicts
-        refused = ~nodes.gather(meeting(table, required))
+        refused = ~nodes.gather(nodes_meeting(table, required))
         return verdicts.then(self.unmatched.where(refused, unmet=_Unmet(nodes, required)))
 
     def pre_score(self, cycle: Cycle, nodes: Nodes) -> Status | None:
@@ -132,7 +132,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         table = nodes.cluster.node_table
         scores = np.zeros(len(table), np.int64)
         for each in (*(self._added_preferred or ()), *preferred):
-            scores[matching_term(table, each.term)] += each.weight
+            scores[nodes_matching_term(table, each.term)] += each.weight
         return scores[nodes.rows]
 
     def normalize(self, cycle: Cycle, nodes: Nodes, scores: IntArray) -> IntArray:

@@ -22,7 +22,7 @@ from schedctl.api.storage import (
     VolumeAttachment,
     claim_name,
 )
-from schedctl.cache.arrays import BoolArray, CodeArray, IndexArray, IntArray, Interner, grown
+from schedctl.cache.arrays import BoolArray, CodeArray, IndexArray, IntArray, Interner, grow
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
@@ -219,7 +219,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
 
     def add_thing(self, thing: CSIVolume | Fault, code: int) -> None:
         """Note the driver of a volume."""
-        self._driver_of = grown(self._driver_of, code + 1)
+        self._driver_of = grow(self._driver_of, code + 1)
         if isinstance(thing, Fault):
             self._faults.append(code)
             self._driver_of[code] = NO_DRIVER
@@ -305,12 +305,12 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
             self._attach(cluster)
         if len(cluster.node_table) > self._rows:
             self._rows = len(cluster.node_table)
-            self._counts = [grown(counts, self._rows) for counts in self._counts]
+            self._counts = [grow(counts, self._rows) for counts in self._counts]
 
     def _count(self, node: int, code: int, by: int) -> None:
         driver = int(self._driver_of[code])
         if driver != NO_DRIVER:
-            self._counts[driver] = counts = grown(self._counts[driver], node + 1)
+            self._counts[driver] = counts = grow(self._counts[driver], node + 1)
             counts[node] += by
 
     def _attach(self, cluster: ClusterView) -> None:

@@ -18,7 +18,7 @@ from schedctl.api.selectors import LabelQuery
 from schedctl.api.tolerations import first_untolerated
 from schedctl.cache.arrays import BoolArray, FloatArray, IndexArray, IntArray
 from schedctl.cache.labels import Domains
-from schedctl.cache.node_matching import meeting
+from schedctl.cache.node_matching import nodes_meeting
 from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_changes import PodChanges
 from schedctl.cache.pod_info import PodInfo
@@ -288,7 +288,7 @@ class _Participants:
     @cached_property
     def _usable(self) -> BoolArray | None:
         required = required_node_affinity(self._pod.pod)
-        return None if required.everywhere else meeting(self._cluster.node_table, required)
+        return None if required.everywhere else nodes_meeting(self._cluster.node_table, required)
 
     @cached_property
     def _tolerable_nodes(self) -> BoolArray | None:

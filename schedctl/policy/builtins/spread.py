@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from schedctl.api.node_selectors import required_node_affinity
 from schedctl.api.tolerations import first_untolerated
-from schedctl.cache.node_matching import meeting
+from schedctl.cache.node_matching import nodes_meeting
 from schedctl.policy import fields
 from schedctl.policy.causes import Cause
 from schedctl.policy.documents import Spread
@@ -82,7 +82,7 @@ def _demanded(situation: Situation, judged: JudgedWorkload, key: str) -> set[str
             }
         required = required_node_affinity(info.pod)
         if constraint.node_affinity_policy != "Ignore" and not required.everywhere:
-            meets = meeting(table, required)
+            meets = nodes_meeting(table, required)
             rows = {name: row for name, row in rows.items() if meets[row]}
     return {(table.objects[row].metadata.labels or {}).get(key, "") for row in rows.values()} - {""}
 

@@ -43,7 +43,7 @@ class _Contribution:
     uniform: bool = False
 
 
-class Contributions:
+class ScoreColumns:
     """The contributions of a template's score plugins, by position in the column of all nodes.
 
     Attributes:
@@ -93,7 +93,7 @@ class Contributions:
         """Ask a plugin that goes by row for the normalised scores of a column."""
         return _in_range(DIRECT.score(self._parts[name].plugin, self._cycle, column))
 
-    def put(self, name: str, position: int, score: int) -> None:
+    def set(self, name: str, position: int, score: int) -> None:
         """Set the normalised score of one node."""
         part = self._parts[name]
         change = score - int(part.normalized[position])
@@ -101,7 +101,7 @@ class Contributions:
             part.normalized[position] = score
             self.sums[position] += change * part.weight
 
-    def rate(self, name: str, column: Nodes) -> IndexArray | None:
+    def score_rows(self, name: str, column: Nodes) -> IndexArray | None:
         """Score some rows again.
 
         Returns:
@@ -120,7 +120,7 @@ class Contributions:
         self._replace(part, positions, self.rates(name, column))
         return None
 
-    def renew(self, name: str, touched: IndexArray | None, *, column: bool, same: bool, gained: bool) -> bool:
+    def refresh(self, name: str, touched: IndexArray | None, *, column: bool, same: bool, gained: bool) -> bool:
         """Bring a contribution up to date; return whether the sums of many nodes have changed.
 
         Args:
