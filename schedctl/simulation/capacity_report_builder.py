@@ -66,7 +66,7 @@ def result(
         requests={one.resource: one.requested for one in facts.largest},
         fits=facts.fits,
         limited=facts.limited,
-        by=[_grouping(facts, cluster, label) for label in by],
+        by=[_group_by(facts, cluster, label) for label in by],
         nodes=dict(sorted(facts.placed.items())),
         stop=stop,
         largest=[
@@ -114,7 +114,7 @@ def report(
     )
 
 
-def _grouping(facts: Filled, cluster: Cluster, label: str) -> Grouping:
+def _group_by(facts: Filled, cluster: Cluster, label: str) -> Grouping:
     if label in (NODE, HOSTNAME):
         groups = [GroupFit(name=name, nodes=1, used=1, fits=fits) for name, fits in sorted(facts.placed.items())]
         return Grouping(label=NODE, groups=groups)
