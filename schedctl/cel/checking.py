@@ -138,7 +138,7 @@ class _Checker:
         self.problems.append(self._source.problem(node.position, text)._replace(cause=cause))
         return ERROR
 
-    def _undeclared(self, node: Node, name: str) -> Type:
+    def _report_undeclared(self, node: Node, name: str) -> Type:
         return self._report(node, f"undeclared reference to '{name}' (in container '')", UndeclaredName(name))
 
     def _mismatch(self, node: Node, expected: Type, found: Type) -> Type:
@@ -166,7 +166,7 @@ class _Checker:
         found = None if node.name.startswith(".") else self._local(node.name)
         if found is None:
             found = self._global(node.name)
-        return self._undeclared(node, node.name) if found is None else found
+        return self._report_undeclared(node, node.name) if found is None else found
 
     def _select(self, node: Select) -> Type:
         name = qualified_name(node)
@@ -180,7 +180,7 @@ class _Checker:
 
     def _field(self, node: Node, operand: Node, field: str, *, optional: bool) -> Type:
         self.visit(operand)
-        target, was_optional = types.unwrapped(self._bindings.resolve(operand.type))
+        target, was_optional = types.unwrap_optional(self._bindings.resolve(operand.type))
         result = DYN
         if target.kind is Kind.MAP:
             result = target.parameters[1]
@@ -212,7 +212,7 @@ class _Checker:
             name = node.function.removeprefix(".")
             overloads = self._functions.get(name)
             if overloads is None:
-                return self._undeclared(node, node.function)
+                return self._report_undeclared(node, node.function)
             node.function = name
             return self._resolve(node, overloads)
         prefix = qualified_name(node.target)
@@ -224,7 +224,7 @@ class _Checker:
                 return self._resolve(node, overloads)
         self.visit(node.target)
         overloads = self._functions.get(node.function)
-        return self._undeclared(node, node.function) if overloads is None else self._resolve(node, overloads)
+        return self._report_undeclared(node, node.function) if overloads is None else self._resolve(node, overloads)
 
     def _resolve(self, node: Call, overloads: Sequence[Overload]) -> Type:
         arguments = list(node.children())
@@ -276,15 +276,15 @@ class _Checker:
         joined: Type | None = None
         for index, element in enumerate(node.elements):
             found = self._entry(element, index in node.optional)
-            joined = self._joined(joined, found)
+            joined = self._join_types(joined, found)
         return types.list_of(self._parameter() if joined is None else joined)
 
     def _map(self, node: MapOf) -> Type:
         keys: Type | None = None
         values: Type | None = None
         for entry in node.entries:
-            keys = self._joined(keys, self.visit(entry.key))
-            values = self._joined(values, self._entry(entry.value, entry.optional))
+            keys = self._join_types(keys, self.visit(entry.key))
+            values = self._join_types(values, self._entry(entry.value, entry.optional))
         if keys is None or values is None:
             keys, values = self._parameter(), self._parameter()
         return types.map_of(keys, values)
@@ -292,12 +292,12 @@ class _Checker:
     def _entry(self, node: Node, optional: bool) -> Type:
         found = self.visit(node)
         if optional:
-            found, was_optional = types.unwrapped(found)
+            found, was_optional = types.unwrap_optional(found)
             if not was_optional and found.kind is not Kind.DYN:
                 self._mismatch(node, types.optional_of(found), found)
         return found
 
-    def _joined(self, previous: Type | None, current: Type) -> Type:
+    def _join_types(self, previous: Type | None, current: Type) -> Type:
         """Return the type of an element among others; what does not fit together is for `validation` to refuse."""
         if previous is None:
             return current
@@ -307,7 +307,7 @@ class _Checker:
         name = node.name.removeprefix(".")
         if name in TYPE_NAMES or name in MESSAGE_NAMES or name in self._environment.records:
             raise Unsupported(_MESSAGES, name)
-        return self._undeclared(node, node.name)
+        return self._report_undeclared(node, node.name)
 
     # --- Loops ---------------------------------------------------------------------------------------------------
 

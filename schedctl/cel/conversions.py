@@ -41,7 +41,7 @@ _BOOLS = {
 _MOST_DIGITS = 400
 
 
-def _refused(text: str, wanted: str) -> Failure:
+def _refuse(text: str, wanted: str) -> Failure:
     return Failure(f"type conversion error from 'string' to '{wanted}'")
 
 
@@ -58,12 +58,12 @@ def _integer(text: str, least: int, most: int) -> int | None:
 
 def _string_to_int(text: str) -> Value:
     value = _integer(text, MIN_INT64, MAX_INT64)
-    return _refused(text, "int") if value is None else value
+    return _refuse(text, "int") if value is None else value
 
 
 def _string_to_uint(text: str) -> Value:
     value = None if text[:1] in ("+", "-") else _integer(text, 0, MAX_UINT64)
-    return _refused(text, "uint") if value is None else Uint(value)
+    return _refuse(text, "uint") if value is None else Uint(value)
 
 
 def parse_double(text: str) -> float | None:
@@ -83,7 +83,7 @@ def parse_double(text: str) -> float | None:
 
 def _string_to_double(text: str) -> Value:
     value = parse_double(text)
-    return _refused(text, "double") if value is None else value
+    return _refuse(text, "double") if value is None else value
 
 
 def _double_to_int(value: float) -> Value:
@@ -104,7 +104,7 @@ def _int_to_uint(value: int) -> Value:
 
 def _string_to_bool(text: str) -> Value:
     value = _BOOLS.get(text)
-    return _refused(text, "bool") if value is None else value
+    return _refuse(text, "bool") if value is None else value
 
 
 def _bytes_to_string(value: bytes) -> Value:
@@ -117,13 +117,13 @@ def _bytes_to_string(value: bytes) -> Value:
 def string_to_duration(text: str) -> Value:
     """Return the duration that a text writes."""
     value = parse_duration(text)
-    return _refused(text, type_name(Duration(0))) if value is None else value
+    return _refuse(text, type_name(Duration(0))) if value is None else value
 
 
 def string_to_timestamp(text: str) -> Value:
     """Return the timestamp that a text writes."""
     value = parse_timestamp(text)
-    return _refused(text, type_name(Timestamp(0))) if value is None else value
+    return _refuse(text, type_name(Timestamp(0))) if value is None else value
 
 
 def _same(value: Value) -> Value:

@@ -105,24 +105,24 @@ def kubernetes_equality(a: Value, b: Value) -> int:
     return 1 if a.__class__ in _CONSTANT_EQUALITY else equality(a, b)
 
 
-def _allocating(factor: float, length: int) -> int:
+def _allocation_cost(factor: float, length: int) -> int:
     return int(length * (1.0 if factor < 0 else factor)) + 1 + LIST
 
 
-def _flattening(a: Sequence[Value], _: Value) -> int:
+def _flatten_cost(a: Sequence[Value], _: Value) -> int:
     depth = 1.0
     if len(a) == 2:
         _expect(a[1], int)
         depth = float(a[1])
-    return _allocating(depth, size(a[0]))
+    return _allocation_cost(depth, size(a[0]))
 
 
-def _ordering(position: int) -> Cost:
+def _ordering_cost(position: int) -> Cost:
     def cost(a: Sequence[Value], _: Value) -> int:
         values = a[position]
         _expect(values, list)
         factor = 2.1 if values and isinstance(values[0], str | bytes) else 2.0
-        return _allocating(factor, len(values) ** 2)
+        return _allocation_cost(factor, len(values) ** 2)
 
     return cost
 
@@ -148,23 +148,23 @@ def _expect(value: Value, kind: type) -> None:
     raise Aborted(f"internal error: interface conversion: {why}")
 
 
-def _comparing(factor: float) -> Cost:
+def _comparison_cost(factor: float) -> Cost:
     return lambda a, _: 1 + int(size(a[0]) * size(a[1]) * factor)
 
 
 def _result_list(_: Sequence[Value], result: Value) -> int:
-    return _allocating(1, size(result))
+    return _allocation_cost(1, size(result))
 
 
 _SORTED = ("int", "uint", "double", "bool", "google.protobuf.Duration", "google.protobuf.Timestamp", "string", "bytes")
 _BY_OVERLOAD: dict[str, Cost] = {
     **dict.fromkeys(("list_slice", "lists_range", "list_reverse"), _result_list),
-    **dict.fromkeys(("list_flatten", "list_flatten_int"), _flattening),
-    "list_distinct": _ordering(0),
-    **{f"list_{name}_sort": _ordering(0) for name in _SORTED},
-    **{f"list_{name}_sortByAssociatedKeys": _ordering(1) for name in _SORTED},
-    **dict.fromkeys(("list_sets_contains_list", "list_sets_intersects_list"), _comparing(1)),
-    "list_sets_equivalent_list": _comparing(2),
+    **dict.fromkeys(("list_flatten", "list_flatten_int"), _flatten_cost),
+    "list_distinct": _ordering_cost(0),
+    **{f"list_{name}_sort": _ordering_cost(0) for name in _SORTED},
+    **{f"list_{name}_sortByAssociatedKeys": _ordering_cost(1) for name in _SORTED},
+    **dict.fromkeys(("list_sets_contains_list", "list_sets_intersects_list"), _comparison_cost(1)),
+    "list_sets_equivalent_list": _comparison_cost(2),
     "cidr_ip": lambda a, _: 1,
     "cidr_contains_ip_string": _and_text(_contains_ip),
     "cidr_contains_cidr_string": _and_text(_contains_cidr),

@@ -82,7 +82,7 @@ def declare(text: str, implementation: Implementation | None = None, *, unguarde
     if match is None:
         raise ValueError(f"not a declaration: {text}")
     dot, function, overload, parameters, result = match.groups()
-    taken = tuple(_type(p) for p in _separated(parameters)) if parameters else ()
+    taken = tuple(_type(p) for p in _split_at_commas(parameters)) if parameters else ()
     given = _type(result)
     names = frozenset().union(*map(_parameters_in, (*taken, given)))
     return Overload(function, overload, bool(dot), taken, given, implementation, unguarded, tuple(sorted(names)))
@@ -113,13 +113,13 @@ _COMPOSED: dict[str, Callable[..., Type]] = {
 def _type(text: str) -> Type:
     name, _, inner = text.partition("(")
     if inner:
-        return _COMPOSED[name](*map(_type, _separated(inner[:-1])))
+        return _COMPOSED[name](*map(_type, _split_at_commas(inner[:-1])))
     if len(name) == 1:
         return types.parameter(name)
     return _NAMED.get(name) or types.struct(f"kubernetes.{name}")
 
 
-def _separated(text: str) -> list[str]:
+def _split_at_commas(text: str) -> list[str]:
     """Split at the commas outside parentheses."""
     return re.findall(r"(?:[^,()\s]|\((?:[^()]|\([^()]*\))*\))+", text)
 

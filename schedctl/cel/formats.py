@@ -162,7 +162,7 @@ FORMATS = {
 }
 
 
-def _named(name: str) -> Optional:
+def _format_by_name(name: str) -> Optional:
     kind = FORMATS.get(name)
     return Optional(Format(kind)) if kind else ABSENT
 
@@ -178,6 +178,6 @@ def _constant(kind: _Kind) -> Callable[[], Format]:
 
 LIBRARY = [
     declare(".validate format-validate (NamedFormat, string) optional(list(string))", _validate),
-    declare("format.named format-named (string) optional(NamedFormat)", _named),
+    declare("format.named format-named (string) optional(NamedFormat)", _format_by_name),
     *(declare(f"format.{name} format.{name} () NamedFormat", _constant(kind)) for name, kind in FORMATS.items()),
 ]

@@ -153,7 +153,7 @@ def _plain(value: Value) -> str | None:
                 text = "invalid UTF-8 in bytes, cannot convert to string"
                 raise FormatError(f'error during formatting: could not convert argument "{text}" to string') from None
         case list():
-            return "[" + ", ".join(map(_nested, value)) + "]"
+            return "[" + ", ".join(map(_nested_text, value)) + "]"
         case Map():
             return "{" + ", ".join(sorted(_entries(value), key=_key_of)) + "}"
         case Duration():
@@ -169,14 +169,14 @@ def _entries(value: Map) -> Iterator[str]:
     for key in value:
         if not isinstance(key, str | int):
             raise FormatError(f"error during formatting: no formatting function for map key of type {type_name(key)}")
-        yield f"{_nested(key)}:{_nested(value.find(key))}"
+        yield f"{_nested_text(key)}:{_nested_text(value.find(key))}"
 
 
 def _key_of(entry: str) -> bytes:
     return entry.encode(errors="surrogatepass")
 
 
-def _nested(value: Value) -> str:
+def _nested_text(value: Value) -> str:
     """Return a value inside a list or map, which looks as if written in CEL."""
     match value:
         case str():
@@ -209,7 +209,7 @@ def _number(clause: Clause, value: Value) -> float:
     raise unfit(clause, type_name(value))
 
 
-def _fixed(clause: Clause, value: Value) -> str:
+def _fixed_point_text(clause: Clause, value: Value) -> str:
     number = _number(clause, value)
     precision = _DEFAULT_PRECISION if clause.precision is None else clause.precision
     return _infinite(number) or f"{number if number else 0.0:,.{precision}f}"
@@ -261,7 +261,7 @@ def _is_integer(value: Value) -> bool:
 _CLAUSES: dict[str, Callable[[Clause, Value], str]] = {
     "s": _string,
     "d": _decimal,
-    "f": _fixed,
+    "f": _fixed_point_text,
     "e": _scientific,
     "b": _binary,
     "x": _hex,

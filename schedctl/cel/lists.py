@@ -215,15 +215,15 @@ def _unwrap(values: list[Value]) -> Value:
 
 def insert(target: Map, key: Value, value: Value) -> Value:
     """Return the map with one more entry."""
-    return _inserted(target, [(key, value)])
+    return _insert(target, [(key, value)])
 
 
 def insert_all(target: Map, entries: Map) -> Value:
     """Return the map with the entries of another."""
-    return _inserted(target, [(key, entries.find(key)) for key in entries])
+    return _insert(target, [(key, entries.find(key)) for key in entries])
 
 
-def _inserted(target: Map, entries: list[tuple[Value, Value]]) -> Value:
+def _insert(target: Map, entries: list[tuple[Value, Value]]) -> Value:
     grown = target if target.growing else Map(dict(target.entries))
     for key, value in entries:
         if grown.own(key) is not MISSING:

@@ -34,7 +34,7 @@ _SORT_INPUT = "@__sortBy_input__"
 _OLD_ACCUMULATOR = "__result__"
 
 
-def expanded(node: Node, source: Source) -> Node:
+def expand_macros(node: Node, source: Source) -> Node:
     """Return the tree with all macros expanded.
 
     Raises:

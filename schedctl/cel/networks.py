@@ -269,7 +269,7 @@ def _contains_cidr(network: CIDR, other: Value) -> Value:
     return network.covers(other.address, other.length) if isinstance(other, CIDR) else failure_or_no_overload(other)
 
 
-def _masked(network: CIDR) -> CIDR:
+def _mask(network: CIDR) -> CIDR:
     a = network.address
     free = a.bits - network.length
     return CIDR(a._replace(value=a.value >> free << free), network.length)
@@ -293,7 +293,7 @@ LIBRARY = [
     declare(".containsCIDR cidr_contains_cidr (net.CIDR, net.CIDR) bool", _contains_cidr),
     declare(".ip cidr_ip (net.CIDR) net.IP", lambda network: IP(network.address)),
     declare(".prefixLength cidr_prefix_length (net.CIDR) int", lambda network: network.length),
-    declare(".masked cidr_masked (net.CIDR) net.CIDR", _masked),
+    declare(".masked cidr_masked (net.CIDR) net.CIDR", _mask),
     declare("isCIDR is_cidr (string) bool", lambda text: isinstance(_cidr(text), CIDR)),
     declare("string cidr_to_string (net.CIDR) string", lambda network: f"{network.address}/{network.length}"),
 ]

@@ -41,7 +41,7 @@ def _not(a: Value) -> Value:
     return not a if a.__class__ is bool else NO_SUCH_OVERLOAD
 
 
-def _comparing(holds: Callable[[int], bool]) -> Implementation:
+def _comparison(holds: Callable[[int], bool]) -> Implementation:
     def operator(a: Value, b: Value) -> Value:
         order = compare(a, b)
         return order if isinstance(order, Failure) else holds(order)
@@ -73,10 +73,10 @@ OPERATORS: dict[str, Operator] = {
     "_%_": Operator(arithmetic.modulo, _INTEGERS),
     "-_": Operator(arithmetic.negate, frozenset((bool, int, float, Duration))),
     "!_": Operator(_not),
-    "_<_": Operator(_comparing(lambda order: order < 0), _ORDERED),
-    "_<=_": Operator(_comparing(lambda order: order <= 0), _ORDERED),
-    "_>_": Operator(_comparing(lambda order: order > 0), _ORDERED),
-    "_>=_": Operator(_comparing(lambda order: order >= 0), _ORDERED),
+    "_<_": Operator(_comparison(lambda order: order < 0), _ORDERED),
+    "_<=_": Operator(_comparison(lambda order: order <= 0), _ORDERED),
+    "_>_": Operator(_comparison(lambda order: order > 0), _ORDERED),
+    "_>=_": Operator(_comparison(lambda order: order >= 0), _ORDERED),
     "@in": Operator(_in),
     "@not_strictly_false": Operator(_not_strictly_false),
     "size": Operator(len, _LISTS | {bytes, Map, str}),

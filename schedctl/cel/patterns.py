@@ -44,7 +44,7 @@ class Pattern:
 
     def matches(self, text: str) -> bool:
         """Return whether the pattern is found anywhere in a text."""
-        return self._search(_encoded(text), 0) is not None
+        return self._search(_encode(text), 0) is not None
 
     def find(self, text: str) -> str:
         """Return the first match, "" if there is none."""
@@ -56,7 +56,7 @@ class Pattern:
 
     def _matches(self, text: str) -> Iterator[str]:
         """Yield the matches; an empty one right behind another does not count."""
-        encoded = _encoded(text)
+        encoded = _encode(text)
         at, previous = 0, -1
         while at <= len(encoded):
             found = self._search(encoded, at)
@@ -80,7 +80,7 @@ class Pattern:
             at = start + 1
 
 
-def _encoded(text: str) -> bytes:
+def _encode(text: str) -> bytes:
     return text.encode(errors="surrogatepass")
 
 
@@ -131,7 +131,7 @@ def _engine(text: str) -> Any:
         raise Unsupported("patterns with very many groups or large counts", detail="a regular expression")
     tried = _ONLY_GO_REFUSES.sub(_spoilt, text)
     try:
-        return re2.compile(_encoded(tried), _options())
+        return re2.compile(_encode(tried), _options())
     except re2.error as error:
         (report,) = error.args
         why, _, what = report.decode(errors="surrogatepass").partition(": ")
@@ -171,7 +171,7 @@ def _counts(least: str, most: str | None) -> bool:
 
 
 @lru_cache(maxsize=256)
-def compiled(text: str) -> Pattern | PatternError:
+def compile_pattern(text: str) -> Pattern | PatternError:
     """Return the compiled pattern, or why it is none."""
     try:
         return Pattern(text)
@@ -183,17 +183,17 @@ def matches(text: Value, pattern: Value) -> Value:
     """Return whether the pattern is found in a text."""
     if not isinstance(pattern, str):
         return NO_SUCH_OVERLOAD
-    found = compiled(pattern)
+    found = compile_pattern(pattern)
     return found.matches(text) if isinstance(found, Pattern) else Failure(str(found))
 
 
 def _find(text: str, pattern: str) -> Value:
-    found = compiled(pattern)
+    found = compile_pattern(pattern)
     return found.find(text) if isinstance(found, Pattern) else Failure(f"Illegal regex: {found}")
 
 
 def _find_all(text: str, pattern: str, most: int = -1) -> Value:
-    found = compiled(pattern)
+    found = compile_pattern(pattern)
     return found.find_all(text, most) if isinstance(found, Pattern) else Failure(f"Illegal regex: {found}")
 
 

@@ -138,7 +138,7 @@ class _Attribute(_Planned):
         simple = not any(q.optional or q.test_only for q in self._qualifiers)
         if simple and all(key.__class__ is str for key in keys):
             return _path(self._root, keys)
-        return _qualified(self._root, [_Applied.of(q) for q in self._qualifiers])
+        return _path_of_qualifiers(self._root, [_Applied.of(q) for q in self._qualifiers])
 
     def step(self) -> Step:
         resolve = self.resolve()
@@ -205,13 +205,13 @@ class _HiddenVariable(_Attribute):
     def resolve(self) -> Step:
         resolve = super().resolve()
 
-        def uncounted(frame: Frame) -> Value:
+        def resolve_uncounted(frame: Frame) -> Value:
             cost = frame[COST]
             value = resolve(frame)
             frame[COST] = cost
             return value
 
-        return uncounted
+        return resolve_uncounted
 
 
 def _absent(frame: Frame) -> Value:
@@ -263,7 +263,7 @@ class _Applied(NamedTuple):
         return cls(step, qualifier.optional, qualifier.test_only)
 
 
-def _qualified(root: Step, qualifiers: list[_Applied]) -> Step:
+def _path_of_qualifiers(root: Step, qualifiers: list[_Applied]) -> Step:
     def resolve(frame: Frame) -> Value:
         value = root(frame)
         if value.__class__ is Failure:
@@ -443,12 +443,12 @@ class _Planner:
             case "or" | "orValue":
                 return _Planned(_alternative(*self._steps(node), unwrap=node.function == "orValue"))
         arguments = [self.plan(argument) for argument in node.children()]
-        return self._folded(node, arguments) or _Planned(self._function(node, arguments))
+        return self._fold_constant(node, arguments) or _Planned(self._function(node, arguments))
 
     def _steps(self, node: Call) -> list[Step]:
         return [self.plan(argument).step() for argument in node.children()]
 
-    def _folded(self, node: Call, arguments: list[_Planned]) -> _Planned | None:
+    def _fold_constant(self, node: Call, arguments: list[_Planned]) -> _Planned | None:
         """Return what is computed while planning: conversions of constants, membership in a constant list."""
         if node.function in conversions.FUNCTIONS and len(arguments) == 1 and isinstance(arguments[0], _Constant):
             value = self._implementation(node)[0](arguments[0].value)
@@ -483,7 +483,7 @@ class _Planner:
         pattern = arguments[1]
         if not isinstance(pattern, _Constant) or not isinstance(pattern.value, str):
             return None
-        compiled = patterns.compiled(pattern.value)
+        compiled = patterns.compile_pattern(pattern.value)
         if isinstance(compiled, patterns.PatternError):
             raise PlanError(str(compiled))
 
@@ -507,10 +507,10 @@ class _Planner:
         overloads = self._functions[node.function]
         if len(node.overloads) == 1:
             overload = next(o for o in overloads if o.id == node.overloads[0])
-            return _guarded(overload), overload.id in _VARIADIC
+            return _guard(overload), overload.id in _VARIADIC
         if len(overloads) == 1:
-            return _guarded(overloads[0]), overloads[0].id in _VARIADIC
-        return _dispatching(node.function, overloads), True
+            return _guard(overloads[0]), overloads[0].id in _VARIADIC
+        return _dispatcher(node.function, overloads), True
 
     # --- Things written down ---
 
@@ -578,7 +578,7 @@ class _Planner:
                 frame[accumulator] = step(frame)
                 if frame[COST] > cost_limit:
                     raise LimitExceeded
-            return _finished(result(frame))
+            return _freeze(result(frame))
 
         return fold
 
@@ -592,16 +592,16 @@ def _variable(variable: _Variable) -> Step:
     if initial is None:
         return lambda frame: frame[place]
 
-    def accumulated(frame: Frame) -> Value:
+    def read_accumulator(frame: Frame) -> Value:
         value = frame[place]
         if value is _UNSET:
-            value = frame[place] = _growing(initial(frame))
+            value = frame[place] = _make_growable(initial(frame))
         return value
 
-    return accumulated
+    return read_accumulator
 
 
-def _growing(value: Value) -> Value:
+def _make_growable(value: Value) -> Value:
     """Return an empty list or map as one that a loop can extend in place."""
     if isinstance(value, list) and not value:
         return Mutable()
@@ -610,7 +610,7 @@ def _growing(value: Value) -> Value:
     return value
 
 
-def _finished(value: Value) -> Value:
+def _freeze(value: Value) -> Value:
     if value.__class__ is Mutable:
         return list(value)
     if value.__class__ is Map and value.growing:
@@ -822,7 +822,7 @@ def _operator(name: str, implementation: Implementation, takes: frozenset[type] 
     return operator
 
 
-def _guarded(overload: Overload) -> Implementation:
+def _guard(overload: Overload) -> Implementation:
     implementation = overload.implementation
     assert implementation is not None
     if overload.unguarded:
@@ -831,22 +831,22 @@ def _guarded(overload: Overload) -> Implementation:
     if all(p.kind in _BY_CLASS for p in parameters):
         classes = tuple(_BY_CLASS[p.kind] for p in parameters)
 
-        def guarded(*values: Value) -> Value:
+        def call_guarded(*values: Value) -> Value:
             if tuple(value.__class__ for value in values) == classes:
                 return implementation(*values)
             return _no_overload(overload.function, values)
 
-        return guarded
+        return call_guarded
 
-    def checked(*values: Value) -> Value:
+    def call_checked(*values: Value) -> Value:
         if all(map(_is_of, parameters, values)):
             return implementation(*values)
         return _no_overload(overload.function, values)
 
-    return checked
+    return call_checked
 
 
-def _dispatching(function: str, overloads: Sequence[Overload]) -> Implementation:
+def _dispatcher(function: str, overloads: Sequence[Overload]) -> Implementation:
     def dispatch(*values: Value) -> Value:
         for overload in overloads:
             fits = len(values) == len(overload.parameters) and (

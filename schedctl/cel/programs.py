@@ -5,7 +5,7 @@ from __future__ import annotations
 from schedctl.cel.checking import check
 from schedctl.cel.declarations import Environment
 from schedctl.cel.errors import LimitExceeded
-from schedctl.cel.macros import expanded
+from schedctl.cel.macros import expand_macros
 from schedctl.cel.planning import COST, FIRST_VARIABLE, plan
 from schedctl.cel.syntax import Node, Source, parse
 from schedctl.cel.validation import validate
@@ -61,7 +61,7 @@ def check_text(source: Source, environment: Environment) -> Node:
         CompileError: it does not compile.
         Unsupported: Kubernetes' engine can compile it, and this one cannot.
     """
-    tree = expanded(parse(source), source)
+    tree = expand_macros(parse(source), source)
     check(tree, source, environment)
     if environment.checks_literals:
         validate(tree, source)

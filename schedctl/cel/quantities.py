@@ -44,7 +44,7 @@ class QuantityValue(Opaque):
         return self.amount.compare(other.amount) == 0
 
 
-def _parsed(text: str) -> Amount | Failure:
+def _parse(text: str) -> Amount | Failure:
     """Return what a text is worth; one without digits is worth nothing, but nearly always a quantity."""
     shape = _SHAPE.fullmatch(text) if text else None
     if shape is None:
@@ -61,7 +61,7 @@ def _parsed(text: str) -> Amount | Failure:
 
 
 def _quantity(text: str) -> Value:
-    amount = _parsed(text)
+    amount = _parse(text)
     return amount if isinstance(amount, Failure) else QuantityValue(amount)
 
 
@@ -91,7 +91,7 @@ def _sum(a: QuantityValue, b: QuantityValue | int, sign: int = 1) -> QuantityVal
 
 LIBRARY = [
     declare("quantity string_to_quantity (string) Quantity", _quantity),
-    declare("isQuantity is_quantity_string (string) bool", lambda text: isinstance(_parsed(text), Amount)),
+    declare("isQuantity is_quantity_string (string) bool", lambda text: isinstance(_parse(text), Amount)),
     declare("sign quantity_sign (Quantity) int", lambda q: (q.amount.unscaled > 0) - (q.amount.unscaled < 0)),
     declare(
         ".isGreaterThan quantity_is_greater_than (Quantity, Quantity) bool", lambda a, b: a.amount.compare(b.amount) > 0

@@ -91,7 +91,7 @@ def _identifier(text: str) -> int | str:
     return text
 
 
-def _normalized(text: str) -> str:
+def _normalize(text: str) -> str:
     """Return a lenient version as a strict one: without "v" and leading zeros, with minor and patch."""
     parts = text.removeprefix("v").split(".", 2)
     for i, part in enumerate(parts):
@@ -107,7 +107,7 @@ def _normalized(text: str) -> str:
 
 def _semver(text: str, normalize: bool = False) -> Value:
     try:
-        return parse(_normalized(text) if normalize else text)
+        return parse(_normalize(text) if normalize else text)
     except SemverError as error:
         return Failure(str(error))
 
@@ -116,7 +116,7 @@ def _is_semver(text: str, normalize: bool = False) -> bool:
     return isinstance(_semver(text, normalize), Semver)
 
 
-def _signed(value: int) -> int:
+def _as_signed(value: int) -> int:
     """Return a uint64 as Go converts it to an int64."""
     return value - (1 << 64) if value >> 63 else value
 
@@ -129,7 +129,7 @@ LIBRARY = [
     declare(".isGreaterThan semver_is_greater_than (Semver, Semver) bool", lambda a, b: a.compare(b) > 0),
     declare(".isLessThan semver_is_less_than (Semver, Semver) bool", lambda a, b: a.compare(b) < 0),
     declare(".compareTo semver_compare_to (Semver, Semver) int", lambda a, b: a.compare(b)),
-    declare(".major semver_major (Semver) int", lambda v: _signed(v.major)),
-    declare(".minor semver_minor (Semver) int", lambda v: _signed(v.minor)),
-    declare(".patch semver_patch (Semver) int", lambda v: _signed(v.patch)),
+    declare(".major semver_major (Semver) int", lambda v: _as_signed(v.major)),
+    declare(".minor semver_minor (Semver) int", lambda v: _as_signed(v.minor)),
+    declare(".patch semver_patch (Semver) int", lambda v: _as_signed(v.patch)),
 ]

@@ -63,7 +63,7 @@ class Source:
         """Return whether a place comes right after a text, white space aside."""
         return self.text[: self._starts[line - 1] + column].rstrip().endswith(text)
 
-    def written(self, line: int, column: int, shown: str) -> str:
+    def text_at(self, line: int, column: int, shown: str) -> str:
         """Return the text at a place that reads as `shown` once its white space is escaped."""
         start = self._starts[line - 1] + column
         for end in range(start, min(start + len(shown), len(self.text)) + 1):
@@ -258,7 +258,7 @@ def parse(source: Source) -> Node:
         size = f"size: {len(source.text)}, limit {_LARGEST_EXPRESSION}"
         raise CompileError([Problem(-1, -1, f"expression code point size exceeds limit: {size}")])
     try:
-        parsed = _parsed(source.text)
+        parsed = _parse_with_engine(source.text)
     except RuntimeError as error:
         raise CompileError(_problems(str(error), source)) from None
     envelope = _fields(parsed)
@@ -274,7 +274,7 @@ def parse(source: Source) -> Node:
     return root
 
 
-def _parsed(text: str) -> bytes:
+def _parse_with_engine(text: str) -> bytes:
     """Return the engine's tree.
 
     Where it stumbles over an ``optMap`` that it cannot expand, the tree has the call as it is; where the grammar is
@@ -291,10 +291,10 @@ def _parsed(text: str) -> bytes:
         if not _MISUSED.search(str(error)):
             _tree(_engine(macros=True), text)
             raise
-    return _tree(_engine(), _unexpanded(text))
+    return _tree(_engine(), _hide_macros(text))
 
 
-def _unexpanded(text: str) -> str:
+def _hide_macros(text: str) -> str:
     """Return the text with the macros that the engine always expands under names that are no macros."""
     for name, stand_in in STAND_INS.items():
         text = text.replace(name, stand_in)
@@ -311,18 +311,18 @@ def _check_growth(text: str) -> None:
         Unsupported: the tree would be too large, or it cannot be said how large it would be.
     """
     try:
-        root = _fields(_fields(_tree(_engine(), _unexpanded(text)))[2][0])[2][0]
+        root = _fields(_fields(_tree(_engine(), _hide_macros(text)))[2][0])[2][0]
     except RuntimeError:
         size = _MOST_NODES + 1
     else:
-        size = _grown(_Reader(Source(text), {}).node(root))
+        size = _expanded_size(_Reader(Source(text), {}).node(root))
     if size > _MOST_NODES:
         raise Unsupported("CEL expressions with very many nested macros")
 
 
-def _grown(node: Node) -> int:
+def _expanded_size(node: Node) -> int:
     """Return how many nodes there are in a tree once its stand-ins are expanded."""
-    sizes = [_grown(child) for child in node.children()]
+    sizes = [_expanded_size(child) for child in node.children()]
     doubled = isinstance(node, Call) and node.target is not None and node.function in STAND_INS.values()
     return 1 + sum(sizes) + (sizes[0] if doubled else 0)
 
@@ -396,7 +396,7 @@ def _problems(report: str, source: Source) -> list[Problem]:
         if line == _NO_PLACE:
             continue
         text = report[mark.end() : after.start() - 1 if after else len(report)]
-        text = _reworded(_SNIPPET.sub("", text), source, line, column)
+        text = _reword(_SNIPPET.sub("", text), source, line, column)
         problems.append(Problem(line, column, text))
         if _NO_NAME.fullmatch(text) and source.follows(line, column, ".?"):
             problems.append(Problem(line, column, "unsupported ident kind"))
@@ -418,10 +418,10 @@ def _gives_up(problem: Problem, source: Source) -> bool:
     return len(rest) > _SKIPPED and len(re.findall(r"\w+|[^\w\s]", rest)) > _SKIPPED
 
 
-def _reworded(text: str, source: Source, line: int, column: int) -> str:
+def _reword(text: str, source: Source, line: int, column: int) -> str:
     if text.startswith(_UNREADABLE):
         shown = text[len(_UNREADABLE) : -1]
-        return f"{_UNREADABLE}{source.written(line, column, shown)}'"
+        return f"{_UNREADABLE}{source.text_at(line, column, shown)}'"
     if text.startswith(("Invalid string literal: ", "Invalid bytes literal: ")):
         if "must end with" in text:
             raise Unsupported("raw strings that end in a backslash")

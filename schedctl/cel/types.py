@@ -115,7 +115,7 @@ def struct(name: str) -> Type:
     return Type(Kind.STRUCT, name)
 
 
-def unwrapped(type_: Type) -> tuple[Type, bool]:
+def unwrap_optional(type_: Type) -> tuple[Type, bool]:
     """Return the type an optional is of, and True; any other type as it is, and False."""
     if type_.kind is Kind.OPAQUE and type_.name == "optional_type":
         return type_.parameters[0], True

@@ -42,7 +42,7 @@ class _Url(NamedTuple):
 
     @property
     def escaped_path(self) -> str:
-        return "*" if self.path == "*" else _escaped(self.path, self.written_path, _PATH)
+        return "*" if self.path == "*" else _escape_as_written(self.path, self.written_path, _PATH)
 
     def __str__(self) -> str:
         text = f"{self.scheme}:" if self.scheme else ""
@@ -53,7 +53,7 @@ class _Url(NamedTuple):
         if self.force_query or self.query:
             text += f"?{self.query}"
         if self.fragment:
-            text += f"#{_escaped(self.fragment, self.written_fragment, _FRAGMENT)}"
+            text += f"#{_escape_as_written(self.fragment, self.written_fragment, _FRAGMENT)}"
         return text
 
     def _hierarchy(self, before: str) -> str:
@@ -105,11 +105,11 @@ def _parse_url(text: str) -> _Url:
     try:
         plain = _unescape(fragment)
     except UrlError as error:
-        raise _failed(text, str(error)) from None
+        raise _failure(text, str(error)) from None
     return parts._replace(fragment=plain, written_fragment="" if _escape(plain, _FRAGMENT) == fragment else fragment)
 
 
-def _failed(text: str, why: str) -> UrlError:
+def _failure(text: str, why: str) -> UrlError:
     return UrlError(f"parse {go_quoted(text)}: {why}")
 
 
@@ -117,7 +117,7 @@ def _parse(raw: str, text: str, *, request: bool) -> _Url:
     try:
         return _parts(raw, request)
     except UrlError as error:
-        raise _failed(text, str(error)) from None
+        raise _failure(text, str(error)) from None
 
 
 def _parts(raw: str, request: bool) -> _Url:
@@ -175,7 +175,7 @@ def _host(scheme: str, host: str) -> str:
     if colon >= 0 and scheme not in ("http", "https"):
         colon = host.rfind(":")
     if colon >= 0 and not _PORT.fullmatch(host[colon:]):
-        raise UrlError(f"invalid port {_quoted(host[colon:])} after host")
+        raise UrlError(f"invalid port {_quote(host[colon:])} after host")
     return _unescape(host, _HOST)
 
 
@@ -185,7 +185,7 @@ def _literal(host: str) -> str:
         raise UrlError("missing ']' in host")
     port = host[end + 1 :]
     if not _PORT.fullmatch(port):
-        raise UrlError(f"invalid port {_quoted(port)} after host")
+        raise UrlError(f"invalid port {_quote(port)} after host")
     name = host[1:end]
     zone = name.find("%25")
     if zone >= 0:
@@ -213,17 +213,17 @@ def _unescape(text: str, host: frozenset[str] | None = None, *, zone: bool = Fal
             digits = text[at + 1 : at + 3]
             escape = text[at : at + 3]
             if not re.fullmatch("[0-9a-fA-F]{2}", digits):
-                raise UrlError(f"invalid URL escape {_quoted(escape)}")
+                raise UrlError(f"invalid URL escape {_quote(escape)}")
             value = chr(int(digits, 16))
             if host is not None and escape != "%25":
                 refused = (value != " " and value not in host) if zone else value < "\x80"
                 if refused:
-                    raise UrlError(f"invalid URL escape {_quoted(escape)}")
+                    raise UrlError(f"invalid URL escape {_quote(escape)}")
             parts.append(value)
             at += 3
             continue
         if host is not None and c < "\x80" and c not in host:
-            raise UrlError(f"invalid character {_quoted(c)} in host name")
+            raise UrlError(f"invalid character {_quote(c)} in host name")
         parts.append(" " if plus and c == "+" else c)
         at += 1
     return "".join(parts)
@@ -233,7 +233,7 @@ def _escape(text: str, plain: frozenset[str]) -> str:
     return "".join(c if c in plain else f"%{ord(c):02X}" for c in text)
 
 
-def _escaped(text: str, written: str, plain: frozenset[str]) -> str:
+def _escape_as_written(text: str, written: str, plain: frozenset[str]) -> str:
     """Return a text escaped, in the way it was written if that is a valid one."""
     if written and all(c in plain or c in _LEFT_ALONE for c in written):
         return written
@@ -244,7 +244,7 @@ def _text(raw: str) -> str:
     return raw.encode("latin-1").decode(errors="surrogateescape")
 
 
-def _quoted(raw: str) -> str:
+def _quote(raw: str) -> str:
     return go_quoted(_text(raw))
 
 

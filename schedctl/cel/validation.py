@@ -8,7 +8,7 @@ from schedctl.cel import formatting
 from schedctl.cel.conversions import string_to_duration, string_to_timestamp
 from schedctl.cel.errors import CompileError, Problem, Unsupported
 from schedctl.cel.formatting import Clause, FormatError
-from schedctl.cel.patterns import PatternError, compiled
+from schedctl.cel.patterns import PatternError, compile_pattern
 from schedctl.cel.syntax import Call, ListOf, Literal, MapOf, Node, Source
 from schedctl.cel.times import timestamp_of_seconds
 from schedctl.cel.types import Kind, Type
@@ -38,7 +38,7 @@ def _bad_timestamp(value: Value) -> bool:
 
 
 def _bad_pattern(value: Value) -> bool:
-    return isinstance(value, str) and isinstance(compiled(value), PatternError)
+    return isinstance(value, str) and isinstance(compile_pattern(value), PatternError)
 
 
 _ARGUMENTS: dict[str, Callable[[Value], bool]] = {

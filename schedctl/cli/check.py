@@ -261,7 +261,7 @@ def _with_baseline(report: CheckReport, file: str) -> CheckReport:
     if unclear:
         note = f"nothing is written to {file}: {counts.of(unclear, 'result')} inconclusive, maybe violated"
         return use_case.refuse(report, note)
-    document = baselines.written(report.results)
+    document = baselines.baseline_of(report.results)
     serialize = machine.json if file.endswith(".json") else machine.yaml
     report_files.write(file, serialize(document), "--write-baseline")
     return use_case.accept(report, f"{counts.of(len(document.entries), 'violation')} written to {file}")

@@ -134,7 +134,7 @@ class AllocatedState:
 
     def hold(self, holder: Holder, claim: ResourceClaim | None) -> None:
         """Set what a holder takes to what a claim holds, nothing if there is no claim or no allocation."""
-        taken = taken_by(claim)
+        taken = allocation_of(claim)
         before = self._by_holder.pop(holder, ())
         if taken:
             self._by_holder[holder] = taken
@@ -227,7 +227,7 @@ def _pending_holder(pending: PendingAllocation) -> Holder:
     return Holder(key_of(pending.claim), pending.metadata.name)
 
 
-def taken_by(claim: ResourceClaim | None) -> _Taken:
+def allocation_of(claim: ResourceClaim | None) -> _Taken:
     """Return what a claim holds but for admin access, which takes nothing."""
     allocation = claim.status.allocation if claim is not None else None
     results: Sequence[DeviceRequestAllocationResult] = (allocation and allocation.devices.results) or ()

@@ -88,7 +88,7 @@ def portions(
 
 def _take(name: str, asked: Quantity | None, capacity: DeviceCapacity) -> _Taken:
     try:
-        taken = _rounded(asked, capacity)
+        taken = _round_up(asked, capacity)
     except CapacityError as error:
         raise CapacityError(f'capacity "{name}": {error}') from None
     if taken.amount.unscaled < 0:
@@ -96,35 +96,35 @@ def _take(name: str, asked: Quantity | None, capacity: DeviceCapacity) -> _Taken
     return taken
 
 
-def _rounded(asked: Quantity | None, capacity: DeviceCapacity) -> _Taken:
+def _round_up(asked: Quantity | None, capacity: DeviceCapacity) -> _Taken:
     policy = capacity.request_policy
     if asked is None:
-        return _written(policy.default if policy is not None and policy.default is not None else capacity.value)
+        return _amount_written(policy.default if policy is not None and policy.default is not None else capacity.value)
     if policy is None:
-        return _written(asked)
+        return _amount_written(asked)
     if policy.valid_range is not None and policy.valid_range.min is not None:
         return _in_range(asked, policy.valid_range, policy.valid_range.min)
     for value in policy.valid_values or ():
         if parse(asked).compare(parse(value)) <= 0:
-            return _written(value)
-    return _written(asked)
+            return _amount_written(value)
+    return _amount_written(asked)
 
 
 def _in_range(asked: Quantity, limits: CapacityRequestPolicyRange, minimum: Quantity) -> _Taken:
     """Round up to the next step from the minimum."""
     amount = parse(asked)
     if amount.compare(parse(minimum)) < 0:
-        return _written(minimum)
+        return _amount_written(minimum)
     if limits.step is None:
-        return _written(asked)
+        return _amount_written(asked)
     if amount.compare(_MAX) > 0:
-        raise CapacityError(f"{_NOT_REPRESENTABLE}: request {_printed(asked)} exceeds MaxInt64")
+        raise CapacityError(f"{_NOT_REPRESENTABLE}: request {_canonical_text(asked)} exceeds MaxInt64")
     start, step = parse(minimum).value, _step(limits.step)
     steps = _steps(amount.value, start, step)
     count = steps[0] + (steps[1] != 0)
     if start >= 0 and count > (MAX_INT64 - start) // step:
         raise CapacityError(
-            f"{_NOT_REPRESENTABLE}: rounding request {_printed(asked)} up to the next step passes MaxInt64"
+            f"{_NOT_REPRESENTABLE}: rounding request {_canonical_text(asked)} up to the next step passes MaxInt64"
         )
     rounded, form = Amount(wrap_int64(start + step * count), 0), form_of(limits.step)
     return _Taken(rounded, canonical(rounded, form), (rounded.unscaled, 0, form, ""))
@@ -170,11 +170,11 @@ def _step(step: Quantity) -> int:
     return value
 
 
-def _written(quantity: Quantity) -> _Taken:
+def _amount_written(quantity: Quantity) -> _Taken:
     return _Taken(parse(quantity), quantity, representation(quantity))
 
 
-def _printed(quantity: Quantity) -> str:
+def _canonical_text(quantity: Quantity) -> str:
     kept = representation(quantity)
     text = kept[3] if isinstance(kept, tuple) else ""
     return text or canonical(parse(quantity), form_of(quantity))

@@ -19,7 +19,7 @@ class Counters:
 
     def reserve(self, device: PooledDevice) -> bool:
         """Draw what a device consumes; return False, with nothing drawn, if there is not enough."""
-        left = self._left_of(device.pool)
+        left = self._remaining(device.pool)
         self._draw(device, 1)
         if min(left.values(), default=0) < 0:
             self._draw(device, -1)
@@ -30,20 +30,20 @@ class Counters:
         """Give back what a device consumes."""
         self._draw(device, -1)
 
-    def lacking(self, device: PooledDevice) -> dict[tuple[str, str], tuple[int, int]]:
+    def missing_counters(self, device: PooledDevice) -> dict[tuple[str, str], tuple[int, int]]:
         """Return the counters that keep a device from being taken: what it needs of them and what is left."""
         needs: dict[tuple[str, str], int] = {}
         for counter, amount in device.model.consumes:
             needs[counter] = needs.get(counter, 0) + amount
-        left = self._left_of(device.pool)
+        left = self._remaining(device.pool)
         return {c: (needs.get(c, 0), left[c]) for c in left if left[c] < needs.get(c, 0)}
 
     def _draw(self, device: PooledDevice, sign: int) -> None:
-        left = self._left_of(device.pool)
+        left = self._remaining(device.pool)
         for counter, amount in device.model.consumes:
             left[counter] -= sign * amount
 
-    def _left_of(self, pool: Pool) -> dict[tuple[str, str], int]:
+    def _remaining(self, pool: Pool) -> dict[tuple[str, str], int]:
         left = self._left.get(pool)
         if left is None:
             left = self._left[pool] = dict(pool.counters)

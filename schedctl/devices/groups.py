@@ -15,7 +15,7 @@ import numpy as np
 from schedctl.api.devices import ResourceClaim
 from schedctl.cache.arrays import IndexArray, Interner
 from schedctl.cache.nodes import ClusterView
-from schedctl.devices.allocated import AllocatedState, PendingAllocation, PoolID, taken_by
+from schedctl.devices.allocated import AllocatedState, PendingAllocation, PoolID, allocation_of
 from schedctl.devices.pools import DevicePools, GatherError, Offer, device_pools
 
 _MOST_KEPT = 20_000
@@ -51,7 +51,7 @@ class Groups:
         self._catch_up()
         return self._pools.look_of(row) << 32 | int(self._pattern[row])
 
-    def made_for(self, pools: DevicePools, state: AllocatedState) -> bool:
+    def is_for(self, pools: DevicePools, state: AllocatedState) -> bool:
         """Return whether the grouping is of these."""
         return pools is self._pools and state is self._state
 
@@ -108,7 +108,7 @@ def rows_that_see(
     home, rows = device_pools(cluster).home, set()
     for holder in holders:
         claim = holder.claim if isinstance(holder, PendingAllocation) else holder
-        for result in taken_by(claim):
+        for result in allocation_of(claim):
             row = home.get(PoolID(result.driver, result.pool))
             if row is None:
                 return None
@@ -119,6 +119,6 @@ def rows_that_see(
 def groups_of(cluster: ClusterView, pools: DevicePools, state: AllocatedState) -> Groups:
     """Return the grouping of the cluster's nodes; it is kept as long as pools and state are the same objects."""
     kept = cluster.derive(_Kept)
-    if kept.groups is None or not kept.groups.made_for(pools, state):
+    if kept.groups is None or not kept.groups.is_for(pools, state):
         kept.groups = Groups(pools, state)
     return kept.groups

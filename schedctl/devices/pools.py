@@ -245,21 +245,21 @@ class DevicePools:
         """
         looks = self._look[rows]
         for row in dict.fromkeys(rows[looks < 0].tolist()):
-            self._look[row] = self._numbered(row)
+            self._look[row] = self._group_number(row)
         result: IndexArray = self._look[rows]
         return result
 
     def look_of(self, row: int) -> int:
         """Return the number of what one node sees."""
         if self._look[row] < 0:
-            self._look[row] = self._numbered(row)
+            self._look[row] = self._group_number(row)
         return int(self._look[row])
 
     def name(self, row: int) -> str:
         """Return a node's name."""
         return self._nodes.names[row]
 
-    def _numbered(self, row: int) -> int:
+    def _group_number(self, row: int) -> int:
         try:
             offer = self.offer(row)
         except GatherError:
@@ -341,7 +341,7 @@ class DevicePools:
         devices = tuple(
             PooledDevice(DeviceID(*pool.id, device.name), device, self._model(device, pool.id), each, pool, reached)
             for each in listing
-            for device, reached in zip(each.spec.devices or (), self._reached(each, row), strict=True)
+            for device, reached in zip(each.spec.devices or (), self._reachable_devices(each, row), strict=True)
         )
         elsewhere = tuple(
             PooledDevice(DeviceID(*pool.id, device.name), device, self._model(device, pool.id), each, pool, False)
@@ -350,11 +350,11 @@ class DevicePools:
             for device in each.spec.devices or ()
             if device.consumes_counters
         )
-        pool.invalid = _repeated(devices) or _contradiction(sets, (*devices, *elsewhere))
+        pool.invalid = _first_duplicate(devices) or _contradiction(sets, (*devices, *elsewhere))
         if not pool.invalid:
             pool.devices, pool.elsewhere, pool.counters = devices, elsewhere, counters
 
-    def _reached(self, each: ResourceSlice, row: int) -> tuple[bool | str, ...]:
+    def _reachable_devices(self, each: ResourceSlice, row: int) -> tuple[bool | str, ...]:
         devices = each.spec.devices or ()
         if not each.spec.per_device_node_selection:
             return (True,) * len(devices)
@@ -419,7 +419,7 @@ class _Reach:
             try:
                 matched = nodes_matching(table, query.checked())
             except SelectorError as error:
-                self._faults[code] = f"failed to parse node selector {_printed(selector)}: {error}"
+                self._faults[code] = f"failed to parse node selector {_go_text(selector)}: {error}"
             else:
                 self._matched[code // 8] |= matched.view(np.uint8) << (code % 8)
         self._decisive: IndexArray = np.array([self._decides(each.spec) for each in shared], np.intp)
@@ -504,7 +504,7 @@ def _add(slices: list[ResourceSlice], each: ResourceSlice) -> None:
         slices.append(each)
 
 
-def _repeated(devices: Sequence[PooledDevice]) -> str:
+def _first_duplicate(devices: Sequence[PooledDevice]) -> str:
     names: set[str] = set()
     for each in devices:
         if each.id.device in names:
@@ -530,7 +530,7 @@ def _contradiction(sets: Sequence[CounterSet], devices: Sequence[PooledDevice]) 
     return ""
 
 
-def _printed(selector: NodeSelector) -> str:
+def _go_text(selector: NodeSelector) -> str:
     """A node selector as Go prints it."""
     terms = "".join(
         f"NodeSelectorTerm{{MatchExpressions:{_requirements(term.match_expressions)},"

@@ -240,7 +240,7 @@ class Search:
                     f"{where}: asks for all devices, but resource pool {pool.id} is currently {condition}"
                 )
             for device, place in zip(pool.devices, places, strict=False):
-                if self._unselected(claim, wanted, device) is not None or not self._reached(device):
+                if self._failing_selector(claim, wanted, device) is not None or not self._is_reachable(device):
                     continue
                 try:
                     given = self._portions(wanted, device.model)
@@ -344,9 +344,9 @@ class Search:
     def _usable(self, claim: int, wanted: _Wanted, place: int) -> bool:
         """Return whether a device is free and is what is asked for, as far as one can tell without taking it."""
         device = self._devices[place]
-        if self._held(claim, wanted.request, place):
+        if self._is_held(claim, wanted.request, place):
             return False
-        if self._unselected(self._claims[claim], wanted, device) is not None or not self._reached(device):
+        if self._failing_selector(self._claims[claim], wanted, device) is not None or not self._is_reachable(device):
             return False
         try:
             return not isinstance(self._portions(wanted, device.model), Misfit)
@@ -362,7 +362,7 @@ class Search:
         """
         device, request = self._devices[place], wanted.request
         model = device.model
-        if self._held(claim, request, place):
+        if self._is_held(claim, request, place):
             return False
         counted = bool(model.consumes) and not (model.shareable and self._has_shares(place))
         if counted and not self._counters.reserve(device):
@@ -413,7 +413,7 @@ class Search:
         if taken.counted:
             self._counters.release(self._devices[taken.device])
 
-    def _held(self, claim: int, request: Request, place: int) -> bool:
+    def _is_held(self, claim: int, request: Request, place: int) -> bool:
         """Return whether a device is in use; with admin access only the claim's own use of it counts."""
         chosen = self._chosen.get(place, ())
         if request.admin:
@@ -441,7 +441,7 @@ class Search:
                 return portion, left
         return None
 
-    def _unselected(self, claim: ResourceClaim, wanted: _Wanted, device: PooledDevice) -> tuple[Why, int] | None:
+    def _failing_selector(self, claim: ResourceClaim, wanted: _Wanted, device: PooledDevice) -> tuple[Why, int] | None:
         """Return which selector is not true of a device: whose it is, and its number."""
         number = device.model.number
         if number not in wanted.verdicts:
@@ -474,7 +474,7 @@ class Search:
                 ) from None
         return matched
 
-    def _reached(self, device: PooledDevice) -> bool:
+    def _is_reachable(self, device: PooledDevice) -> bool:
         if isinstance(device.reached, str):
             raise AllocationError(device.reached)
         return device.reached
@@ -514,21 +514,21 @@ class Search:
         device, request = self._devices[place], wanted.request
         model, holders = device.model, self._state.holders(device.id)
         refusals = []
-        if self._held(claim, request, place):
+        if self._is_held(claim, request, place):
             chosen = bool(self._chosen.get(place))
             refusals.append(Refusal(Why.CHOSEN) if chosen else Refusal(Why.HELD, holders=holders))
-        unselected = self._unselected(self._claims[claim], wanted, device)
+        unselected = self._failing_selector(self._claims[claim], wanted, device)
         if unselected is not None:
             why, index = unselected
             selectors = wanted.device_class.spec.selectors if why is Why.CLASS else request.selectors
             refusals.append(Refusal(why, index, _expression((selectors or ())[index])))
-        if not self._reached(device):
+        if not self._is_reachable(device):
             refusals.append(Refusal(Why.UNREACHED))
         refusals += self._capacity_refusals(wanted, place, holders)
         if model.consumes and not (model.shareable and self._has_shares(place)):
-            for (counter_set, counter), (needed, left) in self._counters.lacking(device).items():
+            for (counter_set, counter), (needed, left) in self._counters.missing_counters(device).items():
                 subject = f"{counter_set}/{counter}"
-                refusals.append(Refusal(Why.COUNTERS, -1, subject, _printed(needed), _printed(left)))
+                refusals.append(Refusal(Why.COUNTERS, -1, subject, _quantity_text(needed), _quantity_text(left)))
         for taint in model.taints:
             if not request.tolerates(taint):
                 refusals.append(Refusal(Why.TAINT, subject=f"{taint.key}={taint.value}:{taint.effect}"))
@@ -553,7 +553,7 @@ class Search:
         if scarce is None:
             return []
         portion, left = scarce
-        return [Refusal(Why.CAPACITY, -1, portion.name, _printed(portion.taken), _printed(left), holders)]
+        return [Refusal(Why.CAPACITY, -1, portion.name, _quantity_text(portion.taken), _quantity_text(left), holders)]
 
 
 def _uses(offer: Offer, state: AllocatedState) -> dict[int, Use]:
@@ -591,6 +591,6 @@ def _expression(selector: DeviceSelector) -> str:
     return selector.cel.expression if selector.cel is not None else ""
 
 
-def _printed(units: int) -> str:
+def _quantity_text(units: int) -> str:
     """An amount in nano-units, for reading."""
     return canonical(Amount(units, -9), "BinarySI")

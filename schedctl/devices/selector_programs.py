@@ -116,11 +116,11 @@ def device_value(
             value = _attribute_value(attribute)
         except ValueError as error:
             return f"attribute {name}: {error}"
-        domain, identifier = _qualified(name, driver)
+        domain, identifier = _split_name(name, driver)
         attribute_values.setdefault(domain, {})[identifier] = value
     capacity_values: dict[str, dict[str, Value]] = {}
     for name, amount in (capacity or {}).items():
-        domain, identifier = _qualified(name, driver)
+        domain, identifier = _split_name(name, driver)
         capacity_values.setdefault(domain, {})[identifier] = QuantityValue(quantities.parse(amount.value))
     return Map(
         {
@@ -133,7 +133,7 @@ def device_value(
     )
 
 
-def _qualified(name: str, domain: str) -> tuple[str, str]:
+def _split_name(name: str, domain: str) -> tuple[str, str]:
     before, slash, after = name.partition("/")
     return (before, after) if slash else (domain, name)
 

@@ -49,13 +49,13 @@ def _effective_slices(cluster: ClusterView) -> Slices:
     shared: list[ResourceSlice] = []
     of_pool: dict[PoolID, list[ResourceSlice]] = {}
     for name in sorted(slices):
-        each = _tainted(slices[name], in_order)
+        each = _add_taints(slices[name], in_order)
         (on_node.setdefault(each.spec.node_name, []) if each.spec.node_name else shared).append(each)
         of_pool.setdefault(pool_of(each), []).append(each)
     return Slices(on_node, shared, of_pool)
 
 
-def _tainted(resource_slice: ResourceSlice, rules: Sequence[DeviceTaintRule]) -> ResourceSlice:
+def _add_taints(resource_slice: ResourceSlice, rules: Sequence[DeviceTaintRule]) -> ResourceSlice:
     spec = resource_slice.spec
     devices = spec.devices
     for rule in rules:

@@ -58,14 +58,14 @@ def argument_mistakes(arguments: Arguments, scenarios: Sequence[str]) -> Iterabl
         case MaxNodes(count=count):
             return () if count else [("count", "max-nodes needs a count of at least 1", "as in with: {count: 3}")]
         case MaxUtilization(resource=resource, percent=percent, by=by, node_selector=labels):
-            mistakes = [*_needed("resource", resource), *_percentage("percent", percent), *_label("by", by)]
+            mistakes = [*_require("resource", resource), *_percentage("percent", percent), *_label("by", by)]
             return [*mistakes, *_labels("nodeSelector", labels)]
         case SnapshotFresh(max_age=age) if age <= 0:
             return [("maxAge", "maxAge is no time", 'as in with: {maxAge: "24h"}')]
     return ()
 
 
-def _needed(name: str, value: str) -> list[Mistake]:
+def _require(name: str, value: str) -> list[Mistake]:
     return [] if value else [(name, f"{name} is needed", "")]
 
 
@@ -86,7 +86,7 @@ def _labels(name: str, labels: Mapping[str, str]) -> Iterator[Mistake]:
 
 
 def _of_spread(arguments: Spread) -> Iterator[Mistake]:
-    yield from _needed("topologyKey", arguments.topology_key)
+    yield from _require("topologyKey", arguments.topology_key)
     yield from _label("topologyKey", arguments.topology_key)
     if arguments.min_domains < 1:
         yield "minDomains", "minDomains is at least 1", ""
@@ -122,7 +122,7 @@ def _of_headroom(arguments: Headroom) -> Iterator[Mistake]:
         except UsageError as error:
             yield "replicasOf", str(error), error.hint
         return
-    yield from _needed("resource", arguments.resource)
+    yield from _require("resource", arguments.resource)
     if (arguments.percent is None) == (not arguments.absolute):
         yield "", "headroom needs one of percent, absolute and replicasOf with absolute", "as in percent: 20"
     if arguments.percent is not None:
@@ -144,7 +144,7 @@ def _of_nodes(name: str, demand: NodeDemand) -> Iterator[Mistake]:
         yield name, f"{name} needs a nodeSelector or a taint", "as in nodeSelector: {pool: general}"
     yield from _labels(f"{name}.nodeSelector", demand.node_selector)
     if demand.taint:
-        key, _, effect = demand.tainted
+        key, _, effect = demand.parse_taint
         effects = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
         yield from _label(f"{name}.taint", key)
         if effect and effect not in effects:

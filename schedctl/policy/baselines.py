@@ -108,7 +108,7 @@ def read(path: str) -> Baseline:
     return Baseline(path, f"sha256:{hashlib.sha256(data).hexdigest()}", {e.fingerprint: e for e in document.entries})
 
 
-def written(results: Iterable[CheckResult]) -> CheckBaseline:
+def baseline_of(results: Iterable[CheckResult]) -> CheckBaseline:
     """Return the baseline that accepts everything that is violated now, what an older one accepts included."""
     violated = {
         result.fingerprint: Entry(

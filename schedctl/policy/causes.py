@@ -83,11 +83,11 @@ class Causes:
             elif first.fate is Fate.FOREIGN_SCHEDULER:
                 path = path or fields.first(first.info.pod.spec, fields.SCHEDULER)
             names = few([pod.name for pod in same])
-            reasons.append(f"{names}: {_fate(first)}{_said(first, explanation)}")
+            reasons.append(f"{names}: {_fate(first)}{_describe_refusal(first, explanation)}")
             if explanation is not None:
                 reasons += (f"    {line}" for line in lines(explanation.reasons))
                 hints += self.hints(explanation)
-                path = path or deciding(explanation.reasons, first.info.pod.spec)
+                path = path or deciding_field(explanation.reasons, first.info.pod.spec)
         return Cause(tuple(reasons), tuple(dict.fromkeys(hints)), path)
 
     def absent(self, pod: JudgedPod, key: str, value: str) -> Cause:
@@ -112,7 +112,7 @@ class Causes:
         )
         refused = ", ".join(lines(reasons, nodes)) or explanation.message or explanation.error
         line = f"{name}: {counted(len(nodes), 'node')} rejected: {refused}"
-        return Cause((line,), hints[:_MOST_HINTS], deciding(reasons, pod.info.pod.spec))
+        return Cause((line,), hints[:_MOST_HINTS], deciding_field(reasons, pod.info.pod.spec))
 
     def begin(self) -> None:
         """Begin with a check, which may have next steps looked for as often as any other."""
@@ -163,9 +163,9 @@ def lines(reasons: Sequence[Reason], nodes: Collection[str] | None = None) -> li
     return told
 
 
-def deciding(reasons: Iterable[Reason], spec: PodSpec) -> Path:
+def deciding_field(reasons: Iterable[Reason], spec: PodSpec) -> Path:
     """Return the field of a pod's spec that the most frequent reason with one is about, () where none has one."""
-    return next((path for reason in reasons if (path := fields.deciding(reason, spec))), ())
+    return next((path for reason in reasons if (path := fields.deciding_field(reason, spec))), ())
 
 
 def _fate(pod: JudgedPod) -> str:
@@ -186,7 +186,7 @@ def _fate(pod: JudgedPod) -> str:
     }.get(pod.fate, pod.fate.value)
 
 
-def _said(pod: JudgedPod, explanation: Explanation | None) -> str:
+def _describe_refusal(pod: JudgedPod, explanation: Explanation | None) -> str:
     if explanation is not None and explanation.nodes.total and explanation.reasons:
         return f", {explanation.nodes.feasible}/{explanation.nodes.total} nodes will do"
     return f": {pod.message}" if pod.message else ""

@@ -137,9 +137,9 @@ class ScopeCompiler:
             tree = check_text(source, environment)
             Program(tree, environment)
         except cel_errors.CompileError as error:
-            return types.DYN, [self._worded(expression, source, problem) for problem in error.problems]
+            return types.DYN, [self._word_problem(expression, source, problem) for problem in error.problems]
         except (cel_errors.PlanError, cel_errors.Aborted) as error:
-            return types.DYN, [_problem(expression, 0, _lowered(str(error)))]
+            return types.DYN, [_problem(expression, 0, _lower_first(str(error)))]
         except cel_errors.Unsupported as error:
             return types.DYN, [_problem(expression, 0, f"schedctl does not support {error.feature}")]
         except RecursionError:
@@ -152,7 +152,7 @@ class ScopeCompiler:
         message = f"expected an expression that is {_WORDED[expected]}; this is {_with_article(tree.type)}"
         return tree.type, [_problem(expression, 0, message)]
 
-    def _worded(self, expression: Expression, source: Source, problem: cel_errors.Problem) -> Problem:
+    def _word_problem(self, expression: Expression, source: Source, problem: cel_errors.Problem) -> Problem:
         """Return a compile error in the words of policies, with its place and a next step."""
         offset = min(source.offset(problem), len(expression.text))
         match problem.cause:
@@ -166,7 +166,7 @@ class ScopeCompiler:
             case cel_errors.NoOverload(function, argument_types):
                 message, hint = _no_overload(function, argument_types)
             case None:
-                message, hint = _lowered(problem.text), ""
+                message, hint = _lower_first(problem.text), ""
         return _problem(expression, offset, message, hint)
 
     def _no_field(self, record: str, field: str) -> tuple[str, str]:
@@ -233,7 +233,7 @@ def _no_overload(function: str, argument_types: tuple[str, ...]) -> tuple[str, s
     return f'"{name}" does not take ({shown})', hint
 
 
-def _lowered(text: str) -> str:
+def _lower_first(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 

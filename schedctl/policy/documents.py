@@ -156,14 +156,14 @@ class Scenario:
     location: Location = NOWHERE
 
 
-def filled(data: Any, value: str) -> Any:
+def substitute_value(data: Any, value: str) -> Any:
     """Return plain data, as changes are made of, with a value where `VALUE` stands, in keys as elsewhere."""
     if isinstance(data, str):
         return data.replace(VALUE, value)
     if isinstance(data, Mapping):
-        return {filled(key, value): filled(each, value) for key, each in data.items()}
+        return {substitute_value(key, value): substitute_value(each, value) for key, each in data.items()}
     if isinstance(data, list | tuple):
-        return [filled(each, value) for each in data]
+        return [substitute_value(each, value) for each in data]
     return data
 
 
@@ -246,7 +246,7 @@ class Survives(ConfigStruct, frozen=True):
         return int(self.allow_pending) if self.allow_pending.isdecimal() else 0
 
     @property
-    def pending_below(self) -> int | None:
+    def allowed_priority_below(self) -> int | None:
         """The priority below which pods may stay pending, None where none may for their priority."""
         found = PRIORITY_BELOW.fullmatch(self.allow_pending)
         return int(found["bound"]) + (found["operator"] == "<=") if found else None
@@ -289,7 +289,7 @@ class NodeDemand(ConfigStruct, frozen=True):
     taint: str = ""
 
     @property
-    def tainted(self) -> tuple[str, str | None, str]:
+    def parse_taint(self) -> tuple[str, str | None, str]:
         """Key, value (None for any) and effect ("" for any) of the taint."""
         left, _, effect = self.taint.partition(":")
         key, equals, value = left.partition("=")

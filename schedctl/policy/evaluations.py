@@ -8,7 +8,7 @@ was.
 A check is asked about each object in its scope: about those of the manifests that the policy matches, about nodes, or
 about the run as a whole. Conditions come first; an object that they leave out has no result. What an expression cannot
 answer is inconclusive. Then the finding gets its place in the files and its fingerprint, and whoever may accept it is
-asked (`Accepting`).
+asked (`AcceptancePolicy`).
 
 Objects of the manifests that cannot be read, or that the API server refuses, take no part in the run. They are
 violations of every ``schedulable`` check that could be about them; where there is none, of the one that is built in,
@@ -52,7 +52,7 @@ from schedctl.policy.findings import RUN, Finding, Judged, View
 from schedctl.policy.fingerprints import fingerprint
 from schedctl.policy.locations import Locator
 from schedctl.policy.situations import Situation
-from schedctl.policy.summaries import FailOn, OnInconclusive, summarised
+from schedctl.policy.summaries import FailOn, OnInconclusive, summarize
 from schedctl.policy.verdicts import EvaluationFailed, Verdict
 from schedctl.reports.checks import (
     Acceptance,
@@ -88,7 +88,7 @@ _Field = tuple[Sourced, Path]
 """An object of the manifests, and the field of it that decides."""
 
 
-class Accepting(Protocol):
+class AcceptancePolicy(Protocol):
     """Who says that a finding does not count: exemptions, annotations of the objects, a baseline."""
 
     def acceptance(self, policy: CheckPolicy, result: CheckResult, objects: Sequence[Any]) -> Acceptance | None:
@@ -133,7 +133,7 @@ def evaluate(
     manifests: Manifests,
     *,
     conditions: Conditions | None = None,
-    accepting: Accepting | None = None,
+    accepting: AcceptancePolicy | None = None,
     advance: Advance | None = None,
 ) -> CheckReport:
     """Place the manifests on the scheduler's cluster, judge every check, and return the report.
@@ -161,7 +161,7 @@ def evaluate(
 
 
 @dataclass(slots=True)
-class _Asked:
+class _AskedScenario:
     """A scenario that checks ask about, and in which they are judged."""
 
     scenario: Scenario
@@ -177,7 +177,7 @@ class _Evaluation:
         scheduler: Scheduler,
         manifests: Manifests,
         conditions: Conditions,
-        accepting: Accepting | None,
+        accepting: AcceptancePolicy | None,
         advance: Advance | None,
     ) -> None:
         self._policies = list(policies)
@@ -222,11 +222,11 @@ class _Evaluation:
             (str(one.kind), one.object.metadata.namespace or "default", one.object.metadata.name): one
             for one in self._manifests.objects
         }
-        self._placed = situations.released(self._facts, self._scheduler, sourced)
+        self._placed = situations.released_situation(self._facts, self._scheduler, sourced)
 
     def judge(self) -> None:
         """Judge every check in every situation that it asks about."""
-        asked: dict[str, _Asked] = {}
+        asked: dict[str, _AskedScenario] = {}
         plain: list[tuple[int, int]] = []
         for number, policy in enumerate(self._policies):
             self._look_at_match(number, policy)
@@ -237,16 +237,16 @@ class _Evaluation:
                         plain.append((number, place))
                     else:
                         scenario = by_name[name]
-                        asked.setdefault(_identity(scenario), _Asked(scenario)).checks.append((number, place))
+                        asked.setdefault(_identity(scenario), _AskedScenario(scenario)).checks.append((number, place))
         self._judge_all(self._placed, plain)
         total = len(asked)
         for done, each in enumerate(asked.values()):
             self._play(each, done, total)
 
-    def _play(self, asked: _Asked, done: int, total: int) -> None:
+    def _play(self, asked: _AskedScenario, done: int, total: int) -> None:
         """Play a scenario, and judge the checks that ask about it in each of its cases."""
         scenario = asked.scenario
-        deciding = self._deciding(asked)
+        deciding = self._decisive_keys(asked)
         try:
             cases = scenarios.cases(scenario, self._scheduler.cluster)
         except UsageError as error:
@@ -255,12 +255,12 @@ class _Evaluation:
         for number, case in enumerate(cases):
             self._advance(done * len(cases) + number, total * len(cases), f"playing {case.name}")
             try:
-                with scenarios.played(case, self._placed, deciding) as situation:
+                with scenarios.play(case, self._placed, deciding) as situation:
                     self._judge_all(situation, asked.checks)
             except UsageError as error:
                 self._unplayable(asked, case.name, error)
 
-    def _deciding(self, asked: _Asked) -> set[str] | None:
+    def _decisive_keys(self, asked: _AskedScenario) -> set[str] | None:
         """Return the keys of the pods on which the answers depend, None where that is all of them."""
         keys: set[str] = set()
         for number, place in asked.checks:
@@ -268,11 +268,11 @@ class _Evaluation:
             arguments = policy.checks[place].arguments
             if not isinstance(arguments, Survives) or policy.checks[place].conditions:
                 return None
-            for judged in situations.selected(self._placed.workloads, policy.match):
-                keys.update(survives.deciding(judged, arguments))
+            for judged in situations.selected_workloads(self._placed.workloads, policy.match):
+                keys.update(survives.decisive_pods(judged, arguments))
         return keys
 
-    def _unplayable(self, asked: _Asked, name: str, error: UsageError) -> None:
+    def _unplayable(self, asked: _AskedScenario, name: str, error: UsageError) -> None:
         hints = [error.hint] if error.hint else []
         finding = Finding(Outcome.INCONCLUSIVE, f"{name} cannot be played: {error}", hints=tuple(hints))
         for number, place in asked.checks:
@@ -280,7 +280,7 @@ class _Evaluation:
 
     def _look_at_match(self, number: int, policy: CheckPolicy) -> None:
         none = not self._placed.workloads
-        if situations.selected(self._placed.workloads, policy.match) or (none and self._manifests.problems):
+        if situations.selected_workloads(self._placed.workloads, policy.match) or (none and self._manifests.problems):
             return
         self._unmatched.add(number)
         message = f"policy {policy.name} matches nothing in the manifests"
@@ -300,7 +300,7 @@ class _Evaluation:
         for number, place in checks:
             policy = self._policies[number]
             if number not in views:
-                matched = situations.selected(situation.workloads, policy.match)
+                matched = situations.selected_workloads(situation.workloads, policy.match)
                 views[number] = View(situation, facts, causes, matched, self._before, self._taken, self._now)
             check = policy.checks[place]
             causes.begin()
@@ -355,7 +355,7 @@ class _Evaluation:
         where: _Field | Location = Location()
         if judged is not None and judged.sourced is not None:
             where = judged.sourced, in_object(judged, finding.path)
-        self._add(number, place, finding, about, scenario, where, self._annotated(about))
+        self._add(number, place, finding, about, scenario, where, self._annotated_objects(about))
 
     def _add(
         self,
@@ -405,9 +405,9 @@ class _Evaluation:
             fingerprint=known_by,
         )
         deciding = None if isinstance(where, Location) else where
-        self._results.setdefault((number, place), []).append((self._accepted(policy, result, objects), deciding))
+        self._results.setdefault((number, place), []).append((self._with_acceptance(policy, result, objects), deciding))
 
-    def _accepted(self, policy: CheckPolicy, result: CheckResult, objects: Sequence[Any]) -> CheckResult:
+    def _with_acceptance(self, policy: CheckPolicy, result: CheckResult, objects: Sequence[Any]) -> CheckResult:
         if result.outcome is Outcome.PASSED or result.refused or self._accepting is None:
             return result
         acceptance = self._accepting.acceptance(policy, result, objects)
@@ -416,7 +416,7 @@ class _Evaluation:
         outcome = Outcome.BASELINED if acceptance.by == "baseline" else Outcome.EXEMPTED
         return _replace(result, outcome=outcome, acceptance=acceptance)
 
-    def _annotated(self, about: Judged) -> list[Any]:
+    def _annotated_objects(self, about: Judged) -> list[Any]:
         """Return the objects whose annotations may accept a finding."""
         objects: list[Any] = [about.pod.info.pod] if about.pod is not None else []
         if about.workload is not None:
@@ -432,7 +432,7 @@ class _Evaluation:
     def _refuse(self) -> None:
         """Report the objects that cannot be read or are refused."""
         for problem in self._problems():
-            kind, namespace, name = _named(problem.subject)
+            kind, namespace, name = _parse_subject(problem.subject)
             about = Judged(kind, namespace, name, problem.subject or problem.source or "the manifests")
             takers = [
                 (number, place)
@@ -473,7 +473,7 @@ class _Evaluation:
         """Return the report."""
         self._refuse()
         conditions = self._conditions
-        results = _located(
+        results = _with_locations(
             [
                 result
                 for number, policy in enumerate(self._policies)
@@ -484,7 +484,7 @@ class _Evaluation:
         notes = [*self._notes, *self._idle(), *(self._accepting.notes() if self._accepting is not None else ())]
         return CheckReport(
             metadata=conditions.metadata,
-            summary=summarised(results, conditions.fail_on, conditions.on_inconclusive),
+            summary=summarize(results, conditions.fail_on, conditions.on_inconclusive),
             policies=[
                 PolicyRules(name=policy.name, source=policy.source, checks=[_rule(check) for check in policy.checks])
                 for policy in self._policies
@@ -494,7 +494,7 @@ class _Evaluation:
         )
 
 
-def _located(results: Sequence[tuple[CheckResult, _Field | None]]) -> list[CheckResult]:
+def _with_locations(results: Sequence[tuple[CheckResult, _Field | None]]) -> list[CheckResult]:
     """Return results with the places of the fields that decided them."""
     fields = {(id(of[0]), of[1]): of for _, of in results if of is not None}
     places = dict(zip(fields, Locator().locate(fields.values()), strict=True))
@@ -560,7 +560,7 @@ def _place_of(problem: Problem) -> Location:
     )
 
 
-def _named(subject: str) -> tuple[str, str, str]:
+def _parse_subject(subject: str) -> tuple[str, str, str]:
     """Return kind, namespace and name of an object as messages name it."""
     kind, _, rest = subject.partition(" ")
     namespace, slash, name = rest.partition("/")

@@ -53,7 +53,7 @@ class Acceptances:
             if result.check in exemption.checks and self._holds(exemption) and _selects(exemption, result, objects):
                 expires = exemption.expires.isoformat() if exemption.expires else ""
                 return Acceptance(by="policy", reason=exemption.reason, expires=expires)
-        if self.inline and (reason := self._ignored(result, objects)):
+        if self.inline and (reason := self._ignore_reason(result, objects)):
             return Acceptance(by="object", reason=reason)
         if self.baseline is not None and self.baseline.accepts(result):
             return Acceptance(by="baseline")
@@ -62,7 +62,7 @@ class Acceptances:
     def notes(self) -> list[str]:
         """Return what a reader must know once all has been asked."""
         expired = [
-            _expired(policy, exemption)
+            _expiry_note(policy, exemption)
             for policy in self.policies
             for exemption in policy.exemptions
             if not self._holds(exemption)
@@ -72,7 +72,7 @@ class Acceptances:
     def _holds(self, exemption: Exemption) -> bool:
         return exemption.expires is None or self.today <= exemption.expires
 
-    def _ignored(self, result: CheckResult, objects: Sequence[Any]) -> str:
+    def _ignore_reason(self, result: CheckResult, objects: Sequence[Any]) -> str:
         """Return the reason in an annotation of an object or of its pod template, "" where there is none."""
         key = f"{PREFIX}{result.check}"
         for written in (each for obj in objects for each in _annotations(obj)):
@@ -83,7 +83,7 @@ class Acceptances:
         return ""
 
 
-def misnamed(policies: Iterable[CheckPolicy], objects: Iterable[Any]) -> Iterator[str]:
+def misnamed_annotations(policies: Iterable[CheckPolicy], objects: Iterable[Any]) -> Iterator[str]:
     """Yield a note for each annotation of objects that is meant to accept the findings of a check, and names none."""
     names = sorted({check.name for policy in policies for check in policy.checks})
     known = {f"{PREFIX}{name}" for name in names}
@@ -99,7 +99,7 @@ def misnamed(policies: Iterable[CheckPolicy], objects: Iterable[Any]) -> Iterato
                 yield f"the annotation {key} of {_kind(obj)} {name} names no check of this run{meant}"
 
 
-def _expired(policy: CheckPolicy, exemption: Exemption) -> str:
+def _expiry_note(policy: CheckPolicy, exemption: Exemption) -> str:
     place = exemption.location
     where = f" ({place.file}:{place.line})" if place.file else ""
     return (

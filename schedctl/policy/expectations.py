@@ -74,12 +74,12 @@ class Expected(Form, frozen=True):
             and (self.scenario or result.scenario) == result.scenario
         )
 
-    def met_by(self, result: CheckResult) -> bool:
+    def matches_outcome(self, result: CheckResult) -> bool:
         """Return whether it came as expected."""
         return self.outcome == result.outcome.value and self.message in result.message
 
     @property
-    def called(self) -> str:
+    def label(self) -> str:
         """What it is about, in words."""
         parts = (self.kind, "/".join(part for part in (self.namespace, self.name) if part))
         about = self.subject or " ".join(part for part in parts if part)
@@ -212,7 +212,7 @@ def tests_in(data: bytes, source: str) -> tuple[list[PolicyTest], list[Problem]]
         if wrong or kind != TEST_KIND:
             continue
         try:
-            test, wrong = _test(text, source)
+            test, wrong = _read_test(text, source)
         except ConfigError as error:
             problems += error.problems
             continue
@@ -221,7 +221,7 @@ def tests_in(data: bytes, source: str) -> tuple[list[PolicyTest], list[Problem]]
     return tests, problems
 
 
-def _test(text: str, source: str) -> tuple[PolicyTest, list[Problem]]:
+def _read_test(text: str, source: str) -> tuple[PolicyTest, list[Problem]]:
     node, decoder = open_document(text, source, TEST_KIND, API_VERSION, conversion_hint)
     written = decoder.struct(node, Written, also=HEAD)
     spec = written.spec
@@ -244,7 +244,7 @@ def _test(text: str, source: str) -> tuple[PolicyTest, list[Problem]]:
         if "-" in getattr(spec, name):
             at = getattr(spec, name).index("-")
             wrong(f"spec.{name}[{at}]", "a test reads nothing from standard input", "name a file")
-    for path, what, given, words in _worded(spec.options):
+    for path, what, given, words in _word_options(spec.options):
         if given not in words:
             wrong(path, f'{what} cannot be "{given}"', did_you_mean(given, words, ", ".join(words)))
     if spec.options.max_age and not is_age(spec.options.max_age):
@@ -275,7 +275,7 @@ def _test(text: str, source: str) -> tuple[PolicyTest, list[Problem]]:
             state=_beside(beside, spec.state),
             manifests=_beside(beside, spec.manifests),
             policies=_beside(beside, spec.policies),
-            options=_replaced(spec.options, beside),
+            options=_resolve_files(spec.options, beside),
             exit_code=exit_code,
             message=spec.expect.message,
             results=spec.expect.results,
@@ -285,7 +285,7 @@ def _test(text: str, source: str) -> tuple[PolicyTest, list[Problem]]:
     )
 
 
-def _worded(options: Options) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
+def _word_options(options: Options) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
     """Yield the options that take one of a few words: path, name, what is given, and the words."""
     yield "spec.options.rollout", "rollout", options.rollout, get_args(RolloutStrategy)
     yield "spec.options.failOn", "failOn", options.fail_on, CHOICES["failOn"]
@@ -296,7 +296,7 @@ def _beside(folder: Path, paths: Sequence[str]) -> tuple[str, ...]:
     return tuple(str(folder / path) for path in paths)
 
 
-def _replaced(options: Options, folder: Path) -> Options:
+def _resolve_files(options: Options, folder: Path) -> Options:
     files = {
         name: str(folder / value) for name in ("scheduler_config", "baseline") if (value := getattr(options, name))
     }
@@ -334,19 +334,19 @@ def differences(test: PolicyTest, report: CheckReport, said: Sequence[str] = ())
     met: set[int] = set()
     for expected in test.results:
         fits = [number for number, result in enumerate(report.results) if expected.about(result)]
-        good = [number for number in fits if expected.met_by(report.results[number])]
+        good = [number for number in fits if expected.matches_outcome(report.results[number])]
         met.update(good or fits)
         if not good:
-            found += _missed(expected, [report.results[number] for number in fits], report)
+            found += _describe_missing(expected, [report.results[number] for number in fits], report)
     for number, result in enumerate(report.results):
         if number not in met and result.outcome is not Outcome.PASSED:
-            found.append(f"not expected: {_called(result)}: {result.outcome.value}: {result.message}")
+            found.append(f"not expected: {_label(result)}: {result.outcome.value}: {result.message}")
     return found
 
 
-def _missed(expected: Expected, fits: Sequence[CheckResult], report: CheckReport) -> Iterator[str]:
+def _describe_missing(expected: Expected, fits: Sequence[CheckResult], report: CheckReport) -> Iterator[str]:
     for result in fits:
-        got = f"{_called(result)}: expected {expected.outcome}"
+        got = f"{_label(result)}: expected {expected.outcome}"
         if result.outcome.value != expected.outcome:
             yield f"{got}, got {result.outcome.value}: {result.message}"
         else:
@@ -355,22 +355,22 @@ def _missed(expected: Expected, fits: Sequence[CheckResult], report: CheckReport
         return
     of_check = [result for result in report.results if expected.of_check(result)]
     if of_check:
-        yield f"expected {expected.called}, and there is no such object; {_nearest(expected, of_check)}"
+        yield f"expected {expected.label}, and there is no such object; {_nearest(expected, of_check)}"
         return
     of_name = [result for result in report.results if result.check == expected.check]
     if of_name and expected.scenario:
         scenarios = dict.fromkeys(result.scenario for result in of_name)
-        yield f"expected {expected.called}, and there is no such scenario; {_near(expected.scenario, scenarios)}"
+        yield f"expected {expected.label}, and there is no such scenario; {_near(expected.scenario, scenarios)}"
         return
     names = [check.name for policy in report.policies for check in policy.checks]
     if expected.check in names:
-        yield f"expected {expected.called}, and the check was about nothing"
+        yield f"expected {expected.label}, and the check was about nothing"
     else:
-        yield f"expected {expected.called}, and there is no such check; {_near(expected.check, names)}"
+        yield f"expected {expected.label}, and there is no such check; {_near(expected.check, names)}"
 
 
 def _nearest(expected: Expected, results: Iterable[CheckResult]) -> str:
-    about = expected.called.partition(" of ")[2]
+    about = expected.label.partition(" of ")[2]
     return _near(about, dict.fromkeys(result.subject for result in results))
 
 
@@ -385,7 +385,7 @@ def _near(name: str, names: Iterable[str]) -> str:
     return f"there are {', '.join(known[:_NEAR])}{more}"
 
 
-def _called(result: CheckResult) -> str:
+def _label(result: CheckResult) -> str:
     scenario = "" if result.scenario == BASELINE else f" in {result.scenario}"
     return f"{result.check}{scenario} of {result.subject}"
 
@@ -393,7 +393,7 @@ def _called(result: CheckResult) -> str:
 # -- rewriting ---------------------------------------------------------------------
 
 
-def rewritten(text: str, test: PolicyTest, report: CheckReport) -> str | None:
+def rewrite_expectation(text: str, test: PolicyTest, report: CheckReport) -> str | None:
     """Return a file with the expectation of a test as a report has it; None where it is not written as a block.
 
     Nothing outside of the ``expect:`` block changes. Results that passed are expected if they were expected before,

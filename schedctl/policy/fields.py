@@ -43,7 +43,7 @@ PRIORITY: tuple[Path, ...] = (("priorityClassName",), ("priority",))
 SCHEDULER: tuple[Path, ...] = (("schedulerName",),)
 
 
-def deciding(reason: Reason, spec: PodSpec) -> Path:
+def deciding_field(reason: Reason, spec: PodSpec) -> Path:
     """Return the field of a pod's spec that a reason is about, () where it has none of those."""
     plugin = reason.reference.partition("/")[0]
     if plugin == "node-resources-fit":

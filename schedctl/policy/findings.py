@@ -111,12 +111,12 @@ class View:
     now: float
 
 
-def passed(message: str) -> Finding:
+def pass_finding(message: str) -> Finding:
     """Return a finding that all is well."""
     return Finding(Outcome.PASSED, message)
 
 
-def violated(message: str, reasons: Sequence[str] = (), hints: Sequence[str] = (), path: Path = ()) -> Finding:
+def violation(message: str, reasons: Sequence[str] = (), hints: Sequence[str] = (), path: Path = ()) -> Finding:
     """Return a finding that something is wrong."""
     return Finding(Outcome.VIOLATED, message, tuple(reasons), tuple(hints), path)
 

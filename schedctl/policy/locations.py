@@ -72,7 +72,7 @@ class Locator:
         for document, tree in wanted.values():
             document.locate(tree)
         return [
-            _written(where, path, wanted[id(where.document)][1]) if isinstance(where, Sourced) else where
+            _location_in_file(where, path, wanted[id(where.document)][1]) if isinstance(where, Sourced) else where
             for where, path in found
         ]
 
@@ -81,14 +81,14 @@ class Locator:
         folder = sourced.document.text.folder
         origin = _origin(sourced)
         if folder or origin:
-            return self._built(sourced, path, folder, origin)
+            return self._kustomize_source(sourced, path, folder, origin)
         if sourced.origin and _is_below(sourced.origin):
             return Location(file=_template(sourced), path=dotted(path))
         if sourced.source == _STDIN:
             return Location(path=dotted(path))
         return sourced
 
-    def _built(self, sourced: Sourced, path: FieldPath, folder: str, origin: str) -> Sourced | Location:
+    def _kustomize_source(self, sourced: Sourced, path: FieldPath, folder: str, origin: str) -> Sourced | Location:
         """Return what kustomize built an object from."""
         if origin:
             file = Path(folder, origin)
@@ -96,7 +96,7 @@ class Locator:
             if len(found) == 1:
                 return found[0]
             if file.is_file():
-                return Location(file=_shown(file), path=dotted(path))
+                return Location(file=_show_path(file), path=dotted(path))
         if not folder:
             return Location(file=printable(origin), path=dotted(path))
         if folder not in self._resources:
@@ -143,7 +143,7 @@ class Locator:
             if data is not None:
                 try:
                     terms = Terms(creating=True)
-                    self._files[file] = sources.load_text(data, _shown(file), allow_empty=True, terms=terms).objects
+                    self._files[file] = sources.load_text(data, _show_path(file), allow_empty=True, terms=terms).objects
                 except InputError:
                     pass  # kustomize has understood it; here is only what can be pointed to
         return self._files[file]
@@ -155,7 +155,7 @@ def _paths(sourced: Sourced, path: FieldPath) -> tuple[FieldPath, FieldPath]:
     return (*above, *path), (*above, "kind")
 
 
-def _written(sourced: Sourced, path: FieldPath, wanted: Wanted) -> Location:
+def _location_in_file(sourced: Sourced, path: FieldPath, wanted: Wanted) -> Location:
     """Return the place of a field in the file that was read, once it was looked for."""
     full, kind = _paths(sourced, path)
     place = wanted.place(full, at_key=True) if path and _is_there(wanted, full) else wanted.place(kind, at_key=True)
@@ -177,7 +177,7 @@ def _template(sourced: Sourced) -> str:
     chart, slash, rest = sourced.origin.partition("/")
     folder = Path(sourced.source)
     if slash and not _is_file(folder) and (folder.name == chart or _is_file(folder / "Chart.yaml")):
-        return _shown(folder / rest)
+        return _show_path(folder / rest)
     return sourced.origin
 
 
@@ -229,7 +229,7 @@ def _document(folder: Path) -> dict[str, Any]:
 def _kustomization(folder: Path) -> str:
     """Return the file of a kustomization; the first name it may have where there is none."""
     files = [folder / name for name in _KUSTOMIZATIONS]
-    return _shown(next((file for file in files if _is_file(file)), files[0]))
+    return _show_path(next((file for file in files if _is_file(file)), files[0]))
 
 
 def _is_file(file: Path) -> bool:
@@ -248,7 +248,7 @@ def _bytes(file: Path) -> bytes | None:
     return None
 
 
-def _shown(file: Path) -> str:
+def _show_path(file: Path) -> str:
     """Return a file as the user would write it, ``over/../base`` being ``base``."""
     return printable(os.path.normpath(file))
 

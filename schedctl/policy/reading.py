@@ -50,7 +50,7 @@ from schedctl.policy.documents import (
     Scope,
     Validation,
     Variable,
-    filled,
+    substitute_value,
 )
 from schedctl.reports.checks import Location, Severity
 from schedctl.simulation.what_if_syntax import WORDS, camel, from_mappings
@@ -123,7 +123,7 @@ def load(paths: Sequence[str]) -> Read:
         problems += wrong
         if policies:
             read.digests[source.name] = _digest(data)
-    problems += _repeated(read.policies)
+    problems += _duplicate_names(read.policies)
     if not (problems or read.policies):
         problems.append(Problem(f"there is no {KIND} in {', '.join(paths)}", hint="`schedctl schema CheckPolicy`"))
     if problems:
@@ -223,7 +223,7 @@ def _digest(data: bytes) -> str:
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
-def _repeated(policies: Iterable[CheckPolicy]) -> Iterator[Problem]:
+def _duplicate_names(policies: Iterable[CheckPolicy]) -> Iterator[Problem]:
     seen: dict[str, CheckPolicy] = {}
     for policy in policies:
         if first := seen.get(policy.name):
@@ -317,7 +317,7 @@ class _Reader:
 
     # -- parts ---------------------------------------------------------------------
 
-    def _named(self, name: str, path: str, before: Iterable[str], what: str) -> None:
+    def _check_name(self, name: str, path: str, before: Iterable[str], what: str) -> None:
         """Report a name that is missing, cannot be one, or was used before."""
         if not name:
             self._wrong(f"{path}.name", f"a {what} needs a name")
@@ -407,7 +407,7 @@ class _Reader:
     # -- scenarios -----------------------------------------------------------------
 
     def _scenario(self, written: forms.Scenario, path: str, before: Sequence[str]) -> Scenario:
-        self._named(written.name, path, before, "scenario")
+        self._check_name(written.name, path, before, "scenario")
         if written.name == BASELINE:
             self._wrong(f"{path}.name", f'"{BASELINE}" is the scenario in which nothing changes', "choose another name")
         key = ""
@@ -417,7 +417,7 @@ class _Reader:
                 self._wrong(f"{path}.forEach", "forEach needs a topologyKey", "as in topology.kubernetes.io/zone")
             elif wrong := label_key_problems(key):
                 self._wrong(f"{path}.forEach.topologyKey", f'"{key}" is no label: {"; ".join(wrong)}')
-        changes = [*self._removed(written.remove, path), *self._changes(written.changes, f"{path}.changes")]
+        changes = [*self._removals(written.remove, path), *self._changes(written.changes, f"{path}.changes")]
         if written.remove is None and (written.changes is None or not written.changes.value):
             hint = f"changes: is a list of {', '.join(map(camel, WORDS))}"
             self._wrong(path, "the scenario changes nothing", hint)
@@ -429,7 +429,7 @@ class _Reader:
             self._wrong(f"{path}.changes", f"{VALUE} stands for nothing", "add forEach: {topologyKey: ...}")
         return Scenario(written.name, key, tuple(changes), self._location(f"{path}.name"))
 
-    def _removed(self, written: forms.Removed | None, path: str) -> Iterator[Mapping[str, Any]]:
+    def _removals(self, written: forms.Removed | None, path: str) -> Iterator[Mapping[str, Any]]:
         if written is None:
             return
         if not written.node_selector:
@@ -455,7 +455,7 @@ class _Reader:
                 self._wrong(where, str(error), error.hint)
                 continue
             try:
-                from_mappings([filled(change, "x")] if isinstance(change, Mapping) else [change])
+                from_mappings([substitute_value(change, "x")] if isinstance(change, Mapping) else [change])
             except UsageError as error:
                 self._wrong(where, str(error).replace("--", ""), error.hint.replace("--", ""))
             except InputError as error:
@@ -471,7 +471,7 @@ class _Reader:
     # -- checks --------------------------------------------------------------------
 
     def _check(self, written: forms.Check, path: str, before: Sequence[str], scenarios: Sequence[str]) -> Check:
-        self._named(written.name, path, before, "check")
+        self._check_name(written.name, path, before, "check")
         severities = [each.value for each in Severity]
         severity = Severity.ERROR
         if written.severity in severities:
@@ -603,12 +603,12 @@ def _beside(change: Any, source: str) -> Any:
     def found(text: Any) -> Any:
         if not isinstance(text, str) or text.startswith("like:"):
             return text
-        return _confined(text, Path(source).parent)
+        return _confine(text, Path(source).parent)
 
     return {word: _each(value, found) if camel(word) == "addNode" else value for word, value in change.items()}
 
 
-def _confined(text: str, folder: Path) -> str:
+def _confine(text: str, folder: Path) -> str:
     """Return a path that stays in the repository of a policy, or in its folder where it is in none.
 
     Raises:

@@ -27,8 +27,8 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import UsageError
 from schedctl.plugins.priority_sort import PrioritySort
-from schedctl.policy.documents import Scenario, filled
-from schedctl.policy.situations import Situation, changed, last
+from schedctl.policy.documents import Scenario, substitute_value
+from schedctl.policy.situations import Situation, changed_situation, last
 from schedctl.scheduler import Scheduler
 from schedctl.simulation import what_if_syntax, what_ifs
 from schedctl.simulation.node_choices import SHORTHANDS, cluster_labels, label_of, one_of
@@ -70,13 +70,13 @@ def cases(scenario: Scenario, cluster: Cluster) -> list[Case]:
         known = [*sorted(cluster_labels(cluster)), *SHORTHANDS]
         raise UsageError(f'no node has a label "{key}"', one_of(key, known, "labels"))
     return [
-        Case(f"{scenario.name}={value}", tuple(what_if_syntax.from_mappings(filled(scenario.changes, value))))
+        Case(f"{scenario.name}={value}", tuple(what_if_syntax.from_mappings(substitute_value(scenario.changes, value))))
         for value in sorted(values)
     ]
 
 
 @contextmanager
-def played(case: Case, before: Situation, deciding: Collection[str] | None = None) -> Iterator[Situation]:
+def play(case: Case, before: Situation, deciding: Collection[str] | None = None) -> Iterator[Situation]:
     """Yield the situation that a case leads to; it holds for the length of the ``with`` block.
 
     Args:
@@ -93,7 +93,7 @@ def played(case: Case, before: Situation, deciding: Collection[str] | None = Non
         done = what_ifs.apply(case.changes, scheduler.cluster)
         successors = _successors(done)
         ours = {last(successors, key) for judged in before.workloads for key in judged.keys}
-        pods, foreign = _waiting(scheduler, done, ours, list(before.run.pods))
+        pods, foreign = _pods_to_place(scheduler, done, ours, list(before.run.pods))
         if deciding is not None:
             wanted = {last(successors, key) for key in deciding}
             bound = _lowest(wanted, scheduler.cluster)
@@ -117,7 +117,7 @@ def _situation(
     successors: Mapping[str, str],
     foreign: set[str],
 ) -> Situation:
-    return changed(
+    return changed_situation(
         before,
         case.name,
         facts,
@@ -140,7 +140,7 @@ def _successors(done: Sequence[Changed]) -> dict[str, str]:
     return {key: each.successors.get(key, "") for each in done for key in each.gone}
 
 
-def _waiting(
+def _pods_to_place(
     scheduler: Scheduler, done: Sequence[Changed], ours: Collection[str], arrived: Sequence[str]
 ) -> tuple[list[PodInfo], set[str]]:
     """Return the pods that want a node, in order of arrival, and the keys of those that no profile serves.

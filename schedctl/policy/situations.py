@@ -191,7 +191,7 @@ def node_of(cluster: Cluster, key: str) -> str:
     return "" if row is None else cluster.node_table.names[int(cluster.pod_table.node[row])]
 
 
-def released(facts: Simulation, scheduler: Scheduler, sourced: Mapping[Key, Sourced]) -> Situation:
+def released_situation(facts: Simulation, scheduler: Scheduler, sourced: Mapping[Key, Sourced]) -> Situation:
     """Return the situation that a release has led to.
 
     Args:
@@ -205,7 +205,7 @@ def released(facts: Simulation, scheduler: Scheduler, sourced: Mapping[Key, Sour
         update, workload = rollout.update, rollout.update.workload
         if workload.standing:  # of the cluster, and stays as it is; only new nodes want pods of it
             continue
-        pods = [_created(facts, key, PodInfo(replica.pod)) for key, replica in update.created.items()]
+        pods = [_created_pod(facts, key, PodInfo(replica.pod)) for key, replica in update.created.items()]
         pods += [
             JudgedPod("", PodInfo(replica.pod), Fate.NOT_CREATED, message="its controller waits for other pods")
             for replica in update.unsent
@@ -213,7 +213,7 @@ def released(facts: Simulation, scheduler: Scheduler, sourced: Mapping[Key, Sour
         going = {id(info) for info in (*rollout.removed, *update.leaving)}
         for info in update.old:
             if id(info) not in going:
-                pods.append(_kept(controller.latest(info.key), info, facts, cluster))
+                pods.append(_kept_pod(controller.latest(info.key), info, facts, cluster))
         for number, pod in enumerate(pods):
             pod.name = _name(workload, pod, number)
         removed = tuple(info for info in rollout.removed if info.pod.spec.node_name)
@@ -224,7 +224,7 @@ def released(facts: Simulation, scheduler: Scheduler, sourced: Mapping[Key, Sour
     return Situation(BASELINE, scheduler, workloads, facts.run, evictions, dict(controller.successors))
 
 
-def changed(
+def changed_situation(
     before: Situation,
     name: str,
     facts: Run,
@@ -255,7 +255,7 @@ def changed(
     return Situation(name, scheduler, workloads, facts, evictions, together, list(changes))
 
 
-def selected(workloads: Iterable[JudgedWorkload], match: Match) -> list[JudgedWorkload]:
+def selected_workloads(workloads: Iterable[JudgedWorkload], match: Match) -> list[JudgedWorkload]:
     """Return the workloads a policy is about, each with the pods it is about."""
     found = []
     for judged in workloads:
@@ -273,7 +273,7 @@ def _waits(outcome: PodOutcome) -> tuple[Fate, str, tuple[str, ...]]:
     return report_builder.fate_of(outcome), outcome.message, outcome.plugins
 
 
-def _created(facts: Simulation, key: str, info: PodInfo) -> JudgedPod:
+def _created_pod(facts: Simulation, key: str, info: PodInfo) -> JudgedPod:
     """Return a pod that the release made."""
     controller = facts.controller
     now = controller.latest(key)
@@ -293,7 +293,7 @@ def _created(facts: Simulation, key: str, info: PodInfo) -> JudgedPod:
     return JudgedPod("", outcome.pod, fate, node, message, plugins, keys, lost=fate is Fate.EVICTED)
 
 
-def _kept(now: str, info: PodInfo, facts: Simulation, cluster: Cluster) -> JudgedPod:
+def _kept_pod(now: str, info: PodInfo, facts: Simulation, cluster: Cluster) -> JudgedPod:
     """Return a pod that was there before and belongs to the workload still."""
     keys: tuple[str, ...] = (info.key,) if now == info.key else (info.key, now)
     node, outcome = node_of(cluster, now), facts.run.pods.get(now)

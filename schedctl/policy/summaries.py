@@ -34,7 +34,7 @@ def fails(result: CheckResult, fail_on: FailOn, on_inconclusive: OnInconclusive)
     return found and _RANK[result.severity] >= _RANK[fail_on]
 
 
-def summarised(results: Sequence[CheckResult], fail_on: FailOn, on_inconclusive: OnInconclusive) -> Summary:
+def summarize(results: Sequence[CheckResult], fail_on: FailOn, on_inconclusive: OnInconclusive) -> Summary:
     """Return the answer in numbers."""
     outcomes = Counter(result.outcome for result in results)
     violations = Counter(result.severity for result in results if result.outcome is Outcome.VIOLATED)

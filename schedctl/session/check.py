@@ -20,9 +20,9 @@ from schedctl.policy.baselines import Baseline
 from schedctl.policy.builtins.snapshot_fresh import is_to_come
 from schedctl.policy.documents import BUILT_IN_POLICY, CheckPolicy
 from schedctl.policy.evaluations import Conditions, evaluate
-from schedctl.policy.exemptions import Acceptances, misnamed
+from schedctl.policy.exemptions import Acceptances, misnamed_annotations
 from schedctl.policy.fingerprints import fingerprint
-from schedctl.policy.summaries import FailOn, OnInconclusive, summarised
+from schedctl.policy.summaries import FailOn, OnInconclusive, summarize
 from schedctl.reports.checks import CheckReport, CheckResult, CheckRule, Outcome, PolicyRules, Severity
 from schedctl.reports.metadata import Input, Metadata, ReportedAssumption
 from schedctl.scheduler.gaps import log_assumptions
@@ -117,7 +117,7 @@ def check(
         message = f"nothing was checked: no check of {names} is about anything in the manifests"
         raise InputError([Problem(message, hint=f"`match` and `matchConditions` say what is checked; {_ALLOW_EMPTY}")])
     if options.inline:
-        ignores = misnamed(policies, (one.object for one in manifests.objects))
+        ignores = misnamed_annotations(policies, (one.object for one in manifests.objects))
         report = msgspec.structs.replace(report, notes=[*report.notes, *ignores])
     assumptions.admission(session.state.assembled.unknown)
     report = _with_assumptions(report, assumptions.describe(), options)
@@ -212,7 +212,7 @@ def _with_assumptions(report: CheckReport, guesses: Sequence[ReportedAssumption]
         report,
         results=results,
         notes=report.notes if results != report.results else [*report.notes, *texts],
-        summary=summarised(results, options.fail_on, options.on_inconclusive),
+        summary=summarize(results, options.fail_on, options.on_inconclusive),
     )
 
 
@@ -246,7 +246,7 @@ def _with_age(report: CheckReport, options: CheckOptions, most: Duration) -> Che
         report,
         results=results,
         policies=[*report.policies, PolicyRules(name=_COMMAND_LINE, checks=[rule])],
-        summary=summarised(results, options.fail_on, options.on_inconclusive),
+        summary=summarize(results, options.fail_on, options.on_inconclusive),
     )
 
 

@@ -191,7 +191,7 @@ def _update(
         if reports[number].summary.exit_code >= 2 and not reports[number].results:
             continue  # nothing was checked, and what is broken is no expectation
         before, now = texts.get(test.source) or (_text(test.source),) * 2
-        written = expectations.rewritten(now, test, reports[number])
+        written = expectations.rewrite_expectation(now, test, reports[number])
         if written is None:
             hint = "it is not rewritten: write `expect:` on a line of its own below `spec:`, its fields below that"
             updated[number] = msgspec.structs.replace(result, differences=[*result.differences, hint])

@@ -8,7 +8,7 @@ from typing import Any
 
 from schedctl.cache.cluster import Cluster
 from schedctl.policy.documents import BUILTINS, Arguments, Check, CheckPolicy, Scenario
-from schedctl.policy.evaluations import Accepting, Conditions, evaluate
+from schedctl.policy.evaluations import AcceptancePolicy, Conditions, evaluate
 from schedctl.reports.checks import CheckReport, CheckResult
 from schedctl.scheduler import Scheduler
 from schedctl.sources import Manifests, Terms, load_text
@@ -104,7 +104,7 @@ def report(
     manifests: Manifests,
     *policies: CheckPolicy,
     conditions: Conditions | None = None,
-    accepting: Accepting | None = None,
+    accepting: AcceptancePolicy | None = None,
 ) -> CheckReport:
     """What `evaluate` says."""
     return evaluate(policies, Scheduler(cluster), manifests, conditions=conditions, accepting=accepting)

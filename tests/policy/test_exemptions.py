@@ -131,7 +131,7 @@ def test_a_fingerprint_is_of_the_rule_and_the_object_alone():
 def test_a_baseline_accepts_what_was_violated_when_it_was_written(tmp_path, name):
     old = [result(name="web"), result(name="api"), result(name="fine", outcome=Outcome.PASSED)]
     old.append(result(name="unclear", outcome=Outcome.INCONCLUSIVE))
-    document = baselines.written(old)
+    document = baselines.baseline_of(old)
     assert [entry.subject for entry in document.entries] == ["Deployment shop/api", "Deployment shop/web"]
     file = tmp_path / name
     file.write_text((machine.json if name.endswith("json") else machine.yaml)(document))
@@ -147,12 +147,12 @@ def test_a_baseline_accepts_what_was_violated_when_it_was_written(tmp_path, name
 
 
 def test_a_new_baseline_has_what_an_old_one_accepts():
-    document = baselines.written([result(outcome=Outcome.BASELINED), result(name="api")])
+    document = baselines.baseline_of([result(outcome=Outcome.BASELINED), result(name="api")])
     assert len(document.entries) == 2
 
 
 def test_a_baseline_may_be_long(tmp_path):
-    document = baselines.written([result(name=f"web-{number}") for number in range(6000)])
+    document = baselines.baseline_of([result(name=f"web-{number}") for number in range(6000)])
     (tmp_path / "b.yaml").write_text(machine.yaml(document))
     assert len(baselines.read(str(tmp_path / "b.yaml")).entries) == 6000
 

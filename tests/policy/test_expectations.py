@@ -180,7 +180,7 @@ def test_where_no_results_are_expected_the_exit_code_is_all():
 def test_what_is_rewritten_is_met_and_nothing_else_changes():
     (test,), _ = read(TEST)
     new = report(result(message="1 zone, needs 3"), result("fits", "api", scenario="lose-zone=a", message="no"), code=0)
-    text = expectations.rewritten(TEST, test, new)
+    text = expectations.rewrite_expectation(TEST, test, new)
     assert text == TEST.partition("  expect:")[0] + (
         "  expect:\n"
         "    exitCode: 0\n"
@@ -203,7 +203,7 @@ def test_what_is_rewritten_is_met_and_nothing_else_changes():
 def test_names_that_are_odd_are_still_met_when_rewritten():
     (test,), _ = read(TEST)
     new = report(result(name='a: "b" #c'), result("fits", "yes", scenario="s=true"))
-    (again,), problems = read(expectations.rewritten(TEST, test, new))
+    (again,), problems = read(expectations.rewrite_expectation(TEST, test, new))
     assert problems == []
     assert expectations.differences(again, new) == []
 
@@ -211,4 +211,4 @@ def test_names_that_are_odd_are_still_met_when_rewritten():
 def test_what_is_on_one_line_is_not_rewritten():
     text = TEST.partition("spec:")[0] + "spec: {state: [a], manifests: [b], expect: {exitCode: 0}}\n"
     (test,), _ = read(text)
-    assert expectations.rewritten(text, test, report()) is None
+    assert expectations.rewrite_expectation(text, test, report()) is None

@@ -28,7 +28,7 @@ def seen(state: list[Any], *manifests: dict[str, Any]) -> tuple[Facts, dict[str,
     read = given(*manifests)
     done = simulate(scheduler, read.objects, options=Options(trace=False))
     sourced = {(str(one.kind), one.object.metadata.namespace, one.object.metadata.name): one for one in read.objects}
-    situation = situations.released(done, scheduler, sourced)
+    situation = situations.released_situation(done, scheduler, sourced)
     return Facts(situation, Causes(situation)), before
 
 

@@ -101,7 +101,7 @@ def test_a_policy_means_what_it_says():
     fits, spot, loss, room, fresh = policy.checks
     assert (fits.severity, fits.scope, fits.scenarios) == (Severity.ERROR, Scope.WORKLOAD, ("baseline",))
     assert (spot.severity, spot.scope, spot.scenarios) == (Severity.WARNING, Scope.POD, ("baseline", "busy"))
-    assert (loss.arguments.most_pending, loss.arguments.pending_below) == (0, 1000)
+    assert (loss.arguments.most_pending, loss.arguments.allowed_priority_below) == (0, 1000)
     assert (room.arguments.absolute, room.arguments.replicas_of) == ("5", "deploy/web")
     assert fresh.arguments.max_age == Duration.parse("36h")
     assert (fits.location.line, fits.location.column) == (23, 14)

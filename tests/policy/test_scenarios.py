@@ -27,7 +27,7 @@ def placed(state: Cluster, *manifests: dict[str, Any]) -> Situation:
     """The manifests placed on a state."""
     scheduler = Scheduler(state)
     facts = simulate(scheduler, given(*manifests).objects, options=Options(trace=False))
-    return situations.released(facts, scheduler, {})
+    return situations.released_situation(facts, scheduler, {})
 
 
 def fates(situation: Situation) -> Mapping[str, str]:
@@ -39,7 +39,7 @@ def play(scenario: Scenario, before: Situation) -> dict[str, Mapping[str, str]]:
     """What becomes of the manifests' pods in each case."""
     told = {}
     for case in scenarios.cases(scenario, before.cluster):
-        with scenarios.played(case, before) as situation:
+        with scenarios.play(case, before) as situation:
             told[situation.name] = fates(situation)
     return told
 
@@ -63,7 +63,7 @@ def test_a_scenario_without_one_has_one_case() -> None:
 def test_the_value_stands_in_keys_and_values_of_changes() -> None:
     scenario = Scenario("taint-zone", ZONE, ({"taint": {f"{ZONE}=$value": "lost=$value:NoSchedule"}},))
     before = placed(cluster(*zoned(1, 1)), deployment(replicas=1))
-    with scenarios.played(scenarios.cases(scenario, before.cluster)[1], before) as situation:
+    with scenarios.play(scenarios.cases(scenario, before.cluster)[1], before) as situation:
         assert situation.changes == ["tainted b0 with lost=eu-1b:NoSchedule"]
 
 
@@ -77,7 +77,7 @@ def test_nodes_are_selected_by_all_labels_given() -> None:
     scenario = Scenario("no-spot-web", changes=({"remove": {"nodeSelector": {"pool": "spot", "tier": "web"}}},))
     before = placed(state, deployment(replicas=3))
     (case,) = scenarios.cases(scenario, before.cluster)
-    with scenarios.played(case, before) as situation:
+    with scenarios.play(case, before) as situation:
         assert sorted(situation.cluster.node_table.row_of) == ["b", "c"]
 
 
@@ -109,7 +109,7 @@ def test_pods_of_others_come_back_too_and_before_those_of_the_manifests() -> Non
 def test_a_pod_of_a_higher_priority_comes_first_whosever_it_is() -> None:
     state = cluster(*zoned(1, 1), running("old-0", "a0", cpu="3"))
     before = placed(state, priority_class("high", 1000), deployment(replicas=1, cpu="3", priorityClassName="high"))
-    with scenarios.played(scenarios.cases(LOSE_ZONE, state)[1], before) as situation:
+    with scenarios.play(scenarios.cases(LOSE_ZONE, state)[1], before) as situation:
         assert fates(situation) == {"web[0]": "a0"}
         assert [eviction.pod.key for eviction in situation.evictions] == ["default/old-0"]
 
@@ -124,7 +124,7 @@ def test_pods_pending_before_find_the_room_that_a_scenario_makes() -> None:
 
 def test_a_pod_that_nobody_makes_again_is_lost() -> None:
     before = placed(cluster(*zoned(1, 1)), bare("one", nodeSelector={ZONE: "eu-1a"}))
-    with scenarios.played(scenarios.cases(LOSE_ZONE, before.cluster)[0], before) as situation:
+    with scenarios.play(scenarios.cases(LOSE_ZONE, before.cluster)[0], before) as situation:
         (pod,) = situation.workloads[0].pods
         assert pod.lost
         assert pod.pending
@@ -146,7 +146,7 @@ def test_pods_of_a_lower_priority_are_left_out_where_only_others_decide() -> Non
     state = cluster(*zoned(2, 2), *(running(f"old-{n}", "a0", owner=f"old-{n}", cpu="100m") for n in range(5)))
     before = placed(state, priority_class("high", 1000), deployment(replicas=4, priorityClassName="high"))
     wanted = {pod.keys[-1] for judged in before.workloads for pod in judged.pods}
-    with scenarios.played(scenarios.cases(LOSE_ZONE, state)[0], before, wanted) as situation:
+    with scenarios.play(scenarios.cases(LOSE_ZONE, state)[0], before, wanted) as situation:
         assert len(situation.cluster.pending) == 5
         assert not any(pod.pending for judged in situation.workloads for pod in judged.pods)
 
@@ -155,7 +155,7 @@ def test_all_pods_are_placed_where_one_that_decides_finds_no_room() -> None:
     state = cluster(*zoned(1, 1), running("old-0", "a0", cpu="1", priority=-1))
     before = placed(state, deployment(replicas=2, cpu="3"))
     wanted = {pod.keys[-1] for judged in before.workloads for pod in judged.pods}
-    with scenarios.played(scenarios.cases(LOSE_ZONE, state)[0], before, wanted) as situation:
+    with scenarios.play(scenarios.cases(LOSE_ZONE, state)[0], before, wanted) as situation:
         assert len(situation.run.pods) == 2
 
 
@@ -197,7 +197,7 @@ def test_a_pod_that_decides_may_be_evicted_though_it_kept_its_node() -> None:
     before = placed(state, deployment(replicas=1, cpu="3", nodeSelector={ZONE: "eu-1a"}))
     wanted = {pod.keys[-1] for pod in before.workloads[0].pods}
     case = scenarios.cases(LOSE_ZONE, state)[1]
-    with scenarios.played(case, before, wanted) as part:
+    with scenarios.play(case, before, wanted) as part:
         assert fates(part) == {"web[0]": "Unschedulable"}
 
 
@@ -219,7 +219,7 @@ def test_leaving_pods_out_changes_nothing_for_those_that_decide(told: tuple[list
         ]
 
     for case in scenarios.cases(LOSE_ZONE, before.cluster):
-        with scenarios.played(case, before) as whole:
+        with scenarios.play(case, before) as whole:
             expected = outcomes(whole)
-        with scenarios.played(case, before, wanted) as part:
+        with scenarios.play(case, before, wanted) as part:
             assert outcomes(part) == expected

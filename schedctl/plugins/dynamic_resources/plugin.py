@@ -29,7 +29,7 @@ from schedctl.cache.arrays import IndexArray, IntArray
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
-from schedctl.devices.allocated import PendingAllocation, devices_in_use, taken_by
+from schedctl.devices.allocated import PendingAllocation, allocation_of, devices_in_use
 from schedctl.devices.allocator import Allocator
 from schedctl.devices.groups import rows_that_see
 from schedctl.errors import PluginError
@@ -372,8 +372,8 @@ class DynamicResources(
         cluster, given_back = self.handle.cluster, change.before
         if isinstance(given_back, PendingAllocation) and given_back is change.subject:
             written = cluster.get(ResourceClaim, key_of(given_back.claim))
-            taken = taken_by(written)
-            if taken and taken == taken_by(given_back.claim) and all(each.share_id is None for each in taken):
+            taken = allocation_of(written)
+            if taken and taken == allocation_of(given_back.claim) and all(each.share_id is None for each in taken):
                 return Scope.NOTHING
         rows = rows_that_see(cluster, (change.subject, change.before))
         if not rows:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from schedctl.policy.documents import DrainSafe
-from schedctl.policy.findings import RUN, Finding, Judged, View, inconclusive, passed, violated
+from schedctl.policy.findings import RUN, Finding, Judged, View, inconclusive, pass_finding, violation
 from schedctl.simulation.budgets import Budgets
 from schedctl.simulation.drains import DrainedPod, Fate, Flags, drain
 from schedctl.simulation.runs import Options
@@ -41,22 +41,22 @@ def judge(view: View, arguments: DrainSafe, about: Judged) -> Iterable[Finding]:
         refused = [pod for pod in node.pods if pod.fate is Fate.REFUSED]
         names = few([pod.info.key for pod in refused if pod.refusal == refused[0].refusal])
         first = f"cannot delete {refused[0].refusal}: {names}"
-        yield violated(f"kubectl drain refuses it: {first}", [line for line in node.refusals if line != first])
+        yield violation(f"kubectl drain refuses it: {first}", [line for line in node.refusals if line != first])
     elif wrong or facts.displaced:
         message = f"{counted(len(wrong), 'pod')} of {len(node.pods)} cannot leave it and run elsewhere"
         if not wrong:
             message = f"only {counted(len(facts.displaced), 'eviction')} on other nodes would make room"
-        lines = [_told(pod) for pod in wrong]
+        lines = [_describe(pod) for pod in wrong]
         lines += [
             f"{each.eviction.pod.key} (on {each.eviction.node}) would have to make room" for each in facts.displaced
         ]
-        yield violated(message, lines[:_SHOWN] + ([f"and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []))
+        yield violation(message, lines[:_SHOWN] + ([f"and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []))
     elif unclear:
         yield inconclusive(
-            f"of {counted(len(unclear), 'pod')} schedctl cannot tell", [_told(pod) for pod in unclear[:_SHOWN]]
+            f"of {counted(len(unclear), 'pod')} schedctl cannot tell", [_describe(pod) for pod in unclear[:_SHOWN]]
         )
     else:
-        yield passed(f"can be drained; {counted(moved, 'pod')} would move")
+        yield pass_finding(f"can be drained; {counted(moved, 'pod')} would move")
 
 
 def objects(view: View, arguments: DrainSafe) -> list[Judged]:
@@ -93,7 +93,7 @@ def _budgets(view: View) -> Budgets:
     return budgets
 
 
-def _told(pod: DrainedPod) -> str:
+def _describe(pod: DrainedPod) -> str:
     name = pod.info.key
     if pod.blocked is not None:
         cause = f" {pod.blocked.cause}." if pod.blocked.cause else ""

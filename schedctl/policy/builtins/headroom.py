@@ -23,7 +23,7 @@ from schedctl.framework.pod_edits import as_pending
 from schedctl.policy.builtins.grouping import Group, groups, unclear_demand
 from schedctl.policy.causes import lines
 from schedctl.policy.documents import Headroom
-from schedctl.policy.findings import Finding, Judged, View, inconclusive, passed, violated
+from schedctl.policy.findings import Finding, Judged, View, inconclusive, pass_finding, violation
 from schedctl.policy.situations import JudgedWorkload
 from schedctl.reports.checks import Outcome
 from schedctl.simulation.capacities import Copies, CopiesOf, StatefulCopies, fill
@@ -47,10 +47,10 @@ def judge(view: View, arguments: Headroom, about: Judged) -> Iterable[Finding]:
         if offered and not (group.allocatable or group.closed):
             yield Finding(Outcome.PASSED, f"offers no {arguments.resource}", about=group.about)
         else:
-            yield _judged(group, arguments, unknown)
+            yield _judge(group, arguments, unknown)
 
 
-def _judged(group: Group, arguments: Headroom, unknown: int) -> Finding:
+def _judge(group: Group, arguments: Headroom, unknown: int) -> Finding:
     resource = arguments.resource
     left = f"{amount(resource, group.free)} of {amount(resource, group.allocatable)}"
     if arguments.percent is not None:
@@ -85,14 +85,14 @@ def _more_replicas(view: View, arguments: Headroom) -> Finding:
     if facts.not_modelled:
         return inconclusive(message, (facts.not_modelled,))
     if facts.quota and allowed is not None and allowed < wanted:
-        return violated(f"the quota allows {allowed} more of {subject}, needs {wanted}", (facts.quota,))
+        return violation(f"the quota allows {allowed} more of {subject}, needs {wanted}", (facts.quota,))
     if facts.limited and view.situation.unclear:
         unclear = view.situation.unclear
         message = f"{counted(wanted, 'more replica')} of {subject} would fit, but for {counted(len(unclear), 'pod')}"
         return inconclusive(f"{message} of which schedctl cannot tell").because(view.causes.pending(unclear))
     if facts.limited:
-        return passed(f"{counted(wanted, 'more replica')} of {subject} would fit")
-    return violated(message, facts.reasons or ((facts.message,) if facts.message else ()))
+        return pass_finding(f"{counted(wanted, 'more replica')} of {subject} would fit")
+    return violation(message, facts.reasons or ((facts.message,) if facts.message else ()))
 
 
 def _copies(view: View, written: str) -> Copies:
@@ -103,7 +103,7 @@ def _copies(view: View, written: str) -> Copies:
     """
     subject = subject_named(written, "")
     cluster = view.situation.cluster
-    named = _named(view.workloads, subject) or _named(view.situation.workloads, subject)
+    named = _workloads_named(view.workloads, subject) or _workloads_named(view.situation.workloads, subject)
     if len(named) > 1:
         spaces = [judged.workload.namespace for judged in named]
         hint = f"write the namespace, too: {written.replace('/', f'/{spaces[0]}/', 1)}"
@@ -123,7 +123,7 @@ def _copies(view: View, written: str) -> Copies:
     return _like(found, found if isinstance(found, Pod) else None, view, written)
 
 
-def _named(workloads: Iterable[JudgedWorkload], subject: Subject) -> list[JudgedWorkload]:
+def _workloads_named(workloads: Iterable[JudgedWorkload], subject: Subject) -> list[JudgedWorkload]:
     """Return the workloads of a name, of every namespace where none is written."""
     return [
         judged

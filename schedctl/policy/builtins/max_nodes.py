@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from schedctl.policy import fields
 from schedctl.policy.documents import MaxNodes
-from schedctl.policy.findings import Finding, Judged, View, inconclusive, passed, violated
+from schedctl.policy.findings import Finding, Judged, View, inconclusive, pass_finding, violation
 from schedctl.simulation.what_ifs import counted, few
 
 
@@ -18,9 +18,9 @@ def judge(view: View, arguments: MaxNodes, about: Judged) -> Iterable[Finding]:
     message = f"on {counted(len(nodes), 'node')}, may use {arguments.count}"
     if len(nodes) > arguments.count:
         path = fields.first(judged.pods[0].info.pod.spec, fields.SPREADING)
-        yield violated(message, [f"nodes: {few(nodes)}"], path=path)
+        yield violation(message, [f"nodes: {few(nodes)}"], path=path)
     elif len(nodes) + len(judged.unclear) > arguments.count:
         unclear = counted(len(judged.unclear), "pod")
         yield inconclusive(f"{message}; of {unclear} schedctl cannot tell").because(view.causes.pending(judged.unclear))
     else:
-        yield passed(message)
+        yield pass_finding(message)

@@ -21,10 +21,10 @@ def judge(view: View, arguments: MaxUtilization, about: Judged) -> Iterable[Find
         )
         return
     for group in found:
-        yield _judged(group, arguments, unknown)
+        yield _judge(group, arguments, unknown)
 
 
-def _judged(group: Group, arguments: MaxUtilization, unknown: int) -> Finding:
+def _judge(group: Group, arguments: MaxUtilization, unknown: int) -> Finding:
     resource = arguments.resource
     message = (
         f"{group.percent(group.requested):g} % of {resource} requested, allows {arguments.percent:g} %"

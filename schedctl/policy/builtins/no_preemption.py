@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from schedctl.policy import fields
 from schedctl.policy.documents import NoPreemption
-from schedctl.policy.findings import Finding, Judged, View, inconclusive, passed, violated
+from schedctl.policy.findings import Finding, Judged, View, inconclusive, pass_finding, violation
 from schedctl.policy.situations import JudgedWorkload, Situation
 from schedctl.simulation.outcomes import Eviction
 from schedctl.simulation.what_ifs import counted
@@ -26,16 +26,16 @@ def judge(view: View, arguments: NoPreemption, about: Judged) -> Iterable[Findin
     ]
     message = f"evicts {counted(len(victims), 'pod')}, may evict {arguments.max}"
     if len(victims) > arguments.max:
-        yield violated(message, told(victims, view.situation), path=_priority(judged))
+        yield violation(message, describe_victims(victims, view.situation), path=_priority(judged))
     elif judged.unclear:
         yield inconclusive(f"{message}; of {counted(len(judged.unclear), 'pod')} schedctl cannot tell").because(
             view.causes.pending(judged.unclear)
         )
     else:
-        yield passed(message)
+        yield pass_finding(message)
 
 
-def told(victims: list[Eviction], situation: Situation) -> list[str]:
+def describe_victims(victims: list[Eviction], situation: Situation) -> list[str]:
     """Return who had to go for whom, a line each."""
     lines = []
     for eviction in victims[:_SHOWN]:

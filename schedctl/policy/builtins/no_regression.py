@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from schedctl.policy.causes import Cause
 from schedctl.policy.documents import NoRegression
-from schedctl.policy.findings import Finding, Judged, View, inconclusive, passed, violated
+from schedctl.policy.findings import Finding, Judged, View, inconclusive, pass_finding, violation
 from schedctl.policy.situations import JudgedPod
 from schedctl.reports.simulations import Fate
 from schedctl.simulation import report_builder
@@ -23,26 +23,26 @@ _UNCLEAR = (Fate.INCONCLUSIVE, Fate.FOREIGN_SCHEDULER)
 
 def judge(view: View, arguments: NoRegression, about: Judged) -> Iterable[Finding]:
     """Judge the run: all that ran before runs, and nobody had to make room."""
-    wrong = [*_evicted(view), *_missing(view), *_fewer(view), *_guests(view)]
+    wrong = [*_evictions(view), *_missing_pods(view), *_fewer(view), *_guests(view)]
     unclear = [line for line, known in wrong if not known]
     proved = [line for line, known in wrong if known]
     message = f"{counted(len(proved), 'regression')} among {counted(len(view.before), 'pod')} that ran before"
     if proved:
-        finding = violated(message, _few(proved))
+        finding = violation(message, _few(proved))
         yield finding.because(_why(view))
     elif unclear:
         yield inconclusive(f"{message}; of {len(unclear)} schedctl cannot tell", _few(unclear))
     else:
-        yield passed(f"all {counted(len(view.before), 'pod')} that ran before run")
+        yield pass_finding(f"all {counted(len(view.before), 'pod')} that ran before run")
 
 
-def _evicted(view: View) -> Iterator[tuple[str, bool]]:
+def _evictions(view: View) -> Iterator[tuple[str, bool]]:
     for eviction in view.situation.evictions:
         if eviction.pod.key in view.before:
             yield f"{eviction.pod.key} (on {eviction.node}) had to make room for {eviction.by}", True
 
 
-def _missing(view: View) -> Iterator[tuple[str, bool]]:
+def _missing_pods(view: View) -> Iterator[tuple[str, bool]]:
     situation = view.situation
     evicted = {eviction.pod.key for eviction in situation.evictions}
     replaced = {info.key for judged in situation.workloads for info in judged.removed}

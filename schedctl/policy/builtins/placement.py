@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from schedctl.api.nodes import Node
 from schedctl.policy import fields
 from schedctl.policy.documents import NodeDemand, Placement
-from schedctl.policy.findings import Finding, Judged, View, inconclusive, passed, violated
+from schedctl.policy.findings import Finding, Judged, View, inconclusive, pass_finding, violation
 from schedctl.simulation.what_ifs import counted
 
 _SHOWN = 5
@@ -29,20 +29,20 @@ def judge(view: View, arguments: Placement, about: Judged) -> Iterable[Finding]:
         reasons = [f"{where}: {', '.join(names[:_SHOWN])}" for where, names in list(wrong.items())[:_SHOWN]]
         if len(wrong) > _SHOWN:
             reasons.append(f"and on {len(wrong) - _SHOWN} more nodes")
-        yield violated(message, reasons, path=fields.first(judged.pods[0].info.pod.spec, fields.PLACING))
+        yield violation(message, reasons, path=fields.first(judged.pods[0].info.pod.spec, fields.PLACING))
     elif judged.unclear:
         unclear = counted(len(judged.unclear), "pod")
         yield inconclusive(f"{message}; of {unclear} schedctl cannot tell").because(view.causes.pending(judged.unclear))
     else:
-        yield passed(f"{counted(len(judged.placed), 'pod')} on nodes where they may be")
+        yield pass_finding(f"{counted(len(judged.placed), 'pod')} on nodes where they may be")
 
 
 def _objection(node: Node, arguments: Placement) -> str:
     """Return what is wrong with a node, "" for nothing."""
     if arguments.must is not None and not _has(node, arguments.must):
-        return f"lacks {_written(arguments.must)}"
+        return f"lacks {_describe(arguments.must)}"
     if arguments.must_not is not None and _has(node, arguments.must_not):
-        return f"has {_written(arguments.must_not)}"
+        return f"has {_describe(arguments.must_not)}"
     return ""
 
 
@@ -53,13 +53,13 @@ def _has(node: Node, demand: NodeDemand) -> bool:
         return False
     if not demand.taint:
         return True
-    key, value, effect = demand.tainted
+    key, value, effect = demand.parse_taint
     return any(
         taint.key == key and value in (None, taint.value or "") and effect in ("", taint.effect)
         for taint in node.spec.taints or ()
     )
 
 
-def _written(demand: NodeDemand) -> str:
+def _describe(demand: NodeDemand) -> str:
     parts = [f"{key}={value}" for key, value in demand.node_selector.items()]
     return " and ".join([*parts, *([f"taint {demand.taint}"] if demand.taint else [])])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from schedctl.policy.documents import Schedulable
-from schedctl.policy.findings import Finding, Judged, View, inconclusive, passed, violated
+from schedctl.policy.findings import Finding, Judged, View, inconclusive, pass_finding, violation
 from schedctl.simulation.what_ifs import counted
 
 
@@ -15,14 +15,14 @@ def judge(view: View, arguments: Schedulable, about: Judged) -> Iterable[Finding
     assert judged is not None
     wanted, placed, unclear = len(judged.pods), len(judged.placed), len(judged.unclear)
     if not wanted:
-        yield passed(judged.wants_none)
+        yield pass_finding(judged.wants_none)
         return
     needed = arguments.min_percent * wanted / 100
     percent = f", needs {arguments.min_percent:g} %" if arguments.min_percent < 100 else ""
     message = f"{placed} of {counted(wanted, 'pod')} on a node{percent}"
     if placed >= needed:
-        yield passed(message)
+        yield pass_finding(message)
     elif placed + unclear < needed:
-        yield violated(message).because(view.causes.pending(judged.pending))
+        yield violation(message).because(view.causes.pending(judged.pending))
     else:
         yield inconclusive(f"{message}; of {unclear} schedctl cannot tell").because(view.causes.pending(judged.unclear))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from schedctl.policy.documents import SnapshotFresh
-from schedctl.policy.findings import Finding, Judged, View, inconclusive, passed, violated
+from schedctl.policy.findings import Finding, Judged, View, inconclusive, pass_finding, violation
 
 _TOLERANCE = 300.0
 """By how many seconds clocks may disagree."""
@@ -21,9 +21,9 @@ def judge(view: View, arguments: SnapshotFresh, about: Judged) -> Iterable[Findi
     if is_to_come(age):
         yield inconclusive(f"the state is of a time to come, in {age_of(-age)}", hints=["compare the clocks"])
     elif age > most:
-        yield violated(message, hints=["take another one"])
+        yield violation(message, hints=["take another one"])
     else:
-        yield passed(message)
+        yield pass_finding(message)
 
 
 def is_to_come(age: float) -> bool:

@@ -11,7 +11,7 @@ from schedctl.cache.node_matching import nodes_meeting
 from schedctl.policy import fields
 from schedctl.policy.causes import Cause
 from schedctl.policy.documents import Spread
-from schedctl.policy.findings import Finding, Judged, View, inconclusive, passed, violated
+from schedctl.policy.findings import Finding, Judged, View, inconclusive, pass_finding, violation
 from schedctl.policy.situations import JudgedWorkload, Situation
 from schedctl.simulation.node_choices import label_of
 from schedctl.simulation.utilisation import ZONE_LABEL
@@ -31,13 +31,13 @@ def judge(view: View, arguments: Spread, about: Judged) -> Iterable[Finding]:
     judged = about.workload
     assert judged is not None
     if not judged.pods:
-        yield passed(judged.wants_none)
+        yield pass_finding(judged.wants_none)
         return
     key = label_of(view.situation.cluster, arguments.topology_key)
     counts = _counts(view.situation, judged, key)
     filled = sum(1 for domain, count in counts.items() if domain and count)
     unclear, few_domains = len(judged.unclear), arguments.min_domains
-    demanded = _demanded(view.situation, judged, key)
+    demanded = _eligible_domains(view.situation, judged, key)
     skew = max(counts.values(), default=0) - min((counts[each] for each in counts if each in demanded), default=0)
     message = _number(filled, key)
     too_few, too_uneven = filled < few_domains, arguments.max_skew is not None and skew > arguments.max_skew
@@ -45,17 +45,17 @@ def judge(view: View, arguments: Spread, about: Judged) -> Iterable[Finding]:
         message += f", needs {few_domains}"
     if too_uneven:
         message += f", skew {skew}, allows {arguments.max_skew}"
-    message += _shown(counts)
+    message += _show_counts(counts)
     if filled + unclear < few_domains or (too_uneven and not unclear):
-        yield _explained(
-            violated(message, hints=_impossible(counts, judged, few_domains, key)), view, judged, key, counts
+        yield _explain(
+            violation(message, hints=_impossible(counts, judged, few_domains, key)), view, judged, key, counts
         )
     elif unclear and (too_few or arguments.max_skew is not None):
         yield inconclusive(f"{message}; of {counted(unclear, 'pod')} schedctl cannot tell").because(
             view.causes.pending(judged.unclear)
         )
     else:
-        yield passed(message)
+        yield pass_finding(message)
 
 
 def _counts(situation: Situation, judged: JudgedWorkload, key: str) -> dict[str, int]:
@@ -66,7 +66,7 @@ def _counts(situation: Situation, judged: JudgedWorkload, key: str) -> dict[str,
     return {domain: found[domain] for domain in sorted({*domain_of.values(), *found}) if domain or found[domain]}
 
 
-def _demanded(situation: Situation, judged: JudgedWorkload, key: str) -> set[str]:
+def _eligible_domains(situation: Situation, judged: JudgedWorkload, key: str) -> set[str]:
     """Return the domains in which pods are missed: those that the pods' own spread constraint lets in, if any does."""
     table, info = situation.cluster.node_table, judged.pods[0].info
     rows = dict(table.row_of)
@@ -87,16 +87,16 @@ def _demanded(situation: Situation, judged: JudgedWorkload, key: str) -> set[str
     return {(table.objects[row].metadata.labels or {}).get(key, "") for row in rows.values()} - {""}
 
 
-def _shown(counts: Mapping[str, int]) -> str:
+def _show_counts(counts: Mapping[str, int]) -> str:
     if not counts:
         return ""
     ordered = list(counts.items())
     if len(ordered) > _SHOWN:
         ordered = sorted(ordered, key=lambda item: (-item[1], item[0]))[:_SHOWN]
-    told = [f"{domain or 'without the label'} {count}" for domain, count in ordered]
+    shown = [f"{domain or 'without the label'} {count}" for domain, count in ordered]
     if len(counts) > _SHOWN:
-        told.append(f"and {len(counts) - _SHOWN} more")
-    return f" ({', '.join(told)})"
+        shown.append(f"and {len(counts) - _SHOWN} more")
+    return f" ({', '.join(shown)})"
 
 
 def _number(number: int, key: str) -> str:
@@ -117,7 +117,7 @@ def _impossible(counts: Mapping[str, int], judged: JudgedWorkload, wanted: int, 
     return hints
 
 
-def _explained(finding: Finding, view: View, judged: JudgedWorkload, key: str, counts: Mapping[str, int]) -> Finding:
+def _explain(finding: Finding, view: View, judged: JudgedWorkload, key: str, counts: Mapping[str, int]) -> Finding:
     """Return a finding with why the emptiest domains have no more pods, and why pods are pending."""
     spec = judged.pods[0].info.pod.spec
     model = next((pod for pod in judged.placed), None)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from schedctl.policy.builtins.no_preemption import told
+from schedctl.policy.builtins.no_preemption import describe_victims
 from schedctl.policy.documents import Survives
-from schedctl.policy.findings import Finding, Judged, View, inconclusive, passed, violated
+from schedctl.policy.findings import Finding, Judged, View, inconclusive, pass_finding, violation
 from schedctl.policy.situations import JudgedPod, JudgedWorkload
 from schedctl.simulation.what_ifs import counted, few
 
@@ -28,24 +28,24 @@ def judge(view: View, arguments: Survives, about: Judged) -> Iterable[Finding]:
     if not arguments.allow_preemption:  # in the scenario; whom the release evicted before is no-preemption's concern
         victims = [eviction for eviction in view.situation.run.evictions if eviction.by in keys]
     if len(pending) > allowed:
-        yield violated(message, _changes(view)).because(view.causes.pending(pending))
+        yield violation(message, _changes(view)).because(view.causes.pending(pending))
     elif victims:
         text = f"survives only by evicting {counted(len(victims), 'pod')}"
-        yield violated(text, [*_changes(view), *told(victims, view.situation)])
+        yield violation(text, [*_changes(view), *describe_victims(victims, view.situation)])
     elif len(pending) + len(unclear) > allowed:
         names = few([pod.name for pod in unclear])
         yield inconclusive(f"{message}; schedctl cannot tell of {names}").because(view.causes.pending(unclear))
     else:
-        yield passed(message)
+        yield pass_finding(message)
 
 
 def may_be_pending(pod: JudgedPod, arguments: Survives) -> bool:
     """Return whether a pod may be pending for its priority."""
-    bound = arguments.pending_below
+    bound = arguments.allowed_priority_below
     return bound is not None and pod.info.priority < bound
 
 
-def deciding(judged: JudgedWorkload, arguments: Survives) -> Iterable[str]:
+def decisive_pods(judged: JudgedWorkload, arguments: Survives) -> Iterable[str]:
     """Yield the keys of the pods whose fates decide; the others need not be placed."""
     for pod in judged.pods:
         if pod.keys and not (arguments.allow_preemption and may_be_pending(pod, arguments)):
