@@ -130,53 +130,41 @@ class _Builder:
         items: Any = None  # the list under the document's "items"
         count = 0  # events, those that aliases stand for among them
         while True:
-            event = get()
-            kind = event.__class__
+            kind = (event := get()).__class__
             count += 1
             anchor = None
             if kind is ScalarEvent:
                 text, mark = event.value, event.start_mark
-                if event.tag is not None:
-                    value = self.tagged_value(event)
-                elif event.implicit[0]:
-                    value = resolved.get(text, resolved)
-                    if value is resolved:
-                        value = self.resolve(event, key is _AWAITED)
-                else:
-                    value = text
+                value = resolved.get(text, resolved) if event.tag is None and event.implicit[0] else resolved
+                if value is resolved:  # which stands for a text that is not in it
+                    value = self.scalar(event, key is _AWAITED)
                 anchor, first = event.anchor, count
                 if anchor is not None:
                     begun[anchor] = count
+                    anchors[anchor] = (value, 1)
                 if key is _AWAITED:
                     key = value if value.__class__ is str and text != "<<" else self.key(event, value)
-                    if anchor is not None:
-                        anchors[anchor] = (value, 1)
                     continue
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
                 self.begin(event, key, count)
                 stack.append((holder, key, event.anchor, count, event.start_mark))
-                if kind is MappingStartEvent:
-                    holder, key = {}, _AWAITED
-                else:
-                    holder, key = [], _IN_LIST
-                    if len(stack) == 2 and stack[-1][1] == "items":
-                        items = holder
+                holder, key = ({}, _AWAITED) if kind is MappingStartEvent else ([], _IN_LIST)
+                if key is _IN_LIST and len(stack) == 2 and stack[-1][1] == "items":
+                    items = holder
                 continue
             elif kind is MappingEndEvent or kind is SequenceEndEvent:
                 value = holder
                 holder, key, anchor, first, mark = stack.pop()
             elif kind is AliasEvent:
-                mark = event.start_mark
-                value, count = self.alias(event, count)
+                (value, count), mark = self.alias(event, count), event.start_mark
                 if key is _AWAITED:
                     key = self.key(event, value)
                     continue
-            elif kind is DocumentStartEvent or kind is StreamStartEvent:
-                continue
-            else:
-                if kind is not StreamEndEvent:
-                    self.check_end(event)
+            elif kind is not DocumentStartEvent and kind is not StreamStartEvent:
+                self.check_end(event)
                 return
+            else:
+                continue
 
             if anchor is not None and begun[anchor] == first:
                 anchors[anchor] = (value, count - first + 1)
@@ -187,18 +175,22 @@ class _Builder:
                     yield Value(value, len(items), _place(mark, self.above), mark.index)
                     value = None
                 holder.append(value)
-            elif key is _MERGE:
-                self.merge(holder, value, event)
-                key = _AWAITED
             else:
-                if key in holder:
-                    self.warn_of_repeated(holder, key, event)
-                holder[key] = value
+                if key is _MERGE:
+                    self.merge(holder, value, event)
+                else:
+                    if key in holder:
+                        self.warn_of_repeated(holder, key, event)
+                    holder[key] = value
                 key = _AWAITED
 
-    def resolve(self, event: Any, is_key: bool) -> scalars.Scalar:
-        """Return what a plain scalar means, and remember it for the next one of the same text."""
-        text = event.value
+    def scalar(self, event: Any, is_key: bool) -> scalars.Scalar:
+        """Return what a scalar means; that of a plain one is remembered for the next one of the same text."""
+        text: str = event.value
+        if event.tag is not None:
+            return self.tagged_value(event)
+        if not event.implicit[0]:
+            return text
         value = scalars.plain(text)
         if value.__class__ is not float or isfinite(value):
             if len(self.resolved) >= _CACHED_SCALARS:
@@ -295,6 +287,8 @@ class _Builder:
 
     def check_end(self, end: Any) -> None:
         """Warn when something follows the document end marker: kubectl never looks at it."""
+        if isinstance(end, StreamEndEvent):
+            return
         try:
             following: object = self.parser.get_event()
         except YAMLError:
