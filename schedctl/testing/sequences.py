@@ -21,8 +21,8 @@ from schedctl.engine.attempts import Attempt, attempt
 from schedctl.errors import NotModelled
 from schedctl.framework.statuses import Code, Status
 from schedctl.scheduler import Scheduler
+from schedctl.testing.random_changes import LONG_AGO, upheaval
 from schedctl.testing.side_by_side import Difference, changed, differences, picture, plain, ports
-from schedctl.testing.upheavals import LONG_AGO, upheaval
 from schedctl.testing.worlds import World
 
 _DEEPEST = 3

@@ -71,7 +71,7 @@ def _pod_is_assumed(world: World, random: Random) -> str:
 
 
 def _pod_is_forgotten(world: World, random: Random) -> str:
-    pod = _any([pod for pod in _running(world) if not pod.pod.spec.node_name], random)
+    pod = _any([pod for pod in _running_pods(world) if not pod.pod.spec.node_name], random)
     if pod is None:
         return ""
     world.cluster.forget(pod)
@@ -79,7 +79,7 @@ def _pod_is_forgotten(world: World, random: Random) -> str:
 
 
 def _pod_goes(world: World, random: Random) -> str:
-    pod = _any(_running(world), random)
+    pod = _any(_running_pods(world), random)
     if pod is None:
         return ""
     world.cluster.remove_pod(pod)
@@ -104,7 +104,7 @@ def _node_is_drained(world: World, random: Random) -> str:
 
 
 def _pod_is_terminating(world: World, random: Random) -> str:
-    pod = _any([pod for pod in _running(world) if pod.pod.spec.node_name], random)
+    pod = _any([pod for pod in _running_pods(world) if pod.pod.spec.node_name], random)
     if pod is None:
         return ""
     metadata = replace(pod.pod.metadata, deletion_timestamp=None if pod.terminating else LONG_AGO)
@@ -113,7 +113,7 @@ def _pod_is_terminating(world: World, random: Random) -> str:
 
 
 def _pod_is_relabelled(world: World, random: Random) -> str:
-    pod = _any([pod for pod in _running(world) if pod.pod.spec.node_name], random)
+    pod = _any([pod for pod in _running_pods(world) if pod.pod.spec.node_name], random)
     if pod is None:
         return ""
     labels = random.choice(world.templates).pod.metadata.labels
@@ -174,19 +174,19 @@ def _node_goes(world: World, random: Random) -> str:
 
 
 def _node_is_cordoned(world: World, random: Random) -> str:
-    return _node_changes(world, random, _cordoned)
+    return _node_changes(world, random, _cordon)
 
 
 def _node_is_relabelled(world: World, random: Random) -> str:
-    return _node_changes(world, random, _relabelled)
+    return _node_changes(world, random, _relabel)
 
 
 def _node_is_retainted(world: World, random: Random) -> str:
-    return _node_changes(world, random, _retainted)
+    return _node_changes(world, random, _retaint)
 
 
 def _node_is_resized(world: World, random: Random) -> str:
-    return _node_changes(world, random, _resized)
+    return _node_changes(world, random, _resize)
 
 
 def _node_is_like_another(world: World, random: Random) -> str:
@@ -212,11 +212,11 @@ def _node_changes(world: World, random: Random, change: Callable[[World, Node, R
     return f"{before.metadata.name} has " + ("nothing new" if not told else "now " + ", ".join(told))
 
 
-def _cordoned(_: World, node: Node, __: Random) -> Node:
+def _cordon(_: World, node: Node, __: Random) -> Node:
     return replace(node, spec=replace(node.spec, unschedulable=not node.spec.unschedulable))
 
 
-def _relabelled(world: World, node: Node, random: Random) -> Node:
+def _relabel(world: World, node: Node, random: Random) -> Node:
     labels = dict(node.metadata.labels or {})
     key = random.choice((ZONE, ZONE, HOSTNAME, *(random.choice(_nodes(world)).metadata.labels or ())))
     value = random.choice((None, "new", *(other.metadata.labels or {} for other in _nodes(world))))
@@ -228,7 +228,7 @@ def _relabelled(world: World, node: Node, random: Random) -> Node:
     return replace(node, metadata=replace(node.metadata, labels=labels))
 
 
-def _retainted(world: World, node: Node, random: Random) -> Node:
+def _retaint(world: World, node: Node, random: Random) -> Node:
     theirs = random.choice(_nodes(world)).spec.taints or []
     wanted = [t for pod in world.templates for t in pod.pod.spec.tolerations or () if t.key]
     key = random.choice(wanted).key if wanted else "odd"
@@ -237,7 +237,7 @@ def _retainted(world: World, node: Node, random: Random) -> Node:
     return replace(node, spec=replace(node.spec, taints=list(taints)))
 
 
-def _resized(world: World, node: Node, random: Random) -> Node:
+def _resize(world: World, node: Node, random: Random) -> Node:
     offered = dict(node.status.allocatable or {})
     theirs = dict(random.choice(_nodes(world)).status.allocatable or {})
     name = random.choice(sorted({*offered, *theirs}) or ["cpu"])
@@ -267,7 +267,7 @@ def _object_goes(world: World, random: Random) -> str:
         return ""
     world.cluster.delete(obj)
     world.gone.append(obj)
-    return f"{_called(obj)} goes"
+    return f"{_label(obj)} goes"
 
 
 def _object_comes_back(world: World, random: Random) -> str:
@@ -275,7 +275,7 @@ def _object_comes_back(world: World, random: Random) -> str:
     if obj is None:
         return ""
     world.cluster.put(obj)
-    return f"{_called(obj)} comes back"
+    return f"{_label(obj)} comes back"
 
 
 def _object_is_like_another(world: World, random: Random) -> str:
@@ -290,7 +290,7 @@ def _object_is_like_another(world: World, random: Random) -> str:
     else:
         now = replace(obj, **{part: getattr(other, part)})
     world.cluster.put(now)
-    return f"{_called(obj)} has now the {part} of {key_of(other)}"
+    return f"{_label(obj)} has now the {part} of {key_of(other)}"
 
 
 def _namespace_changes(world: World, random: Random) -> str:
@@ -319,9 +319,9 @@ def _pods_are_grouped(world: World, random: Random) -> str:
     before = world.cluster.get(type(made), key_of(made))
     if random.random() < 0.3 and before is not None:
         world.cluster.delete(before)
-        return f"{_called(made)} goes"
+        return f"{_label(made)} goes"
     world.cluster.put(made)
-    return f"{_called(made)} selects {selector}"
+    return f"{_label(made)} selects {selector}"
 
 
 # -- what there is to choose from --------------------------------------------------
@@ -345,7 +345,7 @@ def _dead(world: World) -> list[str]:
     return sorted(name for row, name in enumerate(table.names) if not table.alive[row] and name not in table.row_of)
 
 
-def _running(world: World) -> list[PodInfo]:
+def _running_pods(world: World) -> list[PodInfo]:
     return sorted(world.cluster.pod_table, key=lambda pod: pod.key)
 
 
@@ -363,7 +363,7 @@ def _instead(world: World, before: PodInfo, after: PodInfo) -> None:
     world.cluster.add_pod(after)
 
 
-def _called(obj: Any) -> str:
+def _label(obj: Any) -> str:
     return f"{type(obj).__name__} {key_of(obj)}"
 
 
