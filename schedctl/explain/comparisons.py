@@ -129,7 +129,7 @@ def _difference(first: Side, before: Explanation, other: Side, after: Explanatio
                 *_refusals(first, before, after.chosen),
             ]
             shifts = _shifts(before, after)
-            text = _moving(effect, first, before, other, after, shifts, refusals)
+            text = _mover_text(effect, first, before, other, after, shifts, refusals)
         case Effect.BREAKS:
             refusals = _refusals(other, after, before.chosen)
             text = _without(other, after, refusals)
@@ -167,7 +167,7 @@ def _unclear(side: Side, answer: Explanation) -> str:
     return f"under {side.name} schedctl cannot tell: {why}" if why else f"under {side.name} schedctl cannot tell"
 
 
-def _moving(
+def _mover_text(
     effect: Effect,
     first: Side,
     before: Explanation,
@@ -176,24 +176,24 @@ def _moving(
     shifts: Sequence[Shift],
     refusals: Sequence[Refusal],
 ) -> str:
-    told = [_refused(refusal) for refusal in refusals]
+    told = [_rejection_text(refusal) for refusal in refusals]
     if effect is Effect.MAY_MOVE:
         told.append(
             f"kube-scheduler takes any of {wording.few(before.ties)} under {first.name},"
             f" of {wording.few(after.ties)} under {other.name}"
         )
     if shifts:
-        told.append(f"lead of {before.chosen} over {after.chosen}: {_shifted(shifts)}")
+        told.append(f"lead of {before.chosen} over {after.chosen}: {_shift(shifts)}")
     return "; ".join(told)
 
 
-def _shifted(shifts: Sequence[Shift]) -> str:
-    named = [f"{shift.plugin} {_signed(shift.before)} → {_signed(shift.after)}" for shift in shifts[:_SHOWN]]
+def _shift(shifts: Sequence[Shift]) -> str:
+    named = [f"{shift.plugin} {_with_sign(shift.before)} → {_with_sign(shift.after)}" for shift in shifts[:_SHOWN]]
     more = [f"+{len(shifts) - _SHOWN} more"] if len(shifts) > _SHOWN else []
     return ", ".join([*named, *more])
 
 
-def _signed(lead: int | None) -> str:
+def _with_sign(lead: int | None) -> str:
     return "no score" if lead is None else f"{lead:+}" if lead else "0"
 
 
@@ -209,7 +209,7 @@ def _without(side: Side, answer: Explanation, refusals: Sequence[Refusal]) -> st
             return f"on its way out under {side.name}"
         case Verdict.ERROR:
             return f"under {side.name} the cycle fails: {answer.error}"
-    told = [_refused(refusal) for refusal in refusals] or [f"no node will do under {side.name}"]
+    told = [_rejection_text(refusal) for refusal in refusals] or [f"no node will do under {side.name}"]
     if answer.reservation is not None and answer.reservation.text:
         told = [f"under {side.name} {answer.reservation.text}"]
     if answer.preemption.nominated_node:
@@ -219,7 +219,7 @@ def _without(side: Side, answer: Explanation, refusals: Sequence[Refusal]) -> st
     return ", ".join(told)
 
 
-def _refused(refusal: Refusal) -> str:
+def _rejection_text(refusal: Refusal) -> str:
     by = f" [{refusal.plugin}]" if refusal.plugin else ""
     return f"{refusal.node} is refused under {refusal.side}: {refusal.text}{by}"
 

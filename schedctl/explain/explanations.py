@@ -23,7 +23,7 @@ from schedctl.engine import fit_error
 from schedctl.engine.assumptions import Assumption
 from schedctl.engine.attempts import Attempt
 from schedctl.errors import Inconclusive, NotModelled, UsageError
-from schedctl.explain import extenders, facts, preemptions, remarks, scores, wakings
+from schedctl.explain import extenders, facts, preemptions, remarks, requeue_events, scores
 from schedctl.explain import hints as next_steps
 from schedctl.explain.allocations import allocations
 from schedctl.framework import wording
@@ -77,13 +77,13 @@ def explain(
     if node and node not in cluster.node_table.row_of:
         raise UsageError(f'there is no node "{node}"{did_you_mean(meant(node, list(cluster.node_table.row_of)))}')
     with cluster.fork():
-        standing = _standing(cluster, info.key)
+        standing = _pod_on_node(cluster, info.key)
         if standing is not None:
             cluster.remove_pod(standing)
         bound_to = (standing or info).pod.spec.node_name
         asked = PodInfo(as_pending(info.pod)) if bound_to else info
         try:
-            answer = _explained(scheduler, asked, bound_to, matrix, node, sampling, hints, guessed)
+            answer = _explain_pending(scheduler, asked, bound_to, matrix, node, sampling, hints, guessed)
         except NotModelled as missing:
             answer = Explanation(
                 pod=_reference(asked, bound_to),
@@ -136,7 +136,7 @@ def _cannot_tell(missing: NotModelled) -> str:
     return f"schedctl cannot tell yet: {missing.plugin} would decide, and {missing.feature} are not modelled"
 
 
-def _standing(cluster: Cluster, key: str) -> PodInfo | None:
+def _pod_on_node(cluster: Cluster, key: str) -> PodInfo | None:
     """Return the pod of that name that stands on a node, known or not; None for a pending or unknown one."""
     row = cluster.pod_table.row_of.get(key)
     return cluster.pod_table.infos[row] if row is not None else cluster.strays.get(key)
@@ -155,7 +155,7 @@ def _reference(pod: PodInfo, bound_to: str) -> PodReference:
     )
 
 
-def _explained(
+def _explain_pending(
     scheduler: Scheduler,
     pod: PodInfo,
     bound_to: str,
@@ -200,7 +200,7 @@ def _explained(
         matrix=facts.matrix(outcome) if matrix else None,
         node=facts.node(outcome, node, ranking) if node else None,
         current=_current(outcome, bound_to, ranking) if bound_to else None,
-        wakings=wakings.of(outcome),
+        wakings=requeue_events.of(outcome),
         notes=[
             *_notes(outcome),
             *extenders.notes(outcome),
@@ -233,7 +233,7 @@ def _after_the_choice(scheduler: Scheduler, outcome: Attempt, explanation: Expla
         verdict=Verdict.UNSCHEDULABLE,
         message=none_available(1, {reserved.message: 1}),
         unschedulable_plugins=[reserved.plugin],
-        wakings=wakings.of(outcome, reserved.plugin),
+        wakings=requeue_events.of(outcome, reserved.plugin),
     )
 
 
@@ -285,7 +285,7 @@ def _notes(outcome: Attempt) -> list[str]:
         notes.append(f"{outcome.gated.plugin}: {outcome.gated.message}")
     if outcome.error:
         where = f" on {outcome.failed_on}" if outcome.failed_on else ""
-        others = wording.few(facts.failing(outcome))
+        others = wording.few(facts.nodes_at_fault(outcome))
         too = f"; it would fail on {others} too" if others else ""
         notes.append(f"kube-scheduler abandons the cycle at the fault{where} and tries the pod again later{too}")
     if outcome.nominated_first:

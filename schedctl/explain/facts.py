@@ -47,7 +47,7 @@ def counts(outcome: Attempt) -> NodeCounts:
         return NodeCounts(total=outcome.total_nodes)
     feasible = int(outcome.filtering.feasible.sum())
     seen = feasible + sum(1 for code in outcome.filtering.codes.tolist() if code != Code.SUCCESS)
-    left_out = len(_left_out(outcome))
+    left_out = len(_excluded_by_pre_filter(outcome))
     return NodeCounts(
         total=outcome.total_nodes,
         judged=seen,
@@ -109,7 +109,7 @@ def reasons_of(outcome: Attempt, node: str) -> list[Reason]:
     )
 
 
-def failing(outcome: Attempt) -> list[str]:
+def nodes_at_fault(outcome: Attempt) -> list[str]:
     """Return the nodes, beside the one at which the cycle ended, on which a filter would have failed as well."""
     filtering = outcome.filtering
     if filtering is None or not outcome.failed_on:
@@ -173,12 +173,12 @@ def _first_rejections(outcome: Attempt) -> Iterator[Rejection]:
     yield from evidence.first_rejections(outcome.filtering)
     plugins = sorted(outcome.narrowing_plugins)
     text = f"node(s) didn't satisfy plugin(s) [{' '.join(plugins)}]"
-    for name in _left_out(outcome):
+    for name in _excluded_by_pre_filter(outcome):
         numbers = {"searched": sorted(outcome.pre_filter_nodes or ())}
         yield Rejection(", ".join(plugins), NODE_SET, text, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, name, numbers)
 
 
-def _left_out(outcome: Attempt) -> list[str]:
+def _excluded_by_pre_filter(outcome: Attempt) -> list[str]:
     """The nodes that PreFilter left out of the search; none where a nominated node alone was looked at."""
     if outcome.judged is None or outcome.pre_filter_nodes is None or outcome.nominated_first:
         return []

@@ -44,12 +44,12 @@ def outlook(outcome: Attempt) -> tuple[Outlook | None, str]:
     found = filter_column(outcome.profile, outcome.cycle, empty)
     names = [name for name, fit in zip(empty.names, found.feasible.tolist(), strict=True) if fit]
     if not names:
-        parts = ["the pod would fit on no node of the cluster, even if no pod ran there", *_remaining(found)]
+        parts = ["the pod would fit on no node of the cluster, even if no pod ran there", *_kept_resources(found)]
         return Outlook.FITS_NOWHERE, "; ".join(parts)
     return Outlook.FITS_EMPTY_NODE, f"the pod would fit on {wording.few(sorted(names))} if no pod ran there"
 
 
-def _remaining(found: Filtering) -> list[str]:
+def _kept_resources(found: Filtering) -> list[str]:
     """What evictions would leave behind on nodes that are refused because of it."""
     parts = []
     if any(refusal.plugin == _KEEPS_DEVICES for refusal in found.refusals):

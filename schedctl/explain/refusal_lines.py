@@ -117,10 +117,10 @@ def known(text: str) -> str:
 
 def parsed(text: str) -> Line:
     """Return a line taken apart."""
-    return _parsed(known(text), is_cut(text))
+    return _parse(known(text), is_cut(text))
 
 
-def _parsed(text: str, cut: bool) -> Line:
+def _parse(text: str, cut: bool) -> Line:
     found = _LINE.match(text)
     if found is None:
         return Line(text=text.rstrip("."), cut=cut, open=cut)
@@ -154,15 +154,15 @@ def differences(theirs: str, ours: str) -> list[Difference]:
     if None not in (one.nodes, other.nodes) and one.nodes != other.nodes:
         found.append(Difference(Kind.NODES, theirs=one.nodes or 0, ours=other.nodes or 0))
     found += _counted(one, other)
-    if one.text != other.text and not (one.open and _told(other).startswith(one.text)):
+    if one.text != other.text and not (one.open and _text_of(other).startswith(one.text)):
         named = plugin_of(other.text or one.text)
-        found.append(Difference(Kind.TEXT, plugin=named, theirs=_told(one), ours=_told(other)))
-    if not one.open and _preempting(one, other):
+        found.append(Difference(Kind.TEXT, plugin=named, theirs=_text_of(one), ours=_text_of(other)))
+    if not one.open and _differ_in_preemption(one, other):
         found.append(Difference(Kind.PREEMPTION, plugin=PREEMPTION, theirs=one.after, ours=other.after))
     return found
 
 
-def _told(line: Line) -> str:
+def _text_of(line: Line) -> str:
     return line.text or ", ".join(f"{count} {reason}" for reason, count in line.counts.items())
 
 
@@ -177,7 +177,7 @@ def _counted(one: Line, other: Line) -> Iterator[Difference]:
         yield Difference(kind, reason, plugin_of(reason), theirs, ours)
 
 
-def _preempting(one: Line, other: Line) -> bool:
+def _differ_in_preemption(one: Line, other: Line) -> bool:
     """Return whether preemption came to something else; the size of the cluster and full stops do not count."""
     theirs, ours = _afterwards(one), _afterwards(other)
     if theirs.open and theirs.text:
@@ -186,7 +186,7 @@ def _preempting(one: Line, other: Line) -> bool:
 
 
 def _afterwards(line: Line) -> Line:
-    return _parsed(line.after.removeprefix("preemption: "), line.cut)
+    return _parse(line.after.removeprefix("preemption: "), line.cut)
 
 
 def in_our_words(reason: str) -> str:

@@ -33,10 +33,10 @@ class Forked:
 
     def together(self, pods: Sequence[PodInfo]) -> list[Tried]:
         """Return what would become of pods, each of which finds those before it placed."""
-        with _undone(self._scheduler):
-            return [self._placed(pod) for pod in pods]
+        with _undo(self._scheduler):
+            return [self._place(pod) for pod in pods]
 
-    def _placed(self, pod: PodInfo) -> Tried:
+    def _place(self, pod: PodInfo) -> Tried:
         scheduler = self._scheduler
         if scheduler.profile_of(pod) is None:
             return Tried(pod, message=f"no profile serves schedulerName {pod.pod.spec.scheduler_name}")
@@ -62,7 +62,7 @@ def of(scheduler: Scheduler, outcome: Attempt) -> list[Remark]:
     for plugin in outcome.profile.plugins.values():
         try:
             said = answers.remarks(plugin, plugin.remarks(outcome.cycle.scratch(), trials))
-            found += [_worded(plugin.name, remark) for remark in said]
+            found += [_remark(plugin.name, remark) for remark in said]
         except answers.AnswerError as fault:
             found.append(Remark(plugin=plugin.name, text=f"failed: {fault.text}"))
         except ESCAPING as fault:  # an explanation is worth more without what one plugin would have added
@@ -74,7 +74,7 @@ def reservation(scheduler: Scheduler, outcome: Attempt) -> Reservation | None:
     """Return what Reserve and Permit say of the chosen node, None where there is no node or nobody to ask."""
     if not outcome.chosen or not (outcome.profile.reserve or outcome.profile.permit):
         return None
-    with _undone(scheduler):
+    with _undo(scheduler):
         try:
             placed = scheduler.place(outcome)
         except NotModelled as missing:
@@ -87,18 +87,20 @@ def reservation(scheduler: Scheduler, outcome: Attempt) -> Reservation | None:
         plugin=status.plugin,
         message=status.message,
         waits=dict(placed.waits),
-        text="" if status.successful else _told(outcome.chosen, status.plugin, status.message, placed.waits),
+        text=""
+        if status.successful
+        else _reservation_text(outcome.chosen, status.plugin, status.message, placed.waits),
     )
 
 
-def _told(node: str, plugin: str, message: str, waits: Mapping[str, float]) -> str:
+def _reservation_text(node: str, plugin: str, message: str, waits: Mapping[str, float]) -> str:
     if waits:
         each = " and ".join(f"{plugin} for at most {seconds:g}s" for plugin, seconds in waits.items())
         return f"Permit holds the pod back on {node}: {each}"
     return f"{plugin} takes {node} back from the pod: {message}"
 
 
-def _worded(name: str, remark: framework.Remark) -> Remark:
+def _remark(name: str, remark: framework.Remark) -> Remark:
     return Remark(
         plugin=name,
         text=remark.text,
@@ -108,7 +110,7 @@ def _worded(name: str, remark: framework.Remark) -> Remark:
 
 
 @contextmanager
-def _undone(scheduler: Scheduler) -> Iterator[None]:
+def _undo(scheduler: Scheduler) -> Iterator[None]:
     """Undo what is done in a ``with`` block, pods that plugins wanted activated included."""
     with scheduler.fork():
         try:

@@ -36,24 +36,24 @@ def wording_of(profile: Profile, plugin: str, reference: str) -> Wording:
         words = _entry(speaker.wording(), reference)
     except ESCAPING as fault:  # an explanation is worth more without the words of one plugin
         return _faulty(f"{plugin} failed in wording: {describe_fault(speaker, fault)}")
-    return _guarded(plugin, words) if words is not None else _LISTED
+    return _guard(plugin, words) if words is not None else _LISTED
 
 
 def _entry(words: Mapping[str, Wording], reference: str) -> Wording | None:
     return words.get(reference) or words.get(reference.partition("/")[0])
 
 
-def _guarded(plugin: str, words: Wording) -> Wording:
+def _guard(plugin: str, words: Wording) -> Wording:
     """Return a wording whose faults are told in its place."""
 
     def guard(word: Callable[[Any], Any], otherwise: Callable[[str], Any]) -> Callable[[Any], Any]:
-        def guarded(evidence: Any) -> Any:
+        def attempt(evidence: Any) -> Any:
             try:
                 return word(evidence)
             except ESCAPING as fault:
                 return otherwise(f"{plugin} failed in wording: {type(fault).__name__}: {fault}")
 
-        return guarded
+        return attempt
 
     return Wording(
         guard(words.detail, str),

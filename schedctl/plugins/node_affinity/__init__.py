@@ -1,4 +1,4 @@
 """NodeAffinity: nodeSelector and nodeAffinity of a pod, against the labels of nodes.
 
-`plugin` answers.
+`plugin` answers. `wording` and `remedies` are what `explain` says and tries about it.
 """

@@ -14,7 +14,7 @@ from schedctl.config import loading
 from schedctl.engine.clocks import Clock
 from schedctl.engine.queue.queues import Place
 from schedctl.explain.explanations import explain
-from schedctl.explain.wakings import of, wakings
+from schedctl.explain.requeue_events import of, requeue_events
 from schedctl.framework.events import (
     ASSIGNED_POD_DELETE,
     NODE_ADD,
@@ -54,7 +54,7 @@ from schedctl.testing.builders import node, pod
     ],
 )
 def test_each_action_of_a_registration_is_an_event_of_its_own(registration, texts):
-    *found, last = wakings({"Asking": [registration]})
+    *found, last = requeue_events({"Asking": [registration]})
     assert [waking.text for waking in found] == texts
     assert last.text == "5 minutes pass without any of these"
 
@@ -62,7 +62,7 @@ def test_each_action_of_a_registration_is_an_event_of_its_own(registration, text
 def test_an_event_that_two_plugins_ask_for_is_listed_once_and_hinted_only_if_both_look_closer():
     hinted = registers(Resource.NODE, Action.ADD, lambda pod, before, after: Hint.SKIP)
     plain = registers(Resource.NODE, Action.ADD)
-    found, _ = wakings({"Closer": [hinted], "Any": [plain]})
+    found, _ = requeue_events({"Closer": [hinted], "Any": [plain]})
     assert (found.event, found.plugins, found.hinted) == ("NodeAdd", ["Closer", "Any"], False)
 
 
@@ -77,7 +77,7 @@ def test_an_event_that_two_plugins_ask_for_is_listed_once_and_hinted_only_if_bot
 )
 def test_a_hint_is_put_into_words_by_what_it_says_of_what_there_is(counted, text):
     looking = registers(Resource.NODE, Action.ADD, lambda pod, before, after: Hint.SKIP)
-    found, _ = wakings({"Closer": [looking]}, lambda event: counted)
+    found, _ = requeue_events({"Closer": [looking]}, lambda event: counted)
     assert found.text == text
 
 

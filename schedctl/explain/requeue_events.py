@@ -102,11 +102,11 @@ def of(outcome: Attempt, rejector: str = "") -> list[Waking]:
         waking = (hints.strategy(outcome.pod, names, frozenset(), event, *instance) for instance in instances)
         return (sum(each is not Strategy.SKIP for each in waking), len(instances)) if instances else None
 
-    found = wakings(refusing, count)
+    found = requeue_events(refusing, count)
     return found if outcome.gated is None else found[:-1]
 
 
-def wakings(refusing: Mapping[str, Iterable[Registration]], count: Count = lambda event: None) -> list[Waking]:
+def requeue_events(refusing: Mapping[str, Iterable[Registration]], count: Count = lambda event: None) -> list[Waking]:
     """Return the events that bring a pod back, each once, with who asks for it.
 
     The last is that nothing of the kind happens: kube-scheduler tries a pod again that has waited for long. One that
@@ -123,18 +123,18 @@ def wakings(refusing: Mapping[str, Iterable[Registration]], count: Count = lambd
                 asking.setdefault(event, []).append((name, registration.hint is not None))
     minutes = int(MAX_UNSCHEDULABLE // 60)
     return [
-        *(_waking(event, who, count) for event, who in asking.items()),
+        *(_requeue_event(event, who, count) for event, who in asking.items()),
         Waking(event="UnschedulableTimeout", text=f"{minutes} minutes pass without any of these"),
     ]
 
 
-def _waking(event: ClusterEvent, who: list[tuple[str, bool]], count: Count) -> Waking:
+def _requeue_event(event: ClusterEvent, who: list[tuple[str, bool]], count: Count) -> Waking:
     hinted = all(hinted for _, hinted in who)
     counted = count(event) if hinted else None
     counting, asked = counted or (None, None)
     return Waking(
         event=event.label,
-        text=_text(event) + (_counted(event, *counted) if counted else ""),
+        text=_text(event) + (_tally(event, *counted) if counted else ""),
         plugins=list(dict.fromkeys(name for name, _ in who)),
         hinted=hinted,
         counting=counting,
@@ -148,11 +148,11 @@ def _instances(event: ClusterEvent, cluster: Cluster) -> list[tuple[Any, Any]]:
     if event == NODE_ADD and len(nodes.row_of) <= _MOST_ASKED:
         return [(None, nodes.objects[row]) for row in nodes.row_of.values()]
     if event == ASSIGNED_POD_DELETE and len(pods.row_of) <= _MOST_ASKED:
-        return [(_standing(pods.infos[row], nodes.names[int(pods.node[row])]), None) for row in pods.row_of.values()]
+        return [(_with_node(pods.infos[row], nodes.names[int(pods.node[row])]), None) for row in pods.row_of.values()]
     return []
 
 
-def _standing(info: PodInfo | None, node: str) -> PodInfo:
+def _with_node(info: PodInfo | None, node: str) -> PodInfo:
     """Return a pod of the cluster with its node, which it does not have in writing if a run has placed it."""
     assert info is not None
     if info.pod.spec.node_name:
@@ -179,7 +179,7 @@ def _text(event: ClusterEvent) -> str:
     return _MOVES.get(event) or _DONE[event.action].format(_KINDS.get(event.resource, f"{article} {kind}"))
 
 
-def _counted(event: ClusterEvent, counting: int, asked: int) -> str:
+def _tally(event: ClusterEvent, counting: int, asked: int) -> str:
     """Return in words which instances of an event would bring the pod back; nothing where any would."""
     if counting == asked:
         return ""
