@@ -8,7 +8,7 @@ does not go unnoticed. What is expected and cannot be found is told with what wa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -244,11 +244,7 @@ def _read_test(text: str, source: str) -> tuple[PolicyTest, list[Problem]]:
         if "-" in getattr(spec, name):
             at = getattr(spec, name).index("-")
             wrong(f"spec.{name}[{at}]", "a test reads nothing from standard input", "name a file")
-    for path, what, given, words in _word_options(spec.options):
-        if given not in words:
-            wrong(path, f'{what} cannot be "{given}"', did_you_mean(given, words, ", ".join(words)))
-    if spec.options.max_age and not is_age(spec.options.max_age):
-        wrong("spec.options.maxAge", f'"{spec.options.max_age}" is no age', 'as in maxAge: "24h"')
+    _check_options(spec.options, wrong)
     for index, one in enumerate(spec.expect.results or ()):
         path = f"spec.expect.results[{index}]"
         if not one.check:
@@ -256,11 +252,6 @@ def _read_test(text: str, source: str) -> tuple[PolicyTest, list[Problem]]:
         if one.outcome not in _OUTCOMES:
             hint = did_you_mean(one.outcome, tuple(_OUTCOMES))
             wrong(f"{path}.outcome", f'there is no outcome "{one.outcome}"', hint)
-    if spec.options.now:
-        try:
-            datetime.fromisoformat(spec.options.now)
-        except ValueError:
-            wrong("spec.options.now", f'"{spec.options.now}" is no time', "as in 2026-11-20T12:00:00Z")
     if exit_code is None:
         failing = any(one.outcome == Outcome.VIOLATED.value for one in spec.expect.results or ())
         exit_code = 1 if failing else 0
@@ -283,6 +274,19 @@ def _read_test(text: str, source: str) -> tuple[PolicyTest, list[Problem]]:
         ),
         problems,
     )
+
+
+def _check_options(options: Options, wrong: Callable[..., None]) -> None:
+    for path, what, given, words in _word_options(options):
+        if given not in words:
+            wrong(path, f'{what} cannot be "{given}"', did_you_mean(given, words, ", ".join(words)))
+    if options.max_age and not is_age(options.max_age):
+        wrong("spec.options.maxAge", f'"{options.max_age}" is no age', 'as in maxAge: "24h"')
+    if options.now:
+        try:
+            datetime.fromisoformat(options.now)
+        except ValueError:
+            wrong("spec.options.now", f'"{options.now}" is no time', "as in 2026-11-20T12:00:00Z")
 
 
 def _word_options(options: Options) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
