@@ -120,7 +120,7 @@ def flames(shape: str, folded: dict[str, int]) -> Figure:
     for name, start, count, depth in frames:
         colour = "#9fb4d8" if name == "numpy" else WARM[sum(name.encode()) % len(WARM)]
         axes.barh(depth, count / total, left=start / total, height=0.95, color=colour, edgecolor="white", linewidth=0.4)
-        text = _fitting(name, int(count / total * LETTERS) - 1)
+        text = _shorten(name, int(count / total * LETTERS) - 1)
         if text:
             axes.text(start / total + 0.002, depth, text, va="center", fontsize=6.5, clip_on=True)
     axes.set_xlim(0, 1)
@@ -131,7 +131,7 @@ def flames(shape: str, folded: dict[str, int]) -> Figure:
     return figure
 
 
-def _fitting(name: str, room: int) -> str:
+def _shorten(name: str, room: int) -> str:
     """The name, without its module or its end where there is no room for them; "" where there is none at all."""
     if len(name) <= room:
         return name
@@ -157,7 +157,7 @@ def save(figure: Figure, path: Path) -> None:
     figure.savefig(path, metadata={"Date": None, "Creator": None})
 
 
-def drawn(shaped: results.Document, grown: results.Document, profiled: results.Document) -> dict[str, Figure]:
+def draw(shaped: results.Document, grown: results.Document, profiled: results.Document) -> dict[str, Figure]:
     """All charts, by file name."""
     found = {"shapes.svg": bars(shaped), "growth.svg": curves(grown), "memory.svg": memory(grown)}
     for row in profiled["rows"]:
@@ -170,7 +170,7 @@ def write(folder: Path, *documents: results.Document) -> None:
     """Draw the charts of the results of shapes, growth and profile into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     with mpl.rc_context(STYLE):
-        for name, figure in drawn(*documents).items():
+        for name, figure in draw(*documents).items():
             save(figure, folder / name)
 
 

@@ -56,7 +56,7 @@ def ours(raw: dict) -> tuple[list[float], list[float]]:
 def theirs(oracle: str, raw: dict) -> float:
     """Seconds of one of the oracle's cycles."""
     with tempfile.TemporaryDirectory() as folder:
-        answer, _ = oracles.told(oracle, raw, folder)
+        answer, _ = oracles.answer_of_case(oracle, raw, folder)
     return answer["seconds"] / len(answer["placements"])
 
 
@@ -68,7 +68,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=20)
     parser.add_argument("--template", action="append", choices=TEMPLATES)
     args = parser.parse_args()
-    oracle = oracles.required(args.oracle)
+    oracle = oracles.require(args.oracle)
     print(f"{args.nodes} nodes, {args.running} running pods; medians of {args.pairs} pods, milliseconds a cycle")
     print(f"{'template':<14}{'never seen':>12}{'its equal':>12}{'oracle':>12}{'ratio':>9}{'ratio':>9}")
     ratios: list[tuple[float, float]] = []

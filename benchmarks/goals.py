@@ -38,6 +38,6 @@ def limit(found: float, most: float, unit: str = "") -> str:
     return f"≤ {most:g}{unit} {'reached' if found <= most else 'missed'}"
 
 
-def missed(rows: list[dict[str, Any]]) -> list[str]:
+def misses(rows: list[dict[str, Any]]) -> list[str]:
     """The shapes that are short of their goals."""
     return [row["shape"] for row in rows if row["ratios"]["exhaustive"] < row["goal"]]

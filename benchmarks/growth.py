@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks import goals, machines, results, snapshots, workloads
-from benchmarks.placing import assembled
-from benchmarks.processes import called, resident
+from benchmarks.placing import assemble_cluster
+from benchmarks.processes import in_new_process, resident
 from benchmarks.tables import Column, bullets, head, line, markdown
 
 TEMPLATES = {"plain": "default", "anti-affinity": "anti", "zone spread": "spread", "preferred affinity": "prefer"}
@@ -42,7 +42,7 @@ def point(path: str, templates: list[str], kinds: int, equals: int) -> dict[str,
     from schedctl.scheduler import Scheduler
     from schedctl.session.library import pod
 
-    scheduler = Scheduler(assembled(path).cluster)
+    scheduler = Scheduler(assemble_cluster(path).cluster)
 
     def cycle(template: str, number: int, like: int) -> float:
         name, cpu = f"{template.replace(' ', '-')}-{number:03d}-{like:03d}", f"{40 + number}m"
@@ -71,9 +71,9 @@ def row(nodes: int, running: int, templates: list[str], kinds: int, equals: int)
         path = str(Path(folder, "cluster.json"))
         snapshots.write(path, nodes, running, 0, True)
         found = {"nodes": nodes, "running": running, "fileBytes": Path(path).stat().st_size}
-        found |= called(point, path, templates, kinds, equals)
+        found |= in_new_process(point, path, templates, kinds, equals)
         snapshots.write(path, nodes, 0, 0, True)
-        found["emptyBytes"] = called(point, path, templates, kinds, equals)["residentBytes"]
+        found["emptyBytes"] = in_new_process(point, path, templates, kinds, equals)["residentBytes"]
     found["bytesPerPod"] = (found["residentBytes"] - found["emptyBytes"]) / running
     return found
 
@@ -156,7 +156,7 @@ def summary(document: results.Document) -> Iterator[str]:
         )
 
 
-def timed(document: results.Document) -> str:
+def timing(document: results.Document) -> str:
     """What was measured, in a paragraph."""
     return (
         f"Microseconds of processor time for a pod, medians: of {document['kinds']} pods whose like was never seen, "
@@ -170,7 +170,7 @@ def as_markdown(document: results.Document) -> str:
     shown = columns(document["templates"])
     return "\n".join(
         [
-            f"{timed(document)} {machines.sentence(document['about'])}\n",
+            f"{timing(document)} {machines.sentence(document['about'])}\n",
             *(markdown(shown, sweep(document, along)) for along in document["exponents"]),
             exponents(document),
             bullets(summary(document)),
@@ -189,7 +189,7 @@ def main() -> None:
     points = {(many // divisor, fixed["running"]) for many in (NODES[::2] if args.quick else NODES)}
     points |= {(fixed["nodes"], many // divisor) for many in (RUNNING[:3] if args.quick else RUNNING)}
     document = measure(sorted(points), fixed, args.template or list(TEMPLATES), kinds, equals)
-    print(exponents(document), timed(document), *summary(document), sep="\n")
+    print(exponents(document), timing(document), *summary(document), sep="\n")
     results.write(args, document, as_markdown)
 
 

@@ -17,8 +17,8 @@ import time
 from pathlib import Path
 
 from benchmarks import snapshots
-from benchmarks.placing import assembled
-from benchmarks.processes import called
+from benchmarks.placing import assemble_cluster
+from benchmarks.processes import in_new_process
 
 GOAL = 5
 """How many times as fast a converted snapshot has to load as the JSON that it came from."""
@@ -30,12 +30,12 @@ FILES = (
 """Files by what they are called: whether they hold what kubectl would print, and by how much they are indented."""
 
 
-def decoding(path: str) -> float:
+def time_decoding(path: str) -> float:
     """Seconds msgspec takes to decode the file to plain dicts."""
-    return called(_decoded, path)
+    return in_new_process(_decode, path)
 
 
-def _decoded(path: str) -> float:
+def _decode(path: str) -> float:
     import msgspec
 
     data = Path(path).read_bytes()
@@ -44,18 +44,18 @@ def _decoded(path: str) -> float:
     return time.process_time() - began
 
 
-def loading(path: str) -> float:
+def time_loading(path: str) -> float:
     """Seconds of reading the file and making a cluster of it, when everything that takes is imported."""
     with tempfile.TemporaryDirectory() as folder:
         small = str(Path(folder, "small.json"))
         snapshots.write(small, 1, 1, 1, True)
-        assembled(small)
+        assemble_cluster(small)
     began = time.process_time()
-    assembled(path)
+    assemble_cluster(path)
     return time.process_time() - began
 
 
-def reading(path: str) -> float:
+def time_reading(path: str) -> float:
     """Seconds of reading the objects of the file, without making a cluster of them."""
     from schedctl import sources
 
@@ -65,7 +65,7 @@ def reading(path: str) -> float:
     return time.process_time() - began
 
 
-def explaining(path: str) -> tuple[float, int]:
+def time_explaining(path: str) -> tuple[float, int]:
     """Seconds and peak bytes of `schedctl explain` for one pending pod of the file."""
     command = [sys.executable, "-m", "schedctl", "explain", "pod", "pod-00000", "-n", "sched-1", "-f", path]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -75,7 +75,7 @@ def explaining(path: str) -> tuple[float, int]:
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
 
 
-def converted(path: Path) -> Path:
+def convert(path: Path) -> Path:
     """The snapshot file made of a list."""
     made = path.with_suffix(".snapshot.json")
     words = ["snapshot", "create", str(made), "--from", str(path), "--quiet", "--no-progress"]
@@ -96,10 +96,11 @@ def main() -> None:
         path = Path(folder, "list.json")
         for label, noise, indent in FILES:
             # Written by a process of its own: what this one once held would count as the peak of its children.
-            called(snapshots.write, str(path), args.nodes, args.running, 1, noise, indent)
+            in_new_process(snapshots.write, str(path), args.nodes, args.running, 1, noise, indent)
             size = path.stat().st_size
             rounds = [
-                (decoding(str(path)), called(loading, str(path)), *explaining(str(path))) for _ in range(args.runs)
+                (time_decoding(str(path)), in_new_process(time_loading, str(path)), *time_explaining(str(path)))
+                for _ in range(args.runs)
             ]
             decode, load, explain, peak = map(statistics.median, zip(*rounds, strict=True))
             print(
@@ -108,18 +109,18 @@ def main() -> None:
                 flush=True,
             )
             if noise:
-                compared += _compared(label, path, converted(path), args.runs)
+                compared += _compare(label, path, convert(path), args.runs)
     print(f"\n{'a snapshot and its JSON':<30}{'MB':>7}{'MB':>7}  {'what':<18}{'JSON':>9}{'snapshot':>10}{'ratio':>8}")
     print("\n".join(compared))
     print(f"goal: a snapshot loads at least {GOAL}x as fast as the JSON that kubectl printed")
 
 
-def _compared(label: str, path: Path, snapshot: Path, runs: int) -> list[str]:
+def _compare(label: str, path: Path, snapshot: Path, runs: int) -> list[str]:
     """How much faster a snapshot is than the file that it was made of, line by line; the two take turns."""
     lines = []
     sizes = f"{path.stat().st_size / 1e6:>7.1f}{snapshot.stat().st_size / 1e6:>7.1f}"
-    for what, measure in (("read", reading), ("with the cluster", loading)):
-        pairs = [(called(measure, str(path)), called(measure, str(snapshot))) for _ in range(runs)]
+    for what, measure in (("read", time_reading), ("with the cluster", time_loading)):
+        pairs = [(in_new_process(measure, str(path)), in_new_process(measure, str(snapshot))) for _ in range(runs)]
         before, after = map(statistics.median, zip(*pairs, strict=True))
         lines.append(f"{label:<30}{sizes}  {what:<18}{before:>8.2f}s{after:>9.2f}s{before / after:>7.1f}x")
     snapshot.unlink()

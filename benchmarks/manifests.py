@@ -13,7 +13,7 @@ from pathlib import Path
 
 import yaml
 
-from benchmarks.loading import decoding
+from benchmarks.loading import time_decoding
 from benchmarks.snapshots import items
 
 LOAD = """
@@ -25,7 +25,7 @@ print(time.perf_counter() - began, len(loaded.objects))
 """
 
 
-def loading(path: Path) -> float:
+def time_loading(path: Path) -> float:
     """Seconds `schedctl.sources` takes to read a file."""
     found = subprocess.run([sys.executable, "-c", LOAD, str(path)], stdout=subprocess.PIPE, text=True, check=True)
     return float(found.stdout.split()[0])
@@ -43,7 +43,7 @@ def main() -> None:
         as_json.write_text(json.dumps(listed, separators=(",", ":")))
         as_yaml.write_text(yaml.dump(listed, Dumper=yaml.CSafeDumper, sort_keys=False))
         sizes = [path.stat().st_size / 1e6 for path in (as_json, as_yaml)]
-        rounds = [(decoding(str(as_json)), loading(as_json), loading(as_yaml)) for _ in range(args.runs)]
+        rounds = [(time_decoding(str(as_json)), time_loading(as_json), time_loading(as_yaml)) for _ in range(args.runs)]
     dicts, ours, slow = map(statistics.median, zip(*rounds, strict=True))
     print(f"JSON {sizes[0]:.1f} MB: msgspec to dicts {dicts:.2f} s, schedctl {ours:.2f} s: {ours / dicts:.1f}x")
     print(f"YAML {sizes[1]:.1f} MB: schedctl {slow:.2f} s, {sizes[1] / slow:.1f} MB/s")

@@ -29,12 +29,12 @@ def found(named: str | None) -> str | None:
     return named or (str(BUILT) if BUILT.exists() else None)
 
 
-def required(named: str | None, otherwise: str = "") -> str:
+def require(named: str | None, otherwise: str = "") -> str:
     """The oracle's binary; without one the command ends, naming what else could be done."""
     return found(named) or sys.exit(MISSING + otherwise)
 
 
-def asked(oracle: str, case: Path) -> tuple[dict[str, Any], float]:
+def answer_of(oracle: str, case: Path) -> tuple[dict[str, Any], float]:
     """Its answer to the case in a file, and the processor seconds of its whole process, reading the case included."""
     before = os.times()
     with case.open("rb") as lines:
@@ -46,8 +46,8 @@ def asked(oracle: str, case: Path) -> tuple[dict[str, Any], float]:
     return answer, sum(after[2:4]) - sum(before[2:4])
 
 
-def told(oracle: str, case: dict[str, Any], folder: str) -> tuple[dict[str, Any], float]:
+def answer_of_case(oracle: str, case: dict[str, Any], folder: str) -> tuple[dict[str, Any], float]:
     """The same of a case in memory, which is written into the folder."""
     path = Path(folder, "case.json")
     path.write_text(json.dumps(case, separators=(",", ":")))
-    return asked(oracle, path)
+    return answer_of(oracle, path)

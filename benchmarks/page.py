@@ -13,7 +13,7 @@ WORDS = {"shapes": shapes.as_markdown, "growth": growth.as_markdown, "profile": 
 """What makes Markdown of a result, by its name, which is also that of its marker."""
 
 
-def filled(page: str) -> str:
+def fill(page: str) -> str:
     """The page with the results as they are now."""
     return MARKED.sub(lambda found: f"{found[1]}\n{WORDS[found[2]](results.read(found[2]))}\n{found[3]}", page)
 
@@ -22,7 +22,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--into", type=Path, default=PAGE, help="the page")
     args = parser.parse_args()
-    args.into.write_text(filled(args.into.read_text(encoding="utf-8")), encoding="utf-8")
+    args.into.write_text(fill(args.into.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

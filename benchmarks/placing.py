@@ -21,14 +21,14 @@ from schedctl.scheduler import Scheduler
 from schedctl.workloads.clusters import AssembledCluster
 
 
-def assembled(path: str) -> AssembledCluster:
+def assemble_cluster(path: str) -> AssembledCluster:
     """The cluster of a file, with what the command line does about it."""
     from schedctl.session.states import StateSource
 
     return StateSource((path,)).load().assembled
 
 
-def queued(scheduler: Scheduler, shuffled: bool = True) -> list[PodInfo]:
+def queue_pods(scheduler: Scheduler, shuffled: bool = True) -> list[PodInfo]:
     """The pending pods in the order of the queue, which is by chance among equals."""
     sort = next(iter(scheduler.profiles.values())).queue_sort[0]
     pods = list(scheduler.cluster.pending.values())
@@ -37,7 +37,7 @@ def queued(scheduler: Scheduler, shuffled: bool = True) -> list[PodInfo]:
     return sorted(pods, key=lambda pod: sort.sort_key(pod, 0.0))
 
 
-def placed(scheduler: Scheduler, pods: list[PodInfo]) -> int:
+def place(scheduler: Scheduler, pods: list[PodInfo]) -> int:
     """Place pods; return how many found a node."""
     count = 0
     for pod in pods:
@@ -48,22 +48,22 @@ def placed(scheduler: Scheduler, pods: list[PodInfo]) -> int:
     return count
 
 
-def measured(path: str, config: str, shuffled: bool, marks: list[int]) -> dict[str, Any]:
+def measure(path: str, config: str, shuffled: bool, marks: list[int]) -> dict[str, Any]:
     """Place the pending pods of a file.
 
     Returns how many there were and how many found a node, the seconds on the clock and of the processor, the seconds
     until each mark (so many pods), those of the first pod, and the most bytes that the process was resident with.
     """
     began = time.perf_counter()
-    cluster = assembled(path).cluster
+    cluster = assemble_cluster(path).cluster
     scheduler = Scheduler(cluster, loading.load(config, "config") if config else loading.default())
-    pods = queued(scheduler, shuffled)
+    pods = queue_pods(scheduler, shuffled)
     read = time.perf_counter() - began
     bounds = sorted({1, len(pods), *(mark for mark in marks if mark < len(pods))})
     count, reached, start = 0, {}, 0
     began, used = time.perf_counter(), time.process_time()
     for bound in bounds:
-        count += placed(scheduler, pods[start:bound])
+        count += place(scheduler, pods[start:bound])
         reached[bound] = time.perf_counter() - began
         start = bound
     spent = time.process_time() - used
@@ -79,7 +79,7 @@ def measured(path: str, config: str, shuffled: bool, marks: list[int]) -> dict[s
     }
 
 
-def replayed(case: str, placements: str) -> list[str]:
+def replay(case: str, placements: str) -> list[str]:
     """The pods of the oracle whose nodes are not among our ties when each placement is taken over."""
     asked = msgspec.json.decode(Path(case).read_bytes(), type=Case)
     cluster, pods = cluster_of(asked)

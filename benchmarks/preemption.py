@@ -90,7 +90,7 @@ def ours(raw: dict) -> tuple[float, list[str]]:
 def theirs(oracle: str, raw: dict) -> tuple[float, list[str]]:
     """The same of the oracle."""
     with tempfile.TemporaryDirectory() as folder:
-        answer, _ = oracles.told(oracle, raw, folder)
+        answer, _ = oracles.answer_of_case(oracle, raw, folder)
     found = [cycle["postFilter"] for cycle in answer["cycles"]]
     return statistics.median(each["seconds"] for each in found), [each.get("nominatedNode", "") for each in found]
 
@@ -102,7 +102,7 @@ def main() -> None:
     parser.add_argument("--pods", type=int, default=5)
     parser.add_argument("--kind", action="append", choices=KINDS)
     args = parser.parse_args()
-    oracle = oracles.required(args.oracle)
+    oracle = oracles.require(args.oracle)
     print(f"{args.nodes} nodes, {4 * args.nodes} running pods; medians of {args.pods} pods, milliseconds a PostFilter")
     print(f"{'pending pod':<16}{'candidates':>12}{'ours':>10}{'oracle':>10}{'ratio':>8}")
     for kind in args.kind or KINDS:

@@ -25,7 +25,7 @@ def command(function: Callable[..., Any], *arguments: Any) -> list[str]:
     return [sys.executable, "-c", code, json.dumps(arguments)]
 
 
-def called(function: Callable[..., Any], *arguments: Any) -> Any:
+def in_new_process(function: Callable[..., Any], *arguments: Any) -> Any:
     """What a function returns in a process of its own."""
     ran = subprocess.run(command(function, *arguments), cwd=ROOT, stdout=subprocess.PIPE, check=True)
     return json.loads(ran.stdout)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import machines, results, workloads
-from benchmarks.placing import measured
+from benchmarks.placing import measure
 from benchmarks.processes import ROOT, command
 from benchmarks.tables import Column, head, line, markdown
 
@@ -39,7 +39,7 @@ PROFILED = (
 """One or two of each family; the others go the same ways."""
 FLAMES = ("SchedulingBasic", "SchedulingPodAntiAffinity", "Deployments")
 """The shapes whose stacks are kept, for a flame graph each."""
-WITHIN = "placed (benchmarks/placing.py"
+WITHIN = "place (benchmarks/placing.py"
 FRAME = re.compile(r"(.+) \((.+?)(?::\d+)?\)")
 SMALL = 0.004
 """The share below which a stack is counted with its caller."""
@@ -48,7 +48,7 @@ Stacks = Counter[tuple[tuple[str, str], ...]]
 """Samples by stack, outermost frame first; a frame is a name and a file."""
 
 
-def sampled(shape: str, pods: int | None) -> Stacks:
+def sample(shape: str, pods: int | None) -> Stacks:
     """The samples of placing a shape."""
     _, nodes, init, published, *_ = workloads.SHAPES[shape]
     with tempfile.TemporaryDirectory() as folder:
@@ -56,7 +56,7 @@ def sampled(shape: str, pods: int | None) -> Stacks:
         listed = list(workloads.objects(shape, nodes, init, pods or published))
         state.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": listed}))
         run = [_profiler(), "record", "--native", "--rate", str(PER_SECOND), "--format", "raw", "--output", str(raw)]
-        words = [*run, "--", *command(measured, str(state), "", True, [])]
+        words = [*run, "--", *command(measure, str(state), "", True, [])]
         ran = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
         if ran.returncode:
             sys.exit(f"py-spy could not look at its own child:\n{ran.stderr.strip()}")
@@ -108,7 +108,7 @@ def shares(samples: Stacks) -> list[dict[str, Any]]:
     ]
 
 
-def kept(samples: Stacks) -> dict[str, int]:
+def top_stacks(samples: Stacks) -> dict[str, int]:
     """Stacks of schedctl's functions, as lines, without what is too small to be seen."""
     folded: Counter[tuple[str, ...]] = Counter()
     for stack, count in samples.items():
@@ -134,11 +134,11 @@ def row(shape: str, pods: int | None, *, flame: bool) -> dict[str, Any]:
     """One shape, profiled."""
     samples: Stacks = Counter()
     for _ in range(RUNS):
-        samples += sampled(shape, pods)
+        samples += sample(shape, pods)
         if samples.total() >= ENOUGH:
             break
     found = {"shape": shape, "samples": samples.total(), "modules": shares(samples)}
-    return found | ({"stacks": kept(samples)} if flame else {})
+    return found | ({"stacks": top_stacks(samples)} if flame else {})
 
 
 def in_numpy(row: dict[str, Any]) -> float:

@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import goals, machines, oracles, results, workloads
-from benchmarks.placing import measured, replayed
-from benchmarks.processes import called
+from benchmarks.placing import measure, replay
+from benchmarks.processes import in_new_process
 from benchmarks.tables import Column, bullets, head, line, markdown, times
 
 QUICK = (
@@ -100,7 +100,7 @@ def case(shape: str, config: str, sizes: tuple[int, int, int], percent: int, pat
 
 def theirs(oracle: str, path: Path) -> tuple[dict[str, Any], list[Any]]:
     """What the oracle says to a case: pods, how many found a node, seconds; and its placements."""
-    answer, _ = oracles.asked(oracle, path)
+    answer, _ = oracles.answer_of(oracle, path)
     found = answer["placements"]
     return {"pods": len(found), "placed": sum(node != "" for _, node in found), "seconds": answer["seconds"]}, found
 
@@ -120,7 +120,10 @@ def row(name: str, sizes: Sizes, oracle: str | None) -> dict[str, Any]:
             found["exhaustive"], placements = theirs(oracle, judged)
             chosen = Path(folder, "placements.json")
             chosen.write_text(json.dumps(placements))
-            found["decisions"] = {"replayed": len(placements), "differ": called(replayed, str(judged), str(chosen))}
+            found["decisions"] = {
+                "replayed": len(placements),
+                "differ": in_new_process(replay, str(judged), str(chosen)),
+            }
             looked = case(shape, config, (nodes, init, min(pods, sizes.sampled)), -1, Path(folder, "some.json"))
             found["sampled"], _ = theirs(oracle, looked)
             marks = [found["exhaustive"]["pods"], found["sampled"]["pods"]]
@@ -128,7 +131,7 @@ def row(name: str, sizes: Sizes, oracle: str | None) -> dict[str, Any]:
         listed = {"apiVersion": "v1", "kind": "List", "items": list(workloads.objects(shape, nodes, init, pods))}
         state.write_text(json.dumps(listed, separators=(",", ":")))
         del listed
-        runs = [called(measured, str(state), config, variant.shuffled, marks) for _ in range(sizes.runs)]
+        runs = [in_new_process(measure, str(state), config, variant.shuffled, marks) for _ in range(sizes.runs)]
     runs.sort(key=lambda run: run["seconds"])
     found["ours"] = runs[(len(runs) - 1) // 2]
     found["ours"]["runs"] = [run["seconds"] for run in runs]
@@ -210,7 +213,7 @@ def summary(document: results.Document) -> Iterator[str]:
         what = "judging every node" if side == "exhaustive" else "sampling"
         yield f"Median over {len(shapes)} shapes: {times(median)} kube-scheduler {what}{told}{over}."
     if full_size:
-        missed = goals.missed(shapes)
+        missed = goals.misses(shapes)
         yield f"Goals by shape: {len(shapes) - len(missed)} of {len(shapes)} reached" + (
             f"; missed: {', '.join(missed)}." if missed else "."
         )
@@ -224,7 +227,7 @@ def summary(document: results.Document) -> Iterator[str]:
             yield f"“{row['shape']}” is in no median: {VARIANTS[row['shape']].told}."
 
 
-def timed(document: results.Document) -> str:
+def timing(document: results.Document) -> str:
     """What was timed, in a paragraph."""
     sizes = document["sizes"]
     pods = f"the first {sizes['pods']:,}" if sizes["pods"] else "all that are published"
@@ -255,7 +258,7 @@ def as_markdown(document: results.Document) -> str:
     full_size = document["sizes"]["divisor"] == 1 and any("ratios" in row for row in document["rows"])
     return "\n".join(
         [
-            f"{timed(document)} {machines.sentence(document['about'])}\n",
+            f"{timing(document)} {machines.sentence(document['about'])}\n",
             bullets(summary(document)),
             markdown(columns(full_size), document["rows"]),
         ]
@@ -278,7 +281,7 @@ def main() -> None:
         sizes, oracle = Sizes(divisor=5, pods=500, exhaustive=100, sampled=300, runs=1), oracles.found(args.oracle)
     else:
         sizes = Sizes(pods=None if args.published else args.pods or Sizes.pods)
-        oracle = None if args.without_oracle else oracles.required(args.oracle, ", or go --without-oracle")
+        oracle = None if args.without_oracle else oracles.require(args.oracle, ", or go --without-oracle")
     oracle = None if args.without_oracle else oracle
     if not oracle:
         print("without the oracle: ours alone" if args.without_oracle else f"{oracles.MISSING}; ours alone")
@@ -289,7 +292,7 @@ def main() -> None:
     for name in names:
         document["rows"].append(row(name, sizes, oracle))
         print(line(shown, document["rows"][-1]), flush=True)
-    print(timed(document), *summary(document), sep="\n", file=sys.stdout)
+    print(timing(document), *summary(document), sep="\n", file=sys.stdout)
     results.write(args, document, as_markdown)
 
 

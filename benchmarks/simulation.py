@@ -19,7 +19,7 @@ from collections import Counter
 from pathlib import Path
 
 from benchmarks import oracles, processes, workloads
-from benchmarks.placing import assembled
+from benchmarks.placing import assemble_cluster
 
 SHAPE = "Deployments"
 GOAL = 20
@@ -43,7 +43,7 @@ def simulate(path: str) -> dict:
     from schedctl.simulation.runs import Options, run
 
     began = time.perf_counter()
-    scheduler = Scheduler(assembled(path).cluster, loading.default())
+    scheduler = Scheduler(assemble_cluster(path).cluster, loading.default())
     read, used = time.perf_counter(), time.process_time()
     facts = run(scheduler, options=Options(trace=False))
     ended, spent = time.perf_counter(), time.process_time()
@@ -62,13 +62,13 @@ def ours(nodes: int, init: int, pods: int) -> dict:
         path = Path(folder, "cluster.json")
         items = list(workloads.objects(SHAPE, nodes, init, pods))
         path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
-        return processes.called(simulate, str(path))
+        return processes.in_new_process(simulate, str(path))
 
 
 def theirs(oracle: str, raw: dict) -> tuple[float, float]:
     """Seconds the oracle scheduled for, and processor seconds of its whole process."""
     with tempfile.TemporaryDirectory() as folder:
-        answer, spent = oracles.told(oracle, raw, folder)
+        answer, spent = oracles.answer_of_case(oracle, raw, folder)
     return answer["seconds"], spent
 
 
@@ -80,7 +80,7 @@ def main() -> None:
     for name, number in (("nodes", nodes), ("init", init), ("pods", pods)):
         parser.add_argument(f"--{name}", type=int, default=number)
     args = parser.parse_args()
-    oracle = oracles.required(args.oracle)
+    oracle = oracles.require(args.oracle)
     print(f"{SHAPE}: {args.nodes} nodes, {args.init} running pods, {args.pods} pods of 100 workloads", flush=True)
     mine = ours(args.nodes, args.init, args.pods)
     told = ", ".join(f"{number} {state}" for state, number in mine["states"].items())

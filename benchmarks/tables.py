@@ -16,18 +16,18 @@ class Column:
     width: int = 10
     left: bool = False
 
-    def padded(self, text: str) -> str:
+    def pad(self, text: str) -> str:
         return text.ljust(self.width) if self.left else text.rjust(self.width)
 
 
 def head(columns: Iterable[Column]) -> str:
     """The titles, as a line."""
-    return " ".join(column.padded(column.title) for column in columns).rstrip()
+    return " ".join(column.pad(column.title) for column in columns).rstrip()
 
 
 def line(columns: Iterable[Column], row: Row) -> str:
     """A row, as a line."""
-    return " ".join(column.padded(column.cell(row)) for column in columns).rstrip()
+    return " ".join(column.pad(column.cell(row)) for column in columns).rstrip()
 
 
 def markdown(columns: Iterable[Column], rows: Iterable[Row]) -> str:

@@ -147,8 +147,8 @@ def test_a_cost_that_doubles_with_the_nodes_is_linear():
     assert growth.slope(rows, "nodes", "plain", "new") == pytest.approx(1)
 
 
-OUTSIDE = "<module> (<string>:1);measured (benchmarks/placing.py:70)"
-PLACED = f"{OUTSIDE};placed (benchmarks/placing.py:45)"
+OUTSIDE = "<module> (<string>:1);measure (benchmarks/placing.py:70)"
+PLACED = f"{OUTSIDE};place (benchmarks/placing.py:45)"
 ENGINE = "attempt (schedctl/engine/attempts.py:12)"
 SAMPLES = [
     f"{OUTSIDE};load (schedctl/sources/loading.py:3) 50",
@@ -167,7 +167,7 @@ def test_a_sample_belongs_to_the_deepest_module_of_ours_and_only_placing_counts(
 
 def test_stacks_keep_every_sample():
     lines = [*SAMPLES, f"{PLACED};{ENGINE};rare (schedctl/plugins/rare.py:1) 0"]
-    assert profile.kept(profile.stacks(lines)) == {
+    assert profile.top_stacks(profile.stacks(lines)) == {
         "engine.attempts:attempt": 60,
         "engine.attempts:attempt;numpy": 30,
         "engine.attempts:attempt;plugins.node_name.plugin:score": 10,
@@ -177,7 +177,12 @@ def test_stacks_keep_every_sample():
 @pytest.fixture
 def profiled():
     samples = profile.stacks(SAMPLES)
-    row = {"shape": "Deployments", "samples": 100, "modules": profile.shares(samples), "stacks": profile.kept(samples)}
+    row = {
+        "shape": "Deployments",
+        "samples": 100,
+        "modules": profile.shares(samples),
+        "stacks": profile.top_stacks(samples),
+    }
     return {"about": machines.about(), "pods": None, "rows": [row]}
 
 
@@ -200,7 +205,7 @@ def test_the_same_results_draw_the_same_charts(alone, grown, profiled, tmp_path)
 def test_the_page_shows_the_results_that_are_kept():
     text = page.PAGE.read_text(encoding="utf-8")
     assert [found[2] for found in page.MARKED.finditer(text)] == ["shapes", "growth", "profile"]
-    assert page.filled(text) == text
+    assert page.fill(text) == text
 
 
 @pytest.mark.parametrize("name", page.WORDS)
