@@ -11,7 +11,7 @@ HEAVY = {"kubernetes", "numpy", "yaml"}
 RUN = "import sys; sys.argv = ['schedctl', *{arguments!r}]; from schedctl.cli import main; main()"
 
 
-def imported(code: str) -> set[str]:
+def imported_modules(code: str) -> set[str]:
     """The top-level modules a fresh interpreter imports to run `code`, from its own import log."""
     run = subprocess.run([sys.executable, "-X", "importtime", "-c", code], capture_output=True, text=True)
     log = [line.rpartition("|")[2].strip() for line in run.stderr.splitlines() if line.startswith("import time:")]
@@ -35,4 +35,4 @@ def imported(code: str) -> set[str]:
     ],
 )
 def test_nothing_heavy_is_imported_by(code):
-    assert imported(code) & HEAVY == set()
+    assert imported_modules(code) & HEAVY == set()

@@ -27,7 +27,7 @@ def name(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-def tracked() -> list[Path]:
+def tracked_files() -> list[Path]:
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
     if listed.returncode != 0:
         pytest.skip("not a git checkout")
@@ -35,7 +35,7 @@ def tracked() -> list[Path]:
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name)
-def test_every_module_opens_with_its_reason_for_being(path):
+def test_every_module_has_a_docstring(path):
     text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
     assert text, "a module without a docstring"
     if path.name == "__init__.py":
@@ -45,7 +45,7 @@ def test_every_module_opens_with_its_reason_for_being(path):
 @pytest.mark.parametrize("forbidden", [MACHINE, REGISTRY], ids=["a path of one machine", "where packages come from"])
 def test_no_tracked_file_names(forbidden):
     found = []
-    for path in tracked():
+    for path in tracked_files():
         if path == Path(__file__) or not path.is_file():
             continue
         try:
@@ -59,7 +59,7 @@ def test_no_tracked_file_names(forbidden):
 
 
 @pytest.mark.parametrize("real", ["oracle", "cluster"])
-def test_what_we_are_held_against_is_of_the_version_we_claim_to_reproduce(real):
+def test_oracles_are_of_the_claimed_version(real):
     text = (ROOT / "conformance" / real / "go.mod").read_text()
     required = re.search(r"^\tk8s\.io/kubernetes (\S+)( // indirect)?$", text, re.MULTILINE)
     assert required is not None
@@ -67,11 +67,11 @@ def test_what_we_are_held_against_is_of_the_version_we_claim_to_reproduce(real):
     assert (ROOT / "conformance/corpus" / schedctl.KUBERNETES_VERSION).is_dir()
 
 
-def test_the_changelog_knows_this_version():
+def test_changelog_has_this_version():
     assert f"## [{schedctl.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
-def test_every_dependency_says_what_it_is_for():
+def test_every_dependency_has_a_comment():
     lines = (ROOT / "pyproject.toml").read_text(encoding="utf-8").splitlines()
     for requirement in tomllib.loads("\n".join(lines))["project"]["dependencies"]:
         assert any(f'"{requirement}"' in line and "#" in line for line in lines), requirement

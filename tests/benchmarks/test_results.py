@@ -22,7 +22,7 @@ def table(markdown: str) -> list[list[str]]:
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in markdown.splitlines() if row[:1] == "|"]
 
 
-def compared(shape: str, ours: float, exhaustive: float, sampled: float, differ: tuple[str, ...] = ()):
+def comparison_row(shape: str, ours: float, exhaustive: float, sampled: float, differ: tuple[str, ...] = ()):
     """A row as if it were measured: a thousand of our pods, a hundred of theirs."""
     mine = {"pods": 1000, "seconds": 1000 / ours, "processorSeconds": 0.5, "firstSeconds": 0.002, "peakBytes": 64e6}
     sides = {"exhaustive": exhaustive, "sampled": sampled}
@@ -52,13 +52,13 @@ def alone():
 
 
 @pytest.fixture(scope="module")
-def grown():
+def growth_document():
     """Three points on two sweeps."""
     points = [(20, 40), (40, 40), (40, 80)]
     return through_json(growth.measure(points, {"nodes": 40, "running": 40}, list(growth.TEMPLATES), 2, 2))
 
 
-def test_a_shape_is_placed_and_told_in_the_table(alone):
+def test_shape_has_a_row_in_the_table(alone):
     shown = table(shapes.as_markdown(alone))
     assert len(shown) == 2 + len(alone["rows"])
     for cells, row in zip(shown[2:], alone["rows"], strict=True):
@@ -71,7 +71,7 @@ def test_a_shape_is_placed_and_told_in_the_table(alone):
         assert f"{row['ours']['peakBytes'] / 1e6:,.0f}" in cells
 
 
-def test_without_kube_scheduler_nothing_is_compared(alone):
+def test_no_comparison_without_kube_scheduler(alone):
     told = shapes.as_markdown(alone)
     assert "nothing to compare with" in told
     assert "goal" not in told
@@ -96,7 +96,7 @@ def test_the_goal_of(shape, least):
 
 
 def test_medians_and_goals_are_those_of_the_rows():
-    basic, spread = compared("SchedulingBasic", 6000, 50, 500), compared("TopologySpreading", 2000, 50, 200)
+    basic, spread = comparison_row("SchedulingBasic", 6000, 50, 500), comparison_row("TopologySpreading", 2000, 50, 200)
     told = shapes.as_markdown(document(basic, spread))
     assert "Median over 2 shapes: 80x kube-scheduler judging every node (≥ 100x missed)" in told
     assert "11x kube-scheduler sampling (≥ 10x reached)" in told
@@ -105,17 +105,19 @@ def test_medians_and_goals_are_those_of_the_rows():
     assert "200 placements of kube-scheduler replayed, none not among our ties" in told
 
 
-def test_a_decision_that_differs_is_told():
-    told = shapes.as_markdown(document(compared("SchedulingBasic", 6000, 50, 500, differ=("default/a", "default/b"))))
+def test_differing_decision_is_reported():
+    told = shapes.as_markdown(
+        document(comparison_row("SchedulingBasic", 6000, 50, 500, differ=("default/a", "default/b")))
+    )
     assert "2 of 100 differ" in told
     assert "100 placements of kube-scheduler replayed, 2 not among our ties" in told
 
 
 def test_variants_have_no_goal_and_are_in_no_median():
-    variant = compared("SchedulingBasic", 500, 500, 500)
+    variant = comparison_row("SchedulingBasic", 500, 500, 500)
     variant["shape"] = "SchedulingBasic, batching"
     del variant["goal"]
-    told = shapes.as_markdown(document(compared("SchedulingBasic", 6000, 50, 500), variant))
+    told = shapes.as_markdown(document(comparison_row("SchedulingBasic", 6000, 50, 500), variant))
     assert "Median over 1 shapes: 120x" in told
     assert "“SchedulingBasic, batching” is in no median" in told
     assert all(each.shape in workloads.SHAPES for each in VARIANTS.values())
@@ -132,13 +134,13 @@ def test_both_sides_place_the_same_pods_and_agree():
     assert set(row["samePods"]) == {"exhaustive", "sampled"}
 
 
-def test_growth_is_measured_along_both_sweeps(grown):
-    assert set(grown["exponents"]) == {"nodes", "running"}
-    assert [row["nodes"] for row in growth.sweep(grown, "nodes")] == [20, 40]
-    assert [row["running"] for row in growth.sweep(grown, "running")] == [40, 80]
-    assert all(row["residentBytes"] > row["emptyBytes"] // 2 > 0 for row in grown["rows"])
-    shown = [cells for cells in table(growth.as_markdown(grown)) if cells[:2] == ["20", "40"]]
-    seconds = grown["rows"][0]["seconds"]["plain"]
+def test_growth_is_measured_along_both_sweeps(growth_document):
+    assert set(growth_document["exponents"]) == {"nodes", "running"}
+    assert [row["nodes"] for row in growth.sweep(growth_document, "nodes")] == [20, 40]
+    assert [row["running"] for row in growth.sweep(growth_document, "running")] == [40, 80]
+    assert all(row["residentBytes"] > row["emptyBytes"] // 2 > 0 for row in growth_document["rows"])
+    shown = [cells for cells in table(growth.as_markdown(growth_document)) if cells[:2] == ["20", "40"]]
+    seconds = growth_document["rows"][0]["seconds"]["plain"]
     assert shown[0][6:8] == [f"{seconds[kind] * 1e6:,.0f}" for kind in ("new", "equal")]
 
 
@@ -175,7 +177,7 @@ def test_stacks_keep_every_sample():
 
 
 @pytest.fixture
-def profiled():
+def profile_document():
     samples = profile.stacks(SAMPLES)
     row = {
         "shape": "Deployments",
@@ -186,28 +188,28 @@ def profiled():
     return {"about": machines.about(), "pods": None, "rows": [row]}
 
 
-def test_the_modules_of_a_shape_are_told(profiled):
-    told = profile.as_markdown(profiled)
+def test_modules_of_a_shape_are_listed(profile_document):
+    told = profile.as_markdown(profile_document)
     assert ["Deployments", "100", "30%", "engine.attempts 90%, plugins.node_name.plugin 10%"] in table(told)
     assert ["engine.attempts", "90%", "30%"] in table(told)
 
 
-def test_the_same_results_draw_the_same_charts(alone, grown, profiled, tmp_path):
+def test_the_same_results_draw_the_same_charts(alone, growth_document, profile_document, tmp_path):
     charts = pytest.importorskip("benchmarks.charts", reason="matplotlib is in the group `bench`", exc_type=ImportError)
     drawn = []
     for folder in (tmp_path / "one", tmp_path / "two"):
-        charts.write(folder, alone, grown, profiled)
+        charts.write(folder, alone, growth_document, profile_document)
         drawn.append({path.name: path.read_bytes() for path in folder.iterdir()})
     assert drawn[0] == drawn[1]
     assert set(drawn[0]) == {"shapes.svg", "growth.svg", "memory.svg", "flames-Deployments.svg"}
 
 
-def test_the_page_shows_the_results_that_are_kept():
+def test_page_equals_the_stored_results():
     text = page.PAGE.read_text(encoding="utf-8")
     assert [found[2] for found in page.MARKED.finditer(text)] == ["shapes", "growth", "profile"]
     assert page.fill(text) == text
 
 
 @pytest.mark.parametrize("name", page.WORDS)
-def test_the_markdown_beside_a_result_is_made_of_it(name):
+def test_markdown_equals_its_result(name):
     assert (results.FOLDER / f"{name}.md").read_text(encoding="utf-8") == page.WORDS[name](results.read(name))

@@ -163,7 +163,7 @@ class Api:
         return answer
 
     @contextmanager
-    def watched(self) -> Iterator[Watch]:
+    def watch_pods(self) -> Iterator[Watch]:
         """Watch all pods from now on."""
         version = self.request("GET", "/api/v1/pods?limit=1")["metadata"]["resourceVersion"]
         connection = self._connect()
@@ -180,7 +180,7 @@ class Api:
             connection.close()
 
     @contextmanager
-    def scheduling(self, configuration: Path | None = None) -> Iterator[RealScheduler]:
+    def run_scheduler(self, configuration: Path | None = None) -> Iterator[RealScheduler]:
         """Run kube-scheduler with its default configuration, or with one in a file, as JSON."""
         command = [KIT / "schedule", self.kubeconfig, *(("--config", configuration) if configuration else ())]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

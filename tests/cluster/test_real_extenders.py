@@ -21,7 +21,7 @@ from schedctl.simulation.events import SimulatedEvent
 from schedctl.simulation.runs import Options, run
 from schedctl.simulation.tie_breaking import replay_nodes
 from tests.cluster.scenarios import GRACE
-from tests.cluster.test_real_scheduler import STEP, Ours, differences, key_of, taken
+from tests.cluster.test_real_scheduler import STEP, Ours, differences, key_of, typed_object
 from tests.live.servers import FakeServer, Reply
 
 pytestmark = pytest.mark.cluster
@@ -35,7 +35,7 @@ def labels_of(pod, wanted):
     return None if text is None else [name for name in text.split(".") if name]
 
 
-def answering(who):
+def extender_reply(who):
     """An extender that does what the labels of a pod say: ``whole-keep: n1.n2`` and so on."""
 
     def answer(request):
@@ -143,8 +143,8 @@ def story():
     yield pod("urgent", cpu="900m", priority="urgent", whole_keep="n5", whole_preempt="n5", named_preempt="n4.n5")
 
 
-def test_whole_runs_agree_with_the_real_scheduler(api, tmp_path):
-    with closing(FakeServer(answering("whole"))) as whole, closing(FakeServer(answering("named"))) as named:
+def test_runs_with_extenders_agree_with_kube_scheduler(api, tmp_path):
+    with closing(FakeServer(extender_reply("whole"))) as whole, closing(FakeServer(extender_reply("named"))) as named:
         verbs = {"filterVerb": "filter", "prioritizeVerb": "prioritize", "preemptVerb": "preempt", "weight": 3}
         tree = {
             "apiVersion": "kubescheduler.config.k8s.io/v1",
@@ -159,9 +159,9 @@ def test_whole_runs_agree_with_the_real_scheduler(api, tmp_path):
         for obj in furniture():
             api.create(obj)
         objects, events, clock = api.everything(), [], 0.0
-        with api.watched() as watch, api.scheduling(file) as scheduler:
+        with api.watch_pods() as watch, api.run_scheduler(file) as scheduler:
             for obj in story():
-                events.append(replace(SimulatedEvent(taken(api.create(obj))), at=(clock := clock + STEP)))
+                events.append(replace(SimulatedEvent(typed_object(api.create(obj))), at=(clock := clock + STEP)))
                 scheduler.settle(watch, [key_of(obj)])
             (victim,) = [each for each in api.all("Pod") if "deletionTimestamp" in each["metadata"]]
             api.delete(victim)  # ours goes by itself when its grace period is over
@@ -182,14 +182,14 @@ def test_whole_runs_agree_with_the_real_scheduler(api, tmp_path):
         follow = replay_nodes({key: each.node for key, each in theirs.items() if each.node})
         facts = run(made, options=Options(choose=follow, horizon=clock + STEP / 2), events=events)
 
-        found = differences(theirs, Ours(facts), messages=undisputed)
+        found = differences(theirs, Ours(facts), messages=comparable_messages)
         assert not found, f"{len(found)} differences\n" + "\n".join(found)
         assert asked == [first_questions(server.requests) for server in (whole, named)]
-        outcome = made.attempt(taken(failing))
+        outcome = made.attempt(typed_object(failing))
         assert outcome.error == said
 
 
-def undisputed(messages):
+def comparable_messages(messages):
     """The messages that do not depend on chance.
 
     A preemptor that an extender refused is moved by any event. Whether that of its own nomination finds it still kept

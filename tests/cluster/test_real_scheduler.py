@@ -53,7 +53,7 @@ class Ours:
         return sum(record.at <= at for record in self.facts.timeline if isinstance(record, (Chosen, Refused, Failed)))
 
 
-def simulated(objects, theirs, events, until):
+def simulate_run(objects, theirs, events, until):
     """Run the pending pods of these objects and what happens besides, following their choices."""
     cluster, _ = cluster_of(Case(id="cluster", objects=objects))
     disagreements = []
@@ -99,7 +99,7 @@ def differences(theirs, ours, messages=lambda all_of_them: all_of_them):
 def change(api, step):
     """Do what a step says; return what that is to our run, None for nothing."""
     if step.action is ScenarioAction.CREATE:
-        return SimulatedEvent(taken(api.create(step.subject)))
+        return SimulatedEvent(typed_object(api.create(step.subject)))
     now = api.get(step.subject)
     if step.action is ScenarioAction.GO:  # ours goes by itself when its grace period is over
         assert "deletionTimestamp" in now["metadata"], f"kube-scheduler was to evict {key_of(now)} and has not"
@@ -107,17 +107,17 @@ def change(api, step):
         return None
     if step.action is ScenarioAction.DELETE:
         api.delete(now)
-        return SimulatedEvent(taken(now), EventAction.DELETE, grace=0)
+        return SimulatedEvent(typed_object(now), EventAction.DELETE, grace=0)
     if step.action is ScenarioAction.UNGATE:
         now["spec"]["schedulingGates"] = []
     elif step.action is ScenarioAction.RELABEL:
         now["metadata"]["labels"].update(step.subject["metadata"]["labels"])
     else:
         now["spec"]["unschedulable"] = step.action is ScenarioAction.CORDON
-    return SimulatedEvent(taken(api.replace(now)))
+    return SimulatedEvent(typed_object(api.replace(now)))
 
 
-def taken(obj):
+def typed_object(obj):
     """A pod or node of the API server, as we take it."""
     return PodInfo(msgspec.convert(obj, Pod)) if obj["kind"] == "Pod" else msgspec.convert(obj, Node)
 
@@ -126,11 +126,11 @@ def key_of(obj):
     return f"{obj['metadata']['namespace']}/{obj['metadata']['name']}"
 
 
-def test_a_story_goes_as_it_goes_with_the_real_scheduler(api):
+def test_simulation_agrees_with_kube_scheduler_step_by_step(api):
     for obj in furniture():
         api.create(obj)
     objects, events, clock, tried = api.everything(), [], 0.0, []
-    with api.watched() as watch, api.scheduling() as scheduler:
+    with api.watch_pods() as watch, api.run_scheduler() as scheduler:
         for step in steps():
             event = change(api, step)
             clock += STEP + (GRACE if step.action is ScenarioAction.GO else 0)
@@ -140,7 +140,7 @@ def test_a_story_goes_as_it_goes_with_the_real_scheduler(api):
             tried.append((step, clock, sum(scheduler.attempts().values())))
         notes = api.refusal_notes()
     theirs = watch.pods
-    ours = simulated(objects, theirs, events, until=clock + STEP / 2)
+    ours = simulate_run(objects, theirs, events, until=clock + STEP / 2)
 
     found = differences(theirs, ours)
     assert not found, f"{len(found)} differences\n" + "\n".join(found)
@@ -152,20 +152,20 @@ def test_a_story_goes_as_it_goes_with_the_real_scheduler(api):
     assert_that_much_was_asked(ours)
 
 
-def test_a_crowd_that_is_there_before_the_real_scheduler_ends_where_it_ends_with_it(api):
+def test_pods_pending_at_start_end_where_kube_scheduler_puts_them(api):
     for obj in (*furniture(), *crowd()):
         api.create(obj)
     objects, late = api.everything(), 60.0
-    with api.watched() as watch:
+    with api.watch_pods() as watch:
         for pod in api.all("Pod"):
             watch.note(pod)
         waiting = list(watch.pods)
-        with api.scheduling() as scheduler:
+        with api.run_scheduler() as scheduler:
             scheduler.settle(watch, waiting)
             events = [replace(change(api, step), at=late) for step in releases()]
             scheduler.settle(watch, waiting)
     theirs = watch.pods
-    ours = simulated(objects, theirs, events, until=2 * late)
+    ours = simulate_run(objects, theirs, events, until=2 * late)
 
     # How often a pod is tried in between depends on how fast kube-scheduler is; what it is told at last does not.
     found = differences(theirs, ours, messages=lambda all_of_them: all_of_them[-1:])

@@ -43,7 +43,7 @@ def cluster_of(path: Path) -> str:
 
 
 @pytest.mark.parametrize("path", PODS, ids=lambda path: path.stem)
-def test_kube_scheduler_says_the_same(path, oracle):
+def test_expected_verdicts_equal_kube_schedulers(path, oracle):
     read = sources.load([str(ROOT / "fixtures/clusters" / cluster_of(path)), str(path)]).objects
     asked = read[-1].object.key
     cluster = assemble(one.object for one in read).cluster

@@ -37,7 +37,7 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("number", range(len(COMMAND.findall(PLUGINS.read_text(encoding="utf-8")))))
-def test_a_command_prints_what_the_guide_shows(number, folder, capsys):
+def test_command_prints_what_the_guide_shows(number, folder, capsys):
     text = PLUGINS.read_text(encoding="utf-8")
     example = list(COMMAND.finditer(text))[number]
     assert run(shlex.split(example[2])) != 70
@@ -63,7 +63,7 @@ def test_the_python_of_the_library_runs(monkeypatch):
 
 
 @pytest.mark.slow
-def test_what_the_guides_show_is_typed(folder):
+def test_python_of_the_guides_type_checks(folder):
     (folder / "example.py").write_text("\n".join(PYTHON.findall(LIBRARY.read_text(encoding="utf-8"))))
     check = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", *MODULES, "example.py"]
     ran = subprocess.run(check, cwd=folder, capture_output=True, text=True, env={**os.environ, "MYPYPATH": str(ROOT)})

@@ -70,7 +70,7 @@ def policy(example):
     }
 
 
-def test_the_tables_are_those_of_the_code():
+def test_tables_equal_the_code():
     made = TABLE.sub(lambda found: f"<!-- table: {found[1]} -->\n\n{table(found[1])}", TEXT)
     if os.environ.get("SCHEDCTL_UPDATE_GOLDEN"):
         PAGE.write_text(made, encoding="utf-8")
@@ -89,7 +89,7 @@ def test_every_built_in_record_function_and_word_is_there():
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_an_example_is_as_the_schema_says_and_judges_something(example, tmp_path, monkeypatch, capsys):
+def test_example_matches_the_schema_and_selects_pods(example, tmp_path, monkeypatch, capsys):
     written = policy(example)
     jsonschema.validate(written, SCHEMAS["CheckPolicy"]())
     monkeypatch.chdir(tmp_path)
@@ -114,7 +114,7 @@ def test_an_example_is_as_the_schema_says_and_judges_something(example, tmp_path
         pytest.param({"builtin": "schedulabel"}, id="no built-in"),
     ],
 )
-def test_the_schema_refuses_what_reading_refuses(check):
+def test_schema_and_reader_refuse_the_same(check):
     written = {**HEAD, "spec": {"checks": [{"name": "a", **check}]}}
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(written, SCHEMAS["CheckPolicy"]())

@@ -26,7 +26,7 @@ RECIPE = (ROOT / "Containerfile").read_text()
 BASH = shutil.which("bash")
 
 
-def vendored(name: str) -> jsonschema.protocols.Validator:
+def vendored_schema(name: str) -> jsonschema.protocols.Validator:
     """A validator of a schema that check-jsonschema brings."""
     folder = resources.files("check_jsonschema") / "builtin_schemas/vendor"
     return jsonschema.Draft7Validator(json.loads((folder / f"{name}.json").read_text(encoding="utf-8")))
@@ -35,17 +35,17 @@ def vendored(name: str) -> jsonschema.protocols.Validator:
 # -- GitHub ------------------------------------------------------------------------
 
 
-def test_the_action_is_one_by_the_schema_of_actions():
-    vendored("github-actions").validate(ACTION)
+def test_action_matches_the_schema_of_actions():
+    vendored_schema("github-actions").validate(ACTION)
 
 
-def test_no_script_of_the_action_has_text_of_others_in_it():
+def test_action_scripts_contain_no_expressions():
     for step in STEPS.values():
         assert "${{" not in step["run"], "inputs come through the environment"
         assert step["run"].startswith("set -euo pipefail\n")
 
 
-def test_every_input_reaches_a_step_and_is_described():
+def test_every_input_is_described_and_used():
     used = re.findall(r"\$\{\{ inputs\.([\w-]+) \}\}", json.dumps(ACTION["runs"]))
     assert sorted(used) == sorted(ACTION["inputs"])
     assert all(each["description"] for each in ACTION["inputs"].values())
@@ -57,7 +57,7 @@ def test_every_input_reaches_a_step_and_is_described():
     [*(step["run"] for step in STEPS.values()), *GITLAB["schedctl-check"]["script"]],
     ids=[*STEPS, "GitLab"],
 )
-def test_shell_can_be_read(script):
+def test_shell_scripts_parse(script):
     assert subprocess.run([BASH, "-n"], input=script, text=True, capture_output=True).stderr == ""
 
 
@@ -112,7 +112,7 @@ def runner(tmp_path):
     return lambda code=0: Runner(tmp_path, TOLD.replace("CODE", str(code)))
 
 
-def test_inputs_are_arguments_whatever_they_hold(runner, tmp_path):
+def test_inputs_are_passed_as_single_arguments(runner, tmp_path):
     nasty = 'a b.yaml\n$(touch owned)\n"; touch owned #\n\n  --live  \n*'
     ended = runner().check(
         files=nasty, snapshot="c 1.json\nc2.json", policy="p.yaml", args="--max-age=1h\n--allow-empty"
@@ -130,7 +130,7 @@ def test_inputs_are_arguments_whatever_they_hold(runner, tmp_path):
 
 
 @pytest.mark.parametrize("code", [0, 1, 5])
-def test_the_step_ends_as_the_check_does_and_leaves_its_reports(runner, tmp_path, code):
+def test_step_has_the_exit_code_and_reports_of_check(runner, tmp_path, code):
     made = runner(code)
     ended = made.check(files="deploy", snapshot="cluster.json")
     assert ended.returncode == code
@@ -139,14 +139,14 @@ def test_the_step_ends_as_the_check_does_and_leaves_its_reports(runner, tmp_path
     assert (tmp_path / "summary").read_text() == "::error::markdown\n"
 
 
-def test_what_the_check_prints_is_no_command_and_its_annotations_are(runner):
+def test_check_output_is_no_workflow_command_but_annotations_are(runner):
     before, of_others, after, annotation = runner(1).check(files="a", snapshot="b").stdout.splitlines()
     assert of_others == "::error::of others"
     assert before == f"::stop-commands::{after.strip(':')}"
     assert annotation == "::error::github"
 
 
-def test_a_check_that_could_not_be_made_leaves_no_sarif(tmp_path):
+def test_failed_check_leaves_no_sarif(tmp_path):
     if BASH is None:
         pytest.skip("no bash here")
     made = Runner(tmp_path, "#!/bin/sh\nexit 3\n")
@@ -154,7 +154,7 @@ def test_a_check_that_could_not_be_made_leaves_no_sarif(tmp_path):
     assert made.outputs() == {"sarif": "", "exit-code": "3"}
 
 
-def test_a_check_that_could_not_be_made_is_an_error_that_is_seen(tmp_path):
+def test_failed_check_is_an_error_annotation(tmp_path):
     if BASH is None:
         pytest.skip("no bash here")
     ended = Runner(tmp_path, "#!/bin/sh\nexit 3\n").check(files="a", snapshot="b")
@@ -163,7 +163,7 @@ def test_a_check_that_could_not_be_made_is_an_error_that_is_seen(tmp_path):
 
 
 @pytest.mark.parametrize("line", ["--max-age 24h", "-p policies", "--fail-on=never\n  --max-age 24h"])
-def test_an_option_and_its_value_on_one_line_are_an_error_that_is_seen(runner, tmp_path, line):
+def test_option_and_value_on_one_line_are_an_error_annotation(runner, tmp_path, line):
     ended = runner().check(files="a", snapshot="b", args=line)
     assert ended.returncode == 2
     assert ended.stdout.startswith("::error title=schedctl::the input args has an option and its value on one line")
@@ -176,7 +176,7 @@ def test_values_of_arguments_may_have_spaces(runner, tmp_path):
     assert arguments[-5:-2] == ["--report=json=my report", "--baseline", "a b.yaml"]
 
 
-def test_a_configuration_of_the_pull_request_is_read_only_if_it_is_named(runner, tmp_path):
+def test_pull_request_configuration_is_read_only_if_named(runner, tmp_path):
     runner().check(files="a", snapshot="b", config=".schedctl.yaml")
     arguments = json.loads((tmp_path / "arguments").read_text())
     assert "--config=.schedctl.yaml" in arguments
@@ -186,7 +186,7 @@ def test_a_configuration_of_the_pull_request_is_read_only_if_it_is_named(runner,
 HOSTILE = "import pathlib; pathlib.Path(__file__).with_name('owned').touch()\n"
 
 
-def test_no_step_runs_python_of_the_folder_it_is_in(tmp_path):
+def test_no_step_imports_python_of_the_working_folder(tmp_path):
     if BASH is None:
         pytest.skip("no bash here")
     for name in ("venv", "pip", "secrets", "random", "ensurepip", "encodings", "sitecustomize", "runpy"):
@@ -226,8 +226,8 @@ def test_python_is_isolated_wherever_it_is_started(script):
 # -- GitLab ------------------------------------------------------------------------
 
 
-def test_the_template_is_one_by_the_schema_of_gitlab():
-    vendored("gitlab-ci").validate(GITLAB)
+def test_template_matches_the_schema_of_gitlab():
+    vendored_schema("gitlab-ci").validate(GITLAB)
 
 
 def test_the_template_reports_tests_and_code_quality_also_of_failures():
@@ -265,12 +265,12 @@ def test_the_template_takes_a_path_on_each_line_and_nothing_for_code(tmp_path, s
 # -- pre-commit, the container -----------------------------------------------------
 
 
-def test_the_hook_is_one_by_pre_commit_and_sees_the_whole_set():
+def test_hook_matches_pre_commit_and_sees_all_files():
     (hook,) = load_manifest(ROOT / ".pre-commit-hooks.yaml")
     assert (hook["id"], hook["pass_filenames"], hook["language"]) == ("schedctl-check", False, "python")
 
 
-def test_the_container_runs_without_a_shell_and_without_rights():
+def test_container_runs_without_shell_and_privileges():
     instructions = [line.split(None, 1) for line in RECIPE.splitlines() if re.match("[A-Z]+ ", line)]
     last = {name: text for name, text in instructions}  # noqa: C416
     assert last["USER"] == "65532:65532"
@@ -280,7 +280,7 @@ def test_the_container_runs_without_a_shell_and_without_rights():
     assert json.loads(last["ENTRYPOINT"]) == ["schedctl"]
 
 
-def test_the_builder_gets_what_the_wheel_is_made_of():
+def test_container_build_gets_the_sources_of_the_wheel():
     kept = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     assert kept >= {
         "schedctl",
@@ -296,6 +296,6 @@ def test_the_builder_gets_what_the_wheel_is_made_of():
 
 
 @pytest.mark.parametrize("file", ["Containerfile", "ci/gitlab/schedctl.gitlab-ci.yml", "docs/ci.md"])
-def test_versions_are_the_one_that_is_released(file):
+def test_versions_equal_the_released_one(file):
     named = re.findall(r"(?<![\d.])v?(\d+\.\d+\.\d+)(?![\d.])", (ROOT / file).read_text())
     assert set(named) == {schedctl.__version__}

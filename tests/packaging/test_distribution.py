@@ -70,7 +70,7 @@ def run(program: Path, *arguments: str | Path, cwd: Path) -> subprocess.Complete
 
 
 @pytest.mark.parametrize("folder", ["profiles", "fixtures", "deploy"])
-def test_everything_in_the_folder_rides_in_the_wheel(folder, wheel):
+def test_wheel_contains_the_shipped_folders(folder, wheel):
     shipped = {str(p.relative_to(ROOT)) for p in (ROOT / folder).rglob("*") if p.is_file()}
     packed = {
         n.removeprefix("schedctl/_data/") for n in zipfile.ZipFile(wheel).namelist() if n.startswith("schedctl/_data/")
@@ -79,7 +79,7 @@ def test_everything_in_the_folder_rides_in_the_wheel(folder, wheel):
     assert shipped <= packed
 
 
-def test_the_wheel_holds_the_package_and_nothing_else(wheel):
+def test_wheel_contains_only_the_package(wheel):
     tops = {name.partition("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
     assert tops == {"schedctl", f"schedctl-{schedctl.__version__}.dist-info"}
 
@@ -90,7 +90,7 @@ def test_the_wheel_is_typed_and_licensed(wheel):
     assert any(name.endswith("dist-info/licenses/LICENSE") for name in names)
 
 
-def test_the_sdist_leaves_the_recorded_corpus_at_home(distributions):
+def test_sdist_excludes_the_corpus(distributions):
     (sdist,) = distributions.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         names = [name.partition("/")[2] for name in archive.getnames()]
@@ -118,14 +118,14 @@ def test_every_library_the_package_imports_is_a_declared_dependency():
     } == {}
 
 
-def test_the_installed_program_says_its_version(bin_folder, tmp_path):
+def test_installed_program_prints_its_version(bin_folder, tmp_path):
     done = run(bin_folder / "schedctl", "version", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert schedctl.__version__ in done.stdout
     assert schedctl.KUBERNETES_VERSION in done.stdout
 
 
-def test_it_is_a_kubectl_plugin_too(bin_folder, tmp_path):
+def test_installed_program_is_a_kubectl_plugin(bin_folder, tmp_path):
     ours, theirs = (run(bin_folder / name, "version", cwd=tmp_path) for name in ("schedctl", "kubectl-schedctl"))
     assert (ours.returncode, ours.stdout) == (theirs.returncode, theirs.stdout)
 
@@ -138,12 +138,12 @@ def shipped_folders(bin_folder, tmp_path_factory) -> dict[str, Path]:
 
 
 @pytest.mark.parametrize("folder", ["profiles", "fixtures"])
-def test_the_installed_package_finds_what_rides_with_it(folder, shipped_folders, bin_folder):
+def test_installed_package_finds_its_shipped_files(folder, shipped_folders, bin_folder):
     assert shipped_folders[folder].is_dir()
     assert shipped_folders[folder].is_relative_to(bin_folder.parent)
 
 
-def test_the_installed_program_knows_where_the_roles_are(bin_folder, tmp_path):
+def test_installed_program_names_the_path_of_the_roles(bin_folder, tmp_path):
     done = run(bin_folder / "python", "-c", "import schedctl.shipped as s; print(s.roles())", cwd=tmp_path)
     assert Path(done.stdout.strip()).read_text() == (ROOT / "deploy/clusterrole.yaml").read_text()
 
