@@ -40,7 +40,7 @@ def run_workload(api, told):
     """Let the real kube-scheduler play a story, one step after the other."""
     for obj in furniture():
         api.create(obj)
-    with api.watched() as watch, api.scheduling() as scheduler:
+    with api.watch_pods() as watch, api.run_scheduler() as scheduler:
         for step in told:
             change(api, step)
             scheduler.settle(watch, [key_of(step.subject)] if step.action is ScenarioAction.CREATE else ())

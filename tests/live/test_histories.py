@@ -36,7 +36,7 @@ def test_condition_equals_event_which_is_truncated_at_1024_bytes(control_plane, 
     greedy["spec"]["containers"][0]["resources"] = {"requests": requests, "limits": requests}
     api.create(greedy)
     keys = [f"{namespace}/big", f"{namespace}/greedy"]
-    with api.watched() as watch, api.scheduling() as scheduler:
+    with api.watch_pods() as watch, api.run_scheduler() as scheduler:
         scheduler.settle(watch, [])
         for each in api.all("Pod"):
             watch.note(each)
