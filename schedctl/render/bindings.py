@@ -40,7 +40,7 @@ def lines(report: BindReport, *, wide: bool = False, limit: int = 0, asking: boo
         if outcome is BindOutcome.REFUSED and report.decision.node is None:
             return
         yield _BLANK
-    told = explanations.lines(_explained(report), wide=wide, limit=limit)
+    told = explanations.lines(_explain_report(report), wide=wide, limit=limit)
     if outcome is BindOutcome.REFUSED and report.decision.verdict is Verdict.SCHEDULED:
         yield Line((Span("without `--node`: ", "faint"), *explanations.headline(report.decision)))
         next(told)
@@ -104,6 +104,6 @@ def _last(report: BindReport, asking: bool = False) -> Iterator[Block]:
         yield line("nothing was changed", "faint", indent=2)
 
 
-def _explained(report: BindReport) -> ExplainReport:
+def _explain_report(report: BindReport) -> ExplainReport:
     summary = Summary(exit_code=report.summary.exit_code, pods=1)
     return ExplainReport(metadata=report.metadata, summary=summary, results=[report.decision])

@@ -44,7 +44,7 @@ def _result(result: CapacityResult, entries: int, doubts: tuple[Span, ...]) -> I
         yield line(result.error, indent=2)
         return
     sections = (
-        *(_grouping(grouping, entries) for grouping in result.by if result.fits),
+        *(_group_table(grouping, entries) for grouping in result.by if result.fits),
         _stop(result),
         _largest(result),
         _notes(result),
@@ -72,7 +72,7 @@ def _answer(result: CapacityResult, doubts: tuple[Span, ...]) -> Line:
     return Line((*spans, *doubts))
 
 
-def _grouping(grouping: Grouping, entries: int) -> Iterator[Block]:
+def _group_table(grouping: Grouping, entries: int) -> Iterator[Block]:
     groups = sorted(grouping.groups, key=lambda group: -group.fits) if grouping.label == NODE else grouping.groups
     if not groups:
         return
@@ -112,7 +112,7 @@ def _stop(result: CapacityResult) -> Iterator[Block]:
 def _reasons(stop: Stop) -> Iterator[Block]:
     for reason in stop.reasons:
         zones = f" ({counts.by_zone(reason.zones)})" if len(reason.zones) > 1 else ""
-        yield Line((notices.rejected_by(reason), Span(reason.text), Span(zones, "faint")), 2)
+        yield Line((notices.rejection_subject(reason), Span(reason.text), Span(zones, "faint")), 2)
         if reason.detail:
             yield line(reason.detail, indent=4)
 

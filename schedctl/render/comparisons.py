@@ -22,7 +22,7 @@ def against(side: str, first: str) -> Span:
     return Span(f"{side} against {first}: ", "strong")
 
 
-def told(parts: Sequence[tuple[int, str, str]]) -> list[Span]:
+def tally(parts: Sequence[tuple[int, str, str]]) -> list[Span]:
     """Return numbers with what they are of, those that are 0 left out."""
     spans: list[Span] = []
     for number, text, style in parts:

@@ -67,10 +67,10 @@ def lines(report: DrainReport, *, wide: bool = False, limit: int = 0) -> Iterato
     alone = len(report.results) == 1
     sections = (
         *(_node(result, detail, alone) for result in report.results),
-        *(_pending(group, detail) for group in report.pending[: detail.entries]),
+        *(_pending_pods(group, detail) for group in report.pending[: detail.entries]),
         _further(report.pending[detail.entries :]),
         _budgets(report),
-        _displaced(report, detail),
+        _displaced_pods(report, detail),
         _last(report),
     )
     for section in sections:
@@ -172,13 +172,13 @@ def _row(pod: PodResult, detail: _Detail) -> Sequence[Cell]:
 # -- what concerns all nodes -----------------------------------------------------
 
 
-def _pending(group: PendingPods, detail: _Detail) -> Iterator[Block]:
+def _pending_pods(group: PendingPods, detail: _Detail) -> Iterator[Block]:
     number = counts.of(len(group.pods), "pod")
     yield Line((Span(f"{number} pending: ", "bad"), Span(notices.few(group.pods, detail.entries))))
     if group.message:
         yield Line((Span(group.message),), 2, whole=True)
     for reason in group.reasons:
-        yield Line((notices.rejected_by(reason), Span(reason.text)), 2)
+        yield Line((notices.rejection_subject(reason), Span(reason.text)), 2)
         if reason.detail:
             yield line(reason.detail, indent=4)
     for each in group.remarks:
@@ -211,7 +211,7 @@ def _budgets(report: DrainReport) -> Iterator[Block]:
     yield Table(rows, heads=heads, numbers=frozenset(range(1, 6)))
 
 
-def _displaced(report: DrainReport, detail: _Detail) -> Iterator[Block]:
+def _displaced_pods(report: DrainReport, detail: _Detail) -> Iterator[Block]:
     if report.displaced:
         yield line("preempted on other nodes", "strong")
         rows: list[Sequence[Cell]] = []

@@ -97,7 +97,7 @@ def _explanation(result: Explanation, detail: Detail, rules: str, conditions: It
     if result.message:
         yield Line((Span(result.message),), whole=True)
     for said in result.history:
-        yield from _recorded(said)
+        yield from _recorded_message(said)
     if result.current is not None:
         yield line(result.current.text)
     yield from _takes(result.takes, detail)
@@ -147,14 +147,14 @@ def answer(result: Explanation) -> Iterator[Line]:
         case Verdict.ERROR:
             word, why = "ERROR", result.error
         case Verdict.INCONCLUSIVE:
-            word, why = "INCONCLUSIVE", _undecided(result)
+            word, why = "INCONCLUSIVE", _why_inconclusive(result)
     first, *rest = why.split("\n")
     yield Line((pod, Span(": "), Span(word, "bad"), Span(f" ({first})")))
     for each in rest:
         yield Line((Span(each),), 2, whole=True)
 
 
-def _undecided(result: Explanation) -> str:
+def _why_inconclusive(result: Explanation) -> str:
     """What stands in the way of a verdict, and what it would be as far as the cluster is known."""
     if result.apparent is None:
         return result.error
@@ -166,7 +166,7 @@ def _undecided(result: Explanation) -> str:
     return f"{' and '.join(kinds)} not known; without them: {apparent}"
 
 
-def _recorded(said: Recorded) -> Iterator[Block]:
+def _recorded_message(said: Recorded) -> Iterator[Block]:
     """What a scheduler said before; its line is repeated where it is not ours."""
     same = said.agreement is not Agreement.DIFFERS
     yield Line((Span("history: ", "faint"), Span(said.text, "" if same else "strong")), hang=9)
@@ -215,7 +215,7 @@ _WORDLESS = "refused without a word of why"
 
 def _head(reason: Reason) -> Line:
     said_by = f"  [{reason.plugin}]" if reason.plugin else ""
-    return Line((notices.rejected_by(reason), Span(reason.text or _WORDLESS), Span(said_by, "faint")))
+    return Line((notices.rejection_subject(reason), Span(reason.text or _WORDLESS), Span(said_by, "faint")))
 
 
 def _reason(reason: Reason, detail: Detail) -> Iterator[Block]:

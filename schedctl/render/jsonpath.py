@@ -128,7 +128,7 @@ class Template:
         Raises:
             UsageError: an index is out of bounds, or something that is no list is indexed or filtered.
         """
-        return "".join(_rendered(self.parts, data, clean))
+        return "".join(_render(self.parts, data, clean))
 
 
 def parse(text: str) -> Template:
@@ -194,7 +194,7 @@ def _action(text: str, at: int, closing: str) -> tuple[str, Path, int]:
         elif token["array"]:
             steps += _array(token["inside"])
         elif token["quoted"]:
-            steps.append(Literal(_unquoted(token["quoted"][1:-1])))
+            steps.append(Literal(_unquote(token["quoted"][1:-1])))
         elif token["number"]:
             steps.append(Literal(_number(token["number"])))
         elif token["dot"]:
@@ -263,7 +263,7 @@ def _number(text: str) -> int | float:
         raise _wrong(f"{text} is no number") from None
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     def character(match: re.Match[str]) -> str:
         escape = match[1]
         if escape[0] in "xuU":
@@ -280,17 +280,17 @@ def _unquoted(text: str) -> str:
 # -- reading the data ------------------------------------------------------------
 
 
-def _rendered(parts: Sequence[Part], data: Any, clean: Clean) -> Iterator[str]:
+def _render(parts: Sequence[Part], data: Any, clean: Clean) -> Iterator[str]:
     for part in parts:
         if isinstance(part, str):
             yield part
         elif isinstance(part, Range):
             for value in _values(part.path, [data]):
-                yield from _rendered(part.body, value, clean)
+                yield from _render(part.body, value, clean)
         elif part and isinstance(part[-1], Literal):
-            yield _printed(part[-1].value)
+            yield _print_value(part[-1].value)
         else:
-            yield " ".join(clean(_printed(value)) for value in _values(part, [data]))
+            yield " ".join(clean(_print_value(value)) for value in _values(part, [data]))
 
 
 def _values(path: Path, values: list[Any]) -> list[Any]:
@@ -308,11 +308,11 @@ def _step(step: Step, values: list[Any]) -> list[Any]:
         case Every():
             return [child for value in values for child in _children(value)]
         case Descend():
-            return [inner for value in values for inner in _descended(value)]
+            return [inner for value in values for inner in _descendants(value)]
         case Union(paths):
             return [found for path in paths for found in _values(path, values)]
         case Slice():
-            return [element for value in values if value is not None for element in _sliced(step, _list(value))]
+            return [element for value in values if value is not None for element in _slice(step, _list(value))]
         case Filter():
             return [element for value in values for element in _list(value) if _holds(step, element)]
 
@@ -323,12 +323,12 @@ def _children(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _descended(value: Any) -> Iterator[Any]:
+def _descendants(value: Any) -> Iterator[Any]:
     children = _children(value)
     if children or (isinstance(value, str) and value):
         yield value
     for child in children:
-        yield from _descended(child)
+        yield from _descendants(child)
 
 
 def _list(value: Any) -> list[Any]:
@@ -337,7 +337,7 @@ def _list(value: Any) -> list[Any]:
     return value
 
 
-def _sliced(step: Slice, values: list[Any]) -> list[Any]:
+def _slice(step: Slice, values: list[Any]) -> list[Any]:
     count = len(values)
     start = step.start or 0
     start += count if start < 0 else 0
@@ -388,7 +388,7 @@ def _kind(value: Any) -> str:
     return "null" if value is None else f"a {'map' if isinstance(value, dict) else 'list'}"
 
 
-def _printed(value: Any) -> str:
+def _print_value(value: Any) -> str:
     if isinstance(value, list | dict):
         return _json(value).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     if value is None:

@@ -83,7 +83,7 @@ def line(text: str = "", style: str = "", *, indent: int = 0) -> Line:
 
 def write(blocks: Iterable[Block], stream: TextIO, terminal: Terminal) -> None:
     """Lay blocks out for a terminal and write them."""
-    lines = (spans for block in blocks for spans in _laid_out(_shown(block, terminal), terminal.width))
+    lines = (spans for block in blocks for spans in _lay_out(_sanitise(block, terminal), terminal.width))
     if terminal.color:
         _write_in_color(lines, stream)
         return
@@ -112,7 +112,7 @@ def _write_in_color(lines: Iterable[Cell], stream: TextIO) -> None:
         console.print(text, soft_wrap=True, markup=False, highlight=False, emoji=False)
 
 
-def _shown(block: Block, terminal: Terminal) -> Block:
+def _sanitise(block: Block, terminal: Terminal) -> Block:
     """Return a block in characters that a terminal may get and can show."""
 
     def shown(text: str) -> str:
@@ -126,9 +126,9 @@ def _shown(block: Block, terminal: Terminal) -> Block:
     return replace(block, rows=[[cell(each) for each in row] for row in block.rows], heads=[*map(shown, block.heads)])
 
 
-def _laid_out(block: Block, limit: int | None) -> Iterator[Cell]:
+def _lay_out(block: Block, limit: int | None) -> Iterator[Cell]:
     if isinstance(block, Line):
-        yield from _folded(block, limit)
+        yield from _fold(block, limit)
         return
     rows = block.rows
     if not rows:
@@ -142,7 +142,7 @@ def _laid_out(block: Block, limit: int | None) -> Iterator[Cell]:
             yield from _row(row, widths, block, None if fits else limit)
     else:
         for row in rows:
-            yield from _told(row, block, limit)
+            yield from _stack_cells(row, block, limit)
 
 
 def _row(row: Sequence[Cell], widths: Sequence[int], table: Table, limit: int | None) -> Iterator[Cell]:
@@ -155,17 +155,17 @@ def _row(row: Sequence[Cell], widths: Sequence[int], table: Table, limit: int | 
         else:
             spans += cell if last else (*cell, padding)
         spans += () if last else (Span("  "),)
-    yield from _folded(Line(spans, table.indent, sum(each + 2 for each in widths[:-1])), limit)
+    yield from _fold(Line(spans, table.indent, sum(each + 2 for each in widths[:-1])), limit)
 
 
-def _told(row: Sequence[Cell], table: Table, limit: int | None) -> Iterator[Cell]:
+def _stack_cells(row: Sequence[Cell], table: Table, limit: int | None) -> Iterator[Cell]:
     """A row of a table that does not fit: its first cell, and below it the others with their titles."""
     first, *rest = row
-    yield from _folded(Line(first, table.indent), limit)
+    yield from _fold(Line(first, table.indent), limit)
     for index, cell in enumerate(rest, 1):
         title = (Span(f"{table.heads[index]}: ", "faint"),) if table.heads else ()
         if any(span.text for span in cell):
-            yield from _folded(Line((*title, *cell), table.indent + 2), limit)
+            yield from _fold(Line((*title, *cell), table.indent + 2), limit)
 
 
 def _widths(rows: Sequence[Sequence[Cell]]) -> list[int]:
@@ -177,7 +177,7 @@ def _length(cell: Cell) -> int:
     return sum(width(span.text) for span in cell)
 
 
-def _folded(block: Line, limit: int | None) -> Iterator[Cell]:
+def _fold(block: Line, limit: int | None) -> Iterator[Cell]:
     spans = block.spans
     if not any(span.text for span in spans):
         yield ()

@@ -21,12 +21,12 @@ _WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null",
 
 def json(document: msgspec.Struct | dict[str, Any] | list[Any]) -> str:
     """Return the document as indented JSON, with a newline at its end."""
-    return sanitise.json(msgspec.json.format(encoded(document), indent=2).decode()) + "\n"
+    return sanitise.json(msgspec.json.format(encode(document), indent=2).decode()) + "\n"
 
 
 def json_line(document: msgspec.Struct | dict[str, Any]) -> str:
     """Return the document as one line of JSON."""
-    return sanitise.json(encoded(document).decode()) + "\n"
+    return sanitise.json(encode(document).decode()) + "\n"
 
 
 def yaml(document: msgspec.Struct | dict[str, Any]) -> str:
@@ -34,7 +34,7 @@ def yaml(document: msgspec.Struct | dict[str, Any]) -> str:
     return "".join(f"{line}\n" for line in _block(plain(document)))
 
 
-def encoded(value: Any) -> bytes:
+def encode(value: Any) -> bytes:
     """Return a value as JSON, in UTF-8 whatever its texts hold."""
     try:
         return msgspec.json.encode(value)
@@ -86,4 +86,4 @@ def _entry(head: str, value: Any) -> Iterator[str]:
 def _scalar(value: Any) -> str:
     if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
         return value
-    return sanitise.yaml(encoded(value).decode())
+    return sanitise.yaml(encode(value).decode())

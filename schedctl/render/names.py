@@ -40,14 +40,14 @@ def lines(report: Placing | CapacityReport | CalibrationReport | SnapshotReport 
         yield f"snapshot/{sanitise.text(report.file)}"
         return
     if isinstance(report, Comparing):
-        yield from (f"{kind.lower()}/{sanitise.text(name)}" for kind, name in _differing(report))
+        yield from (f"{kind.lower()}/{sanitise.text(name)}" for kind, name in _differences(report))
         return
     for name, node in _pairs(report):
         pod = f"pod/{sanitise.text(name)}"
         yield f"{pod} node/{sanitise.text(node)}" if node else pod
 
 
-def _differing(report: Comparing) -> Iterator[tuple[str, str]]:
+def _differences(report: Comparing) -> Iterator[tuple[str, str]]:
     """Yield the kind and name of what differs; a workload does where pods of it are not where they were."""
     match report:
         case SnapshotDiff():
@@ -66,28 +66,28 @@ def _differing(report: Comparing) -> Iterator[tuple[str, str]]:
 def _pairs(report: Placing) -> Iterator[tuple[str, str]]:
     match report:
         case SimulationReport():
-            return _placed(report)
+            return _placed_pods(report)
         case DrainReport():
-            return _moved(report)
+            return _moved_pods(report)
         case BindReport():
             return iter([(report.decision.pod.name, report.summary.node)])
         case _:
-            return _chosen(report)
+            return _chosen_nodes(report)
 
 
-def _moved(report: DrainReport) -> Iterator[tuple[str, str]]:
+def _moved_pods(report: DrainReport) -> Iterator[tuple[str, str]]:
     for result in report.results:
         for pod in result.pods:
             if pod.successor:
                 yield pod.successor.partition("/")[2], pod.node
 
 
-def _chosen(report: ExplainReport) -> Iterator[tuple[str, str]]:
+def _chosen_nodes(report: ExplainReport) -> Iterator[tuple[str, str]]:
     for result in report.results:
         yield result.pod.name, result.chosen
 
 
-def _placed(report: SimulationReport) -> Iterator[tuple[str, str]]:
+def _placed_pods(report: SimulationReport) -> Iterator[tuple[str, str]]:
     for result in report.results:
         for pod in result.pods:
             yield pod.name, pod.node if pod.fate is Fate.PLACED else ""

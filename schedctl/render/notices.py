@@ -60,7 +60,7 @@ def hint(text: str, indent: int = 0) -> Line:
     return Line((Span("hint: ", "hint"), Span(text)), indent, hang=6)
 
 
-def rejected_by(reason: Reason) -> Span:
+def rejection_subject(reason: Reason) -> Span:
     """Return what a reason begins with: how many nodes it rejects, or that it is about the pod as a whole."""
     return Span(f"{'the pod as a whole' if reason.whole_pod else counts.nodes(reason.count)}: ", "strong")
 

@@ -93,7 +93,7 @@ def _tally(tally: Tally, first: str, pods: int) -> Line:
         (tally.otherwise, f"{tally.otherwise} otherwise pending", ""),
         (tally.unclear, f"{tally.unclear} unclear", "bad"),
     )
-    return Line((comparisons.against(tally.side, first), *comparisons.told(parts)))
+    return Line((comparisons.against(tally.side, first), *comparisons.tally(parts)))
 
 
 def _pods(pods: Sequence[PodComparison], sides: Sequence[SideSummary]) -> Iterator[Block]:

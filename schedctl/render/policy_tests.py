@@ -67,13 +67,17 @@ def _junit(report: CheckPolicyTestReport) -> str:
     for file in dict.fromkeys(result.file for result in report.results):
         results = [result for result in report.results if result.file == file]
         failed = sum(result.outcome == "Failed" for result in results)
-        suite = junit.added(root, "testsuite", name=file, tests=str(len(results)), failures=str(failed), errors="0")
+        suite = junit.add_element(
+            root, "testsuite", name=file, tests=str(len(results)), failures=str(failed), errors="0"
+        )
         for result in results:
-            case = junit.added(suite, "testcase", classname=file, name=result.test)
+            case = junit.add_element(suite, "testcase", classname=file, name=result.test)
             if result.outcome == "Failed":
                 first = result.differences[0] if result.differences else ""
-                junit.added(case, "failure", _place(result), *result.differences, type="difference", message=first)
-    return junit.printed(root)
+                junit.add_element(
+                    case, "failure", _place(result), *result.differences, type="difference", message=first
+                )
+    return junit.to_text(root)
 
 
 def _tap(report: CheckPolicyTestReport) -> Iterator[str]:
@@ -81,11 +85,11 @@ def _tap(report: CheckPolicyTestReport) -> Iterator[str]:
     yield f"1..{len(report.results)}\n"
     for number, result in enumerate(report.results, 1):
         word = "not ok" if result.outcome == "Failed" else "ok"
-        yield f"{word} {number} - {tap.described(f'{_place(result)}: {result.test}')}\n"
-        yield from (f"# {tap.described(difference)}\n" for difference in _told(result))
+        yield f"{word} {number} - {tap.describe(f'{_place(result)}: {result.test}')}\n"
+        yield from (f"# {tap.describe(difference)}\n" for difference in _difference_lines(result))
 
 
-def _told(result: PolicyTestResult) -> Iterable[str]:
+def _difference_lines(result: PolicyTestResult) -> Iterable[str]:
     return result.differences if result.outcome == "Failed" else ()
 
 

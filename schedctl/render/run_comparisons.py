@@ -89,8 +89,8 @@ def _summary(difference: Difference, others: Difference, first: str, pods: int) 
         (others.breaks, comparisons.plural(others.breaks, "breaks", "break"), "bad"),
         (others.mends, comparisons.plural(others.mends, "mends", "mend"), "good"),
     )
-    other = (Span("; of the other pods "), *comparisons.told(more)) if any(number for number, *_ in more) else ()
-    return Line((comparisons.against(difference.side, first), *comparisons.told(parts), *other))
+    other = (Span("; of the other pods "), *comparisons.tally(more)) if any(number for number, *_ in more) else ()
+    return Line((comparisons.against(difference.side, first), *comparisons.tally(parts), *other))
 
 
 def _differs(result: WorkloadComparison) -> bool:
@@ -124,7 +124,7 @@ def _effect(difference: Difference) -> Cell:
         (difference.breaks, comparisons.plural(difference.breaks, "breaks", "break"), "bad"),
         (difference.mends, comparisons.plural(difference.mends, "mends", "mend"), "good"),
     )
-    return comparisons.told(parts) if any(number for number, *_ in parts) else (Span("same"),)
+    return comparisons.tally(parts) if any(number for number, *_ in parts) else (Span("same"),)
 
 
 def _workload(result: WorkloadComparison, entries: int) -> Iterator[Block]:

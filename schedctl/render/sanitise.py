@@ -27,26 +27,26 @@ def encodable(value: str) -> str:
 
 def text(value: str) -> str:
     """Return a text that fits on a line and does nothing to a terminal."""
-    return _TEXT.sub(_escaped, value)
+    return _TEXT.sub(_escape, value)
 
 
 def json(document: str) -> str:
     """Return a JSON text without characters a terminal would act on; it means the same."""
-    return _QUOTED.sub(_json_escaped, document)
+    return _QUOTED.sub(_escape_json, document)
 
 
 def yaml(scalar: str) -> str:
     """Return a double-quoted YAML scalar without characters a terminal would act on; it means the same."""
-    return _QUOTED.sub(_escaped, scalar)
+    return _QUOTED.sub(_escape, scalar)
 
 
-def _escaped(match: re.Match[str]) -> str:
+def _escape(match: re.Match[str]) -> str:
     code = ord(match[0])
     if code < 0x100:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def _json_escaped(match: re.Match[str]) -> str:
+def _escape_json(match: re.Match[str]) -> str:
     units = match[0].encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))

@@ -73,7 +73,7 @@ def lines(report: SimulationReport, *, wide: bool = False, limit: int = 0) -> It
     yield from notices.what_if(report.metadata.what_if)
     sections = (
         *(_workload(result, detail) for result in report.results),
-        _rejected(report.rejected),
+        _rejected_objects(report.rejected),
         _preemptions(report.preemptions, detail),
         _others(report.others, detail),
         _admission(report.results, detail),
@@ -121,7 +121,7 @@ def _workload(result: WorkloadResult, detail: _Detail) -> Iterator[Block]:
     if detail.wide:
         yield from _pods(result)
     for pending in result.pending:
-        yield from _pending(pending, detail)
+        yield from _pending_pods(pending, detail)
     for rejected in result.rejected:
         yield _names(f"{len(rejected.pods)} rejected", rejected.pods, detail)
         yield Line((Span(rejected.message),), 4, whole=True)
@@ -191,7 +191,7 @@ def _pods(result: WorkloadResult) -> Iterator[Block]:
         yield Table(rows, 2)
 
 
-def _pending(pending: PendingPods, detail: _Detail) -> Iterator[Block]:
+def _pending_pods(pending: PendingPods, detail: _Detail) -> Iterator[Block]:
     yield _names(f"{len(pending.pods)} {_fate(pending.fate, pending.node)}", pending.pods, detail)
     if pending.message:
         yield Line((Span(pending.message),), 4, whole=True)
@@ -214,7 +214,7 @@ def _fate(fate: Fate, node: str) -> str:
 def _reason(reason: Reason) -> Line:
     detail = f"  {reason.detail}" if reason.detail else ""
     return Line(
-        (notices.rejected_by(reason), Span(reason.text), Span(f"  [{reason.plugin}]", "faint"), Span(detail)), 4
+        (notices.rejection_subject(reason), Span(reason.text), Span(f"  [{reason.plugin}]", "faint"), Span(detail)), 4
     )
 
 
@@ -227,7 +227,7 @@ def _names(what: str, names: Sequence[str], detail: _Detail) -> Line:
 # -- the cluster ------------------------------------------------------------------
 
 
-def _rejected(messages: Sequence[str]) -> Iterator[Block]:
+def _rejected_objects(messages: Sequence[str]) -> Iterator[Block]:
     for message in messages:
         yield Line((Span("rejected: ", "bad"), Span(message)), hang=10)
 
@@ -315,7 +315,7 @@ def _who(workloads: Sequence[WorkloadResult], of: int, detail: _Detail) -> str:
 
 def _utilisation(report: SimulationReport, detail: _Detail) -> Iterator[Block]:
     groups = report.utilisation.groups
-    resources = _shown(groups, detail)
+    resources = _shown_resources(groups, detail)
     if not resources:
         return
     yield line("utilisation, before → after", "strong")
@@ -330,7 +330,7 @@ def _utilisation(report: SimulationReport, detail: _Detail) -> Iterator[Block]:
     yield from _balance(report.balance)
 
 
-def _shown(groups: Iterable[GroupUse], detail: _Detail) -> list[str]:
+def _shown_resources(groups: Iterable[GroupUse], detail: _Detail) -> list[str]:
     """Return the resources worth a column: cpu and memory, and others that changed; in ``wide`` all."""
     shown: dict[str, bool] = {}
     for group in groups:

@@ -96,7 +96,7 @@ def _inspection(report: SnapshotReport) -> Iterator[Block]:
 
 def _facts(report: SnapshotReport) -> Iterator[tuple[str, str, str]]:
     header = report.snapshot
-    yield "taken", _taken(header, report.age), ""
+    yield "taken", _time_taken(header, report.age), ""
     if header.source:
         yield "from", header.source, ""
     if header.server_version:
@@ -115,7 +115,7 @@ def _facts(report: SnapshotReport) -> Iterator[tuple[str, str, str]]:
         yield "digest", "another: the objects were changed after they were written", "bad"
 
 
-def _taken(header: Header, age: int | None) -> str:
+def _time_taken(header: Header, age: int | None) -> str:
     if not header.taken or age is None:
         return "nobody knows when"
     if age < 0:
@@ -151,7 +151,7 @@ def _comparison(report: SnapshotDiff, entries: int) -> Iterator[Block]:
         ]
         yield Table(rows, 2, ("KIND", "BEFORE", "AFTER", "ADDED", "REMOVED", "CHANGED"), frozenset(range(1, 6)))
     for kind, found in groupby(report.results, key=lambda one: one.kind):
-        groups = _grouped([*found])
+        groups = _group_changes([*found])
         yield _BLANK
         yield line(kind, "strong")
         for group in groups[:entries]:
@@ -161,7 +161,7 @@ def _comparison(report: SnapshotDiff, entries: int) -> Iterator[Block]:
             yield line(f"+{rest} more; `--limit` shows them", "faint", indent=2)
 
 
-def _grouped(changes: list[ObjectChange]) -> list[list[ObjectChange]]:
+def _group_changes(changes: list[ObjectChange]) -> list[list[ObjectChange]]:
     """Return the changes that read alike together: of one workload, or of the same fields to the same values."""
     groups: dict[tuple[Any, ...], list[ObjectChange]] = {}
     for number, one in enumerate(changes):

@@ -38,13 +38,13 @@ class Rule:
     id: str
 
 
-def found(report: CheckReport) -> list[CheckResult]:
+def open_findings(report: CheckReport) -> list[CheckResult]:
     """Return what is violated or inconclusive and not accepted, the worst first, else in the order of the report."""
     results = [each for each in report.results if each.outcome in (Outcome.VIOLATED, Outcome.INCONCLUSIVE)]
     return sorted(results, key=lambda each: (_ORDER[level(report, each)], each.outcome is Outcome.INCONCLUSIVE))
 
 
-def accepted(report: CheckReport) -> list[CheckResult]:
+def accepted_results(report: CheckReport) -> list[CheckResult]:
     """Return what would be a finding if nobody had accepted it."""
     return [each for each in report.results if each.outcome in (Outcome.EXEMPTED, Outcome.BASELINED)]
 
@@ -79,14 +79,14 @@ def rules(report: CheckReport) -> list[Rule]:
     ]
 
 
-def called(result: CheckResult) -> str:
+def subject_of(result: CheckResult) -> str:
     """Return whom a result is about, ``Deployment shop/web (lose-zone=eu-1a)``."""
     return result.subject if result.scenario == BASELINE else f"{result.subject} ({result.scenario})"
 
 
 def sentence(result: CheckResult) -> str:
     """Return what was found, in one line."""
-    return f"{called(result)}: {'inconclusive: ' if inconclusive(result) else ''}{result.message}"
+    return f"{subject_of(result)}: {'inconclusive: ' if inconclusive(result) else ''}{result.message}"
 
 
 def details(result: CheckResult) -> Iterator[str]:
@@ -114,7 +114,7 @@ def place(location: Location) -> str:
     )
 
 
-def located(report: CheckReport, result: CheckResult) -> Location:
+def location_of(report: CheckReport, result: CheckResult) -> Location:
     """Return where to show a result: at its object, else at the policy that states the check.
 
     Code hosts leave out what has no file, or refuse the whole upload.

@@ -23,7 +23,7 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 def lines(report: CheckReport) -> Iterator[str]:
     """Yield a command for each finding, and one for what there is no room for."""
-    found = findings.found(report)
+    found = findings.open_findings(report)
     for level, command in _COMMANDS.items():
         results = [each for each in found if findings.level(report, each) is level]
         shown = results if len(results) <= MOST else results[: MOST - 1]
@@ -34,7 +34,7 @@ def lines(report: CheckReport) -> Iterator[str]:
 
 
 def _annotation(report: CheckReport, result: CheckResult, command: str) -> str:
-    location = findings.located(report, result)
+    location = findings.location_of(report, result)
     properties = {}
     if file := findings.file_of(location):
         properties["file"] = file

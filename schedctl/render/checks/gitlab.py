@@ -21,11 +21,11 @@ _NOWHERE = "-"
 def document(report: CheckReport) -> str:
     """Return the list as JSON, the worst first."""
     seen: Counter[str] = Counter()
-    return machine.json([_entry(report, result, seen) for result in findings.found(report)])
+    return machine.json([_entry(report, result, seen) for result in findings.open_findings(report)])
 
 
 def _entry(report: CheckReport, result: CheckResult, seen: Counter[str]) -> dict[str, Any]:
-    location = findings.located(report, result)
+    location = findings.location_of(report, result)
     seen[result.fingerprint] += 1
     again = seen[result.fingerprint]
     return {

@@ -30,35 +30,35 @@ def document(report: CheckReport) -> str:
     for policy in dict.fromkeys([*(each.name for each in report.policies), *(each.policy for each in report.results)]):
         results = [each for each in report.results if each.policy == policy]
         skipped = sum(_tag(each) == "skipped" for each in results)
-        suite = added(root, "testsuite", name=policy, skipped=str(skipped), **_counts(results))
-        properties = added(suite, "properties")
+        suite = add_element(root, "testsuite", name=policy, skipped=str(skipped), **_counts(results))
+        properties = add_element(suite, "properties")
         for name, value in _facts(report, policy):
-            added(properties, "property", name=name, value=value)
+            add_element(properties, "property", name=name, value=value)
         for each in results:
             _case(suite, each)
-    return printed(root)
+    return to_text(root)
 
 
 def _case(suite: ET.Element, result: CheckResult) -> None:
-    case = added(suite, "testcase", classname=f"{result.policy}.{result.check}", name=findings.called(result))
+    case = add_element(suite, "testcase", classname=f"{result.policy}.{result.check}", name=findings.subject_of(result))
     tag = _tag(result)
     if tag == "skipped":
-        added(case, tag, result.message, message=findings.acceptance(result))
+        add_element(case, tag, result.message, message=findings.acceptance(result))
     elif tag:
         kind = "inconclusive" if findings.inconclusive(result) else result.severity.value
         place = findings.place(result.location)
         first = f"{place}: {result.message}" if place else result.message
-        added(case, tag, first, *findings.details(result), type=kind, message=result.message)
+        add_element(case, tag, first, *findings.details(result), type=kind, message=result.message)
 
 
-def added(parent: ET.Element, tag: str, /, *lines: str, **attributes: str) -> ET.Element:
+def add_element(parent: ET.Element, tag: str, /, *lines: str, **attributes: str) -> ET.Element:
     """Add an element with lines of text, in which nothing is left that XML cannot hold, and return it."""
     element = ET.SubElement(parent, tag, {name: sanitise.text(value) for name, value in attributes.items()})
     element.text = "\n".join(map(sanitise.text, lines)) or None
     return element
 
 
-def printed(root: ET.Element) -> str:
+def to_text(root: ET.Element) -> str:
     """Return a document as text."""
     ET.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'

@@ -29,7 +29,7 @@ _SIGNS = {"error": "❌", "warning": "⚠️", "info": "ℹ️", "inconclusive":
 def lines(report: CheckReport) -> Iterator[str]:
     """Yield the report, line by line."""
     room = MOST_BYTES - _RESERVED
-    for part in (_head(report), _table(report), _details(report), _accepted(report), _notes(report)):
+    for part in (_head(report), _table(report), _details(report), _accepted_findings(report), _notes(report)):
         left = 0
         for row in part:
             size = len(row.encode())
@@ -45,42 +45,42 @@ def lines(report: CheckReport) -> Iterator[str]:
 def _head(report: CheckReport) -> Iterator[str]:
     word = {0: "passed", 1: "failed", 5: "inconclusive"}.get(report.summary.exit_code, "ended early")
     taken = report.metadata.state_taken
-    state = f", state of {escaped(taken)}" if taken else ""
+    state = f", state of {escape(taken)}" if taken else ""
     yield f"### schedctl check: {word}\n\n"
-    yield f"{findings.tally(report)} ({escaped(findings.policies(report))}{state})\n"
+    yield f"{findings.tally(report)} ({escape(findings.policies(report))}{state})\n"
 
 
 def _table(report: CheckReport) -> Iterator[str]:
-    found = findings.found(report)
+    found = findings.open_findings(report)
     if not found:
         return
     yield "\n| | Check | Object | Finding | Where |\n| --- | --- | --- | --- | --- |\n"
     for result in found:
-        place = findings.place(findings.located(report, result))
-        cells = map(escaped, (result.check, findings.called(result), result.message, place))
+        place = findings.place(findings.location_of(report, result))
+        cells = map(escape, (result.check, findings.subject_of(result), result.message, place))
         yield f"| {_sign(result)} | {' | '.join(cells)} |\n"
 
 
 def _details(report: CheckReport) -> Iterator[str]:
-    for result in findings.found(report):
+    for result in findings.open_findings(report):
         details = [*findings.details(result)]
         if details:
-            summary = f"{escaped(result.check)}: {escaped(findings.called(result))}"
-            yield _folded(summary, [escaped(detail) for detail in details])
+            summary = f"{escape(result.check)}: {escape(findings.subject_of(result))}"
+            yield _fold(summary, [escape(detail) for detail in details])
 
 
-def _accepted(report: CheckReport) -> Iterator[str]:
-    accepted = findings.accepted(report)
+def _accepted_findings(report: CheckReport) -> Iterator[str]:
+    accepted = findings.accepted_results(report)
     if not accepted:
         return
     items = [
-        f"{escaped(each.check)}: {escaped(findings.called(each))}: {escaped(findings.acceptance(each))}"
+        f"{escape(each.check)}: {escape(findings.subject_of(each))}: {escape(findings.acceptance(each))}"
         for each in accepted
     ]
-    yield _folded(f"{len(accepted)} accepted", items)
+    yield _fold(f"{len(accepted)} accepted", items)
 
 
-def _folded(summary: str, items: list[str]) -> str:
+def _fold(summary: str, items: list[str]) -> str:
     """Return a list that opens when it is asked to."""
     more = [f"and {len(items) - _MANY} more"] if len(items) > _MANY else []
     told = "".join(f"- {item}\n" for item in items[:_MANY] + more)
@@ -90,7 +90,7 @@ def _folded(summary: str, items: list[str]) -> str:
 def _notes(report: CheckReport) -> Iterator[str]:
     if report.notes:
         yield "\n"
-    yield from (f"- note: {escaped(note)}\n" for note in report.notes)
+    yield from (f"- note: {escape(note)}\n" for note in report.notes)
 
 
 def _sign(result: CheckResult) -> str:
@@ -98,7 +98,7 @@ def _sign(result: CheckResult) -> str:
     return f"{_SIGNS[word]} {word}"
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """Return a text that means itself wherever in a line of Markdown it stands."""
     clean = sanitise.text(text).strip()
     clean = clean if len(clean) <= _LONG else f"{clean[: _LONG - 1]}…"

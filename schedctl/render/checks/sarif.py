@@ -34,7 +34,7 @@ def document(report: CheckReport, *, suppressed: bool = False) -> str:
         report: what to tell.
         suppressed: add what was accepted, with its reason.
     """
-    results = [*findings.found(report), *(findings.accepted(report) if suppressed else ())]
+    results = [*findings.open_findings(report), *(findings.accepted_results(report) if suppressed else ())]
     kept = min(len(results), MOST)
     while True:
         text = machine.json(_log(report, results, kept))
@@ -127,7 +127,7 @@ def _result(report: CheckReport, result: CheckResult, rules: list[findings.Rule]
 def _locations(report: CheckReport, result: CheckResult) -> Iterator[dict[str, Any]]:
     """Yield the one location: where in a file, and of which object, as far as there is either."""
     place: dict[str, Any] = {}
-    location = findings.located(report, result)
+    location = findings.location_of(report, result)
     if file := findings.file_of(location):
         place["physicalLocation"] = {"artifactLocation": _artifact(file)}
         if location.line:

@@ -20,17 +20,17 @@ def lines(report: CheckReport) -> Iterator[str]:
     yield f"1..{len(report.results)}\n"
     for number, result in enumerate(report.results, 1):
         yield from _result(report, result, number)
-    yield f"# {described(findings.tally(report))} ({described(findings.policies(report))})\n"
-    yield from (f"# note: {described(note)}\n" for note in report.notes)
+    yield f"# {describe(findings.tally(report))} ({describe(findings.policies(report))})\n"
+    yield from (f"# note: {describe(note)}\n" for note in report.notes)
 
 
 def _result(report: CheckReport, result: CheckResult, number: int) -> Iterator[str]:
-    name = f"{number} - {described(f'{result.policy} {result.check}: {findings.called(result)}')}"
+    name = f"{number} - {describe(f'{result.policy} {result.check}: {findings.subject_of(result)}')}"
     match result.outcome:
         case Outcome.PASSED:
             yield f"ok {name}\n"
         case Outcome.EXEMPTED | Outcome.BASELINED:
-            yield f"ok {name} # SKIP {described(findings.acceptance(result))}\n"
+            yield f"ok {name} # SKIP {describe(findings.acceptance(result))}\n"
         case _:
             word = "inconclusive" if findings.inconclusive(result) else result.severity.value
             yield f"not ok {name}\n" if findings.fails(report, result) else f"not ok {name} # TODO {word}\n"
@@ -41,7 +41,7 @@ def _result(report: CheckReport, result: CheckResult, number: int) -> Iterator[s
 
 
 def _diagnostics(report: CheckReport, result: CheckResult) -> dict[str, Any]:
-    location = findings.located(report, result)
+    location = findings.location_of(report, result)
     found: dict[str, Any] = {
         "message": result.message,
         "severity": findings.level(report, result).value,
@@ -55,6 +55,6 @@ def _diagnostics(report: CheckReport, result: CheckResult) -> dict[str, Any]:
     return found | {name: texts for name, texts in (("reasons", result.reasons), ("hints", result.hints)) if texts}
 
 
-def described(text: str) -> str:
+def describe(text: str) -> str:
     """Return a text for a line of TAP in which nothing begins a directive."""
     return sanitise.text(text).replace("#", "\\x23").replace("\\", "\\\\")

@@ -29,19 +29,19 @@ def lines(report: CheckReport, *, limit: int = 0, now: datetime | None = None) -
         limit: show so many findings, and so many accepted ones, 0 for what suits.
         now: the time by which the age of the state is told; the time it was taken is told if None.
     """
-    found = findings.found(report)
+    found = findings.open_findings(report)
     for result in found[: limit or _MANY]:
-        yield from _finding(report, result)
+        yield from _result_lines(report, result)
     yield from _rest(found[limit or _MANY :], "findings")
-    accepted = findings.accepted(report)
+    accepted = findings.accepted_results(report)
     for result in accepted[: limit or _FEW]:
-        yield _accepted(result)
+        yield _acceptance_line(result)
     yield from _rest(accepted[limit or _FEW :], "that are accepted")
     yield from (Line((Span("note: ", "faint"), Span(note)), hang=6) for note in report.notes)
     yield _last(report, now)
 
 
-def _finding(report: CheckReport, result: CheckResult) -> Iterator[Block]:
+def _result_lines(report: CheckReport, result: CheckResult) -> Iterator[Block]:
     level = findings.level(report, result)
     word = "inconclusive" if findings.inconclusive(result) else level.value
     place = findings.place(result.location)
@@ -50,7 +50,7 @@ def _finding(report: CheckReport, result: CheckResult) -> Iterator[Block]:
             Span(f"{place}: " if place else ""),
             Span(word, _STYLES[level]),
             Span(f" [{result.check}] ", "strong"),
-            Span(f"{findings.called(result)}: {result.message}"),
+            Span(f"{findings.subject_of(result)}: {result.message}"),
         ),
         hang=4,
     )
@@ -60,11 +60,11 @@ def _finding(report: CheckReport, result: CheckResult) -> Iterator[Block]:
     yield from (Line((Span("hint: ", "hint"), Span(hint)), 4, hang=6) for hint in result.hints)
 
 
-def _accepted(result: CheckResult) -> Line:
+def _acceptance_line(result: CheckResult) -> Line:
     word = "baselined" if result.outcome is Outcome.BASELINED else "exempted"
     why = "" if result.outcome is Outcome.BASELINED else f" ({findings.acceptance(result)})"
     return Line(
-        (Span(word, "faint"), Span(f" [{result.check}] {findings.called(result)}: {result.message}{why}")), hang=4
+        (Span(word, "faint"), Span(f" [{result.check}] {findings.subject_of(result)}: {result.message}{why}")), hang=4
     )
 
 

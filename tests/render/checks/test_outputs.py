@@ -388,7 +388,7 @@ def test_a_summary_for_a_job():
     ],
 )
 def test_what_could_be_markup_is_a_reference(text, shown):
-    assert markdown.escaped(text) == shown
+    assert markdown.escape(text) == shown
 
 
 def test_a_summary_keeps_to_the_size_that_github_takes():

@@ -93,7 +93,7 @@ def test_sarif_is_valid_by_its_schema(document, suppressed):
     log = json.loads(written(document, "sarif", suppressed=suppressed))
     SARIF.validate(log)
     (run,) = log["runs"]
-    shown = len(findings.found(document)) + (len(findings.accepted(document)) if suppressed else 0)
+    shown = len(findings.open_findings(document)) + (len(findings.accepted_results(document)) if suppressed else 0)
     assert len(run["results"]) == shown
     rules = run["tool"]["driver"]["rules"]
     for each in run["results"]:
@@ -107,7 +107,7 @@ def test_gitlab_gets_what_it_requires_and_no_fingerprint_twice(document):
     read = json.loads(written(document, "gitlab"))
     GITLAB.validate(read)
     fingerprints = [each["fingerprint"] for each in read]
-    assert len(read) == len(findings.found(document))
+    assert len(read) == len(findings.open_findings(document))
     assert len(set(fingerprints)) == len(fingerprints)
 
 
@@ -146,7 +146,7 @@ def test_markdown_has_our_elements_only_and_every_text_means_itself(document):
     assert tags <= OWN_TAGS
     assert not re.search(r"@\w|(?<!&)#\d|https?:|www\.", text.replace("### schedctl", ""))
     shown = re.sub(r"<!-- -->", "", html.unescape(LINKING.render(text)))
-    for each in findings.found(document):
+    for each in findings.open_findings(document):
         assert sanitise.text(each.message).strip() in shown
     rows = [line for line in text.splitlines() if line.startswith("| ") and "---" not in line]
     assert all(row.count("|") == 6 for row in rows)
