@@ -96,7 +96,7 @@ class Replay:
 
 
 @dataclass(slots=True)
-class Retold:
+class RefusalReplay:
     """What a pending pod was told, next to what we tell it.
 
     Attributes:
@@ -118,25 +118,25 @@ class Retold:
     agrees: bool = False
     later: int = 0
     differences: list[Difference] = field(default_factory=list)
-    would_go: str = ""
+    would_be_placed_on: str = ""
     error: str = ""
 
 
 @dataclass(slots=True)
-class Replayed:
+class CalibrationFacts:
     """The facts of a calibration.
 
     Attributes:
         timeline: what came when.
         replays: the decisions made again, the newest first.
-        retold: what pending pods were told.
+        refusals: what pending pods were told.
         passed_over: how many older decisions were not made again, because so many were not asked for.
         not_retried: how many pending pods that were told something else were not asked again at each step back.
     """
 
     timeline: Timeline
     replays: list[Replay] = field(default_factory=list)
-    retold: list[Retold] = field(default_factory=list)
+    refusals: list[RefusalReplay] = field(default_factory=list)
     passed_over: int = 0
     not_retried: int = 0
 
@@ -148,23 +148,23 @@ def replay(
     most: int,
     lines: Sequence[tuple[Pod, str]] = (),
     progress: Progress = lambda done, total, pod: None,
-) -> Replayed:
+) -> CalibrationFacts:
     """Make the newest decisions again and return what came of it; the cluster is as before.
 
     Args:
         scheduler: the profiles and the cluster.
         timeline: what came when in that cluster.
         most: how many decisions.
-        lines: what each pending pod was told; see `told`.
-        progress: told how far it is.
+        lines: what each pending pod was told; see `recorded_refusals`.
+        progress: called with how far it is.
     """
-    made = Replayed(timeline)
+    made = CalibrationFacts(timeline)
     total = min(most, len(timeline.decisions))
     made.passed_over = len(timeline.decisions) - total
     later = 0
     with scheduler.fork():
-        made.retold = [_retold(scheduler, pod, line) for pod, line in lines]
-        differing = [each for each in made.retold if not (each.agrees or each.error)]
+        made.refusals = [_replay_refusal(scheduler, pod, line) for pod, line in lines]
+        differing = [each for each in made.refusals if not (each.agrees or each.error)]
         open_ones, made.not_retried = differing[:RETRIED], len(differing[RETRIED:])
         for arrival in timeline.arrivals:
             if len(made.replays) == total and not open_ones:
@@ -174,7 +174,7 @@ def replay(
             if arrival.decided and len(made.replays) < total:
                 assert arrival.pod is not None
                 progress(len(made.replays), total, arrival.pod.key)
-                made.replays.append(_made_again(scheduler, arrival))
+                made.replays.append(_replay_decision(scheduler, arrival))
             open_ones = [each for each in open_ones if arrival.at >= each.since and each.since]
             for each in open_ones:
                 _ask_again(scheduler, each, later)
@@ -182,7 +182,7 @@ def replay(
     return made
 
 
-def told(scheduler: Scheduler, failed: Iterable[Event] = ()) -> list[tuple[Pod, str]]:
+def recorded_refusals(scheduler: Scheduler, failed: Iterable[Event] = ()) -> list[tuple[Pod, str]]:
     """Return what each pending pod was told: by its condition, or by the newest event where that is silent.
 
     Pods of other schedulers, and those that gates keep from being tried, were told nothing.
@@ -216,7 +216,7 @@ def _undo(scheduler: Scheduler, arrival: Arrival) -> None:
         cluster.remove_pod(arrival.pod)
 
 
-def _made_again(scheduler: Scheduler, decision: Arrival) -> Replay:
+def _replay_decision(scheduler: Scheduler, decision: Arrival) -> Replay:
     info = decision.pod
     assert info is not None
     found = Replay(decision, bound_claims=_has_claims(info.pod))
@@ -229,7 +229,7 @@ def _made_again(scheduler: Scheduler, decision: Arrival) -> Replay:
         found.error = str(missing)
         return found
     found.nodes = outcome.total_nodes
-    unlisted = _unlisted(outcome)
+    unlisted = _missing_inputs(outcome)
     if unlisted:
         found.error = unlisted
         return found
@@ -272,7 +272,7 @@ def _filters(outcome: Attempt, node: str) -> dict[str, bool]:
     return accepted
 
 
-def _unlisted(outcome: Attempt) -> str:
+def _missing_inputs(outcome: Attempt) -> str:
     """Say what an answer rests on that could not be listed, "" where it stands."""
     guesses = assumptions_affecting_verdict(outcome)
     silent = sorted(f"{guess.plugin} {guess.kind.text}" for guess in guesses if issubclass(guess.kind, Unanswered))
@@ -287,31 +287,31 @@ def _has_claims(pod: Pod) -> bool:
     return bool(pod.spec.resource_claims) or any(each.persistent_volume_claim or each.ephemeral for each in volumes)
 
 
-def _retold(scheduler: Scheduler, pod: Pod, theirs: str) -> Retold:
+def _replay_refusal(scheduler: Scheduler, pod: Pod, theirs: str) -> RefusalReplay:
     condition = pod.scheduled
     since = condition.last_transition_time if condition is not None else None
-    told = Retold(PodInfo(pod), theirs, unix_nanoseconds(since) // SECOND * SECOND if since else 0)
+    refusal = RefusalReplay(PodInfo(pod), theirs, unix_nanoseconds(since) // SECOND * SECOND if since else 0)
     try:
-        outcome = scheduler.attempt(told.pod)
+        outcome = scheduler.attempt(refusal.pod)
     except NotModelled as missing:
-        told.error = str(missing)
-        return told
-    told.error = _unlisted(outcome)
-    told.ours, told.would_go = fit_error.message(outcome) or outcome.error, outcome.chosen
-    told.differences = refusal_lines.differences(theirs, told.ours) if told.ours else []
-    told.agrees = bool(told.ours) and not told.differences
-    return told
+        refusal.error = str(missing)
+        return refusal
+    refusal.error = _missing_inputs(outcome)
+    refusal.ours, refusal.would_be_placed_on = fit_error.message(outcome) or outcome.error, outcome.chosen
+    refusal.differences = refusal_lines.differences(theirs, refusal.ours) if refusal.ours else []
+    refusal.agrees = bool(refusal.ours) and not refusal.differences
+    return refusal
 
 
-def _ask_again(scheduler: Scheduler, told: Retold, later: int) -> None:
-    """Ask on an earlier state, and take that answer if it is what the pod was told."""
+def _ask_again(scheduler: Scheduler, refusal: RefusalReplay, later: int) -> None:
+    """Ask on an earlier state, and take that answer if it is what the pod was refusal."""
     try:
-        outcome = scheduler.attempt(told.pod)
+        outcome = scheduler.attempt(refusal.pod)
     except NotModelled:
         return
-    if _unlisted(outcome):
+    if _missing_inputs(outcome):
         return
     ours = fit_error.message(outcome) or outcome.error
-    if ours and not refusal_lines.differences(told.theirs, ours):
-        told.ours, told.differences, told.would_go = ours, [], ""
-        told.agrees, told.later = True, later
+    if ours and not refusal_lines.differences(refusal.theirs, ours):
+        refusal.ours, refusal.differences, refusal.would_be_placed_on = ours, [], ""
+        refusal.agrees, refusal.later = True, later

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from schedctl.calibration import traces
-from schedctl.calibration.replays import RETRIED, Replay, Replayed, Result, Retold
+from schedctl.calibration.replays import RETRIED, CalibrationFacts, RefusalReplay, Replay, Result
 from schedctl.calibration.timelines import LeftOut
 from schedctl.calibration.traces import Found, Known, Trace
 from schedctl.explain import refusal_lines
@@ -43,7 +43,7 @@ NOTHING = 5
 
 
 def report(
-    made: Replayed, known: Known, *, metadata: Metadata, notes: Sequence[str] = (), registry: Registry = IN_TREE
+    made: CalibrationFacts, known: Known, *, metadata: Metadata, notes: Sequence[str] = (), registry: Registry = IN_TREE
 ) -> CalibrationReport:
     """Return the report of a calibration.
 
@@ -55,7 +55,7 @@ def report(
         registry: the plugins, in the order in which they are told.
     """
     decisions = [_decision(each, traces.of(each, known)) for each in made.replays]
-    refusals = [_refusal(each) for each in made.retold if not each.error]
+    refusals = [_refusal(each) for each in made.refusals if not each.error]
     return CalibrationReport(
         metadata=metadata,
         summary=_summary(made, decisions, refusals),
@@ -97,8 +97,8 @@ def _came_out(replay: Replay) -> str:
             assert replay.comparison is not None
             return replay.comparison.text
         case Result.REFUSED:
-            told = ", ".join(f"{each.text} [{each.plugin}]{_behind(each.detail)}" for each in replay.reasons)
-            return f"refused: {told or 'it was left out before it was asked about'}"
+            text = ", ".join(f"{each.text} [{each.plugin}]{_behind(each.detail)}" for each in replay.reasons)
+            return f"refused: {text or 'it was left out before it was asked about'}"
         case Result.INCONCLUSIVE:
             return replay.error
 
@@ -140,29 +140,29 @@ _WHY = {
 }
 
 
-def _refusal(told: Retold) -> Refusal:
-    differences = [in_words(each) for each in told.differences]
-    if told.agrees:
-        pods = "pod that was" if told.later == 1 else "pods that were"
-        text = f"the same without the last {told.later} {pods} bound since" if told.later else ""
-    elif told.would_go:
-        text = f"it would be placed on {told.would_go} now"
-    elif not told.ours:
+def _refusal(refusal: RefusalReplay) -> Refusal:
+    differences = [in_words(each) for each in refusal.differences]
+    if refusal.agrees:
+        pods = "pod that was" if refusal.later == 1 else "pods that were"
+        text = f"the same without the last {refusal.later} {pods} bound since" if refusal.later else ""
+    elif refusal.would_be_placed_on:
+        text = f"it would be placed on {refusal.would_be_placed_on} now"
+    elif not refusal.ours:
         text = "it would not be tried now"
     else:
         text = "; ".join(each.text for each in differences)
     return Refusal(
-        pod=told.pod.key,
-        agrees=told.agrees,
-        later=told.later,
-        theirs=told.theirs,
-        ours=told.ours,
+        pod=refusal.pod.key,
+        agrees=refusal.agrees,
+        later=refusal.later,
+        theirs=refusal.theirs,
+        ours=refusal.ours,
         differences=differences,
         text=text,
     )
 
 
-def _summary(made: Replayed, decisions: Sequence[Decision], refusals: Sequence[Refusal]) -> Summary:
+def _summary(made: CalibrationFacts, decisions: Sequence[Decision], refusals: Sequence[Refusal]) -> Summary:
     count = Counter(each.outcome for each in decisions)
     agreeing = [each for each in decisions if each.outcome is Outcome.AGREES]
     answered = len(decisions) - count[Outcome.INCONCLUSIVE]
@@ -186,7 +186,7 @@ def _summary(made: Replayed, decisions: Sequence[Decision], refusals: Sequence[R
     )
 
 
-def _plugins(made: Replayed, registry: Registry) -> list[PluginAgreement]:
+def _plugins(made: CalibrationFacts, registry: Registry) -> list[PluginAgreement]:
     counts: dict[str, Counter[str]] = {}
 
     def count(plugin: str, what: str, number: int = 1) -> None:
@@ -199,17 +199,17 @@ def _plugins(made: Replayed, registry: Registry) -> list[PluginAgreement]:
         for plugin, agrees in replay.scores.items():
             count(plugin, "tells")
             count(plugin, "outvotes", not agrees)
-    for told in made.retold:
-        if told.error or not told.ours:
+    for refusal in made.refusals:
+        if refusal.error or not refusal.ours:
             continue
-        differing = {each.reason for each in told.differences if each.reason}
-        reasons = refusal_lines.parsed(told.theirs).counts.keys() | refusal_lines.parsed(told.ours).counts.keys()
+        differing = {each.reason for each in refusal.differences if each.reason}
+        reasons = refusal_lines.parsed(refusal.theirs).counts.keys() | refusal_lines.parsed(refusal.ours).counts.keys()
         for reason in reasons:
             for plugin in filter(None, refusal_lines.plugin_of(reason).split(", ")):
                 count(plugin, "reasons")
                 count(plugin, "same", reason not in differing)
         count(PREEMPTION, "reasons")
-        count(PREEMPTION, "same", all(each.plugin != PREEMPTION for each in told.differences))
+        count(PREEMPTION, "same", all(each.plugin != PREEMPTION for each in refusal.differences))
     order = {name: number for number, name in enumerate(registry)}
     return [
         PluginAgreement(plugin=plugin, **counts[plugin])
@@ -217,7 +217,7 @@ def _plugins(made: Replayed, registry: Registry) -> list[PluginAgreement]:
     ]
 
 
-def _notes(made: Replayed) -> list[str]:
+def _notes(made: CalibrationFacts) -> list[str]:
     notes = []
     if made.replays:
         notes.append(
@@ -249,7 +249,7 @@ def _notes(made: Replayed) -> list[str]:
             f"{made.not_retried} more {pods} as told something else without being asked on earlier states: that is done"
             f" for {RETRIED}"
         )
-    told_nothing = sum(bool(each.error) for each in made.retold)
+    told_nothing = sum(bool(each.error) for each in made.refusals)
     if told_nothing:
         one = told_nothing == 1
         pods = "pending pod schedctl cannot tell what it" if one else "pending pods schedctl cannot tell what they"

@@ -108,7 +108,7 @@ def timeline(scheduler: Scheduler, scheduled: Iterable[Event] = ()) -> Timeline:
     for info in cluster.strays.values():
         made.left_out.setdefault(LeftOut.NODE_GONE, []).append(info.key)
     for info in cluster.pod_table:
-        why = _left_out(info, scheduler)
+        why = _reason_left_out(info, scheduler)
         condition = bound_at(info.pod)
         event = precise.get(info.pod.metadata.uid, "") if info.pod.metadata.uid else ""
         text = event or condition or info.pod.metadata.creation_timestamp or ""
@@ -146,7 +146,7 @@ def _others(cluster: Cluster) -> Iterable[Arrival]:
             yield Arrival(unix_nanoseconds(created), info, "")
 
 
-def _left_out(info: PodInfo, scheduler: Scheduler) -> LeftOut | None:
+def _reason_left_out(info: PodInfo, scheduler: Scheduler) -> LeftOut | None:
     owner = controller_of(info.pod)
     if MIRROR in (info.pod.metadata.annotations or {}) or (owner is not None and owner.kind == "Node"):
         return LeftOut.STATIC
@@ -170,7 +170,7 @@ class Gone:
     node: str = ""
 
 
-def gone(cluster: Cluster, finished: Sequence[Pod], scheduled: Iterable[Event]) -> list[Gone]:
+def pods_gone(cluster: Cluster, finished: Sequence[Pod], scheduled: Iterable[Event]) -> list[Gone]:
     """Return the pods that were on nodes once and are not any more, as far as that is known.
 
     Args:

@@ -100,10 +100,10 @@ class Known:
     gone: Sequence[Gone] = ()
     promised: Mapping[str, str] = field(default_factory=dict)
     lost_nodes: Sequence[str] = ()
-    shunned: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    shunned_nodes: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
-def promises(preempted: Iterable[Event]) -> dict[str, str]:
+def nominations(preempted: Iterable[Event]) -> dict[str, str]:
     """Return the node that preemption made room on for each pod, by its uid, from the events of the victims."""
     found = {}
     for event in preempted:
@@ -113,7 +113,7 @@ def promises(preempted: Iterable[Event]) -> dict[str, str]:
     return found
 
 
-def shunned(replays: Sequence[Replay]) -> dict[str, frozenset[str]]:
+def shunned_nodes(replays: Sequence[Replay]) -> dict[str, frozenset[str]]:
     """Return the nodes that were passed over again and again at each decision, by the key of its pod.
 
     That is a node that scores more than the one taken in several decisions on end, of those in which it would do, and
@@ -146,9 +146,9 @@ def of(replay: Replay, known: Known) -> list[Found]:
         found.append(Found(Trace.PROMISED))
     if replay.result is Result.LOWER and replay.feasible > replay.enough:
         found.append(Found(Trace.SAMPLED, (str(replay.enough), str(replay.feasible))))
-    unmarked = [Found(trace) for trace in _unmarked(replay)]
+    unmarked = [Found(trace) for trace in _timeless_traces(replay)]
     found += [each for each in unmarked if each.trace in _DIRECT]
-    if replay.better and known.shunned.get(replay.pod.key, frozenset()) >= set(replay.better):
+    if replay.better and known.shunned_nodes.get(replay.pod.key, frozenset()) >= set(replay.better):
         found.append(Found(Trace.SHUNNED, tuple(sorted(replay.better))))
     near = known.timeline.near(decision)
     if near:
@@ -179,7 +179,7 @@ def _in_the_way(replay: Replay) -> list[str]:
     return [each.plugin for each in replay.comparison.plugins if each.difference > 0]
 
 
-def _unmarked(replay: Replay) -> list[Trace]:
+def _timeless_traces(replay: Replay) -> list[Trace]:
     """Return what the plugins that stand in the way read and what carries no time."""
     plugins = _in_the_way(replay)
     if replay.result is not Result.REFUSED:

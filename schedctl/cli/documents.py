@@ -9,12 +9,12 @@ from schedctl.config.settings import Config
 from schedctl.policy import schemas as policy_schemas
 from schedctl.policy.baselines import CheckBaseline
 from schedctl.policy.expectations import CheckPolicyTest
-from schedctl.reports import explanations
 from schedctl.reports.bindings import BindReport
 from schedctl.reports.calibrations import CalibrationReport
 from schedctl.reports.capacities import CapacityReport
 from schedctl.reports.checks import CheckReport
 from schedctl.reports.drains import DrainReport
+from schedctl.reports.explanations import ExplainReport
 from schedctl.reports.listings import PluginList, ProfileDiff, ProfileList
 from schedctl.reports.pod_comparisons import ExplainComparison
 from schedctl.reports.policy_tests import CheckPolicyTestReport
@@ -37,7 +37,7 @@ SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "Config": lambda: schema_of(Config, read=True),
     "DrainReport": lambda: schema_of(DrainReport),
     "ExplainComparison": lambda: schema_of(ExplainComparison),
-    "ExplainReport": explanations.schema,
+    "ExplainReport": lambda: schema_of(ExplainReport),
     "PluginList": lambda: schema_of(PluginList),
     "ProfileDiff": lambda: schema_of(ProfileDiff),
     "ProfileList": lambda: schema_of(ProfileList),

@@ -49,7 +49,6 @@ def watch(
     """
     from schedctl.cli import durations
     from schedctl.cli.printing import Printer
-    from schedctl.reports import watches
     from schedctl.session import configurations
     from schedctl.session import watch as use_case
     from schedctl.session.sessions import SchedulerOptions, Session
@@ -71,7 +70,7 @@ def watch(
     (pod,) = find(names[0], session.state.assembled, within)
     if not (quiet or session.choice.profile):
         configurations.suggest_profile_for(pod, session.choice, notifier)
-    digest = watches.headline if output == "text" else lambda answer: answer
+    digest = use_case.headline if output == "text" else lambda answer: answer
     return use_case.watch(session, pod, printer.tell, seconds=seconds, digest=digest)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, Literal
 
-from schedctl.reports.explanations import Explanation, Verdict
+from schedctl.reports.explanations import Explanation
 from schedctl.reports.metadata import Metadata, Record
 
 
@@ -84,12 +84,3 @@ class BindReport(Record, frozen=True, kw_only=True):
     moved: list[str] = []
     warnings: list[str] = []
     decision: Explanation
-
-
-def outcome_of(decision: Explanation) -> BindOutcome:
-    """Return what is to become of a pod whose explanation this is, before anything is sent."""
-    if decision.verdict is Verdict.SCHEDULED:
-        return BindOutcome.PLANNED
-    if decision.verdict is Verdict.INCONCLUSIVE:
-        return BindOutcome.INCONCLUSIVE
-    return BindOutcome.REFUSED if decision.verdict is Verdict.DELETING else BindOutcome.NOT_SCHEDULED

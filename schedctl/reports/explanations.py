@@ -9,11 +9,10 @@ report in; every sentence in it was worded there, so that a renderer has nothing
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Literal
 
 from schedctl.reports.metadata import Metadata, Record, ReportedAssumption
 from schedctl.reports.reasons import Hint, Reason, Remark
-from schedctl.reports.schemas import schema_of
 
 
 class Verdict(StrEnum):
@@ -553,8 +552,3 @@ class ExplainReport(Record, frozen=True, kw_only=True):
     metadata: Metadata
     summary: Summary
     results: list[Explanation]
-
-
-def schema() -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of the report as it is written."""
-    return schema_of(ExplainReport)

@@ -34,15 +34,15 @@ def schema_of(document: type[msgspec.Struct], *, read: bool = False) -> dict[str
 
 def _describe(record: dict[str, Any]) -> None:
     summary, _, attributes = record.get("description", "").partition("Attributes:\n")
-    record["description"] = _told(summary)
+    record["description"] = _without_markup(summary)
     for names, text in _ATTRIBUTE.findall(textwrap.dedent(attributes)):
         for name in names.split(", "):
             described = record["properties"].get(_camel(name))
             if described is not None and "description" not in described:
-                described["description"] = _told(text)
+                described["description"] = _without_markup(text)
 
 
-def _told(text: str) -> str:
+def _without_markup(text: str) -> str:
     """Return prose without line breaks and the markup of docstrings."""
     return " ".join(text.replace("``", "`").split())
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
-from schedctl.reports.explanations import Explanation, Verdict
+from schedctl.reports.explanations import Explanation
 from schedctl.reports.metadata import Record
 
 
@@ -48,34 +48,3 @@ class WatchLine(Record, frozen=True, kw_only=True):
     node: str = ""
     result: Explanation | None = None
     text: str = ""
-
-
-def headline(answer: Explanation) -> tuple[object, ...]:
-    """Return what the text for people shows of an answer; where that stays, there is no news for them."""
-    return (
-        answer.verdict,
-        answer.message,
-        answer.error,
-        answer.gates,
-        answer.chosen,
-        answer.score,
-        len(answer.ties),
-        answer.nodes.total,
-    )
-
-
-def bound(pod: str, node: str, last: Explanation | None) -> str:
-    """Say where a pod has gone, and whether that is where the last answer would have put it."""
-    told = f"pod {pod} is bound to {node}"
-    if last is None:
-        return told
-    if last.verdict is not Verdict.SCHEDULED:
-        return f"{told}, where the last answer had no node for it"
-    if node == last.chosen:
-        return f"{told}, as answered"
-    if node in last.ties:
-        return f"{told}, one of the {len(last.ties)} that were equally good"
-    score = next((each.total for each in last.scores if each.node == node), None)
-    if score is None:
-        return f"{told}, which would not do when the last answer was given"
-    return f"{told}, where it scored {score} when {last.chosen} scored {last.score}"

@@ -15,7 +15,7 @@ from schedctl.live.objects import POD, Head, decode
 from schedctl.live.observed_state import ObservedState
 from schedctl.live.plans import BindPlan, ChangedObject, Refusal, Step
 from schedctl.live.prebinds import steps
-from schedctl.reports.bindings import BindOutcome, BindReport, BindSummary, PlannedWrite, outcome_of
+from schedctl.reports.bindings import BindOutcome, BindReport, BindSummary, PlannedWrite
 from schedctl.reports.explanations import Explanation, NodeVerdict, Verdict
 from schedctl.reports.metadata import Input, Metadata
 from schedctl.scheduler.gaps import missing_kinds
@@ -168,7 +168,7 @@ def _refusal(
         return _Refused(BindOutcome.REFUSED, f"no profile serves schedulerName {pod.spec.scheduler_name}")
     if request.sends and foreign:
         return _Refused(BindOutcome.REFUSED, f"{foreign}; `--force-scheduler` binds it all the same")
-    outcome = outcome_of(explanation)
+    outcome = _outcome_before_binding(explanation)
     refusals = _node_refusals(request.node, explanation)
     if refusals and outcome in (BindOutcome.PLANNED, BindOutcome.NOT_SCHEDULED):
         return _Refused(BindOutcome.REFUSED, refusals)
@@ -206,3 +206,12 @@ def _version(state: State, pod: Pod) -> str:
     body = ObservedState(state.listing).get(POD, pod.key)
     version: str = decode(body, Head).metadata.resource_version if body is not None else ""
     return version
+
+
+def _outcome_before_binding(decision: Explanation) -> BindOutcome:
+    """Return what is to become of a pod whose explanation this is, before anything is sent."""
+    if decision.verdict is Verdict.SCHEDULED:
+        return BindOutcome.PLANNED
+    if decision.verdict is Verdict.INCONCLUSIVE:
+        return BindOutcome.INCONCLUSIVE
+    return BindOutcome.REFUSED if decision.verdict is Verdict.DELETING else BindOutcome.NOT_SCHEDULED

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schedctl.calibration import replays, report_builder, timelines
-from schedctl.calibration.traces import Known, promises, shunned
+from schedctl.calibration.traces import Known, nominations, shunned_nodes
 from schedctl.reports.calibrations import CalibrationReport
 from schedctl.reports.metadata import Input, Metadata
 from schedctl.session import histories
@@ -22,14 +22,14 @@ def calibrate(session: Session, *, last: int) -> CalibrationReport:
     scheduler = session.scheduler()
     timeline = timelines.timeline(scheduler, scheduled)
     with session.notifier.progress("deciding") as progress:
-        lines = replays.told(scheduler, failed)
+        lines = replays.recorded_refusals(scheduler, failed)
         made = replays.replay(scheduler, timeline, most=last, lines=lines, progress=progress.advance)
     known = Known(
         timeline,
-        timelines.gone(cluster, list(state.assembled.finished.values()), scheduled),
-        promises(preempted),
+        timelines.pods_gone(cluster, list(state.assembled.finished.values()), scheduled),
+        nominations(preempted),
         sorted({info.pod.spec.node_name for info in cluster.strays.values()}),
-        shunned(made.replays),
+        shunned_nodes(made.replays),
     )
     metadata = Metadata(
         configuration=session.choice.origin,

@@ -14,8 +14,7 @@ from schedctl.api.gaps import Gap
 from schedctl.api.pods import FINISHED, Pod
 from schedctl.explain import explanations
 from schedctl.live.watching import Listed, News, Put, Removed, Trouble, Watch
-from schedctl.reports import watches
-from schedctl.reports.explanations import Explanation
+from schedctl.reports.explanations import Explanation, Verdict
 from schedctl.reports.watches import Event, WatchLine
 from schedctl.session.notifiers import Notifier
 from schedctl.session.sessions import Session
@@ -89,7 +88,7 @@ class PodWatch:
             self._end(Event.DELETED, f"pod {key} is gone")
             return 1
         if now.spec.node_name:
-            self._end(Event.BOUND, watches.bound(key, now.spec.node_name, self._last), now.spec.node_name)
+            self._end(Event.BOUND, describe_binding(key, now.spec.node_name, self._last), now.spec.node_name)
             return 0
         if now.status.phase in FINISHED:
             self._end(Event.ENDED, f"pod {key} has ended without a node ({now.status.phase})")
@@ -160,3 +159,34 @@ class WatchTroubles:
                 if not self._unheard:
                     self._notifier.warn(f"the cluster cannot be watched for the moment: {each.text}")
                 self._unheard.add(kind)
+
+
+def headline(answer: Explanation) -> tuple[object, ...]:
+    """Return what the text for people shows of an answer; where that stays, there is no news for them."""
+    return (
+        answer.verdict,
+        answer.message,
+        answer.error,
+        answer.gates,
+        answer.chosen,
+        answer.score,
+        len(answer.ties),
+        answer.nodes.total,
+    )
+
+
+def describe_binding(pod: str, node: str, last: Explanation | None) -> str:
+    """Say where a pod has gone, and whether that is where the last answer would have put it."""
+    text = f"pod {pod} is bound to {node}"
+    if last is None:
+        return text
+    if last.verdict is not Verdict.SCHEDULED:
+        return f"{text}, where the last answer had no node for it"
+    if node == last.chosen:
+        return f"{text}, as answered"
+    if node in last.ties:
+        return f"{text}, one of the {len(last.ties)} that were equally good"
+    score = next((each.total for each in last.scores if each.node == node), None)
+    if score is None:
+        return f"{text}, which would not do when the last answer was given"
+    return f"{text}, where it scored {score} when {last.chosen} scored {last.score}"

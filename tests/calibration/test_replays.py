@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from schedctl.api.events import Event
 from schedctl.calibration import traces
-from schedctl.calibration.replays import RETRIED, Result, replay, told
-from schedctl.calibration.timelines import Gone, LeftOut, gone, timeline
+from schedctl.calibration.replays import RETRIED, Result, recorded_refusals, replay
+from schedctl.calibration.timelines import Gone, LeftOut, pods_gone, timeline
 from schedctl.calibration.traces import Known, Trace
 from schedctl.scheduler import Scheduler
 from schedctl.testing.builders import cluster, node, pod
@@ -39,7 +39,7 @@ def refused(name: str, message: str, second: int, cpu: str):
 
 def again(state, *, most=100, scheduled=()):
     scheduler = Scheduler(state)
-    return replay(scheduler, timeline(scheduler, scheduled), most=most, lines=told(scheduler))
+    return replay(scheduler, timeline(scheduler, scheduled), most=most, lines=recorded_refusals(scheduler))
 
 
 def results(made):
@@ -140,15 +140,15 @@ def test_what_a_pending_pod_was_told_is_looked_for_on_the_way_back():
         created(node("b", cpu="1"), 5),
         bound("late", "b", 6, "1"),
     )
-    found = {each.pod.pod.metadata.name: each for each in again(state).retold}
+    found = {each.pod.pod.metadata.name: each for each in again(state).refusals}
     assert (found["now"].agrees, found["now"].later) == (True, 1)
     assert (found["then"].agrees, found["then"].later) == (True, 1)
 
 
 def test_a_line_that_was_never_true_since_the_pod_was_refused_stays_a_difference():
     state = cluster(created(node("a"), 0), refused("odd", "0/7 nodes are available: 7 Too many pods.", 2, "9"))
-    (found,) = again(state).retold
-    assert (found.agrees, found.would_go) == (False, "")
+    (found,) = again(state).refusals
+    assert (found.agrees, found.would_be_placed_on) == (False, "")
     assert found.differences
 
 
@@ -166,23 +166,23 @@ def test_events_put_pods_of_one_second_in_order_and_name_those_that_have_gone():
     assert [each.pod.uid for each in line.decisions] == ["x", "y"]
     assert line.near(line.decisions[0]) == []
     assert len(timeline(Scheduler(state)).near(timeline(Scheduler(state)).decisions[0])) == 1
-    assert [each.pod for each in gone(state, [], scheduled)] == ["default/z"]
+    assert [each.pod for each in pods_gone(state, [], scheduled)] == ["default/z"]
 
 
 def test_a_node_that_is_passed_over_again_and_again_is_a_trace():
     pods = [bound(f"x-{i}", "a", i, "100m") for i in range(1, 5)]
     state = cluster(created(node("a"), 0), created(node("b", cpu="64"), 0), *pods)
     made = again(state)
-    known = Known(made.timeline, shunned=traces.shunned(made.replays))
+    known = Known(made.timeline, shunned_nodes=traces.shunned_nodes(made.replays))
     assert {each.trace for found in made.replays for each in traces.of(found, known)} == {Trace.SHUNNED}
     few = again(cluster(created(node("a"), 0), created(node("b", cpu="64"), 0), *pods[:2]))
-    assert all(not nodes for nodes in traces.shunned(few.replays).values())
+    assert all(not nodes for nodes in traces.shunned_nodes(few.replays).values())
 
 
 def test_preemption_had_promised_the_node():
     state = cluster(created(node("a"), 0), created(node("b", cpu="64"), 0), bound("x", "a", 1))
     message = {"message": "Preempted by pod x on node a", "related": {"uid": "x"}}
-    known = Known(timeline(Scheduler(state)), promised=traces.promises([event("victim", at(1), **message)]))
+    known = Known(timeline(Scheduler(state)), promised=traces.nominations([event("victim", at(1), **message)]))
     (found,) = again(state).replays
     assert [each.trace for each in traces.of(found, known)] == [Trace.PROMISED]
 
@@ -229,7 +229,10 @@ def test_the_node_of_a_pod_that_has_gone_is_told_by_its_event_or_by_itself():
     state = cluster(created(node("a"), 0))
     message = {"message": "Successfully assigned default/z to a"}
     done = bound("done", "b", 1).pod
-    assert [each.node for each in gone(state, [done], [event("z", "2026-11-20T09:00:00Z", **message)])] == ["a", "b"]
+    assert [each.node for each in pods_gone(state, [done], [event("z", "2026-11-20T09:00:00Z", **message)])] == [
+        "a",
+        "b",
+    ]
 
 
 def test_pending_pods_past_those_that_are_asked_again_are_counted():

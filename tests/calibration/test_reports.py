@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 
 from schedctl.calibration import report_builder
-from schedctl.calibration.replays import Replay, Replayed, Result
+from schedctl.calibration.replays import CalibrationFacts, Replay, Result
 from schedctl.calibration.timelines import Arrival, Timeline
 from schedctl.calibration.traces import Known
 from schedctl.cli.documents import SCHEMAS
@@ -61,7 +61,7 @@ def summed(*results, timeless=(), not_retried=0):
     """The report of decisions that came out like this."""
     timeline = Timeline(timeless=[*timeless])
     arrival = Arrival(0, pod("x"), "a", True)
-    made = Replayed(timeline, [Replay(arrival, result) for result in results], not_retried=not_retried)
+    made = CalibrationFacts(timeline, [Replay(arrival, result) for result in results], not_retried=not_retried)
     return report_builder.report(made, Known(timeline), metadata=Metadata(configuration="built-in defaults", inputs=[]))
 
 

@@ -10,9 +10,10 @@ from schedctl.api.gaps import Gap
 from schedctl.api.storage import PersistentVolumeClaim, StorageClass
 from schedctl.explain.explanations import report
 from schedctl.explain.histories import with_history
-from schedctl.reports.explanations import ExplainReport, schema
+from schedctl.reports.explanations import ExplainReport
 from schedctl.reports.metadata import Input, Metadata
 from schedctl.reports.reasons import Remark
+from schedctl.reports.schemas import schema_of
 from schedctl.scheduler.gaps import missing_kinds
 from schedctl.testing.builders import cluster, node, pod
 
@@ -63,13 +64,13 @@ def written(document):
 
 
 def test_every_report_is_valid(reports):
-    validator = jsonschema.Draft202012Validator(strict(schema()))
+    validator = jsonschema.Draft202012Validator(strict(schema_of(ExplainReport)))
     for each in reports:
         validator.validate(written(each))
 
 
 def test_every_part_of_the_schema_is_written(reports):
-    defined = schema()["$defs"]
+    defined = schema_of(ExplainReport)["$defs"]
     names = {definition["title"] for definition in defined.values() if "properties" in definition}
     seen = set()
     for each in reports:
@@ -83,8 +84,8 @@ def test_a_report_is_read_back_as_it_was(reports):
 
 
 def test_the_schema_is_json_schema_itself():
-    jsonschema.Draft202012Validator.check_schema(schema())
-    assert schema()["title"] == "ExplainReport"
+    jsonschema.Draft202012Validator.check_schema(schema_of(ExplainReport))
+    assert schema_of(ExplainReport)["title"] == "ExplainReport"
 
 
 def test_the_same_question_has_the_same_bytes(shop, ask):
@@ -110,7 +111,7 @@ def collect(value, seen):
 
 
 def test_properties_are_described_under_the_names_they_are_written_with():
-    metadata = schema()["$defs"]["Metadata"]
+    metadata = schema_of(ExplainReport)["$defs"]["Metadata"]
     assert metadata["description"] == "Under which conditions the report was made."
     assert metadata["properties"]["toolVersion"]["description"] == "of schedctl."
-    assert not any("Attributes:" in each.get("description", "") for each in schema()["$defs"].values())
+    assert not any("Attributes:" in each.get("description", "") for each in schema_of(ExplainReport)["$defs"].values())
