@@ -7,7 +7,8 @@ import msgspec
 import pytest
 
 from schedctl.cli.documents import SCHEMAS
-from schedctl.reports.watches import Event, WatchLine, bound
+from schedctl.reports.watches import Event, WatchLine
+from schedctl.session.watch import describe_binding
 from schedctl.testing.builders import cluster, node, pod
 
 
@@ -26,15 +27,21 @@ def sizes():
 def test_where_a_pod_has_gone_is_held_against_the_last_answer(ask, where, text):
     answer = ask(sizes(), pod("web", cpu="1"))
     scores = {score.node: score.total for score in answer.scores}
-    assert bound("default/web", where, answer) == f"pod default/web {text.format(scores.get(where), answer.score)}"
+    assert (
+        describe_binding("default/web", where, answer)
+        == f"pod default/web {text.format(scores.get(where), answer.score)}"
+    )
 
 
 def test_ties_are_told_as_such_and_no_answer_is_none(ask):
     tied = ask(cluster(node("a"), node("b")), pod("web", cpu="1"))
-    assert bound("default/web", "b", tied) == "pod default/web is bound to b, one of the 2 that were equally good"
+    assert (
+        describe_binding("default/web", "b", tied)
+        == "pod default/web is bound to b, one of the 2 that were equally good"
+    )
     nowhere = ask(cluster(node("a")), pod("web", cpu="9"))
-    assert bound("x/y", "a", nowhere) == "pod x/y is bound to a, where the last answer had no node for it"
-    assert bound("x/y", "a", None) == "pod x/y is bound to a"
+    assert describe_binding("x/y", "a", nowhere) == "pod x/y is bound to a, where the last answer had no node for it"
+    assert describe_binding("x/y", "a", None) == "pod x/y is bound to a"
 
 
 def test_a_line_is_what_its_schema_says(ask):
