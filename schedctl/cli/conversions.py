@@ -123,7 +123,7 @@ def validate(
     for file in files:
         try:
             text, source = configurations.contents(file)
-            outdated = _outdated(text, source, file)
+            outdated = _version_problems(text, source, file)
             problems += outdated
             configuration = configurations.parse(text, source, named)
             if not outdated:
@@ -135,7 +135,7 @@ def validate(
         raise ConfigError(problems)
 
 
-def _outdated(text: bytes, source: str, file: str) -> list[Problem]:
+def _version_problems(text: bytes, source: str, file: str) -> list[Problem]:
     """Return that a configuration is of another time, [] if it is of today."""
     from schedctl.config.legacy import converting
     from schedctl.documents import heads

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from schedctl.cli import options
-from schedctl.cli.signatures import Command, extended
+from schedctl.cli.signatures import Command, add_options
 from schedctl.errors import UsageError
 from schedctl.session.extenders import ExtenderOptions
 
@@ -21,7 +21,7 @@ _OPTIONS = {
 
 def with_extenders(command: Command) -> Command:
     """Give a command the options about extenders; it gets them as the argument ``extenders``."""
-    return extended(command, "extenders", _OPTIONS, _extender_options)
+    return add_options(command, "extenders", _OPTIONS, _extender_options)
 
 
 def _extender_options(values: Mapping[str, Any], context: typer.Context) -> ExtenderOptions:

@@ -275,7 +275,7 @@ include = ["{module}.py"]
 
 def _plugin(name: str, points: list[str]) -> str:
     pieces = [_PIECES[point] for point in points]
-    imports = _sorted({each for piece in pieces for each in (piece.base, *piece.imports)})
+    imports = _sort_imports({each for piece in pieces for each in (piece.base, *piece.imports)})
     bases = ", ".join(piece.base for piece in pieces)
     if len(pieces) > _ON_A_LINE:
         bases = "\n" + _lines([piece.base for piece in pieces])
@@ -290,7 +290,7 @@ def _tests(name: str, module: str, points: list[str]) -> str:
     pieces = [_PIECES[point] for point in points]
     tests = "\n\n".join(piece.test.replace("NAME", name) for piece in pieces)
     needed = sorted({each for each in ("cluster", "node", "plugin_on", "pod", "scheduler_with") if f"{each}(" in tests})
-    framework = _sorted({each for piece in pieces for each in piece.testing})
+    framework = _sort_imports({each for piece in pieces for each in piece.testing})
     own = f"STATE, {name}" if "STATE" in tests else name
     lines = ["import numpy as np"] if "np." in tests else []
     lines += ["import pytest"] if "pytest." in tests else []
@@ -301,7 +301,7 @@ def _tests(name: str, module: str, points: list[str]) -> str:
     return f"{head}{chr(10).join(lines)}\n\nTestLaws = laws_of({name})\n\n\n{tests}"
 
 
-def _sorted(names: set[str]) -> list[str]:
+def _sort_imports(names: set[str]) -> list[str]:
     """Return names as sorters of imports have them: constants, then classes, then functions."""
     return sorted(names, key=lambda name: (not name.isupper(), name[0].islower(), name))
 

@@ -54,7 +54,7 @@ def list_plugins(
     found = discovery.with_installed(discovery.find(plugin or ()))
     for fault in found.broken.values():
         faults.say(f"warning: {fault}")
-    items = described(found)
+    items = list_items(found)
     if output == "json":
         typer.echo(machine.json(PluginList(items=items)), nl=False)
     elif output == "name":
@@ -69,19 +69,19 @@ def list_plugins(
 def _row(item: PluginItem, wide: bool) -> dict[str, str]:
     points = ", ".join(item.extension_points)
     tested = "unit tests" if item.fidelity != YOURS else "-"
-    proof = _told(item.proof, wide) if item.proof else tested
+    proof = _describe_proof(item.proof, wide) if item.proof else tested
     cells = (item.name, item.origin, str(item.weight or "-"), item.fidelity, proof, points, item.description)
     return dict(zip(HEADS, cells, strict=True))
 
 
-def _told(proof: Proof, wide: bool) -> str:
+def _describe_proof(proof: Proof, wide: bool) -> str:
     families = sorted(proof.cycles, key=proof.cycles.__getitem__, reverse=True)
     more = "" if wide or len(families) <= NAMED else f" and {len(families) - NAMED} more"
     named = ", ".join(families if wide else families[:NAMED]) + more
     return f"{proof.differences} differences in {sum(proof.cycles.values())} cycles of seeds {proof.seeds}: {named}"
 
 
-def described(found: Found) -> list[PluginItem]:
+def list_items(found: Found) -> list[PluginItem]:
     """Return all plugins there are: Kubernetes' own in the order of the default profile, then the others."""
     from schedctl.config import loading
     from schedctl.config.expansion import expand_all

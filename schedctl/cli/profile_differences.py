@@ -115,10 +115,10 @@ def _line(difference: Difference) -> str:
     if field[0] == "extenders" and len(field) == 2:
         return f"- {field[1]}" if right is None else f"+ {field[1]}"
     name = ".".join(field[1:] if field[0] in (PLUGIN_CONFIG, "extenders") else field)
-    return f"{name}: {_shown(left)} → {_shown(right)}"
+    return f"{name}: {_display_value(left)} → {_display_value(right)}"
 
 
-def _shown(value: Any) -> str:
+def _display_value(value: Any) -> str:
     return "none" if value is None else json.dumps(value, ensure_ascii=False)
 
 

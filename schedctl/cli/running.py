@@ -30,7 +30,7 @@ def run(arguments: Sequence[str], program: str = "schedctl") -> int:
             sys.stdout.write(VERSIONS)
             code = 0
         else:
-            code = _invoked(_without_equals(arguments), program)
+            code = _invoke(_without_equals(arguments), program)
         sys.stdout.flush()
     except SystemExit:
         raise
@@ -51,7 +51,7 @@ def _without_equals(arguments: Sequence[str]) -> list[str]:
     return [*words, *arguments[end:]]
 
 
-def _invoked(arguments: list[str], program: str) -> int:
+def _invoke(arguments: list[str], program: str) -> int:
     from schedctl.cli.commands import command
 
     if COMPLETION_VARIABLE in os.environ:

@@ -21,7 +21,7 @@ def schema(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="The kind of a document, e.g. ExplainReport.")],
 ) -> None:
     """Print the JSON Schema of a document that `-o json` prints, or of `.schedctl.yaml` (Config), by its `kind`."""
-    from schedctl.cli.documents import SCHEMAS
+    from schedctl.session.schemas import SCHEMAS
 
     named = {name.lower(): make for name, make in SCHEMAS.items()}
     make = named.get(kind.lower())

@@ -19,7 +19,7 @@ CONTEXT = "context_of_the_parser"
 """The argument by which a command so extended is given the parser's context."""
 
 
-def extended(
+def add_options(
     command: Command,
     argument: str,
     options: Mapping[str, tuple[Any, Any]],

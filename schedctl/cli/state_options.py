@@ -16,7 +16,7 @@ from typing import Annotated, Any, get_args
 import typer
 
 from schedctl.cli import options
-from schedctl.cli.signatures import Command, extended
+from schedctl.cli.signatures import Command, add_options
 from schedctl.errors import UsageError
 from schedctl.session.states import StateSource
 
@@ -44,12 +44,12 @@ _CLUSTER_OPTIONS = (
 
 def with_state(command: Command) -> Command:
     """Give a command the options that say where the state is; it gets them as the argument ``source``."""
-    return extended(command, "source", _OPTIONS, _source)
+    return add_options(command, "source", _OPTIONS, _source)
 
 
 def with_live_state(command: Command) -> Command:
     """Do as `with_state` for a command that is about a live cluster: the options about files are not in its help."""
-    return extended(
+    return add_options(
         command, "source", {name: (_hidden(name), default) for name, (_, default) in _OPTIONS.items()}, _source
     )
 

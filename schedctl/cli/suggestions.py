@@ -19,24 +19,24 @@ def subjects(context: typer.Context, incomplete: str) -> list[str]:
 
     words = [word for word in context.params.get("subjects") or () if word != incomplete]
     if not words:
-        return _beginning(incomplete, (kind.names[0] for kind in KINDS))
+        return _with_prefix(incomplete, (kind.names[0] for kind in KINDS))
     kind, _ = parse_names(words[:1])
     if kind is None:
         return []
     namespace = context.params.get("namespace") or ("" if context.params.get("all_namespaces") else "default")
-    return _beginning(incomplete, _names(kind.name, namespace, context.params.get("filename") or ()))
+    return _with_prefix(incomplete, _names(kind.name, namespace, context.params.get("filename") or ()))
 
 
 def profiles(incomplete: str) -> list[str]:
     """Return the profiles that ship."""
     from schedctl import shipped
 
-    return _beginning(incomplete, (file.stem for file in sorted(shipped.profiles().glob("*.yaml"))))
+    return _with_prefix(incomplete, (file.stem for file in sorted(shipped.profiles().glob("*.yaml"))))
 
 
 def rollouts(incomplete: str) -> list[str]:
     """Return the ways in which new pods take the place of old ones."""
-    return _beginning(incomplete, ("replace", "add", "rolling"))
+    return _with_prefix(incomplete, ("replace", "add", "rolling"))
 
 
 def admission_plugins(incomplete: str) -> list[str]:
@@ -45,7 +45,7 @@ def admission_plugins(incomplete: str) -> list[str]:
 
     before, comma, _ = incomplete.rpartition(",")
     named = before.split(",")
-    return _beginning(incomplete, (f"{before}{comma}{plugin}" for plugin in PLUGINS if plugin not in named))
+    return _with_prefix(incomplete, (f"{before}{comma}{plugin}" for plugin in PLUGINS if plugin not in named))
 
 
 def _names(kind: str, namespace: str, paths: Iterable[str]) -> list[str]:
@@ -68,5 +68,5 @@ def _names(kind: str, namespace: str, paths: Iterable[str]) -> list[str]:
     ]
 
 
-def _beginning(incomplete: str, words: Iterable[str]) -> list[str]:
+def _with_prefix(incomplete: str, words: Iterable[str]) -> list[str]:
     return [word for word in words if word.startswith(incomplete)]

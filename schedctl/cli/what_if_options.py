@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from schedctl.cli.signatures import Command, extended
+from schedctl.cli.signatures import Command, add_options
 from schedctl.session.what_ifs import WhatIfs
 
 _OPTIONS = {
@@ -32,7 +32,7 @@ def with_what_ifs(command: Command) -> Command:
         texts = {word: values[name] or [] for word, name in names.items()}
         return WhatIfs(_in_order(texts, context.find_root().obj or ()))
 
-    return extended(command, "what_ifs", {name: (_option(word), None) for word, name in names.items()}, make)
+    return add_options(command, "what_ifs", {name: (_option(word), None) for word, name in names.items()}, make)
 
 
 def _option(word: str) -> Any:

@@ -67,18 +67,18 @@ def read(plugins: discovery.Found, load: Callable[[Registry, loading.Check], T])
         ConfigError: it cannot be loaded.
         UsageError: an installed plugin that it names is broken.
     """
-    lacking: set[str] = set()
+    unknown: set[str] = set()
 
     def check(configuration: SchedulerConfiguration) -> list[Problem]:
         names = {name for profile in configuration.profiles for name in profile.plugins.enabled_names()}
-        lacking.update(plugins.lacking(names))
+        unknown.update(plugins.unknown_names(names))
         return makeable(configuration, plugins.registry)
 
     try:
         return load(plugins.registry, check), plugins
     except ConfigError:
-        more = discovery.with_installed(plugins, lacking) if lacking else plugins
-        broken = sorted(name for name in lacking if name in more.broken)
+        more = discovery.with_installed(plugins, unknown) if unknown else plugins
+        broken = sorted(name for name in unknown if name in more.broken)
         if broken:
             raise UsageError(more.broken[broken[0]], "mend or remove the package") from None
         if len(more.registry) == len(plugins.registry):
@@ -86,7 +86,7 @@ def read(plugins: discovery.Found, load: Callable[[Registry, loading.Check], T])
     return read(more, load)
 
 
-def configured(
+def load_configuration(
     configuration: str | bytes | Path, plugins: Iterable[type[Plugin] | str]
 ) -> tuple[SchedulerConfiguration, Registry]:
     """Return a configuration and the plugins there are; see `schedctl.scheduler.Scheduler.configured`.

@@ -63,7 +63,7 @@ class Found:
     named: tuple[str, ...] = ()
     broken: Mapping[str, str] = field(default_factory=dict)
 
-    def lacking(self, names: Collection[str]) -> list[str]:
+    def unknown_names(self, names: Collection[str]) -> list[str]:
         """Return those of some names that no plugin has and no entry point was asked for."""
         return [name for name in names if name not in self.registry and name not in self.broken]
 
@@ -83,7 +83,7 @@ def find(named: Iterable[type[Plugin] | str] = ()) -> Found:
     files: dict[Path, ModuleType] = {}
     for each in named:
         text = each if isinstance(each, str) else each.__module__
-        for plugin in load(each, files) if isinstance(each, str) else _checked([each], each.__name__):
+        for plugin in load(each, files) if isinstance(each, str) else _check([each], each.__name__):
             if plugin.name in plugins and plugins[plugin.name] is not plugin:
                 whose = f"that of {origins[plugin.name]}" if plugin.name in origins else "Kubernetes' own"
                 raise UsageError(f"{text}: there is a plugin {plugin.name} already, {whose}", "give it another `name`")
@@ -101,7 +101,7 @@ def with_installed(found: Found, wanted: Collection[str] | None = None) -> Found
     """
     plugins: dict[str, type[Plugin]] = dict(found.registry)
     origins, broken = dict(found.origins), dict(found.broken)
-    for point in _offered():
+    for point in _entry_points():
         if wanted is not None and point.name not in wanted:
             continue
         whose = f"{point.dist.name} {point.dist.version}" if point.dist else "an unknown package"
@@ -138,7 +138,7 @@ def load(text: str, files: dict[Path, ModuleType] | None = None) -> list[type[Pl
     return _in(module, name, text)
 
 
-def _offered() -> Iterator[EntryPoint]:
+def _entry_points() -> Iterator[EntryPoint]:
     from importlib import metadata  # most configurations name Kubernetes' own plugins only
 
     for package in metadata.distributions(path=list(_INSTALLED)):
@@ -155,7 +155,7 @@ def _of_package(text: str) -> list[type[Plugin]]:
     before = list(sys.path)
     sys.path[:] = _INSTALLED
     try:
-        with _running(place):
+        with _import_errors_in_words(place):
             module = importlib.import_module(place)
     finally:
         sys.path[:] = dict.fromkeys([*before, *sys.path])
@@ -171,13 +171,13 @@ def _in(module: ModuleType, name: str, text: str) -> list[type[Plugin]]:
     if name:
         candidates: list[object] = [_attribute(module, name, text)]
     else:
-        candidates = [each for each in vars(module).values() if _defined_in(each, module)]
+        candidates = [each for each in vars(module).values() if _is_defined_in(each, module)]
         if not candidates:
             raise UsageError(f"{text} defines no plugin", "a plugin inherits a class such as FilterPlugin")
-    return _checked(candidates, text)
+    return _check(candidates, text)
 
 
-def _checked(candidates: Sequence[object], text: str) -> list[type[Plugin]]:
+def _check(candidates: Sequence[object], text: str) -> list[type[Plugin]]:
     """Return what keeps the contract of plugins.
 
     Raises:
@@ -203,7 +203,7 @@ def _file(path: Path, files: dict[Path, ModuleType]) -> ModuleType:
     _look_also_in(whole.parent)
     sys.modules[spec.name] = module
     try:
-        with _running(str(path), str(whole)):
+        with _import_errors_in_words(str(path), str(whole)):
             spec.loader.exec_module(module)
     except UsageError:
         del sys.modules[spec.name]
@@ -214,7 +214,7 @@ def _file(path: Path, files: dict[Path, ModuleType]) -> ModuleType:
 
 def _module(name: str) -> ModuleType:
     _look_also_in(Path.cwd())
-    with _running(name):
+    with _import_errors_in_words(name):
         return importlib.import_module(name)
 
 
@@ -225,7 +225,7 @@ def _look_also_in(folder: Path) -> None:
 
 
 @contextmanager
-def _running(text: str, file: str = "") -> Iterator[None]:
+def _import_errors_in_words(text: str, file: str = "") -> Iterator[None]:
     """Turn whatever somebody's code raises while it is imported into words; what it prints is talk, not output.
 
     Raises:
@@ -251,7 +251,7 @@ def _attribute(module: ModuleType, name: str, text: str) -> object:
     return found
 
 
-def _defined_in(candidate: object, module: ModuleType) -> bool:
+def _is_defined_in(candidate: object, module: ModuleType) -> bool:
     if not (isinstance(candidate, type) and issubclass(candidate, Plugin)):
         return False
     return candidate.__module__ == module.__name__ and not candidate.__name__.startswith("_")

@@ -116,13 +116,13 @@ def log_assumptions(cluster: Cluster) -> Iterator[AssumptionLog]:
 def missing_kinds(cluster: Cluster, registry: Registry = IN_TREE) -> list[MissingKind]:
     """Return what could not be listed, in the order in which outputs list kinds."""
     return [
-        MissingKind(kind.name, gap.reason, list(weakened(kind.struct, registry)), gap.text)
+        MissingKind(kind.name, gap.reason, list(weakened_plugins(kind.struct, registry)), gap.text)
         for kind in (*KINDS, *registry.kinds)
         if (gap := cluster.missing.get(kind.struct)) is not None
     ]
 
 
-def weakened(kind: type, registry: Registry = IN_TREE) -> tuple[str, ...]:
+def weakened_plugins(kind: type, registry: Registry = IN_TREE) -> tuple[str, ...]:
     """Return the plugins whose answers may be guesses without a kind: the scheduler's, then those of admission."""
     everybody = tuple(registry) if kind in (Node, Pod) else registry.reading(kind)
     return (*everybody, *((_ADMISSION[kind],) if kind in _ADMISSION else ()))

@@ -77,7 +77,7 @@ class Judgement:
         raise KeyError(node)
 
 
-def restricted(profile: Profile, plugins: Collection[str]) -> Profile:
+def with_plugins_only(profile: Profile, plugins: Collection[str]) -> Profile:
     """Return a profile with only some of its plugins at PreFilter and Filter.
 
     Raises:
@@ -93,7 +93,7 @@ def restricted(profile: Profile, plugins: Collection[str]) -> Profile:
     )
 
 
-def judged(outcome: Attempt, names: Iterable[str]) -> Judgement:
+def judgement_of(outcome: Attempt, names: Iterable[str]) -> Judgement:
     """Return what an attempt that went as far as Filter says of some nodes."""
     row_of = outcome.cluster.node_table.row_of
     places = {} if outcome.judged is None else {row: at for at, row in enumerate(outcome.judged.rows.tolist())}

@@ -43,7 +43,7 @@ def _args(plugin: type[Plugin], config: ProfileConfig) -> Any:
     return plugin.args_type() if given is None and plugin.args_type is not None else given
 
 
-def _made(plugin: type[Plugin], config: ProfileConfig, handle: Handle) -> Plugin:
+def _make(plugin: type[Plugin], config: ProfileConfig, handle: Handle) -> Plugin:
     """Return a plugin that is ready, and has said of which events it wants to hear.
 
     Raises:
@@ -73,7 +73,7 @@ def build(config: ProfileConfig, expanded: Expanded, registry: Registry, handle:
         ConfigError: a plugin cannot be made.
     """
     names = dict.fromkeys(each.name for point in FIELDS for each in expanded.get(point, ()))
-    plugins = {name: _made(registry[name], config, handle) for name in names}
+    plugins = {name: _make(registry[name], config, handle) for name in names}
     ordered = {field: tuple(plugins[each.name] for each in expanded.get(point, ())) for point, field in FIELDS.items()}
     return Profile(
         config.scheduler_name,

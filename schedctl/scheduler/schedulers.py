@@ -31,8 +31,8 @@ from schedctl.framework.profiles import Profile
 from schedctl.framework.registries import Registry
 from schedctl.framework.statuses import Status
 from schedctl.plugins.in_tree import IN_TREE
-from schedctl.scheduler.configurations import configured
-from schedctl.scheduler.judgements import Judgement, judged, restricted
+from schedctl.scheduler.configurations import load_configuration
+from schedctl.scheduler.judgements import Judgement, judgement_of, with_plugins_only
 from schedctl.scheduler.profiles import build
 
 ADAPTIVE = 0
@@ -102,7 +102,7 @@ class Scheduler:
             ConfigError: the configuration cannot be read or followed, or a plugin cannot be made.
             UsageError: a plugin cannot be loaded, is none, or has the name of another.
         """
-        chosen, registry = configured(configuration, plugins)
+        chosen, registry = load_configuration(configuration, plugins)
         return cls(cluster, chosen, registry)
 
     def profile_of(self, pod: PodInfo) -> Profile | None:
@@ -164,13 +164,15 @@ class Scheduler:
         info = pod if isinstance(pod, PodInfo) else PodInfo(pod)
         profile = self.profiles[info.pod.spec.scheduler_name]
         if plugins is not None:
-            profile = restricted(profile, plugins)
+            profile = with_plugins_only(profile, plugins)
         row_of = self.cluster.node_table.row_of
         names = self.cluster.nodes_by_name.names if nodes is None else list(nodes)
         unknown = [name for name in names if name not in row_of]
         if unknown:
             raise KeyError(f"there is no node {unknown[0]}")
-        return judged(filter_only(profile, self.cluster, info, self.nominator, self.cluster.nodes_named(names)), names)
+        return judgement_of(
+            filter_only(profile, self.cluster, info, self.nominator, self.cluster.nodes_named(names)), names
+        )
 
     def percentage(self, profile: Profile) -> int:
         """Return the ``percentageOfNodesToScore`` that kube-scheduler goes by in a profile."""

@@ -94,7 +94,7 @@ def choose(
         return _with_profile(load_file(path, named), profile)
     if profile:
         return load_shipped(profile, named)
-    return _built_in(named)
+    return _choose_built_in(named)
 
 
 def load_shipped(profile: str, plugins: discovery.Found = NO_OTHERS) -> ConfigurationChoice:
@@ -132,7 +132,7 @@ def load_file(path: str, plugins: discovery.Found = NO_OTHERS) -> ConfigurationC
     return _parse(_bytes(path), _source_name(path), path, plugins)
 
 
-def _built_in(named: discovery.Found) -> ConfigurationChoice:
+def _choose_built_in(named: discovery.Found) -> ConfigurationChoice:
     """Return Kubernetes' defaults, in which the plugins that somebody named take part."""
     configuration = scheduler_configurations.with_plugins(named)
     added = " and ".join(f"{name} of {named.origins[name]}" for name in named.named)

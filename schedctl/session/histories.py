@@ -51,19 +51,19 @@ def read_decisions(state: State) -> tuple[list[Event], list[Event], list[Event],
 
 def _with_record(answer: Explanation, pod: Pod | None, state: State, hypothetical: bool) -> Explanation:
     if pod is None:
-        return _noted(answer, "there is no history of a pod that is yet to be made")
+        return _add_note(answer, "there is no history of a pod that is yet to be made")
     events, fault, note = _events(pod, state)
     annotated = histories.with_history(answer, pod, state.assembled.cluster, events, supposed=hypothetical)
     if note:
-        annotated = _noted(annotated, note)
+        annotated = _add_note(annotated, note)
     if fault:
-        annotated = _noted(annotated, f"its events could not be read: {fault}")
+        annotated = _add_note(annotated, f"its events could not be read: {fault}")
     elif not annotated.history and state.connection is None:
-        annotated = _noted(
+        annotated = _add_note(
             annotated, "of its history files hold the condition only, and that says nothing of a refusal"
         )
     elif not annotated.history:
-        annotated = _noted(
+        annotated = _add_note(
             annotated, "nothing is recorded of a refusal: its condition is silent, and events are kept for an hour"
         )
     return annotated
@@ -82,5 +82,5 @@ def _events(pod: Pod, state: State) -> tuple[list[Event], str, str]:
     return found.events, "", found.note
 
 
-def _noted(answer: Explanation, note: str) -> Explanation:
+def _add_note(answer: Explanation, note: str) -> Explanation:
     return msgspec.structs.replace(answer, notes=[*answer.notes, note])

@@ -67,7 +67,7 @@ def load(path: str, *, ignored: bool, environ: Mapping[str, str] = os.environ) -
     check: dict[str, Any] = {}
     digests: dict[str, str] = {}
     for file in files:
-        name = path or _shown(file)
+        name = path or _display_name(file)
         try:
             text = file.read_bytes()
         except OSError as error:
@@ -99,13 +99,13 @@ def _inside(check: Mapping[str, Any], file: Path, name: str) -> dict[str, Any]:
             message = f'"{text}" is an absolute path, and a file may only set paths below its repository'
             problems.append(Problem(message, name, path=where, hint="give it on the command line"))
             return text
-        for each in _named(folder / path):
+        for each in _expand(folder / path):
             steps = _below(each, root)
             if steps is None or ".git" in steps:
                 message = f'"{text}" leads out of the repository' if steps is None else f'"{text}" is git\'s'
                 problems.append(Problem(message, name, path=where, hint="give it on the command line"))
                 break
-        return _shown(folder / path)
+        return _display_name(folder / path)
 
     def report_of(text: str, where: str) -> str:
         before = len(problems)
@@ -133,7 +133,7 @@ def _inside(check: Mapping[str, Any], file: Path, name: str) -> dict[str, Any]:
     return set_
 
 
-def _named(path: Path) -> list[Path]:
+def _expand(path: Path) -> list[Path]:
     """Return what a path stands for: itself, and what it matches where it is a pattern; links may be among that."""
     if not any(letter in str(path) for letter in "*?["):
         return [path]
@@ -168,6 +168,6 @@ def _of_user(environ: Mapping[str, str]) -> Path | None:
     return file if folder.is_absolute() and file.is_file() else None
 
 
-def _shown(file: Path) -> str:
+def _display_name(file: Path) -> str:
     """Return the name of a file from where the user is, or its whole name where that is shorter."""
     return min(os.path.relpath(file), os.path.normpath(file), key=len)

@@ -48,7 +48,7 @@ class State:
     @property
     def missing(self) -> tuple[Gap, ...]:
         """The kinds that could not be listed, by the live cluster or by whoever wrote a snapshot."""
-        return tuple(_missing(self.manifests, self.listing))
+        return tuple(_gaps(self.manifests, self.listing))
 
     @property
     def taken(self) -> str:
@@ -144,7 +144,7 @@ class StateSource:
                     )
                 overlaid = _overlaid(files) if self.of_cluster else ()
                 manifests = sources.overlay(manifests, files) if self.of_cluster else files
-            assembled = assemble((one.object for one in manifests.objects), _missing(manifests, listing), kinds)
+            assembled = assemble((one.object for one in manifests.objects), _gaps(manifests, listing), kinds)
         state = State(manifests, assembled, listing, connection, overlaid)
         if state.taken:
             moment = times.unix_nanoseconds(state.taken)
@@ -156,7 +156,7 @@ LIVE = StateSource()
 """The live cluster of the current context."""
 
 
-def _missing(manifests: Manifests, listing: Listing | None) -> Iterator[Gap]:
+def _gaps(manifests: Manifests, listing: Listing | None) -> Iterator[Gap]:
     yield from listing.missing if listing else ()
     for header in manifests.snapshots:
         yield from header.missing

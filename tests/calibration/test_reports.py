@@ -10,11 +10,11 @@ from schedctl.calibration import report_builder
 from schedctl.calibration.replays import CalibrationFacts, Replay, Result
 from schedctl.calibration.timelines import Arrival, Timeline
 from schedctl.calibration.traces import Known
-from schedctl.cli.documents import SCHEMAS
 from schedctl.cli.running import run
 from schedctl.render import calibrations
 from schedctl.render.layout import Line
 from schedctl.reports.metadata import Metadata
+from schedctl.session.schemas import SCHEMAS
 from schedctl.testing.builders import pod
 
 STATE = str(Path(__file__).parents[1] / "cli/decided.yaml")

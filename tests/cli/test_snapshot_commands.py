@@ -11,7 +11,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from schedctl.cli.documents import SCHEMAS
+from schedctl.session.schemas import SCHEMAS
 from schedctl.session.states import StateSource
 
 SHOP = "fixtures/clusters/shop"

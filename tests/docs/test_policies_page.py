@@ -14,12 +14,12 @@ import jsonschema
 import pytest
 import yaml
 
-from schedctl.cli.documents import SCHEMAS
 from schedctl.cli.running import run
 from schedctl.policy import schemas
 from schedctl.policy.documents import BUILTINS
 from schedctl.policy.functions import LIBRARY
 from schedctl.policy.variables import IN_SCOPE, RECORDS
+from schedctl.session.schemas import SCHEMAS
 from schedctl.simulation.what_if_syntax import WORDS, camel
 
 ROOT = Path(__file__).parents[2]

@@ -6,8 +6,8 @@ import jsonschema
 import msgspec
 import pytest
 
-from schedctl.cli.documents import SCHEMAS
 from schedctl.reports.watches import Event, WatchLine
+from schedctl.session.schemas import SCHEMAS
 from schedctl.session.watch import describe_binding
 from schedctl.testing.builders import cluster, node, pod
 

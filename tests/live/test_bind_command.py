@@ -13,9 +13,9 @@ import pytest
 import yaml
 
 from schedctl.api.gaps import Gap
-from schedctl.cli.documents import SCHEMAS
 from schedctl.live import listing
 from schedctl.live.connections import Connection
+from schedctl.session.schemas import SCHEMAS
 from tests.live.pretend_servers import PretendServer
 from tests.live.test_binding import BINDING, WEB, node, pod
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import jsonschema
 import pytest
 
-from schedctl.cli.documents import SCHEMAS
 from schedctl.documents.yaml_trees import read_yaml
 from schedctl.policy import expectations
 from schedctl.reports.checks import CheckReport, CheckResult, CheckRule, Outcome, PolicyRules, Severity, Summary
+from schedctl.session.schemas import SCHEMAS
 
 TEST = """\
 apiVersion: schedctl.dev/v1alpha1

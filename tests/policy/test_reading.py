@@ -15,13 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedctl.api.durations import Duration
-from schedctl.cli.documents import SCHEMAS
 from schedctl.config import settings
 from schedctl.documents.yaml_trees import read_yaml
 from schedctl.errors import ConfigError
 from schedctl.policy import documents, expectations, reading
 from schedctl.policy.documents import BUILTINS, Scope
 from schedctl.reports.checks import Severity
+from schedctl.session.schemas import SCHEMAS
 
 HEAD = "apiVersion: schedctl.dev/v1alpha1\nkind: CheckPolicy\nmetadata: {name: mine}\nspec:\n"
 GOOD = (

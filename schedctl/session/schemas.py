@@ -1,4 +1,4 @@
-"""The documents that the listing commands print with ``-o json``, and the schemas of all documents there are."""
+"""The JSON Schema of every document there is, by its kind."""
 
 from __future__ import annotations
 
