@@ -7,7 +7,7 @@ from schedctl.explain.explanations import explain, report
 from schedctl.reports.explanations import Verdict
 from schedctl.reports.metadata import MissingKind
 from schedctl.scheduler import Scheduler
-from schedctl.scheduler.gaps import log_assumptions, missing_kinds, weakened
+from schedctl.scheduler.gaps import log_assumptions, missing_kinds, weakened_plugins
 from schedctl.testing.builders import ZONE, cluster, node, pod
 
 WEB = {"app": "web"}
@@ -74,7 +74,7 @@ def test_a_report_names_what_is_missing_and_whom_that_weakens():
 
 
 def test_without_pods_everybody_is_weakened():
-    assert "NodeName" in weakened(type(pod().pod))
+    assert "NodeName" in weakened_plugins(type(pod().pod))
 
 
 def test_a_command_rests_on_what_its_attempts_guess_and_on_what_makes_pods_reads():
