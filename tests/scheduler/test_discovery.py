@@ -14,7 +14,7 @@ import pytest
 from schedctl.errors import ConfigError, UsageError
 from schedctl.plugins.in_tree import IN_TREE
 from schedctl.scheduler import Scheduler, discovery
-from schedctl.scheduler.configurations import configured
+from schedctl.scheduler.configurations import load_configuration
 from schedctl.testing import cluster, node, pod
 
 FENCE = """
@@ -183,7 +183,7 @@ profiles:
 
 def test_arguments_are_typed(written):
     file = written(FENCE)
-    configuration, registry = configured(CONFIGURATION % "label: owner", [file])
+    configuration, registry = load_configuration(CONFIGURATION % "label: owner", [file])
     scheduler = Scheduler(cluster(node("a", labels={"owner": "red"})), configuration, registry)
     assert scheduler.judge(pod())["a"].reasons == ("node(s) belong to red",)
     assert scheduler.judge(pod())["a"].references == ("team-fence/foreign",)
@@ -201,7 +201,7 @@ def test_arguments_are_typed(written):
 def test_wrong_arguments_are_refused_with_their_place(args, told, written):
     file = written(FENCE)
     with pytest.raises(ConfigError) as raised:
-        configured(CONFIGURATION % args, [file])
+        load_configuration(CONFIGURATION % args, [file])
     (problem,) = raised.value.problems
     assert told in str(problem)
     assert problem.line == 10
@@ -233,7 +233,7 @@ def offered(tmp_path, monkeypatch):
 def test_a_package_is_asked_for_a_plugin_that_a_configuration_names(written, offered):
     written(FENCE, "offered_fence.py")
     asked = offered(TeamFence="offered_fence:TeamFence", Other="nowhere_at_all:Other")
-    _, registry = configured(CONFIGURATION % "label: x", [])
+    _, registry = load_configuration(CONFIGURATION % "label: x", [])
     assert "TeamFence" in registry
     assert asked == ["schedctl.plugins"]
     assert "nowhere_at_all" not in sys.modules
@@ -241,15 +241,15 @@ def test_a_package_is_asked_for_a_plugin_that_a_configuration_names(written, off
 
 def test_no_package_is_asked_where_nothing_is_missing(offered):
     asked = offered(TeamFence="offered_fence:TeamFence")
-    configured(b"", [])
-    configured(CONFIGURATION.replace("TeamFence", "NodeName") % "", [])
+    load_configuration(b"", [])
+    load_configuration(CONFIGURATION.replace("TeamFence", "NodeName") % "", [])
     assert asked == []
 
 
 def test_a_broken_package_is_the_fault_of_those_who_name_its_plugin(offered):
     offered(TeamFence="nowhere_at_all:TeamFence")
     with pytest.raises(UsageError, match=r"there is no module nowhere_at_all \(of fences 1\.2\)"):
-        configured(CONFIGURATION % "", [])
+        load_configuration(CONFIGURATION % "", [])
     assert list(discovery.with_installed(discovery.Found()).broken) == ["TeamFence"]
 
 
@@ -263,7 +263,7 @@ def test_an_entry_point_has_the_name_of_its_plugin(written, offered):
 def test_a_plugin_nobody_offers_does_not_exist(offered):
     offered()
     with pytest.raises(ConfigError, match='"TeamFence" does not exist'):
-        configured(CONFIGURATION % "", [])
+        load_configuration(CONFIGURATION % "", [])
 
 
 def test_a_configuration_of_schedctls_own_names_no_plugins(tmp_path):

@@ -42,7 +42,7 @@ from schedctl.framework import (
 )
 from schedctl.framework.statuses import Code
 from schedctl.scheduler import Scheduler
-from schedctl.scheduler.configurations import configured
+from schedctl.scheduler.configurations import load_configuration
 from schedctl.simulation.outcomes import PodState
 from schedctl.simulation.runs import run
 from schedctl.testing import cluster, node, pod
@@ -100,7 +100,7 @@ class Heard(Reporter):
 
 
 def made(kind, *objects):
-    configuration, registry = configured(b"", [kind])
+    configuration, registry = load_configuration(b"", [kind])
     heard = Heard()
     scheduler = Scheduler(cluster(*objects or (node("a"), node("b"))), configuration, registry, heard)
     return scheduler, heard
@@ -413,7 +413,7 @@ profiles:
     postFilter: {enabled: [{name: Odd}], disabled: [{name: '*'}]}
     queueSort: {enabled: [{name: PrioritySort}], disabled: [{name: '*'}]}
 """
-    configuration, registry = configured(text, [plugin(post_filter=answering(lambda *_: answer))])
+    configuration, registry = load_configuration(text, [plugin(post_filter=answering(lambda *_: answer))])
     scheduler = Scheduler(cluster(node("a", cpu="1")), configuration, registry)
     status = scheduler.attempt(pod(cpu="2")).post_filter.status
     assert status.code is Code.ERROR

@@ -11,7 +11,7 @@ from schedctl.errors import ConfigError
 from schedctl.framework import Action, ClusterEvent, FilterPlugin, PermitPlugin, Resource, unschedulable
 from schedctl.framework.reasons import ACCEPT
 from schedctl.scheduler import Scheduler
-from schedctl.scheduler.configurations import configured
+from schedctl.scheduler.configurations import load_configuration
 from schedctl.simulation.events import EventAction, SimulatedEvent
 from schedctl.simulation.outcomes import PodState
 from schedctl.simulation.runs import run
@@ -72,7 +72,7 @@ class Heard(Reporter):
 
 
 def made(kind, *objects):
-    configuration, registry = configured(b"", [kind])
+    configuration, registry = load_configuration(b"", [kind])
     reporter = Heard()
     scheduler = Scheduler(cluster(*objects), configuration, registry, reporter)
     return scheduler, scheduler.profiles["default-scheduler"].plugins[kind.name], reporter
@@ -139,7 +139,7 @@ def test_what_cannot_be_listened_to_is_the_fault_of_the_line_that_asks(events, c
             handle.listen(events, callback)
 
     with pytest.raises(ConfigError, match=re.escape(told) + r" \(test_listening\.py:\d+\)"):
-        Scheduler(cluster(node("a")), *configured("", [Odd]))
+        Scheduler(cluster(node("a")), *load_configuration("", [Odd]))
 
 
 def test_what_cannot_be_activated_is_the_fault_of_the_line_that_asks():
@@ -148,7 +148,7 @@ def test_what_cannot_be_activated_is_the_fault_of_the_line_that_asks():
             self.handle.activate([None])
             return ACCEPT
 
-    outcome = Scheduler(cluster(node("a")), *configured("", [Odd])).attempt(pod())
+    outcome = Scheduler(cluster(node("a")), *load_configuration("", [Odd])).attempt(pod())
     assert re.search(r"TypeError: activate takes pods, not None \(test_listening\.py:\d+\)", outcome.error)
 
 
@@ -158,7 +158,7 @@ def test_a_listener_does_not_end_the_process():
             raise SystemExit(0)
 
     reporter = Heard()
-    scheduler = Scheduler(cluster(), *configured("", [Quits]), reporter=reporter)
+    scheduler = Scheduler(cluster(), *load_configuration("", [Quits]), reporter=reporter)
     for handle in scheduler.handles.values():
         handle.tell(ClusterEvent(Resource.NODE, Action.ADD), None, node("a"))
     assert "SystemExit: 0" in reporter.told[0]
