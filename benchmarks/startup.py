@@ -12,6 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 RUNS = 15
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 SHOP = "fixtures/clusters/shop"
 POD = "shop/web-7d9c6b5f4d-jbljm"
 COMMANDS = {
