@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +16,7 @@ from schedctl.session.states import LIVE, StateSource
 if TYPE_CHECKING:
     from schedctl.render.terminals import Terminal
     from schedctl.reports.checks import CheckReport
+    from schedctl.reports.metadata import Input
 
 EXAMPLES = """\b
 Examples:
@@ -115,17 +116,11 @@ def check(
     Without a policy one thing is demanded: that every pod finds a node. No cluster is asked unless `--live` says so.
     Policies, state, reports and thresholds may also stand in the repository's `.schedctl.yaml`, under `check:`.
     """
-    import time
-
     from schedctl.api.defaults import DEFAULT_NAMESPACE
     from schedctl.cli.printing import Printer
-    from schedctl.errors import UsageError
-    from schedctl.policy import baselines
     from schedctl.render import check_outputs
-    from schedctl.reports import counts
     from schedctl.session import check as use_case
-    from schedctl.session import manifests as inputs
-    from schedctl.session import report_files, runs, settings
+    from schedctl.session import settings
     from schedctl.session.sessions import SchedulerOptions, Session
 
     terminal = Printer.of("text", color).terminal
@@ -139,57 +134,32 @@ def check(
         sarif_suppressed,
     )
     outputs.check()
-    if not (source.paths or source.live):
-        source.paths = tuple(defaults.get("state", ()))
-    if not (source.paths or source.live):
-        raise UsageError("say on which state to check", "-f names files or a snapshot, --live asks the live cluster")
     paths, folders = manifests or [], kustomize or []
-    inputs.check_sources(paths, folders, source.paths)
-    baseline = baseline or defaults.get("baseline", "")
+    use_case.check_sources(source, paths, folders, user_settings)
     session = Session(source, SchedulerOptions(scheduler_config, profile), notifier)
-    check_options = use_case.CheckOptions(
-        fail_on=use_case.parse_word("--fail-on", fail_on or defaults.get("fail_on", "error"), use_case.FAIL_ON),
-        on_inconclusive=use_case.parse_word(
-            "--on-inconclusive", on_inconclusive or defaults.get("on_inconclusive", "fail"), use_case.ON_INCONCLUSIVE
-        ),
-        max_age=use_case.parse_max_age(max_age or defaults.get("max_age", "")),
+    check_options = use_case.parse_options(
+        user_settings,
+        fail_on=fail_on,
+        on_inconclusive=on_inconclusive,
+        max_age=max_age,
+        baseline=baseline,
+        rollout=rollout,
+        skip_admission=skip_admission,
         inline=not no_inline_ignores,
-        baseline=baselines.read(baseline) if baseline else None,
-        strategy=runs.rollout_strategy(rollout),
-        disabled=runs.admission_plugins(skip_admission),
         allow_empty=allow_empty,
-        now=time.time(),
     )
-    rules = use_case.load_policies(policies or defaults.get("policies", ()), (*paths, *source.paths))
-    read = inputs.load(
-        paths,
-        folders,
-        recursive=source.recursive,
-        stdin_filename=source.stdin_filename,
+    inputs = use_case.load(
+        session,
+        check_options,
+        paths=paths,
+        kustomizations=folders,
+        policies=policies or (),
         namespace=source.namespace(namespace) or DEFAULT_NAMESPACE,
-        allow_empty=allow_empty,
-        strict=False,
-        custom_kinds=user_settings.custom_kinds,
-        kinds=session.kinds,
-        notifier=notifier,
+        settings=user_settings,
     )
-    session.load()
-    if not quiet:
-        notifier.report([*rules.warnings, *read.warnings], "warning")
-    if verbose:
-        what = f"{counts.of(len(read.objects), 'object')} by {counts.of(len(rules.policies), 'policy')}"
-        notifier.say(f"checking {what}")
-    sources = runs.inputs(read.digests, session.state.manifests.digests, user_settings.digests)
-    sources += use_case.policy_inputs(rules, check_options.baseline)
-    report_files.spare(outputs.files, [*user_settings.digests, *(each.source for each in sources)])
-    if write_baseline:
-        rest = [each.source for each in sources if each.role != "Baseline"]
-        report_files.spare([write_baseline], rest, "--write-baseline")
-    found = use_case.check(session, rules.policies, read, check_options, inputs=sources)
-    if write_baseline:
-        found = _with_baseline(found, write_baseline)
-    outputs.write(found, terminal, limit=limit, now=check_options.now)
-    return found.summary.exit_code
+    outputs.spare(inputs.digests, user_settings.digests)
+    found = use_case.check(session, inputs.rules.policies, inputs.manifests, check_options, inputs=inputs.digests)
+    return outputs.write(found, terminal, limit=limit, now=check_options.now).summary.exit_code
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,8 +192,21 @@ class _Outputs:
             if os.path.realpath(self.baseline) in [os.path.realpath(file) for file in self.files]:
                 raise UsageError(f"--report and --write-baseline are both to write {self.baseline}", "name two files")
 
-    def write(self, report: CheckReport, terminal: Terminal, *, limit: int, now: float) -> None:
-        """Write the report everywhere.
+    def spare(self, inputs: Sequence[Input], settings: Iterable[str]) -> None:
+        """Keep the files from being written over what was read; a baseline may be, by the one that replaces it.
+
+        Raises:
+            UsageError: a file is one of the inputs.
+        """
+        from schedctl.session import report_files
+
+        report_files.spare(self.files, [*settings, *(each.source for each in inputs)])
+        if self.baseline:
+            others = [each.source for each in inputs if each.role != "Baseline"]
+            report_files.spare([self.baseline], others, "--write-baseline")
+
+    def write(self, report: CheckReport, terminal: Terminal, *, limit: int, now: float) -> CheckReport:
+        """Write the report everywhere, after the baseline where one is asked for, and return it.
 
         Raises:
             UsageError: a file cannot be written.
@@ -236,6 +219,8 @@ class _Outputs:
         from schedctl.render import check_outputs
         from schedctl.session import report_files
 
+        if self.baseline:
+            report = _with_baseline(report, self.baseline)
         time_of_check = datetime.fromtimestamp(now, UTC)
         for target in self.targets:
             text = io.StringIO()
@@ -246,25 +231,20 @@ class _Outputs:
         check_outputs.write(
             report, self.form, sys.stdout, terminal, limit=limit, suppressed=self.suppressed, now=time_of_check
         )
+        return report
 
 
 def _with_baseline(report: CheckReport, file: str) -> CheckReport:
-    """Write what is violated to a baseline and return the report that says so; what is unclear goes into none."""
-    from schedctl.policy import baselines
+    """Write what is violated to a baseline and return the report that says so."""
     from schedctl.render import machine
-    from schedctl.reports import counts
-    from schedctl.reports.checks import Outcome
     from schedctl.session import check as use_case
     from schedctl.session import report_files
 
-    unclear = sum(result.outcome is Outcome.INCONCLUSIVE for result in report.results)
-    if unclear:
-        note = f"nothing is written to {file}: {counts.of(unclear, 'result')} inconclusive, maybe violated"
-        return use_case.refuse(report, note)
-    document = baselines.baseline_of(report.results)
-    serialize = machine.json if file.endswith(".json") else machine.yaml
-    report_files.write(file, serialize(document), "--write-baseline")
-    return use_case.accept(report, f"{counts.of(len(document.entries), 'violation')} written to {file}")
+    report, document = use_case.to_baseline(report, file)
+    if document is not None:
+        serialize = machine.json if file.endswith(".json") else machine.yaml
+        report_files.write(file, serialize(document), "--write-baseline")
+    return report
 
 
 def add_to(application: typer.Typer) -> None:

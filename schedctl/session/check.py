@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,18 +16,23 @@ from schedctl.api.short_names import NAMES
 from schedctl.api.times import unix_nanoseconds
 from schedctl.documents.spelling import nearest
 from schedctl.errors import InputError, Problem, UsageError
-from schedctl.policy import reading
-from schedctl.policy.baselines import Baseline
+from schedctl.policy import baselines, reading
+from schedctl.policy.baselines import Baseline, CheckBaseline
 from schedctl.policy.builtins.snapshot_fresh import is_to_come
 from schedctl.policy.documents import BUILT_IN_POLICY, CheckPolicy
 from schedctl.policy.evaluations import Conditions, evaluate
 from schedctl.policy.exemptions import Acceptances, misnamed_annotations
 from schedctl.policy.fingerprints import fingerprint
 from schedctl.policy.summaries import FailOn, OnInconclusive, summarize
+from schedctl.reports import counts
 from schedctl.reports.checks import CheckReport, CheckResult, CheckRule, Outcome, PolicyRules, Severity
 from schedctl.reports.metadata import Input, Metadata, ReportedAssumption
 from schedctl.scheduler.gaps import log_assumptions
+from schedctl.session import manifests as inputs
+from schedctl.session import runs
 from schedctl.session.sessions import Session
+from schedctl.session.settings import Settings
+from schedctl.session.states import StateSource
 from schedctl.sources import Manifests
 from schedctl.sources.files import STDIN
 from schedctl.workloads.rollouts import RolloutStrategy
@@ -66,6 +72,120 @@ class CheckOptions:
     disabled: Sequence[str] = ()
     allow_empty: bool = False
     now: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class CheckInputs:
+    """What a check has read besides the state.
+
+    Attributes:
+        rules: the policies.
+        manifests: what they are about.
+        digests: of every file that was read, as the report lists them.
+    """
+
+    rules: reading.Read
+    manifests: Manifests
+    digests: Sequence[Input]
+
+
+def check_sources(source: StateSource, paths: Sequence[str], kustomizations: Sequence[str], settings: Settings) -> None:
+    """Complete where the state is read from by the settings, and hold up a check that could not be made.
+
+    Raises:
+        UsageError: there is no state or are no manifests, or both are to come from standard input.
+    """
+    if not (source.paths or source.live):
+        source.paths = tuple(settings.check.get("state", ()))
+    if not (source.paths or source.live):
+        raise UsageError("say on which state to check", "-f names files or a snapshot, --live asks the live cluster")
+    inputs.check_sources(paths, kustomizations, source.paths)
+
+
+def parse_options(
+    settings: Settings,
+    *,
+    fail_on: str = "",
+    on_inconclusive: str = "",
+    max_age: str = "",
+    baseline: str = "",
+    rollout: str = "replace",
+    skip_admission: str = "",
+    inline: bool = True,
+    allow_empty: bool = False,
+) -> CheckOptions:
+    """Return what the words of the options stand for, "" for what the settings say, as of now.
+
+    Raises:
+        ConfigError: the baseline cannot be read.
+        UsageError: a word is none that its option takes.
+    """
+    defaults = settings.check
+    baseline = baseline or defaults.get("baseline", "")
+    return CheckOptions(
+        fail_on=parse_word("--fail-on", fail_on or defaults.get("fail_on", "error"), FAIL_ON),
+        on_inconclusive=parse_word(
+            "--on-inconclusive", on_inconclusive or defaults.get("on_inconclusive", "fail"), ON_INCONCLUSIVE
+        ),
+        max_age=parse_max_age(max_age or defaults.get("max_age", "")),
+        inline=inline,
+        baseline=baselines.read(baseline) if baseline else None,
+        strategy=runs.rollout_strategy(rollout),
+        disabled=runs.admission_plugins(skip_admission),
+        allow_empty=allow_empty,
+        now=time.time(),
+    )
+
+
+def load(
+    session: Session,
+    options: CheckOptions,
+    *,
+    paths: Sequence[str],
+    kustomizations: Sequence[str],
+    policies: Sequence[str],
+    namespace: str,
+    settings: Settings,
+) -> CheckInputs:
+    """Read the policies, the manifests and the state, and say what there is to warn of.
+
+    Args:
+        session: its state is loaded here.
+        options: of the check.
+        paths: the manifests: files, folders, globs, ``-``.
+        kustomizations: folders that kustomize builds manifests from.
+        policies: files, none for those of the settings.
+        namespace: of objects that name none.
+        settings: the user's.
+
+    Raises:
+        ClusterError: the live cluster cannot be read.
+        ConfigError: a policy cannot be understood, or kube-scheduler would refuse the configuration in a snapshot.
+        InputError: a file cannot be read or understood, or there is nothing in them.
+        UsageError: standard input is to be read twice.
+    """
+    source, notifier = session.source, session.notifier
+    rules = load_policies(policies or settings.check.get("policies", ()), (*paths, *source.paths))
+    manifests = inputs.load(
+        paths,
+        kustomizations,
+        recursive=source.recursive,
+        stdin_filename=source.stdin_filename,
+        namespace=namespace,
+        allow_empty=options.allow_empty,
+        strict=False,
+        custom_kinds=settings.custom_kinds,
+        kinds=session.kinds,
+        notifier=notifier,
+    )
+    session.load()
+    if not notifier.quiet:
+        notifier.report([*rules.warnings, *manifests.warnings], "warning")
+    if notifier.verbose:
+        objects, policies_read = counts.of(len(manifests.objects), "object"), counts.of(len(rules.policies), "policy")
+        notifier.say(f"checking {objects} by {policies_read}")
+    digests = runs.inputs(manifests.digests, session.state.manifests.digests, settings.digests)
+    return CheckInputs(rules, manifests, digests + policy_inputs(rules, options.baseline))
 
 
 def check(
@@ -146,6 +266,19 @@ def policy_inputs(rules: reading.Read, baseline: Baseline | None) -> list[Input]
     if baseline is not None:
         inputs.append(Input(source=baseline.source, digest=baseline.digest, role="Baseline"))
     return inputs
+
+
+def to_baseline(report: CheckReport, file: str) -> tuple[CheckReport, CheckBaseline | None]:
+    """Return the baseline that accepts what is violated, and the report that says so.
+
+    What is inconclusive may be violated, and nobody has seen it: then there is no baseline.
+    """
+    unclear = sum(result.outcome is Outcome.INCONCLUSIVE for result in report.results)
+    if unclear:
+        note = f"nothing is written to {file}: {counts.of(unclear, 'result')} inconclusive, maybe violated"
+        return refuse(report, note), None
+    document = baselines.baseline_of(report.results)
+    return accept(report, f"{counts.of(len(document.entries), 'violation')} written to {file}"), document
 
 
 def accept(report: CheckReport, note: str) -> CheckReport:

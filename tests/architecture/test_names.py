@@ -115,7 +115,6 @@ def test_at_most_four_percent_of_functions_are_called_by_a_participle():
     assert len(bare) <= 0.04 * len(names), "\n".join([f"{len(bare)} of {len(names)}: {packages}", *bare])
 
 
-@pytest.mark.xfail(strict=True, reason="six are being taken apart; whoever does the last one removes this line")
 def test_no_function_is_longer_than_a_page():
     long = {place: lines for place, node in functions() if (lines := lines_of_body(node)) > LONGEST}
     assert long == {}
