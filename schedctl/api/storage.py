@@ -16,6 +16,8 @@ from schedctl.api.pods import NodeSelector, PersistentVolumeClaimSpec, Pod, Reso
 
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
 """The binding mode of classes whose claims wait for a pod."""
+NO_PROVISIONER = "kubernetes.io/no-provisioner"
+"""The provisioner of a StorageClass whose volumes are made by hand."""
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 """The annotation of a claim that says for which node its volume is to be made."""
 CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"

@@ -1,19 +1,21 @@
-"""Remedies for claims, of storage and of devices, that a rejection and a misspelt name have in common."""
+"""Remedies for claims, of storage and of devices, and for volumes, that several plugins or misspelt names share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
 
 from schedctl.api.devices import DeviceClaim, DeviceRequest, ResourceClaim
-from schedctl.api.pods import Pod
-from schedctl.api.storage import PersistentVolumeClaim
+from schedctl.api.pods import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod
+from schedctl.api.storage import PersistentVolume, PersistentVolumeClaim, VolumeNodeAffinity
 from schedctl.cache.cluster import Cluster
 from schedctl.framework.remedies import Remedy, edit_object
 from schedctl.framework.wording import name_of
 
+_COPIED_ACROSS = ("/zone", "/region")
+"""How the labels end of places between which a volume can be copied, by a snapshot say."""
 _replace = msgspec.structs.replace
 
 
@@ -31,6 +33,51 @@ def use_storage_class(claim: str, storage_class: str) -> Remedy:
 def with_storage_class(claim: PersistentVolumeClaim, storage_class: str) -> PersistentVolumeClaim:
     """Return a claim of a class."""
     return _replace(claim, spec=_replace(claim.spec, storage_class_name=storage_class))
+
+
+def move_volume(name: str, claim: str, node: str, keys: set[str], cluster: Cluster) -> list[Remedy]:
+    """Return that a claim's volume moves to where a node is, by the labels of these keys.
+
+    Empty where that cannot be: what is on another node's disks is not copied.
+    """
+    volume = cluster.get(PersistentVolume, name)
+    if volume is None or volume.spec.local is not None or not all(key.endswith(_COPIED_ACROSS) for key in keys):
+        return []
+    labels = cluster.node_table.labels.maps[cluster.node_table.row_of[node]]
+    place = {key: labels[key] for key in sorted(keys) if key in labels}
+    if len(place) != len(keys):
+        return []
+    written = ", ".join(f"{key}={value}" for key, value in place.items())
+    return [
+        Remedy(
+            "move-volume",
+            f"volume {name} of claim {name_of(claim)} were moved to {written}",
+            edit_object(PersistentVolume, name, lambda volume: _with_place(volume, place)),
+            effort=6,
+            subject=name,
+        )
+    ]
+
+
+def _with_place(volume: PersistentVolume, place: Mapping[str, str]) -> PersistentVolume:
+    """Return a volume with a place in its labels and its node affinity."""
+
+    def with_place(term: NodeSelectorTerm) -> NodeSelectorTerm:
+        expressions = [
+            NodeSelectorRequirement(key=each.key, operator="In", values=[place[each.key]])
+            if each.key in place
+            else each
+            for each in term.match_expressions or ()
+        ]
+        return _replace(term, match_expressions=expressions or None)
+
+    labels = {key: place.get(key, value) for key, value in (volume.metadata.labels or {}).items()}
+    affinity = volume.spec.node_affinity
+    if affinity is not None and affinity.required is not None:
+        terms = [with_place(term) for term in affinity.required.node_selector_terms or ()]
+        affinity = VolumeNodeAffinity(required=NodeSelector(node_selector_terms=terms))
+    metadata = _replace(volume.metadata, labels=labels or None)
+    return _replace(volume, metadata=metadata, spec=_replace(volume.spec, node_affinity=affinity))
 
 
 def use_device_class(claim: str, request: str, device_class: str) -> Remedy:

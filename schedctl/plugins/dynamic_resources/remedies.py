@@ -21,10 +21,10 @@ from schedctl.cache.cluster import Cluster
 from schedctl.devices.shortages import Why
 from schedctl.framework.claim_remedies import edit_devices, edit_request, request_of, use_device_class
 from schedctl.framework.device_classes import IMPLICIT_PREFIX
+from schedctl.framework.pod_remedies import lower_request
 from schedctl.framework.remedies import Evidence, Rejection, Remedies, Remedy, Together
 from schedctl.framework.wording import few, name_of, shorten
 from schedctl.plugins.dynamic_resources.claims import users_of
-from schedctl.plugins.node_resources_fit.remedies import lower_request
 
 _MOST_CHOICES = 6
 """More ways than this to win a device are not looked at."""

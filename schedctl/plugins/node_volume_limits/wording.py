@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from schedctl.api.storage import CSIDriver, CSINode
+from schedctl.api.storage import NO_PROVISIONER, CSIDriver, CSINode
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.remedies import Evidence
 from schedctl.framework.wording import Wording, few
 from schedctl.plugins.node_volume_limits.volumes import attachments
-from schedctl.plugins.volume_binding.provisioning import NO_PROVISIONER
 
 
 def _attached(evidence: Evidence) -> str:

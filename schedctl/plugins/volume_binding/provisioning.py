@@ -15,6 +15,7 @@ import numpy as np
 from schedctl.api.quantities import parse
 from schedctl.api.selectors import LabelQuery, SelectorError, compile_selector, requirement
 from schedctl.api.storage import (
+    NO_PROVISIONER,
     CSIDriver,
     CSIStorageCapacity,
     PersistentVolumeClaim,
@@ -26,9 +27,6 @@ from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
 from schedctl.cache.nodes import ClusterView
 from schedctl.plugins.volume_binding.reach import NOTHING, Reaches, Terms, reached
 from schedctl.plugins.volume_binding.volumes import STORAGE, requested
-
-NO_PROVISIONER = "kubernetes.io/no-provisioner"
-"""The provisioner of classes whose volumes are made by hand."""
 
 
 class Capacities:

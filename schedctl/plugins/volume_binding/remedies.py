@@ -6,32 +6,29 @@ for it, is not undone. Moving a volume stands for whatever gets the data there, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
 from schedctl.api.amounts import STORAGE, quantity
-from schedctl.api.pods import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, ResourceRequirements
+from schedctl.api.pods import ResourceRequirements
 from schedctl.api.storage import (
+    NO_PROVISIONER,
     SELECTED_NODE,
     WAIT_FOR_FIRST_CONSUMER,
     PersistentVolume,
     PersistentVolumeClaim,
     StorageClass,
-    VolumeNodeAffinity,
     default_class,
 )
 from schedctl.cache.cluster import Cluster
-from schedctl.framework.claim_remedies import use_storage_class, with_storage_class
+from schedctl.framework.claim_remedies import move_volume, use_storage_class, with_storage_class
 from schedctl.framework.remedies import Advice, Evidence, Rejection, Remedies, Remedy, Together, edit_object
 from schedctl.framework.similar import did_you_mean, meant
 from schedctl.framework.wording import name_of
 from schedctl.plugins.volume_binding.claims import Because
-from schedctl.plugins.volume_binding.provisioning import NO_PROVISIONER
 from schedctl.plugins.volume_binding.volumes import Unfit
 
-_COPIED_ACROSS = ("/zone", "/region")
-"""How the labels end of places between which a volume can be copied, by a snapshot say."""
 _ON_ONE_NODE = ("ReadWriteOnce", "ReadWriteOncePod")
 _replace = msgspec.structs.replace
 
@@ -48,53 +45,10 @@ def remedies(rejection: Rejection, cluster: Cluster) -> Remedies:
             return [*_bind_late(evidence, cluster), *_bind_by_hand(evidence, cluster)]
         case "volume-binding/out-of-reach":
             keys = {each["key"] for term in evidence["unmet"] for each in term}
-            return move_volume(rejection.node, evidence, keys, cluster)
+            return move_volume(evidence["volume"], evidence["claim"], rejection.node, keys, cluster)
         case "volume-binding/unmatched":
             return _match(evidence, cluster)
     return []
-
-
-def move_volume(node: str, evidence: Evidence, keys: set[str], cluster: Cluster) -> list[Remedy]:
-    """Move the volume to the zone of the node: a copy can be made there, but not of what is on another node's disks."""
-    name, claim = evidence["volume"], evidence["claim"]
-    volume = cluster.get(PersistentVolume, name)
-    if volume is None or volume.spec.local is not None or not all(key.endswith(_COPIED_ACROSS) for key in keys):
-        return []
-    labels = cluster.node_table.labels.maps[cluster.node_table.row_of[node]]
-    place = {key: labels[key] for key in sorted(keys) if key in labels}
-    if len(place) != len(keys):
-        return []
-    written = ", ".join(f"{key}={value}" for key, value in place.items())
-    return [
-        Remedy(
-            "move-volume",
-            f"volume {name} of claim {name_of(claim)} were moved to {written}",
-            edit_object(PersistentVolume, name, lambda volume: _at(volume, place)),
-            effort=6,
-            subject=name,
-        )
-    ]
-
-
-def _at(volume: PersistentVolume, place: Mapping[str, str]) -> PersistentVolume:
-    """Return a volume with a place in its labels and its node affinity."""
-
-    def move(term: NodeSelectorTerm) -> NodeSelectorTerm:
-        moved = [
-            NodeSelectorRequirement(key=each.key, operator="In", values=[place[each.key]])
-            if each.key in place
-            else each
-            for each in term.match_expressions or ()
-        ]
-        return _replace(term, match_expressions=moved or None)
-
-    labels = {key: place.get(key, value) for key, value in (volume.metadata.labels or {}).items()}
-    affinity = volume.spec.node_affinity
-    if affinity is not None and affinity.required is not None:
-        terms = [move(term) for term in affinity.required.node_selector_terms or ()]
-        affinity = VolumeNodeAffinity(required=NodeSelector(node_selector_terms=terms))
-    metadata = _replace(volume.metadata, labels=labels or None)
-    return _replace(volume, metadata=metadata, spec=_replace(volume.spec, node_affinity=affinity))
 
 
 def _match(evidence: Evidence, cluster: Cluster) -> list[Remedy]:

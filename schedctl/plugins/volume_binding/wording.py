@@ -9,12 +9,11 @@ from collections.abc import Iterator, Sequence
 
 from schedctl.api.amounts import STORAGE, amount
 from schedctl.api.meta import key_of
-from schedctl.api.storage import StorageClass, class_of
+from schedctl.api.storage import NO_PROVISIONER, StorageClass, class_of
 from schedctl.cache.cluster import Cluster
 from schedctl.framework.remedies import Evidence
 from schedctl.framework.wording import Allocation, Wording, name_of, requirement
 from schedctl.plugins.volume_binding.claims import Because
-from schedctl.plugins.volume_binding.provisioning import NO_PROVISIONER
 from schedctl.plugins.volume_binding.search import PodVolumes
 from schedctl.plugins.volume_binding.volumes import Unfit, capacity, requested
 

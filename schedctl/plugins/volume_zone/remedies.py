@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from schedctl.cache.cluster import Cluster
+from schedctl.framework.claim_remedies import move_volume
 from schedctl.framework.remedies import Rejection, Remedies
-from schedctl.plugins.volume_binding.remedies import move_volume
 
 
 def remedies(rejection: Rejection, cluster: Cluster) -> Remedies:
     """Return that the volume is moved to the zone of the node."""
     if rejection.reference != "volume-zone/elsewhere":
         return []
-    return move_volume(rejection.node, rejection.evidence, {rejection.evidence["label"]}, cluster)
+    evidence = rejection.evidence
+    return move_volume(evidence["volume"], evidence["claim"], rejection.node, {evidence["label"]}, cluster)
