@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from schedctl.cli import faults, options
-from schedctl.errors import ConfigError, Problem, UsageError
+from schedctl.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,31 +46,22 @@ def convert(
     of the old version hold: what differs from today's is written out. The configuration goes to standard output; what
     became of what, and why, goes to standard error. Ends with 1 if something is lost that may place pods differently.
     """
-    from schedctl.config import loading
-    from schedctl.config.legacy import converting
     from schedctl.config.legacy.changes import Outcome
-    from schedctl.documents import heads
-    from schedctl.documents.decoding import Decoder
-    from schedctl.plugins.in_tree import IN_TREE
     from schedctl.render import layout, machine, terminals
-    from schedctl.session import configurations
+    from schedctl.session import conversions
 
     if output not in ("text", "yaml", "json"):
         raise UsageError(f'there is no output "{output}"', "-o takes yaml, json or text")
-    text, source = configurations.contents(file)
-    conversion = converting.convert(text, IN_TREE, source)
+    converted = conversions.convert(file)
+    conversion, source = converted.conversion, converted.source
     if conversion is None:
-        loading.load(text, source)
-        document = Decoder().free(heads.read_tree(text, source), "")
-        faults.say(f"{source} is {document['apiVersion']} already: nothing to convert")
-    else:
-        document = conversion.document
+        faults.say(f"{source} is {converted.document['apiVersion']} already: nothing to convert")
     if output == "text":
         lines = list(_report(conversion, source)) if conversion is not None else []
         layout.write(lines, sys.stdout, terminals.of(sys.stdout, environ=os.environ))
     else:
         write = machine.json if output == "json" else machine.yaml
-        typer.echo(write(document), nl=False)
+        typer.echo(write(converted.document), nl=False)
         if conversion is not None:
             for change in conversion.changes:
                 faults.report([change.problem(source)], str(change.outcome))
@@ -115,40 +106,10 @@ def validate(
     any more too. Ends with 2 if there is a problem.
     """
     from schedctl.render import sanitise
-    from schedctl.scheduler import discovery
-    from schedctl.session import configurations
+    from schedctl.session import conversions
 
-    named = discovery.find(plugin or ())
-    problems: list[Problem] = []
-    for file in files:
-        try:
-            text, source = configurations.contents(file)
-            outdated = _version_problems(text, source, file)
-            problems += outdated
-            configuration = configurations.parse(text, source, named)
-            if not outdated:
-                names = ", ".join(profile.scheduler_name for profile in configuration.profiles)
-                typer.echo(sanitise.text(f"{source} is valid: {names}"))
-        except ConfigError as wrong:
-            problems += wrong.problems
-    if problems:
-        raise ConfigError(problems)
-
-
-def _version_problems(text: bytes, source: str, file: str) -> list[Problem]:
-    """Return that a configuration is of another time, [] if it is of today."""
-    from schedctl.config.legacy import converting
-    from schedctl.documents import heads
-    from schedctl.versions import KUBERNETES_VERSION
-
-    version = converting.legacy_version_in(text, source)
-    if version is None:
-        return []
-    head = heads.read_tree(text, source).value
-    line, column = next((value.line, value.column) for key, value in head if key.value == "apiVersion")
-    message = f"is {version}, which kube-scheduler {KUBERNETES_VERSION} refuses"
-    hint = f"`schedctl profiles convert {file}` writes it as it is read today"
-    return [Problem(message, source, line, column, path="apiVersion", hint=hint)]
+    for source, profiles in conversions.validate(files, plugin or ()):
+        typer.echo(sanitise.text(f"{source} is valid: {', '.join(profiles)}"))
 
 
 def add_to(parent: typer.Typer) -> None:

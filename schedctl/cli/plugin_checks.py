@@ -1,8 +1,4 @@
-"""``schedctl plugins check``: whether a plugin keeps the contract and the laws, over drawn clusters and a given state.
-
-What a class must be is checked when it is loaded. The laws are those of `schedctl.testing.laws`, which the author's own
-tests can ask as well (`schedctl.testing.laws_of`).
-"""
+"""``schedctl plugins check``: whether a plugin keeps the contract and the laws, over drawn and given clusters."""
 
 from __future__ import annotations
 
@@ -42,29 +38,15 @@ def check(
     Each is asked over clusters drawn at random, the same every time, and over the pods of the state of -f if there is
     one.
     """
-    from schedctl.framework.points import POINTS
-    from schedctl.scheduler import discovery
-    from schedctl.session import library
-    from schedctl.testing.laws import LAWS
-    from schedctl.testing.ready_tests import broken_laws, broken_on, plugin_on
+    from schedctl.session import plugin_checks
 
-    found = discovery.find(plugins)
     faults = 0
-    for name in found.named:
-        plugin = found.registry[name]
-        points = ", ".join(point for point in POINTS if found.registry.implements(name, point))
-        typer.echo(f"{name} of {found.origins[name]}: {points}")
-        broken = broken_laws(plugin, seeds=range(clusters))
-        if state:
-            cluster = library.read(*state)
-            made, pods = plugin_on(plugin, cluster), [*cluster.pending.values(), *cluster.pod_table]
-            for law in LAWS:
-                told = broken_on(made, cluster, pods, law)
-                if told and law not in broken:
-                    broken[law] = f"{told} (in {', '.join(state)})"
-        for law in LAWS:
-            typer.echo(f"  {law}: {broken.get(law, 'holds')}")
-        faults += len(broken)
+    for each in plugin_checks.find(plugins):
+        typer.echo(f"{each.name} of {each.origin}: {', '.join(each.points)}")
+        violations = each.run(state or (), clusters)
+        for law, violation in violations.items():
+            typer.echo(f"  {law}: {violation or 'holds'}")
+        faults += sum(map(bool, violations.values()))
     return 1 if faults else 0
 
 

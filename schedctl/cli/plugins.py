@@ -14,7 +14,6 @@ from schedctl.errors import UsageError
 
 if TYPE_CHECKING:
     from schedctl.reports.listings import PluginItem, Proof
-    from schedctl.scheduler.discovery import Found
 
 EXAMPLES = """\b
 Examples:
@@ -26,8 +25,6 @@ Examples:
 
 HEADS = ("NAME", "ORIGIN", "WEIGHT", "FIDELITY", "PROOF", "EXTENSION POINTS", "DESCRIPTION")
 NARROW = ("NAME", "ORIGIN", "WEIGHT", "FIDELITY", "PROOF")
-YOURS = "yours"
-"""The fidelity of plugins that are not Kubernetes' own, of which nobody but their authors can speak."""
 NAMED = 2
 """How many families of cases are named, those with most cycles first; ``-o wide`` names all."""
 
@@ -44,32 +41,33 @@ def list_plugins(
 
     They are Kubernetes' own, those that installed packages offer, and those of --plugin.
     """
-    from schedctl.cli import faults, tables
+    from schedctl.cli import tables
+    from schedctl.cli.notifiers import StandardError
     from schedctl.render import machine
     from schedctl.reports.listings import PluginList
-    from schedctl.scheduler import discovery
+    from schedctl.session import plugins
 
     if output not in ("text", "wide", "name", "json"):
         raise UsageError(f'there is no output "{output}"', "-o takes text, wide, name or json")
-    found = discovery.with_installed(discovery.find(plugin or ()))
-    for fault in found.broken.values():
-        faults.say(f"warning: {fault}")
-    items = list_items(found)
+    items = plugins.list_plugins(plugin or (), StandardError())
     if output == "json":
         typer.echo(machine.json(PluginList(items=items)), nl=False)
     elif output == "name":
         typer.echo("\n".join(item.name for item in items))
     else:
         wide = output == "wide"
-        heads = [head for head in (HEADS if wide else NARROW) if head != "ORIGIN" or found.origins]
         rows = [_row(item, wide) for item in items]
+        foreign = any(item.origin != plugins.KUBERNETES for item in items)
+        heads = [head for head in (HEADS if wide else NARROW) if head != "ORIGIN" or foreign]
         tables.show(heads, [[row[head] for head in heads] for row in rows], headers=not no_headers)
 
 
 def _row(item: PluginItem, wide: bool) -> dict[str, str]:
     points = ", ".join(item.extension_points)
-    tested = "unit tests" if item.fidelity != YOURS else "-"
-    proof = _describe_proof(item.proof, wide) if item.proof else tested
+    from schedctl.session.plugins import YOURS
+
+    without_cases = "unit tests" if item.fidelity != YOURS else "-"
+    proof = _describe_proof(item.proof, wide) if item.proof else without_cases
     cells = (item.name, item.origin, str(item.weight or "-"), item.fidelity, proof, points, item.description)
     return dict(zip(HEADS, cells, strict=True))
 
@@ -79,56 +77,6 @@ def _describe_proof(proof: Proof, wide: bool) -> str:
     more = "" if wide or len(families) <= NAMED else f" and {len(families) - NAMED} more"
     named = ", ".join(families if wide else families[:NAMED]) + more
     return f"{proof.differences} differences in {sum(proof.cycles.values())} cycles of seeds {proof.seeds}: {named}"
-
-
-def list_items(found: Found) -> list[PluginItem]:
-    """Return all plugins there are: Kubernetes' own in the order of the default profile, then the others."""
-    from schedctl.config import loading
-    from schedctl.config.expansion import expand_all
-    from schedctl.framework.points import POINTS
-    from schedctl.plugins.in_tree import IN_TREE
-    from schedctl.reports.listings import PluginItem
-
-    proofs = _proofs()
-    configuration = loading.default()
-    expanded, _ = expand_all(configuration, IN_TREE)
-    weights = {plugin.name: plugin.weight for plugin in expanded[configuration.profiles[0].scheduler_name]["score"]}
-    return [
-        PluginItem(
-            name=name,
-            origin=found.origins.get(name, "Kubernetes"),
-            extension_points=[point for point in POINTS if found.registry.implements(name, point)],
-            weight=weights.get(name, 0),
-            fidelity=YOURS if name in found.origins else _fidelity(proofs.get(name)),
-            proof=proofs.get(name),
-            description=(plugin.__doc__ or "").partition("\n")[0].replace("``", ""),
-        )
-        for name, plugin in found.registry.items()
-    ]
-
-
-def _fidelity(proof: Proof | None) -> str:
-    return "partial" if proof is not None and proof.differences else "exact"
-
-
-def _proofs() -> dict[str, Proof]:
-    """Read what was compared, by plugin."""
-    import json
-
-    from schedctl import shipped
-    from schedctl.reports.listings import Proof
-
-    proof = json.loads(shipped.proof().read_bytes())
-    families = proof["families"]
-    return {
-        plugin: Proof(
-            kubernetes_version=proof["kubernetesVersion"],
-            seeds=proof["seeds"],
-            cycles=cycles,
-            differences=sum(families[family]["differences"] + families[family]["notModelled"] for family in cycles),
-        )
-        for plugin, cycles in proof["plugins"].items()
-    }
 
 
 def add_to(parent: typer.Typer) -> None:

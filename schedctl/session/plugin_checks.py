@@ -1,0 +1,66 @@
+"""Whether plugins keep the laws of `schedctl.testing.laws`, over drawn clusters and a given state.
+
+What a class must be is checked when it is loaded; the author's own tests can ask the laws as well
+(`schedctl.testing.laws_of`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from schedctl.framework.points import POINTS
+from schedctl.scheduler import discovery
+from schedctl.session import library
+from schedctl.testing.laws import LAWS
+from schedctl.testing.ready_tests import broken_laws, broken_on, plugin_on
+
+
+@dataclass(frozen=True, slots=True)
+class PluginCheck:
+    """One plugin that is to be held to the laws.
+
+    Attributes:
+        name: of the plugin.
+        origin: where it was loaded from.
+        points: the extension points it implements.
+    """
+
+    name: str
+    origin: str
+    points: Sequence[str]
+    _plugin: Any
+
+    def run(self, state: Sequence[str] = (), clusters: int = 100) -> Mapping[str, str]:
+        """Return of each law how it is broken, "" where it holds.
+
+        Args:
+            state: files of a cluster, none for drawn clusters alone.
+            clusters: how many are drawn.
+
+        Raises:
+            InputError: the state cannot be read.
+        """
+        broken = broken_laws(self._plugin, seeds=range(clusters))
+        if state:
+            cluster = library.read(*state)
+            plugin, pods = plugin_on(self._plugin, cluster), [*cluster.pending.values(), *cluster.pod_table]
+            for law in LAWS:
+                # a small drawn cluster shows what is broken better than a whole state does
+                violation = broken_on(plugin, cluster, pods, law) if law not in broken else ""
+                if violation:
+                    broken[law] = f"{violation} (in {', '.join(state)})"
+        return {law: broken.get(law, "") for law in LAWS}
+
+
+def find(plugins: Sequence[str]) -> Iterator[PluginCheck]:
+    """Yield the plugins that are named: ``FILE.py``, ``FILE.py:Class``, ``MODULE`` or ``MODULE:Class``.
+
+    Raises:
+        UsageError: one cannot be loaded.
+    """
+    found = discovery.find(plugins)
+    for name in found.named:
+        points = [point for point in POINTS if found.registry.implements(name, point)]
+        yield PluginCheck(name, found.origins[name], points, found.registry[name])
