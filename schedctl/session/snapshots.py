@@ -1,0 +1,273 @@
+"""Snapshots: a cluster written to a file, looked into, compared, and redacted further."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+
+from schedctl.api import times
+from schedctl.api.kinds import kind_named
+from schedctl.errors import UsageError
+from schedctl.live.kubeconfigs import Access
+from schedctl.plugins.in_tree import IN_TREE
+from schedctl.reports.snapshots import Header, Redaction, SnapshotDiff, SnapshotReport
+from schedctl.session import configurations
+from schedctl.session.notifiers import SILENT, Notifier
+from schedctl.session.states import State, StateSource
+from schedctl.snapshots import comparison, documents, files, inspection, levels
+from schedctl.sources import snapshots
+from schedctl.versions import __version__
+
+STDOUT = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotTarget:
+    """Where a snapshot is written to.
+
+    Attributes:
+        file: its name, packed if it ends in ``.gz``; ``-`` for the stream.
+        force: whether a file of that name is replaced.
+        stream: what takes the place of a file.
+    """
+
+    file: str
+    force: bool
+    stream: BinaryIO
+
+    def check(self) -> None:
+        """See to it that the result can be written, before any work is done.
+
+        Raises:
+            UsageError: it cannot.
+        """
+        if self.file != STDOUT:
+            files.check_writable(Path(self.file), replace=self.force)
+
+    def write(self, data: bytes) -> WrittenSnapshot:
+        """Write a snapshot.
+
+        Raises:
+            OSError: it cannot be written.
+            UsageError: there is a file of that name by now.
+        """
+        if self.file == STDOUT:
+            self.stream.write(data)
+            return WrittenSnapshot("standard output", len(data), documents.header(data))
+        packed = documents.pack(data) if self.file.endswith(documents.PACKED) else data
+        files.write(Path(self.file), packed, replace=self.force)
+        return WrittenSnapshot(self.file, len(packed), documents.header(data))
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenSnapshot:
+    """What was written.
+
+    Attributes:
+        name: of the file, in words.
+        size: in bytes, as it is packed.
+        header: of the snapshot.
+    """
+
+    name: str
+    size: int
+    header: Header
+
+
+@dataclass(frozen=True, slots=True)
+class RedactionOptions:
+    """How much is taken out of a snapshot.
+
+    Attributes:
+        level: how much.
+        key_file: of the key of the hashes, made if it is not there; "" for a key that nobody keeps.
+    """
+
+    level: Redaction
+    key_file: str = ""
+
+    @classmethod
+    def parse(cls, level: str, key_file: str) -> RedactionOptions:
+        """Return what ``--redact`` and ``--key-file`` stand for.
+
+        Raises:
+            UsageError: there is no such level, or a key for what is not hashed.
+        """
+        for known in levels.LEVELS:
+            if level == known:
+                if key_file and known != "strict":
+                    raise UsageError("--key-file is for names that are hashed", "`--redact strict` hashes them")
+                return cls(known, key_file)
+        raise UsageError(f'there is no redaction "{level}"', f"--redact takes {', '.join(levels.LEVELS)}")
+
+    def key(self, notifier: Notifier) -> bytes:
+        """Return the key of the hashes, and say where it is if it was made.
+
+        Raises:
+            UsageError: it cannot be had.
+        """
+        if self.level != "strict":
+            return b""
+        path = self.key_file
+        if not path:
+            return files.one_time_key()
+        key, made = files.load_key(Path(path).expanduser())
+        if files.is_readable_by_others(Path(path).expanduser()):
+            text = f"warning: others can read the key {path}, and try names out with it"
+            notifier.say(text, f"`chmod 600 {path}`")
+        if made:
+            notifier.say(
+                f"made the key {path}: whoever has it can try names out, so keep it, and keep it apart from snapshots"
+            )
+        return key
+
+
+def with_files(source: StateSource, paths: tuple[str, ...]) -> StateSource:
+    """Return where the state is with the files of ``--from``.
+
+    Raises:
+        UsageError: a live cluster is described and none is to be asked.
+    """
+    if not paths:
+        return source
+    if not (source.live or source.paths) and (source.configured or source.access != Access()):
+        raise UsageError("--from is about files, and the other options about a live cluster", "`--live` takes both")
+    return replace(source, paths=(*source.paths, *paths))
+
+
+def create(
+    source: StateSource,
+    target: SnapshotTarget,
+    redaction: RedactionOptions,
+    *,
+    configuration: str = "",
+    notifier: Notifier = SILENT,
+) -> WrittenSnapshot:
+    """Write what scheduling reads of a cluster.
+
+    Args:
+        source: the cluster.
+        target: where it goes.
+        redaction: how much is taken out.
+        configuration: the file of the KubeSchedulerConfiguration that is put in, "" for that of the cluster or files.
+        notifier: hears of the key, and how far the work is.
+
+    Raises:
+        ClusterError: the live cluster cannot be read.
+        ConfigError: kube-scheduler would refuse the configuration.
+        InputError: the files cannot be read or understood, or hold nothing.
+        OSError: the snapshot cannot be written.
+        UsageError: likewise; or one of the files is a snapshot that is hashed.
+    """
+    # everything that can be wrong with what the user named is found before the cluster is listed, which takes longest
+    text = configurations.text(configuration, source, notifier)
+    key = redaction.key(notifier)
+    state = source.load(notifier)
+    if any(header.redaction == "strict" for header in state.manifests.snapshots):
+        # hashes would pass for names, and be hashed again
+        raise UsageError("a snapshot that is redacted strictly goes into no other", "copy the file")
+    header = _header(state, text)
+    with notifier.progress("writing") as progress:
+        progress.advance(0, 1)
+        if redaction.level == "none":
+            objects = _as_sent(state)
+        else:
+            objects = documents.by_kind((one.kind, one.object) for one in state.manifests.objects)
+        return target.write(levels.snapshot(header, objects, redaction.level, key))
+
+
+def inspect(file: str) -> SnapshotReport:
+    """Return what a snapshot holds, what is missing, and what can be read in it.
+
+    Raises:
+        InputError: it cannot be read, or is none.
+    """
+    found = snapshots.load(file)
+    taken = found.read.header.taken
+    age = (time.time_ns() - times.unix_nanoseconds(taken)) / 1e9 if taken else None
+    return inspection.report(
+        found.name, found.size, len(found.data), found.read, lambda kind: IN_TREE.reading(kind_named(kind).struct), age
+    )
+
+
+def diff(before: str, after: str, *, fail: bool = False, notifier: Notifier = SILENT) -> SnapshotDiff:
+    """Return which objects came, went and changed between two snapshots.
+
+    Args:
+        before: the file of the one.
+        after: that of the other.
+        fail: whether a difference makes the exit code 1.
+        notifier: hears which was changed by hand.
+
+    Raises:
+        InputError: one cannot be read, or is no snapshot.
+    """
+    first, second = snapshots.load(before), snapshots.load(after)
+    for one in (first, second):
+        _warn_of_edits(one, notifier)
+    return comparison.diff((first.name, first.read), (second.name, second.read), fail=fail)
+
+
+def redact(
+    file: str, target: SnapshotTarget, redaction: RedactionOptions, notifier: Notifier = SILENT
+) -> WrittenSnapshot:
+    """Write a snapshot anew with more taken out of it.
+
+    Raises:
+        InputError: it cannot be read, or is no snapshot.
+        OSError: the new one cannot be written.
+        UsageError: likewise; or there is no more to take out.
+    """
+    found = snapshots.load(file)
+    header = found.read.header
+    if header.redaction == "strict":
+        raise UsageError(f"{file} is redacted strictly already", "there is no more to take out")
+    if levels.LEVELS.index(redaction.level) <= levels.LEVELS.index(header.redaction):
+        raise UsageError(
+            f"{file} has redaction {header.redaction}: {redaction.level} takes no more out of it",
+            "`--redact strict` does",
+        )
+    _warn_of_edits(found, notifier)
+    key = redaction.key(notifier)
+    objects = documents.by_kind((kind, obj) for kind, each in found.read.objects for obj in each)
+    header = msgspec.structs.replace(header, tool_version=__version__)
+    return target.write(levels.snapshot(header, objects, redaction.level, key))
+
+
+def _warn_of_edits(snapshot: snapshots.File, notifier: Notifier) -> None:
+    if not snapshot.read.intact:
+        notifier.warn(f"{snapshot.name}: {snapshots.CHANGED}")
+
+
+def _header(state: State, configuration: str) -> Header:
+    """Return the header of a state; where nobody asks the cluster, the snapshots among the files know about it."""
+    listing, connection, headers = state.listing, state.connection, state.manifests.snapshots
+    # several that disagree belong to several clusters: none is followed
+    configurations_inside = {one.scheduler_configuration for one in headers if one.scheduler_configuration}
+    return Header(
+        tool_version=__version__,
+        source=connection.name if connection is not None else "files",
+        server_version=(
+            listing.server_version
+            if listing is not None
+            else next((one.server_version for one in headers if one.server_version), "")
+        ),
+        taken=state.taken,
+        missing=list(state.missing),
+        scheduler_configuration=configuration
+        or (configurations_inside.pop() if len(configurations_inside) == 1 else ""),
+        configuration_left_out=any(one.configuration_left_out for one in headers),
+    )
+
+
+def _as_sent(state: State) -> dict[str, list[Any]]:
+    """Return the objects as the API server sent them, by kind."""
+    found: dict[str, list[Any]] = {}
+    for page in state.listing.pages if state.listing is not None else ():
+        items = msgspec.json.decode(page.body).get("items") or ()
+        found.setdefault(page.kind.name, []).extend(map(levels.as_sent, items))
+    return found
