@@ -20,9 +20,9 @@ from schedctl.cel.values import (
     Uint,
     Value,
     compare,
+    format_value,
     is_ordered,
     same,
-    shown,
     token,
     type_name,
 )
@@ -204,7 +204,7 @@ def _unwrap(values: list[Value]) -> Value:
     found = []
     for value in values:
         if not isinstance(value, Optional):
-            return Failure(f"value {shown(value)} is not optional")
+            return Failure(f"value {format_value(value)} is not optional")
         if value.is_present:
             found.append(value.value)
     return found
@@ -227,7 +227,7 @@ def _insert(target: Map, entries: list[tuple[Value, Value]]) -> Value:
     grown = target if target.growing else Map(dict(target.entries))
     for key, value in entries:
         if grown.own(key) is not MISSING:
-            return Failure(f"insert failed: key {shown(key)} already exists")
+            return Failure(f"insert failed: key {format_value(key)} already exists")
         grown.entries[token(key)] = value
     return grown
 

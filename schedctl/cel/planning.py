@@ -51,8 +51,8 @@ from schedctl.cel.values import (
     Value,
     equal,
     failure_or_no_overload,
+    format_value,
     go_type,
-    shown,
     token,
     type_name,
 )
@@ -307,7 +307,7 @@ _KEYS = frozenset((bool, int, Uint, float, str))
 
 
 def _missing_key(key: Value, value: Value) -> Failure:
-    return Failure(f"no such key: {shown(key)}", MissingKey(key, value))
+    return Failure(f"no such key: {format_value(key)}", MissingKey(key, value))
 
 
 def _step_into(value: Value, key: Value) -> Value:
@@ -315,7 +315,7 @@ def _step_into(value: Value, key: Value) -> Value:
     found = _step_if_present(value, key)
     if found is not MISSING:
         return found
-    return Failure(f"index out of bounds: {shown(key)}") if isinstance(value, list) else _missing_key(key, value)
+    return Failure(f"index out of bounds: {format_value(key)}") if isinstance(value, list) else _missing_key(key, value)
 
 
 def _step_if_present(value: Value, key: Value) -> Value:
@@ -342,7 +342,7 @@ def _index(key: Value) -> int | Failure:
     if kind is Uint and key <= MAX_INT64:
         return int(key)
     if kind is float or kind is Uint:
-        return Failure(f"unsupported index value {shown(key)} in list")
+        return Failure(f"unsupported index value {format_value(key)} in list")
     return Failure(f"unsupported index type '{type_name(key)}' in list")
 
 
@@ -774,7 +774,7 @@ def _elements(frame: Frame, steps: list[tuple[Step, bool]]) -> Value:
             return value
         if optional:
             if value.__class__ is not Optional:
-                return Failure(f"cannot initialize optional list element from non-optional value {shown(value)}")
+                return Failure(f"cannot initialize optional list element from non-optional value {format_value(value)}")
             if not value.is_present:
                 continue
             value = value.value
@@ -793,8 +793,8 @@ def _entries(frame: Frame, steps: list[tuple[Step, Step, bool]]) -> Value:
             return value
         if optional:
             if value.__class__ is not Optional:
-                what = f"cannot initialize optional entry '{shown(key)}' from non-optional value {shown(value)}"
-                return Failure(what)
+                entry = f"optional entry '{format_value(key)}'"
+                return Failure(f"cannot initialize {entry} from non-optional value {format_value(value)}")
             if not value.is_present:
                 entries.pop(token(key), None)
                 continue

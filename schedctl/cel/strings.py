@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from schedctl.cel.declarations import declare
 from schedctl.cel.formatting import string_format
-from schedctl.cel.values import NO_SUCH_OVERLOAD, Failure, Value, shown
+from schedctl.cel.values import NO_SUCH_OVERLOAD, Failure, Value, format_value
 
 _SPACES = "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
 _LOWER = {ord(c): ord(c) + 32 for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
@@ -76,7 +76,7 @@ def _substring(text: str, start: int, end: int | None = None) -> Value:
 def _join(texts: list[Value], separator: str = "") -> Value:
     for text in texts:
         if not isinstance(text, str):
-            return Failure(f"join: invalid input: {shown(text)}")
+            return Failure(f"join: invalid input: {format_value(text)}")
     return separator.join(texts)
 
 

@@ -489,7 +489,7 @@ def go_type(value: Value) -> str:
     return _GO_NAMES[value.__class__]
 
 
-def shown(value: Value) -> str:
+def format_value(value: Value) -> str:
     """Return a value as error messages show it."""
     match value:
         case bool():
@@ -499,13 +499,13 @@ def shown(value: Value) -> str:
         case None:
             return "NULL_VALUE"
         case list():
-            return "[" + ", ".join(map(shown, value)) + "]"
+            return "[" + ", ".join(map(format_value, value)) + "]"
         case Map():
-            return "{" + ", ".join(f"{shown(key)}: {shown(value.find(key))}" for key in value) + "}"
+            return "{" + ", ".join(f"{format_value(key)}: {format_value(value.find(key))}" for key in value) + "}"
         case bytes():
             return "[" + " ".join(map(str, value)) + "]"
         case Optional():
-            return f"optional({shown(value.value)})" if value.is_present else "optional.none()"
+            return f"optional({format_value(value.value)})" if value.is_present else "optional.none()"
         case TypeValue():
             return value.name
         case Failure():

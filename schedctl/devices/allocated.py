@@ -114,7 +114,7 @@ class AllocatedState:
         return frozenset(device for device, use in self._every() if use.whole)
 
     @property
-    def shared(self) -> frozenset[tuple[DeviceID, str]]:
+    def shares(self) -> frozenset[tuple[DeviceID, str]]:
         """The shares held, as (device, share id)."""
         return frozenset(
             (_device(result), result.share_id)

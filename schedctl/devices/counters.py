@@ -19,7 +19,7 @@ class Counters:
 
     def reserve(self, device: PooledDevice) -> bool:
         """Draw what a device consumes; return False, with nothing drawn, if there is not enough."""
-        left = self._remaining(device.pool)
+        left = self._remaining_amounts(device.pool)
         self._draw(device, 1)
         if min(left.values(), default=0) < 0:
             self._draw(device, -1)
@@ -35,15 +35,15 @@ class Counters:
         needs: dict[tuple[str, str], int] = {}
         for counter, amount in device.model.consumes:
             needs[counter] = needs.get(counter, 0) + amount
-        left = self._remaining(device.pool)
+        left = self._remaining_amounts(device.pool)
         return {c: (needs.get(c, 0), left[c]) for c in left if left[c] < needs.get(c, 0)}
 
     def _draw(self, device: PooledDevice, sign: int) -> None:
-        left = self._remaining(device.pool)
+        left = self._remaining_amounts(device.pool)
         for counter, amount in device.model.consumes:
             left[counter] -= sign * amount
 
-    def _remaining(self, pool: Pool) -> dict[tuple[str, str], int]:
+    def _remaining_amounts(self, pool: Pool) -> dict[tuple[str, str], int]:
         left = self._left.get(pool)
         if left is None:
             left = self._left[pool] = dict(pool.counters)

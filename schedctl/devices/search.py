@@ -30,7 +30,7 @@ from schedctl.devices.constraints import Constraint, attribute_of
 from schedctl.devices.counters import Counters
 from schedctl.devices.pools import DeviceModel, Offer, PooledDevice
 from schedctl.devices.requests import ALL, EXACT_COUNT, Request, requests_of
-from schedctl.devices.selectors import SelectorError, compiled
+from schedctl.devices.selectors import SelectorError, compile_selector
 from schedctl.devices.shortages import JudgedDevice, Refusal, Shortage, Why
 
 MOST_DEVICES = 32
@@ -463,7 +463,7 @@ class Search:
         key = expression, device.model.number
         matched = self._matches.get(key)
         if matched is None:
-            program = compiled(expression)
+            program = compile_selector(expression)
             if program.error:
                 raise AllocationError(f"{whose}: selector #{index}: CEL compile error: {program.error}")
             try:

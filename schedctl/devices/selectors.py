@@ -1,8 +1,8 @@
 """Device selectors: CEL expressions that say of a device whether it will do, exactly as kube-scheduler evaluates them.
 
-`compiled` turns text into a `Selector`; a `Selector` is asked about `DeviceView` after `DeviceView`. Devices are much
-alike, so what a selector said about one is remembered for all with the same content, and a device is translated into
-CEL's values once (`_Content`). Nothing of CEL, and so no engine, is loaded before the first selector is compiled.
+`compile_selector` turns text into a `Selector`; a `Selector` is asked about `DeviceView` after `DeviceView`. Devices
+are much alike, so what a selector said about one is remembered for all with the same content, and a device is
+translated into CEL's values once (`_Content`). No engine is loaded before the first selector is compiled.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Selector:
 
 
 @lru_cache(maxsize=1024)
-def compiled(expression: str) -> Selector:
+def compile_selector(expression: str) -> Selector:
     """Return the compiled selector of a text; its `error` says whether it compiles.
 
     Raises:

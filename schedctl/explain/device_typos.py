@@ -22,7 +22,7 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
 from schedctl.devices.selector_names import ATTRIBUTES, CAPACITY, Named, names_in
-from schedctl.devices.selectors import compiled
+from schedctl.devices.selectors import compile_selector
 from schedctl.errors import NotModelled
 from schedctl.explain import typo_remedies
 from schedctl.explain.typo_remedies import Typo
@@ -137,7 +137,7 @@ def _unknown(named: Named, where: str, whose: tuple[str, str, str], known: froze
 
 def _compiles(expression: str) -> bool:
     try:
-        return not compiled(expression).error
+        return not compile_selector(expression).error
     except NotModelled:
         return True
 

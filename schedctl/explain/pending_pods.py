@@ -1,13 +1,12 @@
-"""Why pods are still pending when a run, a drain or a capacity question is over: one of those alike stands for all.
+"""Why pods are pending when a run, a drain, a capacity question or a scenario is over: one pod stands for its equals.
 
-`simulation` and `explain` do not know each other; `session` asks here about what a run left pending, so that every
-command says the same of a pending pod.
+`simulation` and `explain` do not know each other; `session` and `policy` ask here about what a run left pending, so
+that every command says the same of a pending pod.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable
 
 import msgspec
 
@@ -15,14 +14,14 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.explain import explanations
 from schedctl.reports.explanations import Explanation, Verdict
 from schedctl.reports.reasons import Hint, Reason
-from schedctl.reports.simulations import PendingPods
+from schedctl.reports.simulations import Fate, PendingPods
 from schedctl.scheduler import Scheduler
 
 _replace = msgspec.structs.replace
 
 
 class PendingPodExplainer:
-    """Adds reasons and next steps to groups of pending pods, on the cluster as it is.
+    """Explains pending pods on the cluster as it is.
 
     Pods that the scheduler cannot tell apart are explained once.
     """
@@ -40,7 +39,29 @@ class PendingPodExplainer:
         self._scheduler = scheduler
         self._hinted_groups = hinted_groups
         self._keep_hint = keep_hint
-        self._known: dict[Any, PendingPods] = {}
+        self._hinted: set[Hashable] = set()
+        self._explanations: dict[tuple[Hashable, bool], Explanation] = {}
+        self._examples: dict[Hashable, str] = {}
+
+    def explain(self, pod: PodInfo, *, hints: bool = True, fate: Fate | None = None) -> Explanation:
+        """Return the explanation of a pod, or of one that is rejected for the same reasons.
+
+        Args:
+            pod: the pod.
+            hints: whether to look for next steps, as long as `hinted_groups` allows it.
+            fate: what became of it in the run; pods of different fates are explained apart.
+        """
+        group = self._group_key(pod, fate)
+        hints = hints and (group in self._hinted or len(self._hinted) < self._hinted_groups)
+        if hints:
+            self._hinted.add(group)
+        if (group, hints) not in self._explanations:
+            self._explanations[group, hints] = explanations.explain(self._scheduler, pod, hints=hints)
+        return self._explanations[group, hints]
+
+    def renew_hints(self) -> None:
+        """Allow next steps for `hinted_groups` groups from now on; what is known already stays known."""
+        self._hinted.clear()
 
     def add_reasons(self, group: PendingPods, example: PodInfo) -> PendingPods:
         """Return a group of pending pods with what is found out about one of them.
@@ -49,30 +70,23 @@ class PendingPodExplainer:
             group: the group.
             example: one of its pods, which stands for all.
         """
-        equivalence_key = self._scheduler.equivalence_key(example)
-        key = example.key if equivalence_key is None else (equivalence_key, group.fate)
-        if key not in self._known:
-            self._known[key] = self._explain(group, example)
-        known = self._known[key]
+        explanation = self.explain(example, fate=group.fate)
+        # A second group of equal pods is told of the pod that was explained, for the reasons are that one's.
+        explained = self._examples.setdefault(self._group_key(example, group.fate), group.pods[0])
         return _replace(
             group,
-            example=known.example,
-            reasons=known.reasons,
-            hints=known.hints,
-            notes=known.notes,
-            remarks=known.remarks,
-        )
-
-    def _explain(self, group: PendingPods, example: PodInfo) -> PendingPods:
-        explanation = explanations.explain(self._scheduler, example, hints=len(self._known) < self._hinted_groups)
-        return _replace(
-            group,
-            example=group.pods[0],
+            example=explained,
             reasons=without_nodes(explanation.reasons),
             hints=[hint for hint in explanation.hints if self._keep_hint(hint)],
             notes=_notes(explanation),
             remarks=explanation.remarks,
         )
+
+    def _group_key(self, pod: PodInfo, fate: Fate | None) -> Hashable:
+        # Without a profile no plugin could say which pods it reads alike.
+        has_profile = self._scheduler.profile_of(pod) is not None
+        equivalence_key = self._scheduler.equivalence_key(pod) if has_profile else None
+        return pod.key if equivalence_key is None else (equivalence_key, fate)
 
 
 def without_nodes(reasons: Iterable[Reason]) -> list[Reason]:

@@ -19,7 +19,7 @@ from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
 from schedctl.cache.node_matching import nodes_matching
 from schedctl.cache.nodes import ClusterView
 from schedctl.devices.allocated import AllocatedState, DeviceID, devices_in_use
-from schedctl.devices.selectors import DeviceView, SelectorError, compiled
+from schedctl.devices.selectors import DeviceView, SelectorError, compile_selector
 
 
 class DeviceCounts(NamedTuple):
@@ -148,7 +148,7 @@ def _matches(expressions: Sequence[str], device: Device, driver: str) -> bool:
     """
     view = DeviceView(driver, device.attributes or {}, device.capacity or {}, False)
     for expression in expressions:
-        program = compiled(expression)
+        program = compile_selector(expression)
         if program.error:
             raise SelectorError(program.error)
         if not program.matches(view):

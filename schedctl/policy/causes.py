@@ -1,4 +1,4 @@
-"""Why pods are on no node, or not in some domain: asked of `explain`, in the situation at hand, of one of those alike.
+"""Why pods are on no node, or not in some domain, in the words of findings; `explain` says it of one of equal pods.
 
 Only what is violated is asked about, and next steps are looked for only so often, because each of them is tried out.
 """
@@ -7,28 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import msgspec
 
-from schedctl.api.pods import (
-    Affinity,
-    NodeAffinity,
-    NodeSelector,
-    NodeSelectorRequirement,
-    NodeSelectorTerm,
-    Pod,
-    PodSpec,
-)
+from schedctl.api import pods as api
+from schedctl.api.pods import Pod, PodSpec
 from schedctl.cache.pod_info import PodInfo
-from schedctl.explain import explanations
+from schedctl.explain.pending_pods import PendingPodExplainer
 from schedctl.policy import fields
 from schedctl.policy.fields import Path
 from schedctl.policy.situations import JudgedPod, Situation
+from schedctl.reports import counts
 from schedctl.reports.explanations import Explanation, Verdict
 from schedctl.reports.reasons import Reason
 from schedctl.reports.simulations import Fate
-from schedctl.simulation.what_ifs import counted, few
+from schedctl.simulation.what_ifs import few
 
 HINTED = 8
 """For how many groups of pods of one check in one situation next steps are looked for."""
@@ -62,10 +55,12 @@ class Causes:
     """
 
     situation: Situation
-    _known: dict[tuple[Any, bool], Explanation] = field(default_factory=dict)
-    _told: set[Any] = field(default_factory=set)
+    _explainer: PendingPodExplainer = field(init=False)
 
-    def pending(self, pods: Sequence[JudgedPod]) -> Cause:
+    def __post_init__(self) -> None:
+        self._explainer = PendingPodExplainer(self.situation.scheduler, HINTED)
+
+    def explain_pending(self, pods: Sequence[JudgedPod]) -> Cause:
         """Return why pods are on no node: those refused in the same way in one line, with what their scheduler says."""
         alike: dict[tuple[Fate, str, bool], list[JudgedPod]] = {}
         for pod in pods:
@@ -90,7 +85,7 @@ class Causes:
                 path = path or deciding_field(explanation.reasons, first.info.pod.spec)
         return Cause(tuple(reasons), tuple(dict.fromkeys(hints)), path)
 
-    def absent(self, pod: JudgedPod, key: str, value: str) -> Cause:
+    def explain_absence(self, pod: JudgedPod, key: str, value: str) -> Cause:
         """Return why a pod like this one is in no node of a domain, and what would let it in.
 
         Args:
@@ -100,7 +95,7 @@ class Causes:
         """
         name = value or f"no {key}"
         nodes = nodes_with(self.situation, key, value)
-        explanation = self.explain(_within(pod.info.pod, key, value))
+        explanation = self.explain(_restrict_to_domain(pod.info.pod, key, value))
         if explanation.verdict is Verdict.SCHEDULED:
             why = "scores decided" if _spreads(pod.info.pod.spec, key) else f"nothing spreads its pods over {key}"
             return Cause((f"{name}: {explanation.chosen} would take another pod; {why}",))
@@ -111,32 +106,21 @@ class Causes:
             if hint.tried and hint.fits and " if " in hint.text and hint.type != "drop-node-affinity"
         )
         refused = ", ".join(lines(reasons, nodes)) or explanation.message or explanation.error
-        line = f"{name}: {counted(len(nodes), 'node')} rejected: {refused}"
+        line = f"{name}: {counts.of(len(nodes), 'node')} rejected: {refused}"
         return Cause((line,), hints[:_MOST_HINTS], deciding_field(reasons, pod.info.pod.spec))
 
-    def begin(self) -> None:
+    def begin_check(self) -> None:
         """Begin with a check, which may have next steps looked for as often as any other."""
-        self._told.clear()
+        self._explainer.renew_hints()
 
-    def explain(self, info: PodInfo | Pod, *, hints: bool = True) -> Explanation:
-        """Return the explanation of a pod, or of one that is refused for the same reasons."""
-        info = info if isinstance(info, PodInfo) else PodInfo(info)
-        scheduler = self.situation.scheduler
-        equivalence_key = scheduler.equivalence_key(info) if scheduler.profile_of(info) is not None else None
-        who = equivalence_key if equivalence_key is not None else info.key
-        wanted = hints and (who in self._told or len(self._told) < HINTED)
-        if wanted:
-            self._told.add(who)
-        if (who, wanted) not in self._known:
-            self._known[who, wanted] = explanations.explain(scheduler, info, hints=wanted)
-        return self._known[who, wanted]
+    def explain(self, pod: PodInfo | Pod, *, hints: bool = True) -> Explanation:
+        """Return the explanation of a pod, or of one that is rejected for the same reasons."""
+        return self._explainer.explain(pod if isinstance(pod, PodInfo) else PodInfo(pod), hints=hints)
 
     def hints(self, explanation: Explanation) -> list[str]:
-        """Return the next steps that are told, those that were tried and help first."""
-        told = sorted(
-            (hint for hint in explanation.hints if hint.type != "nothing-helps"), key=lambda hint: not hint.fits
-        )
-        return [hint.text for hint in told[:_MOST_HINTS]]
+        """Return the next steps to suggest, those that were tried and help first."""
+        helpful = [hint for hint in explanation.hints if hint.type != "nothing-helps"]
+        return [hint.text for hint in sorted(helpful, key=lambda hint: not hint.fits)[:_MOST_HINTS]]
 
 
 def lines(reasons: Sequence[Reason], nodes: Collection[str] | None = None) -> list[str]:
@@ -146,7 +130,7 @@ def lines(reasons: Sequence[Reason], nodes: Collection[str] | None = None) -> li
         reasons: the reasons.
         nodes: those of which is told, None for all; where they are given, the sentence around says that it is nodes.
     """
-    told = []
+    texts = []
     for reason in reasons[:_MOST_REASONS]:
         groups = reason.groups if nodes is None else [group for group in reason.groups if _any(group.nodes, nodes)]
         numbers = (
@@ -156,11 +140,11 @@ def lines(reasons: Sequence[Reason], nodes: Collection[str] | None = None) -> li
         if nodes is not None and not reason.whole_pod:
             text = f"{_among(reason, nodes)} {text}"
         elif reason.count:
-            text = f"{counted(reason.count, 'node')}: {text}"
-        told.append(text)
+            text = f"{counts.of(reason.count, 'node')}: {text}"
+        texts.append(text)
     if len(reasons) > _MOST_REASONS:
-        told.append(f"and {len(reasons) - _MOST_REASONS} more reasons")
-    return told
+        texts.append(f"and {len(reasons) - _MOST_REASONS} more reasons")
+    return texts
 
 
 def deciding_field(reasons: Iterable[Reason], spec: PodSpec) -> Path:
@@ -192,21 +176,21 @@ def _describe_refusal(pod: JudgedPod, explanation: Explanation | None) -> str:
     return f": {pod.message}" if pod.message else ""
 
 
-def _within(pod: Pod, key: str, value: str) -> Pod:
+def _restrict_to_domain(pod: Pod, key: str, value: str) -> Pod:
     """Return another pod like one, which may only go to nodes of a domain; it counts as one of its workload's."""
-    spec, affinity = pod.spec, pod.spec.affinity or Affinity()
-    only = NodeSelectorRequirement(key=key, operator="In", values=[value])
+    spec, affinity = pod.spec, pod.spec.affinity or api.Affinity()
+    only = api.NodeSelectorRequirement(key=key, operator="In", values=[value])
     if not value:
-        only = NodeSelectorRequirement(key=key, operator="DoesNotExist")
-    near = affinity.node_affinity or NodeAffinity()
+        only = api.NodeSelectorRequirement(key=key, operator="DoesNotExist")
+    near = affinity.node_affinity or api.NodeAffinity()
     required = near.required_during_scheduling_ignored_during_execution
-    terms = (required.node_selector_terms if required is not None else None) or [NodeSelectorTerm()]
+    terms = (required.node_selector_terms if required is not None else None) or [api.NodeSelectorTerm()]
     narrowed = [
         _replace(term, match_expressions=[*(term.match_expressions or ()), only])
         for term in terms
         if required is None or term.match_expressions or term.match_fields
     ]
-    near = _replace(near, required_during_scheduling_ignored_during_execution=NodeSelector(narrowed))
+    near = _replace(near, required_during_scheduling_ignored_during_execution=api.NodeSelector(narrowed))
     spec = _replace(spec, affinity=_replace(affinity, node_affinity=near), node_name="")
     metadata = _replace(pod.metadata, name=f"{pod.metadata.name}-in-{value or 'none'}", uid="", deletion_timestamp=None)
     status = _replace(pod.status, phase="Pending", nominated_node_name="")

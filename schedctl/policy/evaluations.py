@@ -303,7 +303,7 @@ class _Evaluation:
                 matched = situations.selected_workloads(situation.workloads, policy.match)
                 views[number] = View(situation, facts, causes, matched, self._before, self._taken, self._now)
             check = policy.checks[place]
-            causes.begin()
+            causes.begin_check()
             for about in _objects(check, views[number]):
                 for finding in self._findings(number, check, about, views[number]):
                     self._keep(number, place, finding, finding.about or about, situation.name)
@@ -373,7 +373,7 @@ class _Evaluation:
         check = policy.checks[place]
         owner = about.workload.workload if about.workload is not None else None
         group_of_owner = owner.api_version.rpartition("/")[0] if owner is not None else ""
-        group, more = (group_of_owner, ()) if about.pod is None else ("", _apart(owner, group_of_owner))
+        group, more = (group_of_owner, ()) if about.pod is None else ("", _owner_identity(owner, group_of_owner))
         if refused is not None:
             more = (refused.source, refused.path, "" if refused.subject else refused.message)
         known_by = fingerprint(
@@ -521,15 +521,15 @@ def _objects(check: Check, view: View) -> Iterator[Judged]:
 
 def _unclear(about: Judged, view: View) -> dict[str, str]:
     """Return by variable the pods that it speaks of and of which nobody can tell where they go, in words."""
-    unclear = {"result": view.situation.unclear, "node": view.situation.unclear}
+    unclear = {"result": view.situation.unclear_pods, "node": view.situation.unclear_pods}
     if about.workload is not None:
-        unclear["workload"] = about.workload.unclear
+        unclear["workload"] = about.workload.unclear_pods
     if about.pod is not None:
-        unclear["pod"] = [about.pod] if about.pod.unclear else []
+        unclear["pod"] = [about.pod] if about.pod.is_unclear else []
     return {root: few([pod.name for pod in pods]) for root, pods in unclear.items() if pods}
 
 
-def _apart(owner: Workload | None, group: str) -> tuple[str, ...]:
+def _owner_identity(owner: Workload | None, group: str) -> tuple[str, ...]:
     """Return what tells a pod from one of the same name that another owner makes."""
     return () if owner is None or owner.kind == "Pod" else (group, owner.kind)
 

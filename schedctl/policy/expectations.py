@@ -419,7 +419,7 @@ def rewrite_expectation(text: str, test: PolicyTest, report: CheckReport) -> str
     indented = "".join(f"{' ' * (column - 1)}{each}\n" for each in block)
     made = "".join([*lines[: line - 1], indented, *lines[end:]])
     before, after = (tests_in(each.encode(), test.source) for each in (text, made))
-    same = [_apart_from_expectation(one) for one in before[0]] == [_apart_from_expectation(one) for one in after[0]]
+    same = [_without_expectation(one) for one in before[0]] == [_without_expectation(one) for one in after[0]]
     return made if same and not after[1] else None
 
 
@@ -427,7 +427,7 @@ _BLOCK: Final = re.compile(r"""["']?expect["']?\s*:\s*(#.*)?""")
 """How a line begins below which an expectation is written as a block."""
 
 
-def _apart_from_expectation(test: PolicyTest) -> PolicyTest:
+def _without_expectation(test: PolicyTest) -> PolicyTest:
     return replace(test, line=0, exit_code=0, message="", results=None, expect=(0, 0))
 
 

@@ -80,7 +80,7 @@ class Facts:
             apart, judged = 0, {key for each in situation.workloads for key in each.keys}
             for each in situation.workloads:
                 for pod in each.pods:
-                    if not pod.placed:
+                    if not pod.is_placed:
                         pending.update(_refusers(pod))
                         apart += not pod.keys or pod.keys[-1] not in situation.cluster.pending
             for key in situation.cluster.pending:
@@ -104,9 +104,9 @@ class Facts:
             "priority": info.priority,
             "requests": {name: amount for name, amount in info.demand.pending.items() if amount},
             "workload": {"kind": judged.workload.kind, "name": judged.workload.name},
-            "scheduled": pod.placed,
-            "inconclusive": pod.unclear,
-            **({"node": self.node(pod.node)} if pod.placed else {}),
+            "scheduled": pod.is_placed,
+            "inconclusive": pod.is_unclear,
+            **({"node": self.node(pod.node)} if pod.is_placed else {}),
             "reasons": self._reasons(pod),
             "preempts": [
                 {
@@ -115,13 +115,13 @@ class Facts:
                     "priority": eviction.pod.priority,
                     "node": eviction.node,
                 }
-                for eviction in situation.evicted_by(pod.keys)
+                for eviction in situation.evictions_for(pod.keys)
             ],
             "source": _source(judged),
         }
 
     def _reasons(self, pod: JudgedPod) -> list[str]:
-        if pod.placed:
+        if pod.is_placed:
             return []
         if pod.fate in (Fate.UNSCHEDULABLE, Fate.NOMINATED):
             told = lines(self.causes.explain(pod.info, hints=False).reasons)
@@ -138,7 +138,7 @@ class Facts:
         return known[1]
 
     def _workload(self, judged: JudgedWorkload) -> Data:
-        workload, placed = judged.workload, judged.placed
+        workload, placed = judged.workload, judged.placed_pods
         metadata = getattr(workload.object, "metadata", None)
         nodes = Counter(pod.node for pod in placed)
         zones: Counter[str] = Counter()
@@ -152,7 +152,7 @@ class Facts:
             "annotations": dict((metadata.annotations if metadata is not None else None) or {}),
             "replicas": len(judged.pods),
             "ready": len(placed),
-            "pending": len(judged.pending) + len(judged.unclear),
+            "pending": len(judged.pending_pods) + len(judged.unclear_pods),
             "zones": dict(sorted(zones.items())),
             "nodes": dict(sorted(nodes.items())),
             "source": _source(judged),

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from schedctl.cel import errors as cel_errors
 from schedctl.cel.programs import Program
-from schedctl.cel.values import MISSING, Failure, Map, MissingKey, Optional, Record, Value, from_json, shown
+from schedctl.cel.values import MISSING, Failure, Map, MissingKey, Optional, Record, Value, format_value, from_json
 from schedctl.policy.compilation import STEP_LIMIT, VARIABLES, ScopeCompiler
 from schedctl.policy.documents import Check, Expression, Scope, Validation
 from schedctl.policy.expressions import PolicyExpressions
@@ -197,7 +197,7 @@ def _reword(failure: Failure) -> tuple[str, str]:
         case MissingKey(key="node"):
             return "a pod without a node was asked for it", "ask `pod.scheduled` or `has(pod.node)` first"
         case MissingKey(key=key):
-            return f'there is no key "{shown(key)}"', "`.?KEY.orValue(...)` and `KEY in MAP` ask without failing"
+            return f'there is no key "{format_value(key)}"', "`.?KEY.orValue(...)` and `KEY in MAP` ask without failing"
     first = _one_line(failure.text.splitlines()[0]) if failure.text else "the engine gave no reason"
     return _OUR_WORDS.get(first, first[:1].lower() + first[1:]), ""
 

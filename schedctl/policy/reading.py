@@ -152,8 +152,8 @@ def policies_in(data: bytes, source: str, *, others: bool = False) -> tuple[list
         except ConfigError as error:
             problems += error.problems
             continue
-        problems += reader.found
-        if not reader.found:
+        problems += reader.problems
+        if not reader.problems:
             policies.append(policy)
     return policies, problems
 
@@ -240,7 +240,7 @@ class _Reader:
     """Reads one document.
 
     Attributes:
-        found: what is wrong with it, in the order of the file.
+        problems: what is wrong with it, in the order of the file.
     """
 
     def __init__(self, text: str, source: str) -> None:
@@ -251,12 +251,12 @@ class _Reader:
         self._unscoped: list[str] = []  # the checks in whose scope nothing can be compiled
 
     @property
-    def found(self) -> list[Problem]:
+    def problems(self) -> list[Problem]:
         problems = dict.fromkeys(replace(problem, source=self._source) for problem in self._problems)
         return sorted(problems, key=lambda problem: (problem.line, problem.column))
 
     def policy(self) -> CheckPolicy:
-        """Return the policy; it is of use only if `found` is empty then."""
+        """Return the policy; it is of use only if `problems` is empty then."""
         if self._problems:
             return CheckPolicy("", ())
         written = self._decoder.struct(self._node, forms.Policy, also=HEAD)
@@ -600,12 +600,12 @@ def _beside(change: Any, source: str) -> Any:
     if not isinstance(change, Mapping):
         return change
 
-    def found(text: Any) -> Any:
+    def confine(text: Any) -> Any:
         if not isinstance(text, str) or text.startswith("like:"):
             return text
         return _confine(text, Path(source).parent)
 
-    return {word: _each(value, found) if camel(word) == "addNode" else value for word, value in change.items()}
+    return {word: _each(value, confine) if camel(word) == "addNode" else value for word, value in change.items()}
 
 
 def _confine(text: str, folder: Path) -> str:

@@ -213,12 +213,12 @@ def _is_settled(facts: Run, first: Sequence[PodInfo], wanted: Collection[str], b
     ones was among the first. If all of those have their node as well, nobody is left who could.
     """
 
-    def placed(key: str) -> bool:
+    def was_placed_at_once(key: str) -> bool:
         outcome = facts.pods[key]
         return outcome.state is PodState.BOUND and outcome.attempts == 1 and not outcome.settled
 
     if any(eviction.pod.key in wanted or eviction.pod.priority >= bound for eviction in facts.evictions):
         return False
-    return all(placed(info.key) for info in first if info.priority > bound or info.key in wanted) and all(
-        outcome.pod.priority <= bound or placed(key) for key, outcome in facts.pods.items()
+    return all(was_placed_at_once(info.key) for info in first if info.priority > bound or info.key in wanted) and all(
+        outcome.pod.priority <= bound or was_placed_at_once(key) for key, outcome in facts.pods.items()
     )

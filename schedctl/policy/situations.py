@@ -62,19 +62,19 @@ class JudgedPod:
     lost: bool = False
 
     @property
-    def placed(self) -> bool:
+    def is_placed(self) -> bool:
         """Whether it is on a node."""
         return self.fate is Fate.PLACED
 
     @property
-    def unclear(self) -> bool:
+    def is_unclear(self) -> bool:
         """Whether nobody here can tell."""
         return self.fate in UNCLEAR
 
     @property
-    def pending(self) -> bool:
+    def is_pending(self) -> bool:
         """Whether it is known to be on no node."""
-        return not (self.placed or self.unclear)
+        return not (self.is_placed or self.is_unclear)
 
 
 @dataclass(slots=True, eq=False)
@@ -99,19 +99,19 @@ class JudgedWorkload:
         return self.workload.kind, self.workload.namespace, self.workload.name
 
     @property
-    def placed(self) -> list[JudgedPod]:
+    def placed_pods(self) -> list[JudgedPod]:
         """Those on a node."""
-        return [pod for pod in self.pods if pod.placed]
+        return [pod for pod in self.pods if pod.is_placed]
 
     @property
-    def pending(self) -> list[JudgedPod]:
+    def pending_pods(self) -> list[JudgedPod]:
         """Those known to be on none."""
-        return [pod for pod in self.pods if pod.pending]
+        return [pod for pod in self.pods if pod.is_pending]
 
     @property
-    def unclear(self) -> list[JudgedPod]:
+    def unclear_pods(self) -> list[JudgedPod]:
         """Those of which nobody here can tell."""
-        return [pod for pod in self.pods if pod.unclear]
+        return [pod for pod in self.pods if pod.is_unclear]
 
     @property
     def keys(self) -> set[str]:
@@ -164,11 +164,11 @@ class Situation:
         return node_of(self.cluster, key)
 
     @property
-    def unclear(self) -> list[JudgedPod]:
+    def unclear_pods(self) -> list[JudgedPod]:
         """The pods of the manifests of which nobody here can tell where they go."""
-        return [pod for judged in self.workloads for pod in judged.unclear]
+        return [pod for judged in self.workloads for pod in judged.unclear_pods]
 
-    def evicted_by(self, keys: Iterable[str]) -> list[Eviction]:
+    def evictions_for(self, keys: Iterable[str]) -> list[Eviction]:
         """Return who had to make room for some pods."""
         wanted = set(keys)
         return [eviction for eviction in self.evictions if eviction.by in wanted]
@@ -307,7 +307,7 @@ def _kept_pod(now: str, info: PodInfo, facts: Simulation, cluster: Cluster) -> J
 
 def _after(pod: JudgedPod, cluster: Cluster, facts: Run, successors: Mapping[str, str], foreign: set[str]) -> JudgedPod:
     """Return a pod as a scenario has left it."""
-    if pod.fate in REFUSED or pod.unclear or not pod.keys:
+    if pod.fate in REFUSED or pod.is_unclear or not pod.keys:
         return pod
     chain = _chain(successors, pod.keys[-1])
     now, keys = chain[-1], (*pod.keys, *chain[1:])

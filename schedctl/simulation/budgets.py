@@ -57,7 +57,7 @@ class Book:
     spent: int = 0
 
     @property
-    def allowed(self) -> int:
+    def disruptions_allowed(self) -> int:
         """How many pods may go now."""
         return max(0, self.margin)
 
@@ -129,7 +129,7 @@ class Budgets:
                 book.healthy = healthy
             if _has_status(budget):
                 continue
-            desired, _ = _desired_and_expected(budget, cluster, pods)
+            desired, _ = _pods_desired_and_expected(budget, cluster, pods)
             book.margin -= desired - book.desired
             book.desired = desired
 
@@ -150,7 +150,7 @@ class Budgets:
         book = books[0]
         if not well and (book.lenient or (book.margin >= 0 and book.desired > 0)):
             return None
-        if not book.allowed:
+        if not book.disruptions_allowed:
             return Blocked(book.key, VIOLATES, book.cause)
         book.spent += 1
         self.note_gone(info)
@@ -197,7 +197,7 @@ def _margin(
     """Return how many pods must be healthy, and how many more are."""
     status = budget.status
     if not _has_status(budget):
-        desired, expected = _desired_and_expected(budget, cluster, pods)
+        desired, expected = _pods_desired_and_expected(budget, cluster, pods)
         return desired, len(healthy) - desired if expected > 0 else min(0, len(healthy) - desired)
     if not (status.current_healthy or status.desired_healthy):
         return len(healthy) - status.disruptions_allowed, status.disruptions_allowed
@@ -205,7 +205,9 @@ def _margin(
     return status.desired_healthy, status.disruptions_allowed if margin >= 0 else margin
 
 
-def _desired_and_expected(budget: PodDisruptionBudget, cluster: Cluster, pods: Iterable[PodInfo]) -> tuple[int, int]:
+def _pods_desired_and_expected(
+    budget: PodDisruptionBudget, cluster: Cluster, pods: Iterable[PodInfo]
+) -> tuple[int, int]:
     """Return how many pods a spec wants healthy, and how many pods there are to be; percentages are rounded up."""
     spec, pods = budget.spec, list(pods)
     if spec.max_unavailable is not None:

@@ -191,7 +191,7 @@ def drain(
     options = options or Options(trace=False)
     budgets = budgets or Budgets.of(cluster)
     budgets.recount(cluster)
-    allowed = {key: book.allowed for key, book in budgets.books.items()}
+    allowed = {key: book.disruptions_allowed for key, book in budgets.books.items()}
     waiting = {key for key, info in cluster.pending.items() if scheduler.profile_of(info)}
     for name in names:
         node_edits.edit_node(cluster, name, node_edits.cordon)

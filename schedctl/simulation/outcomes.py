@@ -70,7 +70,7 @@ class PodOutcome:
     preempted_by: str = ""
 
     @property
-    def pending(self) -> bool:
+    def is_pending(self) -> bool:
         """Whether it still wants a node."""
         return self.state in (PodState.WAITING, PodState.UNSCHEDULABLE, PodState.GATED, PodState.QUEUED)
 

@@ -158,7 +158,7 @@ class Simulator:
         next_at = state.agenda.next_at
         # no attempt can end differently for pods that have seen the world as it is
         if next_at is None and not any(queued.seen != state.world for queued in state.queue):
-            return RunEnd.STUCK if any(outcome.pending for outcome in state.facts.pods.values()) else RunEnd.SETTLED
+            return RunEnd.STUCK if any(outcome.is_pending for outcome in state.facts.pods.values()) else RunEnd.SETTLED
         times = (next_at, state.queue.next_expiry, state.queue.next_timeout())
         until = min((time for time in times if time is not None), default=None)
         if until is None:  # only pods that no plugin will let go on are left

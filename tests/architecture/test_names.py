@@ -34,7 +34,7 @@ NO_PARTICIPLES = words(
     "bed bleed breed embed exceed feed heed hundred need proceed red seed shed speed succeed "  # verbs and nouns in -ed
     "anything bring cling everything king nothing ping ring something spring sting string swing thing "  # in -ing
     "binding building encoding ending finding heading indexing listing mapping meaning opening padding ranking "
-    "setting spacing spelling timing warning wording"
+    "setting spacing spelling substring timing warning wording"
 )
 # Words that no noun can be made of: what follows a participle here only says where, when or how.
 PARTICLES = words(

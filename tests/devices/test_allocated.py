@@ -20,7 +20,7 @@ def test_devices_are_held_whole_or_in_shares():
         [holding("c", "p/x", share_of("p/y", "1", memory="1Gi")), holding("d", share_of("p/y", "2", memory="2Gi"))]
     )
     assert state.devices == {X}
-    assert state.shared == {(Y, "1"), (Y, "2")}
+    assert state.shares == {(Y, "1"), (Y, "2")}
     assert {name: amount.value for name, amount in state.capacity[Y].items()} == {"memory": 3 << 30}
     assert state.holders(Y) == ("default/c", "default/d")
 

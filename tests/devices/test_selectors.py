@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from schedctl.api.devices import Device
 from schedctl.cel import patterns
 from schedctl.devices import selector_programs
-from schedctl.devices.selectors import DeviceView, SelectorError, compiled
+from schedctl.devices.selectors import DeviceView, SelectorError, compile_selector
 from schedctl.errors import NotModelled
 
 DRIVER = "gpu.example.com"
@@ -52,7 +52,7 @@ GPU = viewed(
 
 def answer(expression, device=GPU):
     """What a selector says of a device: True or False, or why it does not."""
-    selector = compiled(expression)
+    selector = compile_selector(expression)
     if selector.error:
         return "does not compile: " + selector.error
     try:
@@ -759,21 +759,21 @@ def test_the_limit_is_a_million(count, expected):
 
 
 def test_devices_of_one_content_are_answered_alike_and_others_are_not():
-    selector = compiled('device.attributes["gpu.example.com"].n == 3')
+    selector = compile_selector('device.attributes["gpu.example.com"].n == 3')
     answers = [selector.matches(viewed({"n": {"int": number}})) for number in (3, 4, 3, 4)]
     assert answers == [True, False, True, False]
 
 
 def test_the_driver_and_sharing_belong_to_the_content():
-    driver = compiled('device.driver == "gpu.example.com"')
-    shared = compiled("device.allowMultipleAllocations")
+    driver = compile_selector('device.driver == "gpu.example.com"')
+    shared = compile_selector("device.allowMultipleAllocations")
     other = GPU._replace(driver="x", allow_multiple_allocations=False)
     assert [driver.matches(GPU), driver.matches(other), driver.matches(GPU)] == [True, False, True]
     assert [shared.matches(GPU), shared.matches(other), shared.matches(GPU)] == [True, False, True]
 
 
 def test_one_text_is_compiled_once():
-    assert compiled("true || false") is compiled("true || false")
+    assert compile_selector("true || false") is compile_selector("true || false")
 
 
 @pytest.mark.parametrize(
@@ -974,7 +974,7 @@ def test_nothing_of_cel_is_loaded_before_a_selector_is_compiled():
         "import sys, schedctl.devices.selectors as s\n"
         "late = [m for m in sys.modules if 'cel_expr' in m or m == 're2' or m.startswith('schedctl.cel')]\n"
         "assert not late, late\n"
-        "assert s.compiled('true').matches(s.DeviceView('d', None, None, False))\n"
+        "assert s.compile_selector('true').matches(s.DeviceView('d', None, None, False))\n"
         "assert 'cel_expr_python.cel' in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -127,7 +127,7 @@ def test_a_pod_that_nobody_makes_again_is_lost() -> None:
     with scenarios.play(scenarios.cases(LOSE_ZONE, before.cluster)[0], before) as situation:
         (pod,) = situation.workloads[0].pods
         assert pod.lost
-        assert pod.pending
+        assert pod.is_pending
 
 
 def test_a_case_leaves_no_trace() -> None:
@@ -148,7 +148,7 @@ def test_pods_of_a_lower_priority_are_left_out_where_only_others_decide() -> Non
     wanted = {pod.keys[-1] for judged in before.workloads for pod in judged.pods}
     with scenarios.play(scenarios.cases(LOSE_ZONE, state)[0], before, wanted) as situation:
         assert len(situation.cluster.pending) == 5
-        assert not any(pod.pending for judged in situation.workloads for pod in judged.pods)
+        assert not any(pod.is_pending for judged in situation.workloads for pod in judged.pods)
 
 
 def test_all_pods_are_placed_where_one_that_decides_finds_no_room() -> None:

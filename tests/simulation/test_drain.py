@@ -311,7 +311,7 @@ def test_two_budgets_over_a_pod_are_an_error_that_does_not_pass():
 
 
 def allowed(*objects, **spec) -> int:
-    return Budgets.of(cluster(node("a"), *objects, budget(**spec))).books["default/web"].allowed
+    return Budgets.of(cluster(node("a"), *objects, budget(**spec))).books["default/web"].disruptions_allowed
 
 
 RUNNING = [web(f"web-{name}", "a") for name in "xyz"]
@@ -383,4 +383,4 @@ def test_the_books_take_note_of_pods_that_are_gone_otherwise():
     budgets = Budgets.of(state)
     state.remove_pod(state.pod_table.infos[state.pod_table.row_of["default/web-x"]])
     budgets.recount(state)
-    assert budgets.books["default/web"].allowed == 1
+    assert budgets.books["default/web"].disruptions_allowed == 1

@@ -12,10 +12,11 @@ from typing import Final
 
 from schedctl.policy.documents import DrainSafe
 from schedctl.policy.findings import RUN, Finding, Judged, View, inconclusive, pass_finding, violation
+from schedctl.reports import counts
 from schedctl.simulation.budgets import Budgets
 from schedctl.simulation.drains import DrainedPod, Fate, Flags, drain
 from schedctl.simulation.runs import Options
-from schedctl.simulation.what_ifs import counted, few
+from schedctl.simulation.what_ifs import few
 
 _FLAGS: Final = Flags(ignore_daemonsets=True, delete_emptydir_data=True)
 _UNCLEAR = (Fate.FOREIGN, Fate.UNANSWERED)
@@ -43,9 +44,9 @@ def judge(view: View, arguments: DrainSafe, about: Judged) -> Iterable[Finding]:
         first = f"cannot delete {refused[0].refusal}: {names}"
         yield violation(f"kubectl drain refuses it: {first}", [line for line in node.refusals if line != first])
     elif wrong or facts.displaced:
-        message = f"{counted(len(wrong), 'pod')} of {len(node.pods)} cannot leave it and run elsewhere"
+        message = f"{counts.of(len(wrong), 'pod')} of {len(node.pods)} cannot leave it and run elsewhere"
         if not wrong:
-            message = f"only {counted(len(facts.displaced), 'eviction')} on other nodes would make room"
+            message = f"only {counts.of(len(facts.displaced), 'eviction')} on other nodes would make room"
         lines = [_describe(pod) for pod in wrong]
         lines += [
             f"{each.eviction.pod.key} (on {each.eviction.node}) would have to make room" for each in facts.displaced
@@ -53,17 +54,17 @@ def judge(view: View, arguments: DrainSafe, about: Judged) -> Iterable[Finding]:
         yield violation(message, lines[:_SHOWN] + ([f"and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []))
     elif unclear:
         yield inconclusive(
-            f"of {counted(len(unclear), 'pod')} schedctl cannot tell", [_describe(pod) for pod in unclear[:_SHOWN]]
+            f"of {counts.of(len(unclear), 'pod')} schedctl cannot tell", [_describe(pod) for pod in unclear[:_SHOWN]]
         )
     else:
-        yield pass_finding(f"can be drained; {counted(moved, 'pod')} would move")
+        yield pass_finding(f"can be drained; {counts.of(moved, 'pod')} would move")
 
 
 def objects(view: View, arguments: DrainSafe) -> list[Judged]:
     """Return what is judged: nodes by name; the run, too, where nobody can tell which nodes those are."""
     if not arguments.node_selector:
-        names = {pod.node for judged in view.workloads for pod in judged.placed}
-        elsewhere = any(judged.unclear for judged in view.workloads)
+        names = {pod.node for judged in view.workloads for pod in judged.placed_pods}
+        elsewhere = any(judged.unclear_pods for judged in view.workloads)
         return [*map(Judged.of_node, sorted(names)), *([RUN] if elsewhere else [])]
     table = view.situation.cluster.node_table
     names = {
@@ -78,9 +79,9 @@ def _without_nodes(view: View, arguments: DrainSafe) -> Finding:
     if arguments.node_selector:
         labels = ", ".join(f"{key}={value}" for key, value in arguments.node_selector.items())
         return inconclusive(f"no node has {labels}", hints=["compare `nodeSelector` with the labels of the nodes"])
-    unclear = [pod for judged in view.workloads for pod in judged.unclear]
-    message = f"schedctl cannot tell which nodes run {counted(len(unclear), 'pod')}"
-    return inconclusive(message).because(view.causes.pending(unclear))
+    unclear = [pod for judged in view.workloads for pod in judged.unclear_pods]
+    message = f"schedctl cannot tell which nodes run {counts.of(len(unclear), 'pod')}"
+    return inconclusive(message).because(view.causes.explain_pending(unclear))
 
 
 def _budgets(view: View) -> Budgets:

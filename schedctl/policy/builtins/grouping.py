@@ -74,7 +74,7 @@ def groups(cluster: Cluster, resource: str, by: str, selector: Mapping[str, str]
 
 def unclear_demand(view: View, resource: str) -> int:
     """Return what those pods of the manifests ask for of which nobody can tell where they go."""
-    pods = view.situation.unclear
+    pods = view.situation.unclear_pods
     if resource == PODS:
         return len(pods)
     return sum(pod.info.demand.pending.get(resource, 0) for pod in pods)

@@ -25,11 +25,12 @@ from schedctl.policy.causes import lines
 from schedctl.policy.documents import Headroom
 from schedctl.policy.findings import Finding, Judged, View, inconclusive, pass_finding, violation
 from schedctl.policy.situations import JudgedWorkload
+from schedctl.reports import counts
 from schedctl.reports.checks import Outcome
 from schedctl.simulation.capacities import Copies, CopiesOf, StatefulCopies, fill
 from schedctl.simulation.utilisation import share
 from schedctl.simulation.what_if_syntax import subject_named
-from schedctl.simulation.what_ifs import Subject, counted
+from schedctl.simulation.what_ifs import Subject
 from schedctl.workloads import admission, pod_templates
 
 _replace = msgspec.structs.replace
@@ -86,12 +87,14 @@ def _more_replicas(view: View, arguments: Headroom) -> Finding:
         return inconclusive(message, (facts.not_modelled,))
     if facts.quota and allowed is not None and allowed < wanted:
         return violation(f"the quota allows {allowed} more of {subject}, needs {wanted}", (facts.quota,))
-    if facts.limited and view.situation.unclear:
-        unclear = view.situation.unclear
-        message = f"{counted(wanted, 'more replica')} of {subject} would fit, but for {counted(len(unclear), 'pod')}"
-        return inconclusive(f"{message} of which schedctl cannot tell").because(view.causes.pending(unclear))
+    if facts.limited and view.situation.unclear_pods:
+        unclear = view.situation.unclear_pods
+        message = (
+            f"{counts.of(wanted, 'more replica')} of {subject} would fit, but for {counts.of(len(unclear), 'pod')}"
+        )
+        return inconclusive(f"{message} of which schedctl cannot tell").because(view.causes.explain_pending(unclear))
     if facts.limited:
-        return pass_finding(f"{counted(wanted, 'more replica')} of {subject} would fit")
+        return pass_finding(f"{counts.of(wanted, 'more replica')} of {subject} would fit")
     return violation(message, facts.reasons or ((facts.message,) if facts.message else ()))
 
 
@@ -109,7 +112,7 @@ def _copies(view: View, written: str) -> Copies:
         hint = f"write the namespace, too: {written.replace('/', f'/{spaces[0]}/', 1)}"
         raise UsageError(f"{written} is in the namespaces {', '.join(spaces)}", hint)
     for judged in named:
-        pods = [pod.info.pod for pod in judged.pods if not pod.unclear] or [pod.info.pod for pod in judged.pods]
+        pods = [pod.info.pod for pod in judged.pods if not pod.is_unclear] or [pod.info.pod for pod in judged.pods]
         if isinstance(judged.workload.object, StatefulSet) or pods:
             return _like(judged.workload.object, pods[0] if pods else None, view, written)
     found: Any = None

@@ -7,20 +7,23 @@ from collections.abc import Iterable
 from schedctl.policy import fields
 from schedctl.policy.documents import MaxNodes
 from schedctl.policy.findings import Finding, Judged, View, inconclusive, pass_finding, violation
-from schedctl.simulation.what_ifs import counted, few
+from schedctl.reports import counts
+from schedctl.simulation.what_ifs import few
 
 
 def judge(view: View, arguments: MaxNodes, about: Judged) -> Iterable[Finding]:
     """Judge a workload: its pods are on no more nodes than it may use."""
     judged = about.workload
     assert judged is not None
-    nodes = sorted({pod.node for pod in judged.placed})
-    message = f"on {counted(len(nodes), 'node')}, may use {arguments.count}"
+    nodes = sorted({pod.node for pod in judged.placed_pods})
+    message = f"on {counts.of(len(nodes), 'node')}, may use {arguments.count}"
     if len(nodes) > arguments.count:
         path = fields.first(judged.pods[0].info.pod.spec, fields.SPREADING)
         yield violation(message, [f"nodes: {few(nodes)}"], path=path)
-    elif len(nodes) + len(judged.unclear) > arguments.count:
-        unclear = counted(len(judged.unclear), "pod")
-        yield inconclusive(f"{message}; of {unclear} schedctl cannot tell").because(view.causes.pending(judged.unclear))
+    elif len(nodes) + len(judged.unclear_pods) > arguments.count:
+        unclear = counts.of(len(judged.unclear_pods), "pod")
+        yield inconclusive(f"{message}; of {unclear} schedctl cannot tell").because(
+            view.causes.explain_pending(judged.unclear_pods)
+        )
     else:
         yield pass_finding(message)

@@ -8,8 +8,8 @@ from schedctl.policy import fields
 from schedctl.policy.documents import NoPreemption
 from schedctl.policy.findings import Finding, Judged, View, inconclusive, pass_finding, violation
 from schedctl.policy.situations import JudgedWorkload, Situation
+from schedctl.reports import counts
 from schedctl.simulation.outcomes import Eviction
-from schedctl.simulation.what_ifs import counted
 
 _SHOWN = 5
 
@@ -21,15 +21,15 @@ def judge(view: View, arguments: NoPreemption, about: Judged) -> Iterable[Findin
     floor = arguments.below_priority
     victims = [
         eviction
-        for eviction in view.situation.evicted_by(judged.keys)
+        for eviction in view.situation.evictions_for(judged.keys)
         if floor is None or eviction.pod.priority >= floor
     ]
-    message = f"evicts {counted(len(victims), 'pod')}, may evict {arguments.max}"
+    message = f"evicts {counts.of(len(victims), 'pod')}, may evict {arguments.max}"
     if len(victims) > arguments.max:
         yield violation(message, describe_victims(victims, view.situation), path=_priority(judged))
-    elif judged.unclear:
-        yield inconclusive(f"{message}; of {counted(len(judged.unclear), 'pod')} schedctl cannot tell").because(
-            view.causes.pending(judged.unclear)
+    elif judged.unclear_pods:
+        yield inconclusive(f"{message}; of {counts.of(len(judged.unclear_pods), 'pod')} schedctl cannot tell").because(
+            view.causes.explain_pending(judged.unclear_pods)
         )
     else:
         yield pass_finding(message)

@@ -13,9 +13,10 @@ from schedctl.policy.causes import Cause
 from schedctl.policy.documents import NoRegression
 from schedctl.policy.findings import Finding, Judged, View, inconclusive, pass_finding, violation
 from schedctl.policy.situations import JudgedPod
+from schedctl.reports import counts
 from schedctl.reports.simulations import Fate
 from schedctl.simulation import report_builder
-from schedctl.simulation.what_ifs import counted, few, stays
+from schedctl.simulation.what_ifs import few, stays
 
 _SHOWN = 10
 _UNCLEAR = (Fate.INCONCLUSIVE, Fate.FOREIGN_SCHEDULER)
@@ -26,14 +27,14 @@ def judge(view: View, arguments: NoRegression, about: Judged) -> Iterable[Findin
     wrong = [*_evictions(view), *_missing_pods(view), *_fewer(view), *_guests(view)]
     unclear = [line for line, known in wrong if not known]
     proved = [line for line, known in wrong if known]
-    message = f"{counted(len(proved), 'regression')} among {counted(len(view.before), 'pod')} that ran before"
+    message = f"{counts.of(len(proved), 'regression')} among {counts.of(len(view.before), 'pod')} that ran before"
     if proved:
         finding = violation(message, _few(proved))
         yield finding.because(_why(view))
     elif unclear:
         yield inconclusive(f"{message}; of {len(unclear)} schedctl cannot tell", _few(unclear))
     else:
-        yield pass_finding(f"all {counted(len(view.before), 'pod')} that ran before run")
+        yield pass_finding(f"all {counts.of(len(view.before), 'pod')} that ran before run")
 
 
 def _evictions(view: View) -> Iterator[tuple[str, bool]]:
@@ -71,17 +72,17 @@ def _fewer(view: View) -> Iterator[tuple[str, bool]]:
     for judged in view.situation.workloads:
         fresh = [pod for pod in judged.pods if not pod.keys or pod.keys[0] not in view.before]
         ran = min(len(judged.removed), len(fresh))
-        run = sum(pod.placed for pod in fresh)
+        run = sum(pod.is_placed for pod in fresh)
         if run < ran:
-            unclear = sum(pod.unclear for pod in fresh)
+            unclear = sum(pod.is_unclear for pod in fresh)
             text = f"{judged.workload.subject}: {len(judged.removed)} pods ran before, {run} of the new ones run"
             yield text, run + unclear < ran
 
 
 def _guests(view: View) -> Iterator[tuple[str, bool]]:
     for judged in view.situation.workloads:
-        if judged.unclear:
-            pods = few([pod.name for pod in judged.unclear])
+        if judged.unclear_pods:
+            pods = few([pod.name for pod in judged.unclear_pods])
             yield f"{judged.workload.subject}: schedctl cannot tell where {pods} go, nor who has to make room", False
 
 
@@ -90,8 +91,8 @@ def _why(view: View) -> Cause:
     pending: list[JudgedPod] = []
     for judged in view.situation.workloads:
         if judged.removed:
-            pending += judged.pending
-    return view.causes.pending(pending[:1]) if pending else Cause()
+            pending += judged.pending_pods
+    return view.causes.explain_pending(pending[:1]) if pending else Cause()
 
 
 def _few(lines: list[str]) -> list[str]:

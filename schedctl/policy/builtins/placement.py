@@ -8,7 +8,7 @@ from schedctl.api.nodes import Node
 from schedctl.policy import fields
 from schedctl.policy.documents import NodeDemand, Placement
 from schedctl.policy.findings import Finding, Judged, View, inconclusive, pass_finding, violation
-from schedctl.simulation.what_ifs import counted
+from schedctl.reports import counts
 
 _SHOWN = 5
 
@@ -19,22 +19,24 @@ def judge(view: View, arguments: Placement, about: Judged) -> Iterable[Finding]:
     assert judged is not None
     table = view.situation.cluster.node_table
     wrong: dict[str, list[str]] = {}
-    for pod in judged.placed:
+    for pod in judged.placed_pods:
         why = _objection(table.objects[table.row_of[pod.node]], arguments)
         if why:
             wrong.setdefault(f"{pod.node} {why}", []).append(pod.name)
     outside = sum(map(len, wrong.values()))
-    message = f"{outside} of {counted(len(judged.placed), 'pod')} on a node where it may not be"
+    message = f"{outside} of {counts.of(len(judged.placed_pods), 'pod')} on a node where it may not be"
     if wrong:
         reasons = [f"{where}: {', '.join(names[:_SHOWN])}" for where, names in list(wrong.items())[:_SHOWN]]
         if len(wrong) > _SHOWN:
             reasons.append(f"and on {len(wrong) - _SHOWN} more nodes")
         yield violation(message, reasons, path=fields.first(judged.pods[0].info.pod.spec, fields.PLACING))
-    elif judged.unclear:
-        unclear = counted(len(judged.unclear), "pod")
-        yield inconclusive(f"{message}; of {unclear} schedctl cannot tell").because(view.causes.pending(judged.unclear))
+    elif judged.unclear_pods:
+        unclear = counts.of(len(judged.unclear_pods), "pod")
+        yield inconclusive(f"{message}; of {unclear} schedctl cannot tell").because(
+            view.causes.explain_pending(judged.unclear_pods)
+        )
     else:
-        yield pass_finding(f"{counted(len(judged.placed), 'pod')} on nodes where they may be")
+        yield pass_finding(f"{counts.of(len(judged.placed_pods), 'pod')} on nodes where they may be")
 
 
 def _objection(node: Node, arguments: Placement) -> str:

@@ -6,23 +6,25 @@ from collections.abc import Iterable
 
 from schedctl.policy.documents import Schedulable
 from schedctl.policy.findings import Finding, Judged, View, inconclusive, pass_finding, violation
-from schedctl.simulation.what_ifs import counted
+from schedctl.reports import counts
 
 
 def judge(view: View, arguments: Schedulable, about: Judged) -> Iterable[Finding]:
     """Judge a workload: so many of a hundred pods are on a node."""
     judged = about.workload
     assert judged is not None
-    wanted, placed, unclear = len(judged.pods), len(judged.placed), len(judged.unclear)
+    wanted, placed, unclear = len(judged.pods), len(judged.placed_pods), len(judged.unclear_pods)
     if not wanted:
         yield pass_finding(judged.wants_none)
         return
     needed = arguments.min_percent * wanted / 100
     percent = f", needs {arguments.min_percent:g} %" if arguments.min_percent < 100 else ""
-    message = f"{placed} of {counted(wanted, 'pod')} on a node{percent}"
+    message = f"{placed} of {counts.of(wanted, 'pod')} on a node{percent}"
     if placed >= needed:
         yield pass_finding(message)
     elif placed + unclear < needed:
-        yield violation(message).because(view.causes.pending(judged.pending))
+        yield violation(message).because(view.causes.explain_pending(judged.pending_pods))
     else:
-        yield inconclusive(f"{message}; of {unclear} schedctl cannot tell").because(view.causes.pending(judged.unclear))
+        yield inconclusive(f"{message}; of {unclear} schedctl cannot tell").because(
+            view.causes.explain_pending(judged.unclear_pods)
+        )

@@ -13,9 +13,9 @@ from schedctl.policy.causes import Cause
 from schedctl.policy.documents import Spread
 from schedctl.policy.findings import Finding, Judged, View, inconclusive, pass_finding, violation
 from schedctl.policy.situations import JudgedWorkload, Situation
+from schedctl.reports import counts
 from schedctl.simulation.node_choices import label_of
 from schedctl.simulation.utilisation import ZONE_LABEL
-from schedctl.simulation.what_ifs import counted
 
 _NOUNS = {ZONE_LABEL: "zone", "topology.kubernetes.io/region": "region", "kubernetes.io/hostname": "node"}
 _EXPLAINED = 3
@@ -34,25 +34,31 @@ def judge(view: View, arguments: Spread, about: Judged) -> Iterable[Finding]:
         yield pass_finding(judged.wants_none)
         return
     key = label_of(view.situation.cluster, arguments.topology_key)
-    counts = _counts(view.situation, judged, key)
-    filled = sum(1 for domain, count in counts.items() if domain and count)
-    unclear, few_domains = len(judged.unclear), arguments.min_domains
+    pods_by_domain = _counts(view.situation, judged, key)
+    filled = sum(1 for domain, count in pods_by_domain.items() if domain and count)
+    unclear, few_domains = len(judged.unclear_pods), arguments.min_domains
     demanded = _eligible_domains(view.situation, judged, key)
-    skew = max(counts.values(), default=0) - min((counts[each] for each in counts if each in demanded), default=0)
+    skew = max(pods_by_domain.values(), default=0) - min(
+        (pods_by_domain[each] for each in pods_by_domain if each in demanded), default=0
+    )
     message = _number(filled, key)
     too_few, too_uneven = filled < few_domains, arguments.max_skew is not None and skew > arguments.max_skew
     if too_few:
         message += f", needs {few_domains}"
     if too_uneven:
         message += f", skew {skew}, allows {arguments.max_skew}"
-    message += _show_counts(counts)
+    message += _show_counts(pods_by_domain)
     if filled + unclear < few_domains or (too_uneven and not unclear):
         yield _explain(
-            violation(message, hints=_impossible(counts, judged, few_domains, key)), view, judged, key, counts
+            violation(message, hints=_impossible(pods_by_domain, judged, few_domains, key)),
+            view,
+            judged,
+            key,
+            pods_by_domain,
         )
     elif unclear and (too_few or arguments.max_skew is not None):
-        yield inconclusive(f"{message}; of {counted(unclear, 'pod')} schedctl cannot tell").because(
-            view.causes.pending(judged.unclear)
+        yield inconclusive(f"{message}; of {counts.of(unclear, 'pod')} schedctl cannot tell").because(
+            view.causes.explain_pending(judged.unclear_pods)
         )
     else:
         yield pass_finding(message)
@@ -62,7 +68,7 @@ def _counts(situation: Situation, judged: JudgedWorkload, key: str) -> dict[str,
     """Return how many pods are in each domain of the cluster; "" has those on nodes without the label."""
     table = situation.cluster.node_table
     domain_of = {name: (table.objects[row].metadata.labels or {}).get(key, "") for name, row in table.row_of.items()}
-    found = Counter(domain_of.get(pod.node, "") for pod in judged.placed)
+    found = Counter(domain_of.get(pod.node, "") for pod in judged.placed_pods)
     return {domain: found[domain] for domain in sorted({*domain_of.values(), *found}) if domain or found[domain]}
 
 
@@ -87,45 +93,49 @@ def _eligible_domains(situation: Situation, judged: JudgedWorkload, key: str) ->
     return {(table.objects[row].metadata.labels or {}).get(key, "") for row in rows.values()} - {""}
 
 
-def _show_counts(counts: Mapping[str, int]) -> str:
-    if not counts:
+def _show_counts(pods_by_domain: Mapping[str, int]) -> str:
+    if not pods_by_domain:
         return ""
-    ordered = list(counts.items())
+    ordered = list(pods_by_domain.items())
     if len(ordered) > _SHOWN:
         ordered = sorted(ordered, key=lambda item: (-item[1], item[0]))[:_SHOWN]
     shown = [f"{domain or 'without the label'} {count}" for domain, count in ordered]
-    if len(counts) > _SHOWN:
-        shown.append(f"and {len(counts) - _SHOWN} more")
+    if len(pods_by_domain) > _SHOWN:
+        shown.append(f"and {len(pods_by_domain) - _SHOWN} more")
     return f" ({', '.join(shown)})"
 
 
 def _number(number: int, key: str) -> str:
     """Return how many domains of a label, e.g. ``2 zones``."""
     if key in _NOUNS:
-        return counted(number, _NOUNS[key])
-    return f"{counted(number, 'value')} of {key}"
+        return counts.of(number, _NOUNS[key])
+    return f"{counts.of(number, 'value')} of {key}"
 
 
-def _impossible(counts: Mapping[str, int], judged: JudgedWorkload, wanted: int, key: str) -> list[str]:
+def _impossible(pods_by_domain: Mapping[str, int], judged: JudgedWorkload, wanted: int, key: str) -> list[str]:
     """Return why no placement could do, a line each."""
-    domains = sum(1 for domain in counts if domain)
+    domains = sum(1 for domain in pods_by_domain if domain)
     hints = []
     if domains < wanted:
         hints.append(f"the cluster has {_number(domains, key)}")
     if len(judged.pods) < wanted:
-        hints.append(f"it has {counted(len(judged.pods), 'pod')}, and {_number(wanted, key)} need as many at least")
+        hints.append(f"it has {counts.of(len(judged.pods), 'pod')}, and {_number(wanted, key)} need as many at least")
     return hints
 
 
-def _explain(finding: Finding, view: View, judged: JudgedWorkload, key: str, counts: Mapping[str, int]) -> Finding:
+def _explain(
+    finding: Finding, view: View, judged: JudgedWorkload, key: str, pods_by_domain: Mapping[str, int]
+) -> Finding:
     """Return a finding with why the emptiest domains have no more pods, and why pods are pending."""
     spec = judged.pods[0].info.pod.spec
-    model = next((pod for pod in judged.placed), None)
-    least = min((count for domain, count in counts.items() if domain), default=0)
-    empty = [domain for domain, count in counts.items() if domain and count == least]
-    causes = [view.causes.absent(model, key, domain) for domain in empty[:_EXPLAINED]] if model is not None else []
-    if judged.pending:
-        causes.append(view.causes.pending(judged.pending))
+    model = next((pod for pod in judged.placed_pods), None)
+    least = min((count for domain, count in pods_by_domain.items() if domain), default=0)
+    empty = [domain for domain, count in pods_by_domain.items() if domain and count == least]
+    causes = (
+        [view.causes.explain_absence(model, key, domain) for domain in empty[:_EXPLAINED]] if model is not None else []
+    )
+    if judged.pending_pods:
+        causes.append(view.causes.explain_pending(judged.pending_pods))
     for cause in causes:
         finding = finding.because(cause)
     spreading = fields.first(spec, fields.SPREADING)

@@ -8,7 +8,8 @@ from schedctl.policy.builtins.no_preemption import describe_victims
 from schedctl.policy.documents import Survives
 from schedctl.policy.findings import Finding, Judged, View, inconclusive, pass_finding, violation
 from schedctl.policy.situations import JudgedPod, JudgedWorkload
-from schedctl.simulation.what_ifs import counted, few
+from schedctl.reports import counts
+from schedctl.simulation.what_ifs import few
 
 _SHOWN_CHANGES = 1
 
@@ -18,23 +19,23 @@ def judge(view: View, arguments: Survives, about: Judged) -> Iterable[Finding]:
     judged = about.workload
     assert judged is not None
     counted_pods = [pod for pod in judged.pods if not may_be_pending(pod, arguments)]
-    pending = [pod for pod in counted_pods if pod.pending]
-    unclear = [pod for pod in counted_pods if pod.unclear]
+    pending = [pod for pod in counted_pods if pod.is_pending]
+    unclear = [pod for pod in counted_pods if pod.is_unclear]
     allowed = arguments.most_pending
-    message = f"{counted(len(pending), 'pod')} of {len(counted_pods)} pending, allows {allowed}"
+    message = f"{counts.of(len(pending), 'pod')} of {len(counted_pods)} pending, allows {allowed}"
     if not counted_pods:
         message = "all of its pods may be pending" if judged.pods else judged.wants_none
     keys, victims = judged.keys, []
     if not arguments.allow_preemption:  # in the scenario; whom the release evicted before is no-preemption's concern
         victims = [eviction for eviction in view.situation.run.evictions if eviction.by in keys]
     if len(pending) > allowed:
-        yield violation(message, _changes(view)).because(view.causes.pending(pending))
+        yield violation(message, _changes(view)).because(view.causes.explain_pending(pending))
     elif victims:
-        text = f"survives only by evicting {counted(len(victims), 'pod')}"
+        text = f"survives only by evicting {counts.of(len(victims), 'pod')}"
         yield violation(text, [*_changes(view), *describe_victims(victims, view.situation)])
     elif len(pending) + len(unclear) > allowed:
         names = few([pod.name for pod in unclear])
-        yield inconclusive(f"{message}; schedctl cannot tell of {names}").because(view.causes.pending(unclear))
+        yield inconclusive(f"{message}; schedctl cannot tell of {names}").because(view.causes.explain_pending(unclear))
     else:
         yield pass_finding(message)
 

@@ -19,7 +19,7 @@ from schedctl.simulation.what_ifs.nodes import (
     SetLabel,
     SetTaint,
 )
-from schedctl.simulation.what_ifs.phrases import counted, few
+from schedctl.simulation.what_ifs.phrases import few
 from schedctl.simulation.what_ifs.workloads import Scale, SetPriority, Subject
 
 __all__ = [
@@ -38,7 +38,6 @@ __all__ = [
     "SetTaint",
     "Subject",
     "apply",
-    "counted",
     "few",
     "is_mirror",
     "pods_on",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from schedctl.cache.pod_info import PodInfo
+from schedctl.reports import counts
 
 _FEW = 3
 
@@ -16,18 +17,13 @@ def few(names: Sequence[str]) -> str:
     return f"{', '.join(names[:_FEW])} and {len(names) - _FEW} more"
 
 
-def counted(number: int, noun: str) -> str:
-    """Return ``1 pod`` or ``2 pods``."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 def describe_displaced(waiting: Sequence[str], lost: Sequence[PodInfo] = ()) -> str:
     """Return in words how many pods wait, and which are gone for good."""
-    parts = [f"{counted(len(waiting), 'pod')} to be placed"] if waiting else []
+    parts = [f"{counts.of(len(waiting), 'pod')} to be placed"] if waiting else []
     parts += [f"{few([info.key for info in lost])} gone for good"] if lost else []
     return f" ({', '.join(parts)})" if parts else ""
 
 
 def describe_daemons(number: int) -> str:
     """Return in words how many pods of DaemonSets came along."""
-    return f", with {counted(number, 'pod')} of DaemonSets" if number else ""
+    return f", with {counts.of(number, 'pod')} of DaemonSets" if number else ""

@@ -19,10 +19,11 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.documents.spelling import similar
 from schedctl.errors import UsageError
+from schedctl.reports import counts
 from schedctl.simulation.node_choices import one_of
 from schedctl.simulation.what_ifs.changes import Change, Changed
 from schedctl.simulation.what_ifs.displacement import create_pods
-from schedctl.simulation.what_ifs.phrases import counted, describe_displaced, few
+from schedctl.simulation.what_ifs.phrases import describe_displaced, few
 from schedctl.workloads import pod_templates
 from schedctl.workloads.api_server import Admission, join
 from schedctl.workloads.clusters import every_pod
@@ -96,7 +97,7 @@ class Scale(Change):
                     gone.append(info.key)
                 waiting += create_pods(cluster, admit, step.create)
         refused = f", {len(admit.rejected)} refused ({admit.rejected[0].message})" if admit.rejected else ""
-        fewer = f" ({counted(len(gone), 'pod')} gone)" if gone else ""
+        fewer = f" ({counts.of(len(gone), 'pod')} gone)" if gone else ""
         text = f"scaled {self.workload} from {before} to {self.replicas}{fewer}{describe_displaced(waiting)}{refused}"
         return Changed(kind=self.kind, text=text, waiting=waiting, gone=gone)
 
