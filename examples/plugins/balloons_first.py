@@ -68,5 +68,5 @@ class BalloonsFirst(PostFilterPlugin):
 
 def _size(pod: PodInfo) -> tuple[int, int, str]:
     """Return what balloons are compared by: those that free most go first."""
-    requests = pod.demand.pending
+    requests = pod.demand.fit_requests
     return requests.get("cpu", 0), requests.get("memory", 0), pod.key

@@ -54,14 +54,14 @@ READ = frozenset(
 """Every annotation that is read of an object."""
 
 
-def read(annotations: Mapping[str, str] | None) -> dict[str, str] | None:
+def relevant_annotations(annotations: Mapping[str, str] | None) -> dict[str, str] | None:
     """Return the annotations that are read of an object, None where there are none."""
     return {key: value for key, value in (annotations or {}).items() if key in READ} or None
 
 
-def compared(annotations: Mapping[str, str] | None) -> dict[str, str] | None:
+def comparable_annotations(annotations: Mapping[str, str] | None) -> dict[str, str] | None:
     """Return the annotations of a template as templates compare: those that are read, and a digest of the others."""
-    kept, others = read(annotations) or {}, {}
+    kept, others = relevant_annotations(annotations) or {}, {}
     for key, value in sorted((annotations or {}).items()):
         if key == OTHERS:
             kept[key] = value

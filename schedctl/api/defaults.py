@@ -56,7 +56,7 @@ def storage_class(obj: StorageClass) -> StorageClass:
     return obj if obj.volume_binding_mode is not None else msgspec.structs.replace(obj, volume_binding_mode=IMMEDIATE)
 
 
-def namespaced(metadata: ObjectMeta) -> ObjectMeta:
+def with_namespace(metadata: ObjectMeta) -> ObjectMeta:
     """Return the metadata of a namespaced object with its namespace filled in."""
     return metadata if metadata.namespace else msgspec.structs.replace(metadata, namespace=DEFAULT_NAMESPACE)
 

@@ -21,19 +21,19 @@ _ESCAPES = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t
 _ESCAPES |= {"\\": "\\\\", '"': '\\"'}
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Return a text in double quotes, escaped as Go's ``%q`` does."""
     return f'"{"".join(_ESCAPES.get(c) or (c if c.isprintable() else _escape(ord(c))) for c in text)}"'
 
 
 def invalid(path: str, value: str | Sequence[str] | None, detail: str) -> str:
     """Return ``path: Invalid value: ...: detail``."""
-    return f"{path}: Invalid value: {quoted(value) if isinstance(value, str) else _json(value)}: {detail}"
+    return f"{path}: Invalid value: {quote(value) if isinstance(value, str) else _json(value)}: {detail}"
 
 
 def not_supported(path: str, value: str, supported: Iterable[str]) -> str:
     """Return ``path: Unsupported value: ...: supported values: ...``."""
-    return f"{path}: Unsupported value: {quoted(value)}: supported values: {', '.join(map(quoted, supported))}"
+    return f"{path}: Unsupported value: {quote(value)}: supported values: {', '.join(map(quote, supported))}"
 
 
 def aggregate(problems: Iterable[str]) -> str:

@@ -66,7 +66,7 @@ class NodeQuery:
         """Return whether a node matches."""
         return any(term.matches(name, labels) for term in self.terms)
 
-    def checked(self) -> NodeQuery:
+    def require_valid(self) -> NodeQuery:
         """Return the query.
 
         Raises:

@@ -412,7 +412,7 @@ class Pod(Struct, frozen=True):
     status: PodStatus = PodStatus()
 
     @property
-    def scheduled(self) -> PodCondition | None:
+    def scheduled_condition(self) -> PodCondition | None:
         """The condition that says whether a node was found for it: by whom it was refused, or when it was bound."""
         return next((each for each in self.status.conditions or () if each.type == "PodScheduled"), None)
 

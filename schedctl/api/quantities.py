@@ -84,13 +84,13 @@ class Amount(NamedTuple):
         mine, theirs = self._at(exponent), other._at(exponent)
         return (mine > theirs) - (mine < theirs)
 
-    def rounded_up(self, exponent: int) -> Amount:
+    def round_up(self, exponent: int) -> Amount:
         """Return the amount in units of ``10**exponent``, rounded away from zero when it is finer."""
         if self.exponent < exponent:
             return Amount(_divide_away(self.unscaled, 10 ** (exponent - self.exponent)), exponent, self.big)
         return Amount(self._at(exponent), exponent, True) if self.big else self
 
-    def scaled(self, exponent: int) -> int:
+    def scaled_value(self, exponent: int) -> int:
         """Return the amount as int64 in units of ``10**exponent``, rounded up; amounts too large are garbage.
 
         The garbage is Go's: a big decimal wraps; a scaled int64 wraps where one multiplication gets there and is 0
@@ -100,7 +100,7 @@ class Amount(NamedTuple):
         if self.big:
             return _scale_big(self.unscaled, steps)
         if steps < 0:
-            return self.rounded_up(exponent).unscaled
+            return self.round_up(exponent).unscaled
         value = self._at(exponent)
         if _fits(value):
             return value
@@ -109,12 +109,12 @@ class Amount(NamedTuple):
     @property
     def value(self) -> int:
         """The amount in whole units (bytes, devices), rounded up."""
-        return self.scaled(0)
+        return self.scaled_value(0)
 
     @property
     def milli_value(self) -> int:
         """The amount in thousandths (millicores), rounded up."""
-        return self.scaled(MILLI)
+        return self.scaled_value(MILLI)
 
     @property
     def nano_units(self) -> int:
@@ -166,13 +166,13 @@ def parse(quantity: Quantity) -> Amount:
 
 
 @lru_cache(maxsize=65536, typed=True)
-def stored(quantity: Quantity) -> Amount:
+def stored_amount(quantity: Quantity) -> Amount:
     """Return the amount of a quantity in a resource list, which the API server rounds up to thousandths.
 
     Raises:
         ValueError: it is not a quantity in Kubernetes' grammar.
     """
-    return parse(quantity).rounded_up(MILLI)
+    return parse(quantity).round_up(MILLI)
 
 
 @lru_cache(maxsize=65536, typed=True)
@@ -243,7 +243,7 @@ def _decimal(unscaled: int, exponent: int, *, capped: bool) -> Amount:
     """A big decimal: rounded away from zero to nano; binary amounts are capped at the largest int64."""
     amount = Amount(unscaled, exponent, True)
     if unscaled:
-        amount = amount.rounded_up(NANO)
+        amount = amount.round_up(NANO)
     if capped and abs(amount.unscaled) > MAX_INT64 * 10**9:
         return Amount(MAX_INT64 if unscaled > 0 else -MAX_INT64, 0, True)
     return amount

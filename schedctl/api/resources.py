@@ -1,13 +1,8 @@
-"""What a pod asks for and what a node offers, in int64 by resource name.
+"""What a pod requests and what a node offers, in int64 by resource name.
 
-A pod's request is not the sum of its containers: init containers run one after another, sidecars stay, overhead and
-pod-level resources count, and a resize in progress counts at its larger end (KEP-753, KEP-1287, KEP-2837, KEP-5419).
-The scheduler counts a pod in four ways, which `Demand` gives names: a pending pod is judged by its spec, a running one
-by the larger of what it asks for and what the kubelet has granted; and the two scores by allocation each have a
-reading of their own, one of which counts a container without a cpu or memory request as if it asked for a little.
-
-Thousands of pods are written alike, so everything is worked out once for each distinct `Needs`, which are all that
-matters here of a pod, and hashable.
+`Demand` counts a pod in each of the ways the scheduler does: a pending pod by its spec, a running one by the larger of
+its spec and what the kubelet has allocated (KEP-753, KEP-1287, KEP-2837, KEP-5419), and one way for each score by
+allocation. `quantities` has the arithmetic, `cache` the sums over a node.
 """
 
 from __future__ import annotations
@@ -19,7 +14,7 @@ from typing import NamedTuple
 
 from schedctl.api.meta import Quantity
 from schedctl.api.pods import Container, ContainerStatus, Pod, PodSpec, PodStatus, ResourceList
-from schedctl.api.quantities import Amount, stored, wrap_int64
+from schedctl.api.quantities import Amount, stored_amount, wrap_int64
 
 CPU, MEMORY, EPHEMERAL_STORAGE, PODS = "cpu", "memory", "ephemeral-storage", "pods"
 DEFAULT_MILLI_CPU = 100
@@ -55,26 +50,26 @@ class ContainerNeeds(NamedTuple):
     """The resources of one container.
 
     Attributes:
-        asked: what its spec requests.
-        granted: what the kubelet has admitted it with, None where the status does not say.
+        requests: what its spec requests.
+        allocated: what the kubelet has admitted it with, None where the status does not say.
         actual: what it runs with, None where the status does not say.
         sidecar: whether it is an init container that stays.
     """
 
-    asked: Items
-    granted: Items | None = None
+    requests: Items
+    allocated: Items | None = None
     actual: Items | None = None
     sidecar: bool = False
 
 
 class Needs(NamedTuple):
-    """All that determines what a pod asks for.
+    """All that determines what a pod requests: hashable, so that thousands of pods written alike are added up once.
 
     Attributes:
         containers, init_containers: in order.
         overhead: of its runtime class.
-        asked: the requests of the pod as a whole.
-        granted, actual: the same as the kubelet has admitted it and as it runs, None where the status does not say.
+        requests: the requests of the pod as a whole.
+        allocated, actual: the same as the kubelet has admitted it and as it runs, None where the status does not say.
         reported: whether the status has resources of the pod as a whole.
         infeasible: whether a resize was refused, so that what it asks for does not count.
     """
@@ -82,17 +77,17 @@ class Needs(NamedTuple):
     containers: tuple[ContainerNeeds, ...]
     init_containers: tuple[ContainerNeeds, ...] = ()
     overhead: Items = ()
-    asked: Items = ()
-    granted: Items | None = None
+    requests: Items = ()
+    allocated: Items | None = None
     actual: Items | None = None
     reported: bool = False
     infeasible: bool = False
 
     @property
-    def settled(self) -> bool:
+    def spec_decides(self) -> bool:
         """Whether the status has nothing to add to the containers' requests."""
-        silent = all(c.granted is None and c.actual is None for c in (*self.containers, *self.init_containers))
-        return silent and self.granted is None and self.actual is None and not self.infeasible
+        silent = all(c.allocated is None and c.actual is None for c in (*self.containers, *self.init_containers))
+        return silent and self.allocated is None and self.actual is None and not self.infeasible
 
 
 class Demand:
@@ -106,7 +101,7 @@ class Demand:
         self.needs = needs
 
     @cached_property
-    def pending(self) -> dict[str, int]:
+    def fit_requests(self) -> dict[str, int]:
         """What a node must have free: the spec alone, nothing below 0 (NodeResourcesFit, PreFilter)."""
         return {
             name: max(0, amount)
@@ -126,12 +121,12 @@ class Demand:
         return Requests(charged, scored.get(CPU, 0), scored.get(MEMORY, 0))
 
     @cached_property
-    def scored(self) -> dict[str, int]:
+    def fit_score_requests(self) -> dict[str, int]:
         """What the strategies of NodeResourcesFit add to a node: containers alone, minimum requests included."""
         return _units(_pod_requests(self.needs, use_status=False, pod_level=False, minimum=_MINIMUM))
 
     @cached_property
-    def balanced(self) -> dict[str, int]:
+    def balanced_allocation_requests(self) -> dict[str, int]:
         """What NodeResourcesBalancedAllocation adds to a node."""
         return _units(_pod_requests(self.needs, use_status=True))
 
@@ -153,17 +148,17 @@ def demand_of(pod: Pod) -> Demand:
 def needs_of(pod: Pod) -> Needs:
     """Return what determines the pod's requests."""
     spec, status = pod.spec, pod.status
-    found: dict[str, ContainerStatus] = {}
+    statuses_by_name: dict[str, ContainerStatus] = {}
     for statuses in (status.init_container_statuses, status.container_statuses):
-        for container_status in reversed(statuses or ()):
-            found[container_status.name] = container_status
+        for container_status in reversed(statuses or ()):  # of two with one name the first counts
+            statuses_by_name[container_status.name] = container_status
     reported = status.resources
     return Needs(
-        containers=_containers(spec.containers, found),
-        init_containers=_containers(spec.init_containers, found) if spec.init_containers else (),
+        containers=_containers(spec.containers, statuses_by_name),
+        init_containers=_containers(spec.init_containers, statuses_by_name) if spec.init_containers else (),
         overhead=_items(spec.overhead),
-        asked=_items(spec.resources.requests) if spec.resources else (),
-        granted=_items_of_status(status.allocated_resources),
+        requests=_items(spec.resources.requests) if spec.resources else (),
+        allocated=_items_of_status(status.allocated_resources),
         actual=_items_of_status(reported.requests) if reported else None,
         reported=reported is not None,
         infeasible=_resize_infeasible(status),
@@ -178,7 +173,7 @@ def requests_identity(spec: PodSpec) -> tuple[int, ...]:
     return id(spec.containers), id(spec.init_containers), id(spec.overhead), id(spec.resources)
 
 
-def granted(status: PodStatus) -> tuple[object, ...]:
+def kubelet_grant(status: PodStatus) -> tuple[object, ...]:
     """Return what the kubelet says of what a pod has been granted, which is all that its demand reads of the status."""
     infeasible = status.conditions is not None and _resize_infeasible(status)
     statuses = status.container_statuses, status.init_container_statuses
@@ -258,14 +253,14 @@ def _containers(
 ) -> tuple[ContainerNeeds, ...]:
     needs = []
     for container in containers or ():
-        asked = _items(container.resources.requests) if container.resources else ()
+        requests = _items(container.resources.requests) if container.resources else ()
         status = statuses.get(container.name) if statuses else None
         sidecar = container.restart_policy == "Always"
         if status is None:
-            needs.append(ContainerNeeds(asked, sidecar=sidecar))
+            needs.append(ContainerNeeds(requests, sidecar=sidecar))
         else:
             actual = _items_of_status(status.resources.requests) if status.resources else None
-            needs.append(ContainerNeeds(asked, _items_of_status(status.allocated_resources), actual, sidecar))
+            needs.append(ContainerNeeds(requests, _items_of_status(status.allocated_resources), actual, sidecar))
     return tuple(needs)
 
 
@@ -277,11 +272,11 @@ def _resize_infeasible(status: PodStatus) -> bool:
 
 
 def _any_pod_level(needs: Needs) -> bool:
-    return any(is_pod_level(name) for name, _ in needs.asked)
+    return any(is_pod_level(name) for name, _ in needs.requests)
 
 
 def _amounts(items: Items) -> Amounts:
-    return {name: stored(quantity) for name, quantity in items}
+    return {name: stored_amount(quantity) for name, quantity in items}
 
 
 def _units(amounts: Amounts) -> dict[str, int]:
@@ -306,41 +301,41 @@ def _pod_requests(
         pod_level: whether requests of the pod as a whole stand in for those of its containers.
         minimum: what a container counts as that does not ask for the resource.
     """
-    if use_status and not needs.settled:
-        total = _with_status(needs, minimum)
+    if use_status and not needs.spec_decides:
+        total = _requests_with_status(needs, minimum)
     else:
-        total = _together(needs, minimum, lambda container: container.asked)
+        total = _concurrent_requests(needs, minimum, lambda container: container.requests)
     if pod_level and _any_pod_level(needs):
-        asked = _amounts(needs.asked)
+        requests = _amounts(needs.requests)
         if use_status and needs.reported:
-            asked = {} if needs.infeasible else asked
-            asked = _largest(asked, _amounts(needs.actual or ()), _amounts(needs.granted or ()))
-        total.update((name, amount) for name, amount in asked.items() if is_pod_level(name))
+            requests = {} if needs.infeasible else requests
+            requests = _largest(requests, _amounts(needs.actual or ()), _amounts(needs.allocated or ()))
+        total.update((name, amount) for name, amount in requests.items() if is_pod_level(name))
     _add(total, _amounts(needs.overhead))
     return total
 
 
-def _with_status(needs: Needs, minimum: Mapping[str, Amount]) -> Amounts:
+def _requests_with_status(needs: Needs, minimum: Mapping[str, Amount]) -> Amounts:
     """What containers need, were granted and run with, whichever is most."""
 
-    def granted_to(container: ContainerNeeds) -> Items:
-        if container.granted is not None:
-            return container.granted
-        return () if needs.infeasible else container.asked
+    def grant_of(container: ContainerNeeds) -> Items:
+        if container.allocated is not None:
+            return container.allocated
+        return () if needs.infeasible else container.requests
 
     def actual_of(container: ContainerNeeds) -> Items:
-        return granted_to(container) if container.actual is None else container.actual
+        return grant_of(container) if container.actual is None else container.actual
 
-    if needs.granted is not None and needs.actual is not None:
-        granted, actual = _amounts(needs.granted), _amounts(needs.actual)
+    if needs.allocated is not None and needs.actual is not None:
+        allocated, actual = _amounts(needs.allocated), _amounts(needs.actual)
     else:
-        granted, actual = (_together(needs, minimum, of) for of in (granted_to, actual_of))
+        allocated, actual = (_concurrent_requests(needs, minimum, of) for of in (grant_of, actual_of))
     if needs.infeasible:
-        return _largest(actual, granted)
-    return _largest(_together(needs, minimum, lambda container: container.asked), actual, granted)
+        return _largest(actual, allocated)
+    return _largest(_concurrent_requests(needs, minimum, lambda container: container.requests), actual, allocated)
 
 
-def _together(needs: Needs, minimum: Mapping[str, Amount], of: Callable[[ContainerNeeds], Items]) -> Amounts:
+def _concurrent_requests(needs: Needs, minimum: Mapping[str, Amount], of: Callable[[ContainerNeeds], Items]) -> Amounts:
     """What containers need at once: all of them, or an init container beside the sidecars before it."""
 
     def need(container: ContainerNeeds) -> Amounts:
@@ -349,17 +344,19 @@ def _together(needs: Needs, minimum: Mapping[str, Amount], of: Callable[[Contain
     total: Amounts = {}
     for container in needs.containers:
         _add(total, need(container))
+    # Init containers run one after another, each beside the sidecars that started before it; what the pod needs is
+    # the peak over all of these moments and the running pod.
     sidecars: Amounts = {}
     starting: Amounts = {}
     for container in needs.init_containers:
-        wanted = need(container)
+        requests = need(container)
         if container.sidecar:
-            _add(total, wanted)
-            _add(sidecars, wanted)
-            wanted = sidecars
+            _add(total, requests)
+            _add(sidecars, requests)
+            requests = sidecars
         else:
-            _add(wanted, sidecars)
-        starting = _largest(starting, wanted)
+            _add(requests, sidecars)
+        starting = _largest(starting, requests)
     return _largest(total, starting)
 
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from schedctl.api.field_errors import aggregate, invalid, label_key_problems, label_value_problems, quoted
+from schedctl.api.field_errors import aggregate, invalid, label_key_problems, label_value_problems, quote
 from schedctl.api.meta import LabelSelector
 from schedctl.api.quantities import MAX_INT64
 
@@ -159,6 +159,6 @@ def compile_selector(selector: LabelSelector | None) -> LabelQuery:
     requirements = [requirement(key, "In", (value,)) for key, value in sorted((selector.match_labels or {}).items())]
     for expression in selector.match_expressions or ():
         if expression.operator not in ("In", "NotIn", "Exists", "DoesNotExist"):
-            raise SelectorError([f"{quoted(expression.operator)} is not a valid label selector operator"])
+            raise SelectorError([f"{quote(expression.operator)} is not a valid label selector operator"])
         requirements.append(requirement(expression.key, expression.operator, expression.values or None))
     return LabelQuery(tuple(requirements))

@@ -26,7 +26,7 @@ def tolerates(toleration: Toleration, taint: Taint) -> bool:
     return toleration.operator == "Exists"
 
 
-def tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
+def is_tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
     """Return whether any of the tolerations covers the taint."""
     return any(tolerates(toleration, taint) for toleration in tolerations)
 
@@ -36,6 +36,6 @@ def first_untolerated(
 ) -> Taint | None:
     """Return the first taint with one of the effects that no toleration covers, in the node's order."""
     for taint in taints:
-        if taint.effect in effects and not tolerated(taint, tolerations):
+        if taint.effect in effects and not is_tolerated(taint, tolerations):
             return taint
     return None

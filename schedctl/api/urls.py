@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote
 
-from schedctl.api.field_errors import quoted
+from schedctl.api.field_errors import quote
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _PORT = re.compile(r"(:[0-9]*)?")
@@ -29,11 +29,11 @@ def path_of(url: str) -> str:
     try:
         path = _path(whole)
     except ValueError as fault:
-        raise ValueError(f"parse {quoted(whole)}: {fault}") from None
+        raise ValueError(f"parse {quote(whole)}: {fault}") from None
     try:
         _check_escapes(fragment)
     except ValueError as fault:
-        raise ValueError(f"parse {quoted(url)}: {fault}") from None
+        raise ValueError(f"parse {quote(url)}: {fault}") from None
     return path
 
 
@@ -46,7 +46,7 @@ def _path(url: str) -> str:
     if "[" not in host:
         port = host[host.rindex(":") :] if ":" in host else ""
         if not _PORT.fullmatch(port):
-            raise ValueError(f"invalid port {quoted(port)} after host")
+            raise ValueError(f"invalid port {quote(port)} after host")
         _check_host(host)
     if not _USER.fullmatch(user):
         raise ValueError("net/url: invalid userinfo")
@@ -63,10 +63,10 @@ def _check_host(host: str) -> None:
         return
     first = min(faults, key=lambda found: found.start())
     if first[0].startswith("%"):
-        raise ValueError(f"invalid URL escape {quoted(first[0])}")
-    raise ValueError(f"invalid character {quoted(first[0])} in host name")
+        raise ValueError(f"invalid URL escape {quote(first[0])}")
+    raise ValueError(f"invalid character {quote(first[0])} in host name")
 
 
 def _check_escapes(text: str) -> None:
     if found := _ESCAPE.search(text):
-        raise ValueError(f"invalid URL escape {quoted(found[0])}")
+        raise ValueError(f"invalid URL escape {quote(found[0])}")

@@ -194,7 +194,7 @@ def recorded_refusals(scheduler: Scheduler, failed: Iterable[Event] = ()) -> lis
     newest = {event.involved_object.uid: event.message for event in failed}
     found = []
     for info in scheduler.cluster.pending.values():
-        condition = info.pod.scheduled
+        condition = info.pod.scheduled_condition
         if scheduler.profile_of(info) is None or (condition is not None and condition.reason == GATED):
             continue
         line = condition.message if condition is not None and condition.status == "False" else ""
@@ -288,7 +288,7 @@ def _has_claims(pod: Pod) -> bool:
 
 
 def _replay_refusal(scheduler: Scheduler, pod: Pod, theirs: str) -> RefusalReplay:
-    condition = pod.scheduled
+    condition = pod.scheduled_condition
     since = condition.last_transition_time if condition is not None else None
     refusal = RefusalReplay(PodInfo(pod), theirs, unix_nanoseconds(since) // SECOND * SECOND if since else 0)
     try:

@@ -82,7 +82,7 @@ def _decode(raw: dict[str, Any]) -> Any:
     obj: Any = msgspec.convert(raw, kind.struct)
     metadata = _identified(obj.metadata) if kind.struct is Pod else obj.metadata  # before it gets its namespace
     if kind.namespaced:
-        metadata = defaults.namespaced(metadata)
+        metadata = defaults.with_namespace(metadata)
     return msgspec.structs.replace(obj, metadata=_identified(metadata))
 
 

@@ -417,7 +417,7 @@ class _Reach:
         for code, selector in enumerate(selectors):
             query = compile_node_selector(selector)
             try:
-                matched = nodes_matching(table, query.checked())
+                matched = nodes_matching(table, query.require_valid())
             except SelectorError as error:
                 self._faults[code] = f"failed to parse node selector {_go_text(selector)}: {error}"
             else:

@@ -50,7 +50,7 @@ def place_in(data: bytes, offset: int) -> Place:
     return Place(data.count(b"\n", 0, offset) + 1, column)
 
 
-def dotted(path: Path) -> str:
+def path_text(path: Path) -> str:
     """Return the path as Kubernetes writes it: ``spec.containers[0].image``, ``metadata.labels[a/b]``."""
     text = ""
     for step in path:
@@ -70,19 +70,19 @@ def printable(text: str, most: int = 600) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Return the beginning of a text in double quotes, made `printable`."""
     return f'"{printable(text, 48)}"'
 
 
-def described(value: Any) -> str:
+def describe_value(value: Any) -> str:
     """Return what a decoded value is, for the second half of "expected a list, got ..."."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if value is None:
         return "null"
     if isinstance(value, str):
-        return f"the text {quoted(value)}"
+        return f"the text {quote(value)}"
     if isinstance(value, int | float):
         return f"the number {printable(str(value), 48)}" if abs(value) < 1e40 else "a very large number"
     return "a mapping" if isinstance(value, dict) else "a list"

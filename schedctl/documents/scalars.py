@@ -19,7 +19,7 @@ import struct
 from decimal import Decimal
 from math import copysign, inf, isfinite
 
-from schedctl.documents.findings import quoted
+from schedctl.documents.findings import quote
 
 Scalar = str | int | float | bool | None
 
@@ -86,7 +86,7 @@ def tagged_scalar(tag: str, text: str) -> Scalar:
         return value
     if kind == "int" and isinstance(value, int) and not isinstance(value, bool) and _integer(text.replace("_", "")):
         return value
-    raise ValueError(f"{quoted(text)} is not a !!{kind}")
+    raise ValueError(f"{quote(text)} is not a !!{kind}")
 
 
 def key(value: Scalar, text: str) -> str:

@@ -36,7 +36,7 @@ from yaml.events import (
 )
 
 from schedctl.documents import scalars
-from schedctl.documents.findings import TEMPLATE, Finding, Path, Place, Wanted, place_in, quoted
+from schedctl.documents.findings import TEMPLATE, Finding, Path, Place, Wanted, place_in, quote
 
 MAX_DEPTH = 1000
 """How deep mappings and lists may nest; the deepest Kubernetes schema has some thirty levels."""
@@ -216,7 +216,7 @@ class _Builder:
         """Return what an alias stands for, and the number of events with those it stands for."""
         if event.anchor not in self.anchors:
             problem = "contains itself" if event.anchor in self.begun else "is not defined before this alias"
-            self.refuse(event, f"the anchor {quoted(event.anchor)} {problem}")
+            self.refuse(event, f"the anchor {quote(event.anchor)} {problem}")
         value, size = self.anchors[event.anchor]
         count += size
         self.aliased += size
@@ -241,7 +241,7 @@ class _Builder:
     def check_tag(self, event: Any) -> None:
         """Warn of a tag that YAML does not define."""
         if event.tag not in scalars.KNOWN_TAGS and event.tag != "!":
-            message = f"the tag {quoted(event.tag)} means nothing here and is ignored"
+            message = f"the tag {quote(event.tag)} means nothing here and is ignored"
             self.report(Finding(self.path(), message, warning=True), _place(event.start_mark, self.above))
 
     def key(self, event: Any, value: Any) -> Any:
@@ -265,7 +265,7 @@ class _Builder:
         for source in reversed(sources):
             for name in source:
                 if name in holder and name not in merged:
-                    message = f"the merge replaces the key {quoted(name)} written before it"
+                    message = f"the merge replaces the key {quote(name)} written before it"
                     self.report(
                         Finding((*self.path(), name), message, warning=True), _place(event.start_mark, self.above)
                     )
@@ -278,7 +278,7 @@ class _Builder:
         if key in merged:
             merged.discard(key)
             return
-        message = f"the key {quoted(key)} is written twice; the last one counts"
+        message = f"the key {quote(key)} is written twice; the last one counts"
         self.report(Finding((*self.path(), key), message, warning=True), _place(event.start_mark, self.above))
 
     def path(self) -> Path:

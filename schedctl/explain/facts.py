@@ -221,7 +221,7 @@ def _verdict(outcome: Attempt, name: str, score: NodeScore | None) -> NodeVerdic
 
 
 def _resources(outcome: Attempt, info: NodeInfo) -> list[ResourceUse]:
-    wanted = {**outcome.pod.demand.pending, PODS: 1}
+    wanted = {**outcome.pod.demand.fit_requests, PODS: 1}
     uses = []
     for resource in dict.fromkeys((CPU, MEMORY, PODS, *sorted(wanted))):
         allocatable = info.allocatable(resource)

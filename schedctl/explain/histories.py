@@ -38,7 +38,7 @@ def with_history(
         events: the FailedScheduling events about it.
         supposed: whether the cluster was changed by what-ifs before it was asked.
     """
-    condition = pod.scheduled
+    condition = pod.scheduled_condition
     found: list[Recorded] = []
     if condition is not None and condition.status != "True" and (condition.message or condition.reason == GATED):
         same = next(
@@ -204,7 +204,7 @@ def _circumstances(said: Recorded, answer: Explanation, cluster: Cluster, suppos
 
 def bound_at(pod: Pod) -> str:
     """Return when a pod was bound, to the second, "" where it does not say."""
-    condition = pod.scheduled
+    condition = pod.scheduled_condition
     return (condition.last_transition_time or "") if condition is not None and condition.status == "True" else ""
 
 

@@ -61,7 +61,7 @@ def _labels(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
 
 
 def _resources(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
-    requested = {name for name, amount in pod.demand.pending.items() if amount > 0}
+    requested = {name for name, amount in pod.demand.fit_requests.items() if amount > 0}
     offered = {name for name in cluster.node_table.resource_names.values if cluster.nodes.allocatable(name).any()}
     offered |= classes_by_resource(cluster).keys()
     for name in sorted(requested - offered):

@@ -19,7 +19,7 @@ from typing import Any
 from schedctl.api.devices import DeviceClass, ResourceClaim, ResourceSlice
 from schedctl.api.nodes import Node
 from schedctl.api.pods import ResourceList
-from schedctl.api.quantities import stored
+from schedctl.api.quantities import stored_amount
 from schedctl.api.storage import (
     CSIDriver,
     CSINode,
@@ -278,7 +278,7 @@ def _differ(before: ResourceList | None, after: ResourceList | None) -> bool:
     was, now = before or {}, after or {}
     if was == now:
         return False
-    return was.keys() != now.keys() or any(stored(was[name]).compare(stored(now[name])) for name in was)
+    return was.keys() != now.keys() or any(stored_amount(was[name]).compare(stored_amount(now[name])) for name in was)
 
 
 def _conditions(node: Node) -> dict[str, str]:

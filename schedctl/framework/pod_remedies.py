@@ -41,7 +41,7 @@ def _cap_request(pod: Pod, resource: str, most: str) -> Pod:
     ]
     pod = _replace(pod, spec=_replace(spec, init_containers=inits or None))
     for index in sorted(range(len(containers)), key=lambda i: -_container_request(containers[i], resource)):
-        excess = PodInfo(pod).demand.pending.get(resource, 0) - limit
+        excess = PodInfo(pod).demand.fit_requests.get(resource, 0) - limit
         requested = _container_request(containers[index], resource)
         if excess <= 0 or requested <= 0:
             break

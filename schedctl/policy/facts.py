@@ -102,7 +102,7 @@ class Facts:
             "annotations": dict(metadata.annotations or {}),
             "spec": self._spec(info),
             "priority": info.priority,
-            "requests": {name: amount for name, amount in info.demand.pending.items() if amount},
+            "requests": {name: amount for name, amount in info.demand.fit_requests.items() if amount},
             "workload": {"kind": judged.workload.kind, "name": judged.workload.name},
             "scheduled": pod.is_placed,
             "inconclusive": pod.is_unclear,

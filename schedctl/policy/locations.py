@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from schedctl import sources
 from schedctl.documents.findings import Path as FieldPath
-from schedctl.documents.findings import Wanted, dotted, printable
+from schedctl.documents.findings import Wanted, path_text, printable
 from schedctl.documents.texts import Document
 from schedctl.errors import InputError
 from schedctl.reports.checks import Location
@@ -83,9 +83,9 @@ class Locator:
         if folder or origin:
             return self._kustomize_source(sourced, path, folder, origin)
         if sourced.origin and _is_below(sourced.origin):
-            return Location(file=_template(sourced), path=dotted(path))
+            return Location(file=_template(sourced), path=path_text(path))
         if sourced.source == _STDIN:
-            return Location(path=dotted(path))
+            return Location(path=path_text(path))
         return sourced
 
     def _kustomize_source(self, sourced: Sourced, path: FieldPath, folder: str, origin: str) -> Sourced | Location:
@@ -96,9 +96,9 @@ class Locator:
             if len(found) == 1:
                 return found[0]
             if file.is_file():
-                return Location(file=_show_path(file), path=dotted(path))
+                return Location(file=_show_path(file), path=path_text(path))
         if not folder:
-            return Location(file=printable(origin), path=dotted(path))
+            return Location(file=printable(origin), path=path_text(path))
         if folder not in self._resources:
             self._resources[folder] = list(self._below(Path(folder), "", "", set()))
         candidates = [
@@ -111,7 +111,7 @@ class Locator:
             candidates = [one for one in candidates if one.sourced.object.metadata.namespace == namespace]
         if len(candidates) == 1:
             return candidates[0].sourced
-        return Location(file=_kustomization(Path(folder)), path=dotted(path))
+        return Location(file=_kustomization(Path(folder)), path=path_text(path))
 
     def _below(self, folder: Path, prefix: str, suffix: str, seen: set[Path]) -> Iterator[_Resource]:
         """Yield the objects in the files of a kustomization and of those it builds on."""
@@ -160,7 +160,7 @@ def _location_in_file(sourced: Sourced, path: FieldPath, wanted: Wanted) -> Loca
     full, kind = _paths(sourced, path)
     place = wanted.place(full, at_key=True) if path and _is_there(wanted, full) else wanted.place(kind, at_key=True)
     line, column = place or (sourced.line, sourced.column)
-    return Location(file=sourced.source, line=line, column=column, path=dotted(path))
+    return Location(file=sourced.source, line=line, column=column, path=path_text(path))
 
 
 def _is_there(wanted: Wanted, path: Iterable[str | int]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from schedctl import sources
-from schedctl.api.defaults import namespaced
+from schedctl.api.defaults import with_namespace
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
 from schedctl.api.short_names import NAMES
@@ -80,7 +80,7 @@ def copies(model: Model, scheduler: Scheduler, profile: str) -> Copies:
     for companion in model.companions:
         cluster.put(companion)
     if isinstance(obj, StatefulSet) and obj.spec.volume_claim_templates:
-        made: Copies = StatefulCopies(_replace(obj, metadata=namespaced(obj.metadata)), profile)
+        made: Copies = StatefulCopies(_replace(obj, metadata=with_namespace(obj.metadata)), profile)
         asked_for = profile or obj.spec.template.spec.scheduler_name
     else:
         pod, _ = pod_of(obj, cluster, "")
@@ -114,11 +114,11 @@ def _in_namespace(obj: Any, namespace: str) -> Any:
     metadata = obj.metadata
     if namespace and not metadata.uid and metadata.namespace in ("", "default"):
         metadata = _replace(metadata, namespace=namespace)
-    return _replace(obj, metadata=namespaced(metadata))
+    return _replace(obj, metadata=with_namespace(metadata))
 
 
 def _model(obj: Any, others: Sequence[Any] = ()) -> Model:
-    metadata = namespaced(obj.metadata)
+    metadata = with_namespace(obj.metadata)
     notes = []
     if isinstance(obj, Pod):
         info = PodInfo(obj)

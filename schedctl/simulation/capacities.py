@@ -243,7 +243,7 @@ def _with_request(container: Container, written: str | None, resource: str) -> C
 
 def _requests(info: PodInfo) -> list[tuple[str, int]]:
     """Return what a pod asks for, cpu and memory first."""
-    wanted = {name: amount for name, amount in info.demand.pending.items() if amount > 0}
+    wanted = {name: amount for name, amount in info.demand.fit_requests.items() if amount > 0}
     first = [name for name in (CPU, MEMORY) if name in wanted]
     return [(name, wanted[name]) for name in dict.fromkeys((*first, *sorted(wanted)))]
 

@@ -51,7 +51,7 @@ def _reset_to_default(struct: type[msgspec.Struct], name: str) -> Rewrite:
 
 
 def _annotations(value: dict[str, str]) -> dict[str, str] | None:
-    read = annotation_keys.read(value)
+    read = annotation_keys.relevant_annotations(value)
     return value if read == value else read
 
 
@@ -67,7 +67,7 @@ _OF_TEMPLATES = Rewriter(_UNCONDITIONAL, {PodCondition: _condition})
 
 def _template(template: PodTemplateSpec) -> PodTemplateSpec:
     """Return a template that still compares with others: what is left out of its annotations leaves a digest."""
-    kept = annotation_keys.compared(template.metadata.annotations)
+    kept = annotation_keys.comparable_annotations(template.metadata.annotations)
     metadata = _replace(_OF_TEMPLATES(template.metadata), annotations=kept)
     return _replace(template, metadata=metadata, spec=keep_allowed(template.spec))
 

@@ -30,7 +30,7 @@ from schedctl.api.workloads import (
     StatefulSet,
     UpdateStrategy,
 )
-from schedctl.documents.findings import Finding, Path, quoted
+from schedctl.documents.findings import Finding, Path, quote
 from schedctl.documents.spelling import CLOSE, nearest
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
@@ -79,7 +79,7 @@ def template_refusals(
             for number, mount in enumerate(container.volume_mounts or ()):
                 if mount.name not in volumes:
                     close = nearest(mount.name, volumes, cutoff=CLOSE) if mount.name else ""
-                    message = f"the pod has no volume {quoted(mount.name)}"
+                    message = f"the pod has no volume {quote(mount.name)}"
                     hint = f'did you mean "{close}"?' if close else ""
                     yield Finding((*where, "volumeMounts", number, "name"), message, hint)
     named: set[str] = set()
@@ -88,7 +88,7 @@ def template_refusals(
     policy = spec.restart_policy or "Always"
     if restart and policy not in restart:
         got = "" if spec.restart_policy else " by default"
-        message = f"expected {' or '.join(restart)}, got {quoted(policy)}{got}"
+        message = f"expected {' or '.join(restart)}, got {quote(policy)}{got}"
         yield Finding((*path, "restartPolicy"), message, f"write restartPolicy: {restart[0]}")
     for field, seconds, least in (
         ("terminationGracePeriodSeconds", spec.termination_grace_period_seconds, 0),
@@ -99,16 +99,16 @@ def template_refusals(
 
 
 def _missing_field(path: Path, field: str) -> Finding:
-    return Finding((*path, field), f"the field {quoted(field)} is required")
+    return Finding((*path, field), f"the field {quote(field)} is required")
 
 
 def _unique_label(name: str, path: Path, seen: set[str]) -> Iterator[Finding]:
     if not name:
         yield _missing_field(path, "name")
     elif not _LABEL.fullmatch(name):
-        yield Finding((*path, "name"), f"{quoted(name)} is not a name: {_LABEL_RULE}")
+        yield Finding((*path, "name"), f"{quote(name)} is not a name: {_LABEL_RULE}")
     elif name in seen:
-        yield Finding((*path, "name"), f"the name {quoted(name)} is there twice")
+        yield Finding((*path, "name"), f"the name {quote(name)} is there twice")
     seen.add(name)
 
 
@@ -135,14 +135,14 @@ def _strategy(strategy: UpdateStrategy | None, path: Path, types: tuple[str, ...
     if strategy.type and strategy.type not in types:
         close = nearest(strategy.type, types, cutoff=CLOSE)
         hint = f'did you mean "{close}"?' if close else ""
-        yield Finding((*path, "type"), f"expected one of {', '.join(types)}, got {quoted(strategy.type)}", hint)
+        yield Finding((*path, "type"), f"expected one of {', '.join(types)}, got {quote(strategy.type)}", hint)
     elif strategy.type == "Recreate" and strategy.rolling_update is not None:
         yield Finding((*path, "rollingUpdate"), "may not be specified when strategy `type` is 'Recreate'")
     rolling = strategy.rolling_update or RollingUpdate()
     for field, value in (("maxSurge", rolling.max_surge), ("maxUnavailable", rolling.max_unavailable)):
         where = (*path, "rollingUpdate", field)
         if isinstance(value, str) and not _SHARE.fullmatch(value):
-            yield Finding(where, f"expected a number or a percentage, got {quoted(value)}")
+            yield Finding(where, f"expected a number or a percentage, got {quote(value)}")
         elif isinstance(value, int) and value < 0:
             yield Finding(where, f"expected a number at least 0, got {value}")
     if _is_zero(rolling.max_unavailable) and _is_zero(rolling.max_surge):
@@ -254,7 +254,7 @@ def schedule_problem(text: str) -> str:
     if text.startswith("@"):
         if text in _MACROS or re.fullmatch(r"@every ([0-9.]+(ns|us|µs|ms|s|m|h))+", text):
             return ""
-        return f"there is no schedule {quoted(text)}; there are {', '.join(_MACROS)}"
+        return f"there is no schedule {quote(text)}; there are {', '.join(_MACROS)}"
     if "TZ=" in text:
         return "a time zone in the schedule is not allowed; use timeZone"
     fields = text.split()
@@ -263,7 +263,7 @@ def schedule_problem(text: str) -> str:
     for field, (name, least, most, words) in zip(fields, _SCHEDULE_FIELDS, strict=True):
         for part in field.split(","):
             if not _schedule_part(part.lower(), least, most, words):
-                return f"{quoted(part)} is no {name}"
+                return f"{quote(part)} is no {name}"
     return ""
 
 

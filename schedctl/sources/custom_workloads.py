@@ -17,7 +17,7 @@ from schedctl.api.custom_kinds import EACH, CustomKind, CustomWorkload, PodsAt, 
 from schedctl.api.kinds import Kind
 from schedctl.api.meta import ObjectMeta, Struct
 from schedctl.api.pods import Pod, PodSpec, PodTemplateSpec
-from schedctl.documents.findings import Finding, Path, described
+from schedctl.documents.findings import Finding, Path, describe_value
 from schedctl.sources import shapes
 
 _CONTAINERS = ("containers", "initContainers")
@@ -118,7 +118,7 @@ def _number(value: dict[str, Any], path: Steps, branches: tuple[str | int, ...],
         number = int(number)
     if isinstance(number, int) and not isinstance(number, bool) and 0 <= number < 1 << 31:
         return number
-    findings.append(Finding(found.path, f"expected a number of pods, got {described(found.value)}"))
+    findings.append(Finding(found.path, f"expected a number of pods, got {describe_value(found.value)}"))
     return None
 
 

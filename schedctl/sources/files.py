@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from schedctl.documents.findings import printable, quoted
+from schedctl.documents.findings import printable, quote
 from schedctl.documents.spelling import CLOSE, nearest
 from schedctl.errors import Problem
 
@@ -193,7 +193,7 @@ def _near_file(path: Path) -> str:
         close = nearest(path.name, (entry.name for entry in os.scandir(path.parent)), cutoff=CLOSE)
     except _UNSEEN:
         return ""
-    return f"did you mean {quoted(str(path.parent / close))}?" if close else ""
+    return f"did you mean {quote(str(path.parent / close))}?" if close else ""
 
 
 def _folder(root: Path, recursive: bool, warnings: list[Problem], problems: list[Problem]) -> Iterator[Path]:

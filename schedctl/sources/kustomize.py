@@ -71,7 +71,7 @@ class Kustomization:
         return Unreadable(Problem(message, source=self.name, hint=hint))
 
 
-def named(folder: str) -> Kustomization:
+def kustomization(folder: str) -> Kustomization:
     """Return the kustomization in a folder."""
     return Kustomization(printable(folder), folder)
 

@@ -82,7 +82,7 @@ def load(
             problems=reading.problems,
             warnings=reading.warnings,
         ),
-        *map(kustomize.named, kustomizations),
+        *map(kustomize.kustomization, kustomizations),
     ]
     complete = not reading.problems
     total, done = sum(source.size for source in sources), 0

@@ -28,11 +28,11 @@ from schedctl.documents.findings import (
     Path,
     Place,
     Wanted,
-    described,
-    dotted,
+    describe_value,
+    path_text,
     place_in,
     printable,
-    quoted,
+    quote,
 )
 from schedctl.documents.json_values import plain
 from schedctl.documents.spelling import CLOSE, nearest
@@ -99,7 +99,7 @@ class Sourced(msgspec.Struct, frozen=True, gc=False):
 
     def problem(self, message: str, path: Path = (), hint: str = "") -> Problem:
         """Return a problem with the object, at a field or at the object as a whole."""
-        return Problem(message, self.source, *self.place_of(path), dotted(path), self.subject, hint)
+        return Problem(message, self.source, *self.place_of(path), path_text(path), self.subject, hint)
 
 
 class _Origin(NamedTuple):
@@ -263,7 +263,7 @@ class Reading:
             return
 
         def warn(finding: Finding, place: Place) -> None:
-            path = dotted(finding.path)
+            path = path_text(finding.path)
             self.warnings.append(Problem(finding.message, name, *place, path, hint=finding.hint))
 
         waiting: list[tuple[_Origin, Any]] = []  # items that do not say what they are
@@ -338,7 +338,7 @@ class Reading:
         """Report an object that does not say what it is."""
         for field, value in (("apiVersion", api_version), ("kind", name)):
             if value is not None and not isinstance(value, str):
-                self._find(origin, Finding((field,), f"expected text, got {described(value)}"))
+                self._find(origin, Finding((field,), f"expected text, got {describe_value(value)}"))
             elif not value:
                 meant = kinds.intended_kind("", name) if field == "apiVersion" and isinstance(name, str) else None
                 hint = f"add apiVersion: {meant.api_version}" if meant else _kustomization(origin.document.text.name)
@@ -353,14 +353,14 @@ class Reading:
         elif name == "List" or kinds.find(api_version, name.removesuffix("List")):
             value = body if isinstance(body, dict) else plain(body)
             if isinstance(value, dict) and "items" in value:
-                self._find(origin, Finding(("items",), f"expected a list, got {described(value['items'])}"))
+                self._find(origin, Finding(("items",), f"expected a list, got {describe_value(value['items'])}"))
         elif meant := _misspelt_kind(api_version, name):
-            message = f"{printable(api_version)} has no kind {quoted(name)}"
+            message = f"{printable(api_version)} has no kind {quote(name)}"
             if meant.name != name:
                 self._find(origin, Finding(("kind",), message, f'did you mean "{meant}"?'))
             else:
                 if _group(meant.api_version) == _group(api_version):
-                    message = f"{meant} is not read as {quoted(api_version)}"
+                    message = f"{meant} is not read as {quote(api_version)}"
                 self._find(origin, Finding(("apiVersion",), message, f'did you mean "{meant.api_version}"?'))
         else:
             self.ignored[f"{printable(api_version)} {printable(name)}"] += 1
@@ -372,7 +372,9 @@ class Reading:
         hint = ""
         if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
             hint = "put the objects under `items:` of a `kind: List`, or between `---` lines"
-        self._find(origin, Finding((), f"expected an object with apiVersion and kind, got {described(value)}", hint))
+        self._find(
+            origin, Finding((), f"expected an object with apiVersion and kind, got {describe_value(value)}", hint)
+        )
         if origin.item < 0:
             self._flush(origin.document)
 
@@ -398,7 +400,7 @@ class Reading:
         document.locate(wanted)
         for origin, finding, about in self._findings:
             place = wanted.place(_within(origin.item, finding.path), at_key=finding.at_key) or origin.place
-            path = dotted(finding.path)
+            path = path_text(finding.path)
             problem = Problem(finding.message, document.text.name, *place, path, about, finding.hint)
             (self.warnings if finding.warning else self.problems).append(problem)
         self._findings.clear()

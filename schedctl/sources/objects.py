@@ -18,7 +18,7 @@ from schedctl.api.kinds import Conversion, Kind, kind_named
 from schedctl.api.meta import ObjectMeta, Struct
 from schedctl.api.pod_texts import PodTexts
 from schedctl.api.pods import Pod
-from schedctl.documents.findings import Finding, printable, quoted
+from schedctl.documents.findings import Finding, printable, quote
 from schedctl.documents.json_values import JSONText
 from schedctl.sources import creation, custom_workloads, shapes, validation
 from schedctl.sources.terms import Terms
@@ -71,7 +71,7 @@ def decode(
                 later = [finding for finding in later if finding.hint != validation.REFUSED]
                 later += creation.refusals(obj)
         elif terms.creating and api_version in kind.retired:
-            message = f"no matches for kind {quoted(kind.name)} in version {quoted(api_version)}"
+            message = f"no matches for kind {quote(kind.name)} in version {quote(api_version)}"
             later.append(Finding(("apiVersion",), message, f"write apiVersion: {kind.api_version}"))
         findings += _unspoilt(later, findings) if findings else later
         _settle_namespace(kind, obj.metadata, terms.namespace)
@@ -189,7 +189,7 @@ def _name_problems(metadata: ObjectMeta) -> list[Finding]:
     if metadata.uid:
         for field, text in (("name", metadata.name), ("namespace", metadata.namespace)):
             if "/" in text or not text.isprintable():
-                findings.append(Finding(("metadata", field), f"{quoted(text)} is not a name"))
+                findings.append(Finding(("metadata", field), f"{quote(text)} is not a name"))
     return findings
 
 

@@ -21,7 +21,7 @@ from schedctl.api import devices, quantities, storage
 from schedctl.api.meta import Quantity
 from schedctl.api.nodes import NodeSpec
 from schedctl.api.pods import PersistentVolumeClaimSpec, PodSpec
-from schedctl.documents.findings import Finding, Path, described, dotted, quoted
+from schedctl.documents.findings import Finding, Path, describe_value, path_text, quote
 from schedctl.documents.spelling import CLOSE, nearest
 from schedctl.sources.known_fields import KNOWN, SOURCES
 
@@ -44,7 +44,7 @@ class Examination:
 
     def wrong(self, path: Path, expected: str, value: Any, hint: str = "") -> None:
         """Note a value of the wrong type."""
-        self.findings.append(Finding(path, f"expected {expected}, got {described(value)}", hint))
+        self.findings.append(Finding(path, f"expected {expected}, got {describe_value(value)}", hint))
 
 
 Reader = Callable[[Examination, Any, Path], Any]
@@ -102,7 +102,7 @@ class _Struct:
         for name, zero in self.required.items():
             if name not in result:
                 result[name] = zero()
-                examination.findings.append(Finding((*path, name), f"the field {quoted(name)} is required"))
+                examination.findings.append(Finding((*path, name), f"the field {quote(name)} is required"))
         examination.around.pop()
         return result
 
@@ -260,8 +260,8 @@ def _check_spelling(examination: Examination, struct: type[msgspec.Struct], name
     home = _home(examination.around, struct, name, path)
     meant = "" if home else nearest(name, _fields(struct), cutoff=CLOSE)
     if home or meant:
-        hint = f'it belongs at "{dotted(home)}"' if home else f'did you mean "{meant}"?'
-        message = f"there is no field {quoted(name)} here; it is ignored"
+        hint = f'it belongs at "{path_text(home)}"' if home else f'did you mean "{meant}"?'
+        message = f"there is no field {quote(name)} here; it is ignored"
         examination.findings.append(Finding((*path, name), message, hint, warning=True, at_key=True))
 
 

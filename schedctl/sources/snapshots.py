@@ -16,7 +16,7 @@ import msgspec
 from schedctl.api.kinds import Kind
 from schedctl.api.meta import ObjectMeta
 from schedctl.documents import json_values
-from schedctl.documents.findings import Finding, dotted, place_in, printable, quoted
+from schedctl.documents.findings import Finding, path_text, place_in, printable, quote
 from schedctl.errors import InputError, Problem
 from schedctl.reports.snapshots import Header
 from schedctl.snapshots import documents
@@ -82,7 +82,7 @@ def _load(name: str) -> File:
         raise InputError([Problem("is no snapshot", name, hint=hint)])
     content, findings = read(data)
     if content is None:
-        raise InputError([Problem(one.message, name, path=dotted(one.path), hint=one.hint) for one in findings])
+        raise InputError([Problem(one.message, name, path=path_text(one.path), hint=one.hint) for one in findings])
     return File(name, size, data, content)
 
 
@@ -121,9 +121,9 @@ def _name_problems(kind: Kind, objects: list[Any]) -> list[Finding]:
         metadata = obj.metadata
         name, namespace = metadata.name or metadata.generate_name, metadata.namespace
         if not name or "/" in name or not name.isprintable():
-            wrong.append((index, "name", f"{quoted(name)} is not a name"))
+            wrong.append((index, "name", f"{quote(name)} is not a name"))
         if namespaced != bool(namespace) or "/" in namespace or not namespace.isprintable():
-            no_name = f"{quoted(namespace)} is not a namespace"
+            no_name = f"{quote(namespace)} is not a namespace"
             wrong.append((index, "namespace", no_name if namespaced else f"{kind} objects are in no namespace"))
     return [Finding(("objects", kind.name, index, "metadata", field), text) for index, field, text in wrong]
 

@@ -72,7 +72,7 @@ from schedctl.api.workloads import (
     StatefulSetSpec,
     WorkloadSpec,
 )
-from schedctl.documents.findings import Finding, Path, quoted
+from schedctl.documents.findings import Finding, Path, quote
 from schedctl.documents.spelling import CLOSE, nearest
 
 Field = tuple[type[msgspec.Struct], str]
@@ -182,17 +182,17 @@ _NAME_RULE = "lower-case letters, digits, - and . with a letter or digit at both
 
 @lru_cache(maxsize=1 << 14)
 def _label_key(text: str) -> str:
-    return "" if _LABEL_KEY.fullmatch(text) else f"{quoted(text)} is not a label key: {_KEY_RULE}"
+    return "" if _LABEL_KEY.fullmatch(text) else f"{quote(text)} is not a label key: {_KEY_RULE}"
 
 
 @lru_cache(maxsize=1 << 14)
 def _label_value(text: str) -> str:
-    return "" if _LABEL_VALUE.fullmatch(text) else f"{quoted(text)} is not a label value: {_VALUE_RULE}"
+    return "" if _LABEL_VALUE.fullmatch(text) else f"{quote(text)} is not a label value: {_VALUE_RULE}"
 
 
 @lru_cache(maxsize=1 << 14)
 def _name(text: str) -> str:
-    return "" if _SUBDOMAIN.fullmatch(text) else f"{quoted(text)} is not a name: {_NAME_RULE}"
+    return "" if _SUBDOMAIN.fullmatch(text) else f"{quote(text)} is not a name: {_NAME_RULE}"
 
 
 @lru_cache(maxsize=1 << 14)
@@ -200,7 +200,7 @@ def _namespace(text: str) -> str:
     return (
         ""
         if _LABEL_NAME.fullmatch(text)
-        else f"{quoted(text)} is not a name: {_NAME_RULE.replace(', - and .', ' and -')}"
+        else f"{quote(text)} is not a name: {_NAME_RULE.replace(', - and .', ' and -')}"
     )
 
 
@@ -366,7 +366,7 @@ def _checks(field: Field) -> Iterator[tuple[Check, bool]]:
 
 def _check_required(value: Any, path: Path, name: str, out: list[Finding]) -> None:
     if not value:
-        out.append(Finding((*path, name), f"the field {quoted(name)} is required"))
+        out.append(Finding((*path, name), f"the field {quote(name)} is required"))
 
 
 def _check_words(words: tuple[str, ...]) -> Check:
@@ -378,7 +378,7 @@ def _check_words(words: tuple[str, ...]) -> Check:
                 check(word, (*path, name), index, out)  # type: ignore[arg-type]  # a path's last step may be an index
         elif value is not None and value not in words:
             meant = nearest(value, words, cutoff=CLOSE)
-            message = f"expected one of {choices}" + (f", got {quoted(value)}" if value else "")
+            message = f"expected one of {choices}" + (f", got {quote(value)}" if value else "")
             out.append(Finding((*path, name), message, f'did you mean "{meant}"?' if meant else ""))
 
     return check
@@ -432,7 +432,7 @@ def _label_requirement(obj: LabelSelectorRequirement | NodeSelectorRequirement, 
         if count != 1:
             yield Finding((*path, "values"), f"{obj.operator} needs exactly one value")
         elif obj.values and selectors.parse_int64(obj.values[0]) is None:
-            message = f"{obj.operator} compares integers, and {quoted(obj.values[0])} is none: it never holds"
+            message = f"{obj.operator} compares integers, and {quote(obj.values[0])} is none: it never holds"
             yield Finding((*path, "values", 0), message, warning=True)
 
 
@@ -440,9 +440,9 @@ def _node_term(obj: NodeSelectorTerm, path: Path) -> Iterator[Finding]:
     for index, one in enumerate(obj.match_fields or ()):
         where = (*path, "matchFields", index)
         if one.key != "metadata.name":
-            yield Finding((*where, "key"), f'expected "metadata.name", the only field there is, got {quoted(one.key)}')
+            yield Finding((*where, "key"), f'expected "metadata.name", the only field there is, got {quote(one.key)}')
         if one.operator not in ("In", "NotIn"):
-            yield Finding((*where, "operator"), f"expected one of In, NotIn for a field, got {quoted(one.operator)}")
+            yield Finding((*where, "operator"), f"expected one of In, NotIn for a field, got {quote(one.operator)}")
         elif len(one.values or ()) != 1:
             yield Finding((*where, "values"), f"{one.operator} needs exactly one value for a field")
 
@@ -479,12 +479,12 @@ def _pod_spec(obj: PodSpec, path: Path) -> Iterator[Finding]:
     spread = [(one.topology_key, one.when_unsatisfiable) for one in obj.topology_spread_constraints or ()]
     for index, pair in enumerate(spread):
         if pair in spread[:index]:
-            message = f"{quoted(pair[0])} with {pair[1]} is constrained twice"
+            message = f"{quote(pair[0])} with {pair[1]} is constrained twice"
             yield Finding((*path, "topologySpreadConstraints", index), message)
     gates = [gate.name for gate in obj.scheduling_gates or ()]
     for index, gate in enumerate(gates):
         if gate in gates[:index]:
-            yield Finding((*path, "schedulingGates", index, "name"), f"the gate {quoted(gate)} is there twice")
+            yield Finding((*path, "schedulingGates", index, "name"), f"the gate {quote(gate)} is there twice")
     for field, named in (("volumes", obj.volumes), ("resourceClaims", obj.resource_claims)):
         yield from _twice(named, (*path, field))
     claims = {claim.name for claim in obj.resource_claims or ()}
@@ -492,7 +492,7 @@ def _pod_spec(obj: PodSpec, path: Path) -> Iterator[Finding]:
         for index, use in enumerate((container.resources and container.resources.claims) or ()):
             if use.name not in claims:
                 close = nearest(use.name, claims, cutoff=CLOSE)
-                message = f"the pod has no resource claim {quoted(use.name)}"
+                message = f"the pod has no resource claim {quote(use.name)}"
                 hint = f'did you mean "{close}"?' if close else ""
                 yield Finding((*where, "resources", "claims", index, "name"), message, hint)
         for index, port in enumerate((obj.host_network and container.ports) or ()):
@@ -558,7 +558,7 @@ def _budget(obj: PodDisruptionBudgetSpec, path: Path) -> Iterator[Finding]:
         yield Finding((*path, "maxUnavailable"), "minAvailable and maxUnavailable exclude each other")
     for name, value in (("minAvailable", obj.min_available), ("maxUnavailable", obj.max_unavailable)):
         if isinstance(value, str) and not re.fullmatch(r"0*(100|[0-9]{1,2})%", value):
-            yield Finding((*path, name), f"expected a number or a percentage up to 100%, got {quoted(value)}")
+            yield Finding((*path, name), f"expected a number or a percentage up to 100%, got {quote(value)}")
         elif isinstance(value, int) and value < 0:
             yield Finding((*path, name), f"expected a number at least 0, got {value}")
 
@@ -592,7 +592,7 @@ def _twice(named: Iterable[Any] | None, path: Path) -> Iterator[Finding]:
     seen: set[str] = set()
     for index, one in enumerate(named or ()):
         if one.name and one.name in seen:
-            yield Finding((*path, index, "name"), f"the name {quoted(one.name)} is there twice")
+            yield Finding((*path, index, "name"), f"the name {quote(one.name)} is there twice")
         seen.add(one.name)
 
 
@@ -608,7 +608,7 @@ def _device_claim(obj: DeviceClaim, path: Path) -> Iterator[Finding]:
             if name not in names:
                 close = nearest(name, names, cutoff=CLOSE)
                 hint = f'did you mean "{close}"?' if close else ""
-                yield Finding((*where, at), f"the claim has no request {quoted(name)}", hint)
+                yield Finding((*where, at), f"the claim has no request {quote(name)}", hint)
 
 
 _IDENTIFIER = re.compile(r"(?=.{1,32}\Z)[A-Za-z_][A-Za-z0-9_]*")
@@ -624,9 +624,9 @@ def _device_constraint(obj: DeviceConstraint, path: Path) -> Iterator[Finding]:
         domain, slash, identifier = name.partition("/")
         if not slash:
             hint = "put the driver's name in front, unless the attribute has a domain of its own"
-            yield Finding((*path, field), f"expected a domain, a slash and a name, got {quoted(name)}", hint)
+            yield Finding((*path, field), f"expected a domain, a slash and a name, got {quote(name)}", hint)
         elif "/" not in identifier and not (_DOMAIN.fullmatch(domain) and _IDENTIFIER.fullmatch(identifier)):
-            yield Finding((*path, field), f"{quoted(name)} is not the name of an attribute with its domain")
+            yield Finding((*path, field), f"{quote(name)} is not the name of an attribute with its domain")
 
 
 def _device_count(obj: ExactDeviceRequest | DeviceSubRequest, path: Path) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ import msgspec
 
 from schedctl.api import defaults, priorities, resources
 from schedctl.api.devices import ResourceClaim, ResourceClaimTemplate
-from schedctl.api.field_errors import quoted
+from schedctl.api.field_errors import quote
 from schedctl.api.meta import LabelSelector, LabelSelectorRequirement, Namespace, ObjectMeta, OwnerReference
 from schedctl.api.pods import (
     Affinity,
@@ -31,7 +31,7 @@ from schedctl.api.pods import (
     WeightedPodAffinityTerm,
 )
 from schedctl.api.policies import PriorityClass, RuntimeClass
-from schedctl.api.quantities import stored
+from schedctl.api.quantities import stored_amount
 from schedctl.api.storage import CLASS_ANNOTATION, PersistentVolumeClaim, StorageClass, claim_name, default_class
 from schedctl.cache.cluster import Cluster
 from schedctl.workloads import limit_ranges
@@ -147,7 +147,7 @@ def admit(pod: Pod, cluster: Cluster, disabled: Collection[str] = ()) -> Admitte
     if pod.metadata.uid:
         return Admitted(defaults.pod(pod))
     spec, effects, refusals = admit_spec(pod, cluster, disabled)
-    pod = _replace(pod, metadata=defaults.namespaced(pod.metadata), spec=spec)
+    pod = _replace(pod, metadata=defaults.with_namespace(pod.metadata), spec=spec)
     claims = tuple(
         made if DEFAULT_STORAGE_CLASS in disabled else claim(made, cluster) for made in ephemeral_claims(pod, cluster)
     )
@@ -355,7 +355,7 @@ def _in_runtime(spec: PodSpec, cluster: Cluster, notes: _Notes) -> PodSpec:
         return spec
     runtime = cluster.get(RuntimeClass, name)
     if runtime is None:
-        message = f"pod rejected: RuntimeClass {quoted(name)} not found"
+        message = f"pod rejected: RuntimeClass {quote(name)} not found"
         notes.refuse(RUNTIME_CLASS, message, f'no RuntimeClass "{name}" is known: {_WOULD_REFUSE}')
         return spec
     overhead = runtime.overhead.pod_fixed if runtime.overhead else None
@@ -509,7 +509,9 @@ def _limits(container: Container, name: str) -> bool:
 
 def _same_resources(one: ResourceList, other: ResourceList | None) -> bool:
     other = other or {}
-    return one.keys() == other.keys() and all(stored(one[name]).compare(stored(other[name])) == 0 for name in one)
+    return one.keys() == other.keys() and all(
+        stored_amount(one[name]).compare(stored_amount(other[name])) == 0 for name in one
+    )
 
 
 def generated_claims(pod: Pod, cluster: Cluster) -> tuple[Pod, tuple[ResourceClaim, ...]]:

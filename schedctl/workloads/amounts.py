@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from schedctl.api.meta import Quantity
 from schedctl.api.pods import Container, PodSpec, ResourceList
-from schedctl.api.quantities import Amount, Form, canonical, form_of, stored
+from schedctl.api.quantities import Amount, Form, canonical, form_of, stored_amount
 
 Side = Literal["requests", "limits"]
 
@@ -50,7 +50,7 @@ ZERO, ONE = Written(Amount(0, 0)), Written(Amount(1, 0))
 
 def amount_of(quantity: Quantity) -> Written:
     """Return a quantity as it is stored."""
-    return Written(stored(quantity), form_of(quantity))
+    return Written(stored_amount(quantity), form_of(quantity))
 
 
 def amounts_of(resources: ResourceList | None) -> WrittenList:

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from schedctl.api.defaults import namespaced, storage_class
+from schedctl.api.defaults import storage_class, with_namespace
 from schedctl.api.devices import ResourceClaim
 from schedctl.api.kinds import KINDS
 from schedctl.api.meta import Namespace
@@ -119,7 +119,7 @@ class Admission:
         Args:
             replica: the pod as its controller sends it.
         """
-        namespace = namespaced(replica.pod.metadata).namespace
+        namespace = with_namespace(replica.pod.metadata).namespace
         if not (replica.pod.metadata.uid or self._has_namespace(namespace)):
             return self._keep(Rejected(replica.pod, NAMESPACE_LIFECYCLE, f'namespaces "{namespace}" not found'))
         claims: list[PersistentVolumeClaim | ResourceClaim] = []
@@ -136,7 +136,7 @@ class Admission:
             return self._reject(pod, refused.plugin, refused.message, claims)
         if not pod.metadata.uid:
             spec, effects, refusals = self._admit_spec(pod)
-            pod = _replace(pod, metadata=namespaced(pod.metadata), spec=spec)
+            pod = _replace(pod, metadata=with_namespace(pod.metadata), spec=spec)
             if refusals:
                 return self._reject(pod, refusals[0].plugin, refusals[0].message, claims)
             self._note(effects, pod)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from schedctl.api.defaults import namespaced
+from schedctl.api.defaults import with_namespace
 from schedctl.api.node_selectors import NAME_FIELD, required_node_affinity
 from schedctl.api.nodes import Node
 from schedctl.api.pods import (
@@ -49,7 +49,7 @@ def pod_for(workload: DaemonSet, cluster: Cluster, node: str = "") -> Made:
     Raises:
         Complete: no node was named and all have their pods.
     """
-    metadata = namespaced(workload.metadata)
+    metadata = with_namespace(workload.metadata)
     subject = f"DaemonSet {metadata.namespace}/{metadata.name}"
     untied = pod_of(workload, cluster).pod
     eligible = sorted(eligible_nodes(untied, nodes_of(cluster)))
@@ -94,7 +94,7 @@ def eligible_nodes(untied: Pod, nodes: Iterable[Node]) -> Iterator[str]:
 
 def _pods(workload: DaemonSet, cluster: Cluster) -> Iterator[tuple[str, Pod]]:
     """Yield its pods with the node each is on or, while it is pending, tied to."""
-    owner = namespaced(workload.metadata)
+    owner = with_namespace(workload.metadata)
     for info in every_pod(cluster):
         pod = info.pod
         if pod.metadata.namespace == owner.namespace and has_controller(pod.metadata, "DaemonSet", owner):

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 import msgspec
 
 from schedctl.api.custom_kinds import CustomWorkload, Replicas
-from schedctl.api.defaults import namespaced
+from schedctl.api.defaults import with_namespace
 from schedctl.api.meta import ObjectMeta
 from schedctl.api.nodes import Node
 from schedctl.api.pods import FINISHED, Pod, PodTemplate, PodTemplateSpec
@@ -315,7 +315,7 @@ class _Expanding:
         if live is not None:
             _same_selector(obj, live)
         count, notes = self._count(obj, live)
-        owner = Owner("apps/v1", "ReplicaSet", namespaced(obj.metadata))
+        owner = Owner("apps/v1", "ReplicaSet", with_namespace(obj.metadata))
         return self._workload(obj, self._equal_replicas(owner, obj.spec.template, count), obj.spec.template, notes)
 
     def _replication_controller(self, obj: ReplicationController) -> Workload:
@@ -323,7 +323,7 @@ class _Expanding:
         if template is None:
             raise _Refused('the field "template" is required', ("spec", "template"))
         count, notes = self._count(obj, self._live(obj))
-        owner = Owner("v1", "ReplicationController", namespaced(obj.metadata))
+        owner = Owner("v1", "ReplicationController", with_namespace(obj.metadata))
         return self._workload(obj, self._equal_replicas(owner, template, count), template, notes)
 
     def _stateful_set(self, obj: StatefulSet) -> Workload:
@@ -333,7 +333,7 @@ class _Expanding:
             _same_claims(obj, live)
         count, notes = self._count(obj, live)
         start = obj.spec.ordinals.start if obj.spec.ordinals else 0
-        metadata = namespaced(obj.metadata)
+        metadata = with_namespace(obj.metadata)
         for ordinal in range(start, start + count):
             self._take(metadata.namespace, f"{metadata.name}-{ordinal}")
         replicas = (stateful_replica(obj, ordinal, self.cluster) for ordinal in range(start, start + count))
@@ -344,7 +344,7 @@ class _Expanding:
         live = self._live(obj)
         if live is not None:
             _same_selector(obj, live)
-        owner = Owner("apps/v1", "DaemonSet", namespaced(obj.metadata))
+        owner = Owner("apps/v1", "DaemonSet", with_namespace(obj.metadata))
         replicas = self._daemons(owner, obj.spec.template, self.nodes.values())
         notes = [] if replicas else ["no node meets its node selector, affinity and tolerations"]
         return self._workload(obj, replicas, obj.spec.template, notes)
@@ -354,7 +354,7 @@ class _Expanding:
         for obj in self.cluster.every(DaemonSet).values():
             if _identity(obj) in self.owners:
                 continue
-            owner = Owner("apps/v1", "DaemonSet", namespaced(obj.metadata))
+            owner = Owner("apps/v1", "DaemonSet", with_namespace(obj.metadata))
             replicas = self._daemons(owner, obj.spec.template, self.new_nodes)
             if replicas:
                 notes = ["is in the cluster; these are its pods on nodes that come along"]
@@ -364,11 +364,11 @@ class _Expanding:
         live = self._live(obj)
         if live is not None and comparable(live.spec.template) != comparable(obj.spec.template):
             raise _Refused("field is immutable", ("spec", "template"), "a Job of this name is there; delete it first")
-        replicas, notes = self._job_pods(namespaced(obj.metadata), obj.spec)
+        replicas, notes = self._job_pods(with_namespace(obj.metadata), obj.spec)
         return self._workload(obj, replicas, obj.spec.template, notes)
 
     def _cron_job(self, obj: CronJob) -> Workload:
-        metadata, spec = namespaced(obj.metadata), obj.spec.job_template.spec
+        metadata, spec = with_namespace(obj.metadata), obj.spec.job_template.spec
         job = ObjectMeta(name=f"{metadata.name}-next", namespace=metadata.namespace)
         if obj.spec.suspend:
             return self._workload(obj, (), spec.template, ["is suspended and makes no jobs"])
@@ -377,14 +377,14 @@ class _Expanding:
         return self._workload(obj, replicas, spec.template, [f"these are the pods of its next run{when}", *notes])
 
     def _pod_template(self, obj: PodTemplate) -> Workload:
-        metadata = namespaced(obj.metadata)
+        metadata = with_namespace(obj.metadata)
         name = self.names.generate(metadata.namespace, f"{metadata.name}-", "PodTemplate")
         pod = pod_templates.free_pod(Owner("v1", "PodTemplate", metadata), obj.template, name=name)
         notes = ["nothing makes pods of a PodTemplate by itself; this is one pod of it"]
         return self._workload(obj, (Replica(pod),), obj.template, notes)
 
     def _pod(self, obj: Pod) -> Workload:
-        metadata = namespaced(obj.metadata)
+        metadata = with_namespace(obj.metadata)
         if metadata.name:
             self._take(metadata.namespace, metadata.name)
         else:
@@ -395,7 +395,7 @@ class _Expanding:
         return self._workload(pod, (Replica(pod),), template, [])
 
     def _custom(self, obj: CustomWorkload) -> Workload:
-        owner = Owner(obj.api_version, obj.kind, namespaced(obj.metadata))
+        owner = Owner(obj.api_version, obj.kind, with_namespace(obj.metadata))
         replicas: list[Replica] = []
         notes: list[str] = [] if obj.replicas else ["has no pod template where one is expected"]
         for group in obj.replicas:
@@ -493,7 +493,7 @@ class _Expanding:
 
     def _live(self, obj: Any) -> Any:
         """Return the object of this kind and name that is in the cluster, None if there is none."""
-        metadata = namespaced(obj.metadata)
+        metadata = with_namespace(obj.metadata)
         return self.cluster.get(type(obj), f"{metadata.namespace}/{metadata.name}")
 
     def _take(self, namespace: str, name: str) -> None:
@@ -503,7 +503,7 @@ class _Expanding:
 
 def stateful_replica(workload: StatefulSet, ordinal: int, cluster: Cluster) -> Replica:
     """Return the pod of a StatefulSet for an ordinal, with the claims that are not there yet."""
-    metadata = namespaced(workload.metadata)
+    metadata = with_namespace(workload.metadata)
     revision = {REVISION_LABEL: f"{metadata.name}-{template_hash(comparable(workload.spec.template))}"}
     claims = tuple(pod_templates.stateful_claims(workload, ordinal, cluster))
     return Replica(pod_templates.stateful_pod(workload, ordinal, revision), claims, ordinal=ordinal)
@@ -515,7 +515,7 @@ def _nodes(given: Iterable[Given]) -> Iterator[Node]:
 
 def _identity(obj: Any) -> tuple[str, str, str]:
     """Return kind, namespace and name of what makes pods."""
-    metadata = namespaced(obj.metadata)
+    metadata = with_namespace(obj.metadata)
     kind = obj.kind if isinstance(obj, CustomWorkload) else MAKERS[type(obj)][1]
     return kind, metadata.namespace, metadata.name
 

@@ -13,7 +13,7 @@ import msgspec
 from schedctl.api.field_errors import aggregate
 from schedctl.api.pods import Container, PodSpec, ResourceList, ResourceRequirements
 from schedctl.api.policies import LimitRange, LimitRangeItem
-from schedctl.api.quantities import stored
+from schedctl.api.quantities import stored_amount
 from schedctl.api.resources import CPU, MEMORY
 from schedctl.api.storage import PersistentVolumeClaim
 from schedctl.cache.cluster import Cluster
@@ -94,7 +94,7 @@ def best_effort(spec: PodSpec) -> bool:
 
 def _counts(resources: ResourceRequirements) -> bool:
     return any(
-        stored(amounts[name]).unscaled > 0
+        stored_amount(amounts[name]).unscaled > 0
         for amounts in (resources.requests or {}, resources.limits or {})
         for name in (CPU, MEMORY)
         if name in amounts

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from schedctl.api.defaults import namespaced
+from schedctl.api.defaults import with_namespace
 from schedctl.api.workloads import (
     DaemonSet,
     Deployment,
@@ -47,7 +47,7 @@ def pods_by_owner(cluster: Cluster) -> Mapping[Owned, list[PodInfo]]:
     for struct, api_version, kind in _PARENTS:
         objects: Iterable[Any] = cluster.every(struct).values()
         for obj in objects:
-            metadata = namespaced(obj.metadata)
+            metadata = with_namespace(obj.metadata)
             for reference in metadata.owner_references or ():
                 if reference.controller:
                     parents[owner_key(api_version, kind, metadata.namespace, metadata.name)] = owner_key(

@@ -20,8 +20,8 @@ from typing import Any
 
 import msgspec
 
-from schedctl.api.annotation_keys import compared
-from schedctl.api.defaults import DEFAULT_SCHEDULER, namespaced
+from schedctl.api.annotation_keys import comparable_annotations
+from schedctl.api.defaults import DEFAULT_SCHEDULER, with_namespace
 from schedctl.api.meta import ELLIPSIS, LabelSelector, ObjectMeta, OwnerReference
 from schedctl.api.pods import (
     Container,
@@ -36,7 +36,7 @@ from schedctl.api.pods import (
     Toleration,
     Volume,
 )
-from schedctl.api.quantities import canonical, stored
+from schedctl.api.quantities import canonical, stored_amount
 from schedctl.api.storage import PersistentVolumeClaim
 from schedctl.api.workloads import (
     CronJob,
@@ -110,19 +110,19 @@ def _(workload: Deployment, cluster: Cluster) -> Made:
 
 @pod_of.register
 def _(workload: ReplicaSet, cluster: Cluster) -> Made:
-    return Made(pod_from(Owner("apps/v1", "ReplicaSet", namespaced(workload.metadata)), workload.spec.template))
+    return Made(pod_from(Owner("apps/v1", "ReplicaSet", with_namespace(workload.metadata)), workload.spec.template))
 
 
 @pod_of.register
 def _(workload: ReplicationController, cluster: Cluster) -> Made:
-    owner = Owner("v1", "ReplicationController", namespaced(workload.metadata))
+    owner = Owner("v1", "ReplicationController", with_namespace(workload.metadata))
     return Made(pod_from(owner, workload.spec.template or PodTemplateSpec()))
 
 
 @pod_of.register
 def _(workload: StatefulSet, cluster: Cluster) -> Made:
     """The first of the ordered pods that is not there, with claims of its own that replace volumes of their names."""
-    metadata, spec = namespaced(workload.metadata), workload.spec
+    metadata, spec = with_namespace(workload.metadata), workload.spec
     start = spec.ordinals.start if spec.ordinals else 0
     replicas = 1 if spec.replicas is None else spec.replicas
     names = ((ordinal, f"{metadata.name}-{ordinal}") for ordinal in count(start))
@@ -138,17 +138,17 @@ def _(workload: StatefulSet, cluster: Cluster) -> Made:
 
 @pod_of.register
 def _(workload: DaemonSet, cluster: Cluster) -> Made:
-    return Made(daemon_pod(Owner("apps/v1", "DaemonSet", namespaced(workload.metadata)), workload.spec.template))
+    return Made(daemon_pod(Owner("apps/v1", "DaemonSet", with_namespace(workload.metadata)), workload.spec.template))
 
 
 @pod_of.register
 def _(workload: Job, cluster: Cluster) -> Made:
-    return Made(job_pod(namespaced(workload.metadata), workload.spec))
+    return Made(job_pod(with_namespace(workload.metadata), workload.spec))
 
 
 @pod_of.register
 def _(workload: CronJob, cluster: Cluster) -> Made:
-    metadata = namespaced(workload.metadata)
+    metadata = with_namespace(workload.metadata)
     job = ObjectMeta(name=f"{metadata.name}-{ELLIPSIS}", namespace=metadata.namespace)
     return Made(job_pod(job, workload.spec.job_template.spec))
 
@@ -156,7 +156,7 @@ def _(workload: CronJob, cluster: Cluster) -> Made:
 @pod_of.register
 def _(workload: PodTemplate, cluster: Cluster) -> Made:
     """Nothing makes pods of a PodTemplate by itself; the pod has no owner."""
-    return Made(free_pod(Owner("v1", "PodTemplate", namespaced(workload.metadata)), workload.template))
+    return Made(free_pod(Owner("v1", "PodTemplate", with_namespace(workload.metadata)), workload.template))
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,7 @@ def free_pod(owner: Owner, template: PodTemplateSpec, *, name: str = "") -> Pod:
 
 def replica_set_of(deployment: Deployment, template_hash: str) -> ReplicaSet:
     """Return the ReplicaSet that a Deployment makes for its template."""
-    metadata, spec = namespaced(deployment.metadata), deployment.spec
+    metadata, spec = with_namespace(deployment.metadata), deployment.spec
     labels = {**(spec.template.metadata.labels or {}), HASH_LABEL: template_hash}
     selector = spec.selector or LabelSelector()
     return ReplicaSet(
@@ -234,7 +234,7 @@ def replica_set_of(deployment: Deployment, template_hash: str) -> ReplicaSet:
 
 def stateful_pod(workload: StatefulSet, ordinal: int, labels: Mapping[str, str] | None = None) -> Pod:
     """Return the pod of an ordinal; claims of its own replace volumes of their names."""
-    metadata, spec = namespaced(workload.metadata), workload.spec
+    metadata, spec = with_namespace(workload.metadata), workload.spec
     name = f"{metadata.name}-{ordinal}"
     own = {"statefulset.kubernetes.io/pod-name": name, "apps.kubernetes.io/pod-index": str(ordinal), **(labels or {})}
     pod = pod_from(Owner("apps/v1", "StatefulSet", metadata), spec.template, name=name, labels=own)
@@ -249,7 +249,7 @@ def stateful_pod(workload: StatefulSet, ordinal: int, labels: Mapping[str, str] 
 
 def stateful_claims(workload: StatefulSet, ordinal: int, cluster: Cluster) -> Iterator[PersistentVolumeClaim]:
     """Yield the claims of an ordinal's pod that are not there yet, as they are sent."""
-    metadata, spec = namespaced(workload.metadata), workload.spec
+    metadata, spec = with_namespace(workload.metadata), workload.spec
     selected = (spec.selector.match_labels if spec.selector else None) or {}
     for template in spec.volume_claim_templates or ():
         name = f"{template.metadata.name}-{metadata.name}-{ordinal}"
@@ -300,7 +300,7 @@ def exists(pod: str, cluster: Cluster) -> bool:
 
 def current_replica_set(deployment: Deployment, cluster: Cluster) -> ReplicaSet | None:
     """Return the Deployment's ReplicaSet of the same template: the one of its revision, else the oldest."""
-    metadata = namespaced(deployment.metadata)
+    metadata = with_namespace(deployment.metadata)
     template = comparable(deployment.spec.template)
     same = [
         candidate
@@ -332,7 +332,7 @@ def comparable(template: PodTemplateSpec) -> PodTemplateSpec:
         overhead=_amounts(spec.overhead),
         volumes=[_volume(volume) for volume in spec.volumes or ()] or None,
     )
-    annotations = compared(template.metadata.annotations)
+    annotations = comparable_annotations(template.metadata.annotations)
     return PodTemplateSpec(metadata=ObjectMeta(labels=labels or None, annotations=annotations), spec=spec)
 
 
@@ -363,7 +363,7 @@ def _resources(resources: ResourceRequirements | None) -> ResourceRequirements |
 
 def _amounts(resources: ResourceList | None) -> ResourceList | None:
     """Equal amounts written alike, in the order of their names."""
-    return {name: canonical(stored(resources[name])) for name in sorted(resources)} if resources else None
+    return {name: canonical(stored_amount(resources[name])) for name in sorted(resources)} if resources else None
 
 
 def _volume(volume: Volume) -> Volume:

@@ -19,7 +19,7 @@ from schedctl.api import resources
 from schedctl.api.kinds import KINDS, Kind
 from schedctl.api.pods import Container, Pod, PodAffinityTerm, PodSpec
 from schedctl.api.policies import ResourceQuota, ScopedResourceSelectorRequirement
-from schedctl.api.quantities import Amount, form_of, stored
+from schedctl.api.quantities import Amount, form_of, stored_amount
 from schedctl.api.storage import PersistentVolumeClaim, class_of
 from schedctl.cache.cluster import Cluster
 from schedctl.workloads.amounts import ONE, ZERO, Side, Written, WrittenList, amounts_of, container_totals
@@ -194,7 +194,7 @@ def claim_usage(claim: PersistentVolumeClaim) -> WrittenList:
         usage[f"{storage_class}{_BY_CLASS}persistentvolumeclaims"] = ONE
     asked = (claim.spec.resources.requests if claim.spec.resources else None) or {}
     if "storage" in asked:
-        amount = Written(stored(asked["storage"]).rounded_up(0), form_of(asked["storage"]))
+        amount = Written(stored_amount(asked["storage"]).round_up(0), form_of(asked["storage"]))
         usage["requests.storage"] = amount
         if storage_class:
             usage[f"{storage_class}{_BY_CLASS}requests.storage"] = amount

@@ -2,7 +2,7 @@
 
 import pytest
 
-from schedctl.api.field_errors import aggregate, label_key_problems, label_value_problems, not_supported, quoted
+from schedctl.api.field_errors import aggregate, label_key_problems, label_value_problems, not_supported, quote
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_label_value_may_be_too_long_and_malformed_at_once():
     [('a"b\\', r'"a\"b\\"'), ("\x00\t\x7f", r'"\x00\t\x7f"'), ("é\u200b\U000e0001", '"é\\u200b\\U000e0001"')],
 )
 def test_text_is_quoted_as_go_quotes_it(text, go):
-    assert quoted(text) == go
+    assert quote(text) == go
 
 
 def test_several_messages_are_joined_each_once():

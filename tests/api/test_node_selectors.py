@@ -58,7 +58,7 @@ def test_a_term_that_cannot_be_parsed_spoils_no_other():
     broken = query({"matchExpressions": [where("zone", "Near", "z1")]}, {"matchExpressions": [where("zone", "Exists")]})
     assert broken.matches(*NODE)
     with pytest.raises(SelectorError) as error:
-        broken.checked()
+        broken.require_valid()
     assert str(error.value) == (
         'nodeSelectorTerms[0].matchExpressions[0].operator: Unsupported value: "Near": '
         'supported values: "In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"'

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedctl.api.quantities import MAX_INT64, Amount, canonical, form_of, parse, stored, wrap_int64
+from schedctl.api.quantities import MAX_INT64, Amount, canonical, form_of, parse, stored_amount, wrap_int64
 
 MIN_INT64 = -MAX_INT64 - 1
 
@@ -42,7 +42,7 @@ MIN_INT64 = -MAX_INT64 - 1
     ],
 )
 def test_value(text, value, milli):
-    assert (stored(text).value, stored(text).milli_value) == (value, milli)
+    assert (stored_amount(text).value, stored_amount(text).milli_value) == (value, milli)
 
 
 @pytest.mark.parametrize(
@@ -55,12 +55,12 @@ def test_value(text, value, milli):
     ],
 )
 def test_sum(texts, value):
-    first, second = map(stored, texts)
+    first, second = map(stored_amount, texts)
     assert first.plus(second).value == value
 
 
 def test_the_larger_amount_takes_on_the_representation_it_was_compared_with():
-    small, large = stored("0Pi"), stored("100E")
+    small, large = stored_amount("0Pi"), stored_amount("100E")
     assert small.big
     assert not large.big
     assert small.or_more(large).value == wrap_int64(10**20)
@@ -100,15 +100,15 @@ def test_comparing_is_exact(a, b):
 @given(amounts, st.integers(-9, 3))
 def test_rounding_up_adds_less_than_one_unit_and_never_shrinks(a, exponent):
     unit = Fraction(10) ** exponent
-    rounded = abs(exact(a.rounded_up(exponent)))
+    rounded = abs(exact(a.round_up(exponent)))
     assert abs(exact(a)) <= rounded < abs(exact(a)) + unit
-    assert a.rounded_up(exponent).exponent >= exponent
+    assert a.round_up(exponent).exponent >= exponent
 
 
 @given(amounts)
 def test_reading_a_positive_amount_that_fits_is_rounding_it_up(a):
     positive = a._replace(unscaled=abs(a.unscaled))
-    rounded = exact(positive.rounded_up(0))
+    rounded = exact(positive.round_up(0))
     if rounded <= MAX_INT64:
         assert positive.value == rounded
 

@@ -93,7 +93,7 @@ DEFERRED = [{"type": "PodResizePending", "status": "True", "reason": "Deferred"}
     ],
 )
 def test_what_a_pending_pod_asks_for(pod, pending):
-    assert pod.pending == pending
+    assert pod.fit_requests == pending
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_what_a_pending_pod_asks_for(pod, pending):
 def test_what_a_running_pod_takes_while_it_is_resized(status, cpu):
     pod = demand(container(cpu="2"), status=status)
     assert pod.requests.exact.get("cpu", 0) == cpu
-    assert pod.balanced.get("cpu", 0) == cpu
+    assert pod.balanced_allocation_requests.get("cpu", 0) == cpu
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_what_a_running_pod_takes_while_it_is_resized_as_a_whole(status, cpu):
 )
 def test_what_a_pod_counts_as_when_nodes_are_scored(pod, running, pending):
     assert (pod.requests.scored_cpu, pod.requests.scored_memory) == running
-    assert (pod.scored["cpu"], pod.scored["memory"]) == pending
+    assert (pod.fit_score_requests["cpu"], pod.fit_score_requests["memory"]) == pending
 
 
 @pytest.mark.parametrize(
@@ -227,14 +227,14 @@ def total(containers):
 
 @given(containers, containers)
 def test_a_pod_asks_for_no_less_than_its_containers_and_no_more_than_all_together(main, init):
-    asked = demand(*main, init=init).pending.get("cpu", 0)
+    asked = demand(*main, init=init).fit_requests.get("cpu", 0)
     assert max([total(main), *(total([each]) for each in init)]) <= asked <= total(main) + total(init)
 
 
 @given(containers, containers)
 def test_without_a_status_running_and_pending_pods_ask_for_the_same(main, init):
     pod = demand(*main, init=init)
-    assert pod.requests.exact == pod.pending == pod.balanced
+    assert pod.requests.exact == pod.fit_requests == pod.balanced_allocation_requests
 
 
 @given(containers, containers)

@@ -160,5 +160,5 @@ def test_a_pod_that_was_granted_more_than_its_spec_asks_for_is_no_twin_of_one_th
     granted = {"name": "main", "allocatedResources": more, "resources": {"requests": more}}
     status = {"phase": "Pending", "containerStatuses": [granted]}
     asked = pod("a", cpu="1", memory="1Gi"), pod("b", cpu="1", memory="1Gi", status=status)
-    assert asked[1].demand.balanced["cpu"] == 4000
+    assert asked[1].demand.balanced_allocation_requests["cpu"] == 4000
     placed_alike(scheduler, *asked)

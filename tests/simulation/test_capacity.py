@@ -135,7 +135,7 @@ def test_something_else_can_be_in_the_way_of_any_size():
 def test_a_pod_is_resized(like):
     from schedctl.cache.pod_info import PodInfo
 
-    assert PodInfo(resize(like.pod, CPU, 1700)).demand.pending[CPU] == 1700
+    assert PodInfo(resize(like.pod, CPU, 1700)).demand.fit_requests[CPU] == 1700
 
 
 # -- the report ------------------------------------------------------------------

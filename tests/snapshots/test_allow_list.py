@@ -173,8 +173,8 @@ def test_every_annotation_that_is_read_is_allowed():
 
 
 def test_a_digest_stands_for_the_notes_of_a_template():
-    keep = annotation_keys.compared({"b": "2", "a": "1", annotation_keys.RESTARTED: "now"})
-    assert keep == annotation_keys.compared({"a": "1", "b": "2"})
-    assert annotation_keys.compared(keep) == keep
-    assert annotation_keys.compared({annotation_keys.RESTARTED: "now"}) is None
+    keep = annotation_keys.comparable_annotations({"b": "2", "a": "1", annotation_keys.RESTARTED: "now"})
+    assert keep == annotation_keys.comparable_annotations({"a": "1", "b": "2"})
+    assert annotation_keys.comparable_annotations(keep) == keep
+    assert annotation_keys.comparable_annotations({annotation_keys.RESTARTED: "now"}) is None
     assert msgspec.json.encode(keep).count(b"sha256:") == 1

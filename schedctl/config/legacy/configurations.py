@@ -195,7 +195,7 @@ def finish(draft: Draft, ran: Mapping[str, Iterable[Plugin]], order: Iterable[st
     covered.setdefault(_BINDING, set()).add(_SCORE)
     _tell_weights(draft)
     converted: Plain = {}
-    plugins_now = plugin_sets.written(Wanted(draft.plugins, covered, draft.everywhere), known)
+    plugins_now = plugin_sets.plugins_section(Wanted(draft.plugins, covered, draft.everywhere), known)
     if plugins_now:
         converted["plugins"] = plugins_now
     args = args_of(draft, list(order))

@@ -58,7 +58,7 @@ class Wanted:
     everywhere: Sequence[Plugin] = ()
 
 
-def written(wanted: Wanted, known: KnownPlugins) -> Plain:
+def plugins_section(wanted: Wanted, known: KnownPlugins) -> Plain:
     """Return ``plugins`` of a profile, as a file has it; empty where the defaults are what is wanted."""
     used = {plugin.name for plugins in wanted.plugins.values() for plugin in plugins}
     off = [name for name in _DEFAULTS if name in wanted.covered and name not in used]

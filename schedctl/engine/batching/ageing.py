@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from schedctl.api.resources import granted
+from schedctl.api.resources import kubelet_grant
 from schedctl.api.sharing import content
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.cluster import Cluster
@@ -57,7 +57,7 @@ class Ageing:
         metadata, spec = pod.pod.metadata, pod.pod.spec
         named = metadata.name if any(volume.ephemeral for volume in spec.volumes or ()) else ""  # so are its claims
         template = metadata.namespace, metadata.labels, metadata.owner_references, spec, named
-        encoded = content((template, granted(pod.pod.status), pod.terminating)) or b""
+        encoded = content((template, kubelet_grant(pod.pod.status), pod.terminating)) or b""
         if len(self._contents) >= _CONTENTS_KEPT:
             self._contents.clear()
         self._contents[id(pod)] = pod, encoded

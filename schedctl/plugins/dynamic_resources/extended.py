@@ -25,7 +25,7 @@ from schedctl.api.devices import (
 )
 from schedctl.api.meta import ELLIPSIS, ObjectMeta, OwnerReference
 from schedctl.api.pods import Container, ContainerExtendedResourceRequest, Pod
-from schedctl.api.quantities import stored
+from schedctl.api.quantities import stored_amount
 from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.device_classes import can_be_devices, classes_by_resource
@@ -55,7 +55,7 @@ class _Asked(NamedTuple):
 
 def asks_for_devices(pod: PodInfo, cluster: ClusterView) -> bool:
     """Return whether a class stands in for a resource that the pod asks for."""
-    names = [name for name, amount in pod.demand.pending.items() if amount and can_be_devices(name)]
+    names = [name for name, amount in pod.demand.fit_requests.items() if amount and can_be_devices(name)]
     return bool(names) and not classes_by_resource(cluster).keys().isdisjoint(names)
 
 
@@ -153,7 +153,7 @@ def _find_requests(
     resources = container.resources.requests if container.resources else None
     if not resources or resource not in resources:
         return _Asked(None, [])
-    amount = stored(resources[resource]).whole
+    amount = stored_amount(resources[resource]).whole
     if not amount:
         return _Asked(None, [])
 

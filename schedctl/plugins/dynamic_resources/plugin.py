@@ -20,7 +20,7 @@ import numpy as np
 from typing_extensions import override
 
 from schedctl.api.devices import DeviceClass, DeviceRequest, DeviceTaintRule, ResourceClaim, ResourceSlice
-from schedctl.api.field_errors import quoted
+from schedctl.api.field_errors import quote
 from schedctl.api.meta import key_of
 from schedctl.api.node_selectors import NodeQuery, compile_node_selector
 from schedctl.api.resources import Demand
@@ -153,7 +153,7 @@ class DynamicResources(
                 continue
             if allocation.node_selector is not None:
                 try:
-                    reached_from[index] = compile_node_selector(allocation.node_selector).checked()
+                    reached_from[index] = compile_node_selector(allocation.node_selector).require_valid()
                 except SelectorError as fault:
                     return error(str(fault))
             why = unready(claim, self.args.binding_timeout, now)
@@ -328,7 +328,7 @@ class DynamicResources(
         if known is None:
             if len(self._asked) >= _DEMANDS_KEPT:
                 self._asked.clear()
-            asked = frozenset(name for name, amount in demand.pending.items() if amount)
+            asked = frozenset(name for name, amount in demand.fit_requests.items() if amount)
             known = self._asked[id(demand)] = demand, asked, any(map(can_be_devices, asked))
         _, asked, perhaps_devices = known
         if perhaps_devices and asks_for_devices(pod, self.handle.cluster):
@@ -482,7 +482,7 @@ class DynamicResources(
             claim = self.handle.cluster.get(ResourceClaim, key_of(written)) or written
             why = unready(claim, self.args.binding_timeout, now) if claim.status.allocation is not None else None
             if why is not None and why.failed:
-                said = f"reason={why.reason}, message={quoted(why.message)}"
+                said = f"reason={why.reason}, message={quote(why.message)}"
                 return error(f"device binding failed: claim={claim.metadata.name}, {said}")
             if why is not None:
                 return error(f"device binding timeout: claim={claim.metadata.name}")

@@ -314,7 +314,7 @@ class ClaimSearch:
 
     def _device_resources(self) -> list[str]:
         """Return the resources the pod asks for that could be devices."""
-        return [name for name, amount in self.pod.demand.pending.items() if amount and can_be_devices(name)]
+        return [name for name, amount in self.pod.demand.fit_requests.items() if amount and can_be_devices(name)]
 
     def _search_with_devices(self, rows: IndexArray, resources: Sequence[str]) -> None:
         """Search rows on which these resources have to be devices."""

@@ -63,7 +63,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         added = args.added_affinity or NodeAffinitySpec()
         required = added.required_during_scheduling_ignored_during_execution
         preferred = added.preferred_during_scheduling_ignored_during_execution
-        self._added_required = compile_node_selector(required).checked() if required is not None else None
+        self._added_required = compile_node_selector(required).require_valid() if required is not None else None
         self._added_preferred = compile_preferred(preferred) if preferred else None
 
     def signature(self, pod: PodInfo) -> Hashable:

@@ -77,7 +77,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         """Only what the node offers and what is taken there matter, and the devices that resources may be."""
         if change.kind is not ChangeKind.OBJECT:
             return Scope.ROW
-        return Scope.EVERYTHING if devices_moved(cycle.pod.demand.pending, change) else Scope.NOTHING
+        return Scope.EVERYTHING if devices_moved(cycle.pod.demand.fit_requests, change) else Scope.NOTHING
 
     def events_to_register(self) -> tuple[Registration, ...]:
         """Room that was made, on a node or by one, and classes that stand in for what nodes do not offer."""
@@ -91,7 +91,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     def pre_filter(self, cycle: Cycle, nodes: Nodes) -> None:
         """Add up what the pod asks for."""
-        cycle.state[REQUESTS] = cycle.pod.demand.pending
+        cycle.state[REQUESTS] = cycle.pod.demand.fit_requests
 
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Refuse nodes that lack a pod slot or a resource; what exceeds their very size no preemption can help."""
@@ -112,7 +112,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     def score(self, cycle: Cycle, nodes: Nodes) -> IntArray:
         """Rate each configured resource with the pod added, and take the mean by weight."""
-        columns = resource_columns(nodes, self._resources, cycle.pod.demand.scored, minimum=True)
+        columns = resource_columns(nodes, self._resources, cycle.pod.demand.fit_score_requests, minimum=True)
         return self._mean(columns, self._rate, len(nodes))
 
     def _after_node(self, pod: PodInfo, before: Node | None, after: Node) -> Hint:
@@ -120,7 +120,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
         Resources that the profile ignores count here, as they do in kube-scheduler.
         """
-        wanted = {name: amount for name, amount in pod.demand.pending.items() if amount}
+        wanted = {name: amount for name, amount in pod.demand.fit_requests.items() if amount}
         offered = allocatable(after.status.allocatable)
         delegated = {
             name
@@ -185,7 +185,7 @@ def _after_scaling_down(pod: PodInfo, before: PodInfo, after: PodInfo) -> Hint:
 
 
 def _after_device_class(pod: PodInfo, before: DeviceClass | None, after: DeviceClass) -> Hint:
-    explicit, wanted = after.spec.extended_resource_name, pod.demand.pending
+    explicit, wanted = after.spec.extended_resource_name, pod.demand.fit_requests
     if before is not None and (before.spec.extended_resource_name or "") == (explicit or ""):
         return Hint.SKIP
     if before is None and IMPLICIT_PREFIX + after.metadata.name in wanted:

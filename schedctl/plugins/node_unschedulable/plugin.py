@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from typing_extensions import override
 
 from schedctl.api.nodes import Node, Taint
-from schedctl.api.tolerations import NO_SCHEDULE, tolerated
+from schedctl.api.tolerations import NO_SCHEDULE, is_tolerated
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
@@ -35,7 +35,7 @@ class NodeUnschedulable(PreFilterPlugin, FilterPlugin):
 
     def signature(self, pod: PodInfo) -> Hashable:
         """Whether it tolerates a cordon."""
-        return tolerated(CORDON, pod.pod.spec.tolerations or ())
+        return is_tolerated(CORDON, pod.pod.spec.tolerations or ())
 
     def moved_by(self, cycle: Cycle, change: Change) -> Scope:
         """Only the node itself matters."""
@@ -54,7 +54,7 @@ class NodeUnschedulable(PreFilterPlugin, FilterPlugin):
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Look at ``spec.unschedulable``."""
         cordoned = nodes.unschedulable
-        if not cordoned.any() or tolerated(CORDON, cycle.pod.pod.spec.tolerations or ()):
+        if not cordoned.any() or is_tolerated(CORDON, cycle.pod.pod.spec.tolerations or ()):
             return ACCEPT
         return self.cordoned.where(cordoned.copy())
 
@@ -77,4 +77,4 @@ def _after_node(pod: PodInfo, before: Node | None, after: Node) -> Hint:
 
 
 def _after_toleration(pod: PodInfo, before: PodInfo, after: PodInfo) -> Hint:
-    return Hint.QUEUE if tolerated(CORDON, after.pod.spec.tolerations or ()) else Hint.SKIP
+    return Hint.QUEUE if is_tolerated(CORDON, after.pod.spec.tolerations or ()) else Hint.SKIP

@@ -12,7 +12,7 @@ import numpy as np
 from typing_extensions import override
 
 from schedctl.api.nodes import Node
-from schedctl.api.tolerations import HARD_EFFECTS, PREFER_NO_SCHEDULE, first_untolerated, tolerated
+from schedctl.api.tolerations import HARD_EFFECTS, PREFER_NO_SCHEDULE, first_untolerated, is_tolerated
 from schedctl.cache.arrays import IntArray
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
@@ -84,7 +84,7 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
         tolerations = cycle.pod.pod.spec.tolerations or ()
         table = nodes.cluster.node_table
         counts = [
-            sum(taint.effect == PREFER_NO_SCHEDULE and not tolerated(taint, tolerations) for taint in taints)
+            sum(taint.effect == PREFER_NO_SCHEDULE and not is_tolerated(taint, tolerations) for taint in taints)
             for taints in table.taint_sets.values
         ]
         if not any(counts):

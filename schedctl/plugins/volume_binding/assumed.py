@@ -13,7 +13,7 @@ from typing import TypeVar
 import msgspec
 
 from schedctl.api.annotation_keys import BIND_COMPLETED
-from schedctl.api.field_errors import quoted
+from schedctl.api.field_errors import quote
 from schedctl.api.meta import ObjectMeta, ObjectReference, Struct, key_of
 from schedctl.api.storage import PersistentVolume, PersistentVolumeClaim
 from schedctl.cache.cluster import Cluster
@@ -98,7 +98,7 @@ class Promises:
     def _get_stored(self, kind: type[T], key: str) -> T:
         stored = self._cluster.get(kind, key)
         if stored is None:
-            raise LookupError(f"{kind.__name__.lower()}s {quoted(key)} not found")
+            raise LookupError(f"{kind.__name__.lower()}s {quote(key)} not found")
         return stored
 
     def _key(self, key: str) -> str:

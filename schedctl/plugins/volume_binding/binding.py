@@ -12,7 +12,7 @@ from __future__ import annotations
 import msgspec
 
 from schedctl.api.annotation_keys import BIND_COMPLETED
-from schedctl.api.field_errors import aggregate, quoted
+from schedctl.api.field_errors import aggregate, quote
 from schedctl.api.meta import ObjectMeta
 from schedctl.api.node_selectors import compile_node_selector
 from schedctl.api.pods import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
@@ -129,4 +129,4 @@ def _out_of_reach(cluster: Cluster, volume: PersistentVolume, node_name: str) ->
     if any(term.labels.matches(labels) for term in query.terms):
         return ""
     cause = aggregate(query.problems) if query.problems else "no matching NodeSelectorTerms"
-    return f"pv {quoted(volume.metadata.name)} node affinity doesn't match node {quoted(node_name)}: {cause}"
+    return f"pv {quote(volume.metadata.name)} node affinity doesn't match node {quote(node_name)}: {cause}"

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from schedctl.api.field_errors import quoted
+from schedctl.api.field_errors import quote
 from schedctl.api.meta import key_of
 from schedctl.api.pods import Pod
 from schedctl.api.storage import (
@@ -130,5 +130,5 @@ def _waits(claim: PersistentVolumeClaim, cluster: ClusterView) -> bool:
     if storage_class is None:
         return False
     if storage_class.volume_binding_mode is None:
-        raise PluginError(f"VolumeBindingMode not set for StorageClass {quoted(name)}")
+        raise PluginError(f"VolumeBindingMode not set for StorageClass {quote(name)}")
     return storage_class.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schedctl.api.quantities import stored
+from schedctl.api.quantities import stored_amount
 from schedctl.api.storage import CSIDriver, CSINode, CSIStorageCapacity, StorageClass
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.claim_hints import after_claim, hint
@@ -39,7 +39,7 @@ def _after_capacity(pod: PodInfo, before: CSIStorageCapacity | None, after: CSIS
 
 def _largest_volume(capacity: CSIStorageCapacity) -> int | None:
     limit = capacity.maximum_volume_size if capacity.maximum_volume_size is not None else capacity.capacity
-    return stored(limit).value if limit is not None else None
+    return stored_amount(limit).value if limit is not None else None
 
 
 VOLUME_BINDING: tuple[Registration, ...] = (

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from typing_extensions import override
 
-from schedctl.api.field_errors import quoted
+from schedctl.api.field_errors import quote
 from schedctl.api.meta import is_controlled_by, key_of
 from schedctl.api.storage import (
     SELECTED_NODE,
@@ -268,11 +268,11 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         namespace = pod.namespace
         for name, ephemeral in mounted(pod.pod):
             claim = self.handle.cluster.get(PersistentVolumeClaim, f"{namespace}/{name}")
-            shown = quoted(name)[1:-1]
+            shown = quote(name)[1:-1]
             if claim is None:
                 return (self.awaited if ephemeral else self.missing).status(claim=shown)
             if claim.status.phase == _LOST:
-                return self.lost.status(claim=shown, volume=quoted(claim.spec.volume_name)[1:-1])
+                return self.lost.status(claim=shown, volume=quote(claim.spec.volume_name)[1:-1])
             if claim.metadata.deletion_timestamp is not None:
                 return self.deleting.status(claim=shown)
             if ephemeral and not is_controlled_by(claim, pod.pod):

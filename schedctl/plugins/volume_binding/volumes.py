@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 
 from schedctl.api.meta import key_of
-from schedctl.api.quantities import MILLI, Amount, stored
+from schedctl.api.quantities import MILLI, Amount, stored_amount
 from schedctl.api.selectors import LabelQuery, SelectorError, compile_selector
 from schedctl.api.storage import PersistentVolume, PersistentVolumeClaim, class_of
 from schedctl.cache.arrays import CodeArray, IndexArray, IntArray, Interner
@@ -347,7 +347,7 @@ def requested(claim: PersistentVolumeClaim) -> Amount:
     """Return how much storage a claim asks for, 0 where it does not say."""
     resources = claim.spec.resources
     written = (resources.requests or {}).get(STORAGE) if resources is not None else None
-    return stored(written) if written is not None else _NONE
+    return stored_amount(written) if written is not None else _NONE
 
 
 def size(claim: PersistentVolumeClaim) -> int:
@@ -358,7 +358,7 @@ def size(claim: PersistentVolumeClaim) -> int:
 def capacity(volume: PersistentVolume) -> Amount:
     """Return how much storage a volume holds, 0 where it does not say."""
     written = (volume.spec.capacity or {}).get(STORAGE)
-    return stored(written) if written is not None else _NONE
+    return stored_amount(written) if written is not None else _NONE
 
 
 def reach(volume: PersistentVolume) -> Terms:

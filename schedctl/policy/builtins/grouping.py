@@ -77,4 +77,4 @@ def unclear_demand(view: View, resource: str) -> int:
     pods = view.situation.unclear_pods
     if resource == PODS:
         return len(pods)
-    return sum(pod.info.demand.pending.get(resource, 0) for pod in pods)
+    return sum(pod.info.demand.fit_requests.get(resource, 0) for pod in pods)

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from schedctl.api.amounts import amount
-from schedctl.api.defaults import namespaced
+from schedctl.api.defaults import with_namespace
 from schedctl.api.pods import Pod
 from schedctl.api.quantities import parse
 from schedctl.api.resources import CPU
@@ -146,7 +146,7 @@ def _like(obj: Any, pod: Pod | None, view: View, written: str) -> Copies:
     if isinstance(obj, DaemonSet):
         raise UsageError(f"{written} has one pod for each node", "ask about another workload")
     if isinstance(obj, StatefulSet) and obj.spec.volume_claim_templates:
-        return StatefulCopies(_replace(obj, metadata=namespaced(obj.metadata)))
+        return StatefulCopies(_replace(obj, metadata=with_namespace(obj.metadata)))
     if pod is None:
         made = pod_templates.pod_of(obj, cluster)
         pod = admission.admit(made.pod, cluster).pod

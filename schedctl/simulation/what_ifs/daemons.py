@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from schedctl.api.defaults import namespaced
+from schedctl.api.defaults import with_namespace
 from schedctl.api.pods import Pod
 from schedctl.api.workloads import DaemonSet
 from schedctl.cache.cluster import Cluster
@@ -45,7 +45,7 @@ def start_daemons_like(cluster: Cluster, model: str, name: str) -> int:
 
 
 def _start(cluster: Cluster, admit: Admission, daemon: Pod, owner: str, node: str) -> bool:
-    metadata = namespaced(daemon.metadata)
+    metadata = with_namespace(daemon.metadata)
     metadata = _replace(metadata, name=f"{owner}-{random_end(metadata.namespace, owner, node)}")
     if metadata.uid:
         metadata = _replace(metadata, uid=f"{metadata.uid} on {node}")

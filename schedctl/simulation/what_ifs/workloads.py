@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from schedctl.api.defaults import namespaced
+from schedctl.api.defaults import with_namespace
 from schedctl.api.meta import ObjectMeta
 from schedctl.api.pods import Pod, PodTemplate
 from schedctl.api.policies import PriorityClass
@@ -209,7 +209,7 @@ def _replica_sets(workload: Any, cluster: Cluster) -> list[ReplicaSet]:
     """Return the ReplicaSets of a Deployment."""
     if not isinstance(workload, Deployment):
         return []
-    metadata = namespaced(workload.metadata)
+    metadata = with_namespace(workload.metadata)
     return [
         one
         for one in cluster.every(ReplicaSet).values()
