@@ -140,7 +140,7 @@ class TracingRunner(PluginRunner):
         self._point = self._plugin = ""
 
     def read(self, kind: type) -> None:
-        """Take down what a cluster tells of; see `schedctl.cache.cluster.ReadObserver`."""
+        """Take down what a cluster tells of; see `schedctl.cache.nodes.ReadObserver`."""
         self.assumptions.add(Assumption(self._point, self._plugin, kind))
 
     def pre_enqueue(self, plugin: PreEnqueuePlugin, pod: PodInfo) -> Status:
