@@ -33,13 +33,13 @@ AGAIN = 40
 
 def proved(oracle: str, family: str, seeds: range) -> tuple[dict[str, Any], Counter[str]]:
     """What comparing one family's cases gives: its numbers, and the cycles in which each plugin had a say."""
-    from schedctl.conformance.answers import answered
+    from schedctl.conformance.answers import answer_as_json
     from schedctl.conformance.differences import differences, not_modelled
 
     numbers: dict[str, Any] = {"cases": 0, "cycles": 0, "differences": 0, "notModelled": 0, "chance": []}
     plugins: Counter[str] = Counter()
     for asked, theirs in answers(oracle, (case(family, seed) for seed in seeds)):
-        ours = answered(asked)
+        ours = answer_as_json(asked)
         found = list(differences(theirs, ours))
         if found and any(not list(differences(other, ours)) for _, other in answers(oracle, [asked] * AGAIN)):
             numbers["chance"].append(asked["id"])

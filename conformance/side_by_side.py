@@ -32,7 +32,7 @@ CROWD = "crowd"
 def world(family: str, seed: int) -> World:
     """The world of a family and a seed."""
     if family == CROWD:
-        return worlds.drawn(seed)
+        return worlds.draw_world(seed)
     asked = msgspec.convert(case(family, seed), Case)
     cluster, pods = cluster_of(asked)
     random = Random(f"siblings {family} {seed}")

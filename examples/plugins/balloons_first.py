@@ -63,7 +63,7 @@ class BalloonsFirst(PostFilterPlugin):
 
     def _is_balloon(self, pod: PodInfo) -> bool:
         args: BalloonsFirstArgs = self.args or BalloonsFirstArgs()
-        return pod.labels.get(args.label) == args.value and not pod.terminating
+        return pod.labels.get(args.label) == args.value and not pod.is_terminating
 
 
 def _size(pod: PodInfo) -> tuple[int, int, str]:

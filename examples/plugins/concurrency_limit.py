@@ -43,7 +43,7 @@ class ConcurrencyLimit(PreEnqueuePlugin):
             return SUCCESS
         if not limit.isdecimal():
             return self.senseless.status(annotation=LIMIT, namespace=pod.namespace, value=limit)
-        before = sum(other.namespace == pod.namespace and not other.terminating for other in cluster.pod_table)
+        before = sum(other.namespace == pod.namespace and not other.is_terminating for other in cluster.pod_table)
         for other in cluster.pending.values():
             if other.key == pod.key:
                 break

@@ -228,12 +228,12 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, ReservePl
         """Return the members on nodes, those that wait there included, and the pod itself if it has one."""
         table = self.handle.cluster.pod_table
         query = compile_selector(LabelSelector(match_labels={GROUP_LABEL: _named(pod)}))
-        return [member for member in table.infos[table.select(query, (pod.namespace,))] if not member.terminating]
+        return [member for member in table.infos[table.select(query, (pod.namespace,))] if not member.is_terminating]
 
     def _pending(self, pod: PodInfo) -> list[PodInfo]:
         """Return the members without a node, in order of arrival, and the pod itself if it has none."""
         cluster = self.handle.cluster
-        members = [member for member in cluster.pending.values() if _alike(member, pod) and not member.terminating]
+        members = [member for member in cluster.pending.values() if _alike(member, pod) and not member.is_terminating]
         known = pod.key in cluster.pending or pod.key in cluster.pod_table.row_of
         return members if known else [*members, pod]
 

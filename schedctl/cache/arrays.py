@@ -64,6 +64,6 @@ class Interner(Generic[T]):
             self.values.append(value)
         return code
 
-    def known(self, value: T) -> int:
+    def find_code(self, value: T) -> int:
         """Return the code of a value, `UNKNOWN` if it was never seen."""
         return self.codes.get(value, UNKNOWN)

@@ -131,7 +131,7 @@ class Cluster(ClusterView):
         spec = info.pod.spec
         if info.pod.status.phase in FINISHED:
             return
-        if self._known(info.key):
+        if self._has_pod(info.key):
             raise ValueError(f"pod {info.key} is in the cluster already")
         if not spec.node_name:
             self._hold(self.pending, info)
@@ -246,7 +246,7 @@ class Cluster(ClusterView):
 
     # -- inside ------------------------------------------------------------------
 
-    def _known(self, key: str) -> bool:
+    def _has_pod(self, key: str) -> bool:
         return key in self.pod_table.row_of or key in self.pending or key in self.strays
 
     def _refuse_known(self, keys: Sequence[str]) -> None:
@@ -258,7 +258,7 @@ class Cluster(ClusterView):
         distinct = set(keys)
         holders = (self.pod_table.row_of, self.pending, self.strays)
         if len(distinct) < len(keys) or not all(distinct.isdisjoint(held) for held in holders):
-            key = next(key for key, times in Counter(keys).items() if times > 1 or self._known(key))
+            key = next(key for key, times in Counter(keys).items() if times > 1 or self._has_pod(key))
             raise ValueError(f"pod {key} is in the cluster already")
 
     def _undoes(self, undo: Callable[[], None]) -> None:

@@ -152,12 +152,12 @@ class LabelColumns:
             there: BoolArray = column != ABSENT
             return there if requirement.operator == "Exists" else ~there
         if requirement.operator in ("In", "NotIn"):
-            codes = [self.strings.known(value) for value in requirement.values]
+            codes = [self.strings.find_code(value) for value in requirement.values]
             found = _among(column, codes)
             return found if requirement.operator == "In" else ~found
-        return self._compared(requirement)
+        return self._compare(requirement)
 
-    def _compared(self, requirement: Requirement) -> BoolArray:
+    def _compare(self, requirement: Requirement) -> BoolArray:
         """Return which rows are beyond the bound of Gt or Lt; their numbers are read once and kept."""
         key = requirement.key
         if key not in self._numbers:

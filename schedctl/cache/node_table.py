@@ -151,7 +151,7 @@ class NodeTable:
         code = self.resource_names.codes.get(resource)
         return matrix[code] if code is not None else np.zeros(matrix.shape[1], np.int64)
 
-    def taken(self, quantity: str) -> IntArray:
+    def usage(self, quantity: str) -> IntArray:
         """Return what pods have taken of a resource, or of one of the quantities of `footprints`, int64 (nodes,)."""
         if quantity == POD_COUNT:
             return self.pod_count

@@ -358,20 +358,20 @@ class Nodes:
 
     def requested(self, resource: str) -> IntArray:
         """Return what pods have taken of a resource, int64 (n,), supposed changes included."""
-        return self._taken(resource)
+        return self._usage(resource)
 
     def scored_cpu(self) -> IntArray:
         """Return millicores taken, with the minimum for containers that ask for none, int64 (n,)."""
-        return self._taken(SCORED_CPU)
+        return self._usage(SCORED_CPU)
 
     def scored_memory(self) -> IntArray:
         """Return bytes taken, with the minimum for containers that ask for none, int64 (n,)."""
-        return self._taken(SCORED_MEMORY)
+        return self._usage(SCORED_MEMORY)
 
     @property
     def pod_count(self) -> IntArray:
         """How many pods stand on each node, int64 (n,)."""
-        return self._taken(POD_COUNT)
+        return self._usage(POD_COUNT)
 
     @property
     def allowed_pods(self) -> IntArray:
@@ -429,7 +429,7 @@ class Nodes:
         gathered: npt.NDArray[Any] = by_row[self.rows]
         return gathered
 
-    def _taken(self, quantity: str) -> IntArray:
+    def _usage(self, quantity: str) -> IntArray:
         """Return what pods have taken of a quantity, int64 (n,), worked out from the columns this one was made from."""
         steps: list[Nodes] = []
         column = self
@@ -437,7 +437,7 @@ class Nodes:
             steps.append(column)
             column = column._before
         if column._before is None:
-            taken = column._gather(self.cluster.node_table.taken(quantity))
+            taken = column._gather(self.cluster.node_table.usage(quantity))
         else:
             taken = column._known[quantity]
         for step in reversed(steps):

@@ -92,7 +92,7 @@ class PodInfo:
         return now
 
     @property
-    def terminating(self) -> bool:
+    def is_terminating(self) -> bool:
         """Whether the pod is on its way out."""
         return self.pod.metadata.deletion_timestamp is not None
 

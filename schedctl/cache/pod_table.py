@@ -52,7 +52,7 @@ class PodTable:
         self._priority: IntArray = np.zeros(16, np.int64)
         self._terminating: BoolArray = np.zeros(16, np.bool_)
         self._footprint: CodeArray = np.zeros(16, np.int32)
-        self._started: IntArray | None = None
+        self._start_times: IntArray | None = None
         self._by_importance: IndexArray = np.empty(0, np.intp)
         self._unordered: set[int] | None = set()
         self._free: list[int] = []
@@ -94,16 +94,16 @@ class PodTable:
         return self._footprint[: self._rows]
 
     @property
-    def started(self) -> IntArray:
+    def start_times(self) -> IntArray:
         """Start time in nanoseconds since 1970 by pod row, int64 (rows,), `NOT_STARTED` where there is none.
 
         Raises:
             ValueError: one is not written as RFC 3339 has it.
         """
-        if self._started is None:
-            times = (_started(info) if info is not None else NOT_STARTED for info in self.infos)
-            self._started = np.fromiter(times, np.int64, self._rows)
-        return self._started[: self._rows]
+        if self._start_times is None:
+            times = (_start_time(info) if info is not None else NOT_STARTED for info in self.infos)
+            self._start_times = np.fromiter(times, np.int64, self._rows)
+        return self._start_times[: self._rows]
 
     @property
     def alive(self) -> BoolArray:
@@ -120,9 +120,9 @@ class PodTable:
         """
         if self._unordered is None or len(self._unordered) > _FEW:
             rows = np.flatnonzero(self.alive)
-            self._by_importance = rows[np.lexsort((self.started[rows], -self.priority[rows]))]
+            self._by_importance = rows[np.lexsort((self.start_times[rows], -self.priority[rows]))]
         elif self._unordered:
-            self._by_importance = self._reordered(self._unordered)
+            self._by_importance = self._reorder(self._unordered)
         self._unordered = set()
         return self._by_importance
 
@@ -137,10 +137,10 @@ class PodTable:
         self._node[row] = node_row
         self._namespace[row] = self.strings.code(info.namespace)
         self._priority[row] = info.priority
-        self._terminating[row] = info.terminating
+        self._terminating[row] = info.is_terminating
         self._footprint[row] = self.footprints.code(info)
-        if self._started is not None:
-            self._started[row] = _started(info)
+        if self._start_times is not None:
+            self._start_times[row] = _start_time(info)
         self.labels.put(row, info.labels)
         self.row_of[info.key] = row
         if self._unordered is not None:
@@ -159,8 +159,8 @@ class PodTable:
         self._priority[rows] = np.fromiter(map(_PRIORITY, infos), np.int64, many)
         self._terminating[rows] = [at is not None for at in map(_DELETED, infos)]
         self._footprint[rows] = self.footprints.codes(alike)
-        if self._started is not None:
-            self._started[rows] = np.fromiter((_started(info) for info in infos), np.int64, many)
+        if self._start_times is not None:
+            self._start_times[rows] = np.fromiter((_start_time(info) for info in infos), np.int64, many)
         self.labels.put_all(map(_LABELS, infos))
         self.row_of.update(zip(map(_KEY, infos), range(first, first + many), strict=True))
         self._unordered = None
@@ -185,7 +185,7 @@ class PodTable:
         selected = self.labels.select(query)
         selected &= self.alive
         if namespaces is not None:
-            codes = [self.strings.known(name) for name in namespaces]
+            codes = [self.strings.find_code(name) for name in namespaces]
             selected &= self.namespace == codes[0] if len(codes) == 1 else np.isin(self.namespace, codes)
         return selected
 
@@ -196,15 +196,15 @@ class PodTable:
             self._node = grow(self._node, rows, NO_NODE)
             for name in ("_namespace", "_priority", "_terminating", "_footprint"):
                 setattr(self, name, grow(getattr(self, name), rows))
-        if self._started is not None:
-            self._started = grow(self._started, rows)
+        if self._start_times is not None:
+            self._start_times = grow(self._start_times, rows)
 
-    def _reordered(self, rows: set[int]) -> IndexArray:
+    def _reorder(self, rows: set[int]) -> IndexArray:
         """Return the order of importance with some rows taken out and put where they belong."""
         moved = np.zeros(self._rows, np.bool_)
         moved[list(rows)] = True
         kept = self._by_importance[~moved[self._by_importance]]
-        priority, started = self.priority, self.started
+        priority, started = self.priority, self.start_times
 
         def place(row: int) -> tuple[int, int, int]:
             return -int(priority[row]), int(started[row]), row
@@ -213,6 +213,6 @@ class PodTable:
         return np.insert(kept, [bisect_left(kept, place(row), key=place) for row in arrivals], arrivals)
 
 
-def _started(info: PodInfo) -> int:
+def _start_time(info: PodInfo) -> int:
     written = info.pod.status.start_time
     return NOT_STARTED if written is None else unix_nanoseconds(written)

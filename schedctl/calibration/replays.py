@@ -261,7 +261,7 @@ def _replay_decision(scheduler: Scheduler, decision: Arrival) -> Replay:
 
 def _filters(outcome: Attempt, node: str) -> dict[str, bool]:
     """Return whether each filter that was asked accepts a node, whatever the others say."""
-    if outcome.pre_filter.rejected:
+    if outcome.pre_filter.is_rejected:
         plugins = [outcome.pre_filter.plugin] if outcome.pre_filter.plugin else sorted(outcome.narrowing_plugins)
         return dict.fromkeys(plugins, False)
     refusing = attempts.matrix(outcome, outcome.cluster.nodes_named([node]))

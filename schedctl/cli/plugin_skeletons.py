@@ -123,7 +123,7 @@ def test_teams_keep_to_their_nodes(of_pod, of_node, fits):
         """def test_no_room_is_made():
     made = cluster(node("a"))
     codes = np.full(1, Code.UNSCHEDULABLE, np.int8)
-    assert plugin_on(NAME, made).post_filter(Cycle(pod()), made.nodes, codes).status.rejected
+    assert plugin_on(NAME, made).post_filter(Cycle(pod()), made.nodes, codes).status.is_rejected
 """,
         ("Code", "Cycle"),
     ),

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from schedctl.conformance.answers import answer, answered
+from schedctl.conformance.answers import answer, answer_as_json
 from schedctl.conformance.cases import Case
 from schedctl.conformance.differences import differences, not_modelled
 
@@ -37,7 +37,7 @@ def main() -> int:
     if args.command == "diff":
         pairs: Iterable[tuple[Json, Json]] = zip(_lines(args.theirs), _lines(args.ours), strict=True)
     else:
-        pairs = ((line["answer"], answered(line["case"])) for path in args.corpus for line in _lines(path))
+        pairs = ((line["answer"], answer_as_json(line["case"])) for path in args.corpus for line in _lines(path))
     return _print(pairs, args.limit)
 
 

@@ -39,7 +39,7 @@ def answer(case: Case) -> Json:
     return result
 
 
-def answered(case: Json) -> Json:
+def answer_as_json(case: Json) -> Json:
     """Return the answer to a case in JSON as JSON, read back as the oracle's answers are."""
     result: Json = msgspec.json.decode(msgspec.json.encode(answer(msgspec.convert(case, Case))))
     return result
@@ -160,7 +160,7 @@ def _post_filter(outcome: Attempt) -> Json:
     result: Json = {"status": _status(outcome.post_filter.status)}
     if outcome.post_filter.nominated_node:
         result["nominatedNode"] = outcome.post_filter.nominated_node
-    running = [info for info in outcome.post_filter.victims if not info.terminating]
+    running = [info for info in outcome.post_filter.victims if not info.is_terminating]
     if running:
         result["victims"] = sorted(info.key for info in running)
     return result
@@ -181,9 +181,9 @@ def _scores(outcome: Attempt) -> Json:
 def _matrix(outcome: Attempt) -> Json:
     result: Json = {}
     for plugin, verdicts in matrix(outcome).items():
-        assert outcome.judged is not None
+        assert outcome.evaluated_column is not None
         refused = np.flatnonzero(verdicts.mask).tolist()
         if refused:
-            names = outcome.judged.names
+            names = outcome.evaluated_column.names
             result[plugin] = {names[i]: _status(verdicts.status(i)) for i in refused}
     return result

@@ -80,13 +80,13 @@ def _decode(raw: dict[str, Any]) -> Any:
     if kind is None:
         return None
     obj: Any = msgspec.convert(raw, kind.struct)
-    metadata = _identified(obj.metadata) if kind.struct is Pod else obj.metadata  # before it gets its namespace
+    metadata = _with_uid(obj.metadata) if kind.struct is Pod else obj.metadata  # before it gets its namespace
     if kind.namespaced:
         metadata = defaults.with_namespace(metadata)
-    return msgspec.structs.replace(obj, metadata=_identified(metadata))
+    return msgspec.structs.replace(obj, metadata=_with_uid(metadata))
 
 
-def _identified(metadata: ObjectMeta) -> ObjectMeta:
+def _with_uid(metadata: ObjectMeta) -> ObjectMeta:
     """Return the metadata with the uid that the oracle gives objects without one."""
     if metadata.uid:
         return metadata

@@ -48,7 +48,7 @@ def differences(theirs: Json, ours: Json) -> Iterator[Difference]:
             yield Difference("wrong error", case, theirs.get("error"), ours.get("error"))
         return
     before, after = theirs.get("cycles") or [], ours.get("cycles") or []
-    pairs = _paired(before, after)
+    pairs = _pair(before, after)
     if pairs is None:
         yield Difference("wrong cycles", case, [c.get("pod") for c in before], [c.get("pod") for c in after])
         return
@@ -61,7 +61,7 @@ def not_modelled(ours: Json) -> list[str]:
     return [cycle["notModelled"] for cycle in ours.get("cycles") or [] if "notModelled" in cycle]
 
 
-def _paired(theirs: list[Json], ours: list[Json]) -> list[tuple[int, Json, Json]] | None:
+def _pair(theirs: list[Json], ours: list[Json]) -> list[tuple[int, Json, Json]] | None:
     """Pair the cycles to compare, with their number; None when they are not of the same pods in the same order.
 
     A cycle not modelled stands for all that is left of its pod, which may be two cycles (preemption) or none (Reserve).

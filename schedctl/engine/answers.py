@@ -63,7 +63,7 @@ def status(plugin: Plugin, method: str, answer: Any, instead: str = "") -> Statu
         AnswerError: it may not.
     """
     if not isinstance(answer, Status):
-        raise _unexpected(plugin, method, answer, f"a Status{instead}")
+        raise _unexpected_answer(plugin, method, answer, f"a Status{instead}")
     if answer.code is Code.SUCCESS:
         return answer
     if answer.code not in ALLOWED[method]:
@@ -98,7 +98,7 @@ def verdicts(plugin: Plugin, answer: Any, rows: int) -> Verdicts:
         AnswerError: it is none.
     """
     if not isinstance(answer, Verdicts):
-        raise _unexpected(plugin, "filter", answer, _VERDICTS)
+        raise _unexpected_answer(plugin, "filter", answer, _VERDICTS)
     for part in answer.parts:
         _check_part(plugin, part, rows)
     return answer
@@ -111,7 +111,7 @@ def scores(plugin: Plugin, method: str, answer: Any, rows: int) -> IntArray:
         AnswerError: they are not.
     """
     if not isinstance(answer, np.ndarray) or answer.dtype != np.int64 or answer.shape != (rows,):
-        raise _unexpected(plugin, method, answer, f"an array of int64 ({rows})")
+        raise _unexpected_answer(plugin, method, answer, f"an array of int64 ({rows})")
     return answer
 
 
@@ -122,7 +122,7 @@ def post_filter(plugin: Plugin, answer: Any, nodes: Nodes) -> PostFilterResult:
         AnswerError: it is none.
     """
     if not isinstance(answer, PostFilterResult):
-        raise _unexpected(plugin, "post_filter", answer, "a PostFilterResult")
+        raise _unexpected_answer(plugin, "post_filter", answer, "a PostFilterResult")
     status(plugin, "post_filter", answer.status)
     named = answer.nominated_node
     if named is not None and not (isinstance(named, str) and (not named or named in nodes.cluster.node_table.row_of)):
@@ -144,10 +144,10 @@ def registrations(plugin: Plugin, answer: Any) -> tuple[Registration, ...]:
     """
     expected = "a sequence of Registration, as `registers` makes them"
     if not isinstance(answer, tuple | list):
-        raise _unexpected(plugin, "events_to_register", answer, expected)
+        raise _unexpected_answer(plugin, "events_to_register", answer, expected)
     for one in answer:
         if not isinstance(one, Registration) or not isinstance(one.event, ClusterEvent):
-            raise _unexpected(plugin, "events_to_register", one, expected)
+            raise _unexpected_answer(plugin, "events_to_register", one, expected)
     return tuple(answer)
 
 
@@ -159,10 +159,10 @@ def remarks(plugin: Plugin, answer: Any) -> tuple[Remark, ...]:
     """
     expected = "a sequence of Remark"
     if not isinstance(answer, tuple | list):
-        raise _unexpected(plugin, "remarks", answer, expected)
+        raise _unexpected_answer(plugin, "remarks", answer, expected)
     for one in answer:
         if not isinstance(one, Remark):
-            raise _unexpected(plugin, "remarks", one, expected)
+            raise _unexpected_answer(plugin, "remarks", one, expected)
         if not isinstance(one.text, str):
             raise _error(plugin, f"remarks gave {faults.quote(one.text)} for the text, expected a text")
         if not isinstance(one.details, tuple | list) or not all(isinstance(line, str) for line in one.details):
@@ -181,7 +181,7 @@ def scope(plugin: Plugin, answer: Any, method: str = "moved_by") -> Scope | froz
     if isinstance(answer, frozenset) and all(type(row) is int for row in answer):
         return answer
     if not isinstance(answer, Scope):
-        raise _unexpected(plugin, method, answer, "a Scope, or a frozenset of node rows")
+        raise _unexpected_answer(plugin, method, answer, "a Scope, or a frozenset of node rows")
     return answer
 
 
@@ -192,7 +192,7 @@ def sort_key(plugin: Plugin, answer: Any) -> Any:
         AnswerError: not all such keys could be compared.
     """
     if form(answer) is None:
-        raise _unexpected(plugin, "sort_key", answer, "a number, a text, or a tuple of them")
+        raise _unexpected_answer(plugin, "sort_key", answer, "a number, a text, or a tuple of them")
     return answer
 
 
@@ -210,7 +210,7 @@ def form(key: Any) -> Any:
 
 def _check_part(plugin: Plugin, part: Any, rows: int) -> None:
     if not isinstance(part, Part) or not isinstance(part.reason, Reason):
-        raise _unexpected(plugin, "filter", part, _VERDICTS)
+        raise _unexpected_answer(plugin, "filter", part, _VERDICTS)
     for name, mask in (("the rows", part.mask), ("the unresolvable rows", part.unresolvable)):
         if mask is None and name == "the unresolvable rows":
             continue
@@ -231,7 +231,7 @@ def _label(code: Any) -> str:
     return code.label if isinstance(code, Code) else faults.quote(code)
 
 
-def _unexpected(plugin: Plugin, method: str, answer: Any, expected: str) -> AnswerError:
+def _unexpected_answer(plugin: Plugin, method: str, answer: Any, expected: str) -> AnswerError:
     return _error(plugin, faults.wrong(plugin, method, answer, expected))
 
 

@@ -46,7 +46,7 @@ _CHANGED = "the cluster has changed since this attempt: run it again"
 class _Details:
     """What Filter and Score found, see `Attempt`."""
 
-    judged: Nodes | None = None
+    evaluated_column: Nodes | None = None
     filtering: Filtering | None = None
     scoring: Scoring | None = None
 
@@ -76,7 +76,7 @@ class Attempt:
         error: the fault the cycle was abandoned with, "" for none.
         failed_on: the node a filter failed on, "" for none; `filtering` then holds for the nodes before it by name.
         ranking: what the choice was read off, None where the cycle was run.
-        guesses: which missing kinds were read, and which extenders gave no answer; see `schedctl.engine.assumptions`.
+        assumptions: which missing kinds were read, which extenders gave no answer; see `schedctl.engine.assumptions`.
         consultation: what came of asking extenders, None where the profile has none.
     """
 
@@ -110,9 +110,9 @@ class Attempt:
         return self.cycle.pod
 
     @property
-    def judged(self) -> Nodes | None:
+    def evaluated_column(self) -> Nodes | None:
         """The column Filter was run on, None when it was not."""
-        return self._in_full().judged
+        return self._full_details().evaluated_column
 
     @property
     def filtering(self) -> Filtering | None:
@@ -121,7 +121,7 @@ class Attempt:
         Raises:
             ValueError: it was not worked out yet, and the cluster has changed since the attempt.
         """
-        return self._in_full().filtering
+        return self._full_details().filtering
 
     @property
     def scoring(self) -> Scoring | None:
@@ -130,7 +130,7 @@ class Attempt:
         Raises:
             ValueError: it was not worked out yet, and the cluster has changed since the attempt.
         """
-        return self._in_full().scoring
+        return self._full_details().scoring
 
     @property
     def fits(self) -> bool:
@@ -165,7 +165,7 @@ class Attempt:
     def unschedulable_plugins(self) -> frozenset[str]:
         """Who refused, when no node will do."""
         names = set(self.narrowing_plugins)
-        if self.pre_filter.rejected and self.pre_filter.plugin:
+        if self.pre_filter.is_rejected and self.pre_filter.plugin:
             names.add(self.pre_filter.plugin)
         if self.filtering is not None:
             names |= self.filtering.rejecting_plugins()
@@ -175,9 +175,9 @@ class Attempt:
                 names.add(REJECTOR)
         return frozenset(names)
 
-    def _in_full(self) -> _Details:
+    def _full_details(self) -> _Details:
         """Return what Filter and Score say, run now if the choice alone is known."""
-        if self.ranking is not None and self._details.judged is None:
+        if self.ranking is not None and self._details.evaluated_column is None:
             if self.cluster.generation != self.generation:
                 raise ValueError(_CHANGED)
             again = Attempt(Cycle(self.pod), self.profile, self.cluster, self.generation, self.total_nodes)
@@ -257,8 +257,8 @@ def filter_only(profile: Profile, cluster: Cluster, pod: PodInfo, nominator: Nom
         _pre_filter(outcome, cluster.nodes, runner)
         if outcome.pre_filter.successful:
             details = outcome._details
-            details.judged = _narrow(outcome, among)
-            details.filtering = filter_nodes(profile, outcome.cycle, details.judged, nominator, runner)
+            details.evaluated_column = _narrow(outcome, among)
+            details.filtering = filter_nodes(profile, outcome.cycle, details.evaluated_column, nominator, runner)
     except CycleError as fault:
         outcome.error = str(fault)
         outcome.pre_filter = Status(Code.ERROR, (outcome.error,), fault.plugin)
@@ -275,13 +275,13 @@ def matrix(outcome: Attempt, nodes: Nodes | None = None) -> dict[str, Verdicts]:
     Raises:
         ValueError: the cluster has changed since the attempt.
     """
-    if outcome.judged is None:
+    if outcome.evaluated_column is None:
         return {}
     if outcome.cluster.generation != outcome.generation:
         raise ValueError(_CHANGED)
     scratch = outcome.cycle.scratch()
     asked = (p for p in outcome.profile.filter if p.name not in scratch.skip_filter)
-    column = outcome.judged if nodes is None else nodes
+    column = outcome.evaluated_column if nodes is None else nodes
     answers = ((plugin.name, _of_each(plugin, scratch, column)) for plugin in asked)
     return {name: verdicts for name, verdicts in answers if verdicts.parts} | _of_extenders(outcome, column)
 
@@ -330,7 +330,7 @@ def _run_points(
 
 def _pre_enqueue(outcome: Attempt) -> None:
     """Ask whether the pod may enter the queue; one that is on its way out never does, and is not asked about."""
-    if outcome.pod.terminating:
+    if outcome.pod.is_terminating:
         return
     runner = runner_of(outcome.cluster)
     for plugin in outcome.profile.pre_enqueue:
@@ -342,7 +342,7 @@ def _pre_enqueue(outcome: Attempt) -> None:
 
 def _run(outcome: Attempt, nominator: Nominator, percentage: int | None, templates: Templates | None) -> None:
     profile, cluster, pod = outcome.profile, outcome.cluster, outcome.pod
-    if pod.terminating:
+    if pod.is_terminating:
         outcome.deleted = True
         return
     if not outcome.total_nodes:
@@ -357,10 +357,10 @@ def _run(outcome: Attempt, nominator: Nominator, percentage: int | None, templat
     if outcome.pre_filter.successful:
         feasible = _filter(outcome, every, nominator, percentage, runner)
         if len(feasible):
-            judged, filtering = outcome._details.judged, outcome._details.filtering
-            assert judged is not None
+            column, filtering = outcome._details.evaluated_column, outcome._details.filtering
+            assert column is not None
             assert filtering is not None
-            chosen_from = judged if len(feasible) == len(judged) else judged.take(feasible)
+            chosen_from = column if len(feasible) == len(column) else column.take(feasible)
             consultation = outcome.consultation
             if consultation is not None and consultation.described:
                 chosen_from = chosen_from.as_bare_objects()
@@ -441,10 +441,10 @@ def _filter(
         filtering = _ask_extenders(outcome, filter_nodes(profile, cycle, alone, nominator), runner, forgiving=True)
         cycle.findings = filtering.findings
         if filtering.feasible[0]:  # a fault is not the end yet: it is met again among all nodes
-            outcome._details.judged, outcome._details.filtering = alone, filtering
+            outcome._details.evaluated_column, outcome._details.filtering = alone, filtering
             outcome.nominated_first = True
             return np.zeros(1, np.intp)
-    nodes = outcome._details.judged = _narrow(outcome, every)
+    nodes = outcome._details.evaluated_column = _narrow(outcome, every)
     filtering = filter_nodes(profile, cycle, nodes, nominator, runner)
     filtering.raise_faults()
     cycle.findings = filtering.findings
@@ -502,7 +502,7 @@ def post_filter(outcome: Attempt) -> PostFilterResult | None:
             return result
         if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
             return replace(result, status=status.by(plugin.name))
-        if not status.rejected:
+        if not status.is_rejected:
             return PostFilterResult(status.by(plugin.name), objects=objects, removed=removed)
         if result.nominated_node is not None:
             nominated_node = result.nominated_node
@@ -515,9 +515,9 @@ def post_filter(outcome: Attempt) -> PostFilterResult | None:
 
 def _codes_of_all(outcome: Attempt, nodes: Nodes) -> CodeColumn:
     """Why each node of the cluster was refused, int8 (nodes,): those not judged carry PreFilter's verdict."""
-    if outcome.filtering is None or outcome.judged is None:
+    if outcome.filtering is None or outcome.evaluated_column is None:
         return np.full(len(nodes), outcome.pre_filter.code, np.int8)
     by_row = np.full(len(outcome.cluster.node_table), Code.UNSCHEDULABLE_AND_UNRESOLVABLE, np.int8)
-    by_row[outcome.judged.rows] = outcome.filtering.codes
+    by_row[outcome.evaluated_column.rows] = outcome.filtering.codes
     codes: CodeColumn = by_row[nodes.rows]
     return codes

@@ -132,7 +132,7 @@ class TracingRunner(PluginRunner):
     already is taken down once more there, for then it decides about preemption, too.
 
     Attributes:
-        guesses: what was heard.
+        assumptions: what was read or not answered.
     """
 
     def __init__(self) -> None:

@@ -40,7 +40,7 @@ def _is_rejected_without(outcome: Attempt, assuming: frozenset[str]) -> bool:
     """
     if "" in assuming:
         return False
-    if outcome.pre_filter.rejected and outcome.pre_filter.plugin:
+    if outcome.pre_filter.is_rejected and outcome.pre_filter.plugin:
         return outcome.pre_filter.plugin not in assuming
     if outcome.narrowing_plugins & assuming:
         return False

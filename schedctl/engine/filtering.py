@@ -93,16 +93,16 @@ class Filtering:
 
     def status(self, position: int) -> Status:
         """Return what the scheduler says of one row."""
-        for plugin, parts, code in self.refused(position):
+        for plugin, parts, code in self.refusal_at(position):
             return Status(code, tuple(part.text(row) for part, row in parts), plugin)
         return SUCCESS
 
-    def refused(self, position: int) -> Iterator[tuple[str, list[tuple[Part, int]], Code]]:
+    def refusal_at(self, position: int) -> Iterator[tuple[str, list[tuple[Part, int]], Code]]:
         """Yield (plugin, [(reason part, its row)], code) of the refusal of a row; nothing where it is feasible."""
         if self.nominated is not None:
             found = np.flatnonzero(self.nominated_positions == position)
             if len(found):
-                before = list(self.nominated.refused(int(found[0])))
+                before = list(self.nominated.refusal_at(int(found[0])))
                 if before:
                     yield from before
                     return

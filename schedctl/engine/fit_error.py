@@ -19,7 +19,7 @@ def message(outcome: Attempt) -> str:
         return ""
     if not outcome.total_nodes:
         return NO_NODES
-    if outcome.pre_filter.rejected and outcome.pre_filter.message:
+    if outcome.pre_filter.is_rejected and outcome.pre_filter.message:
         line = f"{none_available(outcome.total_nodes, {})} {outcome.pre_filter.message}."
     else:
         line = none_available(outcome.total_nodes, reason_counts(outcome))

@@ -27,7 +27,7 @@ from schedctl.errors import NotModelled
 from schedctl.explain import typo_remedies
 from schedctl.explain.typo_remedies import Typo
 from schedctl.framework.claim_remedies import use_device_class
-from schedctl.framework.similar import absence, did_you_mean, in_namespace, meant
+from schedctl.framework.similar import absence, closest_name, did_you_mean, in_namespace
 from schedctl.framework.wording import few
 
 _MOST_NAMES = 8
@@ -50,7 +50,7 @@ def device_typos(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
             written = f"claim template {template}" if template else f"claim {name}"
             yield from _in_claim(claims[key], key, written, cluster)
         elif name is not None:
-            other = meant(name, in_namespace(pod.namespace, claims)) if not template else ""
+            other = closest_name(name, in_namespace(pod.namespace, claims)) if not template else ""
             remedy = typo_remedies.rename_resource_claim(name, other) if other else None
             fact = absence("resource claim", name, pod.namespace, claims, other)
             yield Typo(fact, remedy, typo_remedies.RENAME_RESOURCE_CLAIM)
@@ -62,7 +62,7 @@ def _without_claim(pod: PodInfo, reference: str, template: str, cluster: Cluster
         command = f"kubectl describe pod {pod.pod.metadata.name} -n {pod.namespace}"
         fact = f'the claim controller has not made claim "{reference}" from template {template} yet (`{command}`)'
         return Typo(fact, typo_remedies.make_claims(), typo_remedies.MAKE_CLAIMS)
-    other = meant(template, in_namespace(pod.namespace, templates))
+    other = closest_name(template, in_namespace(pod.namespace, templates))
     fact = absence("resource claim template", template, pod.namespace, templates, other)
     remedy = typo_remedies.rename_template(template, other) if other else None
     return Typo(fact, remedy, typo_remedies.RENAME_TEMPLATE)
@@ -76,7 +76,7 @@ def _in_claim(claim: ResourceClaim, key: str, written: str, cluster: Cluster) ->
     for request, asks in _requests(claim):
         named = asks.device_class_name
         if named not in classes:
-            other = meant(named, classes)
+            other = closest_name(named, classes)
             remedy = use_device_class(key, request, other) if other else None
             fact = f'device class "{named}" of resource {written} is not in the cluster{did_you_mean(other)}'
             yield Typo(fact, remedy, typo_remedies.USE_DEVICE_CLASS)
@@ -90,7 +90,7 @@ def _in_claim(claim: ResourceClaim, key: str, written: str, cluster: Cluster) ->
         name = constraint.match_attribute or constraint.distinct_attribute or ""
         attributes = {f"{each.domain}/{each.name}" for each in known if each.kind == ATTRIBUTES}
         if attributes and name not in attributes:
-            other = meant(name, attributes)
+            other = closest_name(name, attributes)
             fact = f"no device has attribute {name}, which a constraint of {written} is on{did_you_mean(other)}"
             remedy = typo_remedies.rename_constraint(key, name, other) if other else None
             yield Typo(fact, remedy, typo_remedies.RENAME_CONSTRAINT)
@@ -122,13 +122,13 @@ def _unknown(named: Named, where: str, whose: tuple[str, str, str], known: froze
     kind = _KINDS[named.kind]
     here = sorted(each.name for each in known if each[:2] == named[:2])
     if here:
-        other = meant(named.name, here)
+        other = closest_name(named.name, here)
         right = named._replace(name=other)
         fact = f"no device has {kind} {named.domain}/{named.name}, only {few(here, _MOST_NAMES)}"
     else:
         domains = {each.domain for each in known if each.kind == named.kind}
         alike = {each.domain for each in known if (each.kind, each.name) == (named.kind, named.name)}
-        other = meant(named.domain, alike) or meant(named.domain, domains)
+        other = closest_name(named.domain, alike) or closest_name(named.domain, domains)
         right = named._replace(domain=other)
         fact = f'no device has {kind} {named.name} of "{named.domain}", only of {few(sorted(domains), _MOST_NAMES)}'
     remedy = typo_remedies.rename_attribute(*whose, named, right) if other else None

@@ -29,7 +29,7 @@ from schedctl.explain.allocations import allocations
 from schedctl.framework import wording
 from schedctl.framework.fit_errors import none_available
 from schedctl.framework.pod_edits import as_pending
-from schedctl.framework.similar import did_you_mean, meant
+from schedctl.framework.similar import closest_name, did_you_mean
 from schedctl.framework.statuses import Code
 from schedctl.reports.explanations import (
     CurrentNode,
@@ -75,7 +75,9 @@ def explain(
     cluster = scheduler.cluster
     info = pod if isinstance(pod, PodInfo) else PodInfo(pod)
     if node and node not in cluster.node_table.row_of:
-        raise UsageError(f'there is no node "{node}"{did_you_mean(meant(node, list(cluster.node_table.row_of)))}')
+        raise UsageError(
+            f'there is no node "{node}"{did_you_mean(closest_name(node, list(cluster.node_table.row_of)))}'
+        )
     with cluster.fork():
         standing = _pod_on_node(cluster, info.key)
         if standing is not None:
@@ -297,7 +299,7 @@ def _notes(outcome: Attempt) -> list[str]:
         notes.append(
             f"{wording.few(ties)} have the same score: kube-scheduler takes any one of them, schedctl the first by name"
         )
-    searched = outcome.filtering is not None or outcome.pre_filter.rejected
+    searched = outcome.filtering is not None or outcome.pre_filter.is_rejected
     if searched and not ties and not outcome.error and outcome.post_filter is None:
         notes.append("preemption was not tried")
     if outcome.sampled is not None:

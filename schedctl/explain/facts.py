@@ -73,7 +73,7 @@ def pre_filter(outcome: Attempt) -> PreFilter:
 def reasons(outcome: Attempt) -> list[Reason]:
     """Return why nodes were refused first, nodes that PreFilter left out included; or why the pod was as a whole."""
     status = outcome.pre_filter
-    if status.rejected:
+    if status.is_rejected:
         plugin = status.plugin or ", ".join(sorted(outcome.narrowing_plugins))
         unnamed = Cause(f"{kebab(status.plugin)}/pre-filter" if status.plugin else NODE_SET, {})
         causes = status.causes or (unnamed,) * len(status.reasons)
@@ -102,7 +102,7 @@ def _whole_pod(outcome: Attempt, plugin: str, code: Code, text: str, cause: Caus
 
 def reasons_of(outcome: Attempt, node: str) -> list[Reason]:
     """Return why one node was refused first; empty where it was not."""
-    if outcome.pre_filter.rejected:
+    if outcome.pre_filter.is_rejected:
         return reasons(outcome)
     return groups.reasons(
         (refused for refused in _first_rejections(outcome) if refused.node == node), zones(outcome), outcome.profile
@@ -126,9 +126,9 @@ def notes(outcome: Attempt) -> Iterator[str]:
 
 def matrix(outcome: Attempt) -> Matrix:
     """Return what every filter says of every node that was judged, without nominated pods."""
-    if outcome.judged is None:
+    if outcome.evaluated_column is None:
         return Matrix(filters=[], patterns=[])
-    nodes, zone_of = outcome.judged, zones(outcome)
+    nodes, zone_of = outcome.evaluated_column, zones(outcome)
     refusals = {
         plugin: list(evidence.all_rejections(plugin, verdicts, nodes))
         for plugin, verdicts in attempts.matrix(outcome).items()
@@ -180,16 +180,16 @@ def _first_rejections(outcome: Attempt) -> Iterator[Rejection]:
 
 def _excluded_by_pre_filter(outcome: Attempt) -> list[str]:
     """The nodes that PreFilter left out of the search; none where a nominated node alone was looked at."""
-    if outcome.judged is None or outcome.pre_filter_nodes is None or outcome.nominated_first:
+    if outcome.evaluated_column is None or outcome.pre_filter_nodes is None or outcome.nominated_first:
         return []
-    searched = set(outcome.judged.names)
+    searched = set(outcome.evaluated_column.names)
     return [name for name in outcome.cluster.nodes_by_name.names if name not in searched]
 
 
 def _filters(outcome: Attempt, refusals: dict[str, list[Rejection]]) -> list[PluginRefusals]:
     """Return what filters refuse, and extenders that filter after them; those were asked about what was left."""
     found = [
-        _plugin_refusals(outcome, plugin.name, outcome.judged is not None, refusals)
+        _plugin_refusals(outcome, plugin.name, outcome.evaluated_column is not None, refusals)
         for plugin in outcome.profile.filter
     ]
     asked = outcome.consultation.asked if outcome.consultation is not None else ()
@@ -212,11 +212,11 @@ def _plugin_refusals(
 def _verdict(outcome: Attempt, name: str, score: NodeScore | None) -> NodeVerdict:
     if score is not None:
         return NodeVerdict.FEASIBLE
-    if outcome.filtering is None or outcome.judged is None:
-        return NodeVerdict.REFUSED if outcome.pre_filter.rejected else NodeVerdict.UNSEEN
-    if name not in outcome.judged.names:
+    if outcome.filtering is None or outcome.evaluated_column is None:
+        return NodeVerdict.REFUSED if outcome.pre_filter.is_rejected else NodeVerdict.UNSEEN
+    if name not in outcome.evaluated_column.names:
         return NodeVerdict.UNSEEN if outcome.nominated_first else NodeVerdict.LEFT_OUT
-    refused = outcome.filtering.codes[outcome.judged.names.index(name)] != Code.SUCCESS
+    refused = outcome.filtering.codes[outcome.evaluated_column.names.index(name)] != Code.SUCCESS
     return NodeVerdict.REFUSED if refused else NodeVerdict.UNSEEN
 
 

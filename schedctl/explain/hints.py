@@ -22,7 +22,7 @@ from schedctl.explain.trials import Trial, Trials, rejections_on
 from schedctl.explain.typo_remedies import Typo
 from schedctl.explain.typos import claim_typos, typos
 from schedctl.framework.remedies import Together
-from schedctl.framework.similar import did_you_mean, meant
+from schedctl.framework.similar import closest_name, did_you_mean
 from schedctl.reports.reasons import Hint, Reason
 from schedctl.scheduler.schedulers import Scheduler
 
@@ -104,7 +104,7 @@ def find(
 def foreign(scheduler: Scheduler, pod: PodInfo) -> list[Hint]:
     """Return the next step for a pod that no profile serves."""
     served = list(scheduler.profiles)
-    other = meant(pod.pod.spec.scheduler_name, served)
+    other = closest_name(pod.pod.spec.scheduler_name, served)
     name = other or served[0]
     trial = Trials(scheduler, pod.pod).attempt([pod_remedies.use_scheduler(name)])
     known = f'did you mean schedulerName "{other}"?' if other else f"the profiles serve {', '.join(served)};"
@@ -117,7 +117,7 @@ def missing_class(pod: PodInfo, cluster: Cluster) -> list[Hint]:
     classes = cluster.every(PriorityClass)
     if not name or name in SYSTEM_CLASSES or name in classes or pod.priority:
         return []
-    question = did_you_mean(meant(name, {*classes, *SYSTEM_CLASSES}))
+    question = did_you_mean(closest_name(name, {*classes, *SYSTEM_CLASSES}))
     return [Hint(type="missing-priority-class", text=f'priority class "{name}" is not in the cluster{question}')]
 
 
@@ -143,13 +143,13 @@ def _plans(
 
 def _was_filtered(outcome: Attempt) -> bool:
     """Return whether any filter was asked about any node."""
-    return outcome.judged is not None and len(outcome.judged) > 0
+    return outcome.evaluated_column is not None and len(outcome.evaluated_column) > 0
 
 
 def _candidates(outcome: Attempt, reasons: Sequence[Reason]) -> list[str]:
     """Return the nodes to plan for: of each group of a reason one for each set of reasons, fewest reasons first."""
     references: dict[str, list[str]] = {}
-    names = outcome.judged.names if outcome.judged is not None else []
+    names = outcome.evaluated_column.names if outcome.evaluated_column is not None else []
     for verdicts in attempts.matrix(outcome).values():
         for part in verdicts.parts:
             for position in part.mask.nonzero()[0].tolist():

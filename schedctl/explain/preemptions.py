@@ -34,13 +34,13 @@ def outlook(outcome: Attempt) -> tuple[Outlook | None, str]:
         return None, ""
     if outcome.chosen:
         return Outlook.FITS, ""
-    if outcome.filtering is None or outcome.judged is None or outcome.error:
+    if outcome.filtering is None or outcome.evaluated_column is None or outcome.error:
         return None, ""
     if outcome.post_filter is not None and outcome.post_filter.nominated_node:
         return Outlook.FITS_AFTER_PREEMPTION, ""
     if outcome.consultation is not None and outcome.consultation.rejected:
         return None, ""
-    empty = outcome.judged.without_pods()
+    empty = outcome.evaluated_column.without_pods()
     found = filter_column(outcome.profile, outcome.cycle, empty)
     names = [name for name, fit in zip(empty.names, found.feasible.tolist(), strict=True) if fit]
     if not names:

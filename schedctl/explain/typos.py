@@ -20,7 +20,7 @@ from schedctl.explain.device_typos import device_typos
 from schedctl.explain.typo_remedies import Typo
 from schedctl.framework.claim_remedies import use_storage_class
 from schedctl.framework.device_classes import classes_by_resource
-from schedctl.framework.similar import absence, did_you_mean, in_namespace, meant
+from schedctl.framework.similar import absence, closest_name, did_you_mean, in_namespace
 
 _NEEDS_THE_LABEL = ("In", "Exists", "Gt", "Lt")
 
@@ -50,12 +50,12 @@ def _labels(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
     required = list(_required_labels(pod))
     for key, _ in required:
         if key not in values:
-            other = meant(key, values)
+            other = closest_name(key, values)
             remedy = typo_remedies.rename_label(key, other) if other else None
             yield Typo(f'label "{key}" is on no node{did_you_mean(other)}', remedy, typo_remedies.RENAME_LABEL)
     for key, allowed in required:
         for value in allowed if key in values and not allowed & values[key] else ():
-            other = meant(value, values[key])
+            other = closest_name(value, values[key])
             remedy = typo_remedies.replace_value(key, value, other) if other else None
             yield Typo(f"no node has {key}={value}{did_you_mean(other)}", remedy, typo_remedies.REPLACE_VALUE)
 
@@ -65,7 +65,7 @@ def _resources(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
     offered = {name for name in cluster.node_table.resource_names.values if cluster.nodes.allocatable(name).any()}
     offered |= classes_by_resource(cluster).keys()
     for name in sorted(requested - offered):
-        other = meant(name, {other for other in offered if is_scalar(other)}) if is_scalar(name) else ""
+        other = closest_name(name, {other for other in offered if is_scalar(other)}) if is_scalar(name) else ""
         remedy = typo_remedies.rename_resource(name, other) if other else None
         yield Typo(f"no node offers {name}{did_you_mean(other)}", remedy, typo_remedies.RENAME_RESOURCE)
 
@@ -78,13 +78,13 @@ def _storage(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
         name = volume.persistent_volume_claim.claim_name
         claim = claims.get(f"{pod.namespace}/{name}")
         if claim is None:
-            other = meant(name, in_namespace(pod.namespace, claims))
+            other = closest_name(name, in_namespace(pod.namespace, claims))
             remedy = typo_remedies.rename_claim(name, other) if other else None
             yield Typo(absence("claim", name, pod.namespace, claims, other), remedy, typo_remedies.RENAME_CLAIM)
             continue
         named = claim.spec.storage_class_name
         if named and not claim.spec.volume_name and named not in classes:
-            other = meant(named, classes)
+            other = closest_name(named, classes)
             remedy = use_storage_class(f"{pod.namespace}/{name}", other) if other else None
             fact = f'storage class "{named}" of claim {name} is not in the cluster{did_you_mean(other)}'
             yield Typo(fact, remedy, typo_remedies.USE_STORAGE_CLASS)
@@ -128,7 +128,7 @@ def _pod_affinity(pod: PodInfo, cluster: Cluster) -> Iterator[Typo]:
 
 def _no_pod(requirement: Requirement, known: set[str]) -> Typo:
     value = min(requirement.values)
-    other = meant(value, known)
+    other = closest_name(value, known)
     remedy = typo_remedies.replace_pod_affinity_label(requirement.key, value, other) if other else None
     fact = f"no running pod has {requirement.key}={value}{did_you_mean(other)}"
     return Typo(fact, remedy, typo_remedies.REPLACE_POD_AFFINITY_LABEL)

@@ -43,7 +43,7 @@ class Registry(Mapping[str, type[Plugin]]):
         """The kinds that plugins read and that are not Kubernetes' own, each once."""
         return tuple(dict.fromkeys(kind for plugin in self._plugins.values() for kind in plugin.kinds))
 
-    def reading(self, kind: type) -> tuple[str, ...]:
+    def plugins_reading(self, kind: type) -> tuple[str, ...]:
         """Return the plugins, by name, whose answers may be guesses where objects of a kind are not known.
 
         Every plugin reads nodes and pods, so that none is named for them.

@@ -8,7 +8,7 @@ from schedctl.documents.spelling import nearest
 from schedctl.framework.wording import few
 
 
-def meant(name: str, known: Collection[str]) -> str:
+def closest_name(name: str, known: Collection[str]) -> str:
     """Return the known name that is most like another, "" if none is; the part behind a slash counts most."""
     last = name.rpartition("/")[2]
     alike = [other for other in known if other.rpartition("/")[2].lower() == last.lower()]

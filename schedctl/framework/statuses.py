@@ -73,7 +73,7 @@ class Status:
         return ", ".join(self.reasons)
 
     @property
-    def rejected(self) -> bool:
+    def is_rejected(self) -> bool:
         """Whether it is a refusal rather than a success or a fault."""
         return self.code in REJECTIONS
 

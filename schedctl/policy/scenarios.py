@@ -185,7 +185,7 @@ def _first(
         return None
     if bound is None:
         return []
-    if any(info.terminating and info.priority > bound for info in cluster.pod_table):
+    if any(info.is_terminating and info.priority > bound for info in cluster.pod_table):
         return None
     ordered = sorted(pods, key=lambda info: -info.priority)
     end = max((n + 1 for n, info in enumerate(ordered) if info.priority > bound or info.key in wanted), default=0)

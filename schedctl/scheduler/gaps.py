@@ -124,7 +124,7 @@ def missing_kinds(cluster: Cluster, registry: Registry = IN_TREE) -> list[Missin
 
 def weakened_plugins(kind: type, registry: Registry = IN_TREE) -> tuple[str, ...]:
     """Return the plugins whose answers may be guesses without a kind: the scheduler's, then those of admission."""
-    everybody = tuple(registry) if kind in (Node, Pod) else registry.reading(kind)
+    everybody = tuple(registry) if kind in (Node, Pod) else registry.plugins_reading(kind)
     return (*everybody, *((_ADMISSION[kind],) if kind in _ADMISSION else ()))
 
 

@@ -96,7 +96,11 @@ def with_plugins_only(profile: Profile, plugins: Collection[str]) -> Profile:
 def judgement_of(outcome: Attempt, names: Iterable[str]) -> Judgement:
     """Return what an attempt that went as far as Filter says of some nodes."""
     row_of = outcome.cluster.node_table.row_of
-    places = {} if outcome.judged is None else {row: at for at, row in enumerate(outcome.judged.rows.tolist())}
+    places = (
+        {}
+        if outcome.evaluated_column is None
+        else {row: at for at, row in enumerate(outcome.evaluated_column.rows.tolist())}
+    )
     return Judgement(outcome.pod.key, tuple(_of(outcome, name, places.get(row_of[name])) for name in names))
 
 
@@ -111,7 +115,7 @@ def _of(outcome: Attempt, name: str, position: int | None) -> NodeJudgement:
     fault = outcome.filtering.faults.get(position)
     if fault is not None:
         return NodeJudgement(name, Code.ERROR.label, fault.plugin, (fault.text,))
-    for plugin, parts, code in outcome.filtering.refused(position):
+    for plugin, parts, code in outcome.filtering.refusal_at(position):
         texts = tuple(part.text(row) for part, row in parts)
         return NodeJudgement(name, code.label, plugin, texts, tuple(part.reason.reference for part, _ in parts))
     return NodeJudgement(name, Code.SUCCESS.label)

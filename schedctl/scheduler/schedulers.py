@@ -188,7 +188,7 @@ class Scheduler:
         profile = self.profiles[pod.pod.spec.scheduler_name]
         if profile.extenders:
             return None
-        if self.nominator.node_of(pod) or pod.pod.status.nominated_node_name or pod.terminating:
+        if self.nominator.node_of(pod) or pod.pod.status.nominated_node_name or pod.is_terminating:
             return None
         spec = pod.pod.spec
         if spec.resource_claims or any(v.persistent_volume_claim or v.ephemeral for v in spec.volumes or ()):
@@ -215,7 +215,7 @@ class Scheduler:
         if result is None or not result.nominated_node:
             return
         for victim in result.victims:
-            if not victim.terminating:
+            if not victim.is_terminating:
                 self.cluster.remove_pod(victim)
         for other in tuple(self.nominator.pods(result.nominated_node)):
             if other.priority < outcome.pod.priority:

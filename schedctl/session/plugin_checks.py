@@ -14,7 +14,7 @@ from schedctl.framework.points import POINTS
 from schedctl.scheduler import discovery
 from schedctl.session import library
 from schedctl.testing.laws import LAWS
-from schedctl.testing.ready_tests import broken_laws, broken_on, plugin_on
+from schedctl.testing.ready_tests import broken_laws, find_violation, plugin_on
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class PluginCheck:
             plugin, pods = plugin_on(self._plugin, cluster), [*cluster.pending.values(), *cluster.pod_table]
             for law in LAWS:
                 # a small drawn cluster shows what is broken better than a whole state does
-                violation = broken_on(plugin, cluster, pods, law) if law not in broken else ""
+                violation = find_violation(plugin, cluster, pods, law) if law not in broken else ""
                 if violation:
                     broken[law] = f"{violation} (in {', '.join(state)})"
         return {law: broken.get(law, "") for law in LAWS}

@@ -140,7 +140,7 @@ class Budgets:
     def evict(self, info: PodInfo) -> Blocked | None:
         """Ask for the eviction of a pod; it counts as gone unless the answer says why it cannot go."""
         books = self.about(info)
-        if not books or info.terminating:
+        if not books or info.is_terminating:
             return None
         well = any(info.key in book.healthy for book in books)
         if not well and info.pod.status.phase == "Pending":
@@ -180,7 +180,7 @@ def _select_pods(cluster: Cluster, query: LabelQuery, namespace: str) -> list[Po
 
 def _healthy(info: PodInfo) -> bool:
     """Return whether a pod runs and is ready; one about whose readiness nothing is said is taken to be."""
-    if info.terminating or not info.pod.spec.node_name or info.pod.status.phase == "Pending":
+    if info.is_terminating or not info.pod.spec.node_name or info.pod.status.phase == "Pending":
         return False
     said = [condition.status for condition in info.pod.status.conditions or () if condition.type == "Ready"]
     return said in ([], ["True"])

@@ -321,7 +321,7 @@ def _assess(info: PodInfo, node: str, cluster: Cluster, flags: Flags, budgets: B
     plan, pod.refusal = plan_for(info.pod, cluster, flags)
     fates = {Plan.IGNORE: Fate.IGNORED, Plan.SKIP: Fate.MIRROR, Plan.REFUSE: Fate.REFUSED, Plan.EVICT: Fate.MOVED}
     pod.fate = fates[plan]
-    if plan is Plan.EVICT and info.terminating:
+    if plan is Plan.EVICT and info.is_terminating:
         pod.fate = Fate.TERMINATING
     return pod
 

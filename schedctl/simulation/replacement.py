@@ -101,7 +101,7 @@ class ReplacementController(Controller):
         self._successor_keys: set[str] = set()  # some of them are still on their way, so the cluster lacks them
         # pods that terminate at the start were replaced before the start, where their controller does not wait
         self._replaced = {
-            info.key for info in cluster.pod_table if info.terminating and not waits_for_deletion(info.pod)
+            info.key for info in cluster.pod_table if info.is_terminating and not waits_for_deletion(info.pod)
         }
 
     def latest(self, key: str) -> str:

@@ -140,7 +140,7 @@ class RolloutController(ReplacementController):
 
     def _delete(self, rollout: RolloutProgress, info: PodInfo) -> Iterator[SimulatedEvent]:
         """Delete an old pod: at once where all are replaced at once, else with its grace period."""
-        if info.key in self._cluster.strays or (info.terminating and isinstance(rollout.update, ReplaceAll)):
+        if info.key in self._cluster.strays or (info.is_terminating and isinstance(rollout.update, ReplaceAll)):
             self._cluster.remove_pod(info)
             self.admission.credit(info.pod)
             return
@@ -167,7 +167,7 @@ class RolloutController(ReplacementController):
     def _is_running(self, key: str) -> bool:
         """Whether a pod, or what took its place, is on a node and stays."""
         row = self._cluster.pod_table.row_of.get(self.latest(key))
-        return row is not None and not self._cluster.pod_table.infos[row].terminating
+        return row is not None and not self._cluster.pod_table.infos[row].is_terminating
 
     # -- pods ----------------------------------------------------------------------
 

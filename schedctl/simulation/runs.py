@@ -131,7 +131,7 @@ class Simulator:
 
     def _begin(self, pods: list[PodInfo], events: Iterable[SimulatedEvent]) -> None:
         agenda = self._state.agenda
-        for info in [info for info in self._state.cluster.pod_table if info.terminating]:
+        for info in [info for info in self._state.cluster.pod_table if info.is_terminating]:
             agenda.schedule(remaining_grace_period(info), partial(self._evictions.remove, info))
         for info in pods:
             self._external_events.add_pod(info)
@@ -183,7 +183,7 @@ class Simulator:
         queued.seen = state.world
         if state.patience.is_circling(info):
             state.facts.end = RunEnd.PATIENCE
-        if info.terminating:
+        if info.is_terminating:
             state.queue.done(queued)
             return
         refusal = self._refusals.get(queued)

@@ -24,7 +24,7 @@ TAINT = {"key": "dedicated", "value": "batch", "effect": "NoSchedule"}
 TOLERATION = {"key": "dedicated", "operator": "Exists"}
 
 
-def drawn(seed: int) -> tuple[Cluster, list[PodInfo]]:
+def draw_cluster(seed: int) -> tuple[Cluster, list[PodInfo]]:
     """Return a cluster of up to a dozen nodes, and a few pods that want one of them."""
     random = Random(seed)
     nodes = [_node(random, number) for number in range(random.choice((0, 1, 2, 5, 12)))]

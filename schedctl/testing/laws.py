@@ -28,7 +28,7 @@ from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import Plugin
 from schedctl.framework.statuses import Status
 from schedctl.testing import promises
-from schedctl.testing.replies import LawBroken, Replies, asked, must_agree
+from schedctl.testing.replies import LawBroken, Replies, ask_plugin, must_agree
 
 LAWS = ("slice", "order", "purity", "range", *promises.LAWS)
 """Their names."""
@@ -46,12 +46,12 @@ def check(plugin: Plugin, cluster: Cluster, pod: PodInfo, laws: Iterable[str] = 
         return
     before = _picture(cluster)
     cycle = Cycle(pod)
-    whole = asked(plugin, cycle, nodes)
+    whole = ask_plugin(plugin, cycle, nodes)
     if "slice" in wanted:
         must_agree("slice", whole, _row_by_row(plugin, cycle, nodes, whole))
     if "order" in wanted:
         shuffled = np.random.default_rng(len(nodes)).permutation(len(nodes)).astype(np.intp)
-        must_agree("order", whole, asked(plugin, Cycle(pod), nodes.take(shuffled)))
+        must_agree("order", whole, ask_plugin(plugin, Cycle(pod), nodes.take(shuffled)))
     if "range" in wanted and not all(0 <= score <= MAX_NODE_SCORE for score in whole.normalized.values()):
         raise LawBroken(f"range: {plugin.name} normalises to {list(whole.normalized.values())}")
     if "purity" in wanted and _picture(cluster) != before:

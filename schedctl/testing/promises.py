@@ -35,7 +35,7 @@ from schedctl.framework.faults import ESCAPING
 from schedctl.framework.points import Plugin, PreFilterPlugin, Scope, ScorePlugin
 from schedctl.framework.statuses import Code, Status
 from schedctl.testing import builders
-from schedctl.testing.replies import LawBroken, Replies, asked, must_agree, statuses
+from schedctl.testing.replies import LawBroken, Replies, ask_plugin, must_agree, statuses
 
 _FEW = 2
 """How many pods, nodes and objects are tried of each kind."""
@@ -53,11 +53,11 @@ def _shares_by_signature(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None
     if signature is None:
         return
     nodes = cluster.nodes_by_name
-    expected = asked(plugin, Cycle(pod), nodes).spelt_out(nodes)
+    expected = ask_plugin(plugin, Cycle(pod), nodes).expand_skip(nodes)
     for other, what in _siblings(pod, _any(list(cluster.pod_table), _chance(cluster, pod))):
         if _signature(plugin, other) == signature:
             told = f"and for a pod of the same signature, with {what}, {{}}"
-            found = asked(plugin, Cycle(other), nodes).spelt_out(nodes)
+            found = ask_plugin(plugin, Cycle(other), nodes).expand_skip(nodes)
             must_agree("signature", expected, found, told, scaled=True)
 
 
@@ -85,8 +85,8 @@ def _follows(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
         return
     nodes, random = cluster.nodes_by_name, _chance(cluster, pod)
     cycle = Cycle(pod)
-    before = asked(plugin, cycle, nodes)
-    begun = _begun(plugin, pod, nodes)
+    before = ask_plugin(plugin, cycle, nodes)
+    after_filter = _cycle_after_filter(plugin, pod, nodes)
     for _ in range(STORIES):
         with cluster.fork():
             generation, remembered = cluster.generation, cycle.scratch()
@@ -95,9 +95,9 @@ def _follows(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
             told = " and ".join(filter(None, happenings))
             if not told or not _still_signed(plugin, pod, signature, told):
                 continue
-            for short in (Cycle(pod), begun):
-                _spoiled(plugin, cluster, short.scratch(), changes or [])
-            spoiled = _spoiled(plugin, cluster, remembered, changes or [])
+            for short in (Cycle(pod), after_filter):
+                _spoiled_nodes(plugin, cluster, short.scratch(), changes or [])
+            spoiled = _spoiled_nodes(plugin, cluster, remembered, changes or [])
             if spoiled is not None:
                 _must_follow(plugin, cluster, (before, remembered), spoiled, told)
         now = before.again(plugin, cycle, nodes)
@@ -105,7 +105,7 @@ def _follows(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
         must_agree("following", before, now, kept, scaled=True)
 
 
-def _begun(plugin: Plugin, pod: PodInfo, nodes: Nodes) -> Cycle:
+def _cycle_after_filter(plugin: Plugin, pod: PodInfo, nodes: Nodes) -> Cycle:
     """Return a cycle that got no further than Filter, for other plugins left no node."""
     cycle = Cycle(pod)
     if isinstance(plugin, PreFilterPlugin):
@@ -129,10 +129,10 @@ def _must_follow(
     """Hold what is remembered, after it was told what happened, against what the plugin says when asked anew."""
     before, remembered = known
     nodes, cycle = cluster.nodes_by_name, Cycle(remembered.pod)
-    anew = asked(plugin, cycle, nodes)
+    anew = ask_plugin(plugin, cycle, nodes)
     now = before.again(plugin, remembered, nodes)
     must_agree("following", now, anew, f"as remembered and {{}} anew, after {told}", scaled=True)
-    for name in before.differing(anew, sorted(before.statuses.keys() | before.scores.keys())):
+    for name in before.differing_nodes(anew, sorted(before.statuses.keys() | before.scores.keys())):
         if name not in spoiled:
             raise LawBroken(f"following: the answer about {name} is another after {told}, which was to spoil others")
     if before.statuses and isinstance(plugin, PreFilterPlugin):
@@ -144,7 +144,7 @@ def _must_follow(
         must_agree("following", supposed, expected, f"as remembered and {{}} anew, with a pod supposed, after {told}")
 
 
-def _spoiled(plugin: Plugin, cluster: Cluster, cycle: Cycle, changes: list[Change]) -> frozenset[str] | None:
+def _spoiled_nodes(plugin: Plugin, cluster: Cluster, cycle: Cycle, changes: list[Change]) -> frozenset[str] | None:
     """Age a cycle as the engine does: return the names of the nodes whose answers are spoiled, None for everything.
 
     Where all columns are spoiled and the state is not, those are all nodes.
@@ -260,7 +260,7 @@ def _is_of_template(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
         return
     nodes, random = cluster.nodes_by_name, _chance(cluster, pod)
     cycle = Cycle(pod)
-    before = asked(plugin, cycle, nodes)
+    before = ask_plugin(plugin, cycle, nodes)
     if plugin.reads_template_only:
         _must_be_signed_alike(plugin, cluster, pod)
     for other in (pod, *_any(list(cluster.pod_table), random)):
@@ -273,7 +273,7 @@ def _is_of_template(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
 
 
 def _must_be_signed_alike(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> None:
-    one, other = _signature(plugin, pod), _signature(plugin, _written_alike(pod, "twin"))
+    one, other = _signature(plugin, pod), _signature(plugin, _twin_of_template(pod, "twin"))
     if one != other:
         raise LawBroken(f"template: the signature is {one!r} and that of a pod written alike {other!r}")
 
@@ -281,11 +281,11 @@ def _must_be_signed_alike(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> Non
 def _must_move_alike(plugin: Plugin, cluster: Cluster, cycle: Cycle, other: PodInfo, random: Random) -> None:
     """Hold against each other what pods written alike move, that come to different nodes and go from there."""
     alike = cycle.scratch()
-    alike.pod = _written_alike(cycle.pod, "twin") if plugin.reads_template_only else cycle.pod
+    alike.pod = _twin_of_template(cycle.pod, "twin") if plugin.reads_template_only else cycle.pod
     told: dict[ChangeKind, tuple[str, Scope | frozenset[int]]] = {}
     for number, name in enumerate(_any(cluster.nodes_by_name.names, random)):
         with cluster.fork():
-            generation, info = cluster.generation, _written_alike(other, f"other-{number}")
+            generation, info = cluster.generation, _twin_of_template(other, f"other-{number}")
             cluster.assume(info, name)
             for change in cluster.changes_since(generation) or ():
                 _compare_moves(plugin, (cycle, alike), change, name, told)
@@ -315,7 +315,7 @@ def _must_be_foreseen(
 ) -> None:
     """Hold rows on which pods are supposed against those on which they run, where nothing but the row is moved."""
     before, cycle = known
-    if other.terminating:
+    if other.is_terminating:
         return
     for name in _any(cluster.nodes_by_name.names, random):
         for number in (1, 2):
@@ -325,7 +325,7 @@ def _must_be_foreseen(
             with cluster.fork():
                 generation = cluster.generation
                 for each in range(number):
-                    cluster.assume(_written_alike(other, f"other-{each}"), name)
+                    cluster.assume(_twin_of_template(other, f"other-{each}"), name)
                 scopes = [_moved_by(plugin, cycle, change) for change in cluster.changes_since(generation) or ()]
                 if any(scope not in (Scope.NOTHING, Scope.ROW) for scope in scopes):
                     continue
@@ -341,7 +341,7 @@ def _normalizes_by_extremes(plugin: Plugin, cluster: Cluster, pod: PodInfo) -> N
     if not (isinstance(plugin, ScorePlugin) and plugin.normalizes_by_extremes):
         return
     nodes, cycle = cluster.nodes_by_name, Cycle(pod)
-    whole = asked(plugin, cycle, nodes)
+    whole = ask_plugin(plugin, cycle, nodes)
     if not whole.scores:
         return
     least, most = min(whole.scores.values()), max(whole.scores.values())
@@ -363,7 +363,7 @@ def twin(pod: PodInfo, name: str) -> PodInfo:
     return PodInfo(replace(pod.pod, metadata=metadata))
 
 
-def _written_alike(pod: PodInfo, name: str) -> PodInfo:
+def _twin_of_template(pod: PodInfo, name: str) -> PodInfo:
     """Return a pod that has in common with another what a template writes, and nothing else that can be helped.
 
     The claims of ephemeral volumes are called after the pod, which is therefore written otherwise.

@@ -64,7 +64,7 @@ def _pod_waits(world: World, random: Random) -> str:
 def _pod_is_assumed(world: World, random: Random) -> str:
     if not _names(world):
         return ""
-    waiting = [pod for pod in world.cluster.pending.values() if not pod.terminating]
+    waiting = [pod for pod in world.cluster.pending.values() if not pod.is_terminating]
     pod, name = random.choice(waiting or [world.twin(random.choice(world.templates))]), random.choice(_names(world))
     world.cluster.assume(pod, name)
     return f"{pod.key} is assumed on {name}"
@@ -107,9 +107,9 @@ def _pod_is_terminating(world: World, random: Random) -> str:
     pod = _any([pod for pod in _running_pods(world) if pod.pod.spec.node_name], random)
     if pod is None:
         return ""
-    metadata = replace(pod.pod.metadata, deletion_timestamp=None if pod.terminating else LONG_AGO)
+    metadata = replace(pod.pod.metadata, deletion_timestamp=None if pod.is_terminating else LONG_AGO)
     _instead(world, pod, PodInfo(replace(pod.pod, metadata=metadata)))
-    return f"{pod.key} is {'staying after all' if pod.terminating else 'on its way out'}"
+    return f"{pod.key} is {'staying after all' if pod.is_terminating else 'on its way out'}"
 
 
 def _pod_is_relabelled(world: World, random: Random) -> str:

@@ -17,7 +17,7 @@ from schedctl.errors import PluginError
 from schedctl.framework.points import Plugin, QueueSortPlugin
 from schedctl.scheduler import Scheduler
 from schedctl.testing import laws, replies
-from schedctl.testing.examples import drawn
+from schedctl.testing.examples import draw_cluster
 
 SEEDS = range(50)
 """The clusters that are asked about unless others are wanted."""
@@ -64,7 +64,7 @@ def broken_laws(
     for seed in seeds:
         for law in wanted:
             if law not in found:
-                text = _broken(plugin, args, law, seed)
+                text = _violation(plugin, args, law, seed)
                 if text:
                     found[law] = f"{text} (in the cluster of seed {seed})"
     return found
@@ -76,7 +76,7 @@ def laws_of(plugin: type[Plugin], args: Mapping[str, Any] | None = None, seeds: 
     Args:
         plugin: the plugin.
         args: its arguments, as a configuration has them; its defaults if None.
-        seeds: the clusters, as `schedctl.testing.examples.drawn` draws them.
+        seeds: the clusters, as `schedctl.testing.examples.draw_cluster` draws them.
     """
     kept = tuple(seeds)
 
@@ -123,12 +123,12 @@ def laws_of(plugin: type[Plugin], args: Mapping[str, Any] | None = None, seeds: 
     return Laws
 
 
-def _broken(plugin: type[Plugin], args: Mapping[str, Any] | None, law: str, seed: int) -> str:
-    cluster, pods = drawn(seed)
-    return broken_on(plugin_on(plugin, cluster, args), cluster, pods, law)
+def _violation(plugin: type[Plugin], args: Mapping[str, Any] | None, law: str, seed: int) -> str:
+    cluster, pods = draw_cluster(seed)
+    return find_violation(plugin_on(plugin, cluster, args), cluster, pods, law)
 
 
-def broken_on(plugin: Plugin, cluster: Cluster, pods: Iterable[PodInfo], law: str) -> str:
+def find_violation(plugin: Plugin, cluster: Cluster, pods: Iterable[PodInfo], law: str) -> str:
     """Return how a plugin breaks a law, or fails, over one of some pods of a cluster, "" where it does not."""
     for pod in pods:
         try:

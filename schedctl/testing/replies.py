@@ -40,12 +40,12 @@ class Replies:
     normalized: dict[str, int] = field(default_factory=dict)
 
     @property
-    def refused(self) -> bool:
+    def is_rejected(self) -> bool:
         """Whether PreFilter refuses the pod, so that nothing more is asked."""
         answer = self.pre_filter
         return isinstance(answer, Status) and not answer.successful and answer.code is not Code.SKIP
 
-    def spelt_out(self, nodes: Nodes) -> Replies:
+    def expand_skip(self, nodes: Nodes) -> Replies:
         """Return these replies with a Skip of PreFilter as what it comes to: that all nodes will do."""
         answer = self.pre_filter
         if not (isinstance(answer, Status) and answer.code is Code.SKIP):
@@ -54,9 +54,9 @@ class Replies:
 
     def again(self, plugin: Plugin, cycle: Cycle, nodes: Nodes) -> Replies:
         """Return these replies with those about nodes asked for again, under the state that a cycle has."""
-        return self if self.refused else replace(self, **_about_nodes(plugin, cycle, nodes))
+        return self if self.is_rejected else replace(self, **_about_nodes(plugin, cycle, nodes))
 
-    def differing(self, other: Replies, names: Collection[str]) -> Iterator[str]:
+    def differing_nodes(self, other: Replies, names: Collection[str]) -> Iterator[str]:
         """Yield the names of the nodes, among some, whose verdict or raw score is another."""
         for name in names:
             before, after = ((each.statuses.get(name), each.scores.get(name)) for each in (self, other))
@@ -64,13 +64,13 @@ class Replies:
                 yield name
 
 
-def asked(plugin: Plugin, cycle: Cycle, nodes: Nodes) -> Replies:
+def ask_plugin(plugin: Plugin, cycle: Cycle, nodes: Nodes) -> Replies:
     """Ask a plugin about a pod from PreFilter on; the cycle is left as the engine would leave it."""
     answer = DIRECT.pre_filter(plugin, cycle, nodes) if isinstance(plugin, PreFilterPlugin) else None
     if isinstance(answer, Status) and answer.code is Code.SKIP:
         cycle.skip_filter.add(plugin.name)
     replies = Replies(answer)
-    if replies.refused:
+    if replies.is_rejected:
         return replies
     if isinstance(plugin, PreScorePlugin):
         status = DIRECT.pre_score(plugin, cycle, nodes)

@@ -22,7 +22,7 @@ from schedctl.errors import NotModelled
 from schedctl.framework.statuses import Code, Status
 from schedctl.scheduler import Scheduler
 from schedctl.testing.random_changes import LONG_AGO, upheaval
-from schedctl.testing.side_by_side import Difference, changed, differences, picture, plain, ports
+from schedctl.testing.side_by_side import Difference, differences, picture, picture_differences, plain, ports
 from schedctl.testing.worlds import World
 
 _DEEPEST = 3
@@ -176,7 +176,7 @@ class _Course:
         self._tell(f"fork {len(self._open)} is reverted")
         fork, before = self._open.pop()
         fork.close()
-        self._must_equal(changed(picture(self._cluster), before))
+        self._must_equal(picture_differences(picture(self._cluster), before))
         self._ask(self._some_pod(random), random, whole=True)
         self._ask_some(random)
 
@@ -276,7 +276,9 @@ class _Course:
         else:
             self._must_equal(differences(outcome, other, wholly=reading < 0.7))
         after = (picture(self._cluster) if whole else {}), self._cluster.generation
-        self._must_equal(Difference(f"left behind: {each.what}", *each[1:]) for each in changed(after[0], before[0]))
+        self._must_equal(
+            Difference(f"left behind: {each.what}", *each[1:]) for each in picture_differences(after[0], before[0])
+        )
         self._must_equal([Difference("generation", after[1], before[1])] if after[1] != before[1] else [])
         if whole or outcome.error:
             self._hold_against_a_cluster_built_anew(outcome, slow)
@@ -294,7 +296,7 @@ class _Course:
 
         But for evidence: which of several causes it names first goes by the order in which they came.
         """
-        anew = self._world.rebuilt()
+        anew = self._world.rebuild()
         if outcome.sampled is not None or ports(anew.cluster) != ports(self._cluster):
             return  # where sampling goes on, and whose port it is that two pods held, are matters of the past
         other = _answer(lambda: slow(anew))
@@ -322,9 +324,11 @@ class _Course:
         reservation = self._scheduler.place(outcome, name)
         self._tell(f"  and placed on {name}" + ("" if reservation.status.successful else f": {reservation.status}"))
         if both is not None:
-            self._must_equal(changed({"reservation": plain(reservation)}, {"reservation": both[0]}))
+            self._must_equal(picture_differences({"reservation": plain(reservation)}, {"reservation": both[0]}))
             after = picture(self._cluster) | {"next start": both[1]["next start"]}
-            self._must_equal(Difference(f"placed: {each.what}", *each[1:]) for each in changed(after, both[1]))
+            self._must_equal(
+                Difference(f"placed: {each.what}", *each[1:]) for each in picture_differences(after, both[1])
+            )
         if reservation.status.successful:
             self._reserved[outcome.pod.key] = outcome, name
             if random.random() < 0.2:

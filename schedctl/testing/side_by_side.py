@@ -76,7 +76,7 @@ def differences(fast: Attempt, slow: Attempt, *, wholly: bool = True) -> Iterato
 
 
 def picture(cluster: Cluster) -> dict[str, Any]:
-    """Return all that a cluster holds, to be compared with `changed`: nodes, pods, objects, and what is taken.
+    """Return all that a cluster holds, for `picture_differences`: nodes, pods, objects, and what is taken.
 
     Nothing in it depends on how the cluster came to hold it.
     """
@@ -115,7 +115,7 @@ def ports(cluster: Cluster) -> dict[tuple[str, str, int], frozenset[str]]:
     }
 
 
-def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Difference]:
+def picture_differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Difference]:
     """Yield in what two pictures differ."""
     return _each("", before, after)
 
@@ -187,7 +187,7 @@ def _judgement(outcome: Attempt) -> dict[str, Any]:
         "pending plugins": sorted(outcome.pending_plugins),
         "message": message(outcome),
         "plugins left out of Filter": sorted(outcome.cycle.skip_filter),
-        "nodes judged": None if outcome.judged is None else sorted(outcome.judged.names),
+        "nodes judged": None if outcome.evaluated_column is None else sorted(outcome.evaluated_column.names),
     }
     filtering = outcome.filtering
     if filtering is None:
@@ -239,16 +239,16 @@ def _scores(outcome: Attempt) -> dict[str, Any]:
 
 
 def _matrix(outcome: Attempt) -> dict[str, Any]:
-    if outcome.judged is None or outcome.error:
+    if outcome.evaluated_column is None or outcome.error:
         return {}
-    names = outcome.judged.names
+    names = outcome.evaluated_column.names
     said: dict[str, Any] = {}
     for plugin, verdicts in matrix(outcome).items():
-        said |= {f"{plugin} about {names[row]}": plain(verdicts.status(row)) for row in _refused(verdicts)}
+        said |= {f"{plugin} about {names[row]}": plain(verdicts.status(row)) for row in _rejected_rows(verdicts)}
     return said
 
 
-def _refused(verdicts: Verdicts) -> list[int]:
+def _rejected_rows(verdicts: Verdicts) -> list[int]:
     refused: list[int] = np.flatnonzero(verdicts.mask).tolist()
     return refused
 

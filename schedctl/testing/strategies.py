@@ -30,7 +30,7 @@ def nodes(name: st.SearchStrategy[str] | None = None, **fields: st.SearchStrateg
         "taints": st.sampled_from((None, [examples.TAINT])),
         "unschedulable": st.booleans(),
     }
-    return st.builds(builders.node, _numbered("node") if name is None else name, **{**usual, **fields})
+    return st.builds(builders.node, _numbered_names("node") if name is None else name, **{**usual, **fields})
 
 
 def pods(name: st.SearchStrategy[str] | None = None, **fields: st.SearchStrategy[Any]) -> st.SearchStrategy[PodInfo]:
@@ -48,7 +48,7 @@ def pods(name: st.SearchStrategy[str] | None = None, **fields: st.SearchStrategy
         "priority": st.sampled_from(examples.PRIORITIES),
         "tolerations": st.sampled_from((None, [examples.TOLERATION])),
     }
-    return st.builds(builders.pod, _numbered("pending") if name is None else name, **{**usual, **fields})
+    return st.builds(builders.pod, _numbered_names("pending") if name is None else name, **{**usual, **fields})
 
 
 @st.composite
@@ -66,5 +66,5 @@ def clusters(draw: st.DrawFn, *, min_nodes: int = 0, max_nodes: int = 8, max_pod
     return builders.cluster(*made, *running)
 
 
-def _numbered(word: str) -> st.SearchStrategy[str]:
+def _numbered_names(word: str) -> st.SearchStrategy[str]:
     return st.integers(min_value=0, max_value=99).map(lambda number: f"{word}-{number}")

@@ -82,7 +82,7 @@ class World:
         metadata = msgspec.structs.replace(old.metadata, name=name, uid=f"uid-{name}")
         return PodInfo(msgspec.structs.replace(old, metadata=metadata, spec=msgspec.structs.replace(old.spec, **spec)))
 
-    def rebuilt(self) -> Scheduler:
+    def rebuild(self) -> Scheduler:
         """Return a scheduler like the world's over a cluster that was given the same objects just now."""
         made, old = Cluster(), self.cluster
         made.now = old.now
@@ -106,7 +106,7 @@ class World:
         return scheduler
 
 
-def drawn(seed: int) -> World:
+def draw_world(seed: int) -> World:
     """Return the world of a seed."""
     random = Random(f"world {seed}")
     nodes = [node(random, f"node-{number:03}") for number in range(random.choice(SIZES))]

@@ -66,7 +66,7 @@ def workload_changes(workload: Workload, old: Sequence[PodInfo], cluster: Cluste
 def _number(live: Any, old: Sequence[PodInfo]) -> int:
     if isinstance(live, Deployment | ReplicaSet | StatefulSet | ReplicationController):
         return 1 if live.spec.replicas is None else live.spec.replicas
-    return sum(not info.terminating for info in old)
+    return sum(not info.is_terminating for info in old)
 
 
 def _template_of(live: Any) -> PodTemplateSpec | None:

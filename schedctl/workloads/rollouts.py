@@ -297,7 +297,7 @@ def plan(groups: Iterable[Workload], cluster: Cluster, strategy: RolloutStrategy
         elif strategy == "add":
             updates.append(ReplaceAll(_beside(workload, old, cluster), (), changes))
         else:
-            updates.append(_rolling_update(workload, [info for info in old if not info.terminating], changes))
+            updates.append(_rolling_update(workload, [info for info in old if not info.is_terminating], changes))
     return updates
 
 

@@ -168,7 +168,7 @@ def test_columns_of_what_was_taken_cannot_be_written_through():
 def by_importance(c):
     """The order as the definition has it."""
     rows = [row for row, info in enumerate(c.pod_table.infos) if info is not None]
-    started = c.pod_table.started
+    started = c.pod_table.start_times
     return sorted(rows, key=lambda row: (-c.pod_table.infos[row].priority, int(started[row]), row))
 
 

@@ -302,7 +302,7 @@ class Names(FilterPlugin):
 
 def test_evidence_on_demand_of_a_narrowed_column_is_that_of_the_row():
     outcome = run([NotB, Names], pod(), node("b"), node("c"))
-    [(_, [(part, row)], _)] = outcome.filtering.refused(1)
+    [(_, [(part, row)], _)] = outcome.filtering.refusal_at(1)
     assert part.at(row) == {"seen": ("c", 0)}
 
 

@@ -452,7 +452,7 @@ def test_what_filter_and_score_say_is_worked_out_when_it_is_read(scheduler):
     assert outcome.filtering.feasible.all()
     assert [each.plugin for each in outcome.scoring.plugins]
     assert outcome.scoring is outcome.scoring
-    assert sorted(outcome.judged.names) == ["a", "b", "c"]
+    assert sorted(outcome.evaluated_column.names) == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize("what", ["filtering", "scoring", "judged", "unschedulable_plugins"])

@@ -20,7 +20,7 @@ from schedctl.scheduler import Scheduler
 from schedctl.testing import worlds
 from schedctl.testing.builders import HOSTNAME, ZONE, cluster, node, pod
 from schedctl.testing.sequences import Play, Unequal, go_through, shortest
-from schedctl.testing.side_by_side import changed, differences, picture
+from schedctl.testing.side_by_side import differences, picture, picture_differences
 from schedctl.testing.worlds import World
 
 CORPUS = Path(__file__).parents[2] / "conformance/corpus" / KUBERNETES_VERSION
@@ -55,7 +55,7 @@ profiles:
 
 
 def crowd(seed, steps):
-    return Play(f"crowd {seed}", lambda: worlds.drawn(seed), steps)
+    return Play(f"crowd {seed}", lambda: worlds.draw_world(seed), steps)
 
 
 def pairs():
@@ -147,5 +147,5 @@ def test_answers_of_unlike_pods_differ_in_what_they_say():
 
 
 def test_a_world_built_anew_holds_the_same():
-    world = worlds.drawn(3)
-    assert not list(changed(picture(world.rebuilt().cluster), picture(world.cluster)))
+    world = worlds.draw_world(3)
+    assert not list(picture_differences(picture(world.rebuild().cluster), picture(world.cluster)))

@@ -279,7 +279,7 @@ def test_a_missing_priority_class_is_told_even_if_the_pod_fits(ask, name, text):
     ],
 )
 def test_what_may_have_been_meant(name, known, meant):
-    assert similar.meant(name, known) == meant
+    assert similar.closest_name(name, known) == meant
 
 
 def test_requests_of_several_containers_are_lowered_from_the_largest(ask):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from schedctl.plugins.in_tree import IN_TREE
 from schedctl.scheduler import Scheduler
 from schedctl.testing import laws_of
-from schedctl.testing.examples import drawn
+from schedctl.testing.examples import draw_cluster
 from schedctl.testing.laws import check
 from schedctl.testing.strategies import clusters, nodes, pods
 
@@ -34,7 +34,7 @@ def test_fields_can_be_narrowed(node, pod):
 
 @pytest.mark.parametrize("seed", [0, 7])
 def test_the_same_seed_draws_the_same_cluster(seed):
-    (one, asked), (two, again) = drawn(seed), drawn(seed)
+    (one, asked), (two, again) = draw_cluster(seed), draw_cluster(seed)
     assert one.nodes.names == two.nodes.names
     assert [pod.pod for pod in asked] == [pod.pod for pod in again]
     assert [pod.pod for pod in one.pod_table] == [pod.pod for pod in two.pod_table]

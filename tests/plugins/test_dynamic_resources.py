@@ -118,7 +118,7 @@ def refusals(outcome):
 def evidence(outcome, name):
     """What stands behind the refusal of a node."""
     position = outcome.filtering.nodes.names.index(name)
-    ((_, parts, _),) = outcome.filtering.refused(position)
+    ((_, parts, _),) = outcome.filtering.refusal_at(position)
     return camel_case(parts[0][0].at(parts[0][1]))
 
 

@@ -199,9 +199,11 @@ def test_an_event_about_a_claim_is_looked_at_for_each_pod_with_a_claim_of_its_ow
         for plugin in (
             ("DynamicResources",) if "resourceClaims" in first else ("NodeVolumeLimits", "VolumeRestrictions")
         ):
-            alike = [hints.alike(pod(name, **spec), [plugin]) for name, spec in (("x", first), ("y", other))]
+            alike = [hints.equivalence_key(pod(name, **spec), [plugin]) for name, spec in (("x", first), ("y", other))]
             assert alike[0] != alike[1], plugin
-    assert hints.alike(pod("x"), ["NodeVolumeLimits"]) == hints.alike(pod("y"), ["NodeVolumeLimits"])
+    assert hints.equivalence_key(pod("x"), ["NodeVolumeLimits"]) == hints.equivalence_key(
+        pod("y"), ["NodeVolumeLimits"]
+    )
 
 
 def test_pods_written_alike_fill_one_node_and_leave_room_on_another():

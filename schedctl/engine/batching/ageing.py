@@ -57,7 +57,7 @@ class Ageing:
         metadata, spec = pod.pod.metadata, pod.pod.spec
         named = metadata.name if any(volume.ephemeral for volume in spec.volumes or ()) else ""  # so are its claims
         template = metadata.namespace, metadata.labels, metadata.owner_references, spec, named
-        encoded = content((template, kubelet_grant(pod.pod.status), pod.terminating)) or b""
+        encoded = content((template, kubelet_grant(pod.pod.status), pod.is_terminating)) or b""
         if len(self._contents) >= _CONTENTS_KEPT:
             self._contents.clear()
         self._contents[id(pod)] = pod, encoded

@@ -2,7 +2,7 @@
 
 Plugins that only score or bind cannot refuse a pod, so theirs do not count. Extenders register nothing: a pod that they
 refused hears of every event. Whether an event may help a pod is asked of
-the plugins that refused it; pods alike in all that those read of a pod are asked about once (``alike``).
+the plugins that refused it; pods alike in all that those read of a pod are asked about once (`Hints.equivalence_key`).
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Hints:
             known = self._listeners[event] = {name: listeners for name, listeners in heard.items() if listeners}
         return known
 
-    def heard(self, event: ClusterEvent) -> bool:
+    def has_listeners(self, event: ClusterEvent) -> bool:
         """Return whether anybody hears of an event."""
         return event.wildcard or bool(self.listeners(event))
 
@@ -126,7 +126,7 @@ class Hints:
                 break
         return strategy
 
-    def alike(self, pod: PodInfo, plugins: Iterable[str]) -> Hashable:
+    def equivalence_key(self, pod: PodInfo, plugins: Iterable[str]) -> Hashable:
         """Return something that is equal for pods about which hints of these plugins say the same."""
         profile = self.profiles[pod.pod.spec.scheduler_name]
         parts: list[Hashable] = []

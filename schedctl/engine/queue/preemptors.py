@@ -21,7 +21,7 @@ class Preemptors:
         """Keep a pod out from now on."""
         self._last[pod.uid] = None
 
-    def finishing(self, pod: PodInfo, victim: PodInfo) -> None:
+    def await_last(self, pod: PodInfo, victim: PodInfo) -> None:
         """Keep a pod out only for as long as this, its last victim, has not been told to go."""
         self._last[pod.uid] = victim.key
 

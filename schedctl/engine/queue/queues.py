@@ -82,8 +82,8 @@ class QueuedPod:
     """
 
     __slots__ = (
-        "alike",
         "attempts",
+        "equivalence_group",
         "error_count",
         "expiration",
         "flushed",
@@ -117,7 +117,7 @@ class QueuedPod:
         self.flushed = -math.inf
         self.seen: Any = None
         self.key: Any = None  # what it is sorted by
-        self.alike: Any = None  # the group of the unschedulable it is in
+        self.equivalence_group: Any = None  # the group of the unschedulable it is in
         self.token = 0  # of its one valid entry in a heap
 
     def __repr__(self) -> str:
@@ -217,7 +217,7 @@ class SchedulingQueue:
         """Return whether telling of an event could have any effect now."""
         if not self._pool and not self._in_flight:
             return False
-        return self.hints.heard(event)
+        return self.hints.has_listeners(event)
 
     # -- changing ----------------------------------------------------------------
 
@@ -301,7 +301,7 @@ class SchedulingQueue:
             return
         if queued.place in (Place.ACTIVE, Place.BACKOFF):
             queued.info = after
-            if self._sorted(queued):
+            if self._set_sort_key(queued):
                 self._push(queued, queued.place)
             else:
                 self._to_pool(queued, events[0].label)
@@ -346,7 +346,7 @@ class SchedulingQueue:
             after: the object after, None if it was deleted.
             among: which pods it could help at all; None for any.
         """
-        if not self.hints.heard(event):
+        if not self.hints.has_listeners(event):
             return
         moving: list[tuple[QueuedPod, Strategy]] = []
         for group in self._pool.values():
@@ -462,13 +462,13 @@ class SchedulingQueue:
                 queued.gating_plugin, queued.gate = plugin.name, status.by(plugin.name)
                 self._to_pool(queued, event)
                 return False
-        if not self._sorted(queued):
+        if not self._set_sort_key(queued):
             self._to_pool(queued, event)
             return False
         queued.gating_plugin, queued.gate = "", None
         return True
 
-    def _sorted(self, queued: QueuedPod) -> bool:
+    def _set_sort_key(self, queued: QueuedPod) -> bool:
         """Find out what to sort a pod by; without that it is gated by QueueSort, whose fault is the gate."""
         sort = self._sort
         try:
@@ -518,14 +518,19 @@ class SchedulingQueue:
 
     def _enter_pool(self, queued: QueuedPod) -> None:
         rejectors = queued.unschedulable_plugins | queued.pending_plugins
-        alike = self.hints.alike(queued.info, rejectors) if rejectors else queued.info.key
-        queued.alike = (alike, queued.unschedulable_plugins, queued.pending_plugins, queued.gating_plugin)
-        self._pool.setdefault(queued.alike, {})[queued.info.key] = queued
+        equivalence_group = self.hints.equivalence_key(queued.info, rejectors) if rejectors else queued.info.key
+        queued.equivalence_group = (
+            equivalence_group,
+            queued.unschedulable_plugins,
+            queued.pending_plugins,
+            queued.gating_plugin,
+        )
+        self._pool.setdefault(queued.equivalence_group, {})[queued.info.key] = queued
 
     def _leave_pool(self, queued: QueuedPod) -> None:
-        group = self._pool.get(queued.alike, {})
+        group = self._pool.get(queued.equivalence_group, {})
         if group.pop(queued.info.key, None) is not None and not group:
-            del self._pool[queued.alike]
+            del self._pool[queued.equivalence_group]
 
     def _strategy(self, queued: QueuedPod, event: ClusterEvent, before: Any, after: Any) -> Strategy:
         return self.hints.strategy(

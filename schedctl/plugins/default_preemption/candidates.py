@@ -102,13 +102,13 @@ class Candidates:
         That is the first victim, unless an extender has put them in another order.
         """
         table = self.nodes.cluster.pod_table
-        started: IntArray = table.started[self.pods[self.begin[:-1]]]
+        started: IntArray = table.start_times[self.pods[self.begin[:-1]]]
         if self.counted is None or not len(self):
             return started
         priority = table.priority[self.pods]
         most = np.maximum.reduceat(priority, self.begin[:-1])
         important = priority == np.repeat(most, np.diff(self.begin))
-        times = np.where(important, table.started[self.pods], np.iinfo(np.int64).max)
+        times = np.where(important, table.start_times[self.pods], np.iinfo(np.int64).max)
         earliest: IntArray = np.minimum.reduceat(times, self.begin[:-1])
         return earliest
 

@@ -135,7 +135,7 @@ def _ineligible(pod: PodInfo, nodes: Nodes, codes: CodeColumn) -> str:
 def _was_preempted(pod: PodInfo) -> bool:
     """Return whether a pod is on its way out because the scheduler evicted it."""
     disruption = next((c for c in pod.pod.status.conditions or () if c.type == "DisruptionTarget"), None)
-    if not pod.terminating or disruption is None:
+    if not pod.is_terminating or disruption is None:
         return False
     return disruption.status == "True" and disruption.reason == "PreemptionByScheduler"
 

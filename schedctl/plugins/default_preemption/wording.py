@@ -66,7 +66,7 @@ def _evictions(result: PostFilterResult, found: Candidates, chosen: int) -> Iter
             pod=info.key,
             priority=info.priority,
             start_time=info.pod.status.start_time or "",
-            terminating=info.terminating,
+            terminating=info.is_terminating,
             budgets=keys,
             breaks_budget=breaks,
             text=", ".join([f"priority {info.priority}", *_effects(info, breaks, keys)]),
@@ -76,7 +76,7 @@ def _evictions(result: PostFilterResult, found: Candidates, chosen: int) -> Iter
 def _effects(info: PodInfo, breaks: bool, budgets: Sequence[str]) -> Iterator[str]:
     if budgets:
         yield f"{'breaks' if breaks else 'is within'} budget {few(budgets)}"
-    if info.terminating:
+    if info.is_terminating:
         yield "is on its way out already"
 
 

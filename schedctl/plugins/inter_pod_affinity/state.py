@@ -281,7 +281,7 @@ def _pods_selected(cluster: ClusterView, terms: tuple[AffinityTerm, ...]) -> Ind
     selected: BoolArray = table.node[rows] != NO_NODE
     for term in terms:
         if not term.namespace_selector.everything:
-            codes = [table.strings.known(name) for name in term.namespaces]
+            codes = [table.strings.find_code(name) for name in term.namespaces]
             namespaces = table.namespace[rows]
             selected &= namespaces == codes[0] if len(codes) == 1 else np.isin(namespaces, codes)
     return rows[selected]

@@ -122,7 +122,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
 
     def used(self, nodes: Nodes, driver: str, supposed: Supposed | None) -> IntArray:
         """Return how many volumes of a driver each node of a column has attached, int64 (n,)."""
-        code = self._drivers.known(driver)
+        code = self._drivers.find_code(driver)
         used = np.array(nodes.gather(self._counts[code])) if code >= 0 else np.zeros(len(nodes), np.int64)
         if supposed is not None:
             ours = self._driver_of[supposed.things] == code
@@ -135,7 +135,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
         if self._faults:
             return False
         for driver in wanted.drivers:
-            limits, code = drivers.limits.get(driver), self._drivers.known(driver)
+            limits, code = drivers.limits.get(driver), self._drivers.find_code(driver)
             used = int(self._counts[code][row]) if code >= 0 else 0
             if limits is not None and used + len(wanted.of(driver)) > limits[row]:
                 return False
@@ -143,14 +143,14 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
 
     def is_fresh(self, volume: CSIVolume) -> bool:
         """Return whether no running pod mounts a volume."""
-        return not self._mounts.get(self.things.known(volume))
+        return not self._mounts.get(self.things.find_code(volume))
 
     def mounted(self, nodes: Nodes, volumes: Sequence[CSIVolume], supposed: Supposed | None) -> IntArray | int:
         """Return how many of some volumes pods on each node mount already, int64 (n,); 0 where none does anywhere."""
         found: IntArray | int = 0
         cluster = nodes.cluster
         for volume in volumes:
-            thing = self.things.known(volume)
+            thing = self.things.find_code(volume)
             if thing < 0:
                 continue
             if len(nodes) <= _FEW:

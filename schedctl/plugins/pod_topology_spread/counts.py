@@ -66,7 +66,7 @@ class Counted:
         table, rows = self._cluster.pod_table, changes.rows
         elsewhere = np.flatnonzero(rows < 0)
         strangers = list(zip(elsewhere.tolist(), changes.pods[elsewhere], strict=True)) if len(elsewhere) else []
-        here = table.namespace[rows] == table.strings.known(self._namespace) if len(table) else rows >= 0
+        here = table.namespace[rows] == table.strings.find_code(self._namespace) if len(table) else rows >= 0
         answers = []
         for selector in selectors:
             matching = table.labels.select(selector)[rows] & here if len(table) else here.copy()
@@ -80,7 +80,7 @@ class Counted:
             return np.empty(0, np.intp)
         table = self._cluster.pod_table
         rows = np.flatnonzero(table.labels.select(selector))
-        there = table.namespace[rows] == table.strings.known(self._namespace)
+        there = table.namespace[rows] == table.strings.find_code(self._namespace)
         there &= ~table.terminating[rows]
         nodes = table.node[rows]
         there &= nodes >= 0
@@ -202,7 +202,7 @@ class SoftSpread:
         elif self.eligible is not None and not self.eligible[row]:
             return self
         else:
-            blank = self.domains.values.known("")
+            blank = self.domains.values.find_code("")
             places = [domain] if domain or blank < 0 else [domain, blank]
         counts, worth = self.counts.copy(), self.worth.copy()
         for place in places:
@@ -335,7 +335,7 @@ def _soft(
         counts = _count(domains, at, eligible)
         candidates = np.zeros(len(domains), np.bool_)
         candidates[domains.codes[scored]] = True
-        blank = domains.values.known("")
+        blank = domains.values.find_code("")
         if blank >= 0:
             counts[blank] += counts[0]
             candidates[blank] |= candidates[0]

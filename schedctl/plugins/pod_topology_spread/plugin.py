@@ -95,7 +95,7 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
             return Scope.EVERYTHING
         if change.kind in (ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED):
             other: PodInfo = change.subject
-            if other.terminating or other.namespace != pod.namespace:
+            if other.is_terminating or other.namespace != pod.namespace:
                 return Scope.NOTHING
             return Scope.DOMAINS if any(is_counted(c.selector, other) for c in constraints) else Scope.NOTHING
         return Scope.EVERYTHING if constraints else Scope.NOTHING

@@ -24,7 +24,7 @@ from schedctl.api.storage import (
 from schedctl.cache.cluster import Cluster
 from schedctl.framework.claim_remedies import move_volume, use_storage_class, with_storage_class
 from schedctl.framework.remedies import Advice, Evidence, Rejection, Remedies, Remedy, Together, edit_object
-from schedctl.framework.similar import did_you_mean, meant
+from schedctl.framework.similar import closest_name, did_you_mean
 from schedctl.framework.wording import name_of
 from schedctl.plugins.volume_binding.claims import Because
 from schedctl.plugins.volume_binding.volumes import Unfit
@@ -87,7 +87,7 @@ def _wait_for_pod(unbound: Evidence, cluster: Cluster) -> Remedy | None:
     if because is Because.CLASSLESS and others:
         classless = claim.spec.storage_class_name is None
         return _set_storage_class(key, others[0]) if classless else use_storage_class(key, others[0])
-    if because is Because.NO_CLASS and others and not meant(named, cluster.every(StorageClass)):
+    if because is Because.NO_CLASS and others and not closest_name(named, cluster.every(StorageClass)):
         return use_storage_class(key, others[0])
     return None
 
@@ -100,7 +100,7 @@ def _bind_by_hand(evidence: Evidence, cluster: Cluster) -> Iterator[Advice]:
         command = f"kubectl describe pvc {name} -n {namespace}"
         match Because(unbound["because"]):
             case Because.NO_VOLUME:
-                other = did_you_mean(meant(volume, cluster.every(PersistentVolume)))
+                other = did_you_mean(closest_name(volume, cluster.every(PersistentVolume)))
                 yield Advice("create-volume", f"create volume {volume} for claim {name}{other}")
             case Because.UNFINISHED:
                 text = f"the volume controller should complete the binding of claim {name} to volume {volume}"

@@ -203,7 +203,7 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
         if once:
             in_use_by_pods = sources_in_use(cluster)
             for name in once:
-                code = in_use_by_pods.things.known(Source(CLAIM, name, pod.namespace))
+                code = in_use_by_pods.things.find_code(Source(CLAIM, name, pod.namespace))
                 in_use += code >= 0 and len(in_use_by_pods.pods_mounting(cluster, (code,))) > 0
         return RestrictionState(disks, frozenset(once), in_use) if disks or in_use else None
 

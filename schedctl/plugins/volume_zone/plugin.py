@@ -125,7 +125,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
         verdicts = ACCEPT
         for topology in found:
             strings = nodes.cluster.strings
-            outside = ~_is_one_of(_labels(nodes, topology.key), [strings.known(value) for value in topology.values])
+            outside = ~_is_one_of(_labels(nodes, topology.key), [strings.find_code(value) for value in topology.values])
             if outside.any():
                 outside &= _has_zone_label(nodes)
             if outside.any():

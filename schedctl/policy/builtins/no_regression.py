@@ -52,7 +52,7 @@ def _missing_pods(view: View) -> Iterator[tuple[str, bool]]:
         if key in on_nodes or key in evicted or key in replaced:
             continue
         now = situation.now(key)
-        if (now and now in on_nodes) or info.terminating or stays(info.pod):
+        if (now and now in on_nodes) or info.is_terminating or stays(info.pod):
             continue
         if not now or now == key:
             yield f"{key} is gone for good", True

@@ -79,7 +79,7 @@ class BindingCycle:
         if not status.successful:
             state.record(Released(state.clock.now, info.key, node_name, status.message, status.plugin))
             state.dispatcher.dispatch_release(info, node_name)
-            self._requeue.fail(queued, status.message, status.plugin, rejected=status.rejected)
+            self._requeue.fail(queued, status.message, status.plugin, rejected=status.is_rejected)
             return
         state.queue.done(queued)
         state.note_change()
@@ -124,10 +124,10 @@ class BindingCycle:
             self._evictions.note_gone(info, node_name)
             return
         # others may have the room; the pod itself is not woken by its own release
-        if not verdict.rejected:
+        if not verdict.is_rejected:
             state.dispatcher.dispatch_release(info, node_name)
         self._requeue.reject(queued, verdict)
-        if verdict.rejected:
+        if verdict.is_rejected:
             state.dispatcher.dispatch_release(info, node_name, lambda other: other.info.uid != info.uid)
         # while it waited the node was nominated for it (NominatedNodeNameForExpectation), which ends here
         state.dispatcher.dispatch_release(info, node_name, lambda other: other.info.priority <= info.priority)

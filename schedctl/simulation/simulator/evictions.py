@@ -32,7 +32,7 @@ class Evictions:
         for victim in others:
             self._evict_victim(victim, preemptor)
         # kube-scheduler evicts the last victim when all others have been, and waits for that one's deletion
-        preemptors.finishing(preemptor, last)
+        preemptors.await_last(preemptor, last)
         in_memory = self._evict_victim(last, preemptor)
         preemptors.finish(preemptor)
         if in_memory:
@@ -56,7 +56,7 @@ class Evictions:
             by: the pod it makes room for, "" for none.
         """
         state = self._state
-        if info.key not in state.cluster.pod_table.row_of or info.terminating:
+        if info.key not in state.cluster.pod_table.row_of or info.is_terminating:
             return
         now, node_name = state.clock.now, state.node_of(info)
         grace = grace_period(info) if grace is None else grace

@@ -89,7 +89,7 @@ class Requeue:
             attempt: the attempt; None where an equal pod's refusal answered.
         """
         state, result, info = self._state, refusal.result, queued.info
-        victims = [victim for victim in result.victims if not victim.terminating] if result is not None else []
+        victims = [victim for victim in result.victims if not victim.is_terminating] if result is not None else []
         if attempt is not None and result is not None and result.settles:
             generation = state.cluster.generation
             state.scheduler.settle(attempt)
@@ -107,7 +107,7 @@ class Requeue:
 
     def reject(self, queued: QueuedPod, status: Status) -> None:
         """Put a pod back that Reserve or Permit refused or failed on, or that lost its node while it waited."""
-        if not status.rejected:
+        if not status.is_rejected:
             self.fail(queued, status.message, status.plugin)
             return
         state = self._state

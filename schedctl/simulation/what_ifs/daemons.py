@@ -36,7 +36,7 @@ def start_daemons_like(cluster: Cluster, model: str, name: str) -> int:
     admit, started = Admission(cluster, disabled=(RESOURCE_QUOTA,)), 0
     for info in pods_on(cluster, model):
         owner = controller_of(info.pod)
-        if owner is None or owner.kind != "DaemonSet" or info.terminating:
+        if owner is None or owner.kind != "DaemonSet" or info.is_terminating:
             continue
         if cluster.get(DaemonSet, f"{info.namespace}/{owner.name}") is None:
             untied = _replace(info.pod, spec=_replace(info.pod.spec, node_name=""))

@@ -52,7 +52,7 @@ def displace(cluster: Cluster, pods: Sequence[PodInfo]) -> dict[str, str]:
     successors: dict[str, str] = {}
     for info in pods:
         made = None
-        if not info.terminating and not stays(info.pod):
+        if not info.is_terminating and not stays(info.pod):
             made = successor(info.pod, lambda key: pod_templates.exists(key, cluster))
         if made is not None:
             for key in create_pods(cluster, admit, (Replica(made),)):
@@ -77,6 +77,6 @@ def displace_from(kind: str, done: str, cluster: Cluster, nodes: list[str], pods
     """Displace pods and return that as a change of their nodes."""
     successors, gone = displace(cluster, pods), [info.key for info in pods]
     waiting = list(successors.values())
-    lost = [info for info in pods if info.key not in successors and not stays(info.pod) and not info.terminating]
+    lost = [info for info in pods if info.key not in successors and not stays(info.pod) and not info.is_terminating]
     text = f"{done}{describe_displaced(waiting, lost)}"
     return Changed(kind=kind, text=text, nodes=nodes, waiting=waiting, gone=gone, successors=successors)
