@@ -455,7 +455,7 @@ def test_what_filter_and_score_say_is_worked_out_when_it_is_read(scheduler):
     assert sorted(outcome.evaluated_column.names) == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize("what", ["filtering", "scoring", "judged", "unschedulable_plugins"])
+@pytest.mark.parametrize("what", ["filtering", "scoring", "evaluated_column", "unschedulable_plugins"])
 def test_it_cannot_be_worked_out_once_the_cluster_has_changed(what, scheduler):
     place(scheduler, web(0))
     outcome = scheduler.attempt(web(1))
