@@ -190,7 +190,12 @@ def inspect(file: str) -> SnapshotReport:
     taken = found.read.header.taken
     age = (time.time_ns() - times.unix_nanoseconds(taken)) / 1e9 if taken else None
     return inspection.report(
-        found.name, found.size, len(found.data), found.read, lambda kind: IN_TREE.plugins_reading(kind_named(kind).struct), age
+        found.name,
+        found.size,
+        len(found.data),
+        found.read,
+        lambda kind: IN_TREE.plugins_reading(kind_named(kind).struct),
+        age,
     )
 
 
