@@ -38,11 +38,11 @@ def proved(oracle: str, family: str, seeds: range) -> tuple[dict[str, Any], Coun
 
     numbers: dict[str, Any] = {"cases": 0, "cycles": 0, "differences": 0, "notModelled": 0, "chance": []}
     plugins: Counter[str] = Counter()
-    for asked, theirs in answers(oracle, (case(family, seed) for seed in seeds)):
-        ours = answer_as_json(asked)
+    for question, theirs in answers(oracle, (case(family, seed) for seed in seeds)):
+        ours = answer_as_json(question)
         found = list(differences(theirs, ours))
-        if found and any(not list(differences(other, ours)) for _, other in answers(oracle, [asked] * AGAIN)):
-            numbers["chance"].append(asked["id"])
+        if found and any(not list(differences(other, ours)) for _, other in answers(oracle, [question] * AGAIN)):
+            numbers["chance"].append(question["id"])
         else:
             numbers["differences"] += len(found)
             for difference in found:

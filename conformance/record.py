@@ -37,10 +37,10 @@ def dumps(value: object) -> str:
 
 def answers(oracle: str, cases: Iterable[Manifest]) -> Iterator[tuple[Manifest, Manifest]]:
     """Each case with its answer; the oracle reads and writes in the same order, a line each."""
-    asked = list(cases)
-    lines = "".join(dumps(c) + "\n" for c in asked)
-    said = subprocess.run([oracle], input=lines, stdout=subprocess.PIPE, text=True, check=True).stdout
-    for one, line in zip(asked, said.splitlines(), strict=True):
+    listed = list(cases)
+    lines = "".join(dumps(c) + "\n" for c in listed)
+    output = subprocess.run([oracle], input=lines, stdout=subprocess.PIPE, text=True, check=True).stdout
+    for one, line in zip(listed, output.splitlines(), strict=True):
         answer = json.loads(line)
         del answer["seconds"]
         if answer.get("error"):

@@ -33,11 +33,11 @@ def world(family: str, seed: int) -> World:
     """The world of a family and a seed."""
     if family == CROWD:
         return worlds.draw_world(seed)
-    asked = msgspec.convert(case(family, seed), Case)
-    cluster, pods = cluster_of(asked)
+    drawn_case = msgspec.convert(case(family, seed), Case)
+    cluster, pods = cluster_of(drawn_case)
     random = Random(f"siblings {family} {seed}")
     siblings = [worlds.sibling(random, pod, random.choice(pods)) for pod in pods if random.random() < 0.5]
-    return World(cluster, pods + siblings, lambda over: Scheduler(over, configuration(asked)))
+    return World(cluster, pods + siblings, lambda over: Scheduler(over, configuration(drawn_case)))
 
 
 def plays(families: list[str], seeds: range, steps: list[int]) -> Iterator[Play]:

@@ -72,8 +72,8 @@ class Cluster(ClusterView):
             gaps: the kinds.
             others: other people's kinds that are read besides those of Kubernetes.
         """
-        own = {kind.name: kind for kind in others}
-        self.missing = {(own.get(gap.kind) or kinds.kind_named(gap.kind)).struct: gap for gap in gaps}
+        custom_kinds = {kind.name: kind for kind in others}
+        self.missing = {(custom_kinds.get(gap.kind) or kinds.kind_named(gap.kind)).struct: gap for gap in gaps}
 
     def add_node(self, node: Node) -> None:
         """Add a node, or replace the one of that name."""

@@ -265,13 +265,13 @@ class Nodes:
         """
         table = self.cluster.pod_table
         where = np.asarray(positions, np.intp)
-        given = np.fromiter(pods, np.object_, len(pods))
+        infos = np.fromiter(pods, np.object_, len(pods))
         changes = PodChanges(
             where,
             np.fromiter((table.row_of.get(info.key, -1) for info in pods), np.intp, len(pods)),
             np.fromiter((table.footprints.code(info) for info in pods), np.int32, len(pods)),
             np.broadcast_to(np.asarray(signs, np.int64), where.shape),
-            lambda: given,
+            lambda: infos,
         )
         return self._hypothetical(changes)
 
@@ -420,8 +420,8 @@ class Nodes:
     def _positions_of(self, taken: dict[int, tuple[str, ...]]) -> list[tuple[int, int]]:
         if len(self.rows) <= len(taken):
             return [(row, position) for position, row in enumerate(self.rows.tolist()) if row in taken]
-        wanted = np.isin(self.rows, np.fromiter(taken, np.intp, len(taken)))
-        return [(int(self.rows[position]), int(position)) for position in np.flatnonzero(wanted)]
+        has_entry = np.isin(self.rows, np.fromiter(taken, np.intp, len(taken)))
+        return [(int(self.rows[position]), int(position)) for position in np.flatnonzero(has_entry)]
 
     def _gather(self, by_row: npt.NDArray[Any]) -> npt.NDArray[Any]:
         if self._whole:

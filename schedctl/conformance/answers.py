@@ -128,8 +128,8 @@ def _cycle(outcome: Attempt | None, pod: PodInfo, *, lean: bool) -> Json:
         result["preFilterNodes"] = sorted(outcome.pre_filter_nodes)
     if outcome.filtering is not None and not (lean and outcome.chosen):
         names = enumerate(outcome.filtering.nodes.names)
-        asked = ((i, name) for i, name in names if not outcome.failed_on or name < outcome.failed_on)
-        result["nodes"] = {name: _status(outcome.filtering.status(i)) for i, name in asked}
+        reached = ((i, name) for i, name in names if not outcome.failed_on or name < outcome.failed_on)
+        result["nodes"] = {name: _status(outcome.filtering.status(i)) for i, name in reached}
     if outcome.error:
         return {key: value for key, value in (result | {"error": outcome.error}).items() if value != {}}
     if not outcome.chosen:

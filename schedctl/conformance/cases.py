@@ -66,13 +66,13 @@ def cluster_of(case: Case) -> tuple[Cluster, list[PodInfo]]:
         else:
             cluster.put(obj)
     cluster.add_pods(pods)
-    asked = list(cluster.pending.values())
+    pods_in_order = list(cluster.pending.values())
     if case.pods:
         missing = [key for key in case.pods if key not in cluster.pending]
         if missing:
             raise LookupError(f"no pending pod {missing[0]}")
-        asked = [cluster.pending[key] for key in case.pods]
-    return cluster, asked
+        pods_in_order = [cluster.pending[key] for key in case.pods]
+    return cluster, pods_in_order
 
 
 def _decode(raw: dict[str, Any]) -> Any:

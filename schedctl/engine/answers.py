@@ -215,13 +215,13 @@ def _check_part(plugin: Plugin, part: Any, rows: int) -> None:
         if mask is None and name == "the unresolvable rows":
             continue
         if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (rows,):
-            said = f"filter gave {faults.quote(mask)} for {name} of {part.reason.reference}"
-            raise _error(plugin, f"{said}, expected an array of bool ({rows})")
+            text = f"filter gave {faults.quote(mask)} for {name} of {part.reason.reference}"
+            raise _error(plugin, f"{text}, expected an array of bool ({rows})")
     for name, value in part.evidence.items():
         column = value.codes if isinstance(value, Lookup) else value
         if isinstance(column, np.ndarray) and column.ndim and column.shape[0] != rows:
-            said = f'filter gave {faults.quote(column)} for "{name}" of {part.reason.reference}'
-            raise _error(plugin, f"{said}, expected {rows} values")
+            text = f'filter gave {faults.quote(column)} for "{name}" of {part.reason.reference}'
+            raise _error(plugin, f"{text}, expected {rows} values")
     for name in part.reason.fields:
         if name not in part.evidence:
             raise _error(plugin, f'filter gave no "{name}", which the text of {part.reason.reference} names')

@@ -1,9 +1,7 @@
 """One pod's scheduling cycle, from PreEnqueue to the choice of a node, as facts.
 
-`attempt` runs a profile for a pod over the cluster and leaves an `Attempt`. It never words anything: the
-FailedScheduling line and every explanation are read off the attempt by ``explain``. The full matrix, every filter
-about every node, is asked for separately (`matrix`), after the cycle and on a scratch copy of it, because only a
-person reads it.
+`attempt` runs a profile for a pod over the cluster and leaves an `Attempt`, which words nothing: the FailedScheduling
+line and every explanation are read off it by ``fit_error`` and ``explain``.
 """
 
 from __future__ import annotations
@@ -279,10 +277,11 @@ def matrix(outcome: Attempt, nodes: Nodes | None = None) -> dict[str, Verdicts]:
         return {}
     if outcome.cluster.generation != outcome.generation:
         raise ValueError(_CHANGED)
+    # after the cycle and on a scratch copy of it: only a person reads the full matrix, so no cycle pays for it
     scratch = outcome.cycle.scratch()
-    asked = (p for p in outcome.profile.filter if p.name not in scratch.skip_filter)
+    filters = (p for p in outcome.profile.filter if p.name not in scratch.skip_filter)
     column = outcome.evaluated_column if nodes is None else nodes
-    answers = ((plugin.name, _of_each(plugin, scratch, column)) for plugin in asked)
+    answers = ((plugin.name, _of_each(plugin, scratch, column)) for plugin in filters)
     return {name: verdicts for name, verdicts in answers if verdicts.parts} | _of_extenders(outcome, column)
 
 
@@ -362,6 +361,7 @@ def _run(outcome: Attempt, nominator: Nominator, percentage: int | None, templat
             assert filtering is not None
             chosen_from = column if len(feasible) == len(column) else column.take(feasible)
             consultation = outcome.consultation
+            # kube-scheduler scores the node objects that the extender sent back, and no pod is on those
             if consultation is not None and consultation.described:
                 chosen_from = chosen_from.as_bare_objects()
             scoring = score_nodes(profile, outcome.cycle, chosen_from, runner)

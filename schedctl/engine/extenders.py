@@ -86,7 +86,7 @@ def filter_on(
         CycleError: an extender failed that is not ignorable.
     """
     before = standing = filtering.feasible
-    said = _ExtenderVerdicts(filtering.nodes)
+    extender_verdicts = _ExtenderVerdicts(filtering.nodes)
     for extender in profile.extenders:
         if not standing.any():
             break
@@ -104,9 +104,9 @@ def filter_on(
             raise CycleError(str(fault), extender.name) from fault
         consultation.asked.append(extender.name)
         consultation.described |= answer.described
-        standing = said.take(extender.name, answer, standing)
+        standing = extender_verdicts.take(extender.name, answer, standing)
     consultation.rejected |= bool((before & ~standing).any())
-    return said.merge(filtering, standing)
+    return extender_verdicts.merge(filtering, standing)
 
 
 def score_on(

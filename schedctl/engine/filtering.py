@@ -1,9 +1,7 @@
 """Filter: which nodes of a column are feasible, and who was the first to refuse each of the others.
 
-Each plugin is asked about the whole column and its refusals count only for rows still standing; that gives the same
-first refusals as kube-scheduler, which stops at a node's first. Plugins that are dear per row get only the rows still
-standing. A node with nominated pods of at least the pod's priority is judged twice, with them standing on it and
-without, and must pass both times (``RunFilterPluginsWithNominatedPods``); those nodes form one supposed column.
+`filter_nodes` counts nominated pods as kube-scheduler's ``RunFilterPluginsWithNominatedPods`` does, `filter_column`
+takes a column as it stands; both leave a `Filtering`.
 """
 
 from __future__ import annotations
@@ -191,6 +189,7 @@ def filter_nodes(
     if supposed is None:
         return filter_column(profile, cycle, nodes, runner)
     positions, column = supposed
+    # a node with nominated pods must pass both with them on it and without: they may yet be placed elsewhere
     first = filter_column(profile, cycle, column)
     second = filter_column(profile, cycle, nodes, runner)
     lost = np.zeros(len(nodes), np.bool_)
@@ -220,6 +219,8 @@ def filter_column(profile: Profile, cycle: Cycle, nodes: Nodes, runner: PluginRu
     for plugin in profile.filter:
         if plugin.name in cycle.skip_filter:
             continue
+        # asked about the whole column, its refusals count for rows still standing only: the same first refusal as
+        # kube-scheduler's, which stops at a node's first
         verdicts = _call_filter(plugin, cycle, nodes, standing, runner)
         if verdicts.findings is not None:
             reached = np.ones(len(nodes), np.bool_) if standing is None else standing

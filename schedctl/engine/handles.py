@@ -86,8 +86,8 @@ class ProfileHandle:
 
     def activate(self, pods: Sequence[PodInfo]) -> None:
         """Move pods to the active queue without waiting for an event."""
-        asked = _all(PodInfo, pods, "activate takes pods")
-        self.activated += asked
+        infos = _all(PodInfo, pods, "activate takes pods")
+        self.activated += infos
 
     def waiting_pods(self) -> Sequence[WaitingPod]:
         """Return the pods that Permit holds back; see the protocol."""
@@ -126,13 +126,13 @@ class ProfileHandle:
         return SUCCESS
 
 
-def _all(kind: type[T], given: Sequence[T], what: str) -> tuple[T, ...]:
+def _all(kind: type[T], items: Sequence[T], what: str) -> tuple[T, ...]:
     """Return what a plugin hands over, which would otherwise go wrong later, in the name of the engine.
 
     Raises:
         TypeError: something in it is of another kind.
     """
-    for one in (taken := tuple(given)):
+    for one in (taken := tuple(items)):
         if not isinstance(one, kind):
             raise TypeError(f"{what}, not {faults.quote(one)}")
     return taken

@@ -1,8 +1,7 @@
 """Sampling: how many feasible nodes kube-scheduler looks for, and which it therefore never looks at.
 
 Off unless asked for: every node is judged. With it, nodes are taken one of each zone in turn, beginning where the last
-cycle stopped, until enough feasible ones are found. kube-scheduler does so on several threads and may look at a few
-nodes more; here the count is exact.
+cycle stopped, until enough feasible ones are found.
 """
 
 from __future__ import annotations
@@ -37,6 +36,7 @@ def keep_first_feasible(filtering: Filtering, enough: int) -> Filtering:
     found = np.cumsum(filtering.feasible)
     if len(found) == 0 or found[-1] <= enough:
         return filtering
+    # exact here; kube-scheduler searches on several threads and may look at a few nodes more
     kept = int(np.searchsorted(found, enough + 1))  # the search ends when it meets one feasible node too many
     refusals = [
         Refusal(r.plugin, r.verdicts, np.pad(r.mask[:kept], (0, len(found) - kept))) for r in filtering.refusals

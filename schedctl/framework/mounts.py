@@ -125,9 +125,9 @@ class Mounts(ABC, Generic[T]):
         if len(codes) == 1:
             found = table == next(iter(codes))
         else:
-            wanted = np.zeros(len(self.things) + 1, np.bool_)  # the last is for `NOTHING`
-            wanted[list(codes)] = True
-            found = wanted[table]
+            is_wanted = np.zeros(len(self.things) + 1, np.bool_)  # the last is for `NOTHING`
+            is_wanted[list(codes)] = True
+            found = is_wanted[table]
         hits = np.flatnonzero(found)
         return hits if len(table) == 1 else hits % pods
 

@@ -35,8 +35,8 @@ class Registry(Mapping[str, type[Plugin]]):
     @property
     def args_types(self) -> dict[str, type[PluginArgs]]:
         """The types of the arguments of plugins that take any, by name."""
-        own = {name: plugin.args_type for name, plugin in self._plugins.items() if plugin.args_type is not None}
-        return ARGS | own
+        plugin_args = {name: plugin.args_type for name, plugin in self._plugins.items() if plugin.args_type is not None}
+        return ARGS | plugin_args
 
     @property
     def kinds(self) -> tuple[Kind, ...]:

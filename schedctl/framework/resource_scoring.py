@@ -47,14 +47,19 @@ class ResourceColumn(NamedTuple):
 
 
 def resource_columns(
-    nodes: Nodes, resources: Sequence[ResourceSpec], asked: Mapping[str, int], *, minimum: bool, selectors: bool = True
+    nodes: Nodes,
+    resources: Sequence[ResourceSpec],
+    pod_requests: Mapping[str, int],
+    *,
+    minimum: bool,
+    selectors: bool = True,
 ) -> list[ResourceColumn]:
     """Return the columns to be scored, in the order of the configuration.
 
     Args:
         nodes: the column.
         resources: what is configured.
-        asked: what the pod asks for.
+        pod_requests: what the pod requests.
         minimum: whether containers that ask for no cpu or memory count as if they asked for a little.
         selectors: whether kube-scheduler can evaluate selectors of device classes here.
 
@@ -63,7 +68,7 @@ def resource_columns(
     """
     columns = []
     for spec in resources:
-        name, amount = spec.name, asked.get(spec.name, 0)
+        name, amount = spec.name, pod_requests.get(spec.name, 0)
         if is_scalar(name):
             if amount == 0:
                 continue

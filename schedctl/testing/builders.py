@@ -66,8 +66,8 @@ def pod(
     **spec: Any,
 ) -> PodInfo:
     """Return a pod, running on the node `on` if given; extra keyword arguments are fields of its spec, in camelCase."""
-    wanted = {**({"cpu": cpu} if cpu else {}), **({"memory": memory} if memory else {}), **(requests or {})}
-    container = {"name": "main", "image": image, "resources": {"requests": wanted}, "ports": ports}
+    amounts = {**({"cpu": cpu} if cpu else {}), **({"memory": memory} if memory else {}), **(requests or {})}
+    container = {"name": "main", "image": image, "resources": {"requests": amounts}, "ports": ports}
     obj = {
         "metadata": {"name": name, "namespace": namespace, "labels": labels, **(metadata or {})},
         "spec": {"containers": [container], "nodeName": on or "", **spec},

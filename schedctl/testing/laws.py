@@ -41,23 +41,23 @@ def check(plugin: Plugin, cluster: Cluster, pod: PodInfo, laws: Iterable[str] = 
         LawBroken: a law does not hold.
         CycleError: the plugin fails, or answers what it must not.
     """
-    nodes, wanted = cluster.nodes_by_name, frozenset(laws)
+    nodes, law_names = cluster.nodes_by_name, frozenset(laws)
     if not len(nodes):
         return
     before = _picture(cluster)
     cycle = Cycle(pod)
     whole = ask_plugin(plugin, cycle, nodes)
-    if "slice" in wanted:
+    if "slice" in law_names:
         must_agree("slice", whole, _row_by_row(plugin, cycle, nodes, whole))
-    if "order" in wanted:
+    if "order" in law_names:
         shuffled = np.random.default_rng(len(nodes)).permutation(len(nodes)).astype(np.intp)
         must_agree("order", whole, ask_plugin(plugin, Cycle(pod), nodes.take(shuffled)))
-    if "range" in wanted and not all(0 <= score <= MAX_NODE_SCORE for score in whole.normalized.values()):
+    if "range" in law_names and not all(0 <= score <= MAX_NODE_SCORE for score in whole.normalized.values()):
         raise LawBroken(f"range: {plugin.name} normalises to {list(whole.normalized.values())}")
-    if "purity" in wanted and _picture(cluster) != before:
+    if "purity" in law_names and _picture(cluster) != before:
         raise LawBroken(f"purity: {plugin.name} changed the cluster it was asked about")
     for law, holds in promises.LAWS.items():
-        if law in wanted:
+        if law in law_names:
             holds(plugin, cluster, pod)
 
 

@@ -203,13 +203,13 @@ def _node_changes(world: World, random: Random, change: Callable[[World, Node, R
         return ""
     after = change(world, before, random)
     world.cluster.add_node(after)
-    told = [
+    differences = [
         f"{name} {new}"
         for part in ("metadata", "spec", "status")
         for name in getattr(after, part).__struct_fields__
         if (new := getattr(getattr(after, part), name)) != getattr(getattr(before, part), name)
     ]
-    return f"{before.metadata.name} has " + ("nothing new" if not told else "now " + ", ".join(told))
+    return f"{before.metadata.name} has " + ("nothing new" if not differences else "now " + ", ".join(differences))
 
 
 def _cordon(_: World, node: Node, __: Random) -> Node:
@@ -230,8 +230,8 @@ def _relabel(world: World, node: Node, random: Random) -> Node:
 
 def _retaint(world: World, node: Node, random: Random) -> Node:
     theirs = random.choice(_nodes(world)).spec.taints or []
-    wanted = [t for pod in world.templates for t in pod.pod.spec.tolerations or () if t.key]
-    key = random.choice(wanted).key if wanted else "odd"
+    tolerations = [t for pod in world.templates for t in pod.pod.spec.tolerations or () if t.key]
+    key = random.choice(tolerations).key if tolerations else "odd"
     effect = random.choice(("NoSchedule", "PreferNoSchedule", "NoExecute"))
     taints = random.choice(([], theirs, [Taint(key=key, value="y", effect=effect)], [Taint(key="odd", effect=effect)]))
     return replace(node, spec=replace(node.spec, taints=list(taints)))

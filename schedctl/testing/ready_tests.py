@@ -55,14 +55,14 @@ def plugin_on(plugin: type[Plugin], cluster: Cluster, args: Mapping[str, Any] | 
 def broken_laws(
     plugin: type[Plugin],
     args: Mapping[str, Any] | None = None,
-    wanted: Iterable[str] = laws.LAWS,
+    law_names: Iterable[str] = laws.LAWS,
     seeds: Iterable[int] = SEEDS,
 ) -> dict[str, str]:
     """Return the laws that a plugin breaks, each with the first cluster that shows it, in words."""
     found: dict[str, str] = {}
-    wanted = tuple(wanted)
+    law_names = tuple(law_names)
     for seed in seeds:
-        for law in wanted:
+        for law in law_names:
             if law not in found:
                 text = _violation(plugin, args, law, seed)
                 if text:
@@ -81,8 +81,8 @@ def laws_of(plugin: type[Plugin], args: Mapping[str, Any] | None = None, seeds: 
     kept = tuple(seeds)
 
     def holds(law: str) -> None:
-        told = broken_laws(plugin, args, (law,), kept)
-        assert not told, told[law]
+        broken = broken_laws(plugin, args, (law,), kept)
+        assert not broken, broken[law]
 
     class Laws:
         """The laws every plugin must satisfy, and those of what it promises."""

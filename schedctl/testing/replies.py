@@ -90,13 +90,13 @@ def statuses(plugin: Plugin, cycle: Cycle, nodes: Nodes) -> dict[str, Status]:
 
 def _about_nodes(plugin: Plugin, cycle: Cycle, nodes: Nodes) -> dict[str, Any]:
     """Ask a plugin about a column under the state that a cycle has; see `Replies`."""
-    said: dict[str, Any] = {"statuses": statuses(plugin, cycle, nodes), "scores": {}, "normalized": {}}
+    answers: dict[str, Any] = {"statuses": statuses(plugin, cycle, nodes), "scores": {}, "normalized": {}}
     if isinstance(plugin, ScorePlugin) and plugin.name not in cycle.skip_score:
         raw = DIRECT.score(plugin, cycle, nodes)
-        said["scores"] = dict(zip(nodes.names, raw.tolist(), strict=True))
+        answers["scores"] = dict(zip(nodes.names, raw.tolist(), strict=True))
         scaled = DIRECT.normalize(plugin, cycle, nodes, raw)
-        said["normalized"] = dict(zip(nodes.names, scaled.tolist(), strict=True))
-    return said
+        answers["normalized"] = dict(zip(nodes.names, scaled.tolist(), strict=True))
+    return answers
 
 
 def must_agree(

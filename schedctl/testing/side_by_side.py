@@ -182,7 +182,7 @@ def _post_filter(outcome: Attempt) -> dict[str, Any]:
 
 
 def _judgement(outcome: Attempt) -> dict[str, Any]:
-    said: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "refusing plugins": sorted(outcome.unschedulable_plugins),
         "pending plugins": sorted(outcome.pending_plugins),
         "message": message(outcome),
@@ -191,29 +191,29 @@ def _judgement(outcome: Attempt) -> dict[str, Any]:
     }
     filtering = outcome.filtering
     if filtering is None:
-        return said
-    said |= {
+        return facts
+    facts |= {
         "histogram": filtering.histogram(),
         "looked at": filtering.evaluated_nodes,
         "explained": filtering.explained_nodes,
         "faults": {filtering.nodes.names[position]: fault for position, fault in filtering.faults.items()},
     }
-    said |= _column("feasible:", filtering.nodes, filtering.feasible)
-    said |= _column("code of", filtering.nodes, filtering.codes)
-    said |= {f"status of {name}": plain(filtering.status(row)) for row, name in enumerate(filtering.nodes.names)}
-    return said | _evidence(filtering) | _findings(filtering)
+    facts |= _column("feasible:", filtering.nodes, filtering.feasible)
+    facts |= _column("code of", filtering.nodes, filtering.codes)
+    facts |= {f"status of {name}": plain(filtering.status(row)) for row, name in enumerate(filtering.nodes.names)}
+    return facts | _evidence(filtering) | _findings(filtering)
 
 
 def _evidence(filtering: Filtering) -> dict[str, Any]:
     """What stands behind refusals: of a few nodes by name for each reason, for some of it is dear to work out."""
     names = filtering.nodes.names
-    told: dict[str, Any] = {}
+    evidence: dict[str, Any] = {}
     for refusal in filtering.refusals:
         for number, part in enumerate(refusal.verdicts.parts):
             refused = np.flatnonzero(part.mask & refusal.mask).tolist()
             for row in sorted(refused, key=names.__getitem__)[:_FEW]:
-                told[f"evidence {number} of {refusal.plugin} about {names[row]}"] = plain(part.at(row))
-    return told
+                evidence[f"evidence {number} of {refusal.plugin} about {names[row]}"] = plain(part.at(row))
+    return evidence
 
 
 def _findings(filtering: Filtering) -> dict[str, Any]:
@@ -226,26 +226,26 @@ def _findings(filtering: Filtering) -> dict[str, Any]:
 
 
 def _scores(outcome: Attempt) -> dict[str, Any]:
-    said: dict[str, Any] = {"plugins left out of Score": sorted(outcome.cycle.skip_score)}
+    facts: dict[str, Any] = {"plugins left out of Score": sorted(outcome.cycle.skip_score)}
     scoring = outcome.scoring
     if scoring is None:
-        return said | {"scored": False}
-    said["plugins"] = [(scores.plugin, scores.weight) for scores in scoring.plugins]
+        return facts | {"scored": False}
+    facts["plugins"] = [(scores.plugin, scores.weight) for scores in scoring.plugins]
     for scores in scoring.plugins:
-        said |= _column(f"{scores.plugin}, raw score of", scoring.nodes, scores.raw)
-        said |= _column(f"{scores.plugin}, normalised score of", scoring.nodes, scores.normalized)
-        said |= _column(f"{scores.plugin}, weighted score of", scoring.nodes, scores.weighted)
-    return said | _column("total of", scoring.nodes, scoring.totals)
+        facts |= _column(f"{scores.plugin}, raw score of", scoring.nodes, scores.raw)
+        facts |= _column(f"{scores.plugin}, normalised score of", scoring.nodes, scores.normalized)
+        facts |= _column(f"{scores.plugin}, weighted score of", scoring.nodes, scores.weighted)
+    return facts | _column("total of", scoring.nodes, scoring.totals)
 
 
 def _matrix(outcome: Attempt) -> dict[str, Any]:
     if outcome.evaluated_column is None or outcome.error:
         return {}
     names = outcome.evaluated_column.names
-    said: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     for plugin, verdicts in matrix(outcome).items():
-        said |= {f"{plugin} about {names[row]}": plain(verdicts.status(row)) for row in _rejected_rows(verdicts)}
-    return said
+        facts |= {f"{plugin} about {names[row]}": plain(verdicts.status(row)) for row in _rejected_rows(verdicts)}
+    return facts
 
 
 def _rejected_rows(verdicts: Verdicts) -> list[int]:

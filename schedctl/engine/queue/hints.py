@@ -1,8 +1,7 @@
-"""Who is to hear of which event: the registrations of all profiles, looked up by event.
+"""Which plugins hear of which event, and whether the event may help a pod that they refused.
 
-Plugins that only score or bind cannot refuse a pod, so theirs do not count. Extenders register nothing: a pod that they
-refused hears of every event. Whether an event may help a pod is asked of
-the plugins that refused it; pods alike in all that those read of a pod are asked about once (`Hints.equivalence_key`).
+`Hints` looks the registrations of all profiles up by event, for the queue; pods of one `Hints.equivalence_key` are
+asked about once.
 """
 
 from __future__ import annotations
@@ -32,6 +31,7 @@ from schedctl.framework.points import (
 )
 from schedctl.framework.profiles import Profile
 
+# plugins that only score or bind cannot refuse a pod, so that no event is awaited for them
 _REFUSING = (PreEnqueuePlugin, PreFilterPlugin, FilterPlugin, ReservePlugin, PermitPlugin)
 
 
@@ -65,6 +65,7 @@ class Hints:
                 if isinstance(plugin, _REFUSING)
                 for registration in registrations(plugin)
             ]
+            # extenders register nothing: a pod that one refused hears of every event
             + [(REJECTOR, registration) for registration in EVERY_EVENT if profile.extenders]
             for name, profile in self.profiles.items()
         }
@@ -143,12 +144,12 @@ class Hints:
         try:
             answer: object = hint(pod, before, after)
         except faults.ESCAPING as fault:  # a plugin's fault must not leave a pod stuck
-            said = faults.describe(fault, self.profiles[pod.pod.spec.scheduler_name].plugins.get(plugin))
+            text = faults.describe(fault, self.profiles[pod.pod.spec.scheduler_name].plugins.get(plugin))
         else:
             if isinstance(answer, Hint):
                 return answer
-            said = f"a hint returned {faults.quote(answer)}, expected Hint.QUEUE or Hint.SKIP"
-        self._reporter.plugin_failed(plugin, f'plugin "{plugin}" failed: {said}')
+            text = f"a hint returned {faults.quote(answer)}, expected Hint.QUEUE or Hint.SKIP"
+        self._reporter.plugin_failed(plugin, f'plugin "{plugin}" failed: {text}')
         return Hint.QUEUE
 
 

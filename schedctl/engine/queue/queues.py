@@ -1,14 +1,7 @@
 """The scheduling queue: who is tried next, who backs off, and who waits for something to happen.
 
-A pod that wants a node is in one of four places: in the *active* queue, ordered by the profile's QueueSort; in
-*backoff*, after an attempt that failed, until its time is up, or earlier when nothing else is active (KEP-5142); among
-the *unschedulable*, until an event that the plugins that refused it care about (``hinting``), or for five minutes; or
-*in flight*, being scheduled or waiting for Permit, while what happens is written down for the case that it comes back.
-Unschedulable pods that PreEnqueue keeps out are *gated*.
-
-The rules, names and numbers are those of kube-scheduler's ``PriorityQueue`` at its default feature gates; pod groups
-are behind a gate that is off. Where kube-scheduler goes through a map in random order, this queue goes by the order in
-which pods came to their place. Time is the `Clock`'s: nothing here moves it.
+The rules, names and numbers are those of kube-scheduler's ``PriorityQueue`` at its default feature gates. `hints` says
+which event may help whom; time is the `Clock`'s, which nothing here moves.
 """
 
 from __future__ import annotations
@@ -54,11 +47,11 @@ _NANO = 10**9
 class Place(Enum):
     """Where in the queue a pod is."""
 
-    ACTIVE = "Active"
-    BACKOFF = "Backoff"
-    UNSCHEDULABLE = "Unschedulable"
-    GATED = "Gated"
-    IN_FLIGHT = "InFlight"
+    ACTIVE = "Active"  # next to be tried, in the order of QueueSort
+    BACKOFF = "Backoff"  # an attempt failed: until its time is up, or nothing else is active (KEP-5142)
+    UNSCHEDULABLE = "Unschedulable"  # until an event that its rejectors care about, or for five minutes
+    GATED = "Gated"  # unschedulable because PreEnqueue keeps it out
+    IN_FLIGHT = "InFlight"  # being scheduled or waiting for Permit; events are kept for the case that it comes back
 
 
 class QueuedPod:
@@ -356,6 +349,7 @@ class SchedulingQueue:
             strategy = self._strategy(first, event, before, after)
             if strategy is not Strategy.SKIP:
                 moving += ((queued, strategy) for queued in group.values() if among is None or among(queued))
+        # kube-scheduler goes through a map in random order; here pods move in the order in which they came
         for queued, strategy in sorted(moving, key=lambda each: each[0].stamp):
             self._requeue(queued, strategy, event.label)
         if self._in_flight:
