@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, get_args
 import msgspec
 
 from schedctl.config.loading import conversion_hint
-from schedctl.config.settings import CHOICES, is_age
+from schedctl.config.settings_file import CHOICES, is_age
 from schedctl.documents.heads import HEAD, open_document, place
 from schedctl.documents.spelling import did_you_mean, nearest
 from schedctl.errors import ConfigError, Problem

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from schedctl.config.settings import Config
+from schedctl.config.settings_file import Config
 from schedctl.policy import schemas as policy_schemas
 from schedctl.policy.baselines import CheckBaseline
 from schedctl.policy.expectations import CheckPolicyTest

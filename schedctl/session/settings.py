@@ -1,11 +1,6 @@
-"""What schedctl's own configuration files set, and where those are.
+"""Finds schedctl's own configuration files and puts together what they set.
 
-The nearest ``.schedctl.yaml``, in this folder or one above it up to the root of the repository, goes before
-``schedctl/config.yaml`` in the user's folder for configurations. Outside of a repository only this folder is looked
-at: the folders above it may be anybody's.
-
-The paths that a file sets are relative to its folder and stay inside its repository, or that folder where it is in
-none: a cloned repository decides about its own files and about nothing else on this machine.
+`config.settings_file` has the fields of one such file; `cli` passes the options that come before it.
 """
 
 from __future__ import annotations
@@ -61,7 +56,8 @@ def load(path: str, *, ignored: bool, environ: Mapping[str, str] = os.environ) -
     files = [Path(path)] if path else [file for file in (_of_user(environ), _of_repository(Path.cwd())) if file]
     if not files:
         return Settings()
-    from schedctl.config import custom_kinds, settings  # most runs have no such file and need no parser
+    # most runs have no such file and need no parser
+    from schedctl.config import custom_kinds, settings_file
 
     entries: dict[str, Any] = {}
     check: dict[str, Any] = {}
@@ -73,9 +69,9 @@ def load(path: str, *, ignored: bool, environ: Mapping[str, str] = os.environ) -
         except OSError as error:
             message = f"cannot be read: {(error.strerror or str(error)).lower()}"
             raise ConfigError([Problem(message, source=name)]) from None
-        found = settings.read(text, name)
-        entries |= found.custom_kinds
-        check |= _inside(msgspec.structs.asdict(found.check), file, name)
+        file_settings = settings_file.read(text, name)
+        entries |= file_settings.custom_kinds
+        check |= _inside(msgspec.structs.asdict(file_settings.check), file, name)
         digests[name] = f"sha256:{hashlib.sha256(text).hexdigest()}"
     return Settings(custom_kinds.with_custom_kinds(entries), check, digests)
 
@@ -86,6 +82,7 @@ def _inside(check: Mapping[str, Any], file: Path, name: str) -> dict[str, Any]:
     Raises:
         ConfigError: one leads out of the repository, or into what git keeps there.
     """
+    # A cloned repository decides about its own files and about nothing else on this machine.
     folder = file.absolute().parent
     root = next((each for each in (folder, *folder.parents) if (each / ".git").exists()), folder)
     problems: list[Problem] = []
@@ -116,21 +113,21 @@ def _inside(check: Mapping[str, Any], file: Path, name: str) -> dict[str, Any]:
             problems.append(Problem(message, name, path=where, hint="give it on the command line"))
         return shown
 
-    set_ = {key: value for key, value in check.items() if value}
+    chosen = {key: value for key, value in check.items() if value}
     for key in ("policies", "state"):
-        if key in set_:
-            set_[key] = [path_of(each, f"check.{key}[{index}]") for index, each in enumerate(set_[key])]
-    if "baseline" in set_:
-        set_["baseline"] = path_of(set_["baseline"], "check.baseline")
-    if "reports" in set_:
-        pairs = [each.partition("=") for each in set_["reports"]]
-        set_["reports"] = [
+        if key in chosen:
+            chosen[key] = [path_of(each, f"check.{key}[{index}]") for index, each in enumerate(chosen[key])]
+    if "baseline" in chosen:
+        chosen["baseline"] = path_of(chosen["baseline"], "check.baseline")
+    if "reports" in chosen:
+        pairs = [each.partition("=") for each in chosen["reports"]]
+        chosen["reports"] = [
             f"{form}={report_of(path, f'check.reports[{index}]')}" if path else form
             for index, (form, _, path) in enumerate(pairs)
         ]
     if problems:
         raise ConfigError(problems)
-    return set_
+    return chosen
 
 
 def _expand(path: Path) -> list[Path]:
@@ -151,6 +148,7 @@ def _below(path: Path, root: Path) -> tuple[str, ...] | None:
 
 def _of_repository(folder: Path) -> Path | None:
     """Return the nearest file from a folder up to the root of its repository, None where there is none."""
+    # Outside of a repository the folders above this one may be anybody's, so only this one is looked at.
     searched = []
     for each in (folder, *folder.parents):
         searched.append(each)
@@ -162,8 +160,8 @@ def _of_repository(folder: Path) -> Path | None:
 
 
 def _of_user(environ: Mapping[str, str]) -> Path | None:
-    named, home = Path(environ.get("XDG_CONFIG_HOME", "")), Path(environ.get("HOME", ""))
-    folder = named if named.is_absolute() else home / ".config"
+    config_home, home = Path(environ.get("XDG_CONFIG_HOME", "")), Path(environ.get("HOME", ""))
+    folder = config_home if config_home.is_absolute() else home / ".config"
     file = folder / "schedctl" / "config.yaml"
     return file if folder.is_absolute() and file.is_file() else None
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedctl.api.durations import Duration
-from schedctl.config import settings
+from schedctl.config import settings_file
 from schedctl.documents.yaml_trees import read_yaml
 from schedctl.errors import ConfigError
 from schedctl.policy import documents, expectations, reading
@@ -408,7 +408,7 @@ def test_what_the_readme_shows_is_read():
     assert (len(policies), len(tests), len(configs)) == (1, 1, 2)
     assert [read(block)[1] for block in policies] == [[]]
     assert [expectations.tests_in(block.encode(), "t.yaml")[1] for block in tests] == [[]]
-    assert [settings.read(block).check.policies for block in configs] == [("policies/",), ()]
+    assert [settings_file.read(block).check.policies for block in configs] == [("policies/",), ()]
 
 
 @given(st.data())

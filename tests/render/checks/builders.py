@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections import Counter
 
+import msgspec
 from hypothesis import strategies as st
 
 from schedctl.render import check_outputs
@@ -158,3 +159,16 @@ REPORTS = st.builds(
     results=st.lists(RESULTS, max_size=3),
     notes=st.lists(TEXTS, max_size=2),
 )
+
+
+def with_relative_paths(document):
+    """The report with every path below where we are, which is all that GitLab takes."""
+    replace = msgspec.structs.replace
+    results = [
+        replace(each, location=replace(each.location, file=each.location.file.lstrip("/"))) for each in document.results
+    ]
+    policies = [replace(each, source=each.source.lstrip("/")) for each in document.policies]
+    return replace(document, results=results, policies=policies)
+
+
+RELATIVE_REPORTS = REPORTS.map(with_relative_paths)

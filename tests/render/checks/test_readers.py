@@ -23,7 +23,7 @@ from schedctl.render.check_outputs import FORMATS
 from schedctl.render.checks import findings
 from schedctl.reports.checks import CheckReport, Outcome
 from schedctl.reports.schemas import schema_of
-from tests.render.checks.builders import REPORTS, exempted, of_the_run, report, result, written
+from tests.render.checks.builders import RELATIVE_REPORTS, REPORTS, exempted, of_the_run, report, result, written
 
 SCHEMAS = Path(__file__).with_name("schemas")
 SARIF = jsonschema.Draft4Validator(json.loads((SCHEMAS / "sarif-2.1.0-rtm.5.json").read_text()))
@@ -101,7 +101,7 @@ def test_sarif_is_valid_by_its_schema(document, suppressed):
         assert "](" not in each["message"]["text"]
 
 
-@given(REPORTS)
+@given(RELATIVE_REPORTS)
 @LAW
 def test_gitlab_gets_what_it_requires_and_no_fingerprint_twice(document):
     read = json.loads(written(document, "gitlab"))

@@ -1,7 +1,6 @@
-"""schedctl's own configuration file, as opposed to kube-scheduler's: what a team sets once for all its runs.
+"""schedctl's own configuration file, as opposed to kube-scheduler's: its fields and its reader.
 
-It holds data only. Nothing in it names credentials, a cluster or code to run, because the file of a repository that
-somebody cloned must not be able to steer any of these; a field that looks as if it did is refused with that said.
+`session.settings` finds the files and puts together what they set.
 """
 
 from __future__ import annotations
@@ -115,7 +114,7 @@ class _CheckTexts(ConfigStruct, frozen=True):
     max_age: str = ""
 
 
-class Own(NamedTuple):
+class FileSettings(NamedTuple):
     """What a configuration file sets.
 
     Attributes:
@@ -130,7 +129,8 @@ class Own(NamedTuple):
 _FIELDS: Final = tuple(field.encode_name for field in msgspec.structs.fields(Config))
 _CUSTOM_KINDS: Final = "customKinds"
 _CHECK: Final = "check"
-_OF_FLAGS: Final = {
+# The file of a repository that somebody cloned must not steer credentials, a cluster or code.
+_COMMAND_LINE_ONLY: Final = {
     **dict.fromkeys(("kubeconfig", "context", "as", "asGroup", "token", "user", "cluster", "server"), "credentials"),
     **dict.fromkeys(("live", "requestTimeout"), "whether a cluster is asked"),
     **dict.fromkeys(("plugins", "plugin", "pluginPath", "imports", "import"), "code to run"),
@@ -145,7 +145,7 @@ CHOICES: Final = {
 """The words that a setting takes."""
 
 
-def read(text: bytes | str, source: str = "") -> Own:
+def read(text: bytes | str, source: str = "") -> FileSettings:
     """Return what a configuration file sets.
 
     Args:
@@ -161,7 +161,7 @@ def read(text: bytes | str, source: str = "") -> Own:
     if not decoder.problems:
         for name, key, child, where in decoder.entries(node, ""):
             if name == _CHECK:
-                check = _check(child, decoder)
+                check = _check_config(child, decoder)
             elif name == _CUSTOM_KINDS and child.is_mapping:
                 entries = decoder.free(child, where)
             elif name == _CUSTOM_KINDS and child.value is not None:
@@ -176,22 +176,22 @@ def read(text: bytes | str, source: str = "") -> Own:
     if problems:
         problems.sort(key=lambda problem: (problem.line, problem.column))
         raise ConfigError([replace(problem, source=source) for problem in problems])
-    return Own(entries, check)
+    return FileSettings(entries, check)
 
 
-def _check(node: Node, decoder: Decoder) -> CheckConfig:
+def _check_config(node: Node, decoder: Decoder) -> CheckConfig:
     """Return what is set for ``schedctl check``."""
     fields = tuple(field.encode_name for field in msgspec.structs.fields(CheckConfig))
-    forbidden = [name.value for name, _ in node.value if name.value in _OF_FLAGS] if node.is_mapping else []
+    forbidden = [name.value for name, _ in node.value if name.value in _COMMAND_LINE_ONLY] if node.is_mapping else []
     for key, _ in node.value if node.is_mapping else ():
         if key.value in forbidden:
             _refuse(key.value, key, f"{_CHECK}.{key.value}", decoder, fields)
     texts = decoder.struct(node, _CheckTexts, _CHECK, also=tuple(forbidden))
     for name, choices in CHOICES.items():
         path = f"{_CHECK}.{name}"
-        given = {"failOn": texts.fail_on, "onInconclusive": texts.on_inconclusive, "output": texts.output}[name]
-        if given and given not in choices:
-            problem = Problem(f'{name} cannot be "{given}"', path=path, hint=did_you_mean(given, choices))
+        word = {"failOn": texts.fail_on, "onInconclusive": texts.on_inconclusive, "output": texts.output}[name]
+        if word and word not in choices:
+            problem = Problem(f'{name} cannot be "{word}"', path=path, hint=did_you_mean(word, choices))
             decoder.problems.append(place(problem, decoder.places))
             return CheckConfig()
     if texts.max_age and not is_age(texts.max_age):
@@ -216,8 +216,9 @@ def is_age(text: str) -> bool:
 
 def _refuse(name: str, key: Node, where: str, decoder: Decoder, fields: tuple[str, ...]) -> None:
     """Report a field that is not known, or that no file may have."""
-    if name in _OF_FLAGS:
-        message = f'"{name}" cannot be set in a file: it would let whoever wrote the file choose {_OF_FLAGS[name]}'
+    if name in _COMMAND_LINE_ONLY:
+        choice = _COMMAND_LINE_ONLY[name]
+        message = f'"{name}" cannot be set in a file: it would let whoever wrote the file choose {choice}'
         decoder.report(key, where, message, "say it on the command line")
         return
     decoder.report(key, where, f'unknown field "{name}"', did_you_mean(name, fields))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from schedctl.config import custom_kinds, settings
-from schedctl.config.settings import CheckConfig, Config, PodsEntry, read
+from schedctl.config import custom_kinds, settings_file
+from schedctl.config.settings_file import CheckConfig, Config, PodsEntry, read
 from schedctl.errors import ConfigError
 from schedctl.render import check_outputs
 
@@ -133,4 +133,4 @@ def test_all_mistakes_are_told_at_once_in_the_order_of_the_file():
 
 
 def test_the_outputs_that_may_be_set_are_those_that_there_are():
-    assert settings.CHOICES["output"] == check_outputs.FORMATS
+    assert settings_file.CHOICES["output"] == check_outputs.FORMATS
