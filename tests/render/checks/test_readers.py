@@ -145,7 +145,8 @@ def test_markdown_has_our_elements_only_and_every_text_means_itself(document):
     tags = {tag.lower() for tag in re.findall(r"<\s*/?\s*([A-Za-z][A-Za-z0-9]*)", LINKING.render(text))}
     assert tags <= OWN_TAGS
     assert not re.search(r"@\w|(?<!&)#\d|https?:|www\.", text.replace("### schedctl", ""))
-    shown = re.sub(r"<!-- -->", "", html.unescape(LINKING.render(text)))
+    # the empty comments are ours while a message that has one is escaped still
+    shown = html.unescape(re.sub(r"<!-- -->", "", LINKING.render(text)))
     for each in findings.open_findings(document):
         assert sanitise.text(each.message).strip() in shown
     rows = [line for line in text.splitlines() if line.startswith("| ") and "---" not in line]
