@@ -1,18 +1,14 @@
-"""Builds the `Explanation` of a pod from an engine attempt, and the report of several.
+"""The `Explanation` of a pod, built from an engine attempt, and the report of several.
 
-What the command line calls::
-
-    explanation = explain(scheduler, pod, matrix=True, node="node-3", sampling=False)
-    document = report([explanation], metadata=metadata, fail=args.exit_code)
-
-and ``schedctl.render.outputs.write(document, output, stream, terminal)`` prints it. Everything is asked in a fork of
-the cluster: evidence is read before anything else is tried, and the cluster is as before when the answer is there.
+Everything is asked in a fork of the cluster, which is as before when the answer is there. What is said of one part
+stands in the neighbours: `facts`, `scores`, `preemptions`, `hints`, `requeue_events`, `remarks`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 import msgspec
 
@@ -46,6 +42,17 @@ from schedctl.scheduler.gaps import guesses_of
 from schedctl.scheduler.schedulers import Scheduler
 
 
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """How a pod is explained; see `explain`."""
+
+    matrix: bool
+    node: str
+    sampling: bool
+    hints: bool
+    assumptions: Collection[Assumption]
+
+
 def explain(
     scheduler: Scheduler,
     pod: PodInfo | Pod,
@@ -54,7 +61,7 @@ def explain(
     node: str = "",
     sampling: bool = False,
     hints: bool = True,
-    guessed: Collection[Assumption] = (),
+    assumptions: Collection[Assumption] = (),
 ) -> Explanation:
     """Return why a pod goes where it goes, or nowhere; the cluster is as before.
 
@@ -67,30 +74,30 @@ def explain(
         sampling: look at as many nodes as kube-scheduler would, instead of all.
         hints: whether to look for next steps, and for places the victims of a preemption would find; both try changed
             clusters.
-        guessed: what was guessed when the pod was made.
+        assumptions: what was assumed when the pod was made.
 
     Raises:
         UsageError: there is no node of the name asked for.
     """
-    cluster = scheduler.cluster
+    cluster, options = scheduler.cluster, _Options(matrix, node, sampling, hints, assumptions)
     info = pod if isinstance(pod, PodInfo) else PodInfo(pod)
     if node and node not in cluster.node_table.row_of:
         raise UsageError(
             f'there is no node "{node}"{did_you_mean(closest_name(node, list(cluster.node_table.row_of)))}'
         )
     with cluster.fork():
-        standing = _pod_on_node(cluster, info.key)
-        if standing is not None:
-            cluster.remove_pod(standing)
-        bound_to = (standing or info).pod.spec.node_name
-        asked = PodInfo(as_pending(info.pod)) if bound_to else info
+        bound_pod = _pod_on_node(cluster, info.key)
+        if bound_pod is not None:
+            cluster.remove_pod(bound_pod)
+        bound_to = (bound_pod or info).pod.spec.node_name
+        pending = PodInfo(as_pending(info.pod)) if bound_to else info
         try:
-            answer = _explain_pending(scheduler, asked, bound_to, matrix, node, sampling, hints, guessed)
+            answer = _explain_pending(scheduler, pending, bound_to, options)
         except NotModelled as missing:
             answer = Explanation(
-                pod=_reference(asked, bound_to),
+                pod=_reference(pending, bound_to),
                 verdict=Verdict.INCONCLUSIVE,
-                profile=asked.pod.spec.scheduler_name,
+                profile=pending.pod.spec.scheduler_name,
                 error=str(missing),
                 notes=[_cannot_tell(missing)],
             )
@@ -157,36 +164,44 @@ def _reference(pod: PodInfo, bound_to: str) -> PodReference:
     )
 
 
-def _explain_pending(
-    scheduler: Scheduler,
-    pod: PodInfo,
-    bound_to: str,
-    matrix: bool,
-    node: str,
-    sampling: bool,
-    hints: bool,
-    guessed: Collection[Assumption],
-) -> Explanation:
+def _explain_pending(scheduler: Scheduler, pod: PodInfo, bound_to: str, options: _Options) -> Explanation:
+    """Return the explanation of a pod that has no node; `bound_to` is where it ran before it was taken off, or ""."""
     reference = _reference(pod, bound_to)
-    missing_class = next_steps.missing_class(pod, scheduler.cluster) if hints else []
+    missing_class = next_steps.missing_class(pod, scheduler.cluster) if options.hints else []
     if scheduler.profile_of(pod) is None:
-        found = next_steps.foreign(scheduler, pod) if hints else []
+        found = next_steps.foreign(scheduler, pod) if options.hints else []
         return Explanation(pod=reference, verdict=Verdict.FOREIGN_SCHEDULER, hints=[*found, *missing_class])
-    outcome = scheduler.attempt(pod, sampling=sampling)
+    # facts are read before anything else is tried: evidence of an older state of the cluster cannot be had any more
+    outcome = scheduler.attempt(pod, sampling=options.sampling)
+    explanation = _explain_attempt(outcome, reference, options)
+    if explanation.verdict is Verdict.INCONCLUSIVE:
+        return explanation  # what helps on a cluster that is not known would be one more guess
+    if options.hints:
+        deep = explanation.node is not None and explanation.node.verdict is NodeVerdict.REFUSED
+        found = next_steps.find(
+            scheduler, pod, outcome, explanation.reasons, options.node if deep else "", matrix=options.matrix
+        )
+        preemption = preemptions.place_victims(scheduler, outcome, explanation.preemption)
+        explanation = msgspec.structs.replace(explanation, hints=[*found, *missing_class], preemption=preemption)
+    return _after_the_choice(scheduler, outcome, explanation)
+
+
+def _explain_attempt(outcome: Attempt, reference: PodReference, options: _Options) -> Explanation:
+    """Return what one cycle says by itself, without trying any other."""
     reasons = facts.reasons(outcome)
     ranking = scores.ranking(outcome.scoring) if outcome.scoring is not None else []
     second = scores.runner_up(ranking) if ranking else None
-    ties = outcome.ties
+    ties, bound_to = outcome.ties, reference.node_name
     outlook, prospect = preemptions.outlook(outcome)
-    guesses, apparent = guesses_of(outcome, guessed), _verdict(outcome)
+    guesses, apparent = guesses_of(outcome, options.assumptions), _verdict(outcome)
     decided = not any(guess.decides for guess in guesses)
-    explanation = Explanation(
+    return Explanation(
         pod=reference,
         verdict=apparent if decided else Verdict.INCONCLUSIVE,
         profile=outcome.profile.scheduler_name,
         message=fit_error.message(outcome),
         error=outcome.error,
-        gates=[gate.name for gate in pod.pod.spec.scheduling_gates or ()],
+        gates=[gate.name for gate in outcome.pod.pod.spec.scheduling_gates or ()],
         nodes=facts.counts(outcome),
         pre_filter=facts.pre_filter(outcome),
         chosen=outcome.chosen,
@@ -199,8 +214,8 @@ def _explain_pending(
         outlook=outlook,
         scores=ranking,
         comparison=scores.compare(ranking[0], second) if second is not None else None,
-        matrix=facts.matrix(outcome) if matrix else None,
-        node=facts.node(outcome, node, ranking) if node else None,
+        matrix=facts.matrix(outcome) if options.matrix else None,
+        node=facts.node(outcome, options.node, ranking) if options.node else None,
         current=_current(outcome, bound_to, ranking) if bound_to else None,
         wakings=requeue_events.of(outcome),
         notes=[
@@ -212,14 +227,6 @@ def _explain_pending(
         guesses=guesses,
         apparent=None if decided else apparent,
     )
-    if not decided:  # what helps on a cluster that is not known would be one more guess
-        return explanation
-    if hints:
-        deep = explanation.node is not None and explanation.node.verdict is NodeVerdict.REFUSED
-        found = next_steps.find(scheduler, pod, outcome, reasons, node if deep else "", matrix=matrix)
-        preemption = preemptions.place_victims(scheduler, outcome, explanation.preemption)
-        explanation = msgspec.structs.replace(explanation, hints=[*found, *missing_class], preemption=preemption)
-    return _after_the_choice(scheduler, outcome, explanation)
 
 
 def _after_the_choice(scheduler: Scheduler, outcome: Attempt, explanation: Explanation) -> Explanation:

@@ -168,7 +168,7 @@ def explain_objects(
                 node=options.node,
                 sampling=options.sampling,
                 hints=hints,
-                guessed=assumptions.guesses,
+                assumptions=assumptions.guesses,
             )
         yield _replace(explanation, notes=[*notes, *explanation.notes])
 

@@ -47,7 +47,7 @@ def test_reasons_that_might_be_added_are_told_of_and_change_nothing():
 
 def test_what_made_the_pod_counts():
     made = lacking(("LimitRange", "Forbidden"))
-    found = explain(Scheduler(made), pod(), guessed=[Assumption("admission", "LimitRanger", LimitRange)])
+    found = explain(Scheduler(made), pod(), assumptions=[Assumption("admission", "LimitRanger", LimitRange)])
     assert found.verdict is Verdict.INCONCLUSIVE
     assert found.guesses[0].text == (
         "LimitRanger would also look at LimitRanges, which may not be listed: that it fits, and where, is a guess"
