@@ -203,7 +203,7 @@ def _plugins(made: CalibrationFacts, registry: Registry) -> list[PluginAgreement
         if refusal.error or not refusal.ours:
             continue
         differing = {each.reason for each in refusal.differences if each.reason}
-        reasons = refusal_lines.parsed(refusal.theirs).counts.keys() | refusal_lines.parsed(refusal.ours).counts.keys()
+        reasons = refusal_lines.parse(refusal.theirs).counts.keys() | refusal_lines.parse(refusal.ours).counts.keys()
         for reason in reasons:
             for plugin in filter(None, refusal_lines.plugin_of(reason).split(", ")):
                 count(plugin, "reasons")

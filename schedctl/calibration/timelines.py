@@ -20,7 +20,7 @@ from schedctl.api.pods import Pod
 from schedctl.api.times import unix_nanoseconds
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
-from schedctl.explain.histories import bound_at
+from schedctl.explain.histories import binding_time
 from schedctl.scheduler import Scheduler
 
 MIRROR = "kubernetes.io/config.mirror"
@@ -109,7 +109,7 @@ def timeline(scheduler: Scheduler, scheduled: Iterable[Event] = ()) -> Timeline:
         made.left_out.setdefault(LeftOut.NODE_GONE, []).append(info.key)
     for info in cluster.pod_table:
         why = _reason_left_out(info, scheduler)
-        condition = bound_at(info.pod)
+        condition = binding_time(info.pod)
         event = precise.get(info.pod.metadata.uid, "") if info.pod.metadata.uid else ""
         text = event or condition or info.pod.metadata.creation_timestamp or ""
         if why is not None:
@@ -150,7 +150,7 @@ def _reason_left_out(info: PodInfo, scheduler: Scheduler) -> LeftOut | None:
     owner = controller_of(info.pod)
     if MIRROR in (info.pod.metadata.annotations or {}) or (owner is not None and owner.kind == "Node"):
         return LeftOut.STATIC
-    if not bound_at(info.pod):
+    if not binding_time(info.pod):
         return LeftOut.UNSCHEDULED
     return None if scheduler.profile_of(info) is not None else LeftOut.FOREIGN
 
@@ -187,6 +187,6 @@ def pods_gone(cluster: Cluster, finished: Sequence[Pod], scheduled: Iterable[Eve
             key = f"{event.involved_object.namespace}/{event.involved_object.name}"
             found.add(Gone(unix_nanoseconds(event.first), key, on[1] if on else ""))
     found |= {
-        Gone(unix_nanoseconds(at), pod.key, pod.spec.node_name or "") for pod in finished if (at := bound_at(pod))
+        Gone(unix_nanoseconds(at), pod.key, pod.spec.node_name or "") for pod in finished if (at := binding_time(pod))
     }
     return sorted(found)

@@ -50,11 +50,11 @@ def with_state(command: Command) -> Command:
 def with_live_state(command: Command) -> Command:
     """Do as `with_state` for a command that is about a live cluster: the options about files are not in its help."""
     return add_options(
-        command, "source", {name: (_hidden(name), default) for name, (_, default) in _OPTIONS.items()}, _source
+        command, "source", {name: (_hide(name), default) for name, (_, default) in _OPTIONS.items()}, _source
     )
 
 
-def _hidden(name: str) -> Any:
+def _hide(name: str) -> Any:
     """Return the annotation of an option, out of sight where it is about files."""
     annotation = _OPTIONS[name][0]
     if name in _CLUSTER_OPTIONS:

@@ -15,7 +15,7 @@ from schedctl.engine.attempts import Attempt
 from schedctl.explain import evidence, groups, scores
 from schedctl.explain.allocations import allocations
 from schedctl.explain.groups import ZoneOf
-from schedctl.explain.wordings import NODE_SET, wording_of
+from schedctl.explain.wordings import NODE_SET, find_wording
 from schedctl.framework import wording
 from schedctl.framework.reasons import kebab
 from schedctl.framework.remedies import Rejection
@@ -47,7 +47,7 @@ def counts(outcome: Attempt) -> NodeCounts:
         return NodeCounts(total=outcome.total_nodes)
     feasible = int(outcome.filtering.feasible.sum())
     seen = feasible + sum(1 for code in outcome.filtering.codes.tolist() if code != Code.SUCCESS)
-    left_out = len(_excluded_by_pre_filter(outcome))
+    left_out = len(_nodes_excluded_by_pre_filter(outcome))
     return NodeCounts(
         total=outcome.total_nodes,
         judged=seen,
@@ -86,7 +86,7 @@ def reasons(outcome: Attempt) -> list[Reason]:
 
 def _whole_pod(outcome: Attempt, plugin: str, code: Code, text: str, cause: Cause) -> Reason:
     known = evidence.camel_case(cause.evidence)
-    words = wording_of(outcome.profile, plugin, cause.reference)
+    words = find_wording(outcome.profile, plugin, cause.reference)
     return Reason(
         reference=cause.reference,
         plugin=plugin,
@@ -173,12 +173,12 @@ def _first_rejections(outcome: Attempt) -> Iterator[Rejection]:
     yield from evidence.first_rejections(outcome.filtering)
     plugins = sorted(outcome.narrowing_plugins)
     text = f"node(s) didn't satisfy plugin(s) [{' '.join(plugins)}]"
-    for name in _excluded_by_pre_filter(outcome):
+    for name in _nodes_excluded_by_pre_filter(outcome):
         numbers = {"searched": sorted(outcome.pre_filter_nodes or ())}
         yield Rejection(", ".join(plugins), NODE_SET, text, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, name, numbers)
 
 
-def _excluded_by_pre_filter(outcome: Attempt) -> list[str]:
+def _nodes_excluded_by_pre_filter(outcome: Attempt) -> list[str]:
     """The nodes that PreFilter left out of the search; none where a nominated node alone was looked at."""
     if outcome.evaluated_column is None or outcome.pre_filter_nodes is None or outcome.nominated_first:
         return []

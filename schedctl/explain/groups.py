@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from schedctl.explain.wordings import wording_of
+from schedctl.explain.wordings import find_wording
 from schedctl.framework import wording
 from schedctl.framework.profiles import Profile
 from schedctl.framework.remedies import Rejection
@@ -57,7 +57,7 @@ def by_zone(nodes: Iterable[str], zone_of: ZoneOf) -> dict[str, int]:
 
 def _reason(cause: list[Rejection], zone_of: ZoneOf, profile: Profile) -> Reason:
     first = cause[0]
-    words = wording_of(profile, first.plugin, first.reference)
+    words = find_wording(profile, first.plugin, first.reference)
     alike: dict[bytes, list[Rejection]] = {}
     for refused in cause:
         key = msgspec.json.encode((refused.code, words.equivalence_key(refused.evidence), refused.nominated_pods))

@@ -55,22 +55,22 @@ def _of_condition(
 ) -> Recorded:
     """Return the record of a condition, with the times of the event that has the same words, if there is one."""
     since = condition.last_transition_time or ""
-    said = Recorded(
+    record = Recorded(
         source="Condition", message=condition.message, reason=condition.reason, first=since, text="its condition"
     )
     if same is not None:
-        said = _replace(said, count=same.times, first=same.first, last=same.last, reporter=same.reporter)
+        record = _replace(record, count=same.times, first=same.first, last=same.last, reporter=same.reporter)
     if condition.reason == GATED and answer.verdict is Verdict.GATED:
-        said = _replace(said, agreement=Agreement.AGREES)
+        record = _replace(record, agreement=Agreement.AGREES)
     else:
-        said = compared(said, answer, cluster, supposed)
-    refused = f", {'held' if said.reason == GATED else 'refused'} since {since}" if since else ""
-    event = f", and an event{_when(said)}" if same is not None else ""
-    return _replace(said, text=f"its condition{refused}{event}: {_told(said)}")
+        record = compare(record, answer, cluster, supposed)
+    refused = f", {'held' if record.reason == GATED else 'refused'} since {since}" if since else ""
+    event = f", and an event{_when(record)}" if same is not None else ""
+    return _replace(record, text=f"its condition{refused}{event}: {_agreement_text(record)}")
 
 
 def _of_event(event: Event, answer: Explanation, cluster: Cluster, supposed: bool) -> Recorded:
-    said = Recorded(
+    record = Recorded(
         source="Event",
         message=event.message,
         reason=event.reason or FAILED,
@@ -79,48 +79,52 @@ def _of_event(event: Event, answer: Explanation, cluster: Cluster, supposed: boo
         last=event.last,
         reporter=event.reporter,
     )
-    said = compared(said, answer, cluster, supposed)
-    return _replace(said, text=f"event{_when(said)}: {_told(said)}")
+    record = compare(record, answer, cluster, supposed)
+    return _replace(record, text=f"event{_when(record)}: {_agreement_text(record)}")
 
 
-def _when(said: Recorded) -> str:
+def _when(record: Recorded) -> str:
     """Return how often, when and by whom something was said in an event."""
-    often = f" {said.count} times" if said.count > 1 else ""
+    often = f" {record.count} times" if record.count > 1 else ""
     when = (
-        f" from {said.first} to {said.last}" if said.first != said.last else f" at {said.first}" if said.first else ""
+        f" from {record.first} to {record.last}"
+        if record.first != record.last
+        else f" at {record.first}"
+        if record.first
+        else ""
     )
-    who = f" by {said.reporter}" if said.reporter else ""
+    who = f" by {record.reporter}" if record.reporter else ""
     return f"{often}{when}{who}"
 
 
-def compared(said: Recorded, answer: Explanation, cluster: Cluster, supposed: bool = False) -> Recorded:
+def compare(record: Recorded, answer: Explanation, cluster: Cluster, supposed: bool = False) -> Recorded:
     """Return a record with whether our answer is the same, and what differs if it is not."""
     ours = answer.message or answer.error
-    if ours and refusal_lines.agree(said.message, ours):
-        cut = refusal_lines.is_cut(said.message)
-        return _replace(said, agreement=Agreement.AGREES_AS_FAR if cut else Agreement.AGREES)
+    if ours and refusal_lines.agree(record.message, ours):
+        cut = refusal_lines.is_cut(record.message)
+        return _replace(record, agreement=Agreement.AGREES_AS_FAR if cut else Agreement.AGREES)
     found = (
-        [in_words(each) for each in refusal_lines.differences(said.message, ours)]
+        [in_words(each) for each in refusal_lines.differences(record.message, ours)]
         if ours
-        else [LineDifference(kind="Verdict", theirs=said.message, ours=answer.verdict.value, text=_verdict(answer))]
+        else [LineDifference(kind="Verdict", theirs=record.message, ours=answer.verdict.value, text=_verdict(answer))]
     )
     if not found:
-        return _replace(said, agreement=Agreement.OTHER_WORDS)
+        return _replace(record, agreement=Agreement.OTHER_WORDS)
     return _replace(
-        said,
+        record,
         agreement=Agreement.DIFFERS,
         differences=found,
-        circumstances=list(_circumstances(said, answer, cluster, supposed)),
+        circumstances=list(_circumstances(record, answer, cluster, supposed)),
     )
 
 
-def _told(said: Recorded) -> str:
+def _agreement_text(record: Recorded) -> str:
     return {
         Agreement.AGREES: "agrees",
         Agreement.AGREES_AS_FAR: "agrees as far as it goes, which is 1,024 bytes",
         Agreement.OTHER_WORDS: "agrees, in the words of another version",
         Agreement.DIFFERS: "differs",
-    }[said.agreement]
+    }[record.agreement]
 
 
 def _verdict(answer: Explanation) -> str:
@@ -147,11 +151,11 @@ def in_words(each: Difference) -> LineDifference:
         plugin=each.plugin,
         theirs=each.theirs,
         ours=each.ours,
-        text=_worded(each),
+        text=_difference_text(each),
     )
 
 
-def _worded(each: Difference) -> str:
+def _difference_text(each: Difference) -> str:
     by = f"  [{each.plugin}]" if each.plugin else ""
     match each.kind:
         case Kind.NODES:
@@ -176,16 +180,16 @@ def _nodes(count: int | str) -> str:
     return f"{count} node{'' if count == 1 else 's'}"
 
 
-def _circumstances(said: Recorded, answer: Explanation, cluster: Cluster, supposed: bool) -> list[str]:
+def _circumstances(record: Recorded, answer: Explanation, cluster: Cluster, supposed: bool) -> list[str]:
     """Return what has changed since something was said, as far as objects carry the time at which they came."""
-    told = []
+    lines = []
     if supposed:
-        told.append("the cluster was changed by what-ifs before it was asked")
-    if said.reporter and answer.pod.scheduler_name and said.reporter != answer.pod.scheduler_name:
-        told.append(f"{said.reporter} said it, and the pod is for {answer.pod.scheduler_name}")
-    if not said.first:
-        return told
-    then = unix_nanoseconds(said.first)
+        lines.append("the cluster was changed by what-ifs before it was asked")
+    if record.reporter and answer.pod.scheduler_name and record.reporter != answer.pod.scheduler_name:
+        lines.append(f"{record.reporter} said it, and the pod is for {answer.pod.scheduler_name}")
+    if not record.first:
+        return lines
+    then = unix_nanoseconds(record.first)
     nodes = cluster.nodes_by_name
     added = [
         name
@@ -193,16 +197,16 @@ def _circumstances(said: Recorded, answer: Explanation, cluster: Cluster, suppos
         if _later(cluster.node_table.objects[row].metadata.creation_timestamp, then)
     ]
     if added:
-        told.append(f"{_nodes(len(added))} created since: {few(added)}")
-    bound = [info.key for info in cluster.pod_table if _later(bound_at(info.pod), then)]
+        lines.append(f"{_nodes(len(added))} created since: {few(added)}")
+    bound = [info.key for info in cluster.pod_table if _later(binding_time(info.pod), then)]
     if bound:
-        told.append(f"{len(bound)} pod{'' if len(bound) == 1 else 's'} bound since: {few(sorted(bound))}")
-    if not told:
-        told.append("what has gone or been changed since leaves no trace in the state")
-    return told
+        lines.append(f"{len(bound)} pod{'' if len(bound) == 1 else 's'} bound since: {few(sorted(bound))}")
+    if not lines:
+        lines.append("what has gone or been changed since leaves no trace in the state")
+    return lines
 
 
-def bound_at(pod: Pod) -> str:
+def binding_time(pod: Pod) -> str:
     """Return when a pod was bound, to the second, "" where it does not say."""
     condition = pod.scheduled_condition
     return (condition.last_transition_time or "") if condition is not None and condition.status == "True" else ""

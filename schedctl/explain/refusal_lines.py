@@ -110,14 +110,14 @@ def is_cut(text: str) -> bool:
     return text.endswith(CUT) and len(text.replace(_BROKEN, "?").encode()) >= LONGEST
 
 
-def known(text: str) -> str:
+def certain_part(text: str) -> str:
     """Return what a line that was cut still says for sure; another line is returned as it is."""
     return text.removesuffix(CUT).rstrip(_BROKEN) if is_cut(text) else text
 
 
-def parsed(text: str) -> Line:
+def parse(text: str) -> Line:
     """Return a line taken apart."""
-    return _parse(known(text), is_cut(text))
+    return _parse(certain_part(text), is_cut(text))
 
 
 def _parse(text: str, cut: bool) -> Line:
@@ -127,12 +127,12 @@ def _parse(text: str, cut: bool) -> Line:
     nodes, rest = int(found[1]), found[2].strip()
     behind = _AFTER.search(rest)
     after = rest[behind.end() :] if behind else ""
-    told = (rest[: behind.start()] if behind else rest).rstrip(".")
+    counts_text = (rest[: behind.start()] if behind else rest).rstrip(".")
     unfinished = cut and behind is None
-    pieces = _BETWEEN.split(told)
+    pieces = _BETWEEN.split(counts_text)
     counted = [_COUNTED.fullmatch(piece) for piece in pieces]
-    if told and counted[0] is None and not (unfinished and told.isdecimal()):
-        return Line(nodes, text=told, after=after, cut=cut, open=unfinished)
+    if counts_text and counted[0] is None and not (unfinished and counts_text.isdecimal()):
+        return Line(nodes, text=counts_text, after=after, cut=cut, open=unfinished)
     counts: Counter[str] = Counter()
     for piece in counted[:-1] if unfinished else counted:
         if piece is not None:
@@ -142,18 +142,18 @@ def _parse(text: str, cut: bool) -> Line:
 
 def agree(theirs: str, ours: str) -> bool:
     """Return whether two lines say the same, byte for byte; of a cut one as far as it goes."""
-    return ours.startswith(known(theirs)) if is_cut(theirs) else theirs == ours
+    return ours.startswith(certain_part(theirs)) if is_cut(theirs) else theirs == ours
 
 
 def differences(theirs: str, ours: str) -> list[Difference]:
     """Return in what two lines differ; empty where they say the same, if need be in other words."""
     if agree(theirs, ours):
         return []
-    one, other = parsed(theirs), parsed(ours)
+    one, other = parse(theirs), parse(ours)
     found: list[Difference] = []
     if None not in (one.nodes, other.nodes) and one.nodes != other.nodes:
         found.append(Difference(Kind.NODES, theirs=one.nodes or 0, ours=other.nodes or 0))
-    found += _counted(one, other)
+    found += _count_differences(one, other)
     if one.text != other.text and not (one.open and _text_of(other).startswith(one.text)):
         named = plugin_of(other.text or one.text)
         found.append(Difference(Kind.TEXT, plugin=named, theirs=_text_of(one), ours=_text_of(other)))
@@ -166,7 +166,7 @@ def _text_of(line: Line) -> str:
     return line.text or ", ".join(f"{count} {reason}" for reason, count in line.counts.items())
 
 
-def _counted(one: Line, other: Line) -> Iterator[Difference]:
+def _count_differences(one: Line, other: Line) -> Iterator[Difference]:
     if one.text or other.text:
         return
     for reason in sorted({*one.counts, *other.counts}):
@@ -182,7 +182,7 @@ def _differ_in_preemption(one: Line, other: Line) -> bool:
     theirs, ours = _afterwards(one), _afterwards(other)
     if theirs.open and theirs.text:
         return one.nodes == other.nodes and not other.after.startswith(one.after)
-    return theirs.text != ours.text or any(_counted(theirs, ours))
+    return theirs.text != ours.text or any(_count_differences(theirs, ours))
 
 
 def _afterwards(line: Line) -> Line:

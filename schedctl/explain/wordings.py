@@ -20,7 +20,7 @@ NODE_SET = "pre-filter/node-set"
 """The reference of the reason for nodes that PreFilter left out."""
 
 
-def wording_of(profile: Profile, plugin: str, reference: str) -> Wording:
+def find_wording(profile: Profile, plugin: str, reference: str) -> Wording:
     """Return the wording of a reason: its own, its plugin's, or the one that lists what there is.
 
     Args:
@@ -29,9 +29,9 @@ def wording_of(profile: Profile, plugin: str, reference: str) -> Wording:
         reference: of the reason.
     """
     speaker = profile.plugins.get(plugin)
-    own = _entry(_OWN, reference)
-    if own is not None or speaker is None:
-        return own or _LISTED
+    built_in = _entry(_OWN, reference)
+    if built_in is not None or speaker is None:
+        return built_in or _LISTED
     try:
         words = _entry(speaker.wording(), reference)
     except ESCAPING as fault:  # an explanation is worth more without the words of one plugin
@@ -75,7 +75,7 @@ def _value(value: Any) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-def _searched(found: Sequence[Evidence]) -> str:
+def _describe_search(found: Sequence[Evidence]) -> str:
     return f"PreFilter searched only {few(found[0]['searched'])}"
 
 
@@ -83,5 +83,5 @@ _LISTED = Wording(_list)
 _OWN: Mapping[str, Wording] = {
     "extender/left-out": Wording(summary=lambda found: "left out without a reason; no eviction is tried there"),
     "extender": Wording(),
-    NODE_SET: Wording(summary=_searched),
+    NODE_SET: Wording(summary=_describe_search),
 }

@@ -115,15 +115,17 @@ def _write_in_color(lines: Iterable[Cell], stream: TextIO) -> None:
 def _sanitise(block: Block, terminal: Terminal) -> Block:
     """Return a block in characters that a terminal may get and can show."""
 
-    def shown(text: str) -> str:
-        return terminal.shown(sanitise.text(text))
+    def printable(text: str) -> str:
+        return terminal.printable(sanitise.text(text))
 
     def cell(spans: Cell) -> Cell:
-        return tuple(Span(shown(span.text), span.style) for span in spans)
+        return tuple(Span(printable(span.text), span.style) for span in spans)
 
     if isinstance(block, Line):
         return replace(block, spans=cell(block.spans))
-    return replace(block, rows=[[cell(each) for each in row] for row in block.rows], heads=[*map(shown, block.heads)])
+    return replace(
+        block, rows=[[cell(each) for each in row] for row in block.rows], heads=[*map(printable, block.heads)]
+    )
 
 
 def _lay_out(block: Block, limit: int | None) -> Iterator[Cell]:

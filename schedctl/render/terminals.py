@@ -22,7 +22,7 @@ class Terminal:
     color: bool = False
     encoding: str = ""
 
-    def shown(self, text: str) -> str:
+    def printable(self, text: str) -> str:
         """Return the text in characters the stream can show; the few signs we use have an ASCII form."""
         if not self.encoding or self.encoding.lower().replace("-", "").startswith("utf"):
             return text

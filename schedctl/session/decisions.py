@@ -65,14 +65,14 @@ def decide(scheduler: Scheduler, info: PodInfo, node: str) -> Decision:
             status = scheduler.bind(outcome, node)
         if not status.successful:
             return Decision(info.pod, node, status.message)
-        changed = _changed(cluster, generation)
+        changed = _changed_objects(cluster, generation)
         mappings = _mappings(outcome, node)
     arguments = outcome.profile.plugins[_VOLUMES].args if _VOLUMES in outcome.profile.plugins else None
     patience = (arguments or VolumeBindingArgs()).bind_timeout_seconds
     return Decision(info.pod, node, changed=changed, mappings=mappings, patience=float(patience))
 
 
-def _changed(cluster: Cluster, generation: int) -> tuple[tuple[Any, Any], ...]:
+def _changed_objects(cluster: Cluster, generation: int) -> tuple[tuple[Any, Any], ...]:
     """Return the objects that have changed since a generation, before and after, in the order of their last change."""
     first: dict[tuple[type, str], Any] = {}
     last: dict[tuple[type, str], Any] = {}

@@ -95,7 +95,7 @@ class Question:
             UsageError: one is not there, or nothing was named; with the nearest names.
         """
         if self.all_pending:
-            return pending(state, self.scope)
+            return pending_pods(state, self.scope)
         if self.query is not None:
             kind = self.kind or POD
             found = select(kind, self.query, state, self.scope)
@@ -201,7 +201,7 @@ def select(kind: SubjectKind, query: LabelQuery, state: AssembledCluster, scope:
     return _select(everything(kind, state), scope, lambda metadata: query.matches(metadata.labels))
 
 
-def pending(state: AssembledCluster, scope: Scope) -> list[Any]:
+def pending_pods(state: AssembledCluster, scope: Scope) -> list[Any]:
     """Return the pods without a node."""
     return _select((info.pod for info in state.cluster.pending.values()), scope, lambda metadata: True)
 

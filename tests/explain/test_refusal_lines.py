@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedctl.explain.refusal_lines import CUT, LONGEST, Difference, Kind, agree, differences, is_cut, parsed, plugin_of
+from schedctl.explain.refusal_lines import CUT, LONGEST, Difference, Kind, agree, differences, is_cut, parse, plugin_of
 from schedctl.framework.fit_errors import none_available
 
 FIT, TAINTS = "NodeResourcesFit", "TaintToleration"
@@ -153,7 +153,7 @@ def test_a_line_that_was_cut_in_the_middle_of(end, what):
 
 def test_a_short_line_that_ends_in_dots_is_whole():
     assert not is_cut("waiting for the volume controller ...")
-    assert parsed("waiting for the volume controller ...").cut is False
+    assert parse("waiting for the volume controller ...").cut is False
 
 
 reasons = st.dictionaries(
@@ -180,7 +180,7 @@ def test_a_line_agrees_with_what_an_event_carries_of_it(line):
 
 @given(reasons, afters)
 def test_taking_apart_is_the_inverse_of_putting_together(counts, after):
-    line = parsed(f"{none_available(5000, counts)} {after}".strip())
+    line = parse(f"{none_available(5000, counts)} {after}".strip())
     assert (line.nodes, line.counts, line.after) == (5000, counts, after)
 
 

@@ -89,7 +89,7 @@ def test_width(stream, environ, width):
     [("", "a → é"), ("utf-8", "a → é"), ("UTF8", "a → é"), ("ascii", r"a -> \xe9"), ("latin-1", "a -> é")],
 )
 def test_characters(encoding, text):
-    assert terminals.Terminal(encoding=encoding).shown("a → é") == text
+    assert terminals.Terminal(encoding=encoding).printable("a → é") == text
 
 
 @pytest.mark.parametrize(
