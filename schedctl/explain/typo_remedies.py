@@ -18,7 +18,7 @@ from schedctl.framework.claim_remedies import edit_devices, edit_request, reques
 from schedctl.framework.pod_edits import map_requests
 from schedctl.framework.remedies import Remedy, edit_object, edit_pod
 from schedctl.framework.wording import name_of
-from schedctl.workloads.admission import generated_claims
+from schedctl.workloads.pod_claims import generated_claims
 
 RENAME_LABEL, REPLACE_VALUE, RENAME_RESOURCE = "rename-label", "replace-label-value", "rename-resource"
 REPLACE_POD_AFFINITY_LABEL = "replace-company"

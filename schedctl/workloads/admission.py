@@ -7,38 +7,32 @@ to know what went before, are asked by ``api_server``; webhooks, admission polic
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import msgspec
 
-from schedctl.api import defaults, priorities, resources
-from schedctl.api.devices import ResourceClaim, ResourceClaimTemplate
+from schedctl.api import defaults, priorities
+from schedctl.api.devices import ResourceClaim
 from schedctl.api.field_errors import quote
-from schedctl.api.meta import LabelSelector, LabelSelectorRequirement, Namespace, ObjectMeta, OwnerReference
+from schedctl.api.meta import Namespace
 from schedctl.api.pods import (
-    Affinity,
     Container,
     Pod,
-    PodAffinity,
-    PodAffinityTerm,
-    PodResourceClaimStatus,
     PodSpec,
     ResourceList,
     Toleration,
-    TopologySpreadConstraint,
-    WeightedPodAffinityTerm,
 )
 from schedctl.api.policies import PriorityClass, RuntimeClass
 from schedctl.api.quantities import stored_amount
-from schedctl.api.storage import CLASS_ANNOTATION, PersistentVolumeClaim, StorageClass, claim_name, default_class
+from schedctl.api.storage import CLASS_ANNOTATION, PersistentVolumeClaim, StorageClass, default_class
 from schedctl.cache.cluster import Cluster
-from schedctl.workloads import limit_ranges
-from schedctl.workloads.amounts import amount_of, container_totals
-from schedctl.workloads.names import LONGEST_GENERATED, random_end
+from schedctl.workloads import limit_ranges, pod_claims
+from schedctl.workloads.match_keys import merge_match_label_keys
+from schedctl.workloads.pod_resources import complete_pod_resources
+from schedctl.workloads.tolerations import covers, merge_tolerations
 
-T = TypeVar("T")
 _replace = msgspec.structs.replace
 
 DEFAULTING = "Defaulting"
@@ -65,7 +59,6 @@ _NODE_SELECTOR_ANNOTATION = "scheduler.alpha.kubernetes.io/node-selector"
 _TOLERATIONS_ANNOTATION = "scheduler.alpha.kubernetes.io/defaultTolerations"
 _ALLOWED_TOLERATIONS_ANNOTATION = "scheduler.alpha.kubernetes.io/tolerationsWhitelist"
 _MEMORY_PRESSURE = Toleration(key="node.kubernetes.io/memory-pressure", operator="Exists", effect="NoSchedule")
-_CLAIM_ANNOTATION = "resource.kubernetes.io/pod-claim-name"
 _WOULD_REFUSE = "the API server would refuse the pod"
 _tolerations = msgspec.json.Decoder(list[Toleration])
 
@@ -149,9 +142,10 @@ def admit(pod: Pod, cluster: Cluster, disabled: Collection[str] = ()) -> Admitte
     spec, effects, refusals = admit_spec(pod, cluster, disabled)
     pod = _replace(pod, metadata=defaults.with_namespace(pod.metadata), spec=spec)
     claims = tuple(
-        made if DEFAULT_STORAGE_CLASS in disabled else claim(made, cluster) for made in ephemeral_claims(pod, cluster)
+        made if DEFAULT_STORAGE_CLASS in disabled else claim(made, cluster)
+        for made in pod_claims.ephemeral_claims(pod, cluster)
     )
-    pod, device_claims = generated_claims(pod, cluster)
+    pod, device_claims = pod_claims.generated_claims(pod, cluster)
     return Admitted(pod, (*claims, *device_claims), effects, refusals)
 
 
@@ -179,17 +173,14 @@ def admit_spec(
     if notes.on(POD_TOLERATION_RESTRICTION):
         spec = _restrict_tolerations(spec, annotations, notes)
     if notes.on(RUNTIME_CLASS):
-        spec = _in_runtime(spec, cluster, notes)
-    labels = pod.metadata.labels or {}
-    spec = _replace(
-        spec,
-        affinity=_affinity_with_keys(spec.affinity, labels),
-        topology_spread_constraints=_each(
-            spec.topology_spread_constraints, lambda constraint: _spread_with_keys(constraint, labels)
-        ),
-    )
+        spec = _apply_runtime_class(spec, cluster, notes)
+    # After the plugins, as the pod strategy of the API server does it.
+    spec = merge_match_label_keys(spec, pod.metadata.labels or {})
     if notes.on(DEFAULTING):
-        spec = _with_pod_level(spec, notes)
+        completed = complete_pod_resources(spec)
+        if completed.resources != spec.resources:
+            notes.note_change(DEFAULTING, "requests and limits of the pod as a whole, from its containers")
+        spec = completed
     for limits in ranges:
         if violations := limit_ranges.pod_violations(spec, limits):
             notes.refuse(LIMIT_RANGER, limit_ranges.join_messages(violations))
@@ -319,21 +310,21 @@ def _restrict_tolerations(spec: PodSpec, annotations: Mapping[str, str], notes: 
     if not annotations.keys() & {_TOLERATIONS_ANNOTATION, _ALLOWED_TOLERATIONS_ANNOTATION}:
         return spec
     try:
-        given, allowed = (
+        defaulted, allowed = (
             _tolerations.decode(annotations.get(key) or "[]")
             for key in (_TOLERATIONS_ANNOTATION, _ALLOWED_TOLERATIONS_ANNOTATION)
         )
     except msgspec.DecodeError as error:
         notes.refuse(POD_TOLERATION_RESTRICTION, f"the tolerations of the namespace cannot be read: {error}")
         return spec
-    extra = given if limit_ranges.best_effort(spec) else [*given, _MEMORY_PRESSURE]
+    extra = defaulted if limit_ranges.best_effort(spec) else [*defaulted, _MEMORY_PRESSURE]
     stated = spec.tolerations or []
-    tolerations = _merge_tolerations([*stated, *extra]) if extra else stated
+    tolerations = merge_tolerations([*stated, *extra]) if extra else stated
     added = [toleration for toleration in tolerations if toleration not in stated]
     if added:
         keys = ", ".join(toleration.key or "everything" for toleration in added)
         notes.note_change(POD_TOLERATION_RESTRICTION, f"toleration of {keys}, of the namespace")
-    if allowed and not all(any(_covers(wide, narrow) for wide in allowed) for narrow in tolerations):
+    if allowed and not all(any(covers(wide, narrow) for wide in allowed) for narrow in tolerations):
         notes.refuse(
             POD_TOLERATION_RESTRICTION,
             "pod tolerations (possibly merged with namespace default tolerations) conflict with"
@@ -342,7 +333,7 @@ def _restrict_tolerations(spec: PodSpec, annotations: Mapping[str, str], notes: 
     return _replace(spec, tolerations=tolerations or spec.tolerations)
 
 
-def _in_runtime(spec: PodSpec, cluster: Cluster, notes: _Notes) -> PodSpec:
+def _apply_runtime_class(spec: PodSpec, cluster: Cluster, notes: _Notes) -> PodSpec:
     """Add what the pod's RuntimeClass costs and where it runs (RuntimeClass)."""
     name = spec.runtime_class_name
     if name is None:
@@ -388,7 +379,7 @@ def _in_runtime(spec: PodSpec, cluster: Cluster, notes: _Notes) -> PodSpec:
     if terms:
         notes.note_change(RUNTIME_CLASS, f"nodeSelector {terms} of RuntimeClass {name}")
     stated = spec.tolerations or []
-    tolerations = _merge_tolerations([*stated, *(where.tolerations or ())])
+    tolerations = merge_tolerations([*stated, *(where.tolerations or ())])
     added = [toleration for toleration in tolerations if toleration not in stated]
     if added:
         keys = ", ".join(toleration.key or "everything" for toleration in added)
@@ -396,182 +387,8 @@ def _in_runtime(spec: PodSpec, cluster: Cluster, notes: _Notes) -> PodSpec:
     return _replace(spec, node_selector={**selector, **asked} or spec.node_selector, tolerations=tolerations)
 
 
-def _merge_tolerations(tolerations: list[Toleration]) -> list[Toleration]:
-    """Leave out tolerations that another one covers; of equal ones the first stays."""
-    kept: list[Toleration] = []
-    for position, toleration in enumerate(tolerations):
-        later = (t for t in tolerations[position + 1 :] if t != toleration)
-        if not any(_covers(t, toleration) for t in (*kept, *later)):
-            kept.append(toleration)
-    return kept
-
-
-def _covers(wide: Toleration, narrow: Toleration) -> bool:
-    """Whether a toleration covers another, as the API server judges it when it merges two lists."""
-    if wide == narrow:
-        return True
-    if wide.key != narrow.key and (wide.key or wide.operator != "Exists"):
-        return False
-    if wide.effect not in ("", narrow.effect):
-        return False
-    if wide.effect == "NoExecute" and wide.toleration_seconds is not None:
-        seconds = narrow.toleration_seconds
-        if seconds is None or seconds > wide.toleration_seconds:
-            return False
-    if wide.operator in ("", "Equal"):
-        return narrow.operator == "Equal" and narrow.value == wide.value
-    return wide.operator == "Exists"
-
-
-def _affinity_with_keys(affinity: Affinity | None, labels: Mapping[str, str]) -> Affinity | None:
-    """Merge ``matchLabelKeys`` and ``mismatchLabelKeys`` into the selectors (KEP-3633)."""
-    if affinity is None:
-        return None
-    return _replace(
-        affinity,
-        pod_affinity=_terms_with_keys(affinity.pod_affinity, labels),
-        pod_anti_affinity=_terms_with_keys(affinity.pod_anti_affinity, labels),
-    )
-
-
-def _terms_with_keys(affinity: PodAffinity | None, labels: Mapping[str, str]) -> PodAffinity | None:
-    if affinity is None:
-        return None
-
-    def term(term: PodAffinityTerm) -> PodAffinityTerm:
-        selector = _with_keys(term.label_selector, term.match_label_keys, "In", labels)
-        return _replace(term, label_selector=_with_keys(selector, term.mismatch_label_keys, "NotIn", labels))
-
-    def weighted_term(weighted: WeightedPodAffinityTerm) -> WeightedPodAffinityTerm:
-        return _replace(weighted, pod_affinity_term=term(weighted.pod_affinity_term))
-
-    return _replace(
-        affinity,
-        required_during_scheduling_ignored_during_execution=_each(
-            affinity.required_during_scheduling_ignored_during_execution, term
-        ),
-        preferred_during_scheduling_ignored_during_execution=_each(
-            affinity.preferred_during_scheduling_ignored_during_execution, weighted_term
-        ),
-    )
-
-
-def _spread_with_keys(constraint: TopologySpreadConstraint, labels: Mapping[str, str]) -> TopologySpreadConstraint:
-    """Merge ``matchLabelKeys`` into the selector (KEP-3243)."""
-    return _replace(
-        constraint, label_selector=_with_keys(constraint.label_selector, constraint.match_label_keys, "In", labels)
-    )
-
-
-def _with_keys(
-    selector: LabelSelector | None, keys: Iterable[str] | None, operator: str, labels: Mapping[str, str]
-) -> LabelSelector | None:
-    if selector is None:
-        return None
-    added = [
-        LabelSelectorRequirement(key=key, operator=operator, values=[labels[key]])
-        for key in keys or ()
-        if key in labels
-    ]
-    if not added:
-        return selector
-    return _replace(selector, match_expressions=[*(selector.match_expressions or ()), *added])
-
-
-def _with_pod_level(spec: PodSpec, notes: _Notes) -> PodSpec:
-    """Complete what a pod asks for as a whole from its containers and its limits (KEP-2837)."""
-    stated = spec.resources
-    if stated is None or not (stated.requests or stated.limits):
-        return spec
-    requests, limits = dict(stated.requests or {}), dict(stated.limits or {})
-    asked, most = container_totals(spec, "requests"), container_totals(spec, "limits")
-    for name, amount in most.items():
-        if name.startswith("hugepages-") and name not in requests:
-            limits.setdefault(name, str(amount))
-    for name in (resources.CPU, resources.MEMORY):
-        if name in asked:
-            requests.setdefault(name, str(asked[name]))
-    for name, quantity in limits.items():
-        if resources.is_pod_level(name):
-            requests.setdefault(name, quantity)
-    for name, quantity in requests.items():
-        if name not in limits and resources.is_pod_level(name) and all(_limits(one, name) for one in _all(spec)):
-            limits[name] = quantity if amount_of(quantity).more_than(most[name]) else str(most[name])
-    completed = _replace(stated, requests=requests or None, limits=limits or None)
-    if completed != stated:
-        notes.note_change(DEFAULTING, "requests and limits of the pod as a whole, from its containers")
-    return _replace(spec, resources=completed)
-
-
-def _limits(container: Container, name: str) -> bool:
-    return container.resources is not None and name in (container.resources.limits or {})
-
-
 def _same_resources(one: ResourceList, other: ResourceList | None) -> bool:
     other = other or {}
     return one.keys() == other.keys() and all(
         stored_amount(one[name]).compare(stored_amount(other[name])) == 0 for name in one
     )
-
-
-def generated_claims(pod: Pod, cluster: Cluster) -> tuple[Pod, tuple[ResourceClaim, ...]]:
-    """Return a pod and the claims that the resource claim controller makes of its templates, named in its status.
-
-    Claims that the status names already are not made again. A template that is not there makes no claim, and the pod
-    waits for it.
-    """
-    stated = pod.spec.resource_claims
-    if not stated or not any(reference.resource_claim_template_name for reference in stated):
-        return pod, ()
-    known = {status.name: status for status in pod.status.resource_claim_statuses or ()}
-    metadata, made = pod.metadata, []
-    owner = OwnerReference(api_version="v1", kind="Pod", name=metadata.name, uid=metadata.uid, controller=True)
-    for reference in stated:
-        if reference.resource_claim_template_name is None or reference.name in known:
-            continue
-        key = f"{metadata.namespace}/{reference.resource_claim_template_name}"
-        template = cluster.get(ResourceClaimTemplate, key)
-        if template is None:
-            continue
-        base, inner = f"{metadata.name}-{reference.name}-", template.spec.metadata
-        name = base[:LONGEST_GENERATED] + random_end(metadata.namespace, base)
-        own = ObjectMeta(
-            name=name,
-            namespace=metadata.namespace,
-            labels=inner.labels,
-            annotations={**(inner.annotations or {}), _CLAIM_ANNOTATION: reference.name},
-            owner_references=[owner],
-        )
-        made.append(ResourceClaim(metadata=own, spec=template.spec.spec))
-        known[reference.name] = PodResourceClaimStatus(name=reference.name, resource_claim_name=name)
-    status = _replace(pod.status, resource_claim_statuses=list(known.values()) or None)
-    return _replace(pod, status=status), tuple(made)
-
-
-def ephemeral_claims(pod: Pod, cluster: Cluster) -> Iterable[PersistentVolumeClaim]:
-    """Yield the claims that the ephemeral volume controller would make for the pod, without a default class."""
-    metadata = pod.metadata
-    for volume in pod.spec.volumes or ():
-        template = volume.ephemeral.volume_claim_template if volume.ephemeral else None
-        name = claim_name(pod, volume)
-        if (
-            template is None
-            or name is None
-            or cluster.get(PersistentVolumeClaim, f"{metadata.namespace}/{name}") is not None
-        ):
-            continue
-        owner = OwnerReference(api_version="v1", kind="Pod", name=metadata.name, uid=metadata.uid, controller=True)
-        yield PersistentVolumeClaim(
-            metadata=ObjectMeta(
-                name=name,
-                namespace=metadata.namespace,
-                labels=template.metadata.labels,
-                annotations=template.metadata.annotations,
-                owner_references=[owner],
-            ),
-            spec=template.spec,
-        )
-
-
-def _each(items: list[T] | None, change: Callable[[T], T]) -> list[T] | None:
-    return None if items is None else [change(item) for item in items]

@@ -23,7 +23,7 @@ from schedctl.api.policies import LimitRange, PriorityClass, ResourceQuota, Runt
 from schedctl.api.storage import PersistentVolumeClaim, StorageClass
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
-from schedctl.workloads import admission, limit_ranges
+from schedctl.workloads import admission, limit_ranges, pod_claims
 from schedctl.workloads.admission import (
     DEFAULT_STORAGE_CLASS,
     LIMIT_RANGER,
@@ -143,13 +143,13 @@ class Admission:
         if RESOURCE_QUOTA not in self.disabled and (message := self._quotas.charge_pod(pod)):
             return self._reject(pod, RESOURCE_QUOTA, message, claims)
         rejected = []
-        for sent in admission.ephemeral_claims(pod, self._cluster):
+        for sent in pod_claims.ephemeral_claims(pod, self._cluster):
             claim = self.create_claim(sent)
             if isinstance(claim, Rejected):
                 rejected.append(claim)
             else:
                 claims.append(claim)
-        pod, device_claims = admission.generated_claims(pod, self._cluster)
+        pod, device_claims = pod_claims.generated_claims(pod, self._cluster)
         return Created(pod, (*claims, *device_claims), tuple(rejected))
 
     def create_claim(self, claim: PersistentVolumeClaim) -> PersistentVolumeClaim | Rejected:
