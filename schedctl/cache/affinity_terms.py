@@ -1,10 +1,6 @@
-"""The inter-pod affinity terms that running pods carry, each distinct one once.
+"""The inter-pod affinity terms that running pods carry, each distinct one once: pods of one template share theirs.
 
-Thousands of running pods share a handful of terms, because pods of one template carry equal ones. A cycle therefore
-asks of each distinct term whether it is about the incoming pod, and of those that are, on how many pods of which nodes
-they stand: `TermTable.about` answers with `Carriers`, whose columns go straight into a ``bincount``. Even the distinct
-terms are not all looked at: a term that demands one of certain label values is filed under them, and found by the
-labels of the pod. The `Cluster` keeps the tables current as pods come and go.
+`TermTable.about` answers which terms are about a pod, with `Carriers`, whose columns go straight into a ``bincount``.
 """
 
 from __future__ import annotations
@@ -141,6 +137,7 @@ class TermTable:
 
     def __init__(self) -> None:
         self._carriers: dict[AffinityTerm, Carriers] = {}
+        # a term that demands one of certain label values is filed under them: most are never looked at
         self._filed: dict[tuple[str, str] | None, dict[AffinityTerm, Carriers]] = {}
 
     def __len__(self) -> int:

@@ -1,8 +1,7 @@
 """Nodes as a table: one row each, one array per quantity.
 
-Resource matrices are (resources, nodes), so that one resource is a contiguous column of nodes. What few nodes differ
-in, taints, images and declared features, is interned: a code per node and the list of distinct sets, which a plugin
-judges once each. Rows are never moved; a removed node's row stays, dead, so that undoing the removal is one bit.
+Resource matrices are (resources, nodes), so that one resource is a contiguous column; what few nodes differ in, taints,
+images and declared features, is a code per node into the list of distinct sets, which a plugin judges once each.
 """
 
 from __future__ import annotations
@@ -56,6 +55,7 @@ class NodeTable:
         self.resource_names: Interner[str] = Interner()
         for name in (resources.CPU, resources.MEMORY, resources.EPHEMERAL_STORAGE, resources.PODS):
             self.resource_names.code(name)
+        # rows are never moved: a removed node's row stays, dead, so that undoing the removal is one bit
         self.alive: BoolArray = np.zeros(16, np.bool_)
         self.allocatable: IntArray = np.zeros((8, 16), np.int64)
         self.requested: IntArray = np.zeros((8, 16), np.int64)

@@ -1,9 +1,7 @@
 """Classifying differences: what an implementation gets wrong when its answer is not the oracle's.
 
-A node we refuse and kube-scheduler does not is *over-filtering*, the reverse *under-filtering*; then come the wrong
-reason (or plugin, or code), score, tie set, message, postFilter and error. Fields that kube-scheduler leaves to chance
-are not compared: `seconds`, and which of the tied nodes was `chosen`. Nor is a cycle of ours that says `notModelled`:
-it is no difference, but `not_modelled` counts it, so that silence is never taken for agreement.
+A node we refuse and kube-scheduler does not is *over-filtering*, the reverse *under-filtering*. A cycle of ours that
+says `notModelled` is no difference, but `not_modelled` counts it, so that silence is never taken for agreement.
 """
 
 from __future__ import annotations
@@ -80,6 +78,7 @@ def _pair(theirs: list[Json], ours: list[Json]) -> list[tuple[int, Json, Json]] 
     return pairs if at == len(theirs) else None
 
 
+# what kube-scheduler leaves to chance is not compared: `seconds`, and which of the tied nodes was `chosen`
 def _cycle(where: str, theirs: Json, ours: Json) -> Iterator[Difference]:
     for field in ("profile", "preEnqueue", "preFilter", "preFilterNodes", "unschedulablePlugins"):
         if theirs.get(field) != ours.get(field):

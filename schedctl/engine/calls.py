@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from typing_extensions import override
+
 from schedctl.cache.arrays import IntArray
 from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
@@ -143,45 +145,45 @@ class TracingRunner(PluginRunner):
         """Take down what a cluster tells of; see `schedctl.cache.nodes.ReadObserver`."""
         self.assumptions.add(Assumption(self._point, self._plugin, kind))
 
+    @override
     def pre_enqueue(self, plugin: PreEnqueuePlugin, pod: PodInfo) -> Status:
-        """Ask at ``preEnqueue``."""
         with self._hears("preEnqueue", plugin):
             return super().pre_enqueue(plugin, pod)
 
+    @override
     def pre_filter(self, plugin: PreFilterPlugin, cycle: Cycle, nodes: Nodes) -> Status | NodeSet | None:
-        """Ask at ``preFilter``."""
         with self._hears("preFilter", plugin):
             return super().pre_filter(plugin, cycle, nodes)
 
+    @override
     def with_pods(self, plugin: PreFilterPlugin, cycle: Cycle, nodes: Nodes) -> None:
-        """Make the state fit, as part of ``filter``."""
         with self._hears("filter", plugin):
             super().with_pods(plugin, cycle, nodes)
 
+    @override
     def filter(self, plugin: FilterPlugin, cycle: Cycle, nodes: Nodes) -> Verdicts:
-        """Ask at ``filter``, or again at ``postFilter``."""
         with self._hears("filter", plugin):
             if self._point == "postFilter":
                 self._carry_on()
             return super().filter(plugin, cycle, nodes)
 
+    @override
     def post_filter(self, plugin: PostFilterPlugin, cycle: Cycle, nodes: Nodes, codes: CodeColumn) -> PostFilterResult:
-        """Ask at ``postFilter``."""
         with self._hears("postFilter", plugin):
             self._carry_on(plugin.name)
             return super().post_filter(plugin, cycle, nodes, codes)
 
+    @override
     def note_silence(self, assumption: Assumption) -> None:
-        """Take down what the answer rests on."""
         self.assumptions.add(assumption)
 
+    @override
     def pre_score(self, plugin: PreScorePlugin, cycle: Cycle, nodes: Nodes) -> Status | None:
-        """Ask at ``preScore``."""
         with self._hears("preScore", plugin):
             return super().pre_score(plugin, cycle, nodes)
 
+    @override
     def score(self, plugin: ScorePlugin, cycle: Cycle, nodes: Nodes) -> IntArray:
-        """Ask at ``score``."""
         with self._hears("score", plugin):
             return super().score(plugin, cycle, nodes)
 

@@ -1,15 +1,7 @@
 """The contracts between the engine and the plugins: the scheduling framework itself (KEP-624).
 
-``points`` has one base class per extension point; its docstrings say who calls a method, how often, and what each
-answer causes. ``statuses`` and ``reasons`` are what plugins answer with, ``cycles`` what they share during one pod's
-cycle, ``handles`` what they may ask of the scheduler around them, ``events`` what they may hear of, ``remarks`` what
-they may say besides, ``remedies`` and ``wording`` what `explain` tries and says about
-their rejections, ``extenders`` who else may be asked. ``profiles`` has the ordered plugins of one
-``schedulerName``, ``registries`` says where plugins are found by name, ``contracts`` what a class must be to be one,
-``faults`` where in its code a fault comes from. ``lifting`` turns a method written for one node into the column form
-that everything else sees, and ``arithmetic`` has Go's integer arithmetic for columns.
-
-What is listed here is what the author of a plugin needs::
+``points`` has one base class per extension point; the other modules have what its methods take and return, or what the
+plugins of several points share. What is listed here is what the author of a plugin needs::
 
     from schedctl.framework import FilterPlugin, Reason, per_node
 """

@@ -1,9 +1,7 @@
 """In-tree volume plugins whose work CSI drivers have taken over (KEP-625), and the handles their volumes have there.
 
-A volume that is still written as an EBS volume, say, is served by the driver ``ebs.csi.aws.com``, and the scheduler
-counts it with the volumes of that driver. So the same disk, named in a pod, in a PersistentVolume or by its CSI handle,
-is one volume. The rules are those of ``k8s.io/csi-translation-lib``. vSphere disks and Azure file shares are migrated
-too, but no plugin of the scheduler asks for their handles.
+The same disk, named in a pod, in a PersistentVolume or by its CSI handle, is one volume, counted with those of the
+driver; the rules are those of ``k8s.io/csi-translation-lib``.
 """
 
 from __future__ import annotations
@@ -50,6 +48,7 @@ PORTWORX = Migration("kubernetes.io/portworx-volume", "pxd.portworx.com", "portw
 VSPHERE = Migration(
     "kubernetes.io/vsphere-volume", "csi.vsphere.vmware.com", "vsphere_volume", "topology.csi.vmware.com/zone"
 )
+# vSphere disks and Azure file shares are migrated too, but no plugin of the scheduler asks for their handles
 MIGRATIONS = (EBS, GCE_PD, AZURE_DISK, AZURE_FILE, CINDER, PORTWORX, VSPHERE)
 BY_PLUGIN = {migration.plugin: migration for migration in MIGRATIONS}
 

@@ -1,8 +1,7 @@
 """One pod's cycle: the pod, what its plugins have computed for it, and which of them sit it out.
 
 `CycleState` is upstream's, typed: a plugin declares ``STATE = StateKey[SpreadState]("PodTopologySpread")`` and reads
-``cycle.state[STATE]``. States are values. When pods are supposed on nodes, the engine asks plugins that keep
-counts for a state that fits the supposed column and hands the filters a `Cycle.hypothetical` it.
+``cycle.state[STATE]``.
 """
 
 from __future__ import annotations
@@ -114,4 +113,5 @@ class Cycle:
 
     def scratch(self) -> Cycle:
         """Return a cycle that starts from the same state but writes to its own."""
+        # a shallow copy will do because states are values: a plugin replaces its entry and never writes into it
         return Cycle(self.pod, self.state.copy(), set(self.skip_filter), set(self.skip_score), dict(self.findings))

@@ -1,11 +1,8 @@
 """Cluster events and queueing hints: which change of the cluster may help which pod (KEP-4247).
 
-A pod that was refused waits until something happens that could change the answer. What happened is a `ClusterEvent`,
-a kind of object and what was done to it. Every plugin says which events it wants to hear of
-(`Plugin.events_to_register`), and for each of them, in a *hint*, whether a change of that very object could make it
-accept a pod it has refused. The queue asks only the plugins that refused the pod.
-
-The names are kube-scheduler's own and show in its metrics and logs: ``AssignedPodDelete``, ``NodeUpdateNodeTaint``.
+Every plugin registers the events that could make it accept a pod it has refused (`Plugin.events_to_register`), each
+with a hint that looks at the changed object; ``schedctl.engine.queue`` asks the hints. The names are kube-scheduler's
+own and show in its metrics and logs: ``AssignedPodDelete``, ``NodeUpdateNodeTaint``.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
-"""What an extender is to the scheduler: somebody outside who is asked over nodes, scores and victims (``Extender``).
+"""What an extender is to the scheduler: somebody outside who is asked over nodes, scores and victims.
 
-Extenders are asked after the plugins of a profile, whatever the profile: about the nodes that Filter left, about the
-scores of those that remain, and about the candidates of a preemption. Who asks is the engine, how is the matter of
-``schedctl.extenders``. An `Extender` of this module itself is one that nobody may ask: each question ends in
-`NotAsked`, and the answer of the cycle is a guess wherever the question would have been put.
-
-``Bind`` is not among the questions: to answer it, an extender would bind the pod.
+``schedctl.engine.extenders`` asks, after the plugins of a profile; ``schedctl.extenders`` has those that send HTTP. The
+`Extender` of this module is one that nobody may ask: each question ends in `NotAsked`, and makes the answer a guess.
 """
 
 from __future__ import annotations
@@ -116,6 +112,7 @@ class Extender:
         """Whether it has a say in preemption."""
         return bool(self.config.preempt_verb)
 
+    # the engine never asks it to: to answer, it would bind the pod
     @property
     def binds(self) -> bool:
         """Whether it binds pods in the place of the Bind plugins."""

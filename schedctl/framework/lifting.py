@@ -1,7 +1,6 @@
-"""`@per_node`: a method written for one node, lifted to the column form that everything else sees.
+"""`@per_node`: a ``filter`` or ``score`` written for one node, lifted to the column form that everything else sees.
 
-Two forms are known by the name of the method. A ``filter`` answers a `Verdict`, or None to accept; a ``score`` answers
-an integer. Rows are grouped by reason in one pass, with the evidence of each row as an object column.
+A ``filter`` answers a `Verdict`, or None to accept; a ``score`` answers an integer.
 """
 
 from __future__ import annotations

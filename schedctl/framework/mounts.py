@@ -1,8 +1,7 @@
 """What running pods mount, as codes by row of the pod table.
 
-Which nodes hold a disk, and what would change if some pods came or went, are questions about few things on many pods.
-`Mounts` answers them with a comparison over one small matrix. It is kept current from the cluster's change log: a
-placement costs its one pod, whatever stands in the cluster already.
+Which nodes hold a disk, and what would change if some pods came or went, are questions about few things on many pods:
+`Mounts` answers them with a comparison over one small matrix, kept current from the cluster's change log.
 """
 
 from __future__ import annotations

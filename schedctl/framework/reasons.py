@@ -1,8 +1,7 @@
 """Reasons and verdicts: why a row was refused, with the numbers behind it and no text until somebody reads it.
 
-A `Reason` is declared on the plugin, beside the rule. ``reason.where(mask, requested=..., free=...)`` makes the
-verdict of a column, ``reason(team=...)`` that of one node; both carry the same *evidence*. A column may be refused for
-several reasons at once: ``a | b`` collects them all, ``a.then(b)`` keeps the first for each row.
+A `Reason` is declared on the plugin, beside the rule: ``reason.where(mask, free=...)`` makes the verdict of a column,
+``reason(team=...)`` that of one node. ``a | b`` refuses for both reasons, ``a.then(b)`` for the first that applies.
 """
 
 from __future__ import annotations

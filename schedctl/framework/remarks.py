@@ -1,9 +1,7 @@
-"""What a plugin has to say of a pod beyond its verdicts, and the trials it may make to find it out.
+"""What a plugin has to say of a pod beyond its verdicts, such as how its group stands, and the trials it may make.
 
-A verdict is about one pod and one node. Some plugins decide about more: whether a whole group can run, who else waits
-for the same thing. What they know of it goes into an explanation as *remarks*, which nobody but the plugin words. To
-know it they may ask what would become of pods if they came one after another (`Trials.together`); that happens in a
-fork, and is undone.
+`Plugin.remarks` returns `Remark` values, which explanations show as they are; `Trials` asks what would become of pods
+that came one after another.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """How full a node would be, as a score: the arithmetic NodeResourcesFit and NodeResourcesBalancedAllocation share.
 
-Both rate a few configured resources of each node before and after the pod (`resource_columns`). A resource the node
-does not offer takes no part in that node's score, and neither does an extended resource that the pod does not ask for.
-All of it is int64 that wraps, as in Go; the balance alone is float64, in kube-scheduler's order of operations.
+Both rate a few configured resources of each node before and after the pod (`resource_columns`), in int64 that wraps, as
+in Go; the balance alone is float64.
 """
 
 from __future__ import annotations
@@ -178,6 +177,7 @@ def _with_devices(
 
 def _rate_column(column: ResourceColumn, rate: Rate) -> IntArray:
     """Return the scores of a resource, 0 where it is not offered."""
+    # a resource that the node does not offer takes no part in its score
     if column.everywhere:
         return rate(column.requested, column.allocatable)
     offered = column.allocatable != 0
@@ -235,6 +235,7 @@ def _deviation(taken: Sequence[IntArray], columns: Sequence[ResourceColumn], row
         total += np.where(present, fraction, 0.0)
         gap += np.where(present, np.where(count == 0, fraction, -fraction), 0.0)  # of the first two, if there are two
         count += present
+    # the order of the additions is kube-scheduler's: another would differ in the last bit
     divisor = np.maximum(count, 1)
     mean = total / divisor
     for fraction, present in zip(fractions, offered, strict=True):

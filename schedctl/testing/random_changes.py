@@ -1,8 +1,7 @@
-"""Upheavals: what can happen to a cluster between two attempts, each a function of a world and of chance.
+"""Random changes: what can happen to a cluster between two attempts, each a function of a world and of chance.
 
-An upheaval returns what it did in a few words, "" where there was nothing to do it to. Whatever can be is taken from
-what is there already, another node's labels, another claim's spec, so that the cluster goes on being of one piece and
-changes concern what pods ask for. Pods and nodes get names of their own; what was removed may come back.
+Each returns what it did in a few words, "" where there was nothing to do it to. Whatever can be is taken from what is
+there already, so that changes concern what pods ask for.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Worlds: a scheduler over a cluster, and a few pods that stand for all that will come, drawn from a seed.
 
-``examples`` has clusters to look at once; these are to be lived in (`random_changes`). Nodes are few or
-many and soon full, the pods want each other, avoid each other and spread, and many are alike but for one thing, so that
-what is remembered of one is nearly true of the next. Storage and devices are not in them; a `World` can be made of any
-cluster.
+``examples`` has clusters to look at once; these are to be changed for long (``random_changes``). Storage and devices
+are not in them; a `World` can be made of any cluster.
 """
 
 from __future__ import annotations
