@@ -7,8 +7,9 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 from typing_extensions import override
+
+from schedctl.cli.coercion import Application, Group
 
 SUMMARIES = {
     "explain": "Say where pods would go, or why nowhere.",
@@ -40,7 +41,7 @@ class _Commands(Mapping[str, Any]):
         if name not in self._made:
             if name not in SUMMARIES:
                 raise KeyError(name)
-            holder = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+            holder = Application(add_completion=False, pretty_exceptions_enable=False)
             import_module(f"schedctl.cli.{name}").add_to(holder)
             self._made[name] = typer.main.get_group(holder).commands[name]
         return self._made[name]
@@ -52,7 +53,7 @@ class _Commands(Mapping[str, Any]):
         return len(SUMMARIES)
 
 
-class _LazyGroup(TyperGroup):
+class _LazyGroup(Group):
     """The root of all commands, which lists them without importing any."""
 
     def __init__(self, **attributes: Any) -> None:
@@ -65,12 +66,11 @@ class _LazyGroup(TyperGroup):
             formatter.write_dl(list(SUMMARIES.items()))
 
 
-application = typer.Typer(
+application = Application(
     name="schedctl",
     cls=_LazyGroup,
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 

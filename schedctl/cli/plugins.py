@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from schedctl.cli import options, plugin_checks, plugin_skeletons
+from schedctl.cli.coercion import Application
 from schedctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ NARROW = ("NAME", "ORIGIN", "WEIGHT", "FIDELITY", "PROOF")
 NAMED = 2
 """How many families of cases are named, those with most cycles first; ``-o wide`` names all."""
 
-application = typer.Typer(rich_markup_mode=None, help="Show the scheduler plugins there are, and make your own.")
+application = Application(help="Show the scheduler plugins there are, and make your own.")
 
 
 @application.command("list", short_help="List the plugins and how exactly each is modelled.", epilog=EXAMPLES)

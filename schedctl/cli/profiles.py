@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from schedctl.cli import conversions, options, profile_differences, suggestions
+from schedctl.cli.coercion import Application
 from schedctl.cli.notifiers import StandardError
 from schedctl.errors import UsageError
 
@@ -29,7 +30,7 @@ Examples:
   schedctl profiles show bin-packing -o yaml
 """
 
-application = typer.Typer(rich_markup_mode=None, help="Show, convert and compare scheduler profiles.")
+application = Application(help="Show, convert and compare scheduler profiles.")
 
 
 @application.command("list", short_help="List the profiles that ship with schedctl.", epilog=EXAMPLES_OF_LIST)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from schedctl.cli import faults, options
+from schedctl.cli.coercion import Application
 from schedctl.cli.notifiers import StandardError
 from schedctl.cli.state_options import with_state
 from schedctl.errors import UsageError
@@ -57,7 +58,7 @@ KeyFile = Annotated[
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")]
 
-application = typer.Typer(rich_markup_mode=None, help="Keep, inspect, compare and redact clusters as files.")
+application = Application(help="Keep, inspect, compare and redact clusters as files.")
 
 
 @application.command("create", short_help="Write a cluster to a file.", epilog=EXAMPLES_OF_CREATE)
