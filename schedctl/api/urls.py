@@ -16,7 +16,7 @@ _PORT = re.compile(r"(:[0-9]*)?")
 _USER = re.compile(r"[-A-Za-z0-9._:~!$&'()*+,;=%@]*")
 _ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2}).{0,2}", re.DOTALL)
 _ASCII_ESCAPE = re.compile(r"%(?!25)[0-7][0-9A-Fa-f]")
-_NOT_IN_HOSTS = re.compile(r"""[^-A-Za-z0-9._~!$&'()*+,;=:\[\]<>"%\x80-\U0010ffff]""")
+_NOT_IN_HOSTS = re.compile(r"""[\x00-\x7f](?<![-A-Za-z0-9._~!$&'()*+,;=:\[\]<>"%])""")
 
 
 def path_of(url: str) -> str:

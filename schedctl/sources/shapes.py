@@ -12,10 +12,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, get_args
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
 import msgspec
-from msgspec import inspect
 
 from schedctl.api import devices, quantities, storage
 from schedctl.api.meta import Quantity
@@ -25,6 +25,7 @@ from schedctl.documents.findings import Finding, Path, describe_value, path_text
 from schedctl.documents.spelling import CLOSE, nearest
 from schedctl.sources.known_fields import KNOWN, SOURCES
 
+_UNIONS = (Union, UnionType)
 _UNIT_SLIPS = {"b": "", "gb": "G", "mb": "M", "kb": "k", "tb": "T", "gib": "Gi", "mib": "Mi", "kib": "Ki", "tib": "Ti"}
 
 
@@ -77,10 +78,10 @@ class _Struct:
         self.required: dict[str, Callable[[], Any]] = {}
 
     def prepare(self) -> None:
-        info = inspect.type_info(self.struct)
-        assert isinstance(info, inspect.StructType)
-        self.required = {one.encode_name: _zero(one.type) for one in info.fields if one.required}
-        self.fields = {one.encode_name: _reader(one.type) for one in info.fields}
+        # `msgspec.inspect` would describe all structs below this one, and do so again for each of those.
+        fields = msgspec.structs.fields(self.struct)
+        self.required = {one.encode_name: _zero(one.type) for one in fields if one.required}
+        self.fields = {one.encode_name: _reader(one.type) for one in fields}
 
     def read(self, examination: Examination, value: Any, path: Path) -> Any:
         if not isinstance(value, dict):
@@ -107,34 +108,49 @@ class _Struct:
         return result
 
 
-def _reader(info: inspect.Type) -> Reader:
+def _reader(annotation: Any) -> Reader:
     """Return how to read a value of a type."""
-    if isinstance(info, inspect.UnionType):
-        options = [option for option in info.types if not isinstance(option, inspect.NoneType)]
+    bare, meta = _without_meta(annotation)
+    origin, arguments = get_origin(bare), get_args(bare)
+    if origin in _UNIONS:
+        options = [option for option in arguments if option is not NoneType]
         if len(options) == 1:
             return _reader(options[0])
-        return _quantity if any(isinstance(option, inspect.FloatType) for option in options) else _integer_or_text
-    if isinstance(info, inspect.StructType):
-        return _struct(info.cls)
-    if isinstance(info, inspect.ListType):
-        return _list(_reader(info.item_type), _zero(info.item_type))
-    if isinstance(info, inspect.DictType):
-        return _map(_reader(info.value_type), _zero(info.value_type))
-    if isinstance(info, inspect.IntType):
-        return _integer(info.ge, info.le)
-    if isinstance(info, inspect.StrType) and info.pattern:
-        return _time(re.compile(info.pattern))
-    return _truth if isinstance(info, inspect.BoolType) else _text
+        return _quantity if float in options else _integer_or_text
+    if origin is list:
+        return _list(_reader(arguments[0]), _zero(arguments[0]))
+    if origin is dict:
+        return _map(_reader(arguments[1]), _zero(arguments[1]))
+    if _is_struct(bare):
+        return _struct(bare)
+    if bare is int:
+        return _integer(meta.ge, meta.le) if meta else _integer(None, None)
+    if bare is str and meta and meta.pattern:
+        return _time(re.compile(meta.pattern))
+    return _truth if bare is bool else _text
 
 
-def _zero(info: inspect.Type) -> Callable[[], Any]:
+def _zero(annotation: Any) -> Callable[[], Any]:
     """Return a maker of what null means inside a list or map."""
-    if isinstance(info, inspect.StructType | inspect.DictType):
+    bare, _ = _without_meta(annotation)
+    origin = get_origin(bare)
+    if origin in _UNIONS:
+        return (lambda: None) if NoneType in get_args(bare) else (lambda: "0")
+    if origin is dict or _is_struct(bare):
         return dict
-    if isinstance(info, inspect.UnionType):
-        nullable = any(isinstance(option, inspect.NoneType) for option in info.types)
-        return (lambda: None) if nullable else (lambda: "0")
-    return {inspect.IntType: int, inspect.BoolType: bool, inspect.ListType: list}.get(type(info), str)
+    return {int: int, bool: bool, list: list}.get(origin or bare, str)
+
+
+def _is_struct(bare: Any) -> bool:
+    return isinstance(bare, type) and issubclass(bare, msgspec.Struct)
+
+
+def _without_meta(annotation: Any) -> tuple[Any, msgspec.Meta | None]:
+    """Return a type, and the limits that it has been annotated with."""
+    if get_origin(annotation) is not Annotated:
+        return annotation, None
+    bare, *notes = get_args(annotation)
+    return bare, next((note for note in notes if isinstance(note, msgspec.Meta)), None)
 
 
 def _list(item: Reader, zero: Callable[[], Any]) -> Reader:
