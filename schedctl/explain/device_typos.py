@@ -22,7 +22,6 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
 from schedctl.devices.selector_names import ATTRIBUTES, CAPACITY, Named, names_in
-from schedctl.devices.selectors import compile_selector
 from schedctl.errors import NotModelled
 from schedctl.explain import typo_remedies
 from schedctl.explain.typo_remedies import Typo
@@ -136,6 +135,8 @@ def _unknown(named: Named, where: str, whose: tuple[str, str, str], known: froze
 
 
 def _compiles(expression: str) -> bool:
+    from schedctl.devices.selectors import compile_selector  # CEL, for the few pods whose claims have selectors
+
     try:
         return not compile_selector(expression).error
     except NotModelled:

@@ -18,7 +18,6 @@ from schedctl.config.args import ResourceSpec, UtilizationShapePoint
 from schedctl.errors import PluginError
 from schedctl.framework.arithmetic import MAX_NODE_SCORE, round_half_away, truncdiv
 from schedctl.framework.device_classes import can_be_devices, classes_by_resource
-from schedctl.framework.device_scoring import device_counts
 
 MAX_CUSTOM_SCORE = 10
 """The best score a point of a configured shape can give."""
@@ -162,6 +161,8 @@ def _with_devices(
     device_class = classes_by_resource(nodes.cluster).get(resource)
     if device_class is None:
         return allocatable, allocated
+    from schedctl.framework.device_scoring import device_counts  # few clusters have resources that devices stand for
+
     capacity, taken, selected = device_counts(nodes.cluster, device_class)
     if not selectors and len(nodes) > 1 and bool((selected[nodes.rows] & (allocatable == 0)).any()):
         raise PluginError(

@@ -22,7 +22,7 @@ from schedctl.reports.pod_comparisons import ExplainComparison
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.gaps import log_assumptions, missing_kinds
 from schedctl.scheduler.sides import sides
-from schedctl.session import histories, what_ifs
+from schedctl.session import what_ifs
 from schedctl.session.notifiers import SILENT, Notifier
 from schedctl.session.sessions import Session
 from schedctl.session.subjects import Question
@@ -89,6 +89,8 @@ def explain(session: Session, question: Question, options: ExplainOptions) -> Ex
             )
         )
     if options.history:
+        from schedctl.session import histories
+
         results = histories.with_history(results, objects, state, hypothetical=bool(session.changes))
     return explanations.report(results, metadata=metadata, fail=options.fail)
 

@@ -35,7 +35,6 @@ from schedctl.snapshots import nodes, pods
 from schedctl.snapshots.headers import API_VERSION, EARLIER, KIND
 
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]")
-_GROUP = API_VERSION.partition("/")[0] + "/"
 PACKED = ".gz"
 """The end of the name of a file that is packed."""
 
@@ -116,11 +115,6 @@ class ReadSnapshot(msgspec.Struct, frozen=True):
     intact: bool
     unknown: dict[str, int]
     opening: dict[str, int]
-
-
-def is_snapshot(api_version: Any, kind: Any) -> bool:
-    """Return whether an object that says this of itself is a snapshot, of whatever version."""
-    return kind == KIND and isinstance(api_version, str) and api_version.startswith(_GROUP)
 
 
 def encode(header: Header, objects: Mapping[str, Sequence[Any]]) -> bytes:

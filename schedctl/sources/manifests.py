@@ -39,8 +39,7 @@ from schedctl.documents.spelling import CLOSE, nearest
 from schedctl.documents.texts import Document, Text, blank_logs, split
 from schedctl.errors import Problem
 from schedctl.reports.snapshots import Header
-from schedctl.snapshots.documents import is_snapshot
-from schedctl.sources import snapshots
+from schedctl.snapshots.headers import is_snapshot
 from schedctl.sources.objects import Body, Object, custom_kind, decode, decode_custom, decode_pod, subject
 from schedctl.sources.terms import READING, Terms
 
@@ -224,6 +223,8 @@ class Reading:
         if self.terms.creating:
             self._find(origin, Finding((), "a snapshot is a state, not what is to be created", "give it with -f"))
             return
+        from schedctl.sources import snapshots  # structs for every kind, which manifests do without
+
         content, findings = snapshots.read(view)
         if content is None:
             self._findings += ((origin, finding, "Snapshot") for finding in findings)
@@ -246,6 +247,8 @@ class Reading:
         """Say of a snapshot that is not the first what becomes of the two."""
         if not self.snapshots:
             return
+        from schedctl.sources import snapshots
+
         name = origin.document.text.name
         apart, mixed = snapshots.together(self.snapshots[0], header)
         if apart:

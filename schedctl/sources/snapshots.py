@@ -21,6 +21,7 @@ from schedctl.errors import InputError, Problem
 from schedctl.reports.snapshots import Header
 from schedctl.snapshots import documents
 from schedctl.snapshots.documents import DamagedSnapshot, ReadSnapshot
+from schedctl.snapshots.headers import is_snapshot
 from schedctl.sources import files
 
 CHANGED = "was changed after it was written: its digest is another"
@@ -77,7 +78,7 @@ def _load(name: str) -> File:
         raise InputError([Problem("this is not UTF-8 text", name, *place_in(data, error.start))]) from None
     head = found[0].head if len(found) == 1 else None
     said = (json_values.plain(head.api_version), json_values.plain(head.kind)) if head else (None, None)
-    if not documents.is_snapshot(*said):
+    if not is_snapshot(*said):
         hint = "`schedctl snapshot create` makes one, `--from` of other files"
         raise InputError([Problem("is no snapshot", name, hint=hint)])
     content, findings = read(data)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).parents[2]
 HEAVY = {"kubernetes", "numpy", "yaml"}
 RUN = "import sys; sys.argv = ['schedctl', *{arguments!r}]; from schedctl.cli import main; main()"
 
@@ -36,3 +38,18 @@ def imported_modules(code: str) -> set[str]:
 )
 def test_nothing_heavy_is_imported_by(code):
     assert imported_modules(code) & HEAVY == set()
+
+
+POD_OF_THE_SHOP = ["explain", "pod", "shop/web-7d9c6b5f4d-jbljm", "-f", "fixtures/clusters/shop"]
+UNNEEDED = (
+    *("kubernetes", "pydantic", "rich", "schedctl.cel", "schedctl.config.legacy", "schedctl.policy"),
+    *("schedctl.devices.allocator", "schedctl.devices.selectors", "schedctl.explain.histories"),
+    *("schedctl.framework.device_scoring", "schedctl.plugins.dynamic_resources.search", "schedctl.snapshots.documents"),
+)
+
+
+def test_a_pod_without_claims_is_explained_without_what_only_others_need():
+    code = "import sys\ntry:\n    " + RUN.format(arguments=POD_OF_THE_SHOP)
+    code += f"\nfinally:\n    print([name for name in {UNNEEDED!r} if name in sys.modules], file=sys.stderr)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert run.stderr == "[]\n"

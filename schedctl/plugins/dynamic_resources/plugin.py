@@ -30,8 +30,6 @@ from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.devices.allocated import PendingAllocation, allocation_of, devices_in_use
-from schedctl.devices.allocator import Allocator
-from schedctl.devices.groups import rows_that_see
 from schedctl.errors import PluginError
 from schedctl.framework.arithmetic import default_normalize
 from schedctl.framework.cycles import Cycle, StateKey
@@ -65,14 +63,15 @@ from schedctl.plugins.dynamic_resources.claims import (
 )
 from schedctl.plugins.dynamic_resources.events import registrations
 from schedctl.plugins.dynamic_resources.extended import asks_for_devices, in_memory, special_claim
-from schedctl.plugins.dynamic_resources.search import ClaimSearch, Finding, Findings, Outcome
 
 if TYPE_CHECKING:
+    from schedctl.devices.allocator import Allocator
     from schedctl.framework.remedies import Rejection, Remedies
     from schedctl.framework.wording import Allocation, Wording
+    from schedctl.plugins.dynamic_resources.search import ClaimSearch, Finding
 
 
-STATE = StateKey[ClaimSearch | None]("DynamicResources")
+STATE = StateKey["ClaimSearch | None"]("DynamicResources")
 """Written by PreFilter; None for a pod that needs no devices, or was refused as a whole.
 
 It may be the search of an earlier pod with equal claims: `ClaimSearch.is_of` tells.
@@ -159,6 +158,9 @@ class DynamicResources(
             why = unready(claim, self.args.binding_timeout, now)
             if why is not None:
                 unusable[index] = why
+        # The search and the allocator below it are large, and few pods have claims.
+        from schedctl.plugins.dynamic_resources.search import ClaimSearch
+
         allocator = _allocator(claims, cluster)
         classes = classes_by_resource(cluster) if extended else {}
         cycle.state[STATE] = ClaimSearch(pod, cluster, claims, special, reached_from, unusable, allocator, classes)
@@ -171,6 +173,8 @@ class DynamicResources(
         search, rows = cycle.state[STATE], nodes.rows
         if search is None:
             return ACCEPT
+        from schedctl.plugins.dynamic_resources.search import Findings, Outcome
+
         search = self._as_of_now(search)
         outcomes = search.outcomes(rows)
         if not outcomes.any():
@@ -369,6 +373,8 @@ class DynamicResources(
         Where devices are only taken, and a node still has enough, it had enough before. The note of an allocation that
         has been written moves nothing by its end.
         """
+        from schedctl.devices.groups import rows_that_see
+
         cluster, given_back = self.handle.cluster, change.before
         if isinstance(given_back, PendingAllocation) and given_back is change.subject:
             written = cluster.get(ResourceClaim, key_of(given_back.claim))
@@ -392,6 +398,8 @@ class DynamicResources(
             return search
         latest = self._latest
         if latest is None or latest.claims is not search.claims or not latest.is_current:
+            from schedctl.plugins.dynamic_resources.search import ClaimSearch
+
             cluster, claims = self.handle.cluster, search.claims
             latest = ClaimSearch(search.pod, cluster, claims, None, {}, {}, _allocator(claims, cluster), {})
             self._latest = latest
@@ -529,8 +537,11 @@ class _OnRows:
 
 def _allocator(claims: Sequence[ResourceClaim], cluster: ClusterView) -> Allocator | None:
     """Return what allocates claims; None if all of them are."""
-    to_allocate = any(claim.status.allocation is None for claim in claims)
-    return Allocator(cluster, devices_in_use(cluster)) if to_allocate else None
+    if all(claim.status.allocation is not None for claim in claims):
+        return None
+    from schedctl.devices.allocator import Allocator
+
+    return Allocator(cluster, devices_in_use(cluster))
 
 
 def _search_of(cycle: Cycle) -> ClaimSearch | None:
