@@ -26,7 +26,7 @@ from schedctl.engine.attempts import Attempt, matrix
 from schedctl.engine.filtering import Filtering
 from schedctl.engine.fit_error import message
 from schedctl.framework.reasons import Verdicts
-from schedctl.plugins.volume_binding.assumed import AssumedClaim, AssumedVolume
+from schedctl.plugins.volume_binding.assume_cache import AssumedClaim, AssumedVolume
 
 OBJECT_KINDS: tuple[type, ...] = tuple(kind.struct for kind in KINDS if kind.struct not in (Node, Pod))
 """What a cluster keeps as objects and an API server knows."""

@@ -7,7 +7,7 @@ from schedctl.api.devices import DeviceClass, ResourceClaim, ResourceClaimStatus
 from schedctl.cache.pod_info import PodInfo
 from schedctl.config.loading import load
 from schedctl.devices.allocated import PendingAllocation
-from schedctl.plugins.dynamic_resources.extended import on_node, special_claim
+from schedctl.plugins.dynamic_resources.extended_resources import on_node, special_claim
 from schedctl.scheduler import Scheduler
 from schedctl.testing.builders import cluster, node, pod
 

@@ -13,7 +13,7 @@ from schedctl.errors import PluginError
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import Scope
 from schedctl.framework.statuses import SKIP, Code, Status
-from schedctl.plugins.inter_pod_affinity.causes import Cause
+from schedctl.plugins.inter_pod_affinity.evidence import Cause
 from schedctl.plugins.inter_pod_affinity.plugin import InterPodAffinity
 from schedctl.testing.builders import HOSTNAME, ZONE, cluster, node, pod
 

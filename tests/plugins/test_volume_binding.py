@@ -20,10 +20,10 @@ from schedctl.errors import PluginError
 from schedctl.framework.cycles import Cycle, Found
 from schedctl.framework.points import Scope
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status
-from schedctl.plugins.volume_binding.claims import Because, Unbound
+from schedctl.plugins.volume_binding.claims import Unbound, UnboundReason
 from schedctl.plugins.volume_binding.plugin import VolumeBinding
 from schedctl.plugins.volume_binding.search import Miss
-from schedctl.plugins.volume_binding.volumes import Unfit
+from schedctl.plugins.volume_binding.volumes import Mismatch
 from schedctl.testing.builders import HOSTNAME, ZONE, cluster, node, pod
 
 TO_BIND = "node(s) didn't find available persistent volumes to bind"
@@ -62,9 +62,9 @@ def claim(
     """A claim: pending, or bound to a volume."""
     notes = {**({COMPLETED: "yes"} if to else {}), **(annotations or {})}
     about = {"name": name, "namespace": "default", "uid": f"uid-{name}", "annotations": notes, **(metadata or {})}
-    wanted = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size} if size else {}}}
-    wanted |= {"storageClassName": storage_class, "volumeName": to or "", **spec}
-    obj = {"metadata": about, "spec": wanted, "status": {"phase": phase}}
+    requirements = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size} if size else {}}}
+    requirements |= {"storageClassName": storage_class, "volumeName": to or "", **spec}
+    obj = {"metadata": about, "spec": requirements, "status": {"phase": phase}}
     return msgspec.convert(obj, PersistentVolumeClaim)
 
 
@@ -126,8 +126,8 @@ class Asked:
         if self.status is None:
             self.verdicts = plugin.filter(self.cycle, self.nodes)
             if self.verdicts.findings is not None:
-                reached = np.ones(len(self.nodes), np.bool_)
-                self.cycle.findings[plugin.name] = Found([(self.nodes.rows, reached, self.verdicts.findings)])
+                select_nodes = np.ones(len(self.nodes), np.bool_)
+                self.cycle.findings[plugin.name] = Found([(self.nodes.rows, select_nodes, self.verdicts.findings)])
 
     def refused(self):
         rows = enumerate(self.nodes.names)
@@ -261,7 +261,7 @@ def test_the_claims_that_hold_a_pod_back_are_told():
     (cause,) = status.causes
     assert cause.reference == "volume-binding/immediate"
     assert cause.evidence == {
-        "unbound": [Unbound("default/data", Because.CLASSLESS), Unbound("default/logs", Because.CLASSLESS)]
+        "unbound": [Unbound("default/data", UnboundReason.CLASSLESS), Unbound("default/logs", UnboundReason.CLASSLESS)]
     }
 
 
@@ -270,22 +270,22 @@ def test_the_claims_that_hold_a_pod_back_are_told():
     [
         pytest.param(
             [claim("data", storage_class="none")],
-            Unbound("default/data", Because.NO_CLASS, "none"),
+            Unbound("default/data", UnboundReason.NO_CLASS, "none"),
             id="its class does not exist",
         ),
         pytest.param(
             [FAST, claim("data", storage_class="fast", volumeName="pv")],
-            Unbound("default/data", Because.NO_VOLUME, "fast", "pv"),
+            Unbound("default/data", UnboundReason.NO_VOLUME, "fast", "pv"),
             id="the volume it names does not exist, though its class waits",
         ),
         pytest.param(
             [claim("data", volumeName="pv"), volume("pv", keep_for="other")],
-            Unbound("default/data", Because.KEPT, "local", "pv", "default/other"),
+            Unbound("default/data", UnboundReason.KEPT, "local", "pv", "default/other"),
             id="the volume it names is kept for another claim",
         ),
         pytest.param(
             [claim("data", volumeName="pv"), volume("pv", keep_for="data")],
-            Unbound("default/data", Because.UNFINISHED, "local", "pv"),
+            Unbound("default/data", UnboundReason.UNFINISHED, "local", "pv"),
             id="its binding is not completed",
         ),
     ],
@@ -493,8 +493,8 @@ def test_a_volume_that_no_driver_can_serve_is_a_fault_on_migrated_nodes(source, 
         ),
     ],
 )
-def test_the_volume_a_claim_gets(volumes, wanted, chosen):
-    asked = ask([A, LOCAL, FAST, claim("data", **wanted), *volumes], "data")
+def test_the_volume_a_claim_gets(volumes, requirements, chosen):
+    asked = ask([A, LOCAL, FAST, claim("data", **requirements), *volumes], "data")
     if chosen is None:
         assert asked.refused() == {"a": (TO_BIND,)}
         assert asked.found("a") is None
@@ -597,7 +597,7 @@ def test_what_is_wrong_with_the_volumes_there_are_is_told():
             "being deleted": 1,
             "out of reach": 1,
         },
-        "nearest": Miss("v8", (Unfit.ACCESS,), 5 << 30, ("ReadWriteMany",), "Available", ""),
+        "nearest": Miss("v8", (Mismatch.ACCESS,), 5 << 30, ("ReadWriteMany",), "Available", ""),
     }
 
 
@@ -612,8 +612,8 @@ def test_the_nearest_volume_is_told_of_each_node():
     asked = ask([A, C, node("d", zone="z3"), LOCAL, claim("data"), *volumes], "data")
     nearest = {name: next(iter(asked.evidence(name)))["nearest"] for name in ("a", "c", "d")}
     assert {name: miss and (miss.volume, *miss.objections) for name, miss in nearest.items()} == {
-        "a": ("small", Unfit.SMALL),
-        "c": ("released", Unfit.RELEASED),
+        "a": ("small", Mismatch.SMALL),
+        "c": ("released", Mismatch.RELEASED),
         "d": None,
     }
 

@@ -27,8 +27,8 @@ from schedctl.framework.points import PostFilterPlugin, PostFilterResult, PreEnq
 from schedctl.framework.reasons import CodeColumn, Reason
 from schedctl.framework.statuses import SUCCESS, Code, Status
 from schedctl.plugins.default_preemption.candidates import Preemption, choose
+from schedctl.plugins.default_preemption.dry_run import search
 from schedctl.plugins.default_preemption.extenders import narrowed
-from schedctl.plugins.default_preemption.trials import search
 
 if TYPE_CHECKING:
     from schedctl.reports import explanations as reports

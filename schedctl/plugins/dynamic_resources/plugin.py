@@ -49,7 +49,7 @@ from schedctl.framework.points import (
 )
 from schedctl.framework.reasons import ACCEPT, CodeColumn, Reason, Verdicts
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status, error, unschedulable
-from schedctl.plugins.dynamic_resources import writing
+from schedctl.plugins.dynamic_resources import claim_updates
 from schedctl.plugins.dynamic_resources.claims import (
     Problem,
     Resolved,
@@ -62,7 +62,7 @@ from schedctl.plugins.dynamic_resources.claims import (
     waits_for_conditions,
 )
 from schedctl.plugins.dynamic_resources.events import registrations
-from schedctl.plugins.dynamic_resources.extended import asks_for_devices, in_memory, special_claim
+from schedctl.plugins.dynamic_resources.extended_resources import asks_for_devices, in_memory, special_claim
 
 if TYPE_CHECKING:
     from schedctl.devices.allocator import Allocator
@@ -211,7 +211,7 @@ class DynamicResources(
         index = self._claim_to_deallocate(cycle, search)
         if index is not None:
             status = unschedulable("deallocation of ResourceClaim completed")
-            return PostFilterResult(status, objects=(writing.deallocated(search.claims[index]),))
+            return PostFilterResult(status, objects=(claim_updates.deallocated(search.claims[index]),))
         if search.special is not None and not in_memory(search.special):
             return PostFilterResult(unschedulable("deletion of ResourceClaim completed"), removed=(search.special,))
         return PostFilterResult(unschedulable())
@@ -260,7 +260,7 @@ class DynamicResources(
             return SUCCESS if device_plugin_has_it else error(_NOT_FOUND)
         for (_, claim), allocation in zip(search.to_allocate, found.allocations, strict=True):
             on_node = found.special.claim if found.special is not None and claim is search.special else claim
-            writing.take(on_node, allocation, cluster)
+            claim_updates.take(on_node, allocation, cluster)
         return SUCCESS
 
     def unreserve(self, cycle: Cycle, node_name: str) -> None:
@@ -270,10 +270,10 @@ class DynamicResources(
             return
         claims = self._claims_to_unreserve(search, cycle.pod)
         for claim in claims:
-            writing.give_back(claim, cluster)
+            claim_updates.give_back(claim, cluster)
         for claim in claims:
             if claim is not search.special:
-                writing.release(claim, cycle.pod, cluster)
+                claim_updates.release(claim, cycle.pod, cluster)
         if search.special is not None:
             left = special_claim(cycle.pod, cluster)
             if not in_memory(left):
@@ -293,7 +293,7 @@ class DynamicResources(
         claims = self._claims_to_unreserve(search, cycle.pod)
         found: Finding | None = None
         if search.shareable:
-            notes = ((index, writing.pending(claim, cluster)) for index, claim in enumerate(claims))
+            notes = ((index, claim_updates.pending(claim, cluster)) for index, claim in enumerate(claims))
             allocations = {index: note.claim.status.allocation for index, note in notes if note is not None}
         else:
             found = search.finding(cluster.node_table.row_of[node_name])
@@ -309,7 +309,7 @@ class DynamicResources(
                     continue
                 if in_memory(claim) and found is not None and found.special is not None:
                     current = found.special.claim
-            result = writing.write(current, allocation, cycle.pod, cluster)
+            result = claim_updates.write(current, allocation, cycle.pod, cluster)
             if isinstance(result, str):
                 return error(result)
             if claim is search.special and not (found and found.special and found.special.mappings):
@@ -319,7 +319,7 @@ class DynamicResources(
         status = self._ready(written)
         if status.successful:
             for claim in claims:
-                writing.give_back(claim, cluster)
+                claim_updates.give_back(claim, cluster)
         return status
 
     def signature(self, pod: PodInfo) -> Hashable | None:
@@ -413,7 +413,7 @@ class DynamicResources(
         if not allocations:
             return error(_NOT_FOUND)
         for claim, allocation in zip(claims, allocations, strict=True):
-            writing.take(claim, allocation, cluster)
+            claim_updates.take(claim, allocation, cluster)
         return SUCCESS
 
     def _claims_to_unreserve(self, search: ClaimSearch, pod: PodInfo) -> Sequence[ResourceClaim]:
@@ -421,7 +421,7 @@ class DynamicResources(
         if search.pod is pod:
             return search.claims
         cluster = self.handle.cluster
-        found = (cluster.get(ResourceClaim, key) or writing.noted(key, cluster) for key in claim_keys(pod))
+        found = (cluster.get(ResourceClaim, key) or claim_updates.noted(key, cluster) for key in claim_keys(pod))
         return [claim for claim in found if claim is not None]
 
     def _shareable(self, pod: PodInfo) -> tuple[ResourceClaim, ...] | None:
@@ -458,7 +458,7 @@ class DynamicResources(
 
     def _allocatable(self, claim: ResourceClaim, cluster: ClusterView, *, check: bool) -> Status:
         """Say whether a claim without an allocation may be given one; `check` its requests, too."""
-        if writing.pending(claim, cluster) is not None:
+        if claim_updates.pending(claim, cluster) is not None:
             return self.being_allocated.status(claim=key_of(claim))
         for request in (claim.spec.devices.requests or ()) if check else ():
             wanted = _classes_of(request)

@@ -30,7 +30,7 @@ from schedctl.devices.shortages import Refusal, Shortage
 from schedctl.errors import Inconclusive
 from schedctl.framework.device_classes import can_be_devices
 from schedctl.plugins.dynamic_resources.claims import Unready, needs_capable_node, users_of
-from schedctl.plugins.dynamic_resources.extended import NodeClaim, on_node
+from schedctl.plugins.dynamic_resources.extended_resources import NodeClaim, on_node
 
 OPTIONAL_NODE_OPERATIONS = "DRAOptionalNodeOperations"
 """The feature a node must declare for devices that need no work on the node."""

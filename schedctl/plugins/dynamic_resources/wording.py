@@ -12,7 +12,7 @@ from schedctl.api.meta import key_of
 from schedctl.devices.shortages import Why
 from schedctl.framework.remedies import Evidence
 from schedctl.framework.wording import Allocation, Wording, few, name_of, requirement, shorten
-from schedctl.plugins.dynamic_resources.extended import in_memory
+from schedctl.plugins.dynamic_resources.extended_resources import in_memory
 from schedctl.plugins.dynamic_resources.search import Finding
 
 _MANY = 1 << 10

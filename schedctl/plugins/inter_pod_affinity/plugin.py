@@ -32,7 +32,7 @@ from schedctl.framework.events import Action, Hint, Registration, Resource, regi
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, Scope, ScorePlugin
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
 from schedctl.framework.statuses import SKIP, Code, Status, error, unresolvable
-from schedctl.plugins.inter_pod_affinity.causes import CauseColumn, missing_company, repelling_pods, unwanted_company
+from schedctl.plugins.inter_pod_affinity.evidence import CauseColumn, missing_company, repelling_pods, unwanted_company
 from schedctl.plugins.inter_pod_affinity.state import (
     NO_DOMAIN,
     AffinityState,

@@ -1,10 +1,6 @@
-"""The end of the binding cycle in a dry run: what others make of what VolumeBinding asks for.
+"""The end of the binding cycle in a dry run: what PreBind asks of controllers, done at once.
 
-In a real cluster PreBind writes the promised volumes and claims to the API server and waits until the volume controller
-has bound the former and a provisioner has made volumes for the latter. Here their work is put into the cluster at once.
-A volume that is made is named and bound as controllers do it; it can be reached from where the node is by the topology
-keys that its CSI driver gives in the CSINode, from everywhere if it gives none. What is left of a capacity is for the
-driver to publish, so it stays as it is.
+In a real cluster PreBind writes the assumed volumes and claims to the API server and waits for the controllers.
 """
 
 from __future__ import annotations
@@ -30,12 +26,12 @@ from schedctl.api.storage import (
 )
 from schedctl.cache.cluster import Cluster
 from schedctl.framework.csi_migration import BY_PLUGIN
-from schedctl.plugins.volume_binding.assumed import (
+from schedctl.plugins.volume_binding.assume_cache import (
     BOUND_BY_CONTROLLER,
-    annotated,
-    promised,
+    with_annotations,
+    with_claim_ref,
 )
-from schedctl.plugins.volume_binding.migration import migrated, translated
+from schedctl.plugins.volume_binding.migration import migrated_nodes, translate
 from schedctl.plugins.volume_binding.search import PodVolumes
 from schedctl.plugins.volume_binding.volumes import STORAGE
 
@@ -49,7 +45,7 @@ _PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
 def bind(cluster: Cluster, found: PodVolumes, node_name: str) -> str:
     """Bind and provision what is to be done on a node; return what kube-scheduler complains of afterwards, or ""."""
     for claim, volume in found.static:
-        _bind(cluster, promised(volume, claim), claim)
+        _bind(cluster, with_claim_ref(volume, claim), claim)
     for claim, _ in found.dynamic:
         _provision(cluster, claim, node_name)
     problems = (_out_of_reach(cluster, volume, node_name) for _, volume in found.static)
@@ -61,7 +57,7 @@ def _bind(cluster: Cluster, volume: PersistentVolume, claim: PersistentVolumeCla
     replace = msgspec.structs.replace
     cluster.put(replace(volume, status=replace(volume.status, phase="Bound")))
     spec, status = volume.spec, claim.status
-    bound = annotated(claim, {BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"})
+    bound = with_annotations(claim, {BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"})
     cluster.put(
         replace(
             bound,
@@ -72,7 +68,7 @@ def _bind(cluster: Cluster, volume: PersistentVolume, claim: PersistentVolumeCla
 
 
 def _provision(cluster: Cluster, claim: PersistentVolumeClaim, node_name: str) -> None:
-    """Make a volume for a claim and bind it."""
+    """Make a volume for a claim and bind it; what is left of a capacity is for the driver to publish, so it stays."""
     storage_class = cluster.get(StorageClass, class_of(claim))
     assert storage_class is not None
     migration = BY_PLUGIN.get(storage_class.provisioner)
@@ -94,8 +90,8 @@ def _provision(cluster: Cluster, claim: PersistentVolumeClaim, node_name: str) -
         status=PersistentVolumeStatus(phase="Available"),
     )
     by = storage_class.provisioner
-    asked = annotated(claim, {SELECTED_NODE: node_name, _PROVISIONER: by, _BETA_PROVISIONER: by})
-    _bind(cluster, promised(volume, claim), asked)
+    asked = with_annotations(claim, {SELECTED_NODE: node_name, _PROVISIONER: by, _BETA_PROVISIONER: by})
+    _bind(cluster, with_claim_ref(volume, claim), asked)
 
 
 def _topology(cluster: Cluster, driver: str, node_name: str) -> VolumeNodeAffinity | None:
@@ -117,8 +113,8 @@ def _out_of_reach(cluster: Cluster, volume: PersistentVolume, node_name: str) ->
     row = cluster.node_table.row_of[node_name]
     affinity = volume.spec.node_affinity
     required = affinity.required if affinity is not None else None
-    migration = translated(volume)
-    if migration is not None and migrated(cluster, migration.plugin)[row]:
+    migration = translate(volume)
+    if migration is not None and migrated_nodes(cluster, migration.plugin)[row]:
         if migration.fault:
             return f"failed to translate pv to csi: {migration.fault}"
         required = migration.required

@@ -1,8 +1,6 @@
 """The claims of a pod, and in which of three states each is: bound, waiting for a consumer, or not the scheduler's.
 
-A claim is *bound* when it names its volume and the binding is over. It is *waiting* when it names none and its class
-binds with the first consumer: then the scheduler chooses. Any other unbound claim is the volume controller's business
-and holds the pod back. Claims of ephemeral volumes are named after pod and volume and must be the pod's own.
+`plugin` sorts them in PreFilter; `search` looks for volumes for those that wait.
 """
 
 from __future__ import annotations
@@ -24,10 +22,10 @@ from schedctl.api.storage import (
 )
 from schedctl.cache.nodes import ClusterView
 from schedctl.errors import PluginError
-from schedctl.plugins.volume_binding.assumed import Promises, fully_bound, reserved_for
+from schedctl.plugins.volume_binding.assume_cache import AssumeCache, fully_bound, is_reserved_for
 
 
-class Mounted(NamedTuple):
+class MountedClaim(NamedTuple):
     """A volume of a pod that is a claim: the claim's name, and whether the claim is made for the pod."""
 
     name: str
@@ -48,7 +46,7 @@ class Claims(NamedTuple):
     immediate: Sequence[PersistentVolumeClaim]
 
 
-class Because(Enum):
+class UnboundReason(Enum):
     """Why a claim is not bound though the scheduler has nothing to do with it."""
 
     NO_VOLUME = "the volume it names does not exist"
@@ -72,30 +70,30 @@ class Unbound(NamedTuple):
     """
 
     claim: str
-    because: Because
+    because: UnboundReason
     storage_class: str = ""
     volume: str = ""
     kept_for: str = ""
     provisioner: str = ""
 
 
-def mounted(pod: Pod) -> Iterator[Mounted]:
+def mounted_claims(pod: Pod) -> Iterator[MountedClaim]:
     """Yield the volumes of a pod that are claims, in order."""
     for volume in pod.spec.volumes or ():
         name = claim_name(pod, volume)
         if name is not None:
-            yield Mounted(name, ephemeral=volume.persistent_volume_claim is None)
+            yield MountedClaim(name, ephemeral=volume.persistent_volume_claim is None)
 
 
-def claims_of(pod: Pod, cluster: ClusterView, promises: Promises) -> Claims:
+def claims_of(pod: Pod, cluster: ClusterView, assume_cache: AssumeCache) -> Claims:
     """Return the claims of a pod, all of which exist, by state.
 
     Raises:
         PluginError: a class has no binding mode, which no API server lets pass.
     """
     bound, waiting, immediate = [], [], []
-    for name, _ in mounted(pod):
-        claim = promises.claim(f"{pod.metadata.namespace}/{name}")
+    for name, _ in mounted_claims(pod):
+        claim = assume_cache.claim(f"{pod.metadata.namespace}/{name}")
         assert claim is not None
         if fully_bound(claim):
             bound.append(claim)
@@ -113,14 +111,14 @@ def unbound(claim: PersistentVolumeClaim, cluster: ClusterView) -> Unbound:
     if asked:
         volume = cluster.get(PersistentVolume, asked)
         if volume is None:
-            return Unbound(key, Because.NO_VOLUME, name, asked)
+            return Unbound(key, UnboundReason.NO_VOLUME, name, asked)
         reference = volume.spec.claim_ref
-        if reference is not None and not reserved_for(volume, claim):
-            return Unbound(key, Because.KEPT, name, asked, f"{reference.namespace}/{reference.name}")
-        return Unbound(key, Because.UNFINISHED, name, asked)
+        if reference is not None and not is_reserved_for(volume, claim):
+            return Unbound(key, UnboundReason.KEPT, name, asked, f"{reference.namespace}/{reference.name}")
+        return Unbound(key, UnboundReason.UNFINISHED, name, asked)
     if storage_class is None:
-        return Unbound(key, Because.NO_CLASS if name else Because.CLASSLESS, name)
-    return Unbound(key, Because.IMMEDIATE, name, provisioner=storage_class.provisioner)
+        return Unbound(key, UnboundReason.NO_CLASS if name else UnboundReason.CLASSLESS, name)
+    return Unbound(key, UnboundReason.IMMEDIATE, name, provisioner=storage_class.provisioner)
 
 
 def _waits(claim: PersistentVolumeClaim, cluster: ClusterView) -> bool:

@@ -16,10 +16,10 @@ def _after_class(pod: PodInfo, before: StorageClass | None, after: StorageClass)
 
 
 def _after_csi_node(pod: PodInfo, before: CSINode | None, after: CSINode) -> Hint:
-    return hint(before is None or _migrated(before) != _migrated(after))
+    return hint(before is None or _migrated_plugins(before) != _migrated_plugins(after))
 
 
-def _migrated(node: CSINode) -> str:
+def _migrated_plugins(node: CSINode) -> str:
     return (node.metadata.annotations or {}).get(_MIGRATED_PLUGINS, "")
 
 

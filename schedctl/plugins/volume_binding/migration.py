@@ -1,10 +1,7 @@
-"""In-tree volumes on nodes that have handed them over to CSI drivers.
+"""In-tree volumes on nodes that have handed them over to CSI drivers, as ``csi-translation-lib`` translates them.
 
-A node says in an annotation of its CSINode which in-tree plugins it no longer runs. There a volume of such a plugin is
-looked at as the CSI volume it has become, and for EBS, GCE and Cinder that means another topology: the zone of the
-volume, from its node affinity or else its labels, is looked for under the driver's own label. Azure disks and Portworx
-volumes keep their affinity, but a disk that no CSI driver can serve is a fault. (VolumeBinding of kube-scheduler with
-``csi-translation-lib``; unlike NodeVolumeLimits it does not take the migration for granted.)
+There a volume has the topology of the CSI volume that it has become; unlike NodeVolumeLimits, VolumeBinding does not
+take the migration for granted on every node.
 """
 
 from __future__ import annotations
@@ -37,7 +34,7 @@ _ZONED = (csi_migration.EBS, csi_migration.GCE_PD, csi_migration.CINDER)
 """Those among them whose volumes change their topology in translation."""
 
 
-class Translated(NamedTuple):
+class Translation(NamedTuple):
     """An in-tree volume as nodes see it that have migrated its plugin.
 
     Attributes:
@@ -51,7 +48,7 @@ class Translated(NamedTuple):
     fault: str = ""
 
 
-def translated(volume: PersistentVolume) -> Translated | None:
+def translate(volume: PersistentVolume) -> Translation | None:
     """Return what migration makes of a volume, None where it makes no difference on any node."""
     migration = csi_migration.migration_of(volume.spec)
     if migration not in _LOOKED_THROUGH:
@@ -61,18 +58,18 @@ def translated(volume: PersistentVolume) -> Translated | None:
     try:
         csi_migration.volume_handle(volume)
     except UntranslatableError as fault:
-        return Translated(migration.plugin, required, f"could not translate pv: {fault}")
+        return Translation(migration.plugin, required, f"could not translate pv: {fault}")
     zoned = _translate_topology(volume, required, migration.topology_key) if migration in _ZONED else required
-    return Translated(migration.plugin, zoned) if zoned != required else None
+    return Translation(migration.plugin, zoned) if zoned != required else None
 
 
 def reached_everywhere(volume: PersistentVolume) -> bool:
     """Return whether a volume keeps no node away, whatever its labels and the plugins it has migrated."""
     affinity = volume.spec.node_affinity
-    return (affinity is None or affinity.required is None) and translated(volume) is None
+    return (affinity is None or affinity.required is None) and translate(volume) is None
 
 
-def migrated(cluster: ClusterView, plugin: str) -> BoolArray:
+def migrated_nodes(cluster: ClusterView, plugin: str) -> BoolArray:
     """Return which nodes have migrated an in-tree plugin, bool (rows,)."""
     nodes = cluster.derive(_by_plugin, Node, CSINode).get(plugin)
     return nodes if nodes is not None else np.zeros(len(cluster.node_table), np.bool_)
@@ -94,6 +91,7 @@ def _translate_topology(
     volume: PersistentVolume, required: NodeSelector | None, topology_key: str
 ) -> NodeSelector | None:
     """Return the node affinity with zones under the driver's label, and regions under their present one."""
+    # EBS, GCE and Cinder: the zone, from the affinity or else the labels, is looked for under the driver's own label
     labels = volume.metadata.labels or {}
     zone, region = _spelling(required, labels)
     if any(each.key == zone and each.values for each in _expressions(required)):

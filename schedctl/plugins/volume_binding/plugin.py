@@ -1,9 +1,6 @@
 """VolumeBinding: claims that are bound, can be bound, or can be provisioned where the pod goes.
 
-What a pod claims is sorted out in PreFilter (`volume_binding_claims`); Filter, Score, Reserve and PreBind share one
-search for its storage over all nodes (`volume_binding_search`). Reserve promises volumes and nodes to claims, which
-only VolumeBinding of the same profile sees (`volume_binding_assumed`); PreBind puts into the cluster what the API
-server, the volume controller and the provisioner would have made of the promises (`volume_binding_binding`).
+PreFilter sorts the pod's claims (`claims`); Filter, Score, Reserve and PreBind share one `search` over all nodes.
 """
 
 from __future__ import annotations
@@ -47,20 +44,20 @@ from schedctl.framework.points import (
 from schedctl.framework.reasons import Part, Reason, Verdicts
 from schedctl.framework.resource_scoring import shape_rate
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status, error
-from schedctl.plugins.volume_binding.assumed import (
+from schedctl.plugins.volume_binding.assume_cache import (
+    AssumeCache,
     AssumedClaim,
     AssumedVolume,
-    Promises,
-    annotated,
     fully_bound,
-    promised,
+    with_annotations,
+    with_claim_ref,
 )
 from schedctl.plugins.volume_binding.binding import bind
-from schedctl.plugins.volume_binding.claims import claims_of, mounted, unbound
+from schedctl.plugins.volume_binding.claims import claims_of, mounted_claims, unbound
 from schedctl.plugins.volume_binding.events import VOLUME_BINDING
 from schedctl.plugins.volume_binding.migration import reached_everywhere
 from schedctl.plugins.volume_binding.scores import scores
-from schedctl.plugins.volume_binding.search import Outcome, PodVolumes, Search, Told, Why
+from schedctl.plugins.volume_binding.search import ConflictReason, NodeEvidence, Outcome, PodVolumes, Search
 from schedctl.plugins.volume_binding.volumes import Volumes
 
 if TYPE_CHECKING:
@@ -108,18 +105,18 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         self._rate = shape_rate((args or VolumeBindingArgs()).shape)
         self._known: Volumes | None = None
         self._reasons = {
-            Why.FAULTY: self.faulty,
-            Why.OUT_OF_REACH: self.out_of_reach,
-            Why.ELSEWHERE: self.elsewhere,
-            Why.UNMATCHED: self.unmatched,
-            Why.OUTSIDE: self.outside,
-            Why.FULL: self.full,
-            Why.VANISHED: self.vanished,
+            ConflictReason.FAULTY: self.faulty,
+            ConflictReason.OUT_OF_REACH: self.out_of_reach,
+            ConflictReason.ELSEWHERE: self.elsewhere,
+            ConflictReason.UNMATCHED: self.unmatched,
+            ConflictReason.OUTSIDE: self.outside,
+            ConflictReason.FULL: self.full,
+            ConflictReason.VANISHED: self.vanished,
         }
 
     def signature(self, pod: PodInfo) -> Hashable | None:
         """Nothing is read of pods without claims, or whose claims are settled; others share no answers."""
-        if not any(mounted(pod.pod)):
+        if not any(mounted_claims(pod.pod)):
             return ()
         return _SETTLED if self._is_settled(pod) else None
 
@@ -149,7 +146,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
     def pre_filter(self, cycle: Cycle, nodes: Nodes) -> Status | None:
         """Refuse a pod with a claim that nothing can be done about yet; Skip one without claims."""
         pod = cycle.pod
-        if not any(mounted(pod.pod)):
+        if not any(mounted_claims(pod.pod)):
             cycle.state[STATE] = None
             return SKIP
         if not nodes.cluster.missing and self._is_settled(pod):
@@ -159,7 +156,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         if refusal is not None:
             return refusal
         try:
-            claims = claims_of(pod.pod, nodes.cluster, self._promises)
+            claims = claims_of(pod.pod, nodes.cluster, self._assume_cache)
         except PluginError as fault:
             return error(str(fault))
         if claims.immediate:
@@ -199,7 +196,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         return scores(search.outcome, nodes.rows, self._rate)
 
     def reserve(self, cycle: Cycle, node_name: str) -> Status:
-        """Promise volumes to claims, and the node to claims that are to be provisioned."""
+        """Assume volumes bound to claims, and the node selected for claims that are to be provisioned."""
         if STATE not in cycle.state:
             return error("not found")
         found = self._volumes_at(cycle, node_name)
@@ -207,50 +204,50 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
             return SUCCESS
         try:
             for claim, volume in found.static:
-                with_claim = promised(volume, claim)
+                with_claim = with_claim_ref(volume, claim)
                 if with_claim is not volume:
-                    self._promises.assume_volume(with_claim)
+                    self._assume_cache.assume_volume(with_claim)
             for claim, _ in found.dynamic:
-                self._promises.assume_claim(annotated(claim, {SELECTED_NODE: node_name}))
+                self._assume_cache.assume_claim(with_annotations(claim, {SELECTED_NODE: node_name}))
         except LookupError as gone:
-            self._take_back(found)
+            self._forget_assumed(found)
             return error(str(gone))
         return SUCCESS
 
     def unreserve(self, cycle: Cycle, node_name: str) -> None:
-        """Take the promises back."""
+        """Drop what Reserve assumed."""
         found = self._volumes_at(cycle, node_name)
         if found is not None:
-            self._take_back(found)
+            self._forget_assumed(found)
 
     def pre_bind(self, cycle: Cycle, node_name: str) -> Status:
-        """Have the promises kept, and fail where a volume cannot be reached from the node after all."""
+        """Bind and provision what Reserve assumed; fail where a volume cannot be reached from the node after all."""
         if STATE not in cycle.state:
             return error("not found")
         found = self._volumes_at(cycle, node_name)
         if found is None or self._all_bound(cycle.pod):
             return SUCCESS
-        self._take_back(found)
+        self._forget_assumed(found)
         problem = bind(self.handle.cluster, found, node_name)
         return error(f"binding volumes: {problem}") if problem else SUCCESS
 
     # -- inside ------------------------------------------------------------------
 
     @property
-    def _promises(self) -> Promises:
-        return Promises(self.handle.cluster, self.handle.profile_name)
+    def _assume_cache(self) -> AssumeCache:
+        return AssumeCache(self.handle.cluster, self.handle.profile_name)
 
     @property
     def _volumes(self) -> Volumes:
         cluster = self.handle.cluster
         if self._known is None or self._known.cluster is not cluster:
-            self._known = Volumes(cluster, self._promises)
+            self._known = Volumes(cluster, self._assume_cache)
         return self._known
 
     def _is_settled(self, pod: PodInfo) -> bool:
         """Return whether all claims of a pod are bound, and to volumes that no node is kept from."""
         cluster = self.handle.cluster
-        for name, ephemeral in mounted(pod.pod):
+        for name, ephemeral in mounted_claims(pod.pod):
             claim = cluster.get(PersistentVolumeClaim, f"{pod.namespace}/{name}")
             if claim is None or not fully_bound(claim):
                 return False
@@ -266,7 +263,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
     def _refusal(self, pod: PodInfo) -> Status | None:
         """Return what is wrong with the first claim with which something is, as the API server has it."""
         namespace = pod.namespace
-        for name, ephemeral in mounted(pod.pod):
+        for name, ephemeral in mounted_claims(pod.pod):
             claim = self.handle.cluster.get(PersistentVolumeClaim, f"{namespace}/{name}")
             shown = quote(name)[1:-1]
             if claim is None:
@@ -280,7 +277,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         return None
 
     def _all_bound(self, pod: PodInfo) -> bool:
-        claims = (self._promises.claim(f"{pod.namespace}/{name}") for name, _ in mounted(pod.pod))
+        claims = (self._assume_cache.claim(f"{pod.namespace}/{name}") for name, _ in mounted_claims(pod.pod))
         return all(claim is not None and fully_bound(claim) for claim in claims)
 
     def _volumes_at(self, cycle: Cycle, node_name: str) -> PodVolumes | None:
@@ -291,11 +288,11 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
             volumes = found.at(self.handle.cluster.node_table.row_of[node_name])
         return volumes
 
-    def _take_back(self, found: PodVolumes) -> None:
+    def _forget_assumed(self, found: PodVolumes) -> None:
         for _, volume in found.static:
-            self._promises.forget(volume)
+            self._assume_cache.forget(volume)
         for claim, _ in found.dynamic:
-            self._promises.forget(claim)
+            self._assume_cache.forget(claim)
 
     @override
     def wording(self) -> Mapping[str, Wording]:
@@ -331,12 +328,14 @@ class _Found:
 class _AtPosition:
     """Evidence by node row, asked for by the position in a column."""
 
-    told: Told
+    evidence: NodeEvidence
     rows: IndexArray
 
     def at(self, position: int) -> Any:
-        return self.told.of(int(self.rows[position]))
+        return self.evidence.of(int(self.rows[position]))
 
 
 def _evidence(evidence: Mapping[str, Any], rows: IndexArray) -> dict[str, Any]:
-    return {name: _AtPosition(each, rows) if isinstance(each, Told) else each for name, each in evidence.items()}
+    return {
+        name: _AtPosition(each, rows) if isinstance(each, NodeEvidence) else each for name, each in evidence.items()
+    }

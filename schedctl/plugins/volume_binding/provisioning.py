@@ -1,9 +1,4 @@
-"""Dynamic provisioning: where a volume for a claim can be made.
-
-The class must have a provisioner, the node must be in its allowed topologies, and if the provisioner is a CSI driver
-that publishes what it has left (KEP-1472), one of its capacities must be large enough and within reach of the node. Of
-several such kube-scheduler takes any; here it is the first by namespace and name.
-"""
+"""Dynamic provisioning: where a volume for a claim can be made, and from which CSIStorageCapacity (KEP-1472)."""
 
 from __future__ import annotations
 
@@ -25,8 +20,8 @@ from schedctl.api.storage import (
 )
 from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
 from schedctl.cache.nodes import ClusterView
-from schedctl.plugins.volume_binding.reach import NOTHING, Reaches, Terms, reached
-from schedctl.plugins.volume_binding.volumes import STORAGE, requested
+from schedctl.plugins.volume_binding.node_terms import NOTHING, Terms, TermsIndex, select_nodes
+from schedctl.plugins.volume_binding.volumes import STORAGE, requested_storage
 
 
 class Capacities:
@@ -41,7 +36,7 @@ class Capacities:
     def __init__(self, cluster: ClusterView, objects: Mapping[str, CSIStorageCapacity]) -> None:
         self.objects: list[CSIStorageCapacity] = []
         limits, codes = [], []
-        self._reaches = Reaches(cluster)
+        self._index = TermsIndex(cluster)
         for key in sorted(objects):
             each = objects[key]
             largest = each.capacity if each.maximum_volume_size is None else each.maximum_volume_size
@@ -50,7 +45,7 @@ class Capacities:
                 continue
             self.objects.append(each)
             limits.append(parse(largest).value)
-            codes.append(self._reaches.terms.code(terms))
+            codes.append(self._index.terms.code(terms))
         totals = [each.capacity for each in self.objects]
         self.values = np.array([0 if each is None else parse(each).value for each in totals], np.int64)
         self.known = np.array([each is not None for each in totals], np.bool_)
@@ -59,21 +54,22 @@ class Capacities:
 
     def first(self, size: int) -> IntArray:
         """Return the first capacity with room for a volume that each node reaches, int64 (rows,), or `NOTHING`."""
+        # of several with room kube-scheduler takes any; here it is the first by namespace and name
         return self._first(np.flatnonzero(self._limits >= size))
 
     def largest(self) -> IntArray:
         """Return the size of the largest volume that can be made for each node, int64 (rows,), -1 for none at all."""
         first = self._first(np.argsort(-self._limits, kind="stable"))
         sizes = np.full(len(first), -1, np.int64)
-        reached = first != NOTHING
-        sizes[reached] = self._limits[first[reached]]
+        in_reach = first != NOTHING
+        sizes[in_reach] = self._limits[first[in_reach]]
         return sizes
 
     def _first(self, order: IndexArray) -> IntArray:
         """Return which of some capacities, in this order, is the first that each node reaches, int64 (rows,)."""
-        ranks = np.full(len(self._reaches.terms), NOTHING, np.int64)
+        ranks = np.full(len(self._index.terms), NOTHING, np.int64)
         ranks[self._codes[order[::-1]]] = np.arange(len(order))[::-1]  # of several values for one index the last stays
-        first = self._reaches.first(ranks)
+        first = self._index.first(ranks)
         found = first != NOTHING
         first[found] = order[first[found]]
         return first
@@ -101,12 +97,12 @@ class Provisioning(NamedTuple):
         """Whether there is somebody to make the volume."""
         return self.storage_class.provisioner not in ("", NO_PROVISIONER)
 
-    def allowed(self, cluster: ClusterView) -> BoolArray | None:
+    def allowed_nodes(self, cluster: ClusterView) -> BoolArray | None:
         """Return the nodes in the allowed topologies, bool (rows,), None for all."""
-        return None if self.topologies is None else reached(cluster.node_table.labels, self.topologies)
+        return None if self.topologies is None else select_nodes(cluster.node_table.labels, self.topologies)
 
 
-def provisioning_of(claim: PersistentVolumeClaim, cluster: ClusterView) -> Provisioning:
+def dynamic_provisioning(claim: PersistentVolumeClaim, cluster: ClusterView) -> Provisioning:
     """Return what dynamic provisioning can do for a claim whose class exists."""
     storage_class = cluster.get(StorageClass, class_of(claim))
     assert storage_class is not None
@@ -118,7 +114,7 @@ def provisioning_of(claim: PersistentVolumeClaim, cluster: ClusterView) -> Provi
     return Provisioning(
         claim,
         storage_class,
-        requested(claim).value if says else None,
+        requested_storage(claim).value if says else None,
         _allowed_topologies(storage_class.allowed_topologies or ()),
         left.get(storage_class.metadata.name, Capacities(cluster, {})) if counted else None,
     )

@@ -26,8 +26,8 @@ from schedctl.framework.claim_remedies import move_volume, use_storage_class, wi
 from schedctl.framework.remedies import Advice, Evidence, Rejection, Remedies, Remedy, Together, edit_object
 from schedctl.framework.similar import closest_name, did_you_mean
 from schedctl.framework.wording import name_of
-from schedctl.plugins.volume_binding.claims import Because
-from schedctl.plugins.volume_binding.volumes import Unfit
+from schedctl.plugins.volume_binding.claims import UnboundReason
+from schedctl.plugins.volume_binding.volumes import Mismatch
 
 _ON_ONE_NODE = ("ReadWriteOnce", "ReadWriteOncePod")
 _replace = msgspec.structs.replace
@@ -55,12 +55,12 @@ def _match(evidence: Evidence, cluster: Cluster) -> list[Remedy]:
     """Ask for what the nearest volume has, or free it of its former claim; else another class."""
     claim, miss = evidence["claim"], evidence.get("nearest") or {}
     found = [] if "volumes" in evidence else [_forget_selected_node(claim)]
-    match [Unfit(each) for each in miss.get("objections", ())]:
-        case [Unfit.SMALL] if miss["capacity"] > 0:
+    match [Mismatch(each) for each in miss.get("objections", ())]:
+        case [Mismatch.SMALL] if miss["capacity"] > 0:
             found.append(_lower_claim(claim, miss["capacity"]))
-        case [Unfit.RELEASED]:
+        case [Mismatch.RELEASED]:
             found.append(_clear_claim_ref(miss["volume"]))
-        case [Unfit.ACCESS] if miss["accessModes"]:
+        case [Mismatch.ACCESS] if miss["accessModes"]:
             found.append(_ask_access_modes(claim, miss["accessModes"]))
     return found + _provision_elsewhere(evidence, cluster)
 
@@ -80,14 +80,14 @@ def _bind_late(evidence: Evidence, cluster: Cluster) -> list[Together]:
 
 
 def _wait_for_pod(unbound: Evidence, cluster: Cluster) -> Remedy | None:
-    key, because, named = unbound["claim"], Because(unbound["because"]), unbound["storageClass"]
+    key, because, named = unbound["claim"], UnboundReason(unbound["because"]), unbound["storageClass"]
     claim, others = cluster.every(PersistentVolumeClaim)[key], _classes(key, named, cluster)
-    if because in (Because.NO_VOLUME, Because.KEPT):
+    if because in (UnboundReason.NO_VOLUME, UnboundReason.KEPT):
         return _forget_volume_name(key)
-    if because is Because.CLASSLESS and others:
+    if because is UnboundReason.CLASSLESS and others:
         classless = claim.spec.storage_class_name is None
         return _set_storage_class(key, others[0]) if classless else use_storage_class(key, others[0])
-    if because is Because.NO_CLASS and others and not closest_name(named, cluster.every(StorageClass)):
+    if because is UnboundReason.NO_CLASS and others and not closest_name(named, cluster.every(StorageClass)):
         return use_storage_class(key, others[0])
     return None
 
@@ -98,17 +98,17 @@ def _bind_by_hand(evidence: Evidence, cluster: Cluster) -> Iterator[Advice]:
         claim, volume = unbound["claim"], unbound["volume"]
         namespace, _, name = claim.partition("/")
         command = f"kubectl describe pvc {name} -n {namespace}"
-        match Because(unbound["because"]):
-            case Because.NO_VOLUME:
+        match UnboundReason(unbound["because"]):
+            case UnboundReason.NO_VOLUME:
                 other = did_you_mean(closest_name(volume, cluster.every(PersistentVolume)))
                 yield Advice("create-volume", f"create volume {volume} for claim {name}{other}")
-            case Because.UNFINISHED:
+            case UnboundReason.UNFINISHED:
                 text = f"the volume controller should complete the binding of claim {name} to volume {volume}"
                 yield Advice("wait-for-binding", f"{text}; `{command}` shows what it says", command)
-            case Because.IMMEDIATE if unbound["provisioner"] in ("", NO_PROVISIONER):
+            case UnboundReason.IMMEDIATE if unbound["provisioner"] in ("", NO_PROVISIONER):
                 text = f"create a volume of class {unbound['storageClass']} for claim {name}"
                 yield Advice("create-volume", text)
-            case Because.IMMEDIATE:
+            case UnboundReason.IMMEDIATE:
                 maker = unbound["provisioner"]
                 text = f"find out why {maker} has not made a volume for claim {name}: `{command}` shows its events"
                 yield Advice("ask-provisioner", text, command)

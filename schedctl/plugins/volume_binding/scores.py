@@ -1,9 +1,6 @@
-"""How full the storage would get that a pod's claims take on a node, as a score.
+"""How full the storage would get that a pod's claims take on a node, as a score (KEP-4049).
 
-On a node where some claim is bound to a volume, what counts is how much of the volumes bound there the claims ask for,
-and provisioning does not count at all; elsewhere, how much they ask for of the capacities their volumes would be made
-from, as far as anybody counts. Each storage class is rated by itself with the configured shape, and the mean of the
-classes is the score (KEP-4049). The rates of what fits nowhere, or in nothing, are those of full storage.
+Each storage class is rated by itself with the configured shape, and the mean of the classes is the score.
 """
 
 from __future__ import annotations
@@ -15,9 +12,9 @@ from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
 from schedctl.errors import PluginError
 from schedctl.framework.arithmetic import round_half_away
 from schedctl.framework.resource_scoring import Rate
-from schedctl.plugins.volume_binding.reach import NOTHING
+from schedctl.plugins.volume_binding.node_terms import NOTHING
 from schedctl.plugins.volume_binding.search import Dynamic, Outcome, Static
-from schedctl.plugins.volume_binding.volumes import requested
+from schedctl.plugins.volume_binding.volumes import requested_storage
 
 
 class _Use:
@@ -45,6 +42,7 @@ def scores(outcome: Outcome, rows: IndexArray, rate: Rate) -> IntArray:
     for static in outcome.static:
         bound |= _bind(static, rows, uses)
     for dynamic in outcome.dynamic:
+        # where a claim is bound to a volume, provisioning does not count at all
         _provision(dynamic, rows, dynamic.rows[rows] & ~bound, uses)
     total, classes = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
     for use in uses.values():
@@ -60,13 +58,13 @@ def _bind(static: Static, rows: IndexArray, uses: dict[str, _Use]) -> BoolArray:
     positions = static.positions[rows]
     bound: BoolArray = positions != NOTHING
     where = np.flatnonzero(bound)
-    held, classes = static.choices.held(positions[where])
+    capacities, classes = static.choices.capacities(positions[where])
     for code in np.unique(classes).tolist():
         use = uses.setdefault(static.choices.classes.values[code], _Use(len(rows)))
         of_class = classes == code
         at = where[of_class]
-        use.requested[at] += requested(static.claim).value
-        use.capacity[at] += held[of_class]
+        use.requested[at] += requested_storage(static.claim).value
+        use.capacity[at] += capacities[of_class]
         use.counted[at] = True
     return bound
 
@@ -85,7 +83,7 @@ def _provision(dynamic: Dynamic, rows: IndexArray, here: BoolArray, uses: dict[s
         metadata = dynamic.capacities.objects[int(positions[unknown[0]])].metadata
         raise _crash(f"CSIStorageCapacity {metadata.namespace}/{metadata.name} has a largest volume but no capacity")
     use = uses.setdefault(name, _Use(len(rows)))
-    use.requested[at] += requested(dynamic.claim).value
+    use.requested[at] += requested_storage(dynamic.claim).value
     use.capacity[at] = dynamic.capacities.values[positions]
     use.counted[at] = True
 

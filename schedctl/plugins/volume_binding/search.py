@@ -1,10 +1,7 @@
 """One pod's storage on every node: what keeps nodes away, and what would be bound or provisioned on the others.
 
 Nothing of it depends on the pods a node runs, so it is worked out once per cycle over the whole node table, when Filter
-asks first, and each column is a gather. For a node, in kube-scheduler's order (``FindPodVolumes``): the first bound
-claim whose volume is missing or out of reach objects; a claim that was promised another node ends the search; the
-other waiting claims, smallest first, are given a volume that is there or else provisioned one, and the first for which
-neither is possible objects.
+asks first, and each column is a gather. (``FindPodVolumes`` of kube-scheduler.)
 """
 
 from __future__ import annotations
@@ -27,24 +24,24 @@ from schedctl.cache.labels import LabelColumns
 from schedctl.cache.nodes import ClusterView
 from schedctl.errors import PluginError
 from schedctl.plugins.volume_binding.claims import Claims
-from schedctl.plugins.volume_binding.migration import migrated, translated
-from schedctl.plugins.volume_binding.provisioning import Capacities, Provisioning, provisioning_of
-from schedctl.plugins.volume_binding.reach import NOTHING, Reaches, affinity_terms, reached
+from schedctl.plugins.volume_binding.migration import migrated_nodes, translate
+from schedctl.plugins.volume_binding.node_terms import NOTHING, TermsIndex, affinity_terms, select_nodes
+from schedctl.plugins.volume_binding.provisioning import Capacities, Provisioning, dynamic_provisioning
 from schedctl.plugins.volume_binding.volumes import (
     Choices,
-    Unfit,
+    ClaimRequirements,
+    Mismatch,
     Volumes,
-    Wanted,
     capacity,
-    reach,
-    requested,
+    requested_storage,
     size,
+    volume_terms,
 )
 
-_DIFFICULTY = {unfit: rank for rank, unfit in enumerate(Unfit)}
+_DIFFICULTY = {mismatch: rank for rank, mismatch in enumerate(Mismatch)}
 
 
-class Why(Enum):
+class ConflictReason(Enum):
     """How a claim can keep a node away, in the order in which kube-scheduler names them."""
 
     FAULTY = "something cannot be read"
@@ -66,7 +63,7 @@ class Objection:
         evidence: by name, plain values, or functions of the node row.
     """
 
-    why: Why
+    why: ConflictReason
     rows: BoolArray
     evidence: Mapping[str, Any]
 
@@ -171,32 +168,32 @@ class _Steps:
         self._faulty = np.zeros_like(self._all)
 
     def run(self, claims: Claims) -> Outcome:
-        """Go through the claims and return what came of it."""
+        """Go through the claims, in kube-scheduler's order, and return what came of it."""
         self._check_bound(claims.bound)
         if claims.waiting:
             self._find(claims.waiting)
-        objections = self._sound()
+        objections = self._without_faulty()
         refused: BoolArray | None = None
         for objection in objections:
             refused = objection.rows if refused is None else refused | objection.rows
         return Outcome(objections, refused, self._static, self._dynamic)
 
-    def _object(self, why: Why, rows: BoolArray, **evidence: Any) -> None:
+    def _object(self, why: ConflictReason, rows: BoolArray, **evidence: Any) -> None:
         if rows.any():
             self._objections.append(Objection(why, rows, evidence))
 
     def _fail(self, rows: BoolArray, problem: str) -> None:
         """Give nodes up for a fault; the first fault of a node counts, and nothing else does then."""
         rows = rows & ~self._faulty
-        self._object(Why.FAULTY, rows, problem=problem)
+        self._object(ConflictReason.FAULTY, rows, problem=problem)
         self._faulty = self._faulty | rows
 
-    def _sound(self) -> list[Objection]:
+    def _without_faulty(self) -> list[Objection]:
         """Return the objections, of which a fault is the only one on its nodes."""
         if not self._faulty.any():
             return self._objections
         return [
-            each if each.why is Why.FAULTY else Objection(each.why, each.rows & ~self._faulty, each.evidence)
+            each if each.why is ConflictReason.FAULTY else Objection(each.why, each.rows & ~self._faulty, each.evidence)
             for each in self._objections
         ]
 
@@ -209,31 +206,33 @@ class _Steps:
             name = claim.spec.volume_name
             volume = self._cluster.get(PersistentVolume, name)
             if volume is None:
-                self._object(Why.VANISHED, rest, claim=key_of(claim), volume=name)
+                self._object(ConflictReason.VANISHED, rest, claim=key_of(claim), volume=name)
                 return
             affinity = volume.spec.node_affinity
             required = affinity.required if affinity is not None else None
-            migration = translated(volume)
+            migration = translate(volume)
             if migration is None:
-                rest = self._reach(claim, required, rest)
+                rest = self._check_affinity(claim, required, rest)
                 continue
-            handed_over = migrated(self._cluster, migration.plugin)
-            kept = self._reach(claim, required, rest & ~handed_over)
+            handed_over = migrated_nodes(self._cluster, migration.plugin)
+            kept = self._check_affinity(claim, required, rest & ~handed_over)
             if migration.fault:
                 self._fail(rest & handed_over, migration.fault)
                 rest = kept
             else:
-                rest = kept | self._reach(claim, migration.required, rest & handed_over)
+                rest = kept | self._check_affinity(claim, migration.required, rest & handed_over)
 
-    def _reach(self, claim: PersistentVolumeClaim, required: NodeSelector | None, rows: BoolArray) -> BoolArray:
+    def _check_affinity(
+        self, claim: PersistentVolumeClaim, required: NodeSelector | None, rows: BoolArray
+    ) -> BoolArray:
         """Let a claim object to those of some nodes that its volume cannot be reached from; return the others."""
         terms = affinity_terms(required)
         if terms is None:
             return rows
-        within = reached(self._labels, terms)
+        within = select_nodes(self._labels, terms)
         beyond = rows & ~within
         self._object(
-            Why.OUT_OF_REACH,
+            ConflictReason.OUT_OF_REACH,
             beyond,
             claim=key_of(claim),
             volume=claim.spec.volume_name,
@@ -244,66 +243,66 @@ class _Steps:
     # -- waiting claims ----------------------------------------------------------
 
     def _find(self, claims: Sequence[PersistentVolumeClaim]) -> None:
-        promised = [claim for claim in claims if _selected_node(claim) is not None]
+        assumed = [claim for claim in claims if _selected_node(claim) is not None]
         free = sorted((claim for claim in claims if _selected_node(claim) is None), key=size)
-        for claim in promised:
-            self._keep_to(claim)
+        for claim in assumed:
+            self._keep_to_selected_node(claim)
         if not self._rest.any():
-            return
+            return  # a claim that has another node selected ends the search: no volume is looked for
         unmatched = self._bind(free)
         if unmatched is not None:
-            for claim in promised:
+            for claim in assumed:
                 self._provision(claim, self._all, None)
-            for claim, wanted, rows in unmatched:
-                self._provision(claim, rows, wanted)
+            for claim, requirements, rows in unmatched:
+                self._provision(claim, rows, requirements)
 
-    def _keep_to(self, claim: PersistentVolumeClaim) -> None:
-        """Let a claim that was promised a node object to all others."""
+    def _keep_to_selected_node(self, claim: PersistentVolumeClaim) -> None:
+        """Let a claim whose volume is being made for a node object to all others."""
         selected = _selected_node(claim) or ""
         row = self._cluster.node_table.row_of.get(selected)
         others = self._rest.copy()
         if row is not None:
             others[row] = False
-        self._object(Why.ELSEWHERE, others, claim=key_of(claim), selected_node=selected)
+        self._object(ConflictReason.ELSEWHERE, others, claim=key_of(claim), selected_node=selected)
         self._rest = self._rest & ~others
 
     def _bind(
         self, claims: Sequence[PersistentVolumeClaim]
-    ) -> list[tuple[PersistentVolumeClaim, Wanted, BoolArray]] | None:
+    ) -> list[tuple[PersistentVolumeClaim, ClaimRequirements, BoolArray]] | None:
         """Give claims the volumes that are there; return the nodes without one for each, None in case of a fault."""
         by_class: dict[str, Choices] = {}
         unmatched = []
         for claim in claims:
             try:
-                wanted = Wanted(claim)
+                requirements = ClaimRequirements(claim)
             except PluginError as fault:
                 self._fail(self._rest, str(fault))
                 return None
             name = class_of(claim)
             if name not in by_class:
                 by_class[name] = Choices(self._cluster, self._volumes, name)
-            positions = by_class[name].take(wanted)
+            positions = by_class[name].take(requirements)
             self._static.append(Static(claim, by_class[name], positions))
-            unmatched.append((claim, wanted, positions == NOTHING))
+            unmatched.append((claim, requirements, positions == NOTHING))
         return unmatched
 
-    def _provision(self, claim: PersistentVolumeClaim, rows: BoolArray, wanted: Wanted | None) -> None:
+    def _provision(self, claim: PersistentVolumeClaim, rows: BoolArray, requirements: ClaimRequirements | None) -> None:
         """Have a claim provisioned on some nodes, or let it object."""
         rows = rows & self._rest
         if not rows.any():
             return
-        found = provisioning_of(claim, self._cluster)
+        found = dynamic_provisioning(claim, self._cluster)
         evidence: dict[str, Any] = {
             "claim": key_of(claim),
             "storage_class": found.storage_class.metadata.name,
-            "requested": requested(claim).value,
+            "requested": requested_storage(claim).value,
         }
-        if wanted is not None:
-            evidence["volumes"] = _Tally(self._volumes, wanted)
+        if requirements is not None:
+            evidence["volumes"] = _Tally(self._volumes, requirements)
         if not found.possible:
-            if wanted is not None:
-                evidence["nearest"] = _Nearest(self._volumes, wanted)
-            self._object(Why.UNMATCHED, rows, **evidence, provisioner=found.storage_class.provisioner)
+            if requirements is not None:
+                evidence["nearest"] = _Nearest(self._volumes, requirements)
+            self._object(ConflictReason.UNMATCHED, rows, **evidence, provisioner=found.storage_class.provisioner)
             self._rest = self._rest & ~rows
             return
         rows = self._provision_in(found, rows, evidence)
@@ -311,25 +310,25 @@ class _Steps:
         if found.capacities is not None and found.size is not None:
             positions = found.capacities.first(found.size)
             full = rows & (positions == NOTHING)
-            self._object(Why.FULL, full, **evidence, largest=_Largest(found.capacities))
+            self._object(ConflictReason.FULL, full, **evidence, largest=_Largest(found.capacities))
             rows = rows & ~full
             self._rest = self._rest & ~full
         self._dynamic.append(Dynamic(claim, rows, found.capacities, positions))
 
     def _provision_in(self, found: Provisioning, rows: BoolArray, evidence: Mapping[str, Any]) -> BoolArray:
         """Let a claim object to those of some nodes that are outside the allowed topologies; return the others."""
-        allowed = found.allowed(self._cluster)
+        allowed = found.allowed_nodes(self._cluster)
         if allowed is None:
             return rows
         outside = rows & ~allowed
-        self._object(Why.OUTSIDE, outside, **evidence, unmet=_Unmet(self._labels, found.topologies or ()))
+        self._object(ConflictReason.OUTSIDE, outside, **evidence, unmet=_Unmet(self._labels, found.topologies or ()))
         self._rest = self._rest & ~outside
         return rows & allowed
 
 
 @runtime_checkable
-class Told(Protocol):
-    """Evidence that depends on the node, found out when somebody asks."""
+class NodeEvidence(Protocol):
+    """Evidence that depends on the node, worked out when it is read."""
 
     def of(self, row: int) -> Any:
         """Return the evidence for a node row."""
@@ -350,17 +349,17 @@ class _Unmet:
 class _Tally:
     """What is wrong with the volumes of a claim's class, and with how many; the same for every node."""
 
-    def __init__(self, volumes: Volumes, wanted: Wanted) -> None:
+    def __init__(self, volumes: Volumes, requirements: ClaimRequirements) -> None:
         self._volumes = volumes
-        self._wanted = wanted
+        self._requirements = requirements
 
     def of(self, row: int) -> Mapping[str, int]:
         return self._counts
 
     @cached_property
     def _counts(self) -> Mapping[str, int]:
-        volumes = self._volumes.of_class(class_of(self._wanted.claim))
-        return Counter(next(self._wanted.objections(volume), Unfit.REACH) for volume in volumes)
+        volumes = self._volumes.of_class(class_of(self._requirements.claim))
+        return Counter(next(self._requirements.objections(volume), Mismatch.REACH) for volume in volumes)
 
 
 class Miss(NamedTuple):
@@ -376,7 +375,7 @@ class Miss(NamedTuple):
     """
 
     volume: str
-    objections: tuple[Unfit, ...]
+    objections: tuple[Mismatch, ...]
     capacity: int
     access_modes: tuple[str, ...]
     phase: str
@@ -386,37 +385,37 @@ class Miss(NamedTuple):
 class _Nearest:
     """Which volume within reach of a node misses being the claim's by the least; None where there is none."""
 
-    def __init__(self, volumes: Volumes, wanted: Wanted) -> None:
+    def __init__(self, volumes: Volumes, requirements: ClaimRequirements) -> None:
         self._volumes = volumes
-        self._wanted = wanted
+        self._requirements = requirements
 
     def of(self, row: int) -> Miss | None:
         position = int(self._first[row])
         return None if position == NOTHING else _miss(*self._rank_volumes[position])
 
     @cached_property
-    def _rank_volumes(self) -> list[tuple[PersistentVolume, tuple[Unfit, ...]]]:
+    def _rank_volumes(self) -> list[tuple[PersistentVolume, tuple[Mismatch, ...]]]:
         """The volumes of the class, the nearest miss first."""
-        volumes = self._volumes.of_class(class_of(self._wanted.claim))
-        return sorted(((volume, tuple(self._wanted.objections(volume))) for volume in volumes), key=_farness)
+        volumes = self._volumes.of_class(class_of(self._requirements.claim))
+        return sorted(((volume, tuple(self._requirements.objections(volume))) for volume in volumes), key=_remoteness)
 
     @cached_property
     def _first(self) -> IntArray:
         """The first of them that each node reaches, int64 (rows,), or `NOTHING`."""
-        reaches = Reaches(self._volumes.cluster)
-        codes = [reaches.terms.code(reach(volume)) for volume, _ in self._rank_volumes]
-        ranks = np.full(len(reaches.terms), NOTHING, np.int64)
+        index = TermsIndex(self._volumes.cluster)
+        codes = [index.terms.code(volume_terms(volume)) for volume, _ in self._rank_volumes]
+        ranks = np.full(len(index.terms), NOTHING, np.int64)
         ranks[codes[::-1]] = np.arange(len(codes))[::-1]  # of several values for one index the last stays
-        return reaches.first(ranks)
+        return index.first(ranks)
 
 
-def _farness(judged: tuple[PersistentVolume, tuple[Unfit, ...]]) -> tuple[list[int], int, str]:
+def _remoteness(judged: tuple[PersistentVolume, tuple[Mismatch, ...]]) -> tuple[list[int], int, str]:
     volume, objections = judged
     hardest_first = sorted(map(_DIFFICULTY.__getitem__, objections), reverse=True)
     return hardest_first, -capacity(volume).value, volume.metadata.name
 
 
-def _miss(volume: PersistentVolume, objections: tuple[Unfit, ...]) -> Miss:
+def _miss(volume: PersistentVolume, objections: tuple[Mismatch, ...]) -> Miss:
     reference = volume.spec.claim_ref
     return Miss(
         volume.metadata.name,

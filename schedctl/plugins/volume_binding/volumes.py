@@ -1,13 +1,7 @@
-"""Static binding: which of the volumes that are there already a claim gets on each node.
+"""Static binding: which of the volumes that are there already a claim gets on each node (``FindMatchingVolume``).
 
-A volume that names the claim is the claim's, or the node will not do. Otherwise it is the smallest free one that is
-large enough, of the claim's class, mode and attributes, with its labels and access modes, and within reach of the node
-(``FindMatchingVolume``). All but the last is the same for every node, so a claim is compared with the free volumes of
-its class once, as columns sorted by size (`FreeVolumes`), and then each node gets the first it can reach. Of equally
-large volumes kube-scheduler takes any; here it is the first by name, and so with several that name the claim.
-
-`Volumes` keeps the free volumes of each class and the claims of the others current as volumes come, go, and are
-promised: taking one for a claim closes one entry of a column.
+All but reachability is the same for every node, so a claim is compared with the free volumes of its class once, as
+columns sorted by size (`FreeVolumes`), and then each node gets the first it can reach.
 """
 
 from __future__ import annotations
@@ -28,8 +22,8 @@ from schedctl.cache.changes import ChangeKind
 from schedctl.cache.labels import LabelColumns
 from schedctl.cache.nodes import ClusterView
 from schedctl.errors import PluginError
-from schedctl.plugins.volume_binding.assumed import AssumedVolume, Promises, reserved_for
-from schedctl.plugins.volume_binding.reach import NOTHING, Reaches, Terms, affinity_terms, reached
+from schedctl.plugins.volume_binding.assume_cache import AssumeCache, AssumedVolume, is_reserved_for
+from schedctl.plugins.volume_binding.node_terms import NOTHING, Terms, TermsIndex, affinity_terms, select_nodes
 
 STORAGE = "storage"
 _NONE = Amount(0, 0)
@@ -38,7 +32,7 @@ _AVAILABLE = "Available"
 _RELEASED = "Released"
 
 
-class Unfit(StrEnum):
+class Mismatch(StrEnum):
     """What keeps a volume of the right class from a claim, the most easily mended first."""
 
     RELEASED = "released by another claim"
@@ -53,7 +47,7 @@ class Unfit(StrEnum):
     KEPT = "kept for other claims"
 
 
-class Wanted:
+class ClaimRequirements:
     """What a claim asks of a volume, read once.
 
     Attributes:
@@ -80,7 +74,7 @@ class Wanted:
         except SelectorError as fault:
             raise PluginError(f"error creating internal label selector for claim: {key_of(claim)}: {fault}") from fault
 
-    def of_its_kind(self, volume: PersistentVolume) -> bool:
+    def is_met_by(self, volume: PersistentVolume) -> bool:
         """Return whether a volume is large enough, of the right mode and attributes, and not on its way out."""
         return (
             _thousandths(capacity(volume)) >= self.size
@@ -89,26 +83,26 @@ class Wanted:
             and volume.metadata.deletion_timestamp is None
         )
 
-    def objections(self, volume: PersistentVolume) -> Iterator[Unfit]:
+    def objections(self, volume: PersistentVolume) -> Iterator[Mismatch]:
         """Yield what keeps a volume of the claim's class from it on every node, in the order of the binding."""
         named = volume.spec.claim_ref is not None
-        ours = named and reserved_for(volume, self.claim)
+        ours = named and is_reserved_for(volume, self.claim)
         if named and not ours:
-            yield Unfit.RELEASED if volume.status.phase == _RELEASED else Unfit.KEPT
+            yield Mismatch.RELEASED if volume.status.phase == _RELEASED else Mismatch.KEPT
         if volume.metadata.deletion_timestamp is not None:
-            yield Unfit.DELETING
+            yield Mismatch.DELETING
         if _thousandths(capacity(volume)) < self.size:
-            yield Unfit.SMALL
+            yield Mismatch.SMALL
         if _mode(volume) != self.mode:
-            yield Unfit.MODE
+            yield Mismatch.MODE
         if _attributes(volume) != self.attributes:
-            yield Unfit.ATTRIBUTES
+            yield Mismatch.ATTRIBUTES
         if not named and volume.status.phase != _AVAILABLE:
-            yield Unfit.PHASE
+            yield Mismatch.PHASE
         if not ours and self.selector is not None and not self.selector.matches(volume.metadata.labels):
-            yield Unfit.LABELS
+            yield Mismatch.LABELS
         if not ours and not self.access <= set(volume.spec.access_modes or ()):
-            yield Unfit.ACCESS
+            yield Mismatch.ACCESS
 
 
 class FreeVolumes:
@@ -117,23 +111,24 @@ class FreeVolumes:
     Attributes:
         volumes: the volumes; those taken since are closed.
         positions: by name.
-        reaches: the distinct node affinities.
+        index: the distinct node affinities.
         classes: the classes that volumes name in their specs.
     """
 
     def __init__(self, cluster: ClusterView, volumes: Iterable[PersistentVolume]) -> None:
+        # of equally large volumes kube-scheduler takes any; here it is the first by name
         sized = sorted((_thousandths(capacity(each)), each.metadata.name, each) for each in volumes)
         self.volumes = [volume for _, _, volume in sized]
         self.positions = {name: position for position, (_, name, _) in enumerate(sized)}
-        self.reaches = Reaches(cluster)
+        self.index = TermsIndex(cluster)
         self.classes: Interner[str] = Interner()
         self._strings = cluster.strings
         self._sizes = [size for size, _, _ in sized]
         self._open = np.ones(len(sized), np.bool_)
         self._kinds: Interner[tuple[str, str, frozenset[str]]] = Interner()
         self._kind = np.array([self._kinds.code(_kind(volume)) for volume in self.volumes], np.int32)
-        codes = [self.reaches.terms.code(reach(volume)) for volume in self.volumes]
-        self._reach = np.array(codes, np.intp)
+        codes = [self.index.terms.code(volume_terms(volume)) for volume in self.volumes]
+        self._term_codes = np.array(codes, np.intp)
 
     def __len__(self) -> int:
         return len(self.volumes)
@@ -142,42 +137,42 @@ class FreeVolumes:
         """Close the entry of a volume that was taken, or open it again."""
         self._open[self.positions[name]] = free
 
-    def first(self, wanted: Wanted, taken: Sequence[IntArray]) -> IntArray:
+    def first(self, requirements: ClaimRequirements, taken: Sequence[IntArray]) -> IntArray:
         """Return the position of the smallest volume for a claim on each node, int64 (rows,), `NOTHING` for none.
 
         Args:
-            wanted: what the claim asks for.
+            requirements: what the claim asks for.
             taken: int64 (rows,) each: positions that other claims of the pod have on a node.
         """
-        fitting = self._suitable_volumes(wanted)
-        best, *others = (self.reaches.first(ranks, taken) for ranks in self._layers(fitting, len(taken) + 1))
+        fitting = self._suitable_volumes(requirements)
+        best, *others = (self.index.first(ranks, taken) for ranks in self._layers(fitting, len(taken) + 1))
         for other in others:
             np.minimum(best, other, out=best)
         return best
 
-    def _suitable_volumes(self, wanted: Wanted) -> IndexArray:
+    def _suitable_volumes(self, requirements: ClaimRequirements) -> IndexArray:
         """Return the positions of volumes that suit a claim, wherever they can be reached from, in order."""
-        suits = np.fromiter((_suits(kind, wanted) for kind in self._kinds.values), np.bool_, len(self._kinds))
+        suits = np.fromiter((_suits(kind, requirements) for kind in self._kinds.values), np.bool_, len(self._kinds))
         fitting = self._open & suits[self._kind]
-        fitting[: bisect_left(self._sizes, wanted.size)] = False
-        if wanted.selector is not None:
-            fitting &= self._labels.select(wanted.selector)
+        fitting[: bisect_left(self._sizes, requirements.size)] = False
+        if requirements.selector is not None:
+            fitting &= self._labels.select(requirements.selector)
         return np.flatnonzero(fitting)
 
     def _layers(self, fitting: IndexArray, depth: int) -> Iterable[IntArray]:
-        """Yield the first fitting position of each reach, then the second, and so on, int64 (reaches,).
+        """Yield the first fitting position of each condition, then the second, and so on, int64 (conditions,).
 
-        A pod's k-th claim has k - 1 volumes to pass over, so it never needs more than the k-th of any reach.
+        A pod's k-th claim has k - 1 volumes to pass over, so it never needs more than the k-th of any condition.
         """
         for _ in range(depth):
-            ranks = np.full(len(self.reaches.terms), NOTHING, np.int64)
-            codes = self._reach[fitting]
+            ranks = np.full(len(self.index.terms), NOTHING, np.int64)
+            codes = self._term_codes[fitting]
             ranks[codes[::-1]] = fitting[::-1]  # of several values for one index the last stays
             yield ranks
             fitting = fitting[ranks[codes] != fitting]
 
     @cached_property
-    def held(self) -> IntArray:
+    def capacities(self) -> IntArray:
         """What each volume holds, in bytes, int64 (volumes,)."""
         return np.array([capacity(volume).value for volume in self.volumes], np.int64)
 
@@ -201,9 +196,9 @@ class Volumes:
         cluster: where they are.
     """
 
-    def __init__(self, cluster: ClusterView, promises: Promises) -> None:
+    def __init__(self, cluster: ClusterView, assume_cache: AssumeCache) -> None:
         self.cluster = cluster
-        self._promises = promises
+        self._assume_cache = assume_cache
         self._generation = -1
         self._places: dict[str, tuple[dict[str, dict[str, PersistentVolume]], str]] = {}
         self._free: dict[str, dict[str, PersistentVolume]] = {}
@@ -219,7 +214,7 @@ class Volumes:
             self._sorted[storage_class] = known
         return known
 
-    def reserved(self, claim: PersistentVolumeClaim) -> list[PersistentVolume]:
+    def reserved_volumes(self, claim: PersistentVolumeClaim) -> list[PersistentVolume]:
         """Return the volumes of the claim's class that name the claim, by name."""
         self._catch_up()
         named = self._reserved.get(key_of(claim), {})
@@ -227,13 +222,13 @@ class Volumes:
         return [
             named[name]
             for name in sorted(named)
-            if reserved_for(named[name], claim) and class_of(named[name]) == storage_class
+            if is_reserved_for(named[name], claim) and class_of(named[name]) == storage_class
         ]
 
     def of_class(self, storage_class: str) -> list[PersistentVolume]:
         """Return every volume of a class."""
         names = self.cluster.every(PersistentVolume)
-        seen = (self._promises.volume(name) for name in names)
+        seen = (self._assume_cache.volume(name) for name in names)
         return [volume for volume in seen if volume is not None and class_of(volume) == storage_class]
 
     def _catch_up(self) -> None:
@@ -259,7 +254,7 @@ class Volumes:
         before = shelf.get(key, {}).pop(name, None)
         if before is not None and shelf is self._free and key in self._sorted:
             self._sorted[key].mark(name, free=False)
-        volume = self._promises.volume(name)
+        volume = self._assume_cache.volume(name)
         if volume is None:
             return
         reference = volume.spec.claim_ref
@@ -298,12 +293,12 @@ class Choices:
         self._reserved: list[PersistentVolume] = []
         self._taken: list[IntArray] = []
 
-    def take(self, wanted: Wanted) -> IntArray:
+    def take(self, requirements: ClaimRequirements) -> IntArray:
         """Return the position of the volume a claim gets on each node, int64 (rows,), `NOTHING` for none.
 
         Later claims pass over it.
         """
-        chosen = self._choose_by_node(wanted)
+        chosen = self._choose_by_node(requirements)
         self._taken.append(chosen)
         return chosen
 
@@ -312,29 +307,30 @@ class Choices:
         free = len(self._free)
         return self._free.volumes[position] if position < free else self._reserved[position - free]
 
-    def held(self, positions: IntArray) -> tuple[IntArray, CodeArray]:
+    def capacities(self, positions: IntArray) -> tuple[IntArray, CodeArray]:
         """Return what the volumes at some positions hold, in bytes, int64 (n,), and the codes of their `classes`."""
-        held = np.array([capacity(volume).value for volume in self._reserved], np.int64)
+        reserved = np.array([capacity(volume).value for volume in self._reserved], np.int64)
         codes = np.array([self.classes.code(volume.spec.storage_class_name) for volume in self._reserved], np.int32)
         return (
-            np.concatenate((self._free.held, held))[positions],
+            np.concatenate((self._free.capacities, reserved))[positions],
             np.concatenate((self._free.class_codes, codes))[positions],
         )
 
-    def _choose_by_node(self, wanted: Wanted) -> IntArray:
+    def _choose_by_node(self, requirements: ClaimRequirements) -> IntArray:
         rows = len(self._cluster.node_table)
         chosen = np.full(rows, NOTHING, np.int64)
         undecided = np.ones(rows, np.bool_)
-        for volume in filter(wanted.of_its_kind, self._volumes.reserved(wanted.claim)):
+        # a volume that names the claim is the claim's, or the node will not do: free ones are not looked at there
+        for volume in filter(requirements.is_met_by, self._volumes.reserved_volumes(requirements.claim)):
             position = self._position(volume)
             here = undecided.copy()
             for taken in self._taken:
                 here &= taken != position
-            chosen[here & reached(self._cluster.node_table.labels, reach(volume))] = position
+            chosen[here & select_nodes(self._cluster.node_table.labels, volume_terms(volume))] = position
             undecided &= ~here
             if not undecided.any():
                 return chosen
-        return np.where(undecided, self._free.first(wanted, self._taken), chosen)
+        return np.where(undecided, self._free.first(requirements, self._taken), chosen)
 
     def _position(self, volume: PersistentVolume) -> int:
         place = self._named.code(volume.metadata.name)
@@ -343,7 +339,7 @@ class Choices:
         return len(self._free) + place
 
 
-def requested(claim: PersistentVolumeClaim) -> Amount:
+def requested_storage(claim: PersistentVolumeClaim) -> Amount:
     """Return how much storage a claim asks for, 0 where it does not say."""
     resources = claim.spec.resources
     written = (resources.requests or {}).get(STORAGE) if resources is not None else None
@@ -352,7 +348,7 @@ def requested(claim: PersistentVolumeClaim) -> Amount:
 
 def size(claim: PersistentVolumeClaim) -> int:
     """Return how much storage a claim asks for, in thousandths of a byte."""
-    return _thousandths(requested(claim))
+    return _thousandths(requested_storage(claim))
 
 
 def capacity(volume: PersistentVolume) -> Amount:
@@ -361,7 +357,7 @@ def capacity(volume: PersistentVolume) -> Amount:
     return stored_amount(written) if written is not None else _NONE
 
 
-def reach(volume: PersistentVolume) -> Terms:
+def volume_terms(volume: PersistentVolume) -> Terms:
     """Return the condition on nodes that a volume can be reached from."""
     affinity = volume.spec.node_affinity
     return affinity_terms(affinity.required) if affinity is not None else None
@@ -383,6 +379,6 @@ def _kind(volume: PersistentVolume) -> tuple[str, str, frozenset[str]]:
     return _mode(volume), _attributes(volume), frozenset(volume.spec.access_modes or ())
 
 
-def _suits(kind: tuple[str, str, frozenset[str]], wanted: Wanted) -> bool:
+def _suits(kind: tuple[str, str, frozenset[str]], requirements: ClaimRequirements) -> bool:
     mode, attributes, access = kind
-    return mode == wanted.mode and attributes == wanted.attributes and wanted.access <= access
+    return mode == requirements.mode and attributes == requirements.attributes and requirements.access <= access

@@ -13,9 +13,9 @@ from schedctl.api.storage import NO_PROVISIONER, StorageClass, class_of
 from schedctl.cache.cluster import Cluster
 from schedctl.framework.remedies import Evidence
 from schedctl.framework.wording import Allocation, Wording, name_of, requirement
-from schedctl.plugins.volume_binding.claims import Because
+from schedctl.plugins.volume_binding.claims import UnboundReason
 from schedctl.plugins.volume_binding.search import PodVolumes
-from schedctl.plugins.volume_binding.volumes import Unfit, capacity, requested
+from schedctl.plugins.volume_binding.volumes import Mismatch, capacity, requested_storage
 
 _FAR, _FARTHEST = 1 << 62, 1 << 63
 
@@ -38,7 +38,7 @@ def _nearest_volume(evidence: Evidence) -> str:
     if miss is None:
         return "no volume of the class is within reach" if evidence.get("volumes") else ""
     missing = evidence["requested"] - miss["capacity"]
-    objections = [_objection(Unfit(each), miss, missing) for each in miss["objections"]]
+    objections = [_objection(Mismatch(each), miss, missing) for each in miss["objections"]]
     return f"volume {miss['volume']} {' and '.join(objections) or 'goes to another claim of the pod'}"
 
 
@@ -50,8 +50,8 @@ def _unmatched_claims(all_evidence: Sequence[Evidence]) -> str:
         found = f"no volume will do ({tally})" if tally else "there is no volume"
         if "volumes" not in evidence:  # a node was promised to have one made there
             found = "one is to be made"
-        wanted = f"{_size(evidence['requested'])} of class {evidence['storageClass']} requested"
-        lines[f"claim {name_of(evidence['claim'])}: {wanted}, {found}, and the class makes none"] = None
+        request = f"{_size(evidence['requested'])} of class {evidence['storageClass']} requested"
+        lines[f"claim {name_of(evidence['claim'])}: {request}, {found}, and the class makes none"] = None
     return "; ".join(lines)
 
 
@@ -61,28 +61,28 @@ def _distance(evidence: Evidence) -> int:
     if miss is None:
         return _FARTHEST
     match miss["objections"]:
-        case [Unfit.RELEASED]:
+        case [Mismatch.RELEASED]:
             return 0
-        case [Unfit.SMALL]:
+        case [Mismatch.SMALL]:
             return int(evidence["requested"] - miss["capacity"])
     return _FAR
 
 
-def _objection(unfit: Unfit, miss: Evidence, missing: int) -> str:
-    match unfit:
-        case Unfit.RELEASED:
+def _objection(mismatch: Mismatch, miss: Evidence, missing: int) -> str:
+    match mismatch:
+        case Mismatch.RELEASED:
             return f"is {miss['phase']}: its claimRef keeps it for claim {miss['keptFor']}"
-        case Unfit.KEPT:
+        case Mismatch.KEPT:
             return f"is kept for claim {miss['keptFor']}"
-        case Unfit.SMALL:
+        case Mismatch.SMALL:
             return f"is too small: {_size(miss['capacity'])}, {_size(missing)} missing"
-        case Unfit.ACCESS:
+        case Mismatch.ACCESS:
             return f"has only access mode {' and '.join(miss['accessModes']) or 'none'}"
-        case Unfit.LABELS:
+        case Mismatch.LABELS:
             return "does not have the labels asked for"
-        case Unfit.PHASE:
+        case Mismatch.PHASE:
             return f"is {miss['phase'] or 'in no phase'}, not Available"
-    return f"is {unfit.value}"
+    return f"is {mismatch.value}"
 
 
 def _outside(evidence: Evidence) -> str:
@@ -108,8 +108,8 @@ def _most_capacity(all_evidence: Sequence[Evidence]) -> str:
     for claim, found in claims.items():
         largest = max((each["largest"] for each in found if each["largest"] is not None), default=None)
         most = f"{_size(largest)} at most on a node" if largest is not None else "none left on any node"
-        requested = f"{_size(found[0]['requested'])} of class {found[0]['storageClass']} requested"
-        lines.append(f"claim {name_of(claim)}: {requested}, {most}")
+        request = f"{_size(found[0]['requested'])} of class {found[0]['storageClass']} requested"
+        lines.append(f"claim {name_of(claim)}: {request}, {most}")
     return "; ".join(lines)
 
 
@@ -132,16 +132,16 @@ def _immediate(evidence: Evidence) -> str:
 
 def _unbound(each: Evidence) -> str:
     volume, storage_class = each["volume"], each["storageClass"]
-    match Because(each["because"]):
-        case Because.NO_VOLUME:
+    match UnboundReason(each["because"]):
+        case UnboundReason.NO_VOLUME:
             return f"it names volume {volume}, which does not exist"
-        case Because.KEPT:
+        case UnboundReason.KEPT:
             return f"it names volume {volume}, which is kept for claim {each['keptFor']}"
-        case Because.UNFINISHED:
+        case UnboundReason.UNFINISHED:
             return f"its binding to volume {volume} is not completed"
-        case Because.CLASSLESS:
+        case UnboundReason.CLASSLESS:
             return "it has no class, and no volume was bound to it"
-        case Because.NO_CLASS:
+        case UnboundReason.NO_CLASS:
             return f"its class {storage_class} does not exist"
     if each["provisioner"] in ("", NO_PROVISIONER):
         return f"class {storage_class} does not wait for a pod and makes no volumes, and none was bound to it"
@@ -172,14 +172,14 @@ def allocations(found: PodVolumes, cluster: Cluster) -> Iterator[Allocation]:
     """Yield the volumes for the waiting claims of a pod: first those that are there, then those that are made."""
     for claim, volume in found.static:
         key, name = key_of(claim), volume.metadata.name
-        size, wanted = capacity(volume).value, requested(claim).value
-        larger = "" if size == wanted else f" for {_size(wanted)}"
+        size, requested = capacity(volume).value, requested_storage(claim).value
+        larger = "" if size == requested else f" for {_size(requested)}"
         text = f"claim {name_of(key)} is bound to volume {name} ({_size(size)}{larger})"
         yield Allocation(text, claim=key, names=(name,))
     for claim, left in found.dynamic:
         key, storage_class = key_of(claim), class_of(claim)
         known = cluster.get(StorageClass, storage_class)
         maker = f" by {known.provisioner}" if known is not None else ""
-        of = f"{_size(requested(claim).value)} of class {storage_class}"
+        of = f"{_size(requested_storage(claim).value)} of class {storage_class}"
         room = f", where {left.capacity} is left" if left is not None and left.capacity else ""
         yield Allocation(f"a volume is made{maker} for claim {name_of(key)}: {of}{room}", claim=key, made=True)

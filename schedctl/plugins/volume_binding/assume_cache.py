@@ -1,9 +1,7 @@
-"""What a profile has promised but the API server does not know yet: volumes for claims, nodes for claims.
+"""What a profile has assumed and the API server does not know yet: volumes for claims, nodes for claims.
 
-Between Reserve and the end of the binding cycle a decision is true for VolumeBinding alone. Other plugins, and other
-profiles with a VolumeBinding of their own, go on seeing what the API server has. So a promise is an object of its own
-kind in the cluster, named after the profile, and it holds only as long as the object it was made about is the one the
-API server has: a newer one voids it. (``passiveAssumeCache`` of kube-scheduler.)
+Reserve fills it, PreBind and Unreserve empty it; other plugins, and VolumeBinding of other profiles, go on seeing what
+the API server has. (``passiveAssumeCache`` of kube-scheduler.)
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ T = TypeVar("T", PersistentVolume, PersistentVolumeClaim)
 
 
 class AssumedVolume(Struct, frozen=True):
-    """A volume as it will be: promised to a claim.
+    """A volume as it will be: bound to a claim.
 
     Attributes:
         metadata: the profile as namespace, and the name of the volume.
@@ -51,27 +49,28 @@ class AssumedClaim(Struct, frozen=True):
     assumed: PersistentVolumeClaim
 
 
-class Promises:
-    """The promises of one profile."""
+class AssumeCache:
+    """The assumed volumes and claims of one profile, kept as objects in the cluster so that a fork undoes them."""
 
     def __init__(self, cluster: Cluster, profile: str) -> None:
         self._cluster = cluster
         self._profile = profile
 
     def volume(self, name: str) -> PersistentVolume | None:
-        """Return a volume as promised, or else as the API server has it; None if there is none."""
+        """Return a volume as assumed, or else as the API server has it; None if there is none."""
         stored = self._cluster.get(PersistentVolume, name)
         known = self._cluster.get(AssumedVolume, self._key(name))
+        # an assumption holds only for the object it was made about: a newer one of the API server voids it
         return known.assumed if known is not None and known.stored is stored else stored
 
     def claim(self, key: str) -> PersistentVolumeClaim | None:
-        """Return a claim as promised, or else as the API server has it; None if there is none."""
+        """Return a claim as assumed, or else as the API server has it; None if there is none."""
         stored = self._cluster.get(PersistentVolumeClaim, key)
         known = self._cluster.get(AssumedClaim, self._key(key))
         return known.assumed if known is not None and known.stored is stored else stored
 
     def assume_volume(self, volume: PersistentVolume) -> None:
-        """Promise a volume, as it will be; the API server must have it.
+        """Assume a volume as it will be; the API server must have it.
 
         Raises:
             LookupError: it has not.
@@ -80,7 +79,7 @@ class Promises:
         self._cluster.put(AssumedVolume(metadata=self._metadata(volume), stored=stored, assumed=volume))
 
     def assume_claim(self, claim: PersistentVolumeClaim) -> None:
-        """Promise a claim, as it will be; the API server must have it.
+        """Assume a claim as it will be; the API server must have it.
 
         Raises:
             LookupError: it has not.
@@ -89,7 +88,7 @@ class Promises:
         self._cluster.put(AssumedClaim(metadata=self._metadata(claim), stored=stored, assumed=claim))
 
     def forget(self, obj: PersistentVolume | PersistentVolumeClaim) -> None:
-        """Take back what was promised of a volume or claim; nothing if there is no promise."""
+        """Drop what was assumed of a volume or claim, if anything was."""
         kind: type[AssumedVolume | AssumedClaim] = AssumedVolume if isinstance(obj, PersistentVolume) else AssumedClaim
         known = self._cluster.get(kind, self._key(key_of(obj)))
         if known is not None:
@@ -113,7 +112,7 @@ def fully_bound(claim: PersistentVolumeClaim) -> bool:
     return bool(claim.spec.volume_name) and BIND_COMPLETED in (claim.metadata.annotations or {})
 
 
-def reserved_for(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+def is_reserved_for(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
     """Return whether a volume names a claim; one without a uid names any claim of that name."""
     reference, metadata = volume.spec.claim_ref, claim.metadata
     return (
@@ -123,11 +122,11 @@ def reserved_for(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool
     )
 
 
-def promised(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:
+def with_claim_ref(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:
     """Return a volume with the reference to a claim, marked as put there by a controller; itself if it has it all."""
     metadata, replace = claim.metadata, msgspec.structs.replace
     before = volume.spec.claim_ref
-    wanted = ObjectReference(
+    reference = ObjectReference(
         api_version="v1",
         kind="PersistentVolumeClaim",
         namespace=metadata.namespace,
@@ -136,14 +135,18 @@ def promised(volume: PersistentVolume, claim: PersistentVolumeClaim) -> Persiste
     )
     annotations = volume.metadata.annotations or {}
     changed = volume
-    if before is None or (before.namespace, before.name, before.uid) != (wanted.namespace, wanted.name, wanted.uid):
-        changed = replace(changed, spec=replace(volume.spec, claim_ref=wanted))
-    if not reserved_for(volume, claim) and BOUND_BY_CONTROLLER not in annotations:
-        changed = annotated(changed, {BOUND_BY_CONTROLLER: "yes"})
+    if before is None or (before.namespace, before.name, before.uid) != (
+        reference.namespace,
+        reference.name,
+        reference.uid,
+    ):
+        changed = replace(changed, spec=replace(volume.spec, claim_ref=reference))
+    if not is_reserved_for(volume, claim) and BOUND_BY_CONTROLLER not in annotations:
+        changed = with_annotations(changed, {BOUND_BY_CONTROLLER: "yes"})
     return changed
 
 
-def annotated(obj: T, annotations: dict[str, str]) -> T:
+def with_annotations(obj: T, annotations: dict[str, str]) -> T:
     """Return a volume or claim with further annotations."""
     replace = msgspec.structs.replace
     every = {**(obj.metadata.annotations or {}), **annotations}

@@ -1,9 +1,7 @@
 """Which nodes storage can be reached from: label conditions on nodes, judged once each and over all nodes.
 
-Volumes carry a node affinity, capacities a topology selector, classes allowed topologies. All three come down to
-alternatives of label queries (`Terms`), and a thousand volumes rarely have more than a few distinct ones, or else each
-its own node. `Reaches` numbers the distinct ones of a collection and answers the one question that is asked of it at
-every cycle: of things with a rank, each with its reach, which is the first that each node can reach?
+Volumes carry a node affinity, capacities a topology selector, classes allowed topologies: all come down to alternatives
+of label queries, of which a thousand volumes rarely have more than a few distinct ones.
 """
 
 from __future__ import annotations
@@ -38,7 +36,7 @@ def affinity_terms(required: NodeSelector | None) -> Terms:
     return tuple(term.labels for term in compile_node_selector(required).terms)
 
 
-def reached(labels: LabelColumns, terms: Terms) -> BoolArray:
+def select_nodes(labels: LabelColumns, terms: Terms) -> BoolArray:
     """Return which nodes meet a condition, bool (rows,); owned by the caller."""
     if terms is None:
         return np.ones(len(labels.maps), np.bool_)
@@ -48,7 +46,7 @@ def reached(labels: LabelColumns, terms: Terms) -> BoolArray:
     return mask
 
 
-class Reaches:
+class TermsIndex:
     """The distinct conditions of a collection, by code.
 
     Attributes:
@@ -90,7 +88,7 @@ class Reaches:
         if version == self._known_at:
             return
         labels = self._cluster.node_table.labels
-        rows = [np.flatnonzero(reached(labels, terms)) for terms in self.terms.values[1:]]
+        rows = [np.flatnonzero(select_nodes(labels, terms)) for terms in self.terms.values[1:]]
         self._codes = np.repeat(np.arange(1, len(self.terms)), [len(each) for each in rows])
         self._rows = np.concatenate(rows) if rows else np.empty(0, np.intp)
         self._known_at = version

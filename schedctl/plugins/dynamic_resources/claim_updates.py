@@ -23,7 +23,7 @@ from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
 from schedctl.devices.allocated import PendingAllocation
 from schedctl.plugins.dynamic_resources.claims import reserved_for, uid_of
-from schedctl.plugins.dynamic_resources.extended import in_memory, written_name
+from schedctl.plugins.dynamic_resources.extended_resources import in_memory, written_name
 
 FINALIZER = "resource.kubernetes.io/delete-protection"
 MOST_USERS = 256
