@@ -574,7 +574,7 @@ def test_supposing_pods_is_as_good_as_placing_them(seed):
     positions = [names.index(info.pod.spec.node_name) for info, _ in changes]
     column = c.nodes.hypothetical(np.array(positions), [info for info, _ in changes], [sign for _, sign in changes])
     volumes = volumes_in_use(c)
-    supposed = volumes.supposed(column)
+    supposed = volumes.hypothetical_mounts(column)
     found = {driver: volumes.used(column, driver, supposed).tolist() for driver in (CSI, EBS, GCE)}
     for info, sign in changes:
         (c.add_pod if sign > 0 else c.remove_pod)(info)

@@ -62,9 +62,9 @@ def claim(
     """A claim: pending, or bound to a volume."""
     notes = {**({COMPLETED: "yes"} if to else {}), **(annotations or {})}
     about = {"name": name, "namespace": "default", "uid": f"uid-{name}", "annotations": notes, **(metadata or {})}
-    requirements = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size} if size else {}}}
-    requirements |= {"storageClassName": storage_class, "volumeName": to or "", **spec}
-    obj = {"metadata": about, "spec": requirements, "status": {"phase": phase}}
+    claim_spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size} if size else {}}}
+    claim_spec |= {"storageClassName": storage_class, "volumeName": to or "", **spec}
+    obj = {"metadata": about, "spec": claim_spec, "status": {"phase": phase}}
     return msgspec.convert(obj, PersistentVolumeClaim)
 
 
@@ -126,8 +126,8 @@ class Asked:
         if self.status is None:
             self.verdicts = plugin.filter(self.cycle, self.nodes)
             if self.verdicts.findings is not None:
-                select_nodes = np.ones(len(self.nodes), np.bool_)
-                self.cycle.findings[plugin.name] = Found([(self.nodes.rows, select_nodes, self.verdicts.findings)])
+                every_node = np.ones(len(self.nodes), np.bool_)
+                self.cycle.findings[plugin.name] = Found([(self.nodes.rows, every_node, self.verdicts.findings)])
 
     def refused(self):
         rows = enumerate(self.nodes.names)
@@ -425,7 +425,7 @@ def test_a_volume_that_no_driver_can_serve_is_a_fault_on_migrated_nodes(source, 
 
 
 @pytest.mark.parametrize(
-    ("volumes", "wanted", "chosen"),
+    ("volumes", "requirements", "chosen"),
     [
         pytest.param([volume("pv")], {}, "pv", id="a free volume that is just large enough"),
         pytest.param([volume("pv", "4Gi")], {}, None, id="a smaller one will not do"),

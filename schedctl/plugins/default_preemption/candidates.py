@@ -116,7 +116,7 @@ class Candidates:
         return np.add.reduceat(amounts, self.begin[:-1]) if len(amounts) else np.zeros(0, np.int64)
 
 
-def joined(stretches: Sequence[Candidates]) -> Candidates:
+def concatenate(stretches: Sequence[Candidates]) -> Candidates:
     """Return the candidates of several stretches of a column, at least one, as those of the whole."""
     if len(stretches) == 1:
         return stretches[0]

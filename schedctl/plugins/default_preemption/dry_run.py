@@ -16,8 +16,8 @@ from schedctl.cache.arrays import BoolArray, IndexArray
 from schedctl.cache.nodes import Nodes
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.handles import Handle
-from schedctl.plugins.default_preemption.candidates import Candidates, joined
-from schedctl.plugins.default_preemption.victims import Victims, grouped, possible_victims
+from schedctl.plugins.default_preemption.candidates import Candidates, concatenate
+from schedctl.plugins.default_preemption.victims import Victims, group_order, possible_victims
 
 NO_VICTIMS = "No preemption victims found for incoming pod"
 
@@ -61,7 +61,7 @@ def search(handle: Handle, cycle: Cycle, nodes: Nodes, enough: int) -> Search:
         stretch = nodes.take(np.arange(tried, min(tried + size, len(nodes))))
         tried, size = tried + len(stretch), 2 * size
         found.append(_try(handle, cycle, stretch, reasons, faults))
-        candidates = joined(found)
+        candidates = concatenate(found)
         kept, end = _select_candidates(candidates.violations > 0, enough)
         if end is not None:
             last = np.flatnonzero(nodes.rows == candidates.nodes.rows[end])
@@ -108,7 +108,7 @@ def _try(handle: Handle, cycle: Cycle, nodes: Nodes, reasons: Counter[str], faul
     reasons.update(filtered.histogram())
     having = counts > 0
     begin = np.concatenate((np.zeros(1, np.intp), np.cumsum(counts[having])))
-    violating = victims.violating[gone] if len(gone) else np.zeros(0, np.bool_)
+    violating = victims.violates_budget[gone] if len(gone) else np.zeros(0, np.bool_)
     return Candidates(victims.nodes.take(having), begin, victims.pods[gone], violating)
 
 
@@ -139,6 +139,6 @@ def _final_victims(handle: Handle, cycle: Cycle, emptied: Nodes, helped: IndexAr
 
 def _reprieve_order(victims: Victims) -> IndexArray:
     """Return the victims of each node in the order in which they may come back, intp (v,)."""
-    if not victims.violating.any():
+    if not victims.violates_budget.any():
         return np.arange(len(victims.pods))
-    return grouped(2 * victims.at + ~victims.violating, 2 * len(victims.nodes))
+    return group_order(2 * victims.at + ~victims.violates_budget, 2 * len(victims.nodes))

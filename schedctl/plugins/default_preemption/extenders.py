@@ -19,7 +19,7 @@ from schedctl.plugins.default_preemption.candidates import Candidates
 
 
 @dataclass(frozen=True, slots=True)
-class Narrowed:
+class ExtenderAnswer:
     """What extenders leave.
 
     Attributes:
@@ -33,7 +33,7 @@ class Narrowed:
     passed_over: tuple[tuple[str, str], ...] = ()
 
 
-def narrowed(handle: Handle, pod: PodInfo, candidates: Candidates, nodes: Nodes) -> Narrowed:
+def ask_extenders(handle: Handle, pod: PodInfo, candidates: Candidates, nodes: Nodes) -> ExtenderAnswer:
     """Ask the extenders that have a say in preemption and are interested in the pod, one after another.
 
     Args:
@@ -54,18 +54,20 @@ def narrowed(handle: Handle, pod: PodInfo, candidates: Candidates, nodes: Nodes)
             continue
         except ExtenderError as fault:
             if not extender.ignorable:
-                return Narrowed(candidates, str(fault), tuple(passed_over))
+                return ExtenderAnswer(candidates, str(fault), tuple(passed_over))
             passed_over.append((extender.name, str(fault)))
             continue
         for name in sorted(name for name, chosen in answer.items() if not chosen.pods):
             if not extender.ignorable:
-                return Narrowed(candidates, f'expected at least one victim pod on node "{name}"', tuple(passed_over))
+                return ExtenderAnswer(
+                    candidates, f'expected at least one victim pod on node "{name}"', tuple(passed_over)
+                )
             del answer[name]
         victims = answer
         if not victims:
             break
     left = candidates if victims is before else _candidates(victims, candidates)
-    return Narrowed(left, "", tuple(passed_over))
+    return ExtenderAnswer(left, "", tuple(passed_over))
 
 
 def _by_name(candidates: Candidates) -> dict[str, NodeVictims]:

@@ -28,7 +28,7 @@ from schedctl.framework.reasons import CodeColumn, Reason
 from schedctl.framework.statuses import SUCCESS, Code, Status
 from schedctl.plugins.default_preemption.candidates import Preemption, choose
 from schedctl.plugins.default_preemption.dry_run import search
-from schedctl.plugins.default_preemption.extenders import narrowed
+from schedctl.plugins.default_preemption.extenders import ask_extenders
 
 if TYPE_CHECKING:
     from schedctl.reports import explanations as reports
@@ -84,7 +84,7 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
             return _fruitless(len(nodes), found.refused, found.reasons, preemption)
         preemption = Preemption("", len(potential), found.tried, enough, candidates)
         if self.handle.extenders:
-            heard = narrowed(self.handle, cycle.pod, candidates, nodes)
+            heard = ask_extenders(self.handle, cycle.pod, candidates, nodes)
             candidates = heard.candidates
             preemption = replace(preemption, candidates=candidates, passed_over=heard.passed_over)
             if heard.fault:

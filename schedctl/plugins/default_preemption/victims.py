@@ -36,7 +36,7 @@ class Victims:
     begin: IndexArray
 
     @cached_property
-    def violating(self) -> BoolArray:
+    def violates_budget(self) -> BoolArray:
         """Victims whose eviction, with that of the more important ones of the node, breaks a budget, bool (v,)."""
         return _violations(self.nodes.cluster, self.pods, self.at)
 
@@ -56,13 +56,13 @@ def possible_victims(nodes: Nodes, priority: int) -> Victims:
     counts = np.bincount(at, minlength=len(nodes))
     having = counts > 0
     at = (np.cumsum(having) - 1)[at]
-    together = grouped(at, len(nodes))
+    together = group_order(at, len(nodes))
     pods, at = pods[together], at[together]
     begin = np.concatenate((np.zeros(1, np.intp), np.cumsum(counts[having])))
     return Victims(nodes.take(having), pods, at, begin)
 
 
-def grouped(keys: IndexArray, bound: int) -> IndexArray:
+def group_order(keys: IndexArray, bound: int) -> IndexArray:
     """Return the order that sorts keys, all of them in range(bound), and keeps equal ones as they come."""
     return np.argsort(keys.astype(np.uint16) if bound <= 1 << 16 else keys, kind="stable")  # of 16 bits: by radix
 

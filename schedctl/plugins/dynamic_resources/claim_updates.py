@@ -22,7 +22,7 @@ from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
 from schedctl.devices.allocated import PendingAllocation
-from schedctl.plugins.dynamic_resources.claims import reserved_for, uid_of
+from schedctl.plugins.dynamic_resources.claims import is_reserved_for, uid_of
 from schedctl.plugins.dynamic_resources.extended_resources import in_memory, written_name
 
 FINALIZER = "resource.kubernetes.io/delete-protection"
@@ -30,29 +30,29 @@ MOST_USERS = 256
 """How many pods a claim can be reserved for; the API server refuses more."""
 
 
-def pending(claim: ResourceClaim, cluster: ClusterView) -> PendingAllocation | None:
+def pending_allocation(claim: ResourceClaim, cluster: ClusterView) -> PendingAllocation | None:
     """Return the allocation of a claim that is not written yet, None if there is none."""
     return cluster.get(PendingAllocation, uid_of(claim))
 
 
-def noted(key: str, cluster: ClusterView) -> ResourceClaim | None:
+def pending_claim(key: str, cluster: ClusterView) -> ResourceClaim | None:
     """Return the claim of a key, ``namespace/name``, as the note of its allocation has it, None if there is none."""
     notes = cluster.every(PendingAllocation).values()
     return next((note.claim for note in notes if key_of(note.claim) == key), None)
 
 
-def take(claim: ResourceClaim, allocation: AllocationResult, cluster: Cluster) -> None:
+def add_pending_allocation(claim: ResourceClaim, allocation: AllocationResult, cluster: Cluster) -> None:
     """Note an allocation that is to be written; the first one counts when a pod refers to a claim twice."""
-    if pending(claim, cluster) is None:
+    if pending_allocation(claim, cluster) is None:
         allocated = replace(_with_finalizer(claim), status=replace(claim.status, allocation=allocation))
         cluster.put(PendingAllocation(metadata=ObjectMeta(name=uid_of(claim)), claim=allocated))
 
 
-def give_back(claim: ResourceClaim, cluster: Cluster) -> None:
+def remove_pending_allocation(claim: ResourceClaim, cluster: Cluster) -> None:
     """Drop the note of an allocation, if there is one."""
-    noted = pending(claim, cluster)
-    if noted is not None:
-        cluster.delete(noted)
+    allocation = pending_allocation(claim, cluster)
+    if allocation is not None:
+        cluster.delete(allocation)
 
 
 def write(
@@ -102,12 +102,12 @@ def write(
 def release(claim: ResourceClaim, pod: PodInfo, cluster: Cluster) -> None:
     """Take a pod off the users of an allocated claim, if it is one."""
     current = cluster.get(ResourceClaim, key_of(claim))
-    if current is not None and current.status.allocation is not None and reserved_for(current, pod):
+    if current is not None and current.status.allocation is not None and is_reserved_for(current, pod):
         users = [user for user in current.status.reserved_for or () if user.uid != pod.uid]
         cluster.put(replace(current, status=replace(current.status, reserved_for=users)))
 
 
-def deallocated(claim: ResourceClaim) -> ResourceClaim:
+def without_allocation(claim: ResourceClaim) -> ResourceClaim:
     """Return the claim without devices and without users."""
     return replace(claim, status=ResourceClaimStatus())
 

@@ -103,7 +103,7 @@ def is_pod(owner: OwnerReference, pod: PodInfo) -> bool:
     return owner.uid == metadata.uid and bool(owner.uid or owner.name == metadata.name)
 
 
-def reserved_for(claim: ResourceClaim, pod: PodInfo) -> bool:
+def is_reserved_for(claim: ResourceClaim, pod: PodInfo) -> bool:
     """Return whether the pod is among those that may use the claim."""
     return any(user.uid == pod.uid for user in claim.status.reserved_for or ())
 

@@ -46,7 +46,7 @@ class NodeClaim(NamedTuple):
     mappings: tuple[ContainerExtendedResourceRequest, ...]
 
 
-class _Asked(NamedTuple):
+class _ContainerRequest(NamedTuple):
     """What one container asks for of one resource, beyond what others leave to it."""
 
     request: DeviceRequest | None
@@ -121,17 +121,17 @@ def _requests(
     """Return the requests for one resource and who gets what from them."""
     starting = pod.spec.init_containers or ()
     containers = (*starting, *(pod.spec.containers or ()))
-    passing = [index for index, container in enumerate(starting) if container.restart_policy != "Always"]
-    lasting = [index for index in range(len(containers)) if index not in passing]
+    init_indexes = [index for index, container in enumerate(starting) if container.restart_policy != "Always"]
+    running_indexes = [index for index in range(len(containers)) if index not in init_indexes]
     kept: list[DeviceRequest | None] = [None] * len(containers)
     mappings: list[ContainerExtendedResourceRequest] = []
-    for index in lasting:
+    for index in running_indexes:
         kept[index], mapped = _find_requests(index, containers[index], resource, device_class, ())
         mappings += mapped
     largest: DeviceRequest | None = None
     replaced: set[str] = set()
     passed: list[ContainerExtendedResourceRequest] = []
-    for index in passing:
+    for index in init_indexes:
         request, mapped = _find_requests(index, containers[index], resource, device_class, kept[index:])
         if request is not None:
             replaced.add(request.name)
@@ -148,16 +148,16 @@ def _requests(
 
 def _find_requests(
     index: int, container: Container, resource: str, device_class: str, left: Sequence[DeviceRequest | None]
-) -> _Asked:
+) -> _ContainerRequest:
     """Return what a container asks for beside the requests that later containers leave to it."""
     resources = container.resources.requests if container.resources else None
     if not resources or resource not in resources:
-        return _Asked(None, [])
+        return _ContainerRequest(None, [])
     amount = stored_amount(resources[resource]).whole
     if not amount:
-        return _Asked(None, [])
+        return _ContainerRequest(None, [])
 
-    def mapped(request: str) -> ContainerExtendedResourceRequest:
+    def mapping_to(request: str) -> ContainerExtendedResourceRequest:
         return ContainerExtendedResourceRequest(
             container_name=container.name, resource_name=resource, request_name=request
         )
@@ -167,12 +167,12 @@ def _find_requests(
     for other in left:
         if other is not None:
             available += _count(other)
-            mappings.append(mapped(other.name))
+            mappings.append(mapping_to(other.name))
             if available >= amount:
-                return _Asked(None, mappings)
+                return _ContainerRequest(None, mappings)
     name = f"container-{index}-request-{sorted(resources).index(resource)}"
     exactly = ExactDeviceRequest(device_class_name=device_class, allocation_mode="ExactCount", count=amount - available)
-    return _Asked(DeviceRequest(name=name, exactly=exactly), [*mappings, mapped(name)])
+    return _ContainerRequest(DeviceRequest(name=name, exactly=exactly), [*mappings, mapping_to(name)])
 
 
 def _count(request: DeviceRequest) -> int:

@@ -56,7 +56,7 @@ from schedctl.plugins.dynamic_resources.claims import (
     Unready,
     claim_keys,
     idle,
-    reserved_for,
+    is_reserved_for,
     resolve,
     unready,
     waits_for_conditions,
@@ -187,7 +187,7 @@ class DynamicResources(
                 case Outcome.LEFT_BEHIND:
                     parts |= self.left_behind.where(mask, claim=claims[-1])
                 case Outcome.NOT_OFFERED:
-                    parts |= self.not_offered.where(mask, resources=_OnRows(search.unoffered, rows))
+                    parts |= self.not_offered.where(mask, resources=_OnRows(search.missing_resources, rows))
                 case Outcome.NOT_ALLOCATED:
                     parts |= self.not_allocated.where(mask, claims=claims, scarcity=_OnRows(search.scarcity, rows))
                 case Outcome.FAILED_HERE:
@@ -195,7 +195,7 @@ class DynamicResources(
                 case Outcome.FAULT:
                     parts |= self.failed.where(mask, text=_OnRows(search.text, rows))
                 case Outcome.UNAVAILABLE:
-                    parts |= self.unavailable.where(mask, claims=_OnRows(search.held, rows))
+                    parts |= self.unavailable.where(mask, claims=_OnRows(search.unusable_claims, rows))
         return Verdicts(parts.parts, Findings(search, rows))
 
     def post_filter(self, cycle: Cycle, nodes: Nodes, codes: CodeColumn) -> PostFilterResult:
@@ -211,7 +211,7 @@ class DynamicResources(
         index = self._claim_to_deallocate(cycle, search)
         if index is not None:
             status = unschedulable("deallocation of ResourceClaim completed")
-            return PostFilterResult(status, objects=(claim_updates.deallocated(search.claims[index]),))
+            return PostFilterResult(status, objects=(claim_updates.without_allocation(search.claims[index]),))
         if search.special is not None and not in_memory(search.special):
             return PostFilterResult(unschedulable("deletion of ResourceClaim completed"), removed=(search.special,))
         return PostFilterResult(unschedulable())
@@ -232,12 +232,12 @@ class DynamicResources(
         search.outcomes(nodes.rows)
         worth: dict[Hashable, int] = {}
         for position, row in enumerate(nodes.rows.tolist()):
-            alike = search.alike(row)
-            if alike not in worth:
+            key = search.equivalence_key(row)
+            if key not in worth:
                 found = search.finding(row)
                 allocated = found if found is not None and found.allocations is not None else None
-                worth[alike] = _worth(search.claims, allocated) if allocated is not None else 0
-            scores[position] = worth[alike]
+                worth[key] = _worth(search.claims, allocated) if allocated is not None else 0
+            scores[position] = worth[key]
         return scores
 
     def normalize(self, cycle: Cycle, nodes: Nodes, scores: IntArray) -> IntArray:
@@ -260,7 +260,7 @@ class DynamicResources(
             return SUCCESS if device_plugin_has_it else error(_NOT_FOUND)
         for (_, claim), allocation in zip(search.to_allocate, found.allocations, strict=True):
             on_node = found.special.claim if found.special is not None and claim is search.special else claim
-            claim_updates.take(on_node, allocation, cluster)
+            claim_updates.add_pending_allocation(on_node, allocation, cluster)
         return SUCCESS
 
     def unreserve(self, cycle: Cycle, node_name: str) -> None:
@@ -270,7 +270,7 @@ class DynamicResources(
             return
         claims = self._claims_to_unreserve(search, cycle.pod)
         for claim in claims:
-            claim_updates.give_back(claim, cluster)
+            claim_updates.remove_pending_allocation(claim, cluster)
         for claim in claims:
             if claim is not search.special:
                 claim_updates.release(claim, cycle.pod, cluster)
@@ -293,7 +293,7 @@ class DynamicResources(
         claims = self._claims_to_unreserve(search, cycle.pod)
         found: Finding | None = None
         if search.shareable:
-            notes = ((index, claim_updates.pending(claim, cluster)) for index, claim in enumerate(claims))
+            notes = ((index, claim_updates.pending_allocation(claim, cluster)) for index, claim in enumerate(claims))
             allocations = {index: note.claim.status.allocation for index, note in notes if note is not None}
         else:
             found = search.finding(cluster.node_table.row_of[node_name])
@@ -301,7 +301,7 @@ class DynamicResources(
             allocations = dict(zip((i for i, _ in search.to_allocate), given, strict=False))
         written = list(claims)
         for index, claim in enumerate(claims):
-            if reserved_for(claim, cycle.pod):
+            if is_reserved_for(claim, cycle.pod):
                 continue
             current, allocation = claim, allocations.get(index)
             if claim is search.special:
@@ -319,7 +319,7 @@ class DynamicResources(
         status = self._ready(written)
         if status.successful:
             for claim in claims:
-                claim_updates.give_back(claim, cluster)
+                claim_updates.remove_pending_allocation(claim, cluster)
         return status
 
     def signature(self, pod: PodInfo) -> Hashable | None:
@@ -413,7 +413,7 @@ class DynamicResources(
         if not allocations:
             return error(_NOT_FOUND)
         for claim, allocation in zip(claims, allocations, strict=True):
-            claim_updates.take(claim, allocation, cluster)
+            claim_updates.add_pending_allocation(claim, allocation, cluster)
         return SUCCESS
 
     def _claims_to_unreserve(self, search: ClaimSearch, pod: PodInfo) -> Sequence[ResourceClaim]:
@@ -421,7 +421,9 @@ class DynamicResources(
         if search.pod is pod:
             return search.claims
         cluster = self.handle.cluster
-        found = (cluster.get(ResourceClaim, key) or claim_updates.noted(key, cluster) for key in claim_keys(pod))
+        found = (
+            cluster.get(ResourceClaim, key) or claim_updates.pending_claim(key, cluster) for key in claim_keys(pod)
+        )
         return [claim for claim in found if claim is not None]
 
     def _shareable(self, pod: PodInfo) -> tuple[ResourceClaim, ...] | None:
@@ -458,7 +460,7 @@ class DynamicResources(
 
     def _allocatable(self, claim: ResourceClaim, cluster: ClusterView, *, check: bool) -> Status:
         """Say whether a claim without an allocation may be given one; `check` its requests, too."""
-        if claim_updates.pending(claim, cluster) is not None:
+        if claim_updates.pending_allocation(claim, cluster) is not None:
             return self.being_allocated.status(claim=key_of(claim))
         for request in (claim.spec.devices.requests or ()) if check else ():
             wanted = _classes_of(request)

@@ -56,7 +56,7 @@ def _allocate(scarcity: Evidence, cluster: Cluster) -> list[Together]:
             found.append((_lower_count(claim, request, number) if written else lower_request(resource, number),))
         against = [device["refusals"] for device in (lack["closest"], *lack["others"]) if device is not None]
         for objections in against:
-            changes = [_win(lack, each, scarcity["users"], cluster) for each in _lasting(objections)]
+            changes = [_win(lack, each, scarcity["users"], cluster) for each in _permanent_refusals(objections)]
             if None not in changes:
                 found.append(tuple(change for change in changes if change is not None))
         if written and any([Why(each["why"]) for each in objections] == [Why.CLASS] for objections in against):
@@ -71,7 +71,7 @@ def _resource(device_class: str, cluster: Cluster) -> str:
     return (known.spec.extended_resource_name if known is not None else None) or f"{IMPLICIT_PREFIX}{device_class}"
 
 
-def _lasting(objections: Sequence[Evidence]) -> Sequence[Evidence]:
+def _permanent_refusals(objections: Sequence[Evidence]) -> Sequence[Evidence]:
     """Leave out what speaks against a device only because of the devices chosen so far, if there is more."""
     kept = [each for each in objections if Why(each["why"]) not in (Why.CHOSEN, Why.CONSTRAINT)]
     return kept or objections

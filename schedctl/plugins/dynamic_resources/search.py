@@ -218,7 +218,7 @@ class ClaimSearch:
         """Whether it is of the devices as they are now."""
         return self._devices is None or self._devices.is_current
 
-    def alike(self, row: int) -> Hashable:
+    def equivalence_key(self, row: int) -> Hashable:
         """Return something that is equal for nodes, asked about before, on which claims get equal devices."""
         number = int(self._batch_of[row])
         fits = self._outcomes[row] == Outcome.FITS
@@ -262,11 +262,11 @@ class ClaimSearch:
             self._found[row] = self._find(row)
         return self._found[row]
 
-    def held(self, row: int) -> tuple[Held, ...]:
+    def unusable_claims(self, row: int) -> tuple[Held, ...]:
         """Return the allocated claims that cannot be used from a node, and why."""
-        return tuple(held for _, held in self._unusable_claims(row))
+        return tuple(held for _, held in self._claims_out_of_reach(row))
 
-    def unoffered(self, row: int) -> tuple[str, ...]:
+    def missing_resources(self, row: int) -> tuple[str, ...]:
         """Return the resources that are neither devices nor listed by a node."""
         table, rows = self._cluster.node_table, np.array([row], np.intp)
         return tuple(
@@ -364,7 +364,7 @@ class ClaimSearch:
             unavailable |= np.array([not _capable(table, row) for row in rows.tolist()], np.bool_)
         return unavailable
 
-    def _unusable_claims(self, row: int) -> Iterator[tuple[int, Held]]:
+    def _claims_out_of_reach(self, row: int) -> Iterator[tuple[int, Held]]:
         """Yield the claims, by index, that are allocated and cannot be used from a node."""
         table = self._cluster.node_table
         for index, claim in enumerate(self.claims):
@@ -380,7 +380,7 @@ class ClaimSearch:
     def _find(self, row: int) -> Finding | None:
         outcome, number = self._outcomes[row], int(self._batch_of[row])
         if outcome == Outcome.UNAVAILABLE:
-            return Finding(tuple(index for index, _ in self._unusable_claims(row)))
+            return Finding(tuple(index for index, _ in self._claims_out_of_reach(row)))
         if outcome != Outcome.FITS:
             return None
         if number < 0:

@@ -54,7 +54,7 @@ def _unavailable(evidence: Evidence) -> str:
     return "; ".join(map(_unavailable_claim, evidence["claims"]))
 
 
-def _left_behind(evidence: Evidence) -> str:
+def _leftover_claim(evidence: Evidence) -> str:
     """``claim web-extended-resources-x of an earlier attempt is still there``."""
     return f"claim {name_of(evidence['claim'])} of an earlier attempt is still there"
 
@@ -158,7 +158,7 @@ def _reach(selector: Evidence | None) -> str:
 
 
 WORDING = {
-    "dynamic-resources/left-behind": Wording(_left_behind),
+    "dynamic-resources/left-behind": Wording(_leftover_claim),
     "dynamic-resources/not-allocated": Wording(_shortage, _requests, _distance, _shortage),
     "dynamic-resources/unavailable": Wording(_unavailable),
     "dynamic-resources": Wording(),

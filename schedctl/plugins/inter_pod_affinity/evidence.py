@@ -15,7 +15,7 @@ from schedctl.api.selectors import LabelQuery, Requirement
 from schedctl.cache.affinity_terms import carried_terms
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import AffinityTerm, PodInfo
-from schedctl.plugins.inter_pod_affinity.state import NO_DOMAIN, AffinityState, concerning, matches_all
+from schedctl.plugins.inter_pod_affinity.state import NO_DOMAIN, AffinityState, matches_all, term_matcher
 
 NAMED = 10
 """How many pods a cause names; it counts them all."""
@@ -68,7 +68,7 @@ class CauseColumn:
 
 def missing_company(state: AffinityState, nodes: Nodes, row: int) -> Cause:
     """Return the first required term whose label the node lacks, else the first whose domain lacks company."""
-    wanted = _company(state, nodes, row)
+    wanted = _matching_pods(state, nodes, row)
     unlabelled = [term for term in state.required if _domain(nodes, row, term) is None]
     lacking = unlabelled or [
         term
@@ -92,10 +92,10 @@ def unwanted_company(state: AffinityState, nodes: Nodes, row: int) -> Cause:
 
 def repelling_pods(state: AffinityState, nodes: Nodes, row: int) -> Cause:
     """Return the first anti-affinity term about the pod that pods in the node's domain carry."""
-    pod, concerned = state.pod, concerning(state.pod, nodes.cluster)
-    terms = [carriers.term for carriers in nodes.cluster.affinity_terms.required_anti.about(pod.labels, concerned)]
+    pod, is_about_pod = state.pod, term_matcher(state.pod, nodes.cluster)
+    terms = [carriers.term for carriers in nodes.cluster.affinity_terms.required_anti.about(pod.labels, is_about_pod)]
     for info in _apply_changes([], nodes, row):
-        terms += (term for term in carried_terms(info).required_anti if concerned(term))
+        terms += (term for term in carried_terms(info).required_anti if is_about_pod(term))
     for term in dict.fromkeys(terms):
         neighbours = _neighbours(nodes, row, term.topology_key)
         met = [info for info in neighbours if term in carried_terms(info).required_anti]
@@ -120,7 +120,7 @@ def _domain(nodes: Nodes, row: int, term: AffinityTerm) -> str | None:
     return nodes.labels.maps[int(nodes.rows[row])].get(term.topology_key)
 
 
-def _company(state: AffinityState, nodes: Nodes, row: int) -> list[PodInfo]:
+def _matching_pods(state: AffinityState, nodes: Nodes, row: int) -> list[PodInfo]:
     """The running pods that match all required terms, as supposed at a row, in the order of the pod table."""
     table = nodes.cluster.pod_table
     selected = table.alive.copy()

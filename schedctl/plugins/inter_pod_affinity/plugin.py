@@ -38,10 +38,10 @@ from schedctl.plugins.inter_pod_affinity.state import (
     AffinityState,
     DomainCounts,
     ScoreState,
-    concerning,
     domains_of,
     nodes_selected,
-    resolved,
+    resolve_namespaces,
+    term_matcher,
 )
 
 if TYPE_CHECKING:
@@ -76,10 +76,10 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
             return unresolvable(f"parsing pod: {malformed}")
         labels = cluster.node_table.labels
         repelling = DomainCounts(labels)
-        for carriers in cluster.affinity_terms.required_anti.about(pod.labels, concerning(pod, cluster)):
+        for carriers in cluster.affinity_terms.required_anti.about(pod.labels, term_matcher(pod, cluster)):
             repelling.add(carriers.term.topology_key, carriers.nodes, carriers.counts)
-        required = resolved(pod.required_affinity, cluster)
-        anti = resolved(pod.required_anti_affinity, cluster)
+        required = resolve_namespaces(pod.required_affinity, cluster)
+        anti = resolve_namespaces(pod.required_anti_affinity, cluster)
         if not (required or anti or repelling.pairs):
             return SKIP
         attracting, unwanted = DomainCounts(labels), DomainCounts(labels)
@@ -132,13 +132,13 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         for term, weight in own:
             sums.add(term.topology_key, nodes_selected(cluster, (term,)), factor=weight)
         carried = cluster.affinity_terms
-        concerned = concerning(pod, cluster)
+        is_about_pod = term_matcher(pod, cluster)
         for table, factor in (
             (carried.required, self.args.hard_pod_affinity_weight),
             (carried.preferred, 1),
             (carried.preferred_anti, -1),
         ):
-            for carriers in table.about(pod.labels, concerned) if factor else ():
+            for carriers in table.about(pod.labels, is_about_pod) if factor else ():
                 sums.add(carriers.term.topology_key, carriers.nodes, carriers.counts, carriers.weights, factor)
         if not sums.pairs:
             return SKIP
@@ -191,39 +191,40 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         """A pod counts where a term of either side is about the other; nodes and namespaces, where there are terms."""
         pod, cluster = cycle.pod, self.handle.cluster
         if change.kind is ChangeKind.OBJECT:
-            moved = isinstance(change.subject, Namespace)
+            affects = isinstance(change.subject, Namespace)
         elif change.kind in (ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED):
             return Scope.DOMAINS if _concern_each_other(cluster, pod, change.subject) else Scope.NOTHING
         else:
             counted = STATE in cycle.state or SCORES in cycle.state  # if only of pods that have gone since
-            moved = counted or bool(cluster.affinity_terms or any(_terms_of(pod)))
-        return Scope.EVERYTHING if moved else Scope.NOTHING
+            affects = counted or bool(cluster.affinity_terms or any(_terms_of(pod)))
+        return Scope.EVERYTHING if affects else Scope.NOTHING
 
     def follow(self, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
         """Count a pod in its node's domains, unless that begins or ends a Skip; a domain of one node is a row."""
         other, node, sign = change.subject, change.row, 1 if change.kind is ChangeKind.POD_ADDED else -1
         cluster = self.handle.cluster
-        concerned, carried = concerning(cycle.pod, cluster), carried_terms(other)
-        repelling = [term.topology_key for term in carried.required_anti if concerned(term)]
+        is_about_pod, carried = term_matcher(cycle.pod, cluster), carried_terms(other)
+        repelling = [term.topology_key for term in carried.required_anti if is_about_pod(term)]
         keys = {*repelling}
         if STATE in cycle.state:
             before = cycle.state[STATE]
-            attracting, unwanted = before.meeting(other)
+            attracting, unwanted = before.matching_keys(other)
             keys.update(attracting, unwanted)
-            state = cycle.state[STATE] = before.counting(attracting, unwanted, repelling, node, sign)
+            state = cycle.state[STATE] = before.with_pod(attracting, unwanted, repelling, node, sign)
             if not (state.required or state.anti or state.repelling.pairs):
                 return Scope.EVERYTHING
             first = bool(state.attracting.pairs) != bool(before.attracting.pairs)
         else:
             first = False
-            if DomainCounts(cluster.node_table.labels).moved(node, [(key, sign, sign) for key in repelling]).pairs:
+            none = DomainCounts(cluster.node_table.labels)
+            if none.with_amounts(node, [(key, sign, sign) for key in repelling]).pairs:
                 return Scope.EVERYTHING
-        weights = list(self._weights(cycle, carried, concerned, other, sign))
+        weights = list(self._weights(cycle, carried, is_about_pod, other, sign))
         keys.update(key for key, *_ in weights)
         scored = (
             cycle.state[SCORES] if SCORES in cycle.state else ScoreState((), DomainCounts(cluster.node_table.labels))
         )
-        sums = scored.sums.moved(node, weights)
+        sums = scored.sums.with_amounts(node, weights)
         if bool(sums.pairs) != (SCORES in cycle.state):
             return Scope.EVERYTHING
         if SCORES in cycle.state:
@@ -233,7 +234,12 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         return Scope.DOMAINS if wide else frozenset((node,))
 
     def _weights(
-        self, cycle: Cycle, carried: CarriedTerms, concerned: Callable[[AffinityTerm], bool], other: PodInfo, sign: int
+        self,
+        cycle: Cycle,
+        carried: CarriedTerms,
+        is_about_pod: Callable[[AffinityTerm], bool],
+        other: PodInfo,
+        sign: int,
     ) -> Iterator[tuple[str, int, int]]:
         """Yield what a pod that came or went adds to which topology key, and how many pods that counts for."""
         scored = SCORES in cycle.state
@@ -250,7 +256,7 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
             *((term, -weight) for term, weight in carried.preferred_anti),
         )
         for term, weight in theirs:
-            if concerned(term):
+            if is_about_pod(term):
                 yield term.topology_key, sign * weight, sign
 
     @override
@@ -269,7 +275,7 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 def _preferences(pod: PodInfo, cluster: ClusterView) -> tuple[tuple[AffinityTerm, int], ...]:
     """Return the preferred terms of an incoming pod, resolved, with their signed weights."""
     weighted = (*pod.preferred_affinity, *((term, -weight) for term, weight in pod.preferred_anti_affinity))
-    terms = resolved((term for term, _ in weighted), cluster)
+    terms = resolve_namespaces((term for term, _ in weighted), cluster)
     return tuple(zip(terms, (weight for _, weight in weighted), strict=True))
 
 
@@ -345,10 +351,10 @@ def _concern_each_other(cluster: ClusterView, pod: PodInfo, other: PodInfo) -> b
         *carried.required_anti,
         *(t.term for t in (*carried.preferred, *carried.preferred_anti)),
     )
-    if any(map(concerning(pod, cluster), theirs)):
+    if any(map(term_matcher(pod, cluster), theirs)):
         return True
     required, anti, preferred, preferred_anti = _terms_of(pod)
-    own = resolved((*required, *anti, *(t.term for t in (*preferred, *preferred_anti))), cluster)
+    own = resolve_namespaces((*required, *anti, *(t.term for t in (*preferred, *preferred_anti))), cluster)
     return any(term.matches(other.namespace, None, other.labels) for term in own)
 
 

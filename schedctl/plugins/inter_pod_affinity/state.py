@@ -1,8 +1,7 @@
 """What InterPodAffinity knows of a cycle: the pod's terms, and pods counted by topology domain.
 
-A topology domain is a value of a node label. A count by domain (`DomainCounts`) is made by one ``bincount`` for each
-topology key and read for all nodes by one gather. `Supposed` holds what pods gained and lost at the positions of a
-supposed column add to those counts.
+A topology domain is a value of a node label; counts by domain (`DomainCounts`) are one ``bincount`` for each topology
+key, read for all nodes by one gather.
 """
 
 from __future__ import annotations
@@ -82,7 +81,7 @@ class DomainCounts:
         """Return the domain of a node row under a topology key."""
         return int(self._labels.domains(key).codes[node])
 
-    def moved(self, node: int, amounts: Sequence[tuple[str, int, int]]) -> DomainCounts:
+    def with_amounts(self, node: int, amounts: Sequence[tuple[str, int, int]]) -> DomainCounts:
         """Return the sums with pods come to a node, or gone from it, counted too.
 
         Args:
@@ -91,19 +90,19 @@ class DomainCounts:
         """
         if not amounts:
             return self
-        moved = DomainCounts(self._labels)
-        moved.pairs, moved._sums = self.pairs, dict(self._sums)
+        counts = DomainCounts(self._labels)
+        counts.pairs, counts._sums = self.pairs, dict(self._sums)
         for key, amount, pods in amounts:
             domain = self.domain(key, node)
-            sums = moved._sums.get(key)
+            sums = counts._sums.get(key)
             if sums is None:
-                sums = moved._sums[key] = np.zeros(len(self._labels.domains(key)), np.int64)
+                sums = counts._sums[key] = np.zeros(len(self._labels.domains(key)), np.int64)
             elif sums is self._sums.get(key):
-                sums = moved._sums[key] = sums.copy()
+                sums = counts._sums[key] = sums.copy()
             if domain != NO_DOMAIN:
                 sums[domain] += amount
-                moved.pairs += pods
-        return moved
+                counts.pairs += pods
+        return counts
 
     def at(self, key: str, domains: IndexArray) -> IntArray:
         """Return the sum in each of some domains, int64 (n,); 0 for `NO_DOMAIN`."""
@@ -120,7 +119,7 @@ class DomainCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Supposed:
+class HypotheticalCounts:
     """What pods gained and lost at each position add to the counts in that position's own domains, int64 (n,) each.
 
     Attributes:
@@ -166,7 +165,7 @@ class AffinityState:
     attracting: DomainCounts
     unwanted: DomainCounts
     repelling: DomainCounts
-    supposed: Supposed | None = None
+    supposed: HypotheticalCounts | None = None
 
     @cached_property
     def required_keys(self) -> tuple[str, ...]:
@@ -178,38 +177,40 @@ class AffinityState:
         """Whether the pod matches all its own required terms."""
         return matches_all(self.required, self.pod)
 
-    def meeting(self, other: PodInfo) -> tuple[Sequence[str], Sequence[str]]:
+    def matching_keys(self, other: PodInfo) -> tuple[Sequence[str], Sequence[str]]:
         """Return under which topology keys another pod counts as company, and under which as unwanted."""
         attracting = self.required_keys if matches_all(self.required, other) else ()
         return attracting, [t.topology_key for t in self.anti if t.matches(other.namespace, None, other.labels)]
 
-    def counting(
+    def with_pod(
         self, attracting: Sequence[str], unwanted: Sequence[str], repelling: Sequence[str], node: int, sign: int
     ) -> AffinityState:
         """Return the state with a pod counted that came to a node row (+1) or went (-1), under these topology keys."""
         return replace(
             self,
-            attracting=self.attracting.moved(node, [(key, sign, sign) for key in attracting]),
-            unwanted=self.unwanted.moved(node, [(key, sign, sign) for key in unwanted]),
-            repelling=self.repelling.moved(node, [(key, sign, sign) for key in repelling]),
+            attracting=self.attracting.with_amounts(node, [(key, sign, sign) for key in attracting]),
+            unwanted=self.unwanted.with_amounts(node, [(key, sign, sign) for key in unwanted]),
+            repelling=self.repelling.with_amounts(node, [(key, sign, sign) for key in repelling]),
         )
 
     def hypothetical(self, nodes: Nodes, changes: PodChanges) -> AffinityState:
         """Return the state that fits a supposed column, whose changes these are."""
 
-        def added(amounts: IntArray) -> IntArray:
+        def by_position(amounts: IntArray) -> IntArray:
             column, some = np.zeros(len(nodes), np.int64), np.flatnonzero(amounts)
             np.add.at(column, changes.positions[some], amounts[some])
             return column
 
-        attracting = added(changes.signs * _changes_selected(nodes.cluster, changes, self.required))
+        attracting = by_position(changes.signs * _changes_selected(nodes.cluster, changes, self.required))
         unwanted: dict[str, IntArray] = {}
         for term in self.anti:
-            matching = added(changes.signs * _changes_selected(nodes.cluster, changes, (term,)))
+            matching = by_position(changes.signs * _changes_selected(nodes.cluster, changes, (term,)))
             unwanted[term.topology_key] = unwanted.get(term.topology_key, 0) + matching
-        about_pod = nodes.cluster.pod_table.footprints.repelling_terms(concerning(self.pod, nodes.cluster))
-        repelling = {key: added(changes.signs * numbers[changes.footprints]) for key, numbers in about_pod.items()}
-        return replace(self, supposed=Supposed(attracting, unwanted, repelling))
+        about_pod = nodes.cluster.pod_table.footprints.repelling_terms(term_matcher(self.pod, nodes.cluster))
+        repelling = {
+            key: by_position(changes.signs * numbers[changes.footprints]) for key, numbers in about_pod.items()
+        }
+        return replace(self, supposed=HypotheticalCounts(attracting, unwanted, repelling))
 
 
 def _changes_selected(cluster: ClusterView, changes: PodChanges, terms: tuple[AffinityTerm, ...]) -> BoolArray:
@@ -230,13 +231,13 @@ def matches_all(terms: tuple[AffinityTerm, ...], info: PodInfo) -> bool:
     return bool(terms) and all(term.matches(info.namespace, None, info.labels) for term in terms)
 
 
-def concerning(pod: PodInfo, cluster: ClusterView) -> Callable[[AffinityTerm], bool]:
+def term_matcher(pod: PodInfo, cluster: ClusterView) -> Callable[[AffinityTerm], bool]:
     """Return what tells whether a term of another pod is about a pod.
 
     The labels of its namespace are looked up for terms alone that select by them and are about such a pod otherwise.
     """
 
-    def concerned(term: AffinityTerm) -> bool:
+    def is_about_pod(term: AffinityTerm) -> bool:
         selector = term.namespace_selector
         if pod.namespace in term.namespaces or selector.everything or selector.nothing:
             return term.matches(pod.namespace, None, pod.labels)
@@ -245,18 +246,18 @@ def concerning(pod: PodInfo, cluster: ClusterView) -> Callable[[AffinityTerm], b
         namespace = cluster.get(Namespace, pod.namespace)
         return selector.matches(namespace.metadata.labels if namespace is not None else None)
 
-    return concerned
+    return is_about_pod
 
 
-def resolved(terms: Iterable[AffinityTerm], cluster: ClusterView) -> tuple[AffinityTerm, ...]:
+def resolve_namespaces(terms: Iterable[AffinityTerm], cluster: ClusterView) -> tuple[AffinityTerm, ...]:
     """Return the terms of an incoming pod with the namespaces that exist and are selected by label added by name.
 
     A selector of all namespaces stays as it is: it covers namespaces of which there is no object, too.
     """
-    return tuple(_resolve_namespaces(term, cluster) for term in terms)
+    return tuple(_resolve_term(term, cluster) for term in terms)
 
 
-def _resolve_namespaces(term: AffinityTerm, cluster: ClusterView) -> AffinityTerm:
+def _resolve_term(term: AffinityTerm, cluster: ClusterView) -> AffinityTerm:
     selector = term.namespace_selector
     if selector.nothing or selector.everything:
         return term

@@ -13,7 +13,7 @@ def _free(evidence: Evidence) -> int:
     return int(evidence["capacity"] - evidence["used"])
 
 
-def _missing(evidence: Evidence) -> int:
+def _shortage(evidence: Evidence) -> int:
     return int(evidence["requested"] - _free(evidence))
 
 
@@ -21,7 +21,7 @@ def _room(evidence: Evidence) -> str:
     resource = evidence["resource"]
     free, used, capacity, missing = (
         amount(resource, value)
-        for value in (_free(evidence), evidence["used"], evidence["capacity"], _missing(evidence))
+        for value in (_free(evidence), evidence["used"], evidence["capacity"], _shortage(evidence))
     )
     return f"{free} free of {capacity} ({used} used), {missing} missing"
 
@@ -40,6 +40,6 @@ def _pods(evidence: Evidence) -> str:
 
 
 WORDING = {
-    "node-resources-fit/insufficient": Wording(_room, _room_on_all, _missing),
+    "node-resources-fit/insufficient": Wording(_room, _room_on_all, _shortage),
     "node-resources-fit/too-many-pods": Wording(_pods),
 }

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PodAttachments:
     """What the pod needs attached.
 
     Attributes:
@@ -65,8 +65,8 @@ class Wanted:
         return not (here.volumes or here.fault is not None or elsewhere.volumes or elsewhere.fault is not None)
 
 
-WANTED = StateKey[Wanted]("NodeVolumeLimits")
-"""Written by PreFilter: what is wanted as far as it matters while no pods are supposed; see `_of_any_pod`."""
+REQUIRED = StateKey[PodAttachments]("NodeVolumeLimits")
+"""Written by PreFilter: what is required as long as no pods are supposed; see `_shareable_attachments`."""
 
 
 class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
@@ -83,8 +83,8 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         """The volumes to be attached, of those that no running pod mounts only the driver."""
         if not any(map(is_attached, pod.pod.spec.volumes or ())):
             return ()
-        wanted = _of_any_pod(self.handle.cluster, pod)
-        return () if wanted.nothing else (wanted.here.content, wanted.elsewhere.content)
+        required = _shareable_attachments(self.handle.cluster, pod)
+        return () if required.nothing else (required.here.content, required.elsewhere.content)
 
     def moves_by_template(self, pod: PodInfo) -> bool:
         """For pods with volumes it matters on which node another stands."""
@@ -96,7 +96,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         A node that takes the volumes although a pod has come took them before. What becomes of the claims of the pod
         itself shows in its signature.
         """
-        if WANTED not in cycle.state or cycle.state[WANTED].nothing:
+        if REQUIRED not in cycle.state or cycle.state[REQUIRED].nothing:
             return Scope.NOTHING
         cluster, subject = self.handle.cluster, change.subject
         if change.kind is ChangeKind.NODES:
@@ -109,9 +109,9 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
             case CSINode():
                 row = cluster.node_table.row_of.get(subject.metadata.name)
                 return Scope.NOTHING if row is None else frozenset((row,))
-        wanted = cycle.state[WANTED].here
+        required = cycle.state[REQUIRED].here
         drivers = cluster.derive(node_drivers, CSINode, Node)
-        if not wanted.volumes or wanted.fault is not None or not drivers.limited_somewhere:
+        if not required.volumes or required.fault is not None or not drivers.limited_somewhere:
             return Scope.NOTHING
         if change.kind is ChangeKind.OBJECT:
             rows = volumes_in_use(cluster).moved_by(cluster, change)
@@ -120,7 +120,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
             return Scope.NOTHING
         if not any(map(is_attached, subject.pod.spec.volumes or ())):
             return Scope.NOTHING
-        still = change.kind is ChangeKind.POD_ADDED and volumes_in_use(cluster).takes(change.row, wanted, drivers)
+        still = change.kind is ChangeKind.POD_ADDED and volumes_in_use(cluster).takes(change.row, required, drivers)
         return Scope.NOTHING if still else Scope.ROW
 
     def events_to_register(self) -> tuple[Registration, ...]:
@@ -132,55 +132,55 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         if not any(map(is_attached, cycle.pod.pod.spec.volumes or ())):
             return SKIP
         cluster = nodes.cluster
-        cycle.state[WANTED] = (_wanted_attachments if cluster.missing else _of_any_pod)(cluster, cycle.pod)
+        cycle.state[REQUIRED] = (_pod_attachments if cluster.missing else _shareable_attachments)(cluster, cycle.pod)
         return None
 
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Refuse nodes that lack a driver, or where a driver would have more volumes than it can attach."""
         cluster = nodes.cluster
-        kept = WANTED in cycle.state and nodes.changes is None
-        wanted = cycle.state[WANTED] if kept else _wanted_attachments(cluster, cycle.pod)
-        if wanted.nothing:
+        kept = REQUIRED in cycle.state and nodes.changes is None
+        required = cycle.state[REQUIRED] if kept else _pod_attachments(cluster, cycle.pod)
+        if required.nothing:
             return ACCEPT
         drivers = cluster.derive(node_drivers, CSINode, Node)
         known = nodes.gather(drivers.known)
-        verdicts = self._unready(wanted.here, nodes, known, drivers)
+        verdicts = self._unready(required.here, nodes, known, drivers)
         if not known.all():
-            verdicts |= self._unready(wanted.elsewhere, nodes, ~known, drivers)
-        if wanted.here.volumes and wanted.here.fault is None and drivers.limited_somewhere:
-            verdicts = verdicts.then(self._overfull(wanted.here, nodes, drivers))
+            verdicts |= self._unready(required.elsewhere, nodes, ~known, drivers)
+        if required.here.volumes and required.here.fault is None and drivers.limited_somewhere:
+            verdicts = verdicts.then(self._overfull(required.here, nodes, drivers))
         return verdicts
 
-    def _unready(self, wanted: Attachments, nodes: Nodes, where: BoolArray, drivers: NodeDrivers) -> Verdicts:
+    def _unready(self, required: Attachments, nodes: Nodes, where: BoolArray, drivers: NodeDrivers) -> Verdicts:
         """Refuse nodes, of those of a mask, because the volumes cannot be told, or a driver is missing."""
-        if wanted.fault is not None:
-            return self._fault(wanted.fault, where)
+        if required.fault is not None:
+            return self._fault(required.fault, where)
         verdicts = ACCEPT
-        for driver in wanted.drivers:
+        for driver in required.drivers:
             missing = where & ~nodes.gather(drivers.installed[driver]) if driver in drivers.installed else where.copy()
             opted = nodes.cluster.get(CSIDriver, driver) if missing.any() else None
             if opted is not None and opted.spec.prevent_pod_scheduling_if_missing:
-                volumes = wanted.names(driver)
+                volumes = required.names(driver)
                 verdicts = verdicts.then(self.driverless.where(missing, driver=driver, volumes=volumes))
         return verdicts
 
-    def _overfull(self, wanted: Attachments, nodes: Nodes, drivers: NodeDrivers) -> Verdicts:
+    def _overfull(self, required: Attachments, nodes: Nodes, drivers: NodeDrivers) -> Verdicts:
         """Refuse nodes on which a limit would be exceeded, fail on those whose volumes cannot be counted."""
         in_use = volumes_in_use(nodes.cluster)
-        supposed = in_use.supposed(nodes)
+        supposed = in_use.hypothetical_mounts(nodes)
         verdicts = ACCEPT
         faulty = in_use.faulty(nodes, supposed)
         if faulty is not None:
             faulty &= nodes.gather(drivers.limited)
             if faulty.any():
                 verdicts = self.unreadable.where(faulty, fault=_FaultyPods(nodes, True), pod=_FaultyPods(nodes, False))
-        for driver in wanted.drivers:
+        for driver in required.drivers:
             if driver not in drivers.limits:
                 continue
-            volumes = wanted.of(driver)
+            volumes = required.of(driver)
             used = in_use.used(nodes, driver, supposed)
             limit = nodes.gather(drivers.limits[driver])
-            new = len(volumes) - in_use.mounted(nodes, volumes, supposed)
+            new = len(volumes) - in_use.count_mounted(nodes, volumes, supposed)
             over = (used + new > limit) & (new > 0)
             if over.any():
                 verdicts = verdicts.then(
@@ -190,7 +190,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
                         limit=limit,
                         used=used,
                         new=new,
-                        volumes=wanted.names(driver),
+                        volumes=required.names(driver),
                         holders=_Holders(nodes, driver),
                         attached=_AttachedVolumes(nodes, driver),
                     )
@@ -222,35 +222,35 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         return (note,) if note else ()
 
 
-def _wanted_attachments(cluster: ClusterView, pod: PodInfo) -> Wanted:
-    return Wanted(
+def _pod_attachments(cluster: ClusterView, pod: PodInfo) -> PodAttachments:
+    return PodAttachments(
         attachments(cluster, pod, migrating=False, running=False),
         attachments(cluster, pod, migrating=True, running=False),
     )
 
 
-def _of_any_pod(cluster: ClusterView, pod: PodInfo) -> Wanted:
+def _shareable_attachments(cluster: ClusterView, pod: PodInfo) -> PodAttachments:
     """Return what a pod needs attached, so that it is the same for pods whose volumes are of nobody else.
 
     Where it is limited what a driver attaches, a volume that a running pod mounts is told by its handle. What is wanted
     elsewhere is left out where no node is without a CSINode.
     """
     drivers = cluster.derive(node_drivers, CSINode, Node)
-    wanted = attachments(cluster, pod, migrating=True, running=False)
-    limited = any(volume.driver in drivers.limits for volume in wanted.volumes)
+    required = attachments(cluster, pod, migrating=True, running=False)
+    limited = any(volume.driver in drivers.limits for volume in required.volumes)
     in_use = volumes_in_use(cluster) if limited else None
 
-    def attached(found: Attachments) -> Attachments:
+    def with_handles(found: Attachments) -> Attachments:
         volumes = {
             volume if in_use is not None and not in_use.is_fresh(volume) else CSIVolume(volume.driver, place): names
             for place, (volume, names) in enumerate(found.volumes.items())
         }
         return Attachments(volumes, found.fault)
 
-    here = attached(wanted)
+    here = with_handles(required)
     if drivers.known_everywhere:
-        return Wanted(here, here)
-    return Wanted(attached(attachments(cluster, pod, migrating=False, running=False)), here)
+        return PodAttachments(here, here)
+    return PodAttachments(with_handles(attachments(cluster, pod, migrating=False, running=False)), here)
 
 
 @dataclass(frozen=True, slots=True)

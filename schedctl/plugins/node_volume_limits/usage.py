@@ -2,7 +2,7 @@
 
 Volumes count once on a node, however many pods there mount them, and so do those that a VolumeAttachment says are
 attached though no pod there mounts them. `VolumesInUse` keeps the counts by driver and node as pods come and go;
-`Supposed` is what changes at the positions of a supposed column.
+`HypotheticalMounts` is what changes at the positions of a supposed column.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def node_drivers(cluster: ClusterView) -> NodeDrivers:
 
 
 @dataclass(frozen=True, slots=True)
-class Supposed:
+class HypotheticalMounts:
     """What pods that come and go change at the positions of a supposed column, an entry for each volume they mount.
 
     Attributes:
@@ -109,7 +109,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
         self._drivers: Interner[str] = Interner()
         self._driver_of: CodeArray = np.empty(0, np.int32)
         self._mounts: dict[int, int] = {}
-        self._mounted: dict[int, int] = {}
+        self._mount_counts: dict[int, int] = {}
         self._counts: list[IntArray] = []
         self._rows = len(cluster.node_table)
         self._users: dict[tuple[type, str], set[str]] = {}
@@ -120,7 +120,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
 
     # -- asking ------------------------------------------------------------------
 
-    def used(self, nodes: Nodes, driver: str, supposed: Supposed | None) -> IntArray:
+    def used(self, nodes: Nodes, driver: str, supposed: HypotheticalMounts | None) -> IntArray:
         """Return how many volumes of a driver each node of a column has attached, int64 (n,)."""
         code = self._drivers.find_code(driver)
         used = np.array(nodes.gather(self._counts[code])) if code >= 0 else np.zeros(len(nodes), np.int64)
@@ -145,7 +145,9 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
         """Return whether no running pod mounts a volume."""
         return not self._mounts.get(self.things.find_code(volume))
 
-    def mounted(self, nodes: Nodes, volumes: Sequence[CSIVolume], supposed: Supposed | None) -> IntArray | int:
+    def count_mounted(
+        self, nodes: Nodes, volumes: Sequence[CSIVolume], supposed: HypotheticalMounts | None
+    ) -> IntArray | int:
         """Return how many of some volumes pods on each node mount already, int64 (n,); 0 where none does anywhere."""
         found: IntArray | int = 0
         cluster = nodes.cluster
@@ -154,7 +156,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
             if thing < 0:
                 continue
             if len(nodes) <= _FEW:
-                here = np.array([row << _SHIFT | thing in self._mounted for row in nodes.rows.tolist()], np.bool_)
+                here = np.array([row << _SHIFT | thing in self._mount_counts for row in nodes.rows.tolist()], np.bool_)
             else:
                 by_row = np.zeros(len(cluster.node_table), np.bool_)
                 by_row[cluster.pod_table.node[self.pods_mounting(cluster, (thing,))]] = True
@@ -166,7 +168,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
             found = found + here.astype(np.int64)
         return found
 
-    def faulty(self, nodes: Nodes, supposed: Supposed | None) -> BoolArray | None:
+    def faulty(self, nodes: Nodes, supposed: HypotheticalMounts | None) -> BoolArray | None:
         """Return which nodes have a pod whose volumes cannot be told, bool (n,); None where no pod ever was such."""
         if not self._faults:
             return None
@@ -180,7 +182,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
             np.add.at(faults, supposed.positions[ours], (supposed.after - supposed.before)[ours])
         return faults > 0
 
-    def supposed(self, nodes: Nodes) -> Supposed | None:
+    def hypothetical_mounts(self, nodes: Nodes) -> HypotheticalMounts | None:
         """Return what the pods supposed to come and go change, None where none does."""
         if nodes.changes is None:
             return None
@@ -191,9 +193,9 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
         net = np.zeros(len(pairs), np.int64)
         np.add.at(net, which, changed.signs)
         pairs_there = (nodes.rows[positions] << _SHIFT | mounted).tolist()
-        before = np.array([self._mounted.get(pair, 0) for pair in pairs_there], np.int64)
+        before = np.array([self._mount_counts.get(pair, 0) for pair in pairs_there], np.int64)
         attached = np.array([pair in self._attached for pair in pairs_there], np.bool_)
-        return Supposed(positions, mounted, before, before + net, attached)
+        return HypotheticalMounts(positions, mounted, before, before + net, attached)
 
     def moved_by(self, cluster: ClusterView, change: Change) -> frozenset[int] | None:
         """Return the rows of the nodes that another object's change may have made have more or fewer; None for any."""
@@ -271,7 +273,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
     def clear_counts(self) -> None:
         """Forget all counts."""
         self._mounts.clear()
-        self._mounted.clear()
+        self._mount_counts.clear()
         self._attached, self._attached_is_known = frozenset(), False
         for counts in self._counts:
             counts[:] = 0
@@ -280,8 +282,8 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
         """Count the volumes that the node did not have yet."""
         for code in codes:
             pair = node << _SHIFT | code
-            before = self._mounted.get(pair, 0)
-            self._mounted[pair] = before + 1
+            before = self._mount_counts.get(pair, 0)
+            self._mount_counts[pair] = before + 1
             self._mounts[code] = self._mounts.get(code, 0) + 1
             if not before and pair not in self._attached:
                 self._count(node, code, 1)
@@ -291,11 +293,11 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
         for code in codes:
             pair = node << _SHIFT | code
             self._mounts[code] -= 1
-            left = self._mounted[pair] - 1
+            left = self._mount_counts[pair] - 1
             if left:
-                self._mounted[pair] = left
+                self._mount_counts[pair] = left
                 continue
-            del self._mounted[pair]
+            del self._mount_counts[pair]
             if pair not in self._attached:
                 self._count(node, code, -1)
 
@@ -329,7 +331,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
                 (code,) = self.codes_of((CSIVolume(spec.attacher, volume.spec.csi.volume_handle),))
                 attached.add(row << _SHIFT | code)
         for pair in attached ^ self._attached:
-            if pair not in self._mounted:
+            if pair not in self._mount_counts:
                 self._count(pair >> _SHIFT, pair & _CODE, 1 if pair in attached else -1)
         self._attached = frozenset(attached)
 

@@ -12,7 +12,7 @@ from schedctl.framework.wording import Wording, few
 from schedctl.plugins.node_volume_limits.volumes import attachments
 
 
-def _attached(evidence: Evidence) -> str:
+def _attachment_count(evidence: Evidence) -> str:
     """``2 of at most 2 volumes attached, for lab/gitea, lab/notebook; for no pod: pv-old``."""
     holders = few(list(evidence["holders"]))
     number = f"{evidence['used']} of at most {evidence['limit']} volumes attached"
@@ -21,7 +21,7 @@ def _attached(evidence: Evidence) -> str:
     return f"{text}; for no pod: {few(unused)}" if unused else text
 
 
-def _to_attach(all_evidence: Sequence[Evidence]) -> str:
+def _new_attachments(all_evidence: Sequence[Evidence]) -> str:
     """``cinder.csi.openstack.org: 1 more for volume results``."""
     wanted = {
         f"{evidence['driver']}: {evidence['new']} more for volume{'s' if len(evidence['volumes']) > 1 else ''}"
@@ -65,7 +65,7 @@ def _attaches(driver: str, cluster: Cluster) -> bool:
 
 WORDING = {
     "node-volume-limits/driverless": Wording(_need_driver),
-    "node-volume-limits/exceeded": Wording(_attached, _to_attach, excess),
+    "node-volume-limits/exceeded": Wording(_attachment_count, _new_attachments, excess),
     "node-volume-limits/unreadable": Wording(_unreadable),
     "node-volume-limits": Wording(),
 }

@@ -29,8 +29,8 @@ NO_DOMAIN = 2**31 - 1
 """The minimum over no domains."""
 
 
-TOLD = 10
-"""How many domains are told of as evidence."""
+MOST_DOMAINS = 10
+"""How many domains the evidence lists."""
 
 
 def is_counted(selector: LabelQuery, pod: PodInfo) -> bool:
@@ -38,7 +38,7 @@ def is_counted(selector: LabelQuery, pod: PodInfo) -> bool:
     return not selector.everything and selector.matches(pod.labels)
 
 
-class Counted:
+class MatchingPods:
     """Finds the nodes of the pods a selector counts, each selector once."""
 
     __slots__ = ("_cluster", "_known", "_namespace")
@@ -58,7 +58,7 @@ class Counted:
             known = self._known[selector] = self._find(selector)
         return known
 
-    def matching(self, selectors: Sequence[LabelQuery], changes: PodChanges) -> list[BoolArray]:
+    def matching_changes(self, selectors: Sequence[LabelQuery], changes: PodChanges) -> list[BoolArray]:
         """Return for each selector the changes of pods of the namespace that match, bool (changes,); no more is asked.
 
         Running pods are found in the pod table, all at once; the answer for the others is put right afterwards.
@@ -115,12 +115,12 @@ class HardSpread:
     supposed: IntArray | None = None
 
     def at(self, row: int) -> dict[str, int]:
-        """The counts of the emptiest domains, at most `TOLD`, as evidence; pods supposed at a position are left out."""
+        """The counts of the emptiest domains, at most `MOST_DOMAINS`, as evidence; without supposed pods."""
         present = np.flatnonzero(self.present)
-        emptiest = present[np.argsort(self.counts[present], kind="stable")][:TOLD]
+        emptiest = present[np.argsort(self.counts[present], kind="stable")][:MOST_DOMAINS]
         return {str(self.domains.values.values[domain]): int(self.counts[domain]) for domain in emptiest.tolist()}
 
-    def counting(self, row: int, sign: int) -> HardSpread:
+    def with_pod(self, row: int, sign: int) -> HardSpread:
         """Return the spread with a counted pod that came to a node row (+1), or went (-1)."""
         if self.eligible is not None and not self.eligible[row]:
             return self
@@ -156,17 +156,17 @@ class HardState:
     """The DoNotSchedule constraints of a cycle, and the pods counted so far."""
 
     spreads: tuple[HardSpread, ...]
-    counted: Counted
+    counted: MatchingPods
 
-    def counting(self, cluster: ClusterView, pod: PodInfo, row: int, sign: int) -> HardState:
+    def with_pod(self, cluster: ClusterView, pod: PodInfo, row: int, sign: int) -> HardState:
         """Return the state with a pod of the namespace that came to a node row (+1), or went (-1)."""
-        spreads = tuple(s.counting(row, sign) if is_counted(s.constraint.selector, pod) else s for s in self.spreads)
-        return HardState(spreads, Counted(cluster, pod.namespace))
+        spreads = tuple(s.with_pod(row, sign) if is_counted(s.constraint.selector, pod) else s for s in self.spreads)
+        return HardState(spreads, MatchingPods(cluster, pod.namespace))
 
     def hypothetical(self, nodes: Nodes, changes: PodChanges) -> HardState:
         """Return the state that fits a supposed column, whose changes these are."""
         selectors = [spread.constraint.selector for spread in self.spreads]
-        matching = self.counted.matching(selectors, changes)
+        matching = self.counted.matching_changes(selectors, changes)
         supposed = [_hypothetical_counts(s, nodes, changes, m) for s, m in zip(self.spreads, matching, strict=True)]
         spreads = (replace(s, supposed=each) for s, each in zip(self.spreads, supposed, strict=True))
         return replace(self, spreads=tuple(spreads))
@@ -194,7 +194,7 @@ class SoftSpread:
     worth: FloatArray
     by_node: bool
 
-    def counting(self, row: int, sign: int) -> SoftSpread:
+    def with_pod(self, row: int, sign: int) -> SoftSpread:
         """Return the spread with a counted pod that came to a node row (+1), or went (-1)."""
         domain = int(self.domains.codes[row])
         if self.by_node:
@@ -229,21 +229,21 @@ class SoftState:
     spreads: tuple[SoftSpread, ...]
     ignored: BoolArray | None
 
-    def counting(self, pod: PodInfo, row: int, sign: int) -> SoftState:
+    def with_pod(self, pod: PodInfo, row: int, sign: int) -> SoftState:
         """Return the state with a pod of the namespace that came to a node row (+1), or went (-1)."""
-        spreads = tuple(s.counting(row, sign) if is_counted(s.constraint.selector, pod) else s for s in self.spreads)
+        spreads = tuple(s.with_pod(row, sign) if is_counted(s.constraint.selector, pod) else s for s in self.spreads)
         return SoftState(spreads, self.ignored)
 
 
 def hard_state(cluster: ClusterView, pod: PodInfo, constraints: Sequence[Constraint]) -> HardState:
     """Count the pods of each DoNotSchedule constraint over all nodes."""
-    counted = Counted(cluster, pod.namespace)
+    counted = MatchingPods(cluster, pod.namespace)
     participants = _Participants(cluster, pod, constraints)
     return HardState(tuple(_hard(cluster, pod, c, counted, participants.of(c)) for c in constraints), counted)
 
 
 def soft_state(
-    nodes: Nodes, pod: PodInfo, constraints: Sequence[Constraint], counted: Counted, *, all_keys: bool
+    nodes: Nodes, pod: PodInfo, constraints: Sequence[Constraint], counted: MatchingPods, *, all_keys: bool
 ) -> SoftState:
     """Count the pods of each ScheduleAnyway constraint in the domains of the feasible nodes.
 
@@ -273,16 +273,16 @@ class _Participants:
         self.complete: BoolArray | None = None
         if all_keys:
             for key in dict.fromkeys(constraint.topology_key for constraint in constraints):
-                self.complete = _both(self.complete, cluster.node_table.labels.domains(key).codes != 0)
-            self.complete = _unless_all(self.complete)
+                self.complete = _intersect(self.complete, cluster.node_table.labels.domains(key).codes != 0)
+            self.complete = _none_if_all(self.complete)
 
     def of(self, constraint: Constraint) -> BoolArray | None:
         """Return the nodes that take part, bool (node rows,), None for all; dead rows do not matter."""
         taking_part = self.complete
         if constraint.honors_affinity:
-            taking_part = _both(taking_part, self._usable)
+            taking_part = _intersect(taking_part, self._usable)
         if constraint.honors_taints:
-            taking_part = _both(taking_part, self._tolerable_nodes)
+            taking_part = _intersect(taking_part, self._tolerable_nodes)
         return taking_part
 
     @cached_property
@@ -298,7 +298,7 @@ class _Participants:
 
 
 def _hard(
-    cluster: ClusterView, pod: PodInfo, constraint: Constraint, counted: Counted, eligible: BoolArray | None
+    cluster: ClusterView, pod: PodInfo, constraint: Constraint, counted: MatchingPods, eligible: BoolArray | None
 ) -> HardSpread:
     domains = cluster.node_table.labels.domains(constraint.topology_key)
     present = np.zeros(len(domains), np.bool_)
@@ -323,7 +323,7 @@ def _hypothetical_counts(spread: HardSpread, nodes: Nodes, changes: PodChanges, 
 
 
 def _soft(
-    cluster: ClusterView, constraint: Constraint, counted: Counted, eligible: BoolArray | None, scored: IndexArray
+    cluster: ClusterView, constraint: Constraint, counted: MatchingPods, eligible: BoolArray | None, scored: IndexArray
 ) -> SoftSpread:
     domains = cluster.node_table.labels.domains(constraint.topology_key)
     at = counted.nodes_of(constraint.selector)
@@ -355,11 +355,11 @@ def _count(domains: Domains, at: IndexArray, eligible: BoolArray | None) -> IntA
     return counts
 
 
-def _both(one: BoolArray | None, other: BoolArray | None) -> BoolArray | None:
+def _intersect(one: BoolArray | None, other: BoolArray | None) -> BoolArray | None:
     if one is None or other is None:
         return other if one is None else one
     return one & other
 
 
-def _unless_all(mask: BoolArray | None) -> BoolArray | None:
+def _none_if_all(mask: BoolArray | None) -> BoolArray | None:
     return None if mask is None or mask.all() else mask

@@ -38,9 +38,9 @@ from schedctl.plugins.pod_topology_spread.constraints import (
     own_constraints,
 )
 from schedctl.plugins.pod_topology_spread.counts import (
-    Counted,
     HardSpread,
     HardState,
+    MatchingPods,
     SoftState,
     hard_state,
     is_counted,
@@ -106,14 +106,14 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         wide = False
         if HARD in cycle.state:
             hard = cycle.state[HARD]
-            now = cycle.state[HARD] = hard.counting(self.handle.cluster, change.subject, row, sign)
+            now = cycle.state[HARD] = hard.with_pod(self.handle.cluster, change.subject, row, sign)
             wide = any(
                 after is not before and (after.floor != before.floor or not after.domains.alone(row))
                 for before, after in zip(hard.spreads, now.spreads, strict=True)
             )
         if SOFT in cycle.state:
             soft = cycle.state[SOFT]
-            later = cycle.state[SOFT] = soft.counting(change.subject, row, sign)
+            later = cycle.state[SOFT] = soft.with_pod(change.subject, row, sign)
             wide = wide or any(
                 after is not before and not (after.by_node or after.domains.alone(row))
                 for before, after in zip(soft.spreads, later.spreads, strict=True)
@@ -173,7 +173,7 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         if not constraints:
             return SKIP
         cluster = nodes.cluster
-        counted = cycle.state[HARD].counted if HARD in cycle.state else Counted(cluster, pod.namespace)
+        counted = cycle.state[HARD].counted if HARD in cycle.state else MatchingPods(cluster, pod.namespace)
         all_keys = not (self._uses_defaults(pod) and self._system_defaults)
         cycle.state[SOFT] = soft_state(nodes, pod, constraints, counted, all_keys=all_keys)
         return None

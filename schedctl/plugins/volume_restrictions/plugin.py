@@ -100,12 +100,12 @@ class SourcesInUse(Mounts[Source]):
         """File a source under its kind and name."""
         self._named.setdefault((thing.kind, thing.name), []).append(code)
 
-    def conflicting(self, disk: Source) -> list[int]:
+    def conflicting_disks(self, disk: Source) -> list[int]:
         """Return the codes of the disks a pod with this one cannot stand beside."""
         known = self._named.get((disk.kind, disk.name), ())
         return [code for code in known if disk.conflicts(self.things.values[code])]
 
-    def called(self, claim: str) -> list[int]:
+    def claims_named(self, claim: str) -> list[int]:
         """Return the codes of the claims of a name, in any namespace."""
         return self._named.get((CLAIM, claim), [])
 
@@ -153,8 +153,8 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
             return
         sources = sources_in_use(cluster)
         changed = sources.mount_changes(cluster, nodes.changes)
-        called = [code for name in state.claims for code in sources.called(name)]
-        cycle.state[STATE] = replace(state, supposed=_net(changed, called, len(nodes)))
+        codes = [code for name in state.claims for code in sources.claims_named(name)]
+        cycle.state[STATE] = replace(state, supposed=_net(changed, codes, len(nodes)))
 
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Refuse nodes on which a pod has a disk of this one, and all of them while a claim is taken."""
@@ -214,13 +214,13 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
         cluster = nodes.cluster
         sources = sources_in_use(cluster)
         changed = sources.mount_changes(cluster, nodes.changes) if nodes.changes is not None else None
-        conflicting = list({code for disk in disks for code in sources.conflicting(disk)})
-        if not conflicting:
+        codes = list({code for disk in disks for code in sources.conflicting_disks(disk)})
+        if not codes:
             return ACCEPT
-        users = cluster.pod_table.node[sources.pods_mounting(cluster, conflicting)]
+        users = cluster.pod_table.node[sources.pods_mounting(cluster, codes)]
         mounts = nodes.gather(np.bincount(users, minlength=len(cluster.node_table)))
         if changed is not None:
-            mounts = mounts + _net(changed, conflicting, len(nodes))
+            mounts = mounts + _net(changed, codes, len(nodes))
         refused: BoolArray = mounts > 0
         return self.conflict.where(refused, disks=_Conflicts(nodes, tuple(disks))) if refused.any() else ACCEPT
 
