@@ -256,9 +256,9 @@ class ByMean(TeamSpread):
     ],
 )
 def test_a_plugin_that_breaks_a_law_is_caught(plugin, law):
-    told = broken_laws(plugin, wanted=(law,), seeds=range(30))
-    assert law in told
-    assert told[law].startswith((f"{law}: ", f'plugin "{plugin.__name__}" failed: '))
+    violations = broken_laws(plugin, law_names=(law,), seeds=range(30))
+    assert law in violations
+    assert violations[law].startswith((f"{law}: ", f'plugin "{plugin.__name__}" failed: '))
 
 
 def test_a_plugin_that_keeps_its_promises_breaks_none():
