@@ -252,7 +252,7 @@ class RealScheduler:
             pods = list(watch.pods.values())
             queued, attempts = self._read()
             pending = [pod for pod in pods if pod.pending]
-            leaving = {pod.node for pod in pods if pod.is_terminating and not pod.gone}
+            leaving = {pod.node for pod in pods if pod.terminating and not pod.gone}
             calm = (
                 all(key in watch.pods and watch.pods[key].answered for key in keys)
                 and not queued["active"] + queued["backoff"]

@@ -110,7 +110,7 @@ def test_one_that_is_on_its_way_out_finds_no_place(ask):
     going = {"deletionTimestamp": "2026-03-01T00:00:00Z"}
     c = cluster(node("a", cpu="4"), node("b", cpu="1"), running("x", "a", metadata=going))
     (victim,) = ask(c, high()).preemption.evictions
-    assert (victim.is_terminating, victim.elsewhere) == (True, None)
+    assert (victim.terminating, victim.elsewhere) == (True, None)
     assert victim.text == "priority 0, is on its way out already"
 
 
