@@ -20,7 +20,7 @@ from schedctl.api.pod_texts import PodTexts
 from schedctl.api.pods import Pod
 from schedctl.documents.findings import Finding, printable, quote
 from schedctl.documents.json_values import JSONText
-from schedctl.sources import creation, custom_workloads, shapes, validation
+from schedctl.sources import creation, custom_workloads, relations, shapes, validation
 from schedctl.sources.terms import Terms
 
 Body = JSONText | dict[str, Any]
@@ -68,7 +68,7 @@ def decode(
         if not obj.metadata.uid and api_version not in kind.retired:
             later += validation.validate(kind, obj)
             if terms.creating:
-                later = [finding for finding in later if finding.hint != validation.REFUSED]
+                later = [finding for finding in later if finding.hint != relations.REFUSED]
                 later += creation.refusals(obj)
         elif terms.creating and api_version in kind.retired:
             message = f"no matches for kind {quote(kind.name)} in version {quote(api_version)}"
@@ -124,7 +124,7 @@ def decode_custom(
     later = _name_problems(obj.metadata)
     if not obj.metadata.uid:
         later += validation.validate(kind, obj, [(group.template, group.path) for group in obj.replicas])
-        later = [finding for finding in later if finding.hint != validation.REFUSED]
+        later = [finding for finding in later if finding.hint != relations.REFUSED]
         for group in obj.replicas if terms.creating else ():
             later += creation.template_refusals(group.template.spec, custom_workloads.spec_path(group, custom))
     findings += _unspoilt(later, findings) if findings else later

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from schedctl.api import kinds
-from schedctl.sources import load_text, validation
+from schedctl.sources import load_text, relations, validation
 
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers: [{name: c}]\n"
 REPLICA_SET = (
@@ -132,4 +132,4 @@ def test_every_rule_is_about_a_field_that_exists():
         reach(kind.struct)
     tables = [*validation.WORDS, *validation.RANGES, *validation.REQUIRED, *validation.SYNTAX]
     assert [(s.__name__, f) for s, f in tables if s not in reachable or f not in s.__struct_fields__] == []
-    assert set(validation.RELATIONS) <= reachable
+    assert set(relations.RELATIONS) <= reachable
