@@ -333,11 +333,14 @@ class Nodes:
 
     @property
     def unschedulable(self) -> BoolArray:
-        """Which nodes are cordoned, bool (n,)."""
+        """Which nodes are cordoned, bool (n,); may be a view of the cluster."""
         return self._gather(self.cluster.node_table.unschedulable)
 
     def label(self, key: str) -> CodeArray:
-        """Return the codes of a label, int32 (n,), `ABSENT` where a node has none; texts are in `cluster.strings`."""
+        """Return the codes of a label, int32 (n,), `ABSENT` where a node has none.
+
+        Compare them with `cluster.strings.find_code(value)`, which interns nothing.
+        """
         return self._gather(self.labels.column(key))
 
     @property

@@ -3,8 +3,8 @@
 Within ``schedctl.dev/v1alpha1`` fields are only added; readers ignore those they do not know, and every field is
 always there. Order is deterministic: workloads as they were given, pods as their controllers create them. Times are
 seconds on the clock of the run; no field depends on a wall clock. Amounts are integers in the units in which the
-scheduler counts: millicores of cpu, bytes, or whole units. ``accounts`` fills the report in; why a pod is pending is
-found by whoever can ask (``PendingPods.reasons``).
+scheduler counts: millicores of cpu, bytes, or whole units. The report is filled in by
+`schedctl.simulation.report_builder`; why a pod is pending is found by whoever can ask (``PendingPods.reasons``).
 """
 
 from __future__ import annotations

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow  # a process for each case
+
 ROOT = Path(__file__).parents[2]
 HEAVY = {"kubernetes", "numpy", "yaml"}
 RUN = "import sys; sys.argv = ['schedctl', *{arguments!r}]; from schedctl.cli import main; main()"

@@ -98,10 +98,15 @@ def test_sdist_excludes_the_corpus(distributions):
     assert not [name for name in names if name.startswith(("conformance/corpus/", ".ci/"))]
 
 
+def canonical(distribution: str) -> str:
+    """The name as package indexes compare it: ``typing_extensions`` and ``typing-extensions`` are one."""
+    return re.sub(r"[-_.]+", "-", distribution).lower()
+
+
 def test_every_library_the_package_imports_is_a_declared_dependency():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     requirements = list(chain(project["dependencies"], *project.get("optional-dependencies", {}).values()))
-    declared = {re.split(r"[^\w.-]", requirement, maxsplit=1)[0].lower() for requirement in requirements}
+    declared = {canonical(re.split(r"[^\w.-]", requirement, maxsplit=1)[0]) for requirement in requirements}
     imported = set()
     for path in (ROOT / "schedctl").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -114,7 +119,7 @@ def test_every_library_the_package_imports_is_a_declared_dependency():
     assert {
         module: providers.get(module, [module])
         for module in third_party
-        if not declared & {d.lower() for d in providers.get(module, [])}
+        if not declared & {canonical(name) for name in providers.get(module, [])}
     } == {}
 
 

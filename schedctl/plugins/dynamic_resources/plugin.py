@@ -2,8 +2,8 @@
 
 A pod's claims that are allocated already tie it to the nodes their devices can be reached from; for the others
 Filter searches devices node by node. What the search found is allocated by Reserve and written by PreBind. Until then
-no other pod can use the claim. Around this module: ``_claims`` says what a claim is, ``_extended`` makes up the claim
-for extended resources, ``_search`` asks the device allocator, ``_writing`` changes claims.
+no other pod can use the claim. Around this module: `claims` says what a claim is, `extended_resources` makes up
+the claim for extended resources, `search` asks the device allocator, `claim_updates` changes claims.
 
 Of several claims that could be deallocated to make room, kube-scheduler picks one by chance; here it is the first in
 the order of the pod's spec.
