@@ -145,7 +145,7 @@ def test_simulation_agrees_with_kube_scheduler_step_by_step(api):
     found = differences(theirs, ours)
     assert not found, f"{len(found)} differences\n" + "\n".join(found)
     for step, at, attempts in tried:  # the queue has let the same pods go on, and no others
-        said = f"attempts until {step.deed.value} {step.subject['metadata']['name']}"
+        said = f"attempts until {step.action.value} {step.subject['metadata']['name']}"
         assert (said, attempts) == (said, ours.attempts_until(at + STEP / 2))
     messages = ours.values(Refused, "message")
     assert {key: note for key, note in notes.items() if not note <= set(messages.get(key, ()))} == {}
