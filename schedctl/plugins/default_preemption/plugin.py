@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from typing_extensions import override
 
-from schedctl.api.field_errors import aggregate
-from schedctl.api.policies import PodDisruptionBudget
+from schedctl.api import field_errors, policies
 from schedctl.cache.arrays import BoolArray
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
@@ -47,7 +46,7 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
     random node; here it goes through the nodes in order of their names.
     """
 
-    reads = (PodDisruptionBudget,)
+    reads = (policies.PodDisruptionBudget,)
 
     underway = Reason("waiting for the preemption for this pod to be finished", unresolvable=True)
 
@@ -80,7 +79,7 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
         if not len(candidates):
             preemption = Preemption("", len(potential), found.tried, enough, candidates)
             if found.faults:
-                return PostFilterResult(_status(Code.ERROR, aggregate(found.faults)), findings=preemption)
+                return PostFilterResult(_status(Code.ERROR, field_errors.aggregate(found.faults)), findings=preemption)
             return _fruitless(len(nodes), found.refused, found.reasons, preemption)
         preemption = Preemption("", len(potential), found.tried, enough, candidates)
         if self.handle.extenders:

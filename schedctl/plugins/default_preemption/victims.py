@@ -12,8 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from schedctl.api.policies import PodDisruptionBudget
-from schedctl.api.selectors import SelectorError, compile_selector
+from schedctl.api import policies, selectors
 from schedctl.cache.arrays import BoolArray, IndexArray
 from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
@@ -74,7 +73,7 @@ def _violations(cluster: ClusterView, pods: IndexArray, at: IndexArray) -> BoolA
     one it violates, and later ones are not asked.
     """
     violating = np.zeros(len(pods), np.bool_)
-    budgets = cluster.every(PodDisruptionBudget)
+    budgets = cluster.every(policies.PodDisruptionBudget)
     for key in sorted(budgets):
         selected = _pods_of_budget(cluster, budgets[key])
         if selected is None:
@@ -90,7 +89,7 @@ def budgets_of(cluster: ClusterView, pods: Sequence[PodInfo]) -> list[list[str]]
     """Return the keys of the disruption budgets that count each of some running pods."""
     rows = [cluster.pod_table.row_of[pod.key] for pod in pods]
     found: list[list[str]] = [[] for _ in pods]
-    for key, budget in sorted(cluster.every(PodDisruptionBudget).items()):
+    for key, budget in sorted(cluster.every(policies.PodDisruptionBudget).items()):
         selected = _pods_of_budget(cluster, budget)
         for row, keys in zip(rows, found, strict=True):
             if selected is not None and selected[row]:
@@ -98,15 +97,15 @@ def budgets_of(cluster: ClusterView, pods: Sequence[PodInfo]) -> list[list[str]]
     return found
 
 
-def _pods_of_budget(cluster: ClusterView, budget: PodDisruptionBudget) -> BoolArray | None:
+def _pods_of_budget(cluster: ClusterView, budget: policies.PodDisruptionBudget) -> BoolArray | None:
     """Return which pods a budget counts, bool (pod rows,), None for none.
 
     An absent or empty selector selects nothing, nor does a malformed one; pods without labels and those whose
     disruption has been noted already are not counted.
     """
     try:
-        query = compile_selector(budget.spec.selector)
-    except SelectorError:
+        query = selectors.compile_selector(budget.spec.selector)
+    except selectors.SelectorError:
         return None
     if query.nothing or query.everything:
         return None

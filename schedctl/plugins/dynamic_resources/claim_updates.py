@@ -11,13 +11,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from schedctl.api.devices import (
-    AllocationResult,
-    ResourceClaim,
-    ResourceClaimConsumerReference,
-    ResourceClaimStatus,
-)
-from schedctl.api.meta import ObjectMeta, key_of
+from schedctl.api import devices, meta
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
@@ -30,25 +24,27 @@ MOST_USERS = 256
 """How many pods a claim can be reserved for; the API server refuses more."""
 
 
-def pending_allocation(claim: ResourceClaim, cluster: ClusterView) -> PendingAllocation | None:
+def pending_allocation(claim: devices.ResourceClaim, cluster: ClusterView) -> PendingAllocation | None:
     """Return the allocation of a claim that is not written yet, None if there is none."""
     return cluster.get(PendingAllocation, uid_of(claim))
 
 
-def pending_claim(key: str, cluster: ClusterView) -> ResourceClaim | None:
+def pending_claim(key: str, cluster: ClusterView) -> devices.ResourceClaim | None:
     """Return the claim of a key, ``namespace/name``, as the note of its allocation has it, None if there is none."""
     notes = cluster.every(PendingAllocation).values()
-    return next((note.claim for note in notes if key_of(note.claim) == key), None)
+    return next((note.claim for note in notes if meta.key_of(note.claim) == key), None)
 
 
-def add_pending_allocation(claim: ResourceClaim, allocation: AllocationResult, cluster: Cluster) -> None:
+def add_pending_allocation(
+    claim: devices.ResourceClaim, allocation: devices.AllocationResult, cluster: Cluster
+) -> None:
     """Note an allocation that is to be written; the first one counts when a pod refers to a claim twice."""
     if pending_allocation(claim, cluster) is None:
         allocated = replace(_with_finalizer(claim), status=replace(claim.status, allocation=allocation))
-        cluster.put(PendingAllocation(metadata=ObjectMeta(name=uid_of(claim)), claim=allocated))
+        cluster.put(PendingAllocation(metadata=meta.ObjectMeta(name=uid_of(claim)), claim=allocated))
 
 
-def remove_pending_allocation(claim: ResourceClaim, cluster: Cluster) -> None:
+def remove_pending_allocation(claim: devices.ResourceClaim, cluster: Cluster) -> None:
     """Drop the note of an allocation, if there is one."""
     allocation = pending_allocation(claim, cluster)
     if allocation is not None:
@@ -56,8 +52,8 @@ def remove_pending_allocation(claim: ResourceClaim, cluster: Cluster) -> None:
 
 
 def write(
-    claim: ResourceClaim, allocation: AllocationResult | None, pod: PodInfo, cluster: Cluster
-) -> ResourceClaim | str:
+    claim: devices.ResourceClaim, allocation: devices.AllocationResult | None, pod: PodInfo, cluster: Cluster
+) -> devices.ResourceClaim | str:
     """Write an allocation and reserve the claim for a pod; return the claim as it is then, or why it cannot be done.
 
     Args:
@@ -69,21 +65,22 @@ def write(
     if in_memory(claim):
         name = written_name(claim, cluster)
         metadata = replace(claim.metadata, name=name, uid=f"{claim.metadata.namespace}/{name}")
-        current: ResourceClaim | None = replace(claim, metadata=metadata, status=ResourceClaimStatus())
+        current: devices.ResourceClaim | None = replace(claim, metadata=metadata, status=devices.ResourceClaimStatus())
     else:
-        current = cluster.get(ResourceClaim, key_of(claim))
+        current = cluster.get(devices.ResourceClaim, meta.key_of(claim))
     what = "reservation" if allocation is None else "allocation and reservation"
     if current is None:
-        return f'add {what} to claim {key_of(claim)}: resourceclaims.resource.k8s.io "{claim.metadata.name}" not found'
+        named = f'resourceclaims.resource.k8s.io "{claim.metadata.name}"'
+        return f"add {what} to claim {meta.key_of(claim)}: {named} not found"
     if current.metadata.deletion_timestamp is not None:
-        return f"claim {key_of(claim)} got deleted in the meantime"
+        return f"claim {meta.key_of(claim)} got deleted in the meantime"
     status = current.status
     if allocation is not None:
         if status.allocation is not None:
-            return f"claim {key_of(claim)} got allocated elsewhere in the meantime"
+            return f"claim {meta.key_of(claim)} got allocated elsewhere in the meantime"
         current, status = _with_finalizer(current), replace(status, allocation=allocation)
     elif status.allocation is None:
-        return f"claim {key_of(claim)} got deallocated elsewhere in the meantime"
+        return f"claim {meta.key_of(claim)} got deallocated elsewhere in the meantime"
     users = list(status.reserved_for or ())
     wrong = ""
     if len(users) == MOST_USERS:
@@ -92,27 +89,27 @@ def write(
         wrong = f'status.reservedFor[{len(users)}].uid: Duplicate value: "{pod.uid}"'
     if wrong:
         named = f'ResourceClaim.resource.k8s.io "{claim.metadata.name}"'
-        return f"add {what} to claim {key_of(claim)}: {named} is invalid: {wrong}"
-    users.append(ResourceClaimConsumerReference(resource="pods", name=pod.pod.metadata.name, uid=pod.uid))
+        return f"add {what} to claim {meta.key_of(claim)}: {named} is invalid: {wrong}"
+    users.append(devices.ResourceClaimConsumerReference(resource="pods", name=pod.pod.metadata.name, uid=pod.uid))
     written = replace(current, status=replace(status, reserved_for=users))
     cluster.put(written)
     return written
 
 
-def release(claim: ResourceClaim, pod: PodInfo, cluster: Cluster) -> None:
+def release(claim: devices.ResourceClaim, pod: PodInfo, cluster: Cluster) -> None:
     """Take a pod off the users of an allocated claim, if it is one."""
-    current = cluster.get(ResourceClaim, key_of(claim))
+    current = cluster.get(devices.ResourceClaim, meta.key_of(claim))
     if current is not None and current.status.allocation is not None and is_reserved_for(current, pod):
         users = [user for user in current.status.reserved_for or () if user.uid != pod.uid]
         cluster.put(replace(current, status=replace(current.status, reserved_for=users)))
 
 
-def without_allocation(claim: ResourceClaim) -> ResourceClaim:
+def without_allocation(claim: devices.ResourceClaim) -> devices.ResourceClaim:
     """Return the claim without devices and without users."""
-    return replace(claim, status=ResourceClaimStatus())
+    return replace(claim, status=devices.ResourceClaimStatus())
 
 
-def _with_finalizer(claim: ResourceClaim) -> ResourceClaim:
+def _with_finalizer(claim: devices.ResourceClaim) -> devices.ResourceClaim:
     """Return the claim with the finalizer that keeps it from vanishing while it is allocated."""
     finalizers: Sequence[str] = claim.metadata.finalizers or ()
     if FINALIZER in finalizers:

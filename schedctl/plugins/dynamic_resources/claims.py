@@ -10,16 +10,7 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
-from schedctl.api.devices import (
-    AllocatedDeviceStatus,
-    AllocationResult,
-    DeviceCondition,
-    DeviceRequestAllocationResult,
-    ResourceClaim,
-)
-from schedctl.api.meta import OwnerReference, controller_of, key_of
-from schedctl.api.pods import PodResourceClaim
-from schedctl.api.times import unix_nanoseconds
+from schedctl.api import devices, meta, pods, times
 from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
 
@@ -44,7 +35,7 @@ class Resolved(NamedTuple):
         claim: ``namespace/name`` of the claim with the problem, "" where it has no name.
     """
 
-    claims: tuple[ResourceClaim, ...]
+    claims: tuple[devices.ResourceClaim, ...]
     problem: Problem | None = None
     reference: str = ""
     claim: str = ""
@@ -63,14 +54,14 @@ class Unready(NamedTuple):
     message: str = ""
 
 
-def uid_of(claim: ResourceClaim) -> str:
+def uid_of(claim: devices.ResourceClaim) -> str:
     """Return the claim's uid, or its key where it has none."""
-    return claim.metadata.uid or key_of(claim)
+    return claim.metadata.uid or meta.key_of(claim)
 
 
 def resolve(pod: PodInfo, cluster: ClusterView) -> Resolved:
     """Find the claims that a pod refers to; the first problem ends it."""
-    claims: list[ResourceClaim] = []
+    claims: list[devices.ResourceClaim] = []
     for reference in pod.pod.spec.resource_claims or ():
         name = _name(pod, reference)
         if name is None:
@@ -78,7 +69,7 @@ def resolve(pod: PodInfo, cluster: ClusterView) -> Resolved:
         if isinstance(name, Problem):
             return Resolved((), name, reference.name)
         key = f"{pod.namespace}/{name}"
-        claim = cluster.get(ResourceClaim, key)
+        claim = cluster.get(devices.ResourceClaim, key)
         if claim is None:
             return Resolved((), Problem.MISSING, reference.name, key)
         if claim.metadata.deletion_timestamp is not None:
@@ -97,41 +88,41 @@ def claim_keys(pod: PodInfo) -> Iterator[str]:
             yield f"{pod.namespace}/{name}"
 
 
-def is_pod(owner: OwnerReference, pod: PodInfo) -> bool:
+def is_pod(owner: meta.OwnerReference, pod: PodInfo) -> bool:
     """Return whether an owner is the pod: by uid, and by name where neither has one yet."""
     metadata = pod.pod.metadata
     return owner.uid == metadata.uid and bool(owner.uid or owner.name == metadata.name)
 
 
-def is_reserved_for(claim: ResourceClaim, pod: PodInfo) -> bool:
+def is_reserved_for(claim: devices.ResourceClaim, pod: PodInfo) -> bool:
     """Return whether the pod is among those that may use the claim."""
     return any(user.uid == pod.uid for user in claim.status.reserved_for or ())
 
 
-def users_of(claim: ResourceClaim) -> tuple[str, ...]:
+def users_of(claim: devices.ResourceClaim) -> tuple[str, ...]:
     """Return the pods that may use the claim, ``namespace/name``."""
     users = claim.status.reserved_for or ()
     return tuple(f"{claim.metadata.namespace}/{user.name}" for user in users if user.resource == "pods")
 
 
-def idle(claim: ResourceClaim, pod: PodInfo) -> bool:
+def idle(claim: devices.ResourceClaim, pod: PodInfo) -> bool:
     """Return whether nobody but perhaps the pod may use the claim, so that its devices can be given up."""
     users = claim.status.reserved_for or ()
     return not users or (len(users) == 1 and users[0].uid == pod.uid)
 
 
-def needs_capable_node(allocation: AllocationResult | None) -> bool:
+def needs_capable_node(allocation: devices.AllocationResult | None) -> bool:
     """Return whether a node must know of devices without node operations (DRAOptionalNodeOperations) to use it."""
     return allocation is not None and any(result.skip_node_operations for result in allocation.devices.results or ())
 
 
-def waits_for_conditions(claim: ResourceClaim) -> bool:
+def waits_for_conditions(claim: devices.ResourceClaim) -> bool:
     """Return whether an allocated device is ready only once its driver says so (KEP-5007)."""
     allocation = claim.status.allocation
     return allocation is not None and any(result.binding_conditions for result in allocation.devices.results or ())
 
 
-def unready(claim: ResourceClaim, timeout: int, now: int) -> Unready | None:
+def unready(claim: devices.ResourceClaim, timeout: int, now: int) -> Unready | None:
     """Return why the devices of an allocated claim will never be ready; None while there is hope.
 
     Args:
@@ -148,7 +139,7 @@ def unready(claim: ResourceClaim, timeout: int, now: int) -> Unready | None:
         said = _device_status(result, claim)
         if said is None:
             break
-        conditions: dict[str, DeviceCondition] = {}
+        conditions: dict[str, devices.DeviceCondition] = {}
         for condition in said.conditions or ():
             conditions.setdefault(condition.type, condition)
         for name in result.binding_failure_conditions or ():
@@ -160,10 +151,10 @@ def unready(claim: ResourceClaim, timeout: int, now: int) -> Unready | None:
         return None
     if allocation.allocation_timestamp is None or all(result.binding_conditions is None for result in results):
         return None
-    return Unready(False) if unix_nanoseconds(allocation.allocation_timestamp) + timeout < now else None
+    return Unready(False) if times.unix_nanoseconds(allocation.allocation_timestamp) + timeout < now else None
 
 
-def _name(pod: PodInfo, reference: PodResourceClaim) -> str | Problem | None:
+def _name(pod: PodInfo, reference: pods.PodResourceClaim) -> str | Problem | None:
     """Return the name of the claim, None where there is deliberately none, or why there is none yet."""
     if reference.resource_claim_name is not None:
         return reference.resource_claim_name
@@ -175,11 +166,13 @@ def _name(pod: PodInfo, reference: PodResourceClaim) -> str | Problem | None:
     return Problem.NOT_GENERATED
 
 
-def _is_generated_for(claim: ResourceClaim, pod: PodInfo) -> bool:
-    owner = controller_of(claim)
+def _is_generated_for(claim: devices.ResourceClaim, pod: PodInfo) -> bool:
+    owner = meta.controller_of(claim)
     return owner is not None and is_pod(owner, pod)
 
 
-def _device_status(result: DeviceRequestAllocationResult, claim: ResourceClaim) -> AllocatedDeviceStatus | None:
+def _device_status(
+    result: devices.DeviceRequestAllocationResult, claim: devices.ResourceClaim
+) -> devices.AllocatedDeviceStatus | None:
     device = (result.driver, result.pool, result.device)
     return next((s for s in claim.status.devices or () if (s.driver, s.pool, s.device) == device), None)

@@ -13,19 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from schedctl.api.annotation_keys import EXTENDED_RESOURCE_CLAIM
-from schedctl.api.devices import (
-    IN_MEMORY_NAME,
-    DeviceClaim,
-    DeviceClass,
-    DeviceRequest,
-    ExactDeviceRequest,
-    ResourceClaim,
-    ResourceClaimSpec,
-)
-from schedctl.api.meta import ELLIPSIS, ObjectMeta, OwnerReference
-from schedctl.api.pods import Container, ContainerExtendedResourceRequest, Pod
-from schedctl.api.quantities import stored_amount
+from schedctl.api import annotation_keys, devices, meta, pods, quantities
 from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.device_classes import can_be_devices, classes_by_resource
@@ -42,15 +30,15 @@ class NodeClaim(NamedTuple):
         mappings: which container gets which resource from which request.
     """
 
-    claim: ResourceClaim
-    mappings: tuple[ContainerExtendedResourceRequest, ...]
+    claim: devices.ResourceClaim
+    mappings: tuple[pods.ContainerExtendedResourceRequest, ...]
 
 
 class _ContainerRequest(NamedTuple):
     """What one container asks for of one resource, beyond what others leave to it."""
 
-    request: DeviceRequest | None
-    mappings: list[ContainerExtendedResourceRequest]
+    request: devices.DeviceRequest | None
+    mappings: list[pods.ContainerExtendedResourceRequest]
 
 
 def asks_for_devices(pod: PodInfo, cluster: ClusterView) -> bool:
@@ -59,35 +47,35 @@ def asks_for_devices(pod: PodInfo, cluster: ClusterView) -> bool:
     return bool(names) and not classes_by_resource(cluster).keys().isdisjoint(names)
 
 
-def special_claim(pod: PodInfo, cluster: ClusterView) -> ResourceClaim:
+def special_claim(pod: PodInfo, cluster: ClusterView) -> devices.ResourceClaim:
     """Return the claim for the pod's extended resources: the one an earlier attempt left behind, else a new one."""
-    for claim in cluster.derive(_special_claims, ResourceClaim):
+    for claim in cluster.derive(_special_claims, devices.ResourceClaim):
         for owner in claim.metadata.owner_references or ():
             if owner.controller and owner.name == pod.pod.metadata.name and is_pod(owner, pod):
                 return claim
     name, uid = pod.pod.metadata.name, pod.pod.metadata.uid
-    owner = OwnerReference(api_version="v1", kind="Pod", name=name, uid=uid, controller=True)
-    return ResourceClaim(
-        metadata=ObjectMeta(
-            name=IN_MEMORY_NAME,
+    owner = meta.OwnerReference(api_version="v1", kind="Pod", name=name, uid=uid, controller=True)
+    return devices.ResourceClaim(
+        metadata=meta.ObjectMeta(
+            name=devices.IN_MEMORY_NAME,
             namespace=pod.namespace,
-            uid=f"{IN_MEMORY_NAME}/{pod.uid}",
+            uid=f"{devices.IN_MEMORY_NAME}/{pod.uid}",
             generate_name=f"{name}-extended-resources-",
-            annotations={EXTENDED_RESOURCE_CLAIM: "true"},
+            annotations={annotation_keys.EXTENDED_RESOURCE_CLAIM: "true"},
             owner_references=[owner],
         )
     )
 
 
-def in_memory(claim: ResourceClaim) -> bool:
+def in_memory(claim: devices.ResourceClaim) -> bool:
     """Return whether the claim for extended resources has not been written yet."""
-    return claim.metadata.name == IN_MEMORY_NAME
+    return claim.metadata.name == devices.IN_MEMORY_NAME
 
 
-def written_name(claim: ResourceClaim, cluster: ClusterView) -> str:
+def written_name(claim: devices.ResourceClaim, cluster: ClusterView) -> str:
     """Return a name for the claim as the API server generates it, the random end told by an ellipsis."""
-    base = claim.metadata.generate_name[:_LONGEST_GENERATED] + ELLIPSIS
-    taken, name, number = cluster.every(ResourceClaim), base, 1
+    base = claim.metadata.generate_name[:_LONGEST_GENERATED] + meta.ELLIPSIS
+    taken, name, number = cluster.every(devices.ResourceClaim), base, 1
     while f"{claim.metadata.namespace}/{name}" in taken:
         number += 1
         name = f"{base}{number}"
@@ -95,42 +83,46 @@ def written_name(claim: ResourceClaim, cluster: ClusterView) -> str:
 
 
 def on_node(
-    claim: ResourceClaim, pod: PodInfo, resources: Iterable[str], classes: Mapping[str, DeviceClass]
+    claim: devices.ResourceClaim, pod: PodInfo, resources: Iterable[str], classes: Mapping[str, devices.DeviceClass]
 ) -> NodeClaim:
     """Return the claim for nodes where these resources have to be devices."""
-    requests: list[DeviceRequest] = []
-    mappings: list[ContainerExtendedResourceRequest] = []
+    requests: list[devices.DeviceRequest] = []
+    mappings: list[pods.ContainerExtendedResourceRequest] = []
     for resource in sorted(resources):
         more_requests, more_mappings = _requests(pod.pod, resource, classes[resource].metadata.name)
         requests += more_requests
         mappings += more_mappings
     requests.sort(key=lambda request: request.name)
-    spec = ResourceClaimSpec(devices=DeviceClaim(requests=requests or None))
+    spec = devices.ResourceClaimSpec(devices=devices.DeviceClaim(requests=requests or None))
     return NodeClaim(msgspec.structs.replace(claim, spec=spec), tuple(mappings))
 
 
-def _special_claims(cluster: ClusterView) -> tuple[ResourceClaim, ...]:
+def _special_claims(cluster: ClusterView) -> tuple[devices.ResourceClaim, ...]:
     """Return all claims of the cluster that were made up for extended resources."""
-    claims = cluster.every(ResourceClaim).values()
-    return tuple(claim for claim in claims if (claim.metadata.annotations or {}).get(EXTENDED_RESOURCE_CLAIM) == "true")
+    claims = cluster.every(devices.ResourceClaim).values()
+    return tuple(
+        claim
+        for claim in claims
+        if (claim.metadata.annotations or {}).get(annotation_keys.EXTENDED_RESOURCE_CLAIM) == "true"
+    )
 
 
 def _requests(
-    pod: Pod, resource: str, device_class: str
-) -> tuple[list[DeviceRequest], list[ContainerExtendedResourceRequest]]:
+    pod: pods.Pod, resource: str, device_class: str
+) -> tuple[list[devices.DeviceRequest], list[pods.ContainerExtendedResourceRequest]]:
     """Return the requests for one resource and who gets what from them."""
     starting = pod.spec.init_containers or ()
     containers = (*starting, *(pod.spec.containers or ()))
     init_indexes = [index for index, container in enumerate(starting) if container.restart_policy != "Always"]
     running_indexes = [index for index in range(len(containers)) if index not in init_indexes]
-    kept: list[DeviceRequest | None] = [None] * len(containers)
-    mappings: list[ContainerExtendedResourceRequest] = []
+    kept: list[devices.DeviceRequest | None] = [None] * len(containers)
+    mappings: list[pods.ContainerExtendedResourceRequest] = []
     for index in running_indexes:
         kept[index], mapped = _find_requests(index, containers[index], resource, device_class, ())
         mappings += mapped
-    largest: DeviceRequest | None = None
+    largest: devices.DeviceRequest | None = None
     replaced: set[str] = set()
-    passed: list[ContainerExtendedResourceRequest] = []
+    passed: list[pods.ContainerExtendedResourceRequest] = []
     for index in init_indexes:
         request, mapped = _find_requests(index, containers[index], resource, device_class, kept[index:])
         if request is not None:
@@ -147,18 +139,22 @@ def _requests(
 
 
 def _find_requests(
-    index: int, container: Container, resource: str, device_class: str, left: Sequence[DeviceRequest | None]
+    index: int,
+    container: pods.Container,
+    resource: str,
+    device_class: str,
+    left: Sequence[devices.DeviceRequest | None],
 ) -> _ContainerRequest:
     """Return what a container asks for beside the requests that later containers leave to it."""
     resources = container.resources.requests if container.resources else None
     if not resources or resource not in resources:
         return _ContainerRequest(None, [])
-    amount = stored_amount(resources[resource]).whole
+    amount = quantities.stored_amount(resources[resource]).whole
     if not amount:
         return _ContainerRequest(None, [])
 
-    def mapping_to(request: str) -> ContainerExtendedResourceRequest:
-        return ContainerExtendedResourceRequest(
+    def mapping_to(request: str) -> pods.ContainerExtendedResourceRequest:
+        return pods.ContainerExtendedResourceRequest(
             container_name=container.name, resource_name=resource, request_name=request
         )
 
@@ -171,10 +167,12 @@ def _find_requests(
             if available >= amount:
                 return _ContainerRequest(None, mappings)
     name = f"container-{index}-request-{sorted(resources).index(resource)}"
-    exactly = ExactDeviceRequest(device_class_name=device_class, allocation_mode="ExactCount", count=amount - available)
-    return _ContainerRequest(DeviceRequest(name=name, exactly=exactly), [*mappings, mapping_to(name)])
+    exactly = devices.ExactDeviceRequest(
+        device_class_name=device_class, allocation_mode="ExactCount", count=amount - available
+    )
+    return _ContainerRequest(devices.DeviceRequest(name=name, exactly=exactly), [*mappings, mapping_to(name)])
 
 
-def _count(request: DeviceRequest) -> int:
+def _count(request: devices.DeviceRequest) -> int:
     assert request.exactly is not None
     return request.exactly.count

@@ -19,12 +19,7 @@ import msgspec
 import numpy as np
 from typing_extensions import override
 
-from schedctl.api.devices import DeviceClass, DeviceRequest, DeviceTaintRule, ResourceClaim, ResourceSlice
-from schedctl.api.field_errors import quote
-from schedctl.api.meta import key_of
-from schedctl.api.node_selectors import NodeQuery, compile_node_selector
-from schedctl.api.resources import Demand
-from schedctl.api.selectors import SelectorError
+from schedctl.api import devices, field_errors, meta, node_selectors, resources, selectors
 from schedctl.cache.arrays import IndexArray, IntArray
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import ClusterView, Nodes
@@ -88,7 +83,7 @@ class DynamicResources(
     """Finds nodes where the devices a pod claims are available, and takes them for it."""
 
     per_row_cost = True
-    reads = (DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice)
+    reads = (devices.DeviceClass, devices.DeviceTaintRule, devices.ResourceClaim, devices.ResourceSlice)
     reads_feasible_set = False
     normalizes_by_extremes = True
     finds_again = True
@@ -116,7 +111,7 @@ class DynamicResources(
         super().__init__(args, handle)
         self._latest: ClaimSearch | None = None
         self._last: tuple[PodInfo, int, Resolved] | None = None
-        self._asked: dict[int, tuple[Demand, frozenset[str], bool]] = {}
+        self._asked: dict[int, tuple[resources.Demand, frozenset[str], bool]] = {}
 
     def pre_enqueue(self, pod: PodInfo) -> Status:
         """Keep a pod out of the queue until all its claims exist."""
@@ -140,7 +135,7 @@ class DynamicResources(
         claims = user_claims if special is None else (*user_claims, special)
         if not claims:
             return SKIP
-        reached_from: dict[int, NodeQuery] = {}
+        reached_from: dict[int, node_selectors.NodeQuery] = {}
         unusable: dict[int, Unready] = {}
         now = cluster.now()
         for index, claim in enumerate(claims):
@@ -152,8 +147,8 @@ class DynamicResources(
                 continue
             if allocation.node_selector is not None:
                 try:
-                    reached_from[index] = compile_node_selector(allocation.node_selector).require_valid()
-                except SelectorError as fault:
+                    reached_from[index] = node_selectors.compile_node_selector(allocation.node_selector).require_valid()
+                except selectors.SelectorError as fault:
                     return error(str(fault))
             why = unready(claim, self.args.binding_timeout, now)
             if why is not None:
@@ -179,7 +174,7 @@ class DynamicResources(
         outcomes = search.outcomes(rows)
         if not outcomes.any():
             return Verdicts((), Findings(search, rows))
-        claims = [key_of(claim) for claim in search.claims]
+        claims = [meta.key_of(claim) for claim in search.claims]
         parts = ACCEPT
         for outcome in np.unique(outcomes).tolist():
             mask = outcomes == outcome
@@ -353,7 +348,7 @@ class DynamicResources(
         a pod asks for that needs none.
         """
         search = _search_of(cycle)
-        if change.kind is ChangeKind.OBJECT and isinstance(change.subject, DeviceClass):
+        if change.kind is ChangeKind.OBJECT and isinstance(change.subject, devices.DeviceClass):
             return Scope.EVERYTHING
         if search is None:
             return Scope.NOTHING
@@ -361,7 +356,7 @@ class DynamicResources(
             return Scope.EVERYTHING
         if change.kind is not ChangeKind.OBJECT:
             return Scope.NOTHING if change.kind in (ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED) else Scope.ROW
-        if isinstance(change.subject, ResourceClaim | PendingAllocation):
+        if isinstance(change.subject, devices.ResourceClaim | PendingAllocation):
             return self._moved_by_claim(search, change)
         return Scope.EVERYTHING if isinstance(change.subject, self.reads) else Scope.NOTHING
 
@@ -377,7 +372,7 @@ class DynamicResources(
 
         cluster, given_back = self.handle.cluster, change.before
         if isinstance(given_back, PendingAllocation) and given_back is change.subject:
-            written = cluster.get(ResourceClaim, key_of(given_back.claim))
+            written = cluster.get(devices.ResourceClaim, meta.key_of(given_back.claim))
             taken = allocation_of(written)
             if taken and taken == allocation_of(given_back.claim) and all(each.share_id is None for each in taken):
                 return Scope.NOTHING
@@ -405,7 +400,7 @@ class DynamicResources(
             self._latest = latest
         return latest
 
-    def _reserve(self, claims: Sequence[ResourceClaim], row: int) -> Status:
+    def _reserve(self, claims: Sequence[devices.ResourceClaim], row: int) -> Status:
         """Take devices on a node for claims of which it is known that they can be allocated there."""
         cluster = self.handle.cluster
         allocator = _allocator(claims, cluster)
@@ -416,17 +411,18 @@ class DynamicResources(
             claim_updates.add_pending_allocation(claim, allocation, cluster)
         return SUCCESS
 
-    def _claims_to_unreserve(self, search: ClaimSearch, pod: PodInfo) -> Sequence[ResourceClaim]:
+    def _claims_to_unreserve(self, search: ClaimSearch, pod: PodInfo) -> Sequence[devices.ResourceClaim]:
         """Return the claims that a search took devices for in the name of a pod, be they deleted in the meantime."""
         if search.pod is pod:
             return search.claims
         cluster = self.handle.cluster
         found = (
-            cluster.get(ResourceClaim, key) or claim_updates.pending_claim(key, cluster) for key in claim_keys(pod)
+            cluster.get(devices.ResourceClaim, key) or claim_updates.pending_claim(key, cluster)
+            for key in claim_keys(pod)
         )
         return [claim for claim in found if claim is not None]
 
-    def _shareable(self, pod: PodInfo) -> tuple[ResourceClaim, ...] | None:
+    def _shareable(self, pod: PodInfo) -> tuple[devices.ResourceClaim, ...] | None:
         """Return the claims of a pod if all of them are there and only to be allocated."""
         cluster, resolved = self.handle.cluster, self._resolve(pod)
         if resolved.problem is not None:
@@ -436,21 +432,21 @@ class DynamicResources(
                 return None
         return resolved.claims
 
-    def _claims_of(self, pod: PodInfo) -> tuple[ResourceClaim, ...] | None:
+    def _claims_of(self, pod: PodInfo) -> tuple[devices.ResourceClaim, ...] | None:
         resolved = self._resolve(pod)
         return resolved.claims if resolved.problem is None else None
 
     def _resolve(self, pod: PodInfo) -> Resolved:
         """Find the claims of a pod; the answer about the pod asked for last is kept while no claim changes."""
         cluster = self.handle.cluster
-        now = cluster.version(ResourceClaim)
+        now = cluster.version(devices.ResourceClaim)
         if self._last is not None and self._last[:2] == (pod, now) and not cluster.missing:
             return self._last[2]
         resolved = resolve(pod, cluster)
         self._last = pod, now, resolved
         return resolved
 
-    def _claims_or_status(self, pod: PodInfo) -> tuple[tuple[ResourceClaim, ...], Status]:
+    def _claims_or_status(self, pod: PodInfo) -> tuple[tuple[devices.ResourceClaim, ...], Status]:
         resolved = self._resolve(pod)
         if resolved.problem is None:
             return resolved.claims, SUCCESS
@@ -458,19 +454,19 @@ class DynamicResources(
         evidence = {"pod": pod.key, "reference": resolved.reference, "claim": resolved.claim, "name": name}
         return (), _PROBLEMS[resolved.problem].status(**evidence)
 
-    def _allocatable(self, claim: ResourceClaim, cluster: ClusterView, *, check: bool) -> Status:
+    def _allocatable(self, claim: devices.ResourceClaim, cluster: ClusterView, *, check: bool) -> Status:
         """Say whether a claim without an allocation may be given one; `check` its requests, too."""
         if claim_updates.pending_allocation(claim, cluster) is not None:
-            return self.being_allocated.status(claim=key_of(claim))
+            return self.being_allocated.status(claim=meta.key_of(claim))
         for request in (claim.spec.devices.requests or ()) if check else ():
             wanted = _classes_of(request)
             if not wanted:
-                return self.unknown_request.status(claim=key_of(claim), request=request.name)
+                return self.unknown_request.status(claim=meta.key_of(claim), request=request.name)
             for name, device_class in wanted:
                 if not device_class:
                     return error(f"request {name}: unsupported request type")
-                if cluster.get(DeviceClass, device_class) is None:
-                    return self.no_class.status(claim=key_of(claim), request=name, device_class=device_class)
+                if cluster.get(devices.DeviceClass, device_class) is None:
+                    return self.no_class.status(claim=meta.key_of(claim), request=name, device_class=device_class)
         return SUCCESS
 
     def _claim_to_deallocate(self, cycle: Cycle, search: ClaimSearch) -> int | None:
@@ -483,16 +479,16 @@ class DynamicResources(
         unavailable = {index for _, finding in found.every() if finding is not None for index in finding.unavailable}
         return next((index for index in candidates if index in unavailable), None)
 
-    def _ready(self, claims: Sequence[ResourceClaim]) -> Status:
+    def _ready(self, claims: Sequence[devices.ResourceClaim]) -> Status:
         """Say whether the devices that the claims hold can still become ready."""
         if not any(map(waits_for_conditions, claims)):
             return SUCCESS
         now = self.handle.cluster.now()
         for written in claims:
-            claim = self.handle.cluster.get(ResourceClaim, key_of(written)) or written
+            claim = self.handle.cluster.get(devices.ResourceClaim, meta.key_of(written)) or written
             why = unready(claim, self.args.binding_timeout, now) if claim.status.allocation is not None else None
             if why is not None and why.failed:
-                said = f"reason={why.reason}, message={quote(why.message)}"
+                said = f"reason={why.reason}, message={field_errors.quote(why.message)}"
                 return error(f"device binding failed: claim={claim.metadata.name}, {said}")
             if why is not None:
                 return error(f"device binding timeout: claim={claim.metadata.name}")
@@ -537,7 +533,7 @@ class _OnRows:
         return self.ask(int(self.rows[row]))
 
 
-def _allocator(claims: Sequence[ResourceClaim], cluster: ClusterView) -> Allocator | None:
+def _allocator(claims: Sequence[devices.ResourceClaim], cluster: ClusterView) -> Allocator | None:
     """Return what allocates claims; None if all of them are."""
     if all(claim.status.allocation is not None for claim in claims):
         return None
@@ -552,18 +548,18 @@ def _search_of(cycle: Cycle) -> ClaimSearch | None:
     return cycle.state[STATE]
 
 
-def _classes_of(request: DeviceRequest) -> list[tuple[str, str]]:
+def _classes_of(request: devices.DeviceRequest) -> list[tuple[str, str]]:
     """Return (name, device class) of what a request asks for, its alternatives each; none if it asks for nothing."""
     if request.exactly is not None:
         return [(request.name, request.exactly.device_class_name)]
     return [(f"{request.name}/{each.name}", each.device_class_name) for each in request.first_available or ()]
 
 
-def _has_alternatives(claim: ResourceClaim) -> bool:
+def _has_alternatives(claim: devices.ResourceClaim) -> bool:
     return any(request.exactly is None for request in claim.spec.devices.requests or ())
 
 
-def _worth(claims: Sequence[ResourceClaim], found: Finding) -> int:
+def _worth(claims: Sequence[devices.ResourceClaim], found: Finding) -> int:
     """Return what the alternatives are worth that the claims have, or would be given."""
     worth = 0
     new = iter(found.allocations or ())

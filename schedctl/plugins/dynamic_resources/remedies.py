@@ -8,14 +8,7 @@ from typing import Any
 
 import msgspec
 
-from schedctl.api.devices import (
-    DeviceClaim,
-    DeviceClass,
-    DeviceToleration,
-    ResourceClaim,
-    ResourceClaimStatus,
-    ResourceSlice,
-)
+from schedctl.api import devices
 from schedctl.api.pods import Pod
 from schedctl.cache.cluster import Cluster
 from schedctl.devices.shortages import Why
@@ -38,7 +31,7 @@ def remedies(rejection: Rejection, cluster: Cluster) -> Remedies:
             return _allocate(rejection.evidence["scarcity"], cluster)
         case "dynamic-resources/unavailable":
             claims = [each["claim"] for each in rejection.evidence["claims"]]
-            known = cluster.every(ResourceClaim)
+            known = cluster.every(devices.ResourceClaim)
             pods = dict.fromkeys(pod for key in claims if key in known for pod in users_of(known[key]))
             return [_free_claims(claims, tuple(pods))]
     return []
@@ -50,7 +43,7 @@ def _allocate(scarcity: Evidence, cluster: Cluster) -> list[Together]:
     found: list[Together] = [(_complete_pools(driver),) for driver in drivers]
     for lack in scarcity["lacking"]:
         claim, request, number = lack["claim"], lack["request"], lack["found"]
-        written = claim in cluster.every(ResourceClaim)
+        written = claim in cluster.every(devices.ResourceClaim)
         if 0 < number < lack["wanted"]:
             resource = _resource(lack["deviceClass"], cluster)
             found.append((_lower_count(claim, request, number) if written else lower_request(resource, number),))
@@ -60,14 +53,14 @@ def _allocate(scarcity: Evidence, cluster: Cluster) -> list[Together]:
             if None not in changes:
                 found.append(tuple(change for change in changes if change is not None))
         if written and any([Why(each["why"]) for each in objections] == [Why.CLASS] for objections in against):
-            others = sorted(cluster.every(DeviceClass).keys() - {lack["deviceClass"]})
+            others = sorted(cluster.every(devices.DeviceClass).keys() - {lack["deviceClass"]})
             found += [(use_device_class(claim, request, name),) for name in others]
     return list(dict.fromkeys(found))[:_MOST_CHOICES]
 
 
 def _resource(device_class: str, cluster: Cluster) -> str:
     """Return the extended resource that a class stands behind."""
-    known = cluster.get(DeviceClass, device_class)
+    known = cluster.get(devices.DeviceClass, device_class)
     return (known.spec.extended_resource_name if known is not None else None) or f"{IMPLICIT_PREFIX}{device_class}"
 
 
@@ -80,7 +73,7 @@ def _permanent_refusals(objections: Sequence[Evidence]) -> Sequence[Evidence]:
 def _win(lack: Evidence, objection: Evidence, users: Evidence, cluster: Cluster) -> Remedy | None:
     """Return what would undo one reason against a device, None if nothing is known."""
     claim, request, subject = lack["claim"], lack["request"], objection["subject"]
-    known = cluster.every(ResourceClaim)
+    known = cluster.every(devices.ResourceClaim)
     why = Why(objection["why"])
     if why is not Why.HELD and claim not in known:
         return None
@@ -147,7 +140,7 @@ def _tolerate(claim: str, request: str, taint: str) -> Remedy:
     """Tolerate just one taint of a device, ``key=value:effect``."""
     key, _, rest = taint.partition("=")
     value, _, effect = rest.rpartition(":")
-    toleration = DeviceToleration(key=key, operator="Equal", value=value, effect=effect)
+    toleration = devices.DeviceToleration(key=key, operator="Equal", value=value, effect=effect)
 
     def add(written: Any) -> Any:
         return _replace(written, tolerations=[*(written.tolerations or ()), toleration])
@@ -165,10 +158,10 @@ def _tolerate(claim: str, request: str, taint: str) -> Remedy:
 
 
 def _drop_constraint(claim: str, attribute: str) -> Remedy:
-    def drop(devices: DeviceClaim) -> DeviceClaim:
-        constraints = devices.constraints or ()
+    def drop(request: devices.DeviceClaim) -> devices.DeviceClaim:
+        constraints = request.constraints or ()
         kept = [each for each in constraints if attribute not in (each.match_attribute, each.distinct_attribute)]
-        return _replace(devices, constraints=kept or None)
+        return _replace(request, constraints=kept or None)
 
     return Remedy(
         "drop-device-constraint",
@@ -189,11 +182,11 @@ def _free_claims(claims: Sequence[str], users: tuple[str, ...]) -> Remedy:
 
     def free(pod: Pod, cluster: Cluster) -> Pod:
         for key in claims:
-            claim = cluster.every(ResourceClaim)[key]
+            claim = cluster.every(devices.ResourceClaim)[key]
             reserved_for = {user.uid for user in claim.status.reserved_for or ()}
             for info in [info for info in cluster.pod_table if info.uid in reserved_for]:
                 cluster.remove_pod(info)
-            cluster.put(_replace(claim, status=ResourceClaimStatus()))
+            cluster.put(_replace(claim, status=devices.ResourceClaimStatus()))
         return pod
 
     by = f" by pod{'s' if len(users) > 1 else ''} {few(users)}" if users else ""
@@ -205,7 +198,7 @@ def _complete_pools(driver: str) -> Remedy:
     """Let the slices of a driver that are there be all of their pool: pools of which some are missing do not count."""
 
     def complete(pod: Pod, cluster: Cluster) -> Pod:
-        slices = [each for each in cluster.every(ResourceSlice).values() if each.spec.driver == driver]
+        slices = [each for each in cluster.every(devices.ResourceSlice).values() if each.spec.driver == driver]
         published = Counter((each.spec.pool.name, each.spec.pool.generation) for each in slices)
         for each in slices:
             pool = each.spec.pool

@@ -16,10 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from schedctl.api.devices import AllocationResult, DeviceClass, ResourceClaim
-from schedctl.api.meta import key_of
-from schedctl.api.node_selectors import NodeQuery
-from schedctl.api.pods import NodeSelector
+from schedctl.api import devices, meta, node_selectors, pods
 from schedctl.cache.arrays import BoolArray, IndexArray
 from schedctl.cache.node_matching import nodes_matching
 from schedctl.cache.node_table import NodeTable
@@ -66,7 +63,7 @@ class Held(NamedTuple):
     claim: str
     because: str
     detail: str = ""
-    reach: NodeSelector | None = None
+    reach: pods.NodeSelector | None = None
 
 
 class Lack(NamedTuple):
@@ -136,9 +133,9 @@ class Finding(NamedTuple):
     """
 
     unavailable: tuple[int, ...] = ()
-    allocations: tuple[AllocationResult, ...] | None = None
+    allocations: tuple[devices.AllocationResult, ...] | None = None
     special: NodeClaim | None = None
-    claims: tuple[ResourceClaim, ...] = ()
+    claims: tuple[devices.ResourceClaim, ...] = ()
 
 
 class Batch(NamedTuple):
@@ -151,7 +148,7 @@ class Batch(NamedTuple):
     """
 
     special: NodeClaim | None
-    claims: tuple[ResourceClaim, ...]
+    claims: tuple[devices.ResourceClaim, ...]
     found: allocator.Findings
 
 
@@ -168,12 +165,12 @@ class ClaimSearch:
         self,
         pod: PodInfo,
         cluster: ClusterView,
-        claims: tuple[ResourceClaim, ...],
-        special: ResourceClaim | None,
-        reached_from: Mapping[int, NodeQuery],
+        claims: tuple[devices.ResourceClaim, ...],
+        special: devices.ResourceClaim | None,
+        reached_from: Mapping[int, node_selectors.NodeQuery],
         unready: Mapping[int, Unready],
-        devices: allocator.Allocator | None,
-        classes: Mapping[str, DeviceClass],
+        device_allocator: allocator.Allocator | None,
+        classes: Mapping[str, devices.DeviceClass],
     ) -> None:
         """Make the search.
 
@@ -184,7 +181,7 @@ class ClaimSearch:
             special: the claim for extended resources.
             reached_from: for allocated claims, by index, the nodes from where their devices are reached.
             unready: for allocated claims, by index, why their devices will not do.
-            devices: what allocates the other claims; None if there are none.
+            device_allocator: what allocates the other claims; None if there are none.
             classes: which class stands in for which extended resource.
         """
         self.pod = pod
@@ -193,7 +190,7 @@ class ClaimSearch:
         self._cluster = cluster
         self._reached_from = reached_from
         self._unready = unready
-        self._devices = devices
+        self._allocator = device_allocator
         self._classes = classes
         self._shareable = special is None and all(claim.status.allocation is None for claim in claims)
         rows = len(cluster.node_table)
@@ -210,13 +207,13 @@ class ClaimSearch:
 
     def is_of(self, pod: PodInfo) -> bool:
         """Return whether it is a pod's search, and of the devices and claims as they are now."""
-        claims = ((claim, self._cluster.get(ResourceClaim, key_of(claim))) for claim in self.claims)
+        claims = ((claim, self._cluster.get(devices.ResourceClaim, meta.key_of(claim))) for claim in self.claims)
         return self.pod is pod and self.is_current and all(claim is now for claim, now in claims)
 
     @property
     def is_current(self) -> bool:
         """Whether it is of the devices as they are now."""
-        return self._devices is None or self._devices.is_current
+        return self._allocator is None or self._allocator.is_current
 
     def equivalence_key(self, row: int) -> Hashable:
         """Return something that is equal for nodes, asked about before, on which claims get equal devices."""
@@ -225,12 +222,12 @@ class ClaimSearch:
         return fits, number, self._batches[number].found.group(int(self._place[row])) if number >= 0 else 0
 
     @property
-    def user_claims(self) -> tuple[ResourceClaim, ...]:
+    def user_claims(self) -> tuple[devices.ResourceClaim, ...]:
         """The claims but for the one for extended resources."""
         return self.claims if self.special is None else self.claims[:-1]
 
     @property
-    def to_allocate(self) -> tuple[tuple[int, ResourceClaim], ...]:
+    def to_allocate(self) -> tuple[tuple[int, devices.ResourceClaim], ...]:
         """The claims without an allocation, by index."""
         return tuple((i, claim) for i, claim in enumerate(self.claims) if claim.status.allocation is None)
 
@@ -277,8 +274,8 @@ class ClaimSearch:
 
     def scarcity(self, row: int) -> Scarcity:
         """Return why the claims cannot be allocated on a node; dear, and true only of the cluster as it was asked."""
-        assert self._devices is not None
-        found = self._devices.explain(row, self._batches[self._batch_of[row]].claims)
+        assert self._allocator is not None
+        found = self._allocator.explain(row, self._batches[self._batch_of[row]].claims)
         lacking = tuple(map(_lack, found.shortages))
         pools = {str(pool): why for pool, why in found.pools}
         return Scarcity(lacking, pools, found.error, tuple(map(str, found.incomplete)), self._users(lacking))
@@ -289,7 +286,7 @@ class ClaimSearch:
         """Return the pods that use the claims which hold the devices told of, by claim; pending claims have none."""
         judged = (each for lack in lacking for each in (lack.closest, *lack.others) if each is not None)
         holders = {holder for each in judged for refusal in each.refusals for holder in refusal.holders}
-        known = self._cluster.every(ResourceClaim)
+        known = self._cluster.every(devices.ResourceClaim)
         return {key: users_of(known[key]) for key in sorted(holders & known.keys())}
 
     def _ask(self, rows: IndexArray) -> None:
@@ -330,12 +327,12 @@ class ClaimSearch:
     def _search(self, rows: IndexArray, special: NodeClaim | None) -> None:
         outcomes = np.zeros(len(rows), np.int8)
         outcomes[self._unavailable(rows)] = Outcome.UNAVAILABLE
-        if self._devices is not None:
+        if self._allocator is not None:
             claims = tuple(
                 special.claim if special is not None and claim is self.special else claim
                 for _, claim in self.to_allocate
             )
-            found = self._devices.allocate_all(rows, claims)
+            found = self._allocator.allocate_all(rows, claims)
             outcomes[~found.feasible] = Outcome.NOT_ALLOCATED
             outcomes[found.invalid] = Outcome.FAILED_HERE
             outcomes[found.failed] = Outcome.FAULT
@@ -348,7 +345,7 @@ class ClaimSearch:
 
     def _inconclusive(self, row: int) -> Inconclusive:
         node = self._cluster.node_table.names[row]
-        claims = ", ".join(f'"{key_of(claim)}"' for claim in self.claims)
+        claims = ", ".join(f'"{meta.key_of(claim)}"' for claim in self.claims)
         what = f"the search for devices on node {node} was given up after {allocator.BUDGET} steps"
         return Inconclusive("DynamicResources", what, f"pod {self.pod.key}, claims {claims}")
 
@@ -370,12 +367,12 @@ class ClaimSearch:
         for index, claim in enumerate(self.claims):
             if index in self._reached_from and not _matches(table, self._reached_from[index], row):
                 reach = claim.status.allocation.node_selector if claim.status.allocation is not None else None
-                yield index, Held(key_of(claim), "elsewhere", reach=reach)
+                yield index, Held(meta.key_of(claim), "elsewhere", reach=reach)
             elif needs_capable_node(claim.status.allocation) and not _capable(table, row):
-                yield index, Held(key_of(claim), "incapable", OPTIONAL_NODE_OPERATIONS)
+                yield index, Held(meta.key_of(claim), "incapable", OPTIONAL_NODE_OPERATIONS)
             elif index in self._unready:
                 why = self._unready[index]
-                yield index, Held(key_of(claim), "unready" if why.failed else "timeout", why.message or why.reason)
+                yield index, Held(meta.key_of(claim), "unready" if why.failed else "timeout", why.message or why.reason)
 
     def _find(self, row: int) -> Finding | None:
         outcome, number = self._outcomes[row], int(self._batch_of[row])
@@ -429,7 +426,7 @@ def _has_entry(table: NodeTable, resource: str, rows: IndexArray) -> BoolArray:
     return listed
 
 
-def _matches(table: NodeTable, query: NodeQuery, row: int) -> bool:
+def _matches(table: NodeTable, query: node_selectors.NodeQuery, row: int) -> bool:
     return query.matches(table.names[row], table.objects[row].metadata.labels)
 
 

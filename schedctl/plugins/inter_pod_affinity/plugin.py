@@ -15,10 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from typing_extensions import override
 
-from schedctl.api.field_errors import aggregate
-from schedctl.api.meta import Namespace
+from schedctl.api import field_errors, meta, selectors
 from schedctl.api.nodes import Node
-from schedctl.api.selectors import SelectorError
 from schedctl.cache.affinity_terms import CarriedTerms, carried_terms
 from schedctl.cache.arrays import BoolArray, IntArray
 from schedctl.cache.changes import Change, ChangeKind
@@ -61,7 +59,7 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     repelled = Reason("node(s) didn't satisfy existing pods anti-affinity rules")
     unread = Reason('error reading "PreFilterInterPodAffinity" from cycleState: not found', code=Code.ERROR)
 
-    reads = (Namespace,)
+    reads = (meta.Namespace,)
     reads_feasible_set = False
     reads_template_only = True
     normalizes_by_extremes = True
@@ -191,7 +189,7 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         """A pod counts where a term of either side is about the other; nodes and namespaces, where there are terms."""
         pod, cluster = cycle.pod, self.handle.cluster
         if change.kind is ChangeKind.OBJECT:
-            affects = isinstance(change.subject, Namespace)
+            affects = isinstance(change.subject, meta.Namespace)
         elif change.kind in (ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED):
             return Scope.DOMAINS if _concern_each_other(cluster, pod, change.subject) else Scope.NOTHING
         else:
@@ -325,9 +323,9 @@ def _selector_error(pod: PodInfo) -> str:
     for name, terms in _TERMS.items():
         try:
             terms(pod)
-        except SelectorError as fault:
+        except selectors.SelectorError as fault:
             wrong.append(f"{name}: {fault}")
-    return aggregate(wrong) if wrong else ""
+    return field_errors.aggregate(wrong) if wrong else ""
 
 
 _TERMS: Mapping[str, Callable[[PodInfo], tuple[Any, ...]]] = {

@@ -12,8 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from schedctl.api.meta import Namespace
-from schedctl.api.selectors import NOTHING
+from schedctl.api import meta, selectors
 from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
 from schedctl.cache.labels import LabelColumns
 from schedctl.cache.nodes import ClusterView, Nodes
@@ -243,7 +242,7 @@ def term_matcher(pod: PodInfo, cluster: ClusterView) -> Callable[[AffinityTerm],
             return term.matches(pod.namespace, None, pod.labels)
         if not term.selector.matches(pod.labels):
             return False
-        namespace = cluster.get(Namespace, pod.namespace)
+        namespace = cluster.get(meta.Namespace, pod.namespace)
         return selector.matches(namespace.metadata.labels if namespace is not None else None)
 
     return is_about_pod
@@ -261,9 +260,9 @@ def _resolve_term(term: AffinityTerm, cluster: ClusterView) -> AffinityTerm:
     selector = term.namespace_selector
     if selector.nothing or selector.everything:
         return term
-    every = cluster.every(Namespace).values()
+    every = cluster.every(meta.Namespace).values()
     selected = frozenset(n.metadata.name for n in every if selector.matches(n.metadata.labels))
-    return term._replace(namespaces=term.namespaces | selected, namespace_selector=NOTHING)
+    return term._replace(namespaces=term.namespaces | selected, namespace_selector=selectors.NOTHING)
 
 
 def nodes_selected(cluster: ClusterView, terms: tuple[AffinityTerm, ...]) -> IndexArray:

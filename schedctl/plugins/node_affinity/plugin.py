@@ -10,21 +10,8 @@ import msgspec
 import numpy as np
 from typing_extensions import override
 
-from schedctl.api.node_selectors import (
-    NAME_FIELD,
-    FieldRequirement,
-    NodeQuery,
-    NodeTerm,
-    PreferredTerm,
-    RequiredNodeAffinity,
-    compile_node_selector,
-    compile_preferred,
-    required_node_affinity,
-)
+from schedctl.api import node_selectors, pods, selectors
 from schedctl.api.nodes import Node
-from schedctl.api.pods import NodeAffinity as NodeAffinitySpec
-from schedctl.api.pods import NodeSelectorTerm, Pod
-from schedctl.api.selectors import Requirement, SelectorError
 from schedctl.cache.arrays import IntArray
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.node_matching import nodes_matching, nodes_matching_term, nodes_meeting
@@ -44,8 +31,8 @@ if TYPE_CHECKING:
     from schedctl.framework.wording import Wording
 
 
-REQUIRED = StateKey[RequiredNodeAffinity]("PreFilterNodeAffinity")
-PREFERRED = StateKey[tuple[PreferredTerm, ...]]("PreScoreNodeAffinity")
+REQUIRED = StateKey[node_selectors.RequiredNodeAffinity]("PreFilterNodeAffinity")
+PREFERRED = StateKey[tuple[node_selectors.PreferredTerm, ...]]("PreScoreNodeAffinity")
 
 
 class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
@@ -60,11 +47,13 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
-        added = args.added_affinity or NodeAffinitySpec()
+        added = args.added_affinity or pods.NodeAffinity()
         required = added.required_during_scheduling_ignored_during_execution
         preferred = added.preferred_during_scheduling_ignored_during_execution
-        self._added_required = compile_node_selector(required).require_valid() if required is not None else None
-        self._added_preferred = compile_preferred(preferred) if preferred else None
+        self._added_required = (
+            node_selectors.compile_node_selector(required).require_valid() if required is not None else None
+        )
+        self._added_preferred = node_selectors.compile_preferred(preferred) if preferred else None
 
     def signature(self, pod: PodInfo) -> Hashable:
         """Its node selector and node affinity."""
@@ -88,7 +77,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         terms = _required_terms(pod)
         if terms is None and pod.spec.node_selector is None and self._added_required is None:
             return SKIP
-        cycle.state[REQUIRED] = required_node_affinity(pod)
+        cycle.state[REQUIRED] = node_selectors.required_node_affinity(pod)
         names = _node_names(terms) if terms else None
         if names is None:
             return None
@@ -100,9 +89,11 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         verdicts = ACCEPT
         if self._added_required is not None:
             refused = ~nodes.gather(nodes_matching(table, self._added_required))
-            unmet = _Unmet(nodes, RequiredNodeAffinity(terms=self._added_required))
+            unmet = _Unmet(nodes, node_selectors.RequiredNodeAffinity(terms=self._added_required))
             verdicts = self.enforced.where(refused, unmet=unmet)
-        required = cycle.state[REQUIRED] if REQUIRED in cycle.state else required_node_affinity(cycle.pod.pod)
+        required = (
+            cycle.state[REQUIRED] if REQUIRED in cycle.state else node_selectors.required_node_affinity(cycle.pod.pod)
+        )
         if required.everywhere:
             return verdicts
         refused = ~nodes.gather(nodes_meeting(table, required))
@@ -112,7 +103,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         """Parse the preferred terms; a pod whose terms do not parse is not scored at all."""
         try:
             preferred = _preferred_terms(cycle.pod.pod)
-        except SelectorError as malformed:
+        except selectors.SelectorError as malformed:
             return error(str(malformed))
         if preferred is None and self._added_preferred is None:
             return SKIP
@@ -127,7 +118,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         """
         try:
             preferred = cycle.state[PREFERRED] if PREFERRED in cycle.state else _preferred_terms(cycle.pod.pod) or ()
-        except SelectorError as malformed:
+        except selectors.SelectorError as malformed:
             raise PluginError(str(malformed)) from malformed
         table = nodes.cluster.node_table
         scores = np.zeros(len(table), np.int64)
@@ -143,7 +134,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         added = self._added_required
         if added is not None and not added.matches(after.metadata.name, after.metadata.labels):
             return Hint.SKIP
-        required = required_node_affinity(pod.pod)
+        required = node_selectors.required_node_affinity(pod.pod)
         if not required.matches(after.metadata.name, after.metadata.labels):
             unread = required.terms is not None and required.terms.problems
             return Hint.QUEUE if unread and required.labels.matches(after.metadata.labels) else Hint.SKIP
@@ -172,38 +163,42 @@ class _Unmet:
     """
 
     nodes: Nodes
-    required: RequiredNodeAffinity
+    required: node_selectors.RequiredNodeAffinity
 
-    def at(self, position: int) -> tuple[tuple[Requirement | FieldRequirement, ...], ...]:
+    def at(self, position: int) -> tuple[tuple[selectors.Requirement | node_selectors.FieldRequirement, ...], ...]:
         metadata = self.nodes.object(position).metadata
-        terms = self.required.terms or NodeQuery(())
+        terms = self.required.terms or node_selectors.NodeQuery(())
         return tuple(
             _unmet(term, metadata.name, metadata.labels or {})
-            for term in (NodeTerm(self.required.labels), *terms.terms)
+            for term in (node_selectors.NodeTerm(self.required.labels), *terms.terms)
         )
 
 
-def _unmet(term: NodeTerm, name: str, labels: Mapping[str, str]) -> tuple[Requirement | FieldRequirement, ...]:
-    unmet: list[Requirement | FieldRequirement] = [r for r in term.labels.requirements if not r.matches(labels)]
+def _unmet(
+    term: node_selectors.NodeTerm, name: str, labels: Mapping[str, str]
+) -> tuple[selectors.Requirement | node_selectors.FieldRequirement, ...]:
+    unmet: list[selectors.Requirement | node_selectors.FieldRequirement] = [
+        r for r in term.labels.requirements if not r.matches(labels)
+    ]
     unmet += (field for field in term.fields if not field.matches(name))
     return tuple(unmet)
 
 
-def _required_terms(pod: Pod) -> list[NodeSelectorTerm] | None:
+def _required_terms(pod: pods.Pod) -> list[pods.NodeSelectorTerm] | None:
     """Return the terms of the required affinity, None where the pod has none."""
     affinity = pod.spec.affinity and pod.spec.affinity.node_affinity
     required = affinity.required_during_scheduling_ignored_during_execution if affinity else None
     return (required.node_selector_terms or []) if required is not None else None
 
 
-def _node_names(terms: list[NodeSelectorTerm]) -> frozenset[str] | None:
+def _node_names(terms: list[pods.NodeSelectorTerm]) -> frozenset[str] | None:
     """Return the nodes the terms name, None if one of them does not name any."""
     names: frozenset[str] = frozenset()
     for term in terms:
         sets = [
             frozenset(field.values or ())
             for field in term.match_fields or ()
-            if field.key == NAME_FIELD and field.operator == "In"
+            if field.key == node_selectors.NAME_FIELD and field.operator == "In"
         ]
         if not sets:
             return None
@@ -211,7 +206,7 @@ def _node_names(terms: list[NodeSelectorTerm]) -> frozenset[str] | None:
     return names
 
 
-def _preferred_terms(pod: Pod) -> tuple[PreferredTerm, ...] | None:
+def _preferred_terms(pod: pods.Pod) -> tuple[node_selectors.PreferredTerm, ...] | None:
     affinity = pod.spec.affinity and pod.spec.affinity.node_affinity
     preferred = affinity.preferred_during_scheduling_ignored_during_execution if affinity else None
-    return compile_preferred(preferred) if preferred is not None else None
+    return node_selectors.compile_preferred(preferred) if preferred is not None else None

@@ -13,28 +13,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from typing_extensions import override
 
-from schedctl.api.devices import DeviceClass
+from schedctl.api import devices, resources
 from schedctl.api.nodes import Node
-from schedctl.api.resources import PODS, allocatable, is_extended, is_scalar
 from schedctl.cache.arrays import IntArray
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
+from schedctl.framework import resource_scoring
 from schedctl.framework.cycles import Cycle, StateKey
 from schedctl.framework.device_classes import DEVICE_KINDS, IMPLICIT_PREFIX, classes_by_resource, devices_moved
 from schedctl.framework.events import Action, Hint, Registration, Resource, registers
 from schedctl.framework.handles import Handle
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, Scope, ScorePlugin
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
-from schedctl.framework.resource_scoring import (
-    Rate,
-    least_allocated,
-    mean_of_positive,
-    most_allocated,
-    resource_columns,
-    shape_rate,
-    weighted_mean,
-)
 from schedctl.framework.statuses import Code
 
 if TYPE_CHECKING:
@@ -61,13 +52,13 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         self._ignored_groups = frozenset(args.ignored_resource_groups)
         strategy = args.scoring_strategy
         self._resources = strategy.resources
-        self._mean = weighted_mean
-        self._rate: Rate = least_allocated
+        self._mean = resource_scoring.weighted_mean
+        self._rate: resource_scoring.Rate = resource_scoring.least_allocated
         if strategy.type == "MostAllocated":
-            self._rate = most_allocated
+            self._rate = resource_scoring.most_allocated
         elif strategy.type == "RequestedToCapacityRatio":
-            self._mean = mean_of_positive
-            self._rate = shape_rate(strategy.requested_to_capacity_ratio.shape)
+            self._mean = resource_scoring.mean_of_positive
+            self._rate = resource_scoring.shape_rate(strategy.requested_to_capacity_ratio.shape)
 
     def signature(self, pod: PodInfo) -> Hashable:
         """Its requests, as written."""
@@ -112,7 +103,9 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     def score(self, cycle: Cycle, nodes: Nodes) -> IntArray:
         """Rate each configured resource with the pod added, and take the mean by weight."""
-        columns = resource_columns(nodes, self._resources, cycle.pod.demand.fit_score_requests, minimum=True)
+        columns = resource_scoring.resource_columns(
+            nodes, self._resources, cycle.pod.demand.fit_score_requests, minimum=True
+        )
         return self._mean(columns, self._rate, len(nodes))
 
     def _after_node(self, pod: PodInfo, before: Node | None, after: Node) -> Hint:
@@ -121,30 +114,30 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         Resources that the profile ignores count here, as they do in kube-scheduler.
         """
         wanted = {name: amount for name, amount in pod.demand.fit_requests.items() if amount}
-        offered = allocatable(after.status.allocatable)
+        offered = resources.allocatable(after.status.allocatable)
         delegated = {
             name
-            for name in filter(is_scalar, wanted)
+            for name in filter(resources.is_scalar, wanted)
             if not offered.get(name, 0) and name in classes_by_resource(self.handle.cluster)
         }
         short = any(amount > offered.get(name, 0) for name, amount in wanted.items() if name not in delegated)
-        if short or offered.get(PODS, 0) < 1:
+        if short or offered.get(resources.PODS, 0) < 1:
             return Hint.SKIP
         if before is None or delegated:
             return Hint.QUEUE
-        had = allocatable(before.status.allocatable)
-        more = any(offered.get(name, 0) > had.get(name, 0) for name in (PODS, *wanted))
+        had = resources.allocatable(before.status.allocatable)
+        more = any(offered.get(name, 0) > had.get(name, 0) for name in (resources.PODS, *wanted))
         return Hint.QUEUE if more else Hint.SKIP
 
     def _ignores(self, resource: str) -> bool:
-        if not is_extended(resource):
+        if not resources.is_extended(resource):
             return False
         return resource in self._ignored or resource.partition("/")[0] in self._ignored_groups
 
     def _without_room(self, nodes: Nodes, resource: str, amount: int) -> Verdicts:
         used, capacity = nodes.requested(resource), nodes.allocatable(resource)
         short = amount > capacity - used
-        unoffered = is_scalar(resource) and bool((short & (capacity <= 0)).any())
+        unoffered = resources.is_scalar(resource) and bool((short & (capacity <= 0)).any())
         if unoffered and resource in classes_by_resource(nodes.cluster):
             short &= capacity > 0
         if not short.any():
@@ -184,7 +177,7 @@ def _after_scaling_down(pod: PodInfo, before: PodInfo, after: PodInfo) -> Hint:
     return Hint.QUEUE if any(had.get(name, 0) > has.get(name, 0) for name in wanted) else Hint.SKIP
 
 
-def _after_device_class(pod: PodInfo, before: DeviceClass | None, after: DeviceClass) -> Hint:
+def _after_device_class(pod: PodInfo, before: devices.DeviceClass | None, after: devices.DeviceClass) -> Hint:
     explicit, wanted = after.spec.extended_resource_name, pod.demand.fit_requests
     if before is not None and (before.spec.extended_resource_name or "") == (explicit or ""):
         return Hint.SKIP

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from schedctl.api.pods import Volume
-from schedctl.api.storage import CSINode, VolumeAttachment
+from schedctl.api import pods, storage
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.claim_hints import after_claim, hint
 from schedctl.framework.csi_migration import migration_of
 from schedctl.framework.events import Action, Hint, Registration, Resource, registers
 
 
-def _driver_of(volume: Volume) -> str:
+def _driver_of(volume: pods.Volume) -> str:
     """Return the CSI driver of a disk named in a pod, "" for other volumes."""
     migration = migration_of(volume)
     return migration.driver if migration is not None else ""
@@ -23,7 +22,7 @@ def _after_detaching_pod(pod: PodInfo, before: PodInfo, after: None) -> Hint:
     return hint(any(v.persistent_volume_claim or v.ephemeral or _driver_of(v) for v in volumes))
 
 
-def _after_detachment(pod: PodInfo, before: VolumeAttachment, after: None) -> Hint:
+def _after_detachment(pod: PodInfo, before: storage.VolumeAttachment, after: None) -> Hint:
     """An attach slot is free; only a disk named in the pod says which driver's slot it needs."""
     for volume in pod.pod.spec.volumes or ():
         if volume.persistent_volume_claim is not None or (_driver_of(volume) or None) == before.spec.attacher:
@@ -31,12 +30,12 @@ def _after_detachment(pod: PodInfo, before: VolumeAttachment, after: None) -> Hi
     return Hint.SKIP
 
 
-def _after_limits(pod: PodInfo, before: CSINode, after: CSINode) -> Hint:
+def _after_limits(pod: PodInfo, before: storage.CSINode, after: storage.CSINode) -> Hint:
     had, has = _limits(before), _limits(after)
     return hint(any(limit > had.get(driver, 0) for driver, limit in has.items()))
 
 
-def _limits(node: CSINode) -> dict[str, int]:
+def _limits(node: storage.CSINode) -> dict[str, int]:
     drivers = node.spec.drivers or ()
     return {d.name: (d.allocatable.count or 0) if d.allocatable is not None else 0 for d in drivers}
 

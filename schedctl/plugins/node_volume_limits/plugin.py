@@ -13,15 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from typing_extensions import override
 
+from schedctl.api import storage
 from schedctl.api.nodes import Node
-from schedctl.api.storage import (
-    CSIDriver,
-    CSINode,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-    VolumeAttachment,
-)
 from schedctl.cache.arrays import BoolArray
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import ClusterView, Nodes
@@ -33,13 +26,7 @@ from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
 from schedctl.framework.statuses import SKIP, Code, Status
 from schedctl.plugins.node_volume_limits.events import NODE_VOLUME_LIMITS
 from schedctl.plugins.node_volume_limits.usage import NodeDrivers, node_drivers, volumes_in_use
-from schedctl.plugins.node_volume_limits.volumes import (
-    Attachments,
-    CSIVolume,
-    Fault,
-    attachments,
-    is_attached,
-)
+from schedctl.plugins.node_volume_limits.volumes import Attachments, CSIVolume, Fault, attachments, is_attached
 
 if TYPE_CHECKING:
     from schedctl.framework.remedies import Rejection, Remedies
@@ -72,7 +59,14 @@ REQUIRED = StateKey[PodAttachments]("NodeVolumeLimits")
 class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
     """Keeps a pod from nodes that can attach no more volumes of a CSI driver it needs."""
 
-    reads = (CSIDriver, CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass, VolumeAttachment)
+    reads = (
+        storage.CSIDriver,
+        storage.CSINode,
+        storage.PersistentVolume,
+        storage.PersistentVolumeClaim,
+        storage.StorageClass,
+        storage.VolumeAttachment,
+    )
 
     exceeded = Reason("node(s) exceed max volume count")
     driverless = Reason("{driver} CSI driver is not installed on the node")
@@ -104,13 +98,13 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         if change.kind is ChangeKind.OBJECT and not isinstance(subject, self.reads):
             return Scope.NOTHING
         match subject:
-            case CSIDriver():
+            case storage.CSIDriver():
                 return Scope.EVERYTHING
-            case CSINode():
+            case storage.CSINode():
                 row = cluster.node_table.row_of.get(subject.metadata.name)
                 return Scope.NOTHING if row is None else frozenset((row,))
         required = cycle.state[REQUIRED].here
-        drivers = cluster.derive(node_drivers, CSINode, Node)
+        drivers = cluster.derive(node_drivers, storage.CSINode, Node)
         if not required.volumes or required.fault is not None or not drivers.limited_somewhere:
             return Scope.NOTHING
         if change.kind is ChangeKind.OBJECT:
@@ -142,7 +136,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         required = cycle.state[REQUIRED] if kept else _pod_attachments(cluster, cycle.pod)
         if required.nothing:
             return ACCEPT
-        drivers = cluster.derive(node_drivers, CSINode, Node)
+        drivers = cluster.derive(node_drivers, storage.CSINode, Node)
         known = nodes.gather(drivers.known)
         verdicts = self._unready(required.here, nodes, known, drivers)
         if not known.all():
@@ -158,7 +152,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         verdicts = ACCEPT
         for driver in required.drivers:
             missing = where & ~nodes.gather(drivers.installed[driver]) if driver in drivers.installed else where.copy()
-            opted = nodes.cluster.get(CSIDriver, driver) if missing.any() else None
+            opted = nodes.cluster.get(storage.CSIDriver, driver) if missing.any() else None
             if opted is not None and opted.spec.prevent_pod_scheduling_if_missing:
                 volumes = required.names(driver)
                 verdicts = verdicts.then(self.driverless.where(missing, driver=driver, volumes=volumes))
@@ -235,7 +229,7 @@ def _shareable_attachments(cluster: ClusterView, pod: PodInfo) -> PodAttachments
     Where it is limited what a driver attaches, a volume that a running pod mounts is told by its handle. What is wanted
     elsewhere is left out where no node is without a CSINode.
     """
-    drivers = cluster.derive(node_drivers, CSINode, Node)
+    drivers = cluster.derive(node_drivers, storage.CSINode, Node)
     required = attachments(cluster, pod, migrating=True, running=False)
     limited = any(volume.driver in drivers.limits for volume in required.volumes)
     in_use = volumes_in_use(cluster) if limited else None
@@ -292,24 +286,24 @@ class _AttachedVolumes:
 
     def at(self, position: int) -> list[Attached]:
         cluster = self.nodes.cluster
-        written = cluster.derive(_attachments_by_node, VolumeAttachment).get(self.nodes.names[position], ())
+        written = cluster.derive(_attachments_by_node, storage.VolumeAttachment).get(self.nodes.names[position], ())
         users: dict[CSIVolume, list[str]] = {}
         for pod in sorted(self.nodes.pods_on(position) if written else (), key=lambda pod: pod.key):
             for mounted in attachments(cluster, pod, migrating=True, running=True).of(self.driver):
                 users.setdefault(mounted, []).append(pod.key)
         found = []
         for attachment in written:
-            volume = cluster.get(PersistentVolume, attachment.spec.source.persistent_volume_name or "")
+            volume = cluster.get(storage.PersistentVolume, attachment.spec.source.persistent_volume_name or "")
             if attachment.spec.attacher == self.driver and volume is not None and volume.spec.csi is not None:
                 pods = users.get(CSIVolume(self.driver, volume.spec.csi.volume_handle), ())
                 found.append(Attached(volume.metadata.name, attachment.metadata.name, tuple(pods)))
         return sorted(found)
 
 
-def _attachments_by_node(cluster: ClusterView) -> dict[str, list[VolumeAttachment]]:
+def _attachments_by_node(cluster: ClusterView) -> dict[str, list[storage.VolumeAttachment]]:
     """Return the VolumeAttachments by node; for `Cluster.derive`."""
-    by_node: dict[str, list[VolumeAttachment]] = {}
-    for attachment in cluster.every(VolumeAttachment).values():
+    by_node: dict[str, list[storage.VolumeAttachment]] = {}
+    for attachment in cluster.every(storage.VolumeAttachment).values():
         by_node.setdefault(attachment.spec.node_name, []).append(attachment)
     return by_node
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from schedctl.api.meta import ObjectMeta
+from schedctl.api import meta, storage
 from schedctl.api.pods import Pod
-from schedctl.api.storage import CSINode, CSINodeDriver, VolumeAttachment
 from schedctl.cache.cluster import Cluster
 from schedctl.framework.remedies import Evidence, Rejection, Remedies, Remedy, remove_pods
 from schedctl.plugins.node_volume_limits.wording import excess
@@ -60,7 +59,7 @@ def _detach(node: str, pods: tuple[str, ...], attached: Sequence[Evidence]) -> R
 
     def detach(pod: Pod, cluster: Cluster) -> Pod:
         for name in attachments:
-            attachment = cluster.get(VolumeAttachment, name)
+            attachment = cluster.get(storage.VolumeAttachment, name)
             if attachment is not None:
                 cluster.delete(attachment)
         return pod
@@ -75,8 +74,8 @@ def _install_driver(name: str, driver: str) -> Remedy:
     """Install a driver on a node, which attaches any number of volumes then."""
 
     def install(pod: Pod, cluster: Cluster) -> Pod:
-        node = cluster.get(CSINode, name) or CSINode(metadata=ObjectMeta(name=name))
-        drivers = [*(node.spec.drivers or ()), CSINodeDriver(name=driver, node_id=name)]
+        node = cluster.get(storage.CSINode, name) or storage.CSINode(metadata=meta.ObjectMeta(name=name))
+        drivers = [*(node.spec.drivers or ()), storage.CSINodeDriver(name=driver, node_id=name)]
         cluster.put(_replace(node, spec=_replace(node.spec, drivers=drivers)))
         return pod
 

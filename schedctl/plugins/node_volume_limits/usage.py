@@ -12,16 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from schedctl.api.meta import key_of
-from schedctl.api.quantities import MAX_INT64
-from schedctl.api.storage import (
-    CSINode,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-    VolumeAttachment,
-    claim_name,
-)
+from schedctl.api import meta, quantities, storage
 from schedctl.cache.arrays import BoolArray, CodeArray, IndexArray, IntArray, Interner, grow
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import ClusterView, Nodes
@@ -29,7 +20,7 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.mounts import Mounts
 from schedctl.plugins.node_volume_limits.volumes import Attachments, CSIVolume, Fault, attachments
 
-UNLIMITED = MAX_INT64
+UNLIMITED = quantities.MAX_INT64
 NO_DRIVER = -1
 """The driver of a fault."""
 _FEW = 32
@@ -66,7 +57,7 @@ def node_drivers(cluster: ClusterView) -> NodeDrivers:
     known, limited = np.zeros(rows, np.bool_), np.zeros(rows, np.bool_)
     limits: dict[str, IntArray] = {}
     installed: dict[str, BoolArray] = {}
-    for name, csi_node in cluster.every(CSINode).items():
+    for name, csi_node in cluster.every(storage.CSINode).items():
         row = row_of.get(name)
         if row is None:
             continue
@@ -201,13 +192,13 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
         """Return the rows of the nodes that another object's change may have made have more or fewer; None for any."""
         subject, row_of = change.subject, cluster.node_table.row_of
         match subject:
-            case VolumeAttachment():
+            case storage.VolumeAttachment():
                 nodes = (each.spec.node_name for each in (subject, change.before) if each is not None)
                 return frozenset(row_of[name] for name in nodes if name in row_of)
-            case PersistentVolume() if subject.metadata.name in self._attached_names:
+            case storage.PersistentVolume() if subject.metadata.name in self._attached_names:
                 return None
-            case PersistentVolume() | PersistentVolumeClaim():
-                users = self._users.get((type(subject), key_of(subject)), ())
+            case storage.PersistentVolume() | storage.PersistentVolumeClaim():
+                users = self._users.get((type(subject), meta.key_of(subject)), ())
                 pods = cluster.pod_table
                 return frozenset(int(pods.node[pods.row_of[key]]) for key in users if key in pods.row_of)
         return None
@@ -234,13 +225,13 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
         """Note the claims that a pod uses, and the volumes they are bound to."""
         used = self._used[info.key] = set()
         for volume in info.pod.spec.volumes or ():
-            name = claim_name(info.pod, volume)
+            name = storage.claim_name(info.pod, volume)
             if name is not None:
                 key = f"{info.namespace}/{name}"
-                used.add((PersistentVolumeClaim, key))
-                claim = cluster.get(PersistentVolumeClaim, key)
+                used.add((storage.PersistentVolumeClaim, key))
+                claim = cluster.get(storage.PersistentVolumeClaim, key)
                 if claim is not None and claim.spec.volume_name:
-                    used.add((PersistentVolume, claim.spec.volume_name))
+                    used.add((storage.PersistentVolume, claim.spec.volume_name))
         for each in used:
             self._users.setdefault(each, set()).add(info.key)
 
@@ -256,15 +247,15 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
         """Return the pods that use a claim, or one that is bound to a volume; None, which is all pods, for a class."""
         subject = change.subject
         match subject:
-            case PersistentVolumeClaim():
-                return self._users.get((PersistentVolumeClaim, key_of(subject)), ())
-            case PersistentVolume():
+            case storage.PersistentVolumeClaim():
+                return self._users.get((storage.PersistentVolumeClaim, meta.key_of(subject)), ())
+            case storage.PersistentVolume():
                 if subject.metadata.name in self._attached_names:
                     self._attached_is_known = False
-                return self._users.get((PersistentVolume, subject.metadata.name), ())
-            case StorageClass():
+                return self._users.get((storage.PersistentVolume, subject.metadata.name), ())
+            case storage.StorageClass():
                 return None
-            case VolumeAttachment():
+            case storage.VolumeAttachment():
                 self._attached_is_known = False
         if change.kind is ChangeKind.NODES:
             self._attached_is_known = False
@@ -320,13 +311,13 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
         self._attached_is_known = True
         self._attached_names.clear()
         attached: set[int] = set()
-        for attachment in cluster.every(VolumeAttachment).values():
+        for attachment in cluster.every(storage.VolumeAttachment).values():
             spec = attachment.spec
             name, row = spec.source.persistent_volume_name, cluster.node_table.row_of.get(spec.node_name)
             if name is None or row is None or not spec.attacher:
                 continue
             self._attached_names.add(name)
-            volume = cluster.get(PersistentVolume, name)
+            volume = cluster.get(storage.PersistentVolume, name)
             if volume is not None and volume.spec.csi is not None:
                 (code,) = self.codes_of((CSIVolume(spec.attacher, volume.spec.csi.volume_handle),))
                 attached.add(row << _SHIFT | code)
@@ -339,6 +330,8 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
 def volumes_in_use(cluster: ClusterView) -> VolumesInUse:
     """Return the volumes in use in a cluster, as it is now."""
     volumes = cluster.derive(VolumesInUse)
-    cluster.note_reads(PersistentVolumeClaim, PersistentVolume, StorageClass, VolumeAttachment)
+    cluster.note_reads(
+        storage.PersistentVolumeClaim, storage.PersistentVolume, storage.StorageClass, storage.VolumeAttachment
+    )
     volumes.catch_up(cluster)
     return volumes

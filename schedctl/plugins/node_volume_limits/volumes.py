@@ -12,15 +12,14 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from schedctl.api.meta import is_controlled_by, key_of
-from schedctl.api.pods import Volume
-from schedctl.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass, claim_name, class_of
+from schedctl.api import meta, pods, storage
 from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework import csi_migration
-from schedctl.framework.csi_migration import AZURE_DISK, CINDER, EBS, GCE_PD, PORTWORX, UntranslatableError
 
-COUNTED = frozenset((EBS, GCE_PD, AZURE_DISK, CINDER, PORTWORX))
+COUNTED = frozenset(
+    (csi_migration.EBS, csi_migration.GCE_PD, csi_migration.AZURE_DISK, csi_migration.CINDER, csi_migration.PORTWORX)
+)
 """The migrations that count; vSphere disks and Azure file shares do not."""
 
 
@@ -82,7 +81,7 @@ class Attachments:
         return tuple(name for volume, names in self.volumes.items() if volume.driver == driver for name in names)
 
 
-def is_attached(volume: Volume) -> bool:
+def is_attached(volume: pods.Volume) -> bool:
     """Return whether a volume is of a sort that may count: a claim, or an in-tree disk that has been migrated."""
     claimed = volume.persistent_volume_claim is not None or volume.ephemeral is not None
     return claimed or csi_migration.migration_of(volume) is not None
@@ -108,34 +107,36 @@ def attachments(cluster: ClusterView, info: PodInfo, *, migrating: bool, running
 
 
 def _volume(
-    cluster: ClusterView, info: PodInfo, volume: Volume, *, migrating: bool, running: bool
+    cluster: ClusterView, info: PodInfo, volume: pods.Volume, *, migrating: bool, running: bool
 ) -> CSIVolume | Fault | None:
-    name = claim_name(info.pod, volume)
+    name = storage.claim_name(info.pod, volume)
     if name is None:
         return _inline(volume) if migrating else None
     if not name:
         return Fault("PersistentVolumeClaim had no name")
     key = f"{info.namespace}/{name}"
-    claim = cluster.get(PersistentVolumeClaim, key)
+    claim = cluster.get(storage.PersistentVolumeClaim, key)
     if claim is None:
         return None if running else Fault("", key)
-    if volume.persistent_volume_claim is None and not is_controlled_by(claim, info.pod):
+    if volume.persistent_volume_claim is None and not meta.is_controlled_by(claim, info.pod):
         return Fault(f"PVC {key} was not created for pod {info.key} (pod is not owner)", key)
     return _volume_of_claim(cluster, claim, migrating=migrating)
 
 
-def _inline(volume: Volume) -> CSIVolume | Fault | None:
+def _inline(volume: pods.Volume) -> CSIVolume | Fault | None:
     migration = csi_migration.migration_of(volume)
     if migration not in COUNTED:
         return None
     try:
         return CSIVolume(migration.driver, csi_migration.inline_handle(volume))
-    except UntranslatableError as fault:
+    except csi_migration.UntranslatableError as fault:
         return Fault(f"converting volume({volume.name}) from inline to csi: {fault}")
 
 
-def _volume_of_claim(cluster: ClusterView, claim: PersistentVolumeClaim, *, migrating: bool) -> CSIVolume | None:
-    volume = cluster.get(PersistentVolume, claim.spec.volume_name) if claim.spec.volume_name else None
+def _volume_of_claim(
+    cluster: ClusterView, claim: storage.PersistentVolumeClaim, *, migrating: bool
+) -> CSIVolume | None:
+    volume = cluster.get(storage.PersistentVolume, claim.spec.volume_name) if claim.spec.volume_name else None
     if volume is None:
         return _to_be_provisioned(cluster, claim, migrating=migrating)
     if volume.spec.csi is not None:
@@ -146,13 +147,15 @@ def _volume_of_claim(cluster: ClusterView, claim: PersistentVolumeClaim, *, migr
             return None
         try:
             driver, handle = migration.driver, csi_migration.volume_handle(volume)
-        except UntranslatableError:
+        except csi_migration.UntranslatableError:
             return None
     return CSIVolume(driver, handle) if driver and handle else None
 
 
-def _to_be_provisioned(cluster: ClusterView, claim: PersistentVolumeClaim, *, migrating: bool) -> CSIVolume | None:
-    storage_class = cluster.get(StorageClass, class_of(claim))
+def _to_be_provisioned(
+    cluster: ClusterView, claim: storage.PersistentVolumeClaim, *, migrating: bool
+) -> CSIVolume | None:
+    storage_class = cluster.get(storage.StorageClass, storage.class_of(claim))
     if storage_class is None:
         return None
     driver = storage_class.provisioner
@@ -161,4 +164,4 @@ def _to_be_provisioned(cluster: ClusterView, claim: PersistentVolumeClaim, *, mi
         if not migrating or migration not in COUNTED:
             return None
         driver = migration.driver
-    return CSIVolume(driver, key_of(claim), bound=False) if driver else None
+    return CSIVolume(driver, meta.key_of(claim), bound=False) if driver else None

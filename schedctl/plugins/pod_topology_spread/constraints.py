@@ -10,23 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from schedctl.api.meta import controller_of
-from schedctl.api.pods import TopologySpreadConstraint
-from schedctl.api.selectors import EVERYTHING, LabelQuery, SelectorError, compile_labels, compile_selector
-from schedctl.api.workloads import ReplicaSet, ReplicationController, Service, StatefulSet
+from schedctl.api import meta, pods, selectors, workloads
 from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
 
 HOSTNAME = "kubernetes.io/hostname"
 DO_NOT_SCHEDULE, SCHEDULE_ANYWAY = "DoNotSchedule", "ScheduleAnyway"
 SYSTEM_DEFAULTS = (
-    TopologySpreadConstraint(max_skew=3, topology_key=HOSTNAME, when_unsatisfiable=SCHEDULE_ANYWAY),
-    TopologySpreadConstraint(
+    pods.TopologySpreadConstraint(max_skew=3, topology_key=HOSTNAME, when_unsatisfiable=SCHEDULE_ANYWAY),
+    pods.TopologySpreadConstraint(
         max_skew=5, topology_key="topology.kubernetes.io/zone", when_unsatisfiable=SCHEDULE_ANYWAY
     ),
 )
 """The constraints of ``defaultingType: System``."""
-GROUPING_KINDS = (Service, ReplicationController, ReplicaSet, StatefulSet)
+GROUPING_KINDS = (workloads.Service, workloads.ReplicationController, workloads.ReplicaSet, workloads.StatefulSet)
 """The kinds that decide which pods a default constraint counts."""
 
 
@@ -44,7 +41,7 @@ class Constraint:
     """
 
     topology_key: str
-    selector: LabelQuery
+    selector: selectors.LabelQuery
     max_skew: int
     min_domains: int
     honors_affinity: bool
@@ -52,7 +49,7 @@ class Constraint:
 
 
 def own_constraints(
-    constraints: Iterable[TopologySpreadConstraint], labels: Mapping[str, str], action: str
+    constraints: Iterable[pods.TopologySpreadConstraint], labels: Mapping[str, str], action: str
 ) -> tuple[Constraint, ...]:
     """Return the constraints with this ``whenUnsatisfiable``, ``matchLabelKeys`` merged into their selectors.
 
@@ -68,7 +65,7 @@ def own_constraints(
 class DefaultConstraints:
     """The default constraints of a profile, with what is needed to find the pods they count."""
 
-    def __init__(self, constraints: Sequence[TopologySpreadConstraint], cluster: ClusterView) -> None:
+    def __init__(self, constraints: Sequence[pods.TopologySpreadConstraint], cluster: ClusterView) -> None:
         self._constraints = {
             action: own_constraints(constraints, {}, action) for action in (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY)
         }
@@ -80,34 +77,34 @@ class DefaultConstraints:
     def of(self, pod: PodInfo, action: str) -> tuple[Constraint, ...]:
         """Return the default constraints of a pod with this ``whenUnsatisfiable``."""
         constraints = self._constraints[action]
-        selector = self.selector(pod) if constraints else EVERYTHING
+        selector = self.selector(pod) if constraints else selectors.EVERYTHING
         if selector.everything:
             return ()
         return tuple(replace(constraint, selector=selector) for constraint in constraints)
 
-    def selector(self, pod: PodInfo) -> LabelQuery:
+    def selector(self, pod: PodInfo) -> selectors.LabelQuery:
         """Return what the pod's Services and its controller select, together; everything if there are none."""
         labels: dict[str, str] = {}
         for selected in self._services_of(pod):
             labels.update(selected)
-        owner = controller_of(pod.pod)
-        requirements = EVERYTHING
+        owner = meta.controller_of(pod.pod)
+        requirements = selectors.EVERYTHING
         if owner is not None:
             key = f"{pod.namespace}/{owner.name}"
             match owner.api_version, owner.kind:
                 case "v1", "ReplicationController":
-                    controller = self._cluster.get(ReplicationController, key)
+                    controller = self._cluster.get(workloads.ReplicationController, key)
                     labels.update((controller and controller.spec.selector) or {})
                 case "apps/v1", "ReplicaSet":
-                    requirements = _lenient(self._cluster.get(ReplicaSet, key))
+                    requirements = _lenient(self._cluster.get(workloads.ReplicaSet, key))
                 case "apps/v1", "StatefulSet":
-                    requirements = _lenient(self._cluster.get(StatefulSet, key))
-        return compile_labels(labels).also(*requirements.requirements)
+                    requirements = _lenient(self._cluster.get(workloads.StatefulSet, key))
+        return selectors.compile_labels(labels).also(*requirements.requirements)
 
     def _services_of(self, pod: PodInfo) -> Iterable[Mapping[str, str]]:
         if not pod.labels:
             return
-        services = self._cluster.derive(_services, Service)
+        services = self._cluster.derive(_services, workloads.Service)
         for key, value in pod.labels.items():
             for selector in services.get((pod.namespace, key, value), ()):
                 if selector.items() <= pod.labels.items():
@@ -117,14 +114,14 @@ class DefaultConstraints:
 def _services(cluster: ClusterView) -> dict[tuple[str, str, str], list[Mapping[str, str]]]:
     """Return the selectors of Services by namespace and the first of their labels; for `Cluster.derive`."""
     services: dict[tuple[str, str, str], list[Mapping[str, str]]] = {}
-    for service in cluster.every(Service).values():
+    for service in cluster.every(workloads.Service).values():
         if selector := service.spec.selector:
             first = next(iter(selector.items()))
             services.setdefault((service.metadata.namespace, *first), []).append(selector)
     return services
 
 
-def _compile_constraint(constraint: TopologySpreadConstraint, selector: LabelQuery) -> Constraint:
+def _compile_constraint(constraint: pods.TopologySpreadConstraint, selector: selectors.LabelQuery) -> Constraint:
     return Constraint(
         topology_key=constraint.topology_key,
         selector=selector,
@@ -135,16 +132,16 @@ def _compile_constraint(constraint: TopologySpreadConstraint, selector: LabelQue
     )
 
 
-def _selector(constraint: TopologySpreadConstraint, labels: Mapping[str, str]) -> LabelQuery:
-    selector = compile_selector(constraint.label_selector)
+def _selector(constraint: pods.TopologySpreadConstraint, labels: Mapping[str, str]) -> selectors.LabelQuery:
+    selector = selectors.compile_selector(constraint.label_selector)
     merged = {key: labels[key] for key in constraint.match_label_keys or () if key in labels}
-    return selector.also(*compile_labels(merged).requirements) if merged else selector
+    return selector.also(*selectors.compile_labels(merged).requirements) if merged else selector
 
 
-def _lenient(owner: ReplicaSet | StatefulSet | None) -> LabelQuery:
+def _lenient(owner: workloads.ReplicaSet | workloads.StatefulSet | None) -> selectors.LabelQuery:
     """Return an owner's selector, everything where it has none or one that does not parse."""
     try:
-        selector = compile_selector(owner.spec.selector) if owner is not None else EVERYTHING
-    except SelectorError:
-        return EVERYTHING
-    return EVERYTHING if selector.nothing else selector
+        selector = selectors.compile_selector(owner.spec.selector) if owner is not None else selectors.EVERYTHING
+    except selectors.SelectorError:
+        return selectors.EVERYTHING
+    return selectors.EVERYTHING if selector.nothing else selector

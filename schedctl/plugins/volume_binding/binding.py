@@ -7,30 +7,10 @@ from __future__ import annotations
 
 import msgspec
 
-from schedctl.api.annotation_keys import BIND_COMPLETED
-from schedctl.api.field_errors import aggregate, quote
-from schedctl.api.meta import ObjectMeta
-from schedctl.api.node_selectors import compile_node_selector
-from schedctl.api.pods import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
-from schedctl.api.storage import (
-    SELECTED_NODE,
-    CSINode,
-    CSIPersistentVolumeSource,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    PersistentVolumeSpec,
-    PersistentVolumeStatus,
-    StorageClass,
-    VolumeNodeAffinity,
-    class_of,
-)
+from schedctl.api import annotation_keys, field_errors, meta, node_selectors, pods, storage
 from schedctl.cache.cluster import Cluster
 from schedctl.framework.csi_migration import BY_PLUGIN
-from schedctl.plugins.volume_binding.assume_cache import (
-    BOUND_BY_CONTROLLER,
-    with_annotations,
-    with_claim_ref,
-)
+from schedctl.plugins.volume_binding.assume_cache import BOUND_BY_CONTROLLER, with_annotations, with_claim_ref
 from schedctl.plugins.volume_binding.migration import migrated_nodes, translate
 from schedctl.plugins.volume_binding.search import PodVolumes
 from schedctl.plugins.volume_binding.volumes import STORAGE
@@ -52,12 +32,12 @@ def bind(cluster: Cluster, found: PodVolumes, node_name: str) -> str:
     return next(filter(None, problems), "")
 
 
-def _bind(cluster: Cluster, volume: PersistentVolume, claim: PersistentVolumeClaim) -> None:
+def _bind(cluster: Cluster, volume: storage.PersistentVolume, claim: storage.PersistentVolumeClaim) -> None:
     """Put a volume and its claim as the volume controller leaves them."""
     replace = msgspec.structs.replace
     cluster.put(replace(volume, status=replace(volume.status, phase="Bound")))
     spec, status = volume.spec, claim.status
-    bound = with_annotations(claim, {BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"})
+    bound = with_annotations(claim, {annotation_keys.BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"})
     cluster.put(
         replace(
             bound,
@@ -67,48 +47,48 @@ def _bind(cluster: Cluster, volume: PersistentVolume, claim: PersistentVolumeCla
     )
 
 
-def _provision(cluster: Cluster, claim: PersistentVolumeClaim, node_name: str) -> None:
+def _provision(cluster: Cluster, claim: storage.PersistentVolumeClaim, node_name: str) -> None:
     """Make a volume for a claim and bind it; what is left of a capacity is for the driver to publish, so it stays."""
-    storage_class = cluster.get(StorageClass, class_of(claim))
+    storage_class = cluster.get(storage.StorageClass, storage.class_of(claim))
     assert storage_class is not None
     migration = BY_PLUGIN.get(storage_class.provisioner)
     driver = migration.driver if migration is not None else storage_class.provisioner
     spec, metadata = claim.spec, claim.metadata
     name = "pvc-" + (metadata.uid or f"{metadata.namespace}-{metadata.name}").removeprefix("uid-").replace("/", "-")
     requests = spec.resources.requests if spec.resources is not None else None
-    volume = PersistentVolume(
-        metadata=ObjectMeta(name=name, annotations={_PROVISIONED_BY: driver}),
-        spec=PersistentVolumeSpec(
+    volume = storage.PersistentVolume(
+        metadata=meta.ObjectMeta(name=name, annotations={_PROVISIONED_BY: driver}),
+        spec=storage.PersistentVolumeSpec(
             capacity={STORAGE: (requests or {}).get(STORAGE, "0")},
             access_modes=spec.access_modes,
             storage_class_name=storage_class.metadata.name,
             volume_mode=spec.volume_mode,
             volume_attributes_class_name=spec.volume_attributes_class_name,
             node_affinity=_topology(cluster, driver, node_name),
-            csi=CSIPersistentVolumeSource(driver=driver, volume_handle=name),
+            csi=storage.CSIPersistentVolumeSource(driver=driver, volume_handle=name),
         ),
-        status=PersistentVolumeStatus(phase="Available"),
+        status=storage.PersistentVolumeStatus(phase="Available"),
     )
     by = storage_class.provisioner
-    asked = with_annotations(claim, {SELECTED_NODE: node_name, _PROVISIONER: by, _BETA_PROVISIONER: by})
+    asked = with_annotations(claim, {storage.SELECTED_NODE: node_name, _PROVISIONER: by, _BETA_PROVISIONER: by})
     _bind(cluster, with_claim_ref(volume, claim), asked)
 
 
-def _topology(cluster: Cluster, driver: str, node_name: str) -> VolumeNodeAffinity | None:
+def _topology(cluster: Cluster, driver: str, node_name: str) -> storage.VolumeNodeAffinity | None:
     """Return from where a volume can be reached that a driver makes for a node, None for everywhere."""
-    node = cluster.get(CSINode, node_name)
+    node = cluster.get(storage.CSINode, node_name)
     drivers = (node.spec.drivers if node is not None else None) or ()
     keys = next((each.topology_keys for each in drivers if each.name == driver), None) or ()
     labels = cluster.node_table.labels.maps[cluster.node_table.row_of[node_name]]
     known = [key for key in keys if key in labels]
     if not known:
         return None
-    conditions = [NodeSelectorRequirement(key=key, operator="In", values=[labels[key]]) for key in known]
-    term = NodeSelectorTerm(match_expressions=conditions)
-    return VolumeNodeAffinity(required=NodeSelector(node_selector_terms=[term]))
+    conditions = [pods.NodeSelectorRequirement(key=key, operator="In", values=[labels[key]]) for key in known]
+    term = pods.NodeSelectorTerm(match_expressions=conditions)
+    return storage.VolumeNodeAffinity(required=pods.NodeSelector(node_selector_terms=[term]))
 
 
-def _out_of_reach(cluster: Cluster, volume: PersistentVolume, node_name: str) -> str:
+def _out_of_reach(cluster: Cluster, volume: storage.PersistentVolume, node_name: str) -> str:
     """Return why a volume that was bound cannot be reached, now that it is looked at as its CSI driver does."""
     row = cluster.node_table.row_of[node_name]
     affinity = volume.spec.node_affinity
@@ -120,9 +100,10 @@ def _out_of_reach(cluster: Cluster, volume: PersistentVolume, node_name: str) ->
         required = migration.required
     if required is None:
         return ""
-    query = compile_node_selector(required)
+    query = node_selectors.compile_node_selector(required)
     labels = cluster.node_table.labels.maps[row]
     if any(term.labels.matches(labels) for term in query.terms):
         return ""
-    cause = aggregate(query.problems) if query.problems else "no matching NodeSelectorTerms"
-    return f"pv {quote(volume.metadata.name)} node affinity doesn't match node {quote(node_name)}: {cause}"
+    cause = field_errors.aggregate(query.problems) if query.problems else "no matching NodeSelectorTerms"
+    name, node = field_errors.quote(volume.metadata.name), field_errors.quote(node_name)
+    return f"pv {name} node affinity doesn't match node {node}: {cause}"

@@ -9,17 +9,7 @@ from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from schedctl.api.field_errors import quote
-from schedctl.api.meta import key_of
-from schedctl.api.pods import Pod
-from schedctl.api.storage import (
-    WAIT_FOR_FIRST_CONSUMER,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-    claim_name,
-    class_of,
-)
+from schedctl.api import field_errors, meta, pods, storage
 from schedctl.cache.nodes import ClusterView
 from schedctl.errors import PluginError
 from schedctl.plugins.volume_binding.assume_cache import AssumeCache, fully_bound, is_reserved_for
@@ -41,9 +31,9 @@ class Claims(NamedTuple):
         immediate: those that should have been bound before the pod came.
     """
 
-    bound: Sequence[PersistentVolumeClaim]
-    waiting: Sequence[PersistentVolumeClaim]
-    immediate: Sequence[PersistentVolumeClaim]
+    bound: Sequence[storage.PersistentVolumeClaim]
+    waiting: Sequence[storage.PersistentVolumeClaim]
+    immediate: Sequence[storage.PersistentVolumeClaim]
 
 
 class UnboundReason(Enum):
@@ -77,15 +67,15 @@ class Unbound(NamedTuple):
     provisioner: str = ""
 
 
-def mounted_claims(pod: Pod) -> Iterator[MountedClaim]:
+def mounted_claims(pod: pods.Pod) -> Iterator[MountedClaim]:
     """Yield the volumes of a pod that are claims, in order."""
     for volume in pod.spec.volumes or ():
-        name = claim_name(pod, volume)
+        name = storage.claim_name(pod, volume)
         if name is not None:
             yield MountedClaim(name, ephemeral=volume.persistent_volume_claim is None)
 
 
-def claims_of(pod: Pod, cluster: ClusterView, assume_cache: AssumeCache) -> Claims:
+def claims_of(pod: pods.Pod, cluster: ClusterView, assume_cache: AssumeCache) -> Claims:
     """Return the claims of a pod, all of which exist, by state.
 
     Raises:
@@ -104,12 +94,12 @@ def claims_of(pod: Pod, cluster: ClusterView, assume_cache: AssumeCache) -> Clai
     return Claims(bound, waiting, immediate)
 
 
-def unbound(claim: PersistentVolumeClaim, cluster: ClusterView) -> Unbound:
+def unbound(claim: storage.PersistentVolumeClaim, cluster: ClusterView) -> Unbound:
     """Return why a claim that is neither bound nor waiting is not bound."""
-    name, key, asked = class_of(claim), key_of(claim), claim.spec.volume_name
-    storage_class = cluster.get(StorageClass, name) if name else None
+    name, key, asked = storage.class_of(claim), meta.key_of(claim), claim.spec.volume_name
+    storage_class = cluster.get(storage.StorageClass, name) if name else None
     if asked:
-        volume = cluster.get(PersistentVolume, asked)
+        volume = cluster.get(storage.PersistentVolume, asked)
         if volume is None:
             return Unbound(key, UnboundReason.NO_VOLUME, name, asked)
         reference = volume.spec.claim_ref
@@ -121,12 +111,12 @@ def unbound(claim: PersistentVolumeClaim, cluster: ClusterView) -> Unbound:
     return Unbound(key, UnboundReason.IMMEDIATE, name, provisioner=storage_class.provisioner)
 
 
-def _waits(claim: PersistentVolumeClaim, cluster: ClusterView) -> bool:
+def _waits(claim: storage.PersistentVolumeClaim, cluster: ClusterView) -> bool:
     """Return whether the class of a claim leaves the choice of a volume to the scheduler."""
-    name = class_of(claim)
-    storage_class = cluster.get(StorageClass, name) if name else None
+    name = storage.class_of(claim)
+    storage_class = cluster.get(storage.StorageClass, name) if name else None
     if storage_class is None:
         return False
     if storage_class.volume_binding_mode is None:
-        raise PluginError(f"VolumeBindingMode not set for StorageClass {quote(name)}")
-    return storage_class.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER
+        raise PluginError(f"VolumeBindingMode not set for StorageClass {field_errors.quote(name)}")
+    return storage_class.volume_binding_mode == storage.WAIT_FOR_FIRST_CONSUMER

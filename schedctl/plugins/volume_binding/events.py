@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from schedctl.api.quantities import stored_amount
-from schedctl.api.storage import CSIDriver, CSINode, CSIStorageCapacity, StorageClass
+from schedctl.api import quantities, storage
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.claim_hints import after_claim, hint
 from schedctl.framework.events import Action, Hint, Registration, Resource, registers
@@ -11,35 +10,35 @@ from schedctl.framework.events import Action, Hint, Registration, Resource, regi
 _MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
 
 
-def _after_class(pod: PodInfo, before: StorageClass | None, after: StorageClass) -> Hint:
+def _after_class(pod: PodInfo, before: storage.StorageClass | None, after: storage.StorageClass) -> Hint:
     return hint(before is None or (before.allowed_topologies or []) != (after.allowed_topologies or []))
 
 
-def _after_csi_node(pod: PodInfo, before: CSINode | None, after: CSINode) -> Hint:
+def _after_csi_node(pod: PodInfo, before: storage.CSINode | None, after: storage.CSINode) -> Hint:
     return hint(before is None or _migrated_plugins(before) != _migrated_plugins(after))
 
 
-def _migrated_plugins(node: CSINode) -> str:
+def _migrated_plugins(node: storage.CSINode) -> str:
     return (node.metadata.annotations or {}).get(_MIGRATED_PLUGINS, "")
 
 
-def _after_driver(pod: PodInfo, before: CSIDriver, after: CSIDriver) -> Hint:
+def _after_driver(pod: PodInfo, before: storage.CSIDriver, after: storage.CSIDriver) -> Hint:
     """An in-line volume of a driver that no longer publishes capacity is no longer held to it."""
     freed = bool(before.spec.storage_capacity) and not after.spec.storage_capacity
     volumes = pod.pod.spec.volumes or ()
     return hint(freed and any(v.csi is not None and v.csi.driver == after.metadata.name for v in volumes))
 
 
-def _after_capacity(pod: PodInfo, before: CSIStorageCapacity | None, after: CSIStorageCapacity) -> Hint:
+def _after_capacity(pod: PodInfo, before: storage.CSIStorageCapacity | None, after: storage.CSIStorageCapacity) -> Hint:
     if before is None:
         return Hint.QUEUE
     was, now = _largest_volume(before), _largest_volume(after)
     return hint(now is not None and (was is None or now > was))
 
 
-def _largest_volume(capacity: CSIStorageCapacity) -> int | None:
+def _largest_volume(capacity: storage.CSIStorageCapacity) -> int | None:
     limit = capacity.maximum_volume_size if capacity.maximum_volume_size is not None else capacity.capacity
-    return stored_amount(limit).value if limit is not None else None
+    return quantities.stored_amount(limit).value if limit is not None else None
 
 
 VOLUME_BINDING: tuple[Registration, ...] = (

@@ -12,13 +12,11 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
+from schedctl.api import pods, storage
 from schedctl.api.nodes import Node
-from schedctl.api.pods import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
-from schedctl.api.storage import ZONE_SEPARATOR, CSINode, PersistentVolume
 from schedctl.cache.arrays import BoolArray
 from schedctl.cache.nodes import ClusterView
 from schedctl.framework import csi_migration
-from schedctl.framework.csi_migration import BETA_ZONE, ZONE, UntranslatableError
 
 _MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
 _REGION, _BETA_REGION = "topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"
@@ -44,11 +42,11 @@ class Translation(NamedTuple):
     """
 
     plugin: str
-    required: NodeSelector | None
+    required: pods.NodeSelector | None
     fault: str = ""
 
 
-def translate(volume: PersistentVolume) -> Translation | None:
+def translate(volume: storage.PersistentVolume) -> Translation | None:
     """Return what migration makes of a volume, None where it makes no difference on any node."""
     migration = csi_migration.migration_of(volume.spec)
     if migration not in _LOOKED_THROUGH:
@@ -57,13 +55,13 @@ def translate(volume: PersistentVolume) -> Translation | None:
     required = affinity.required if affinity is not None else None
     try:
         csi_migration.volume_handle(volume)
-    except UntranslatableError as fault:
+    except csi_migration.UntranslatableError as fault:
         return Translation(migration.plugin, required, f"could not translate pv: {fault}")
     zoned = _translate_topology(volume, required, migration.topology_key) if migration in _ZONED else required
     return Translation(migration.plugin, zoned) if zoned != required else None
 
 
-def reached_everywhere(volume: PersistentVolume) -> bool:
+def reached_everywhere(volume: storage.PersistentVolume) -> bool:
     """Return whether a volume keeps no node away, whatever its labels and the plugins it has migrated."""
     affinity = volume.spec.node_affinity
     return (affinity is None or affinity.required is None) and translate(volume) is None
@@ -71,14 +69,14 @@ def reached_everywhere(volume: PersistentVolume) -> bool:
 
 def migrated_nodes(cluster: ClusterView, plugin: str) -> BoolArray:
     """Return which nodes have migrated an in-tree plugin, bool (rows,)."""
-    nodes = cluster.derive(_by_plugin, Node, CSINode).get(plugin)
+    nodes = cluster.derive(_by_plugin, Node, storage.CSINode).get(plugin)
     return nodes if nodes is not None else np.zeros(len(cluster.node_table), np.bool_)
 
 
 def _by_plugin(cluster: ClusterView) -> Mapping[str, BoolArray]:
     table = cluster.node_table
     nodes: dict[str, BoolArray] = {}
-    for name, node in cluster.every(CSINode).items():
+    for name, node in cluster.every(storage.CSINode).items():
         row = table.row_of.get(name)
         listed = (node.metadata.annotations or {}).get(_MIGRATED_PLUGINS)
         if row is not None and listed:
@@ -88,8 +86,8 @@ def _by_plugin(cluster: ClusterView) -> Mapping[str, BoolArray]:
 
 
 def _translate_topology(
-    volume: PersistentVolume, required: NodeSelector | None, topology_key: str
-) -> NodeSelector | None:
+    volume: storage.PersistentVolume, required: pods.NodeSelector | None, topology_key: str
+) -> pods.NodeSelector | None:
     """Return the node affinity with zones under the driver's label, and regions under their present one."""
     # EBS, GCE and Cinder: the zone, from the affinity or else the labels, is looked for under the driver's own label
     labels = volume.metadata.labels or {}
@@ -97,45 +95,45 @@ def _translate_topology(
     if any(each.key == zone and each.values for each in _expressions(required)):
         required = _rename_key(required, zone, topology_key)
     elif zone in labels:
-        named = {name.strip() for name in labels[zone].split(ZONE_SEPARATOR)} - {""}
+        named = {name.strip() for name in labels[zone].split(storage.ZONE_SEPARATOR)} - {""}
         if named:
             required = _add_condition(
-                required, NodeSelectorRequirement(key=topology_key, operator="In", values=sorted(named))
+                required, pods.NodeSelectorRequirement(key=topology_key, operator="In", values=sorted(named))
             )
     if region == _BETA_REGION and any(each.key == region and each.values for each in _expressions(required)):
         required = _rename_key(required, region, _REGION)
     return required
 
 
-def _spelling(required: NodeSelector | None, labels: Mapping[str, str]) -> tuple[str, str]:
+def _spelling(required: pods.NodeSelector | None, labels: Mapping[str, str]) -> tuple[str, str]:
     """Return the labels by which a volume tells zones and regions: in its affinity, else in its own labels."""
     used = {each.key for each in _expressions(required)}
-    for zone, region in ((ZONE, _REGION), (BETA_ZONE, _BETA_REGION)):
+    for zone, region in ((csi_migration.ZONE, _REGION), (csi_migration.BETA_ZONE, _BETA_REGION)):
         if zone in used:
             return zone, region
-    beta = BETA_ZONE in labels and ZONE not in labels
-    return (BETA_ZONE, _BETA_REGION) if beta else (ZONE, _REGION)
+    beta = csi_migration.BETA_ZONE in labels and csi_migration.ZONE not in labels
+    return (csi_migration.BETA_ZONE, _BETA_REGION) if beta else (csi_migration.ZONE, _REGION)
 
 
-def _expressions(required: NodeSelector | None) -> Iterator[NodeSelectorRequirement]:
+def _expressions(required: pods.NodeSelector | None) -> Iterator[pods.NodeSelectorRequirement]:
     for term in (required.node_selector_terms if required is not None else None) or ():
         yield from term.match_expressions or ()
 
 
-def _rename_key(required: NodeSelector | None, key: str, new: str) -> NodeSelector:
+def _rename_key(required: pods.NodeSelector | None, key: str, new: str) -> pods.NodeSelector:
     terms = []
     for term in (required.node_selector_terms if required is not None else None) or ():
         expressions = [
             msgspec.structs.replace(each, key=new) if each.key == key else each for each in term.match_expressions or ()
         ]
         terms.append(msgspec.structs.replace(term, match_expressions=expressions))
-    return NodeSelector(node_selector_terms=terms)
+    return pods.NodeSelector(node_selector_terms=terms)
 
 
-def _add_condition(required: NodeSelector | None, condition: NodeSelectorRequirement) -> NodeSelector:
+def _add_condition(required: pods.NodeSelector | None, condition: pods.NodeSelectorRequirement) -> pods.NodeSelector:
     """Return the affinity with one more condition in each term, or of that condition alone where there is no term."""
-    terms = (required.node_selector_terms if required is not None else None) or [NodeSelectorTerm()]
-    return NodeSelector(
+    terms = (required.node_selector_terms if required is not None else None) or [pods.NodeSelectorTerm()]
+    return pods.NodeSelector(
         node_selector_terms=[
             msgspec.structs.replace(term, match_expressions=[*(term.match_expressions or ()), condition])
             for term in terms

@@ -10,22 +10,19 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from schedctl.api.node_selectors import compile_node_selector
-from schedctl.api.nodes import Node
-from schedctl.api.pods import NodeSelector
-from schedctl.api.selectors import LabelQuery
+from schedctl.api import node_selectors, nodes, pods, selectors
 from schedctl.cache.arrays import BoolArray, IndexArray, IntArray, Interner
 from schedctl.cache.labels import LabelColumns
 from schedctl.cache.nodes import ClusterView
 
-Terms = tuple[LabelQuery, ...] | None
+Terms = tuple[selectors.LabelQuery, ...] | None
 """Alternatives of which a node's labels must meet one; None stands for no condition, () for one nothing meets."""
 
 NOTHING = np.iinfo(np.int64).max
 """The rank of nothing: behind all others."""
 
 
-def affinity_terms(required: NodeSelector | None) -> Terms:
+def affinity_terms(required: pods.NodeSelector | None) -> Terms:
     """Return the condition of a volume's node affinity.
 
     It is read as ``CheckNodeAffinity`` reads it: terms that cannot be parsed match no node, and field selectors are
@@ -33,7 +30,7 @@ def affinity_terms(required: NodeSelector | None) -> Terms:
     """
     if required is None:
         return None
-    return tuple(term.labels for term in compile_node_selector(required).terms)
+    return tuple(term.labels for term in node_selectors.compile_node_selector(required).terms)
 
 
 def select_nodes(labels: LabelColumns, terms: Terms) -> BoolArray:
@@ -84,7 +81,7 @@ class TermsIndex:
 
     def _refresh(self) -> None:
         """List the nodes of each condition, unless that is known."""
-        version = (self._cluster.version(Node), len(self.terms))
+        version = (self._cluster.version(nodes.Node), len(self.terms))
         if version == self._known_at:
             return
         labels = self._cluster.node_table.labels

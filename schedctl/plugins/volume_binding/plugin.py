@@ -12,17 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from typing_extensions import override
 
-from schedctl.api.field_errors import quote
-from schedctl.api.meta import is_controlled_by, key_of
-from schedctl.api.storage import (
-    SELECTED_NODE,
-    CSIDriver,
-    CSINode,
-    CSIStorageCapacity,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-)
+from schedctl.api import field_errors, meta, storage
 from schedctl.cache.arrays import IndexArray, IntArray
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import Nodes
@@ -44,14 +34,7 @@ from schedctl.framework.points import (
 from schedctl.framework.reasons import Part, Reason, Verdicts
 from schedctl.framework.resource_scoring import shape_rate
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status, error
-from schedctl.plugins.volume_binding.assume_cache import (
-    AssumeCache,
-    AssumedClaim,
-    AssumedVolume,
-    fully_bound,
-    with_annotations,
-    with_claim_ref,
-)
+from schedctl.plugins.volume_binding import assume_cache
 from schedctl.plugins.volume_binding.binding import bind
 from schedctl.plugins.volume_binding.claims import claims_of, mounted_claims, unbound
 from schedctl.plugins.volume_binding.events import VOLUME_BINDING
@@ -77,7 +60,14 @@ _SETTLED = "settled"
 class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, ReservePlugin, PreBindPlugin):
     """Finds nodes where all claims of a pod are bound or can be, and binds them before the pod."""
 
-    reads = (CSIDriver, CSINode, CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim, StorageClass)
+    reads = (
+        storage.CSIDriver,
+        storage.CSINode,
+        storage.CSIStorageCapacity,
+        storage.PersistentVolume,
+        storage.PersistentVolumeClaim,
+        storage.StorageClass,
+    )
     reads_feasible_set = False
 
     missing = Reason('persistentvolumeclaim "{claim}" not found', unresolvable=True)
@@ -135,7 +125,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
             return Scope.ROW
         return (
             Scope.EVERYTHING
-            if isinstance(change.subject, (*self.reads, AssumedClaim, AssumedVolume))
+            if isinstance(change.subject, (*self.reads, assume_cache.AssumedClaim, assume_cache.AssumedVolume))
             else Scope.NOTHING
         )
 
@@ -204,11 +194,13 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
             return SUCCESS
         try:
             for claim, volume in found.static:
-                with_claim = with_claim_ref(volume, claim)
+                with_claim = assume_cache.with_claim_ref(volume, claim)
                 if with_claim is not volume:
                     self._assume_cache.assume_volume(with_claim)
             for claim, _ in found.dynamic:
-                self._assume_cache.assume_claim(with_annotations(claim, {SELECTED_NODE: node_name}))
+                self._assume_cache.assume_claim(
+                    assume_cache.with_annotations(claim, {storage.SELECTED_NODE: node_name})
+                )
         except LookupError as gone:
             self._forget_assumed(found)
             return error(str(gone))
@@ -234,8 +226,8 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
     # -- inside ------------------------------------------------------------------
 
     @property
-    def _assume_cache(self) -> AssumeCache:
-        return AssumeCache(self.handle.cluster, self.handle.profile_name)
+    def _assume_cache(self) -> assume_cache.AssumeCache:
+        return assume_cache.AssumeCache(self.handle.cluster, self.handle.profile_name)
 
     @property
     def _volumes(self) -> Volumes:
@@ -248,14 +240,14 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         """Return whether all claims of a pod are bound, and to volumes that no node is kept from."""
         cluster = self.handle.cluster
         for name, ephemeral in mounted_claims(pod.pod):
-            claim = cluster.get(PersistentVolumeClaim, f"{pod.namespace}/{name}")
-            if claim is None or not fully_bound(claim):
+            claim = cluster.get(storage.PersistentVolumeClaim, f"{pod.namespace}/{name}")
+            if claim is None or not assume_cache.fully_bound(claim):
                 return False
             if claim.status.phase == _LOST or claim.metadata.deletion_timestamp is not None:
                 return False
-            if ephemeral and not is_controlled_by(claim, pod.pod):
+            if ephemeral and not meta.is_controlled_by(claim, pod.pod):
                 return False
-            volume = cluster.get(PersistentVolume, claim.spec.volume_name)
+            volume = cluster.get(storage.PersistentVolume, claim.spec.volume_name)
             if volume is None or not reached_everywhere(volume):
                 return False
         return True
@@ -264,21 +256,21 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         """Return what is wrong with the first claim with which something is, as the API server has it."""
         namespace = pod.namespace
         for name, ephemeral in mounted_claims(pod.pod):
-            claim = self.handle.cluster.get(PersistentVolumeClaim, f"{namespace}/{name}")
-            shown = quote(name)[1:-1]
+            claim = self.handle.cluster.get(storage.PersistentVolumeClaim, f"{namespace}/{name}")
+            shown = field_errors.quote(name)[1:-1]
             if claim is None:
                 return (self.awaited if ephemeral else self.missing).status(claim=shown)
             if claim.status.phase == _LOST:
-                return self.lost.status(claim=shown, volume=quote(claim.spec.volume_name)[1:-1])
+                return self.lost.status(claim=shown, volume=field_errors.quote(claim.spec.volume_name)[1:-1])
             if claim.metadata.deletion_timestamp is not None:
                 return self.deleting.status(claim=shown)
-            if ephemeral and not is_controlled_by(claim, pod.pod):
-                return self.foreign.status(key=key_of(claim), pod=pod.key)
+            if ephemeral and not meta.is_controlled_by(claim, pod.pod):
+                return self.foreign.status(key=meta.key_of(claim), pod=pod.key)
         return None
 
     def _all_bound(self, pod: PodInfo) -> bool:
         claims = (self._assume_cache.claim(f"{pod.namespace}/{name}") for name, _ in mounted_claims(pod.pod))
-        return all(claim is not None and fully_bound(claim) for claim in claims)
+        return all(claim is not None and assume_cache.fully_bound(claim) for claim in claims)
 
     def _volumes_at(self, cycle: Cycle, node_name: str) -> PodVolumes | None:
         """Return what Filter found is to be done on a node, None for nothing."""

@@ -7,17 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from schedctl.api.quantities import parse
-from schedctl.api.selectors import LabelQuery, SelectorError, compile_selector, requirement
-from schedctl.api.storage import (
-    NO_PROVISIONER,
-    CSIDriver,
-    CSIStorageCapacity,
-    PersistentVolumeClaim,
-    StorageClass,
-    TopologySelectorTerm,
-    class_of,
-)
+from schedctl.api import quantities, selectors, storage
 from schedctl.cache.arrays import BoolArray, IndexArray, IntArray
 from schedctl.cache.nodes import ClusterView
 from schedctl.plugins.volume_binding.node_terms import NOTHING, Terms, TermsIndex, select_nodes
@@ -33,8 +23,8 @@ class Capacities:
         known: bool (capacities,), whether it says so.
     """
 
-    def __init__(self, cluster: ClusterView, objects: Mapping[str, CSIStorageCapacity]) -> None:
-        self.objects: list[CSIStorageCapacity] = []
+    def __init__(self, cluster: ClusterView, objects: Mapping[str, storage.CSIStorageCapacity]) -> None:
+        self.objects: list[storage.CSIStorageCapacity] = []
         limits, codes = [], []
         self._index = TermsIndex(cluster)
         for key in sorted(objects):
@@ -44,10 +34,10 @@ class Capacities:
             if largest is None or not terms:
                 continue
             self.objects.append(each)
-            limits.append(parse(largest).value)
+            limits.append(quantities.parse(largest).value)
             codes.append(self._index.terms.code(terms))
         totals = [each.capacity for each in self.objects]
-        self.values = np.array([0 if each is None else parse(each).value for each in totals], np.int64)
+        self.values = np.array([0 if each is None else quantities.parse(each).value for each in totals], np.int64)
         self.known = np.array([each is not None for each in totals], np.bool_)
         self._limits = np.array(limits, np.int64)
         self._codes = np.array(codes, np.intp)
@@ -86,8 +76,8 @@ class Provisioning(NamedTuple):
         capacities: what is left for the class, None where nobody counts.
     """
 
-    claim: PersistentVolumeClaim
-    storage_class: StorageClass
+    claim: storage.PersistentVolumeClaim
+    storage_class: storage.StorageClass
     size: int | None
     topologies: Terms
     capacities: Capacities | None
@@ -95,22 +85,22 @@ class Provisioning(NamedTuple):
     @property
     def possible(self) -> bool:
         """Whether there is somebody to make the volume."""
-        return self.storage_class.provisioner not in ("", NO_PROVISIONER)
+        return self.storage_class.provisioner not in ("", storage.NO_PROVISIONER)
 
     def allowed_nodes(self, cluster: ClusterView) -> BoolArray | None:
         """Return the nodes in the allowed topologies, bool (rows,), None for all."""
         return None if self.topologies is None else select_nodes(cluster.node_table.labels, self.topologies)
 
 
-def dynamic_provisioning(claim: PersistentVolumeClaim, cluster: ClusterView) -> Provisioning:
+def dynamic_provisioning(claim: storage.PersistentVolumeClaim, cluster: ClusterView) -> Provisioning:
     """Return what dynamic provisioning can do for a claim whose class exists."""
-    storage_class = cluster.get(StorageClass, class_of(claim))
+    storage_class = cluster.get(storage.StorageClass, storage.class_of(claim))
     assert storage_class is not None
     resources = claim.spec.resources
     says = resources is not None and STORAGE in (resources.requests or {})
-    driver = cluster.get(CSIDriver, storage_class.provisioner)
+    driver = cluster.get(storage.CSIDriver, storage_class.provisioner)
     counted = driver is not None and bool(driver.spec.storage_capacity)
-    left = cluster.derive(_by_class, CSIStorageCapacity) if counted else {}
+    left = cluster.derive(_by_class, storage.CSIStorageCapacity) if counted else {}
     return Provisioning(
         claim,
         storage_class,
@@ -121,31 +111,33 @@ def dynamic_provisioning(claim: PersistentVolumeClaim, cluster: ClusterView) -> 
 
 
 def _by_class(cluster: ClusterView) -> Mapping[str, Capacities]:
-    by_class: dict[str, dict[str, CSIStorageCapacity]] = {}
-    for key, each in cluster.every(CSIStorageCapacity).items():
+    by_class: dict[str, dict[str, storage.CSIStorageCapacity]] = {}
+    for key, each in cluster.every(storage.CSIStorageCapacity).items():
         by_class.setdefault(each.storage_class_name, {})[key] = each
     return {name: Capacities(cluster, objects) for name, objects in by_class.items()}
 
 
-def _allowed_topologies(topologies: Sequence[TopologySelectorTerm]) -> Terms:
+def _allowed_topologies(topologies: Sequence[storage.TopologySelectorTerm]) -> Terms:
     """Return the condition of allowed topologies; terms that are empty or cannot be parsed allow no node."""
     if not topologies:
         return None
     queries = []
     for term in topologies:
         try:
-            conditions = [requirement(each.key, "In", each.values) for each in term.match_label_expressions or ()]
-        except SelectorError:
+            conditions = [
+                selectors.requirement(each.key, "In", each.values) for each in term.match_label_expressions or ()
+            ]
+        except selectors.SelectorError:
             continue
         if conditions:
-            queries.append(LabelQuery(tuple(conditions)))
+            queries.append(selectors.LabelQuery(tuple(conditions)))
     return tuple(queries)
 
 
-def _topology(capacity: CSIStorageCapacity) -> Terms:
+def _topology(capacity: storage.CSIStorageCapacity) -> Terms:
     """Return the condition on nodes that a capacity can be reached from: () where there is none or it is malformed."""
     try:
-        query = compile_selector(capacity.node_topology)
-    except SelectorError:
+        query = selectors.compile_selector(capacity.node_topology)
+    except selectors.SelectorError:
         return ()
     return () if query.nothing else (query,)

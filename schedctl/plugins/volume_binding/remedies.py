@@ -10,17 +10,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from schedctl.api.amounts import STORAGE, quantity
-from schedctl.api.pods import ResourceRequirements
-from schedctl.api.storage import (
-    NO_PROVISIONER,
-    SELECTED_NODE,
-    WAIT_FOR_FIRST_CONSUMER,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-    default_class,
-)
+from schedctl.api import amounts, pods, storage
 from schedctl.cache.cluster import Cluster
 from schedctl.framework.claim_remedies import move_volume, use_storage_class, with_storage_class
 from schedctl.framework.remedies import Advice, Evidence, Rejection, Remedies, Remedy, Together, edit_object
@@ -81,13 +71,13 @@ def _bind_late(evidence: Evidence, cluster: Cluster) -> list[Together]:
 
 def _wait_for_pod(unbound: Evidence, cluster: Cluster) -> Remedy | None:
     key, because, named = unbound["claim"], UnboundReason(unbound["because"]), unbound["storageClass"]
-    claim, others = cluster.every(PersistentVolumeClaim)[key], _classes(key, named, cluster)
+    claim, others = cluster.every(storage.PersistentVolumeClaim)[key], _classes(key, named, cluster)
     if because in (UnboundReason.NO_VOLUME, UnboundReason.KEPT):
         return _forget_volume_name(key)
     if because is UnboundReason.CLASSLESS and others:
         classless = claim.spec.storage_class_name is None
         return _set_storage_class(key, others[0]) if classless else use_storage_class(key, others[0])
-    if because is UnboundReason.NO_CLASS and others and not closest_name(named, cluster.every(StorageClass)):
+    if because is UnboundReason.NO_CLASS and others and not closest_name(named, cluster.every(storage.StorageClass)):
         return use_storage_class(key, others[0])
     return None
 
@@ -100,12 +90,12 @@ def _bind_by_hand(evidence: Evidence, cluster: Cluster) -> Iterator[Advice]:
         command = f"kubectl describe pvc {name} -n {namespace}"
         match UnboundReason(unbound["because"]):
             case UnboundReason.NO_VOLUME:
-                other = did_you_mean(closest_name(volume, cluster.every(PersistentVolume)))
+                other = did_you_mean(closest_name(volume, cluster.every(storage.PersistentVolume)))
                 yield Advice("create-volume", f"create volume {volume} for claim {name}{other}")
             case UnboundReason.UNFINISHED:
                 text = f"the volume controller should complete the binding of claim {name} to volume {volume}"
                 yield Advice("wait-for-binding", f"{text}; `{command}` shows what it says", command)
-            case UnboundReason.IMMEDIATE if unbound["provisioner"] in ("", NO_PROVISIONER):
+            case UnboundReason.IMMEDIATE if unbound["provisioner"] in ("", storage.NO_PROVISIONER):
                 text = f"create a volume of class {unbound['storageClass']} for claim {name}"
                 yield Advice("create-volume", text)
             case UnboundReason.IMMEDIATE:
@@ -119,15 +109,17 @@ def _bind_by_hand(evidence: Evidence, cluster: Cluster) -> Iterator[Advice]:
 
 def _lower_claim(claim: str, left: int) -> Remedy:
     """Ask for at most what is left, as a quantity one can type."""
-    most = quantity(STORAGE, left)
+    most = amounts.quantity(amounts.STORAGE, left)
 
-    def lower(written: PersistentVolumeClaim) -> PersistentVolumeClaim:
-        resources = written.spec.resources or ResourceRequirements()
-        lowered = _replace(resources, requests={**(resources.requests or {}), STORAGE: most})
+    def lower(written: storage.PersistentVolumeClaim) -> storage.PersistentVolumeClaim:
+        resources = written.spec.resources or pods.ResourceRequirements()
+        lowered = _replace(resources, requests={**(resources.requests or {}), amounts.STORAGE: most})
         return _replace(written, spec=_replace(written.spec, resources=lowered))
 
     condition = f"claim {name_of(claim)} asked for {most} or less"
-    return Remedy("lower-claim", condition, edit_object(PersistentVolumeClaim, claim, lower), effort=2, subject=claim)
+    return Remedy(
+        "lower-claim", condition, edit_object(storage.PersistentVolumeClaim, claim, lower), effort=2, subject=claim
+    )
 
 
 def _set_storage_class(claim: str, storage_class: str) -> Remedy:
@@ -137,7 +129,7 @@ def _set_storage_class(claim: str, storage_class: str) -> Remedy:
     return Remedy(
         "give-storage-class",
         f"claim {name} were of class {storage_class}",
-        edit_object(PersistentVolumeClaim, claim, lambda written: with_storage_class(written, storage_class)),
+        edit_object(storage.PersistentVolumeClaim, claim, lambda written: with_storage_class(written, storage_class)),
         effort=2,
         subject=(claim, storage_class),
         command=f"kubectl patch pvc {name} -n {namespace} -p {patch}",
@@ -149,7 +141,9 @@ def _forget_volume_name(claim: str) -> Remedy:
         "forget-volume-name",
         f"claim {name_of(claim)} were made anew without a volumeName",
         edit_object(
-            PersistentVolumeClaim, claim, lambda written: _replace(written, spec=_replace(written.spec, volume_name=""))
+            storage.PersistentVolumeClaim,
+            claim,
+            lambda written: _replace(written, spec=_replace(written.spec, volume_name="")),
         ),
         effort=2,
         subject=claim,
@@ -162,7 +156,7 @@ def _ask_access_modes(claim: str, modes: Iterable[str]) -> Remedy:
         "ask-access-modes",
         f"claim {name_of(claim)} asked for {' and '.join(access_modes)}",
         edit_object(
-            PersistentVolumeClaim,
+            storage.PersistentVolumeClaim,
             claim,
             lambda written: _replace(written, spec=_replace(written.spec, access_modes=access_modes)),
         ),
@@ -174,14 +168,14 @@ def _ask_access_modes(claim: str, modes: Iterable[str]) -> Remedy:
 def _clear_claim_ref(volume: str) -> Remedy:
     """Free a volume that is kept for a claim that was deleted; somebody must say that its data may go."""
 
-    def free(written: PersistentVolume) -> PersistentVolume:
+    def free(written: storage.PersistentVolume) -> storage.PersistentVolume:
         freed = _replace(written, spec=_replace(written.spec, claim_ref=None))
         return _replace(freed, status=_replace(written.status, phase="Available"))
 
     return Remedy(
         "clear-claim-ref",
         f"the claimRef of Released volume {volume} were cleared, its data no longer needed",
-        edit_object(PersistentVolume, volume, free),
+        edit_object(storage.PersistentVolume, volume, free),
         effort=3,
         subject=volume,
         command=f"""kubectl patch pv {volume} --type=json -p '[{{"op":"remove","path":"/spec/claimRef"}}]'""",
@@ -192,17 +186,19 @@ def _forget_selected_node(claim: str) -> Remedy:
     """Free a claim of the node for which a volume is being made, which will not do, or is gone."""
     namespace, _, name = claim.partition("/")
 
-    def forget(written: PersistentVolumeClaim) -> PersistentVolumeClaim:
-        kept = {key: value for key, value in (written.metadata.annotations or {}).items() if key != SELECTED_NODE}
+    def forget(written: storage.PersistentVolumeClaim) -> storage.PersistentVolumeClaim:
+        kept = {
+            key: value for key, value in (written.metadata.annotations or {}).items() if key != storage.SELECTED_NODE
+        }
         return _replace(written, metadata=_replace(written.metadata, annotations=kept or None))
 
     return Remedy(
         "forget-selected-node",
         f"claim {name} were free to go to another node",
-        edit_object(PersistentVolumeClaim, claim, forget),
+        edit_object(storage.PersistentVolumeClaim, claim, forget),
         effort=2,
         subject=claim,
-        command=f"kubectl annotate pvc {name} -n {namespace} {SELECTED_NODE}-",
+        command=f"kubectl annotate pvc {name} -n {namespace} {storage.SELECTED_NODE}-",
     )
 
 
@@ -211,23 +207,23 @@ def _classes(key: str, but: str, cluster: Cluster) -> list[str]:
 
     A claim that is to be shared between nodes needs a class whose volumes can be.
     """
-    claim, classes = cluster.every(PersistentVolumeClaim)[key], cluster.every(StorageClass)
-    default = default_class(classes.values())
+    claim, classes = cluster.every(storage.PersistentVolumeClaim)[key], cluster.every(storage.StorageClass)
+    default = storage.default_class(classes.values())
     shared = {mode for mode in claim.spec.access_modes or () if mode not in _ON_ONE_NODE}
     return [
         name
         for name, each in sorted(classes.items(), key=lambda item: (item[0] != default, item[0]))
         if name != but
-        and each.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER
+        and each.volume_binding_mode == storage.WAIT_FOR_FIRST_CONSUMER
         and shared <= _access_modes(each, cluster)
     ]
 
 
-def _access_modes(storage_class: StorageClass, cluster: Cluster) -> set[str]:
+def _access_modes(storage_class: storage.StorageClass, cluster: Cluster) -> set[str]:
     """Return the access modes that volumes of a class, or of its driver, have."""
     return {
         mode
-        for volume in cluster.every(PersistentVolume).values()
+        for volume in cluster.every(storage.PersistentVolume).values()
         if volume.spec.storage_class_name == storage_class.metadata.name
         or (volume.spec.csi is not None and volume.spec.csi.driver == storage_class.provisioner)
         for mode in volume.spec.access_modes or ()

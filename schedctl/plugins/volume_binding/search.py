@@ -15,10 +15,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from schedctl.api.meta import key_of
-from schedctl.api.pods import NodeSelector
-from schedctl.api.selectors import LabelQuery, Requirement
-from schedctl.api.storage import SELECTED_NODE, CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim, class_of
+from schedctl.api import meta, pods, selectors, storage
 from schedctl.cache.arrays import BoolArray, IntArray
 from schedctl.cache.labels import LabelColumns
 from schedctl.cache.nodes import ClusterView
@@ -71,7 +68,7 @@ class Objection:
 class Static(NamedTuple):
     """A claim and the volume it gets on each node: a position among the choices, int64 (rows,), `NOTHING` for none."""
 
-    claim: PersistentVolumeClaim
+    claim: storage.PersistentVolumeClaim
     choices: Choices
     positions: IntArray
 
@@ -86,7 +83,7 @@ class Dynamic(NamedTuple):
         positions: the capacity used on each node, int64 (rows,), `NOTHING` for none; None where nobody counts.
     """
 
-    claim: PersistentVolumeClaim
+    claim: storage.PersistentVolumeClaim
     rows: BoolArray
     capacities: Capacities | None
     positions: IntArray | None
@@ -100,8 +97,8 @@ class PodVolumes(NamedTuple):
         dynamic: claims that are provisioned, and the capacity that was found for each, None where nobody counts.
     """
 
-    static: tuple[tuple[PersistentVolumeClaim, PersistentVolume], ...]
-    dynamic: tuple[tuple[PersistentVolumeClaim, CSIStorageCapacity | None], ...]
+    static: tuple[tuple[storage.PersistentVolumeClaim, storage.PersistentVolume], ...]
+    dynamic: tuple[tuple[storage.PersistentVolumeClaim, storage.CSIStorageCapacity | None], ...]
 
 
 class Search:
@@ -199,14 +196,14 @@ class _Steps:
 
     # -- bound claims ------------------------------------------------------------
 
-    def _check_bound(self, claims: Sequence[PersistentVolumeClaim]) -> None:
+    def _check_bound(self, claims: Sequence[storage.PersistentVolumeClaim]) -> None:
         """Let the first claim object to each node that cannot reach its volume."""
         rest = self._all
         for claim in claims:
             name = claim.spec.volume_name
-            volume = self._cluster.get(PersistentVolume, name)
+            volume = self._cluster.get(storage.PersistentVolume, name)
             if volume is None:
-                self._object(ConflictReason.VANISHED, rest, claim=key_of(claim), volume=name)
+                self._object(ConflictReason.VANISHED, rest, claim=meta.key_of(claim), volume=name)
                 return
             affinity = volume.spec.node_affinity
             required = affinity.required if affinity is not None else None
@@ -223,7 +220,7 @@ class _Steps:
                 rest = kept | self._check_affinity(claim, migration.required, rest & handed_over)
 
     def _check_affinity(
-        self, claim: PersistentVolumeClaim, required: NodeSelector | None, rows: BoolArray
+        self, claim: storage.PersistentVolumeClaim, required: pods.NodeSelector | None, rows: BoolArray
     ) -> BoolArray:
         """Let a claim object to those of some nodes that its volume cannot be reached from; return the others."""
         terms = affinity_terms(required)
@@ -234,7 +231,7 @@ class _Steps:
         self._object(
             ConflictReason.OUT_OF_REACH,
             beyond,
-            claim=key_of(claim),
+            claim=meta.key_of(claim),
             volume=claim.spec.volume_name,
             unmet=_Unmet(self._labels, terms),
         )
@@ -242,7 +239,7 @@ class _Steps:
 
     # -- waiting claims ----------------------------------------------------------
 
-    def _find(self, claims: Sequence[PersistentVolumeClaim]) -> None:
+    def _find(self, claims: Sequence[storage.PersistentVolumeClaim]) -> None:
         assumed = [claim for claim in claims if _selected_node(claim) is not None]
         free = sorted((claim for claim in claims if _selected_node(claim) is None), key=size)
         for claim in assumed:
@@ -256,19 +253,19 @@ class _Steps:
             for claim, requirements, rows in unmatched:
                 self._provision(claim, rows, requirements)
 
-    def _keep_to_selected_node(self, claim: PersistentVolumeClaim) -> None:
+    def _keep_to_selected_node(self, claim: storage.PersistentVolumeClaim) -> None:
         """Let a claim whose volume is being made for a node object to all others."""
         selected = _selected_node(claim) or ""
         row = self._cluster.node_table.row_of.get(selected)
         others = self._rest.copy()
         if row is not None:
             others[row] = False
-        self._object(ConflictReason.ELSEWHERE, others, claim=key_of(claim), selected_node=selected)
+        self._object(ConflictReason.ELSEWHERE, others, claim=meta.key_of(claim), selected_node=selected)
         self._rest = self._rest & ~others
 
     def _bind(
-        self, claims: Sequence[PersistentVolumeClaim]
-    ) -> list[tuple[PersistentVolumeClaim, ClaimRequirements, BoolArray]] | None:
+        self, claims: Sequence[storage.PersistentVolumeClaim]
+    ) -> list[tuple[storage.PersistentVolumeClaim, ClaimRequirements, BoolArray]] | None:
         """Give claims the volumes that are there; return the nodes without one for each, None in case of a fault."""
         by_class: dict[str, Choices] = {}
         unmatched = []
@@ -278,7 +275,7 @@ class _Steps:
             except PluginError as fault:
                 self._fail(self._rest, str(fault))
                 return None
-            name = class_of(claim)
+            name = storage.class_of(claim)
             if name not in by_class:
                 by_class[name] = Choices(self._cluster, self._volumes, name)
             positions = by_class[name].take(requirements)
@@ -286,14 +283,16 @@ class _Steps:
             unmatched.append((claim, requirements, positions == NOTHING))
         return unmatched
 
-    def _provision(self, claim: PersistentVolumeClaim, rows: BoolArray, requirements: ClaimRequirements | None) -> None:
+    def _provision(
+        self, claim: storage.PersistentVolumeClaim, rows: BoolArray, requirements: ClaimRequirements | None
+    ) -> None:
         """Have a claim provisioned on some nodes, or let it object."""
         rows = rows & self._rest
         if not rows.any():
             return
         found = dynamic_provisioning(claim, self._cluster)
         evidence: dict[str, Any] = {
-            "claim": key_of(claim),
+            "claim": meta.key_of(claim),
             "storage_class": found.storage_class.metadata.name,
             "requested": requested_storage(claim).value,
         }
@@ -339,9 +338,9 @@ class _Unmet:
     """Which requirements of each alternative a node does not meet."""
 
     labels: LabelColumns
-    terms: tuple[LabelQuery, ...]
+    terms: tuple[selectors.LabelQuery, ...]
 
-    def of(self, row: int) -> tuple[tuple[Requirement, ...], ...]:
+    def of(self, row: int) -> tuple[tuple[selectors.Requirement, ...], ...]:
         mine = self.labels.maps[row]
         return tuple(tuple(each for each in query.requirements if not each.matches(mine)) for query in self.terms)
 
@@ -358,7 +357,7 @@ class _Tally:
 
     @cached_property
     def _counts(self) -> Mapping[str, int]:
-        volumes = self._volumes.of_class(class_of(self._requirements.claim))
+        volumes = self._volumes.of_class(storage.class_of(self._requirements.claim))
         return Counter(next(self._requirements.objections(volume), Mismatch.REACH) for volume in volumes)
 
 
@@ -394,9 +393,9 @@ class _Nearest:
         return None if position == NOTHING else _miss(*self._rank_volumes[position])
 
     @cached_property
-    def _rank_volumes(self) -> list[tuple[PersistentVolume, tuple[Mismatch, ...]]]:
+    def _rank_volumes(self) -> list[tuple[storage.PersistentVolume, tuple[Mismatch, ...]]]:
         """The volumes of the class, the nearest miss first."""
-        volumes = self._volumes.of_class(class_of(self._requirements.claim))
+        volumes = self._volumes.of_class(storage.class_of(self._requirements.claim))
         return sorted(((volume, tuple(self._requirements.objections(volume))) for volume in volumes), key=_remoteness)
 
     @cached_property
@@ -409,13 +408,13 @@ class _Nearest:
         return index.first(ranks)
 
 
-def _remoteness(judged: tuple[PersistentVolume, tuple[Mismatch, ...]]) -> tuple[list[int], int, str]:
+def _remoteness(judged: tuple[storage.PersistentVolume, tuple[Mismatch, ...]]) -> tuple[list[int], int, str]:
     volume, objections = judged
     hardest_first = sorted(map(_DIFFICULTY.__getitem__, objections), reverse=True)
     return hardest_first, -capacity(volume).value, volume.metadata.name
 
 
-def _miss(volume: PersistentVolume, objections: tuple[Mismatch, ...]) -> Miss:
+def _miss(volume: storage.PersistentVolume, objections: tuple[Mismatch, ...]) -> Miss:
     reference = volume.spec.claim_ref
     return Miss(
         volume.metadata.name,
@@ -442,11 +441,11 @@ class _Largest:
         return self._capacities.largest()
 
 
-def _selected_node(claim: PersistentVolumeClaim) -> str | None:
-    return (claim.metadata.annotations or {}).get(SELECTED_NODE)
+def _selected_node(claim: storage.PersistentVolumeClaim) -> str | None:
+    return (claim.metadata.annotations or {}).get(storage.SELECTED_NODE)
 
 
-def _capacity(dynamic: Dynamic, row: int) -> CSIStorageCapacity | None:
+def _capacity(dynamic: Dynamic, row: int) -> storage.CSIStorageCapacity | None:
     if dynamic.capacities is None or dynamic.positions is None:
         return None
     return dynamic.capacities.objects[int(dynamic.positions[row])]

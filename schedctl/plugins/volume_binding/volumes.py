@@ -13,10 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from schedctl.api.meta import key_of
-from schedctl.api.quantities import MILLI, Amount, stored_amount
-from schedctl.api.selectors import LabelQuery, SelectorError, compile_selector
-from schedctl.api.storage import PersistentVolume, PersistentVolumeClaim, class_of
+from schedctl.api import meta, quantities, selectors, storage
 from schedctl.cache.arrays import CodeArray, IndexArray, IntArray, Interner
 from schedctl.cache.changes import ChangeKind
 from schedctl.cache.labels import LabelColumns
@@ -26,7 +23,7 @@ from schedctl.plugins.volume_binding.assume_cache import AssumeCache, AssumedVol
 from schedctl.plugins.volume_binding.node_terms import NOTHING, Terms, TermsIndex, affinity_terms, select_nodes
 
 STORAGE = "storage"
-_NONE = Amount(0, 0)
+_NONE = quantities.Amount(0, 0)
 _FILESYSTEM = "Filesystem"
 _AVAILABLE = "Available"
 _RELEASED = "Released"
@@ -62,7 +59,7 @@ class ClaimRequirements:
         PluginError: the selector cannot be parsed.
     """
 
-    def __init__(self, claim: PersistentVolumeClaim) -> None:
+    def __init__(self, claim: storage.PersistentVolumeClaim) -> None:
         spec = claim.spec
         self.claim = claim
         self.size = size(claim)
@@ -70,11 +67,15 @@ class ClaimRequirements:
         self.attributes = spec.volume_attributes_class_name or ""
         self.access = frozenset(spec.access_modes or ())
         try:
-            self.selector: LabelQuery | None = None if spec.selector is None else compile_selector(spec.selector)
-        except SelectorError as fault:
-            raise PluginError(f"error creating internal label selector for claim: {key_of(claim)}: {fault}") from fault
+            self.selector: selectors.LabelQuery | None = (
+                None if spec.selector is None else selectors.compile_selector(spec.selector)
+            )
+        except selectors.SelectorError as fault:
+            raise PluginError(
+                f"error creating internal label selector for claim: {meta.key_of(claim)}: {fault}"
+            ) from fault
 
-    def is_met_by(self, volume: PersistentVolume) -> bool:
+    def is_met_by(self, volume: storage.PersistentVolume) -> bool:
         """Return whether a volume is large enough, of the right mode and attributes, and not on its way out."""
         return (
             _thousandths(capacity(volume)) >= self.size
@@ -83,7 +84,7 @@ class ClaimRequirements:
             and volume.metadata.deletion_timestamp is None
         )
 
-    def objections(self, volume: PersistentVolume) -> Iterator[Mismatch]:
+    def objections(self, volume: storage.PersistentVolume) -> Iterator[Mismatch]:
         """Yield what keeps a volume of the claim's class from it on every node, in the order of the binding."""
         named = volume.spec.claim_ref is not None
         ours = named and is_reserved_for(volume, self.claim)
@@ -115,7 +116,7 @@ class FreeVolumes:
         classes: the classes that volumes name in their specs.
     """
 
-    def __init__(self, cluster: ClusterView, volumes: Iterable[PersistentVolume]) -> None:
+    def __init__(self, cluster: ClusterView, volumes: Iterable[storage.PersistentVolume]) -> None:
         # of equally large volumes kube-scheduler takes any; here it is the first by name
         sized = sorted((_thousandths(capacity(each)), each.metadata.name, each) for each in volumes)
         self.volumes = [volume for _, _, volume in sized]
@@ -200,9 +201,9 @@ class Volumes:
         self.cluster = cluster
         self._assume_cache = assume_cache
         self._generation = -1
-        self._places: dict[str, tuple[dict[str, dict[str, PersistentVolume]], str]] = {}
-        self._free: dict[str, dict[str, PersistentVolume]] = {}
-        self._reserved: dict[str, dict[str, PersistentVolume]] = {}
+        self._places: dict[str, tuple[dict[str, dict[str, storage.PersistentVolume]], str]] = {}
+        self._free: dict[str, dict[str, storage.PersistentVolume]] = {}
+        self._reserved: dict[str, dict[str, storage.PersistentVolume]] = {}
         self._sorted: dict[str, FreeVolumes] = {}
 
     def free(self, storage_class: str) -> FreeVolumes:
@@ -214,25 +215,25 @@ class Volumes:
             self._sorted[storage_class] = known
         return known
 
-    def reserved_volumes(self, claim: PersistentVolumeClaim) -> list[PersistentVolume]:
+    def reserved_volumes(self, claim: storage.PersistentVolumeClaim) -> list[storage.PersistentVolume]:
         """Return the volumes of the claim's class that name the claim, by name."""
         self._catch_up()
-        named = self._reserved.get(key_of(claim), {})
-        storage_class = class_of(claim)
+        named = self._reserved.get(meta.key_of(claim), {})
+        storage_class = storage.class_of(claim)
         return [
             named[name]
             for name in sorted(named)
-            if is_reserved_for(named[name], claim) and class_of(named[name]) == storage_class
+            if is_reserved_for(named[name], claim) and storage.class_of(named[name]) == storage_class
         ]
 
-    def of_class(self, storage_class: str) -> list[PersistentVolume]:
+    def of_class(self, storage_class: str) -> list[storage.PersistentVolume]:
         """Return every volume of a class."""
-        names = self.cluster.every(PersistentVolume)
+        names = self.cluster.every(storage.PersistentVolume)
         seen = (self._assume_cache.volume(name) for name in names)
-        return [volume for volume in seen if volume is not None and class_of(volume) == storage_class]
+        return [volume for volume in seen if volume is not None and storage.class_of(volume) == storage_class]
 
     def _catch_up(self) -> None:
-        self.cluster.note_reads(PersistentVolume)
+        self.cluster.note_reads(storage.PersistentVolume)
         generation = self.cluster.generation
         if generation == self._generation:
             return
@@ -240,11 +241,11 @@ class Volumes:
         self._generation = generation
         if changes is None:
             self._places, self._free, self._reserved, self._sorted = {}, {}, {}, {}
-            for name in self.cluster.every(PersistentVolume):
+            for name in self.cluster.every(storage.PersistentVolume):
                 self._place(name)
             return
         subjects = (change.subject for change in changes if change.kind is ChangeKind.OBJECT)
-        touched = (each for each in subjects if isinstance(each, PersistentVolume | AssumedVolume))
+        touched = (each for each in subjects if isinstance(each, storage.PersistentVolume | AssumedVolume))
         for name in dict.fromkeys(each.metadata.name for each in touched):
             self._place(name)
 
@@ -261,7 +262,7 @@ class Volumes:
         if reference is not None:
             shelf, key = self._reserved, f"{reference.namespace}/{reference.name}"
         elif volume.status.phase == _AVAILABLE and volume.metadata.deletion_timestamp is None:
-            shelf, key = self._free, class_of(volume)
+            shelf, key = self._free, storage.class_of(volume)
         else:
             return
         self._places[name] = shelf, key
@@ -290,7 +291,7 @@ class Choices:
         self._free = volumes.free(storage_class)
         self.classes = self._free.classes
         self._named: Interner[str] = Interner()
-        self._reserved: list[PersistentVolume] = []
+        self._reserved: list[storage.PersistentVolume] = []
         self._taken: list[IntArray] = []
 
     def take(self, requirements: ClaimRequirements) -> IntArray:
@@ -302,7 +303,7 @@ class Choices:
         self._taken.append(chosen)
         return chosen
 
-    def volume(self, position: int) -> PersistentVolume:
+    def volume(self, position: int) -> storage.PersistentVolume:
         """Return the volume at a position."""
         free = len(self._free)
         return self._free.volumes[position] if position < free else self._reserved[position - free]
@@ -332,50 +333,50 @@ class Choices:
                 return chosen
         return np.where(undecided, self._free.first(requirements, self._taken), chosen)
 
-    def _position(self, volume: PersistentVolume) -> int:
+    def _position(self, volume: storage.PersistentVolume) -> int:
         place = self._named.code(volume.metadata.name)
         if place == len(self._reserved):
             self._reserved.append(volume)
         return len(self._free) + place
 
 
-def requested_storage(claim: PersistentVolumeClaim) -> Amount:
+def requested_storage(claim: storage.PersistentVolumeClaim) -> quantities.Amount:
     """Return how much storage a claim asks for, 0 where it does not say."""
     resources = claim.spec.resources
     written = (resources.requests or {}).get(STORAGE) if resources is not None else None
-    return stored_amount(written) if written is not None else _NONE
+    return quantities.stored_amount(written) if written is not None else _NONE
 
 
-def size(claim: PersistentVolumeClaim) -> int:
+def size(claim: storage.PersistentVolumeClaim) -> int:
     """Return how much storage a claim asks for, in thousandths of a byte."""
     return _thousandths(requested_storage(claim))
 
 
-def capacity(volume: PersistentVolume) -> Amount:
+def capacity(volume: storage.PersistentVolume) -> quantities.Amount:
     """Return how much storage a volume holds, 0 where it does not say."""
     written = (volume.spec.capacity or {}).get(STORAGE)
-    return stored_amount(written) if written is not None else _NONE
+    return quantities.stored_amount(written) if written is not None else _NONE
 
 
-def volume_terms(volume: PersistentVolume) -> Terms:
+def volume_terms(volume: storage.PersistentVolume) -> Terms:
     """Return the condition on nodes that a volume can be reached from."""
     affinity = volume.spec.node_affinity
     return affinity_terms(affinity.required) if affinity is not None else None
 
 
-def _thousandths(amount: Amount) -> int:
-    return int(amount.unscaled * 10 ** (amount.exponent - MILLI))
+def _thousandths(amount: quantities.Amount) -> int:
+    return int(amount.unscaled * 10 ** (amount.exponent - quantities.MILLI))
 
 
-def _mode(volume: PersistentVolume) -> str:
+def _mode(volume: storage.PersistentVolume) -> str:
     return volume.spec.volume_mode or _FILESYSTEM
 
 
-def _attributes(volume: PersistentVolume) -> str:
+def _attributes(volume: storage.PersistentVolume) -> str:
     return volume.spec.volume_attributes_class_name or ""
 
 
-def _kind(volume: PersistentVolume) -> tuple[str, str, frozenset[str]]:
+def _kind(volume: storage.PersistentVolume) -> tuple[str, str, frozenset[str]]:
     return _mode(volume), _attributes(volume), frozenset(volume.spec.access_modes or ())
 
 

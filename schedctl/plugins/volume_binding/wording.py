@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from schedctl.api.amounts import STORAGE, amount
-from schedctl.api.meta import key_of
-from schedctl.api.storage import NO_PROVISIONER, StorageClass, class_of
+from schedctl.api import amounts, meta, storage
 from schedctl.cache.cluster import Cluster
 from schedctl.framework.remedies import Evidence
 from schedctl.framework.wording import Allocation, Wording, name_of, requirement
@@ -143,7 +141,7 @@ def _unbound(each: Evidence) -> str:
             return "it has no class, and no volume was bound to it"
         case UnboundReason.NO_CLASS:
             return f"its class {storage_class} does not exist"
-    if each["provisioner"] in ("", NO_PROVISIONER):
+    if each["provisioner"] in ("", storage.NO_PROVISIONER):
         return f"class {storage_class} does not wait for a pod and makes no volumes, and none was bound to it"
     return f"class {storage_class} does not wait for a pod, and {each['provisioner']} has not made a volume"
 
@@ -153,7 +151,7 @@ def _alternatives(evidence: Evidence) -> str:
 
 
 def _size(value: int) -> str:
-    return amount(STORAGE, value)
+    return amounts.amount(amounts.STORAGE, value)
 
 
 WORDING = {
@@ -171,14 +169,14 @@ WORDING = {
 def allocations(found: PodVolumes, cluster: Cluster) -> Iterator[Allocation]:
     """Yield the volumes for the waiting claims of a pod: first those that are there, then those that are made."""
     for claim, volume in found.static:
-        key, name = key_of(claim), volume.metadata.name
+        key, name = meta.key_of(claim), volume.metadata.name
         size, requested = capacity(volume).value, requested_storage(claim).value
         larger = "" if size == requested else f" for {_size(requested)}"
         text = f"claim {name_of(key)} is bound to volume {name} ({_size(size)}{larger})"
         yield Allocation(text, claim=key, names=(name,))
     for claim, left in found.dynamic:
-        key, storage_class = key_of(claim), class_of(claim)
-        known = cluster.get(StorageClass, storage_class)
+        key, storage_class = meta.key_of(claim), storage.class_of(claim)
+        known = cluster.get(storage.StorageClass, storage_class)
         maker = f" by {known.provisioner}" if known is not None else ""
         of = f"{_size(requested_storage(claim).value)} of class {storage_class}"
         room = f", where {left.capacity} is left" if left is not None and left.capacity else ""

@@ -13,14 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from typing_extensions import override
 
-from schedctl.api.storage import (
-    WAIT_FOR_FIRST_CONSUMER,
-    ZONE_SEPARATOR,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-    class_of,
-)
+from schedctl.api import storage
 from schedctl.cache.arrays import ABSENT, BoolArray, CodeArray
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import ClusterView, Nodes
@@ -69,7 +62,7 @@ TOPOLOGIES = StateKey[tuple[Topology, ...]]("PreFilterVolumeZone")
 class VolumeZone(PreFilterPlugin, FilterPlugin):
     """Keeps a pod in the zones and regions its bound volumes are labelled with."""
 
-    reads = (PersistentVolume, PersistentVolumeClaim, StorageClass)
+    reads = (storage.PersistentVolume, storage.PersistentVolumeClaim, storage.StorageClass)
 
     elsewhere = Reason("node(s) had no available volume zone", unresolvable=True)
     nameless = Reason("PersistentVolumeClaim had no name", unresolvable=True)
@@ -97,11 +90,15 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
             return Scope.NOTHING
         if change.kind in (ChangeKind.NODE_UPDATED, ChangeKind.NODES):
             return Scope.ROW
-        if isinstance(change.subject, PersistentVolumeClaim):
+        if isinstance(change.subject, storage.PersistentVolumeClaim):
             metadata = change.subject.metadata
             concerned = metadata.namespace == cycle.pod.namespace and metadata.name in claims
             return Scope.EVERYTHING if concerned else Scope.NOTHING
-        return Scope.EVERYTHING if isinstance(change.subject, PersistentVolume | StorageClass) else Scope.NOTHING
+        return (
+            Scope.EVERYTHING
+            if isinstance(change.subject, storage.PersistentVolume | storage.StorageClass)
+            else Scope.NOTHING
+        )
 
     def events_to_register(self) -> tuple[Registration, ...]:
         """Classes, claims and volumes that come to be, or to be labelled otherwise."""
@@ -147,7 +144,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
         for name in _claims(pod):
             if not name:
                 return self.nameless()
-            claim = cluster.get(PersistentVolumeClaim, f"{pod.namespace}/{name}")
+            claim = cluster.get(storage.PersistentVolumeClaim, f"{pod.namespace}/{name}")
             if claim is None:
                 return self.missing(kind="persistentvolumeclaim", name=name)
             if not claim.spec.volume_name:
@@ -155,24 +152,26 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
                 if refusal is not None:
                     return refusal
                 continue
-            volume = cluster.get(PersistentVolume, claim.spec.volume_name)
+            volume = cluster.get(storage.PersistentVolume, claim.spec.volume_name)
             if volume is None:
                 return self.missing(kind="persistentvolume", name=claim.spec.volume_name, claim=name)
             found += _of_volume(name, volume)
         return tuple(found)
 
-    def _unbound(self, cluster: ClusterView, claim: PersistentVolumeClaim) -> Verdict | None:
+    def _unbound(self, cluster: ClusterView, claim: storage.PersistentVolumeClaim) -> Verdict | None:
         """Return what speaks against a claim without a volume, None where it waits for its first consumer."""
         name = claim.metadata.name
-        class_name = class_of(claim)
+        class_name = storage.class_of(claim)
         if not class_name:
             return self.classless(claim=name)
-        storage_class = cluster.get(StorageClass, class_name)
+        storage_class = cluster.get(storage.StorageClass, class_name)
         if storage_class is None:
             return self.missing(kind="storageclass.storage.k8s.io", name=class_name, claim=name)
         if storage_class.volume_binding_mode is None:
             return self.modeless(storage_class=class_name, claim=name)
-        return None if storage_class.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER else self.unbound(claim=name)
+        return (
+            None if storage_class.volume_binding_mode == storage.WAIT_FOR_FIRST_CONSUMER else self.unbound(claim=name)
+        )
 
     @override
     def wording(self) -> Mapping[str, Wording]:
@@ -192,13 +191,13 @@ def _claims(pod: PodInfo) -> tuple[str, ...]:
     return tuple(v.persistent_volume_claim.claim_name for v in volumes if v.persistent_volume_claim is not None)
 
 
-def _of_volume(claim: str, volume: PersistentVolume) -> list[Topology]:
+def _of_volume(claim: str, volume: storage.PersistentVolume) -> list[Topology]:
     labels = volume.metadata.labels
     if not labels:
         return []
     found = []
     for key in TOPOLOGY_LABELS:
-        values = [value.strip() for value in labels[key].split(ZONE_SEPARATOR)] if key in labels else []
+        values = [value.strip() for value in labels[key].split(storage.ZONE_SEPARATOR)] if key in labels else []
         if values and all(values):  # a label with an empty zone is overlooked
             found.append(Topology(claim, volume.metadata.name, key, frozenset(values)))
     return found
