@@ -7,93 +7,80 @@ from __future__ import annotations
 
 import math
 
-from schedctl.cel import times
-from schedctl.cel.values import (
-    MAX_INT64,
-    MAX_UINT64,
-    MIN_INT64,
-    NO_SUCH_OVERLOAD,
-    Duration,
-    Failure,
-    Mutable,
-    Timestamp,
-    Uint,
-    Value,
-    failure_or_no_overload,
-)
+from schedctl.cel import times, values
 
-INT_OVERFLOW, UINT_OVERFLOW = Failure("integer overflow"), Failure("unsigned integer overflow")
-_DIVISION, _MODULUS = Failure("division by zero"), Failure("modulus by zero")
+INT_OVERFLOW, UINT_OVERFLOW = values.Failure("integer overflow"), values.Failure("unsigned integer overflow")
+_DIVISION, _MODULUS = values.Failure("division by zero"), values.Failure("modulus by zero")
 
 
-def _int(value: int) -> Value:
-    return value if MIN_INT64 <= value <= MAX_INT64 else INT_OVERFLOW
+def _int(value: int) -> values.Value:
+    return value if values.MIN_INT64 <= value <= values.MAX_INT64 else INT_OVERFLOW
 
 
-def _uint(value: int) -> Value:
-    return Uint(value) if 0 <= value <= MAX_UINT64 else UINT_OVERFLOW
+def _uint(value: int) -> values.Value:
+    return values.Uint(value) if 0 <= value <= values.MAX_UINT64 else UINT_OVERFLOW
 
 
-def add(a: Value, b: Value) -> Value:
+def add(a: values.Value, b: values.Value) -> values.Value:
     """Return the sum, or one text or list after the other."""
     kind = a.__class__
-    if kind is Duration or kind is Timestamp:
+    if kind is values.Duration or kind is values.Timestamp:
         return _add_time(a, b)
-    if kind is list or kind is Mutable:
+    if kind is list or kind is values.Mutable:
         if not isinstance(b, list):
-            return failure_or_no_overload(b)
-        if kind is Mutable:
+            return values.failure_or_no_overload(b)
+        if kind is values.Mutable:
             a.extend(b)
             return a
         return [*a, *b]
     if b.__class__ is not kind:
-        return failure_or_no_overload(b)
+        return values.failure_or_no_overload(b)
     if kind is int:
         return _int(a + b)
-    if kind is Uint:
+    if kind is values.Uint:
         return _uint(a + b)
     return a + b
 
 
-def _add_time(a: Value, b: Value) -> Value:
-    if a.__class__ is Timestamp:
-        return times.shift_timestamp(a, b) if b.__class__ is Duration else failure_or_no_overload(b)
-    if b.__class__ is Timestamp:
+def _add_time(a: values.Value, b: values.Value) -> values.Value:
+    if a.__class__ is values.Timestamp:
+        return times.shift_timestamp(a, b) if b.__class__ is values.Duration else values.failure_or_no_overload(b)
+    if b.__class__ is values.Timestamp:
         return times.shift_timestamp(b, a)
-    return times.add_durations(a, b) if b.__class__ is Duration else failure_or_no_overload(b)
+    return times.add_durations(a, b) if b.__class__ is values.Duration else values.failure_or_no_overload(b)
 
 
-def subtract(a: Value, b: Value) -> Value:
+def subtract(a: values.Value, b: values.Value) -> values.Value:
     """Return the difference."""
     kind = a.__class__
-    if kind is Timestamp:
-        if b.__class__ is Timestamp:
+    if kind is values.Timestamp:
+        if b.__class__ is values.Timestamp:
             return times.between_timestamps(a, b)
-        return times.shift_timestamp(a, b, -1) if b.__class__ is Duration else failure_or_no_overload(b)
+        return times.shift_timestamp(a, b, -1) if b.__class__ is values.Duration else values.failure_or_no_overload(b)
     if b.__class__ is not kind:
-        return failure_or_no_overload(b)
-    if kind is Duration:
+        return values.failure_or_no_overload(b)
+    if kind is values.Duration:
         return times.subtract_durations(a, b)
     if kind is int:
         return _int(a - b)
-    return _uint(a - b) if kind is Uint else a - b
+    return _uint(a - b) if kind is values.Uint else a - b
 
 
-def multiply(a: Value, b: Value) -> Value:
+def multiply(a: values.Value, b: values.Value) -> values.Value:
     """Return the product."""
     kind = a.__class__
     if b.__class__ is not kind:
-        return failure_or_no_overload(b)
+        return values.failure_or_no_overload(b)
     if kind is int:
         return _int(a * b)
-    return _uint(a * b) if kind is Uint else a * b
+    return _uint(a * b) if kind is values.Uint else a * b
 
 
-def divide(a: Value, b: Value) -> Value:
+def divide(a: values.Value, b: values.Value) -> values.Value:
     """Return the quotient; of integers, truncated toward zero."""
     kind = a.__class__
     if b.__class__ is not kind:
-        return failure_or_no_overload(b)
+        return values.failure_or_no_overload(b)
     if kind is float:
         if b:
             return a / b
@@ -101,26 +88,26 @@ def divide(a: Value, b: Value) -> Value:
     if not b:
         return _DIVISION
     quotient = abs(a) // abs(b)
-    return Uint(quotient) if kind is Uint else _int(quotient if (a < 0) is (b < 0) else -quotient)
+    return values.Uint(quotient) if kind is values.Uint else _int(quotient if (a < 0) is (b < 0) else -quotient)
 
 
-def modulo(a: Value, b: Value) -> Value:
+def modulo(a: values.Value, b: values.Value) -> values.Value:
     """Return the remainder of integers, with the sign of the first."""
     kind = a.__class__
     if b.__class__ is not kind:
-        return failure_or_no_overload(b)
+        return values.failure_or_no_overload(b)
     if not b:
         return _MODULUS
-    if a == MIN_INT64 and b == -1:
+    if a == values.MIN_INT64 and b == -1:
         return INT_OVERFLOW
     remainder = abs(a) % abs(b)
-    return Uint(remainder) if kind is Uint else -remainder if a < 0 else remainder
+    return values.Uint(remainder) if kind is values.Uint else -remainder if a < 0 else remainder
 
 
-def negate(a: Value) -> Value:
+def negate(a: values.Value) -> values.Value:
     """Return the opposite."""
     if a.__class__ is bool:
-        return NO_SUCH_OVERLOAD
-    if a.__class__ is Duration:
+        return values.NO_SUCH_OVERLOAD
+    if a.__class__ is values.Duration:
         return times.negate_duration(a)
     return _int(-a) if a.__class__ is int else -a

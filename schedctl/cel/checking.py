@@ -8,23 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from schedctl.cel import types
+from schedctl.cel import errors, syntax, types
 from schedctl.cel.declarations import Environment, Overload
-from schedctl.cel.errors import CompileError, NoOverload, Problem, UndeclaredName, UndefinedField, Unsupported
-from schedctl.cel.syntax import (
-    OPTIONAL_SELECT,
-    Call,
-    Fold,
-    Ident,
-    ListOf,
-    Literal,
-    MapOf,
-    Message,
-    Node,
-    Select,
-    Source,
-)
-from schedctl.cel.types import DYN, ERROR, INT, STRING, Bindings, Kind, Type
 from schedctl.cel.values import Uint
 
 TYPE_NAMES = {
@@ -34,17 +19,17 @@ TYPE_NAMES = {
         types.BYTES,
         types.DOUBLE,
         types.DURATION,
-        INT,
-        types.list_of(DYN),
-        types.map_of(DYN, DYN),
+        types.INT,
+        types.list_of(types.DYN),
+        types.map_of(types.DYN, types.DYN),
         types.NULL,
-        types.optional_of(DYN),
-        STRING,
+        types.optional_of(types.DYN),
+        types.STRING,
         types.TIMESTAMP,
         types.TYPE,
         types.UINT,
-        Type(Kind.OPAQUE, "net.IP"),
-        Type(Kind.OPAQUE, "net.CIDR"),
+        types.Type(types.Kind.OPAQUE, "net.IP"),
+        types.Type(types.Kind.OPAQUE, "net.CIDR"),
     )
 }
 _ABBREVIATED = {"duration": types.DURATION, "timestamp": types.TIMESTAMP}
@@ -60,18 +45,18 @@ MESSAGE_NAMES = frozenset(
 """Protocol buffer messages that kube-scheduler's CEL knows by name."""
 _MESSAGES = "protocol buffer messages in CEL"
 
-_LITERALS: dict[type, Type] = {
+_LITERALS: dict[type, types.Type] = {
     bool: types.BOOL,
-    int: INT,
+    int: types.INT,
     Uint: types.UINT,
     float: types.DOUBLE,
-    str: STRING,
+    str: types.STRING,
     bytes: types.BYTES,
     type(None): types.NULL,
 }
 
 
-def check(root: Node, source: Source, environment: Environment) -> None:
+def check(root: syntax.Node, source: syntax.Source, environment: Environment) -> None:
     """Find the types of a tree whose macros are expanded, and note them in its nodes.
 
     Raises:
@@ -81,31 +66,31 @@ def check(root: Node, source: Source, environment: Environment) -> None:
     checker = _Checker(source, environment)
     checker.visit(root)
     if checker.problems:
-        raise CompileError(checker.problems)
+        raise errors.CompileError(checker.problems)
     checker.settle(root)
 
 
-def qualified_name(node: Node) -> str | None:
+def qualified_name(node: syntax.Node) -> str | None:
     """Return the dotted name that an expression reads as, None if it is not one."""
     match node:
-        case Ident():
+        case syntax.Ident():
             return node.name
-        case Select(test_only=False):
+        case syntax.Select(test_only=False):
             prefix = qualified_name(node.operand)
             return None if prefix is None else f"{prefix}.{node.field}"
     return None
 
 
 class _Checker:
-    def __init__(self, source: Source, environment: Environment) -> None:
+    def __init__(self, source: syntax.Source, environment: Environment) -> None:
         self._source, self._environment = source, environment
         self._functions = environment.functions
-        self._bindings = Bindings()
-        self._scopes: list[dict[str, Type]] = []
+        self._bindings = types.Bindings()
+        self._scopes: list[dict[str, types.Type]] = []
         self._fresh = 0
-        self.problems: list[Problem] = []
+        self.problems: list[errors.Problem] = []
 
-    def settle(self, node: Node) -> None:
+    def settle(self, node: syntax.Node) -> None:
         """Replace what was bound later in the types of a tree, and what never was by dyn."""
         stack = [node]
         while stack:
@@ -113,43 +98,48 @@ class _Checker:
             node.type = self._bindings.resolve(node.type, free_is_dyn=True)
             stack.extend(node.children())
 
-    def visit(self, node: Node) -> Type:
+    def visit(self, node: syntax.Node) -> types.Type:
         """Find the type of a node and everything inside."""
         match node:
-            case Literal():
+            case syntax.Literal():
                 node.type = _LITERALS[type(node.value)]
-            case Ident():
+            case syntax.Ident():
                 node.type = self._ident(node)
-            case Select():
+            case syntax.Select():
                 node.type = self._select(node)
-            case Call():
+            case syntax.Call():
                 node.type = self._call(node)
-            case ListOf():
+            case syntax.ListOf():
                 node.type = self._list(node)
-            case MapOf():
+            case syntax.MapOf():
                 node.type = self._map(node)
-            case Message():
+            case syntax.Message():
                 node.type = self._message(node)
-            case Fold():
+            case syntax.Fold():
                 node.type = self._fold(node)
         return node.type
 
-    def _report(self, node: Node, text: str, cause: UndeclaredName | UndefinedField | NoOverload | None = None) -> Type:
+    def _report(
+        self,
+        node: syntax.Node,
+        text: str,
+        cause: errors.UndeclaredName | errors.UndefinedField | errors.NoOverload | None = None,
+    ) -> types.Type:
         self.problems.append(self._source.problem(node.position, text)._replace(cause=cause))
-        return ERROR
+        return types.ERROR
 
-    def _report_undeclared(self, node: Node, name: str) -> Type:
-        return self._report(node, f"undeclared reference to '{name}' (in container '')", UndeclaredName(name))
+    def _report_undeclared(self, node: syntax.Node, name: str) -> types.Type:
+        return self._report(node, f"undeclared reference to '{name}' (in container '')", errors.UndeclaredName(name))
 
-    def _mismatch(self, node: Node, expected: Type, found: Type) -> Type:
+    def _mismatch(self, node: syntax.Node, expected: types.Type, found: types.Type) -> types.Type:
         return self._report(node, f"expected type '{expected}' but found '{found}'")
 
     # --- Names ---------------------------------------------------------------------------------------------------
 
-    def _local(self, name: str) -> Type | None:
+    def _local(self, name: str) -> types.Type | None:
         return next((scope[name] for scope in reversed(self._scopes) if name in scope), None)
 
-    def _global(self, name: str) -> Type | None:
+    def _global(self, name: str) -> types.Type | None:
         name = name.removeprefix(".")
         variable = self._environment.variables.get(name)
         if variable is not None:
@@ -159,16 +149,16 @@ class _Checker:
         if name in self._environment.records:
             return types.type_of(types.struct(name))
         if name in MESSAGE_NAMES:
-            raise Unsupported(_MESSAGES, name)
+            raise errors.Unsupported(_MESSAGES, name)
         return None
 
-    def _ident(self, node: Ident) -> Type:
+    def _ident(self, node: syntax.Ident) -> types.Type:
         found = None if node.name.startswith(".") else self._local(node.name)
         if found is None:
             found = self._global(node.name)
         return self._report_undeclared(node, node.name) if found is None else found
 
-    def _select(self, node: Select) -> Type:
+    def _select(self, node: syntax.Select) -> types.Type:
         name = qualified_name(node)
         if name is not None and self._local(name.partition(".")[0]) is None:
             found = self._global(name)
@@ -178,32 +168,34 @@ class _Checker:
         field = self._field(node, node.operand, node.field, optional=False)
         return types.BOOL if node.test_only else self._bindings.resolve(field)
 
-    def _field(self, node: Node, operand: Node, field: str, *, optional: bool) -> Type:
+    def _field(self, node: syntax.Node, operand: syntax.Node, field: str, *, optional: bool) -> types.Type:
         self.visit(operand)
         target, was_optional = types.unwrap_optional(self._bindings.resolve(operand.type))
-        result = DYN
-        if target.kind is Kind.MAP:
+        result = types.DYN
+        if target.kind is types.Kind.MAP:
             result = target.parameters[1]
-        elif target.kind is Kind.STRUCT:
+        elif target.kind is types.Kind.STRUCT:
             result = self._struct_field(node, target, field)
-        elif target.kind is Kind.PARAMETER:
-            self._bindings.accept([DYN], [target])
+        elif target.kind is types.Kind.PARAMETER:
+            self._bindings.accept([types.DYN], [target])
         elif not target.is_dynamic:
             self._report(node, f"type '{target}' does not support field selection")
         return types.optional_of(result) if optional or was_optional else result
 
-    def _struct_field(self, node: Node, target: Type, field: str) -> Type:
+    def _struct_field(self, node: syntax.Node, target: types.Type, field: str) -> types.Type:
         fields = self._environment.records.get(target.name)
         if fields is None:
             return self._report(node, f"unexpected failed resolution of '{target.name}'")
-        return fields.get(field) or self._report(node, f"undefined field '{field}'", UndefinedField(target.name, field))
+        return fields.get(field) or self._report(
+            node, f"undefined field '{field}'", errors.UndefinedField(target.name, field)
+        )
 
     # --- Calls ---------------------------------------------------------------------------------------------------
 
-    def _call(self, node: Call) -> Type:
-        if node.function == OPTIONAL_SELECT:
+    def _call(self, node: syntax.Call) -> types.Type:
+        if node.function == syntax.OPTIONAL_SELECT:
             operand, field = node.arguments
-            assert isinstance(field, Literal)
+            assert isinstance(field, syntax.Literal)
             node.overloads = ["select_optional_field"]
             return self._bindings.resolve(self._field(node, operand, field.value, optional=True))
         for argument in node.arguments:
@@ -226,18 +218,18 @@ class _Checker:
         overloads = self._functions.get(node.function)
         return self._report_undeclared(node, node.function) if overloads is None else self._resolve(node, overloads)
 
-    def _resolve(self, node: Call, overloads: Sequence[Overload]) -> Type:
+    def _resolve(self, node: syntax.Call, overloads: Sequence[Overload]) -> types.Type:
         arguments = list(node.children())
         given = [argument.type for argument in arguments]
         if node.function in ("_&&_", "_||_"):
             return self._logical(arguments)
-        result: Type | None = None
+        result: types.Type | None = None
         for overload in overloads:
             if overload.member is not (node.target is not None):
                 continue
             taken, given_back = list(overload.parameters), overload.result
             if overload.type_parameters:
-                fresh = Bindings({name: self._parameter() for name in overload.type_parameters})
+                fresh = types.Bindings({name: self._parameter() for name in overload.type_parameters})
                 taken, given_back = [fresh.resolve(p) for p in taken], fresh.resolve(given_back)
             if not self._bindings.accept(given, taken):
                 continue
@@ -245,43 +237,43 @@ class _Checker:
             found = self._bindings.resolve(given_back)
             if result is None:
                 result = found
-            elif result.kind is not Kind.DYN and found != result:
-                result = DYN
+            elif result.kind is not types.Kind.DYN and found != result:
+                result = types.DYN
         if result is None:
             return self._no_overload(node, given)
         return result
 
-    def _logical(self, terms: list[Node]) -> Type:
+    def _logical(self, terms: list[syntax.Node]) -> types.Type:
         result = types.BOOL
         for term in terms:
             if not self._bindings.accept([term.type], [types.BOOL]):
                 result = self._mismatch(term, types.BOOL, term.type)
         return result
 
-    def _no_overload(self, node: Call, given: list[Type]) -> Type:
+    def _no_overload(self, node: syntax.Call, given: list[types.Type]) -> types.Type:
         shown = [str(self._bindings.resolve(type_, free_is_dyn=True)) for type_ in given]
-        cause = NoOverload(node.function, tuple(shown))
+        cause = errors.NoOverload(node.function, tuple(shown))
         target = f"{shown.pop(0)}." if node.target is not None else ""
         signature = f"{target}({', '.join(shown)})"
         text = f"found no matching overload for '{node.function}' applied to '{signature}'"
         return self._report(node, text, cause)
 
-    def _parameter(self) -> Type:
+    def _parameter(self) -> types.Type:
         self._fresh += 1
         return types.parameter(f"_var{self._fresh - 1}")
 
     # --- Things written down -------------------------------------------------------------------------------------
 
-    def _list(self, node: ListOf) -> Type:
-        joined: Type | None = None
+    def _list(self, node: syntax.ListOf) -> types.Type:
+        joined: types.Type | None = None
         for index, element in enumerate(node.elements):
             found = self._entry(element, index in node.optional)
             joined = self._join_types(joined, found)
         return types.list_of(self._parameter() if joined is None else joined)
 
-    def _map(self, node: MapOf) -> Type:
-        keys: Type | None = None
-        values: Type | None = None
+    def _map(self, node: syntax.MapOf) -> types.Type:
+        keys: types.Type | None = None
+        values: types.Type | None = None
         for entry in node.entries:
             keys = self._join_types(keys, self.visit(entry.key))
             values = self._join_types(values, self._entry(entry.value, entry.optional))
@@ -289,29 +281,29 @@ class _Checker:
             keys, values = self._parameter(), self._parameter()
         return types.map_of(keys, values)
 
-    def _entry(self, node: Node, optional: bool) -> Type:
+    def _entry(self, node: syntax.Node, optional: bool) -> types.Type:
         found = self.visit(node)
         if optional:
             found, was_optional = types.unwrap_optional(found)
-            if not was_optional and found.kind is not Kind.DYN:
+            if not was_optional and found.kind is not types.Kind.DYN:
                 self._mismatch(node, types.optional_of(found), found)
         return found
 
-    def _join_types(self, previous: Type | None, current: Type) -> Type:
+    def _join_types(self, previous: types.Type | None, current: types.Type) -> types.Type:
         """Return the type of an element among others; what does not fit together is for `validation` to refuse."""
         if previous is None:
             return current
-        return types.most_general(previous, current) if self._bindings.accept([previous], [current]) else DYN
+        return types.most_general(previous, current) if self._bindings.accept([previous], [current]) else types.DYN
 
-    def _message(self, node: Message) -> Type:
+    def _message(self, node: syntax.Message) -> types.Type:
         name = node.name.removeprefix(".")
         if name in TYPE_NAMES or name in MESSAGE_NAMES or name in self._environment.records:
-            raise Unsupported(_MESSAGES, name)
+            raise errors.Unsupported(_MESSAGES, name)
         return self._report_undeclared(node, node.name)
 
     # --- Loops ---------------------------------------------------------------------------------------------------
 
-    def _fold(self, node: Fold) -> Type:
+    def _fold(self, node: syntax.Fold) -> types.Type:
         self.visit(node.range)
         self.visit(node.initial)
         self._scopes.append({node.accumulator: node.initial.type})
@@ -323,21 +315,21 @@ class _Checker:
         self._scopes.pop()
         return self._bindings.resolve(node.result.type)
 
-    def _variables(self, node: Fold) -> list[Type]:
+    def _variables(self, node: syntax.Fold) -> list[types.Type]:
         range_type = self._bindings.resolve(node.range.type)
         count = len(node.variables)
-        if range_type.kind is Kind.LIST:
-            return [range_type.parameters[0]] if count == 1 else [INT, range_type.parameters[0]]
-        if range_type.kind is Kind.MAP:
+        if range_type.kind is types.Kind.LIST:
+            return [range_type.parameters[0]] if count == 1 else [types.INT, range_type.parameters[0]]
+        if range_type.kind is types.Kind.MAP:
             return list(range_type.parameters[:count])
-        if range_type.is_dynamic or range_type.kind is Kind.PARAMETER:
-            self._bindings.accept([DYN], [range_type])
-            return [DYN] * count
+        if range_type.is_dynamic or range_type.kind is types.Kind.PARAMETER:
+            self._bindings.accept([types.DYN], [range_type])
+            return [types.DYN] * count
         expected = "(must be list, map, or dynamic)"
         self._report(node.range, f"expression of type '{range_type}' cannot be range of a comprehension {expected}")
-        return [ERROR] * count
+        return [types.ERROR] * count
 
-    def _expect(self, node: Node, expected: Type) -> None:
+    def _expect(self, node: syntax.Node, expected: types.Type) -> None:
         self.visit(node)
         if not self._bindings.accept([expected], [node.type]):
             self._mismatch(node, expected, node.type)

@@ -5,28 +5,9 @@ from __future__ import annotations
 import math
 import re
 
+from schedctl.cel import times, values
 from schedctl.cel.arithmetic import INT_OVERFLOW, UINT_OVERFLOW
 from schedctl.cel.declarations import declare
-from schedctl.cel.times import (
-    duration_text,
-    parse_duration,
-    parse_timestamp,
-    timestamp_of_seconds,
-    timestamp_text,
-)
-from schedctl.cel.values import (
-    MAX_INT64,
-    MAX_UINT64,
-    MIN_INT64,
-    Duration,
-    Failure,
-    Timestamp,
-    TypeValue,
-    Uint,
-    Value,
-    go_float,
-    type_name,
-)
 
 _INTEGER = re.compile("[+-]?[0-9]+")
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -41,8 +22,8 @@ _BOOLS = {
 _MOST_DIGITS = 400
 
 
-def _refuse(text: str, wanted: str) -> Failure:
-    return Failure(f"type conversion error from 'string' to '{wanted}'")
+def _refuse(text: str, wanted: str) -> values.Failure:
+    return values.Failure(f"type conversion error from 'string' to '{wanted}'")
 
 
 def _integer(text: str, least: int, most: int) -> int | None:
@@ -56,14 +37,14 @@ def _integer(text: str, least: int, most: int) -> int | None:
     return value if least <= value <= most else None
 
 
-def _string_to_int(text: str) -> Value:
-    value = _integer(text, MIN_INT64, MAX_INT64)
+def _string_to_int(text: str) -> values.Value:
+    value = _integer(text, values.MIN_INT64, values.MAX_INT64)
     return _refuse(text, "int") if value is None else value
 
 
-def _string_to_uint(text: str) -> Value:
-    value = None if text[:1] in ("+", "-") else _integer(text, 0, MAX_UINT64)
-    return _refuse(text, "uint") if value is None else Uint(value)
+def _string_to_uint(text: str) -> values.Value:
+    value = None if text[:1] in ("+", "-") else _integer(text, 0, values.MAX_UINT64)
+    return _refuse(text, "uint") if value is None else values.Uint(value)
 
 
 def parse_double(text: str) -> float | None:
@@ -81,58 +62,58 @@ def parse_double(text: str) -> float | None:
         return None
 
 
-def _string_to_double(text: str) -> Value:
+def _string_to_double(text: str) -> values.Value:
     value = parse_double(text)
     return _refuse(text, "double") if value is None else value
 
 
-def _double_to_int(value: float) -> Value:
+def _double_to_int(value: float) -> values.Value:
     return int(value) if -(2.0**63) < value < 2.0**63 else INT_OVERFLOW
 
 
-def _double_to_uint(value: float) -> Value:
-    return Uint(int(value)) if 0 <= value < 2.0**64 else UINT_OVERFLOW
+def _double_to_uint(value: float) -> values.Value:
+    return values.Uint(int(value)) if 0 <= value < 2.0**64 else UINT_OVERFLOW
 
 
-def _uint_to_int(value: Uint) -> Value:
-    return int(value) if value <= MAX_INT64 else INT_OVERFLOW
+def _uint_to_int(value: values.Uint) -> values.Value:
+    return int(value) if value <= values.MAX_INT64 else INT_OVERFLOW
 
 
-def _int_to_uint(value: int) -> Value:
-    return Uint(value) if value >= 0 else UINT_OVERFLOW
+def _int_to_uint(value: int) -> values.Value:
+    return values.Uint(value) if value >= 0 else UINT_OVERFLOW
 
 
-def _string_to_bool(text: str) -> Value:
+def _string_to_bool(text: str) -> values.Value:
     value = _BOOLS.get(text)
     return _refuse(text, "bool") if value is None else value
 
 
-def _bytes_to_string(value: bytes) -> Value:
+def _bytes_to_string(value: bytes) -> values.Value:
     try:
         return value.decode()
     except UnicodeDecodeError:
-        return Failure("invalid UTF-8 in bytes, cannot convert to string")
+        return values.Failure("invalid UTF-8 in bytes, cannot convert to string")
 
 
-def string_to_duration(text: str) -> Value:
+def string_to_duration(text: str) -> values.Value:
     """Return the duration that a text writes."""
-    value = parse_duration(text)
-    return _refuse(text, type_name(Duration(0))) if value is None else value
+    value = times.parse_duration(text)
+    return _refuse(text, values.type_name(values.Duration(0))) if value is None else value
 
 
-def string_to_timestamp(text: str) -> Value:
+def string_to_timestamp(text: str) -> values.Value:
     """Return the timestamp that a text writes."""
-    value = parse_timestamp(text)
-    return _refuse(text, type_name(Timestamp(0))) if value is None else value
+    value = times.parse_timestamp(text)
+    return _refuse(text, values.type_name(values.Timestamp(0))) if value is None else value
 
 
-def _same(value: Value) -> Value:
+def _same(value: values.Value) -> values.Value:
     return value
 
 
-def type_of(value: Value) -> TypeValue:
+def type_of(value: values.Value) -> values.TypeValue:
     """Return the type of a value, as a value."""
-    return TypeValue(type_name(value))
+    return values.TypeValue(values.type_name(value))
 
 
 FUNCTIONS = frozenset(("bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"))
@@ -158,13 +139,13 @@ LIBRARY = [
     declare("string string_to_string (string) string", _same),
     declare("string bool_to_string (bool) string", lambda value: "true" if value else "false"),
     declare("string bytes_to_string (bytes) string", _bytes_to_string),
-    declare("string double_to_string (double) string", go_float),
-    declare("string duration_to_string (duration) string", duration_text),
+    declare("string double_to_string (double) string", values.go_float),
+    declare("string duration_to_string (duration) string", times.duration_text),
     declare("string int64_to_string (int) string", str),
-    declare("string timestamp_to_string (timestamp) string", timestamp_text),
+    declare("string timestamp_to_string (timestamp) string", times.timestamp_text),
     declare("string uint64_to_string (uint) string", lambda value: str(int(value))),
     declare("timestamp timestamp_to_timestamp (timestamp) timestamp", _same),
-    declare("timestamp int64_to_timestamp (int) timestamp", timestamp_of_seconds),
+    declare("timestamp int64_to_timestamp (int) timestamp", times.timestamp_of_seconds),
     declare("timestamp string_to_timestamp (string) timestamp", string_to_timestamp),
     declare("uint uint64_to_uint64 (uint) uint", _same),
     declare("uint double_to_uint64 (double) uint", _double_to_uint),

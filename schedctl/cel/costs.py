@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from schedctl.cel import values
 from schedctl.cel.declarations import Cost
 from schedctl.cel.errors import Aborted, Unsupported
 from schedctl.cel.formats import Format
@@ -17,17 +18,6 @@ from schedctl.cel.networks import CIDR, IP
 from schedctl.cel.quantities import QuantityValue
 from schedctl.cel.semvers import Semver
 from schedctl.cel.urls import URL
-from schedctl.cel.values import (
-    MISSING,
-    Duration,
-    Map,
-    Opaque,
-    Optional,
-    Timestamp,
-    Uint,
-    Value,
-    go_type,
-)
 
 NAME, LIST, MAP = 1, 10, 30
 """A name or a step into a value; a list or map that is not constant."""
@@ -38,19 +28,19 @@ def cost_of(function: str, overload: str) -> Cost | None:
     return _BY_OVERLOAD.get(overload) or _BY_FUNCTION.get(function) or _BY_CORE_OVERLOAD.get(overload)
 
 
-def size(value: Value) -> int:
+def size(value: values.Value) -> int:
     """Return the size of a value: its length if it has one, else 1."""
     kind = value.__class__
-    if kind is str or kind is bytes or kind is Map or isinstance(value, list):
+    if kind is str or kind is bytes or kind is values.Map or isinstance(value, list):
         return len(value)
     if kind is IP or kind is CIDR:
         return int(value.size)
     return 1
 
 
-def _size(value: Value) -> int:
+def _size(value: values.Value) -> int:
     """Return the size of a value, or of what an optional holds."""
-    while value.__class__ is Optional and value.value is not MISSING:
+    while value.__class__ is values.Optional and value.value is not values.MISSING:
         value = value.value
     return size(value)
 
@@ -59,14 +49,14 @@ def _scan(length: float) -> int:
     return math.ceil(length * 0.1)
 
 
-def _traversal(value: Value) -> int:
+def _traversal(value: values.Value) -> int:
     if isinstance(value, str):
         return int(len(value.encode(errors="surrogatepass")) * 0.1)
     if isinstance(value, bytes):
         return int(len(value) * 0.1)
     if isinstance(value, list):
         return sum(map(_traversal, value))
-    if isinstance(value, Map):
+    if isinstance(value, values.Map):
         return sum(_traversal(key) + _traversal(value.find(key)) for key in value)
     return 1
 
@@ -75,11 +65,11 @@ def _pattern(text: int, pattern: int) -> int:
     return math.ceil((1.0 + text) * 0.1) * math.ceil(pattern * 0.25)
 
 
-def _contains_ip(a: Sequence[Value], _: Value) -> int:
+def _contains_ip(a: Sequence[values.Value], _: values.Value) -> int:
     return _scan(2 * size(a[0]))
 
 
-def _contains_cidr(a: Sequence[Value], _: Value) -> int:
+def _contains_cidr(a: Sequence[values.Value], _: values.Value) -> int:
     return _scan(2 * size(a[0])) + _scan(size(a[0])) + 1
 
 
@@ -88,19 +78,19 @@ def _and_text(cost: Cost) -> Cost:
     return lambda a, result: cost(a, result) + _scan(size(a[1]))
 
 
-def _validate(a: Sequence[Value], _: Value) -> int:
+def _validate(a: Sequence[values.Value], _: values.Value) -> int:
     return _pattern(size(a[1]), a[0].kind.pattern_size) if isinstance(a[0], Format) else 1
 
 
 _CONSTANT_EQUALITY = frozenset((QuantityValue, IP, CIDR, Format, URL, Semver))
 
 
-def equality(a: Value, b: Value) -> int:
+def equality(a: values.Value, b: values.Value) -> int:
     """Return the cost of ``!=``: that of the smaller side."""
     return _scan(min(_size(a), _size(b)))
 
 
-def kubernetes_equality(a: Value, b: Value) -> int:
+def kubernetes_equality(a: values.Value, b: values.Value) -> int:
     """Return the cost of ``==``, which is 1 for the values of Kubernetes' own types."""
     return 1 if a.__class__ in _CONSTANT_EQUALITY else equality(a, b)
 
@@ -109,7 +99,7 @@ def _allocation_cost(factor: float, length: int) -> int:
     return int(length * (1.0 if factor < 0 else factor)) + 1 + LIST
 
 
-def _flatten_cost(a: Sequence[Value], _: Value) -> int:
+def _flatten_cost(a: Sequence[values.Value], _: values.Value) -> int:
     depth = 1.0
     if len(a) == 2:
         _expect(a[1], int)
@@ -118,19 +108,19 @@ def _flatten_cost(a: Sequence[Value], _: Value) -> int:
 
 
 def _ordering_cost(position: int) -> Cost:
-    def cost(a: Sequence[Value], _: Value) -> int:
-        values = a[position]
-        _expect(values, list)
-        factor = 2.1 if values and isinstance(values[0], str | bytes) else 2.0
-        return _allocation_cost(factor, len(values) ** 2)
+    def cost(a: Sequence[values.Value], _: values.Value) -> int:
+        elements = a[position]
+        _expect(elements, list)
+        factor = 2.1 if elements and isinstance(elements[0], str | bytes) else 2.0
+        return _allocation_cost(factor, len(elements) ** 2)
 
     return cost
 
 
-_WITH_ADD = frozenset((int, Uint, float, str, bytes, Duration, Timestamp))
+_WITH_ADD = frozenset((int, values.Uint, float, str, bytes, values.Duration, values.Timestamp))
 
 
-def _expect(value: Value, kind: type) -> None:
+def _expect(value: values.Value, kind: type) -> None:
     """Stumble where kube-scheduler stumbles when it charges for a call that has failed already.
 
     Raises:
@@ -138,13 +128,13 @@ def _expect(value: Value, kind: type) -> None:
     """
     if isinstance(value, kind):
         return
-    if isinstance(value, Opaque):
+    if isinstance(value, values.Opaque):
         raise Unsupported("list functions applied to Kubernetes' own values")
     if kind is int:
-        why = f"ref.Val is {go_type(value)}, not types.Int"
+        why = f"ref.Val is {values.go_type(value)}, not types.Int"
     else:
         missing = "Contains" if value.__class__ in _WITH_ADD else "Add"
-        why = f"{go_type(value)} is not traits.Lister: missing method {missing}"
+        why = f"{values.go_type(value)} is not traits.Lister: missing method {missing}"
     raise Aborted(f"internal error: interface conversion: {why}")
 
 
@@ -152,7 +142,7 @@ def _comparison_cost(factor: float) -> Cost:
     return lambda a, _: 1 + int(size(a[0]) * size(a[1]) * factor)
 
 
-def _result_list(_: Sequence[Value], result: Value) -> int:
+def _result_list(_: Sequence[values.Value], result: values.Value) -> int:
     return _allocation_cost(1, size(result))
 
 

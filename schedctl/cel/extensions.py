@@ -7,25 +7,25 @@ from collections.abc import Callable
 from itertools import product
 from typing import Any
 
+from schedctl.cel import values
 from schedctl.cel.declarations import Overload, declare
-from schedctl.cel.values import MAX_INT64, MAX_UINT64, MIN_INT64, Failure, Uint, Value, compare
 
 _NUMBERS = ("int", "uint", "double")
 _MOST_ARGUMENTS = 8
-_OVERFLOW = Failure("integer overflow")
+_OVERFLOW = values.Failure("integer overflow")
 
 
-def _extreme(sign: int) -> Callable[..., Value]:
+def _extreme(sign: int) -> Callable[..., values.Value]:
     """Return what finds the greatest (1) or the least (-1) of numbers, or of those in a list."""
 
-    def extreme(*arguments: Value) -> Value:
-        values = arguments[0] if isinstance(arguments[0], list) else list(arguments)
-        if not values:
-            return Failure("an empty list has no extreme")
-        found = values[0]
-        for value in values[1:]:
-            order = compare(value, found)
-            if isinstance(order, Failure):
+    def extreme(*arguments: values.Value) -> values.Value:
+        numbers = arguments[0] if isinstance(arguments[0], list) else list(arguments)
+        if not numbers:
+            return values.Failure("an empty list has no extreme")
+        found = numbers[0]
+        for value in numbers[1:]:
+            order = values.compare(value, found)
+            if isinstance(order, values.Failure):
                 return order
             if order == sign:
                 found = value
@@ -58,8 +58,8 @@ def _keep_special(call: Callable[[float], float]) -> Callable[[float], float]:
     return lambda value: float(call(value)) if math.isfinite(value) else value
 
 
-def _absolute(value: int) -> Value:
-    return _OVERFLOW if value == MIN_INT64 else abs(value)
+def _absolute(value: int) -> values.Value:
+    return _OVERFLOW if value == values.MIN_INT64 else abs(value)
 
 
 def _sign(value: float) -> float:
@@ -70,13 +70,13 @@ def _square_root(value: float) -> float:
     return math.sqrt(value) if value >= 0 else math.nan
 
 
-def _shift(left: bool, unsigned: bool) -> Callable[[int, int], Value]:
-    def shift(value: int, places: int) -> Value:
+def _shift(left: bool, unsigned: bool) -> Callable[[int, int], values.Value]:
+    def shift(value: int, places: int) -> values.Value:
         if places < 0:
-            return Failure(f"math.bitShift{'Left' if left else 'Right'}() negative offset: {places}")
-        bits = value & MAX_UINT64
-        bits = 0 if places >= 64 else (bits << places) & MAX_UINT64 if left else bits >> places
-        return Uint(bits) if unsigned else bits - (1 << 64) if bits > MAX_INT64 else bits
+            return values.Failure(f"math.bitShift{'Left' if left else 'Right'}() negative offset: {places}")
+        bits = value & values.MAX_UINT64
+        bits = 0 if places >= 64 else (bits << places) & values.MAX_UINT64 if left else bits >> places
+        return values.Uint(bits) if unsigned else bits - (1 << 64) if bits > values.MAX_INT64 else bits
 
     return shift
 
@@ -84,13 +84,13 @@ def _shift(left: bool, unsigned: bool) -> Callable[[int, int], Value]:
 def _bits() -> list[Overload]:
     found = [
         declare("math.bitAnd math_bitAnd_int (int, int) int", lambda a, b: a & b),
-        declare("math.bitAnd math_bitAnd_uint (uint, uint) uint", lambda a, b: Uint(a & b)),
+        declare("math.bitAnd math_bitAnd_uint (uint, uint) uint", lambda a, b: values.Uint(a & b)),
         declare("math.bitOr math_bitOr_int (int, int) int", lambda a, b: a | b),
-        declare("math.bitOr math_bitOr_uint (uint, uint) uint", lambda a, b: Uint(a | b)),
+        declare("math.bitOr math_bitOr_uint (uint, uint) uint", lambda a, b: values.Uint(a | b)),
         declare("math.bitXor math_bitXor_int (int, int) int", lambda a, b: a ^ b),
-        declare("math.bitXor math_bitXor_uint (uint, uint) uint", lambda a, b: Uint(a ^ b)),
+        declare("math.bitXor math_bitXor_uint (uint, uint) uint", lambda a, b: values.Uint(a ^ b)),
         declare("math.bitNot math_bitNot_int (int) int", lambda a: ~a),
-        declare("math.bitNot math_bitNot_uint (uint) uint", lambda a: Uint(~a & MAX_UINT64)),
+        declare("math.bitNot math_bitNot_uint (uint) uint", lambda a: values.Uint(~a & values.MAX_UINT64)),
     ]
     for name, left in (("bitShiftLeft", True), ("bitShiftRight", False)):
         found.append(declare(f"math.{name} math_{name}_int (int, int) int", _shift(left, unsigned=False)))
@@ -113,7 +113,7 @@ LIBRARY = [
     declare("math.abs math_abs_uint (uint) uint", lambda value: value),
     _doubles("sign", "double", _sign),
     declare("math.sign math_sign_int (int) int", lambda value: (value > 0) - (value < 0)),
-    declare("math.sign math_sign_uint (uint) uint", lambda value: Uint(value > 0)),
+    declare("math.sign math_sign_uint (uint) uint", lambda value: values.Uint(value > 0)),
     _doubles("sqrt", "double", _square_root),
     declare("math.sqrt math_sqrt_int (int) double", _square_root),
     declare("math.sqrt math_sqrt_uint (uint) double", _square_root),

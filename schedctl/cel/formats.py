@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from schedctl.cel import values
 from schedctl.cel.declarations import declare
 from schedctl.cel.times import is_date
 from schedctl.cel.urls import UrlError, parse_request
-from schedctl.cel.values import ABSENT, Failure, Opaque, Optional, Value, failure_or_no_overload
 
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
@@ -40,7 +40,7 @@ _BASE64 = re.compile("(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3
 _TIME = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))")
 
 
-class Format(Opaque):
+class Format(values.Opaque):
     """A named format as a value."""
 
     __slots__ = ("kind",)
@@ -51,9 +51,9 @@ class Format(Opaque):
     def __init__(self, kind: _Kind) -> None:
         self.kind = kind
 
-    def equals(self, other: Value) -> bool | Failure:
+    def equals(self, other: values.Value) -> bool | values.Failure:
         """Return whether it is the same format."""
-        return self.kind.name == other.kind.name if isinstance(other, Format) else failure_or_no_overload(other)
+        return self.kind.name == other.kind.name if isinstance(other, Format) else values.failure_or_no_overload(other)
 
 
 class _Kind(NamedTuple):
@@ -162,14 +162,14 @@ FORMATS = {
 }
 
 
-def _format_by_name(name: str) -> Optional:
+def _format_by_name(name: str) -> values.Optional:
     kind = FORMATS.get(name)
-    return Optional(Format(kind)) if kind else ABSENT
+    return values.Optional(Format(kind)) if kind else values.ABSENT
 
 
-def _validate(wanted: Format, text: str) -> Optional:
+def _validate(wanted: Format, text: str) -> values.Optional:
     faults = wanted.kind.faults(text)
-    return Optional(faults) if faults else ABSENT
+    return values.Optional(faults) if faults else values.ABSENT
 
 
 def _constant(kind: _Kind) -> Callable[[], Format]:

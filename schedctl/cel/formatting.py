@@ -11,20 +11,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from schedctl.cel import values
 from schedctl.cel.times import duration_text, timestamp_text
-from schedctl.cel.values import (
-    MAX_INT64,
-    Duration,
-    Failure,
-    Map,
-    Timestamp,
-    TypeValue,
-    Uint,
-    Value,
-    go_float,
-    go_quoted,
-    type_name,
-)
 
 _DEFAULT_PRECISION = 6
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -98,11 +86,11 @@ def _clause(template: str, at: int) -> tuple[Clause, int]:
             raise FormatError(wrong + "could not find end of precision specifier")
         digits = match[0]
         significant = digits.lstrip("0") or "0"
-        too_large = len(significant) > len(str(MAX_INT64)) or int(significant) > MAX_INT64
+        too_large = len(significant) > len(str(values.MAX_INT64)) or int(significant) > values.MAX_INT64
         why = "invalid syntax" if not digits else "value out of range" if too_large else ""
         if why:
             wrong += "error while converting precision to integer: strconv.Atoi: parsing "
-            raise FormatError(f"{wrong}{go_quoted(digits)}: {why}")
+            raise FormatError(f"{wrong}{values.go_quoted(digits)}: {why}")
         precision = int(significant)
     letter = template[at]
     if letter not in "sdfebxXo":
@@ -112,7 +100,7 @@ def _clause(template: str, at: int) -> tuple[Clause, int]:
     return Clause(letter, precision), at + 1
 
 
-def string_format(template: str, arguments: list[Value]) -> str | Failure:
+def string_format(template: str, arguments: list[values.Value]) -> str | values.Failure:
     """Return the template with every clause replaced by the argument it stands for."""
     parts: list[str] = []
     remaining = iter(arguments)
@@ -123,18 +111,18 @@ def string_format(template: str, arguments: list[Value]) -> str | Failure:
             else:
                 parts.append(_CLAUSES[part.letter](part, next(remaining)))
     except FormatError as error:
-        return Failure(str(error))
+        return values.Failure(str(error))
     return "".join(parts)
 
 
-def _string(clause: Clause, value: Value) -> str:
+def _string(clause: Clause, value: values.Value) -> str:
     text = _plain(value)
     if text is None:
-        raise unfit(clause, type_name(value))
+        raise unfit(clause, values.type_name(value))
     return text
 
 
-def _plain(value: Value) -> str | None:
+def _plain(value: values.Value) -> str | None:
     match value:
         case None:
             return "null"
@@ -143,7 +131,7 @@ def _plain(value: Value) -> str | None:
         case int():
             return str(int(value))
         case float():
-            return go_float(value)
+            return values.go_float(value)
         case str():
             return value
         case bytes():
@@ -154,21 +142,23 @@ def _plain(value: Value) -> str | None:
                 raise FormatError(f'error during formatting: could not convert argument "{text}" to string') from None
         case list():
             return "[" + ", ".join(map(_nested_text, value)) + "]"
-        case Map():
+        case values.Map():
             return "{" + ", ".join(sorted(_entries(value), key=_key_of)) + "}"
-        case Duration():
+        case values.Duration():
             return duration_text(value)
-        case Timestamp():
+        case values.Timestamp():
             return timestamp_text(value)
-        case TypeValue():
+        case values.TypeValue():
             return value.name
     return None
 
 
-def _entries(value: Map) -> Iterator[str]:
+def _entries(value: values.Map) -> Iterator[str]:
     for key in value:
         if not isinstance(key, str | int):
-            raise FormatError(f"error during formatting: no formatting function for map key of type {type_name(key)}")
+            raise FormatError(
+                f"error during formatting: no formatting function for map key of type {values.type_name(key)}"
+            )
         yield f"{_nested_text(key)}:{_nested_text(value.find(key))}"
 
 
@@ -176,46 +166,46 @@ def _key_of(entry: str) -> bytes:
     return entry.encode(errors="surrogatepass")
 
 
-def _nested_text(value: Value) -> str:
+def _nested_text(value: values.Value) -> str:
     """Return a value inside a list or map, which looks as if written in CEL."""
     match value:
         case str():
-            return go_quoted(value)
+            return values.go_quoted(value)
         case bytes():
-            return "b" + go_quoted(_plain(value) or "")
+            return "b" + values.go_quoted(_plain(value) or "")
         case float():
-            return f"{value:.6f}" if math.isfinite(value) else go_quoted(go_float(value))
-        case Duration():
-            return f"duration({go_quoted(duration_text(value))})"
-        case Timestamp():
-            return f"timestamp({go_quoted(timestamp_text(value))})"
+            return f"{value:.6f}" if math.isfinite(value) else values.go_quoted(values.go_float(value))
+        case values.Duration():
+            return f"duration({values.go_quoted(duration_text(value))})"
+        case values.Timestamp():
+            return f"timestamp({values.go_quoted(timestamp_text(value))})"
     text = _plain(value)
     if text is None:
-        raise FormatError(f"error during formatting: no formatting function for {type_name(value)}")
+        raise FormatError(f"error during formatting: no formatting function for {values.type_name(value)}")
     return text
 
 
-def _decimal(clause: Clause, value: Value) -> str:
+def _decimal(clause: Clause, value: values.Value) -> str:
     if not _is_integer(value):
-        raise unfit(clause, type_name(value))
+        raise unfit(clause, values.type_name(value))
     return str(int(value))
 
 
-def _number(clause: Clause, value: Value) -> float:
+def _number(clause: Clause, value: values.Value) -> float:
     if isinstance(value, float):
         return value
     if value in _INFINITIES and isinstance(value, str):
         return float(value.lower())
-    raise unfit(clause, type_name(value))
+    raise unfit(clause, values.type_name(value))
 
 
-def _fixed_point_text(clause: Clause, value: Value) -> str:
+def _fixed_point_text(clause: Clause, value: values.Value) -> str:
     number = _number(clause, value)
     precision = _DEFAULT_PRECISION if clause.precision is None else clause.precision
     return _infinite(number) or f"{number if number else 0.0:,.{precision}f}"
 
 
-def _scientific(clause: Clause, value: Value) -> str:
+def _scientific(clause: Clause, value: values.Value) -> str:
     number = _number(clause, value)
     text = _infinite(number)
     if not text:
@@ -230,19 +220,19 @@ def _infinite(number: float) -> str:
     return "" if math.isfinite(number) else "∞" if number > 0 else "-∞"
 
 
-def _binary(clause: Clause, value: Value) -> str:
+def _binary(clause: Clause, value: values.Value) -> str:
     if not isinstance(value, int):
-        raise unfit(clause, type_name(value))
+        raise unfit(clause, values.type_name(value))
     return f"{value:b}"
 
 
-def _octal(clause: Clause, value: Value) -> str:
+def _octal(clause: Clause, value: values.Value) -> str:
     if not _is_integer(value):
-        raise unfit(clause, type_name(value))
+        raise unfit(clause, values.type_name(value))
     return f"{value:o}"
 
 
-def _hex(clause: Clause, value: Value) -> str:
+def _hex(clause: Clause, value: values.Value) -> str:
     if isinstance(value, str):
         value = value.encode(errors="surrogateescape")
     if isinstance(value, bytes):
@@ -250,15 +240,15 @@ def _hex(clause: Clause, value: Value) -> str:
     elif _is_integer(value):
         text = f"{value:x}"
     else:
-        raise unfit(clause, type_name(value))
+        raise unfit(clause, values.type_name(value))
     return text.upper() if clause.letter == "X" else text
 
 
-def _is_integer(value: Value) -> bool:
-    return value.__class__ is int or value.__class__ is Uint
+def _is_integer(value: values.Value) -> bool:
+    return value.__class__ is int or value.__class__ is values.Uint
 
 
-_CLAUSES: dict[str, Callable[[Clause, Value], str]] = {
+_CLAUSES: dict[str, Callable[[Clause, values.Value], str]] = {
     "s": _string,
     "d": _decimal,
     "f": _fixed_point_text,

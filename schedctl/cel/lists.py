@@ -6,58 +6,42 @@ from collections.abc import Callable
 from functools import cmp_to_key
 from itertools import pairwise
 
-from schedctl.cel import arithmetic
+from schedctl.cel import arithmetic, values
 from schedctl.cel.declarations import Overload, declare
-from schedctl.cel.values import (
-    ABSENT,
-    MISSING,
-    NO_SUCH_OVERLOAD,
-    Duration,
-    Failure,
-    Map,
-    Optional,
-    Timestamp,
-    Uint,
-    Value,
-    compare,
-    format_value,
-    is_ordered,
-    same,
-    token,
-    type_name,
-)
 
 _ORDERED = ("int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes")
-_SUMMED: dict[str, Value] = {"int": 0, "uint": Uint(0), "double": 0.0, "duration": Duration(0)}
+_SUMMED: dict[str, values.Value] = {"int": 0, "uint": values.Uint(0), "double": 0.0, "duration": values.Duration(0)}
 _MOST_IN_RANGE = 1_000_000
 
 
 # --- Lists --------------------------------------------------------------------------------------------------------
 
 
-def contains(values: list[Value], value: Value) -> bool:
+def contains(elements: list[values.Value], value: values.Value) -> bool:
     """Return whether a list has an equal element."""
-    return any(same(value, element) is True for element in values)
+    return any(values.same(value, element) is True for element in elements)
 
 
-def _slice(values: list[Value], start: int, end: int) -> Value:
+def _slice(elements: list[values.Value], start: int, end: int) -> values.Value:
     if start < 0 or end < 0:
-        return Failure(f"cannot slice({start}, {end}), negative indexes not supported")
+        return values.Failure(f"cannot slice({start}, {end}), negative indexes not supported")
     if start > end:
-        return Failure(f"cannot slice({start}, {end}), start index must be less than or equal to end index")
-    if len(values) < end:
-        return Failure(f"cannot slice({start}, {end}), list is length {len(values)}")
-    return values[start:end]
+        return values.Failure(f"cannot slice({start}, {end}), start index must be less than or equal to end index")
+    if len(elements) < end:
+        return values.Failure(f"cannot slice({start}, {end}), list is length {len(elements)}")
+    return elements[start:end]
 
 
-def _flatten(values: Value, *depths: Value) -> Value:
+def _flatten(elements: values.Value, *depths: values.Value) -> values.Value:
     depth = depths[0] if depths else 1
-    if not isinstance(values, list) or depth.__class__ is not int:
-        return Failure(f"no such overload: {type_name(values)}.flatten({', '.join(map(type_name, depths))})")
+    if not isinstance(elements, list) or depth.__class__ is not int:
+        return values.Failure(
+            f"no such overload: {values.type_name(elements)}.flatten({', '.join(map(values.type_name, depths))})"
+        )
     if depth < 0:
-        return Failure("level must be non-negative")
-    flat: list[Value] = []
-    for value in values:
+        return values.Failure("level must be non-negative")
+    flat: list[values.Value] = []
+    for value in elements:
         if depth and isinstance(value, list):
             flat.extend(_flatten(value, depth - 1))
         else:
@@ -65,146 +49,146 @@ def _flatten(values: Value, *depths: Value) -> Value:
     return flat
 
 
-def sort(values: list[Value]) -> Value:
-    """Return the values in order; elements of several types have none."""
-    return sort_by_keys(values, values)
+def sort(elements: list[values.Value]) -> values.Value:
+    """Return the elements in order; elements of several types have none."""
+    return sort_by_keys(elements, elements)
 
 
-def sort_by_keys(values: list[Value], keys: list[Value]) -> Value:
-    """Return the values in the order of the keys that belong to them."""
-    if len(values) != len(keys):
+def sort_by_keys(elements: list[values.Value], keys: list[values.Value]) -> values.Value:
+    """Return the elements in the order of the keys that belong to them."""
+    if len(elements) != len(keys):
         expected = "@sortByAssociatedKeys() expected a list of the same size as the associated keys list"
-        return Failure(f"{expected}, but got {len(values)} and {len(keys)} elements respectively")
-    if not values:
-        return values
-    if not is_ordered(keys[0]):
-        return Failure("list elements must be comparable")
+        return values.Failure(f"{expected}, but got {len(elements)} and {len(keys)} elements respectively")
+    if not elements:
+        return elements
+    if not values.is_ordered(keys[0]):
+        return values.Failure("list elements must be comparable")
     if any(key.__class__ is not keys[0].__class__ for key in keys):
-        return Failure("list elements must have the same type")
+        return values.Failure("list elements must have the same type")
 
     def by_key(i: int, j: int) -> int:
         return _order(keys[i], keys[j])
 
     order = sorted(range(len(keys)), key=cmp_to_key(by_key))
-    return [values[i] for i in order]
+    return [elements[i] for i in order]
 
 
-def _order(a: Value, b: Value) -> int:
-    found = compare(a, b)
-    return 0 if isinstance(found, Failure) else found
+def _order(a: values.Value, b: values.Value) -> int:
+    found = values.compare(a, b)
+    return 0 if isinstance(found, values.Failure) else found
 
 
-def _range(count: int) -> Value:
+def _range(count: int) -> values.Value:
     if count < 0:
-        return Failure(f"lists.range: size must be non-negative, got {count}")
+        return values.Failure(f"lists.range: size must be non-negative, got {count}")
     if count > _MOST_IN_RANGE:
-        return Failure(f"lists.range: size {count} exceeds maximum allowed ({_MOST_IN_RANGE})")
+        return values.Failure(f"lists.range: size {count} exceeds maximum allowed ({_MOST_IN_RANGE})")
     return list(range(count))
 
 
-def _distinct(values: list[Value]) -> list[Value]:
-    found: list[Value] = []
-    for value in values:
-        if not any(same(value, other) is True for other in found):
+def _distinct(elements: list[values.Value]) -> list[values.Value]:
+    found: list[values.Value] = []
+    for value in elements:
+        if not any(values.same(value, other) is True for other in found):
             found.append(value)
     return found
 
 
-def _is_sorted(values: list[Value]) -> Value:
-    for value in values:
-        if not is_ordered(value):
-            return NO_SUCH_OVERLOAD
-    return all(compare(a, b) != 1 for a, b in pairwise(values))
+def _is_sorted(elements: list[values.Value]) -> values.Value:
+    for value in elements:
+        if not values.is_ordered(value):
+            return values.NO_SUCH_OVERLOAD
+    return all(values.compare(a, b) != 1 for a, b in pairwise(elements))
 
 
-def _sum(zero: Value) -> Callable[[list[Value]], Value]:
-    def of(values: list[Value]) -> Value:
+def _sum(zero: values.Value) -> Callable[[list[values.Value]], values.Value]:
+    def of(elements: list[values.Value]) -> values.Value:
         total = zero
-        for value in values:
+        for value in elements:
             total = arithmetic.add(total, value)
-            if isinstance(total, Failure):
+            if isinstance(total, values.Failure):
                 return total
         return total
 
     return of
 
 
-def _extreme(name: str, wanted: int) -> Callable[[list[Value]], Value]:
+def _extreme(name: str, wanted: int) -> Callable[[list[values.Value]], values.Value]:
     """Return what finds the first value that no later one beats; `wanted` is how a value compares to a better one."""
 
-    def of(values: list[Value]) -> Value:
-        found: Value = MISSING
-        for value in values:
-            if not is_ordered(value):
-                return NO_SUCH_OVERLOAD
-            if found is MISSING or compare(found, value) == wanted:
+    def of(elements: list[values.Value]) -> values.Value:
+        found: values.Value = values.MISSING
+        for value in elements:
+            if not values.is_ordered(value):
+                return values.NO_SUCH_OVERLOAD
+            if found is values.MISSING or values.compare(found, value) == wanted:
                 found = value
-        return Failure(f"{name} called on empty list") if found is MISSING else found
+        return values.Failure(f"{name} called on empty list") if found is values.MISSING else found
 
     return of
 
 
-def _index_of(values: list[Value], value: Value) -> int:
-    return next((i for i, element in enumerate(values) if same(element, value) is True), -1)
+def _index_of(elements: list[values.Value], value: values.Value) -> int:
+    return next((i for i, element in enumerate(elements) if values.same(element, value) is True), -1)
 
 
-def _last_index_of(values: list[Value], value: Value) -> int:
-    return next((i for i in range(len(values) - 1, -1, -1) if same(values[i], value) is True), -1)
+def _last_index_of(elements: list[values.Value], value: values.Value) -> int:
+    return next((i for i in range(len(elements) - 1, -1, -1) if values.same(elements[i], value) is True), -1)
 
 
-def _includes(values: Value, value: Value) -> bool:
-    elements = values if isinstance(values, list) else [values]
-    return any(same(element, value) is True for element in elements)
+def _includes(elements: values.Value, value: values.Value) -> bool:
+    searched = elements if isinstance(elements, list) else [elements]
+    return any(values.same(element, value) is True for element in searched)
 
 
 # --- Sets ---------------------------------------------------------------------------------------------------------
 
 
-def _contains_all(values: list[Value], others: list[Value]) -> bool:
-    return all(contains(values, other) for other in others)
+def _contains_all(elements: list[values.Value], others: list[values.Value]) -> bool:
+    return all(contains(elements, other) for other in others)
 
 
-def _equivalent(values: list[Value], others: list[Value]) -> bool:
-    return _contains_all(values, others) and _contains_all(others, values)
+def _equivalent(elements: list[values.Value], others: list[values.Value]) -> bool:
+    return _contains_all(elements, others) and _contains_all(others, elements)
 
 
-def _intersects(values: list[Value], others: list[Value]) -> bool:
-    return any(contains(others, value) for value in values)
+def _intersects(elements: list[values.Value], others: list[values.Value]) -> bool:
+    return any(contains(others, value) for value in elements)
 
 
 # --- Optionals ----------------------------------------------------------------------------------------------------
 
 
-def _is_zero(value: Value) -> bool:
+def _is_zero(value: values.Value) -> bool:
     match value:
         case None:
             return True
-        case bool() | int() | float() | str() | bytes() | list() | Map():
-            return not len(value) if isinstance(value, Map) else not value
-        case Duration():
+        case bool() | int() | float() | str() | bytes() | list() | values.Map():
+            return not len(value) if isinstance(value, values.Map) else not value
+        case values.Duration():
             return value.nanoseconds == 0
-        case Timestamp():
+        case values.Timestamp():
             return value.nanoseconds == -62135596800 * 10**9
     return False
 
 
-def _of_non_zero(value: Value) -> Optional:
-    return ABSENT if _is_zero(value) else Optional(value)
+def _of_non_zero(value: values.Value) -> values.Optional:
+    return values.ABSENT if _is_zero(value) else values.Optional(value)
 
 
-def _value(optional: Optional) -> Value:
-    return optional.value if optional.is_present else Failure("optional.none() dereference")
+def _value(optional: values.Optional) -> values.Value:
+    return optional.value if optional.is_present else values.Failure("optional.none() dereference")
 
 
-def _at(index: int) -> Callable[[list[Value]], Optional]:
-    return lambda values: Optional(values[index]) if values else ABSENT
+def _at(index: int) -> Callable[[list[values.Value]], values.Optional]:
+    return lambda elements: values.Optional(elements[index]) if elements else values.ABSENT
 
 
-def _unwrap(values: list[Value]) -> Value:
+def _unwrap(elements: list[values.Value]) -> values.Value:
     found = []
-    for value in values:
-        if not isinstance(value, Optional):
-            return Failure(f"value {format_value(value)} is not optional")
+    for value in elements:
+        if not isinstance(value, values.Optional):
+            return values.Failure(f"value {values.format_value(value)} is not optional")
         if value.is_present:
             found.append(value.value)
     return found
@@ -213,22 +197,22 @@ def _unwrap(values: list[Value]) -> Value:
 # --- Maps ---------------------------------------------------------------------------------------------------------
 
 
-def insert(target: Map, key: Value, value: Value) -> Value:
+def insert(target: values.Map, key: values.Value, value: values.Value) -> values.Value:
     """Return the map with one more entry."""
     return _insert(target, [(key, value)])
 
 
-def insert_all(target: Map, entries: Map) -> Value:
+def insert_all(target: values.Map, entries: values.Map) -> values.Value:
     """Return the map with the entries of another."""
     return _insert(target, [(key, entries.find(key)) for key in entries])
 
 
-def _insert(target: Map, entries: list[tuple[Value, Value]]) -> Value:
-    grown = target if target.growing else Map(dict(target.entries))
+def _insert(target: values.Map, entries: list[tuple[values.Value, values.Value]]) -> values.Value:
+    grown = target if target.growing else values.Map(dict(target.entries))
     for key, value in entries:
-        if grown.own(key) is not MISSING:
-            return Failure(f"insert failed: key {format_value(key)} already exists")
-        grown.entries[token(key)] = value
+        if grown.own(key) is not values.MISSING:
+            return values.Failure(f"insert failed: key {values.format_value(key)} already exists")
+        grown.entries[values.token(key)] = value
     return grown
 
 
@@ -255,7 +239,7 @@ LIBRARY: list[Overload] = [
         for n in _ORDERED
     ),
     declare("lists.range lists_range (int) list(int)", _range),
-    declare(".reverse list_reverse (list(T)) list(T)", lambda values: values[::-1]),
+    declare(".reverse list_reverse (list(T)) list(T)", lambda elements: elements[::-1]),
     declare(".distinct list_distinct (list(T)) list(T)", _distinct),
     *_OF_EACH,
     *(declare(f".sum list_{n}_sum_{n} (list({n})) {n}", _sum(zero)) for n, zero in _SUMMED.items()),
@@ -265,9 +249,9 @@ LIBRARY: list[Overload] = [
     declare("sets.contains list_sets_contains_list (list(T), list(T)) bool", _contains_all),
     declare("sets.equivalent list_sets_equivalent_list (list(T), list(T)) bool", _equivalent),
     declare("sets.intersects list_sets_intersects_list (list(T), list(T)) bool", _intersects),
-    declare("optional.of optional_of (V) optional(V)", Optional),
+    declare("optional.of optional_of (V) optional(V)", values.Optional),
     declare("optional.ofNonZeroValue optional_ofNonZeroValue (V) optional(V)", _of_non_zero),
-    declare("optional.none optional_none () optional(V)", lambda: ABSENT),
+    declare("optional.none optional_none () optional(V)", lambda: values.ABSENT),
     declare(".value optional_value (optional(V)) V", _value),
     declare(".hasValue optional_hasValue (optional(V)) bool", lambda optional: optional.is_present),
     declare(".or optional_or_optional (optional(V), optional(V)) optional(V)"),

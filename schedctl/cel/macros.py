@@ -8,21 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from schedctl.cel import syntax
 from schedctl.cel.errors import CompileError, Problem
-from schedctl.cel.syntax import (
-    STAND_INS,
-    Call,
-    Entry,
-    Fold,
-    Ident,
-    ListOf,
-    Literal,
-    MapOf,
-    Message,
-    Node,
-    Select,
-    Source,
-)
 from schedctl.cel.values import Value
 
 ACCUMULATOR = "@result"
@@ -34,7 +21,7 @@ _SORT_INPUT = "@__sortBy_input__"
 _OLD_ACCUMULATOR = "__result__"
 
 
-def expand_macros(node: Node, source: Source) -> Node:
+def expand_macros(node: syntax.Node, source: syntax.Source) -> syntax.Node:
     """Return the tree with all macros expanded.
 
     Raises:
@@ -50,7 +37,7 @@ def expand_macros(node: Node, source: Source) -> Node:
 class _Misused(Exception):
     """A macro's argument that it cannot take."""
 
-    def __init__(self, node: Node, text: str) -> None:
+    def __init__(self, node: syntax.Node, text: str) -> None:
         super().__init__(text)
         self.node, self.text = node, text
 
@@ -58,30 +45,30 @@ class _Misused(Exception):
 class _Expander:
     """Works from the inside out, as the parser does, so that arguments are expanded already."""
 
-    def __init__(self, source: Source, problems: list[Problem]) -> None:
+    def __init__(self, source: syntax.Source, problems: list[Problem]) -> None:
         self._source, self._problems = source, problems
 
-    def visit(self, node: Node) -> Node:
+    def visit(self, node: syntax.Node) -> syntax.Node:
         """Return the node with everything inside, and then itself, expanded."""
         match node:
-            case Select():
+            case syntax.Select():
                 node.operand = self.visit(node.operand)
-            case ListOf():
+            case syntax.ListOf():
                 node.elements = [self.visit(e) for e in node.elements]
-            case MapOf():
-                node.entries = [Entry(self.visit(e.key), self.visit(e.value), e.optional) for e in node.entries]
-            case Message():
+            case syntax.MapOf():
+                node.entries = [syntax.Entry(self.visit(e.key), self.visit(e.value), e.optional) for e in node.entries]
+            case syntax.Message():
                 node.values = [self.visit(v) for v in node.values]
-            case Fold():
+            case syntax.Fold():
                 node.initial, node.result = self.visit(node.initial), self.visit(node.result)
-            case Call():
+            case syntax.Call():
                 if node.target is not None:
                     node.target = self.visit(node.target)
                 node.arguments = [self.visit(a) for a in node.arguments]
                 return self._call(node)
         return node
 
-    def _call(self, call: Call) -> Node:
+    def _call(self, call: syntax.Call) -> syntax.Node:
         macro = _MACROS.get((call.function, len(call.arguments), call.target is not None))
         if macro is None:
             return call
@@ -89,37 +76,42 @@ class _Expander:
             return macro(call) or call
         except _Misused as misuse:
             self._problems.append(self._source.problem(misuse.node.position, misuse.text))
-            return Literal(misuse.node.position, None)
+            return syntax.Literal(misuse.node.position, None)
 
 
 class _Macro:
     """What building an expansion takes: nodes that stand where the call stood."""
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: syntax.Call) -> None:
         self.position, self.arguments = call.position, call.arguments
         self.range = call.target or call
 
-    def accumulator(self) -> Ident:
-        return Ident(self.position, ACCUMULATOR)
+    def accumulator(self) -> syntax.Ident:
+        return syntax.Ident(self.position, ACCUMULATOR)
 
-    def literal(self, value: Value) -> Literal:
-        return Literal(self.position, value)
+    def literal(self, value: Value) -> syntax.Literal:
+        return syntax.Literal(self.position, value)
 
-    def call(self, function: str, *arguments: Node) -> Call:
-        return Call(self.position, function, list(arguments))
+    def call(self, function: str, *arguments: syntax.Node) -> syntax.Call:
+        return syntax.Call(self.position, function, list(arguments))
 
-    def choose(self, condition: Node, then: Node) -> Node:
+    def choose(self, condition: syntax.Node, then: syntax.Node) -> syntax.Node:
         """Return `then` if the condition holds, else the accumulated value as it is."""
         return self.call("_?_:_", condition, then, self.accumulator())
 
     def fold(
-        self, variables: tuple[str, ...], initial: Node, condition: Node, step: Node, result: Node | None = None
-    ) -> Fold:
+        self,
+        variables: tuple[str, ...],
+        initial: syntax.Node,
+        condition: syntax.Node,
+        step: syntax.Node,
+        result: syntax.Node | None = None,
+    ) -> syntax.Fold:
         result = result or self.accumulator()
-        return Fold(self.position, self.range, variables, ACCUMULATOR, initial, condition, step, result)
+        return syntax.Fold(self.position, self.range, variables, ACCUMULATOR, initial, condition, step, result)
 
 
-def _variables(arguments: list[Node], message: str) -> tuple[str, ...]:
+def _variables(arguments: list[syntax.Node], message: str) -> tuple[str, ...]:
     """Return the names of loop variables.
 
     Raises:
@@ -127,7 +119,7 @@ def _variables(arguments: list[Node], message: str) -> tuple[str, ...]:
     """
     names: list[str] = []
     for argument in arguments:
-        if not isinstance(argument, Ident):
+        if not isinstance(argument, syntax.Ident):
             raise _Misused(argument, message)
         names.append(argument.name)
     if len(set(names)) < len(names):
@@ -141,28 +133,28 @@ def _variables(arguments: list[Node], message: str) -> tuple[str, ...]:
 _NOT_A_NAME, _NOT_AN_IDENTIFIER = "argument must be a simple name", "argument is not an identifier"
 
 
-def _has(call: Call) -> Node:
+def _has(call: syntax.Call) -> syntax.Node:
     (argument,) = call.arguments
-    if not isinstance(argument, Select):
+    if not isinstance(argument, syntax.Select):
         raise _Misused(argument, "invalid argument to has() macro")
-    return Select(call.position, argument.operand, argument.field, test_only=True)
+    return syntax.Select(call.position, argument.operand, argument.field, test_only=True)
 
 
-def _all(call: Call) -> Node:
+def _all(call: syntax.Call) -> syntax.Node:
     m, (*names, predicate) = _Macro(call), call.arguments
     variables = _variables(names, _NOT_A_NAME)
     condition = m.call(NOT_STRICTLY_FALSE, m.accumulator())
     return m.fold(variables, m.literal(True), condition, m.call("_&&_", m.accumulator(), predicate))
 
 
-def _exists(call: Call) -> Node:
+def _exists(call: syntax.Call) -> syntax.Node:
     m, (*names, predicate) = _Macro(call), call.arguments
     variables = _variables(names, _NOT_A_NAME)
     condition = m.call(NOT_STRICTLY_FALSE, m.call("!_", m.accumulator()))
     return m.fold(variables, m.literal(False), condition, m.call("_||_", m.accumulator(), predicate))
 
 
-def _exists_one(call: Call) -> Node:
+def _exists_one(call: syntax.Call) -> syntax.Node:
     m, (*names, predicate) = _Macro(call), call.arguments
     variables = _variables(names, _NOT_A_NAME)
     step = m.choose(predicate, m.call("_+_", m.accumulator(), m.literal(1)))
@@ -170,94 +162,94 @@ def _exists_one(call: Call) -> Node:
     return m.fold(variables, m.literal(0), m.literal(True), step, found)
 
 
-def _listing(m: _Macro, variables: tuple[str, ...], predicate: list[Node], element: Node) -> Node:
-    step: Node = m.call("_+_", m.accumulator(), ListOf(m.position, [element]))
+def _listing(m: _Macro, variables: tuple[str, ...], predicate: list[syntax.Node], element: syntax.Node) -> syntax.Node:
+    step: syntax.Node = m.call("_+_", m.accumulator(), syntax.ListOf(m.position, [element]))
     if predicate:
         step = m.choose(predicate[0], step)
-    return m.fold(variables, ListOf(m.position, []), m.literal(True), step)
+    return m.fold(variables, syntax.ListOf(m.position, []), m.literal(True), step)
 
 
-def _map(call: Call) -> Node:
+def _map(call: syntax.Call) -> syntax.Node:
     name, *predicate, element = call.arguments
     return _listing(_Macro(call), _variables([name], _NOT_AN_IDENTIFIER), predicate, element)
 
 
-def _filter(call: Call) -> Node:
+def _filter(call: syntax.Call) -> syntax.Node:
     name, predicate = call.arguments
     return _listing(_Macro(call), _variables([name], _NOT_AN_IDENTIFIER), [predicate], name)
 
 
-def _transform_list(call: Call) -> Node:
+def _transform_list(call: syntax.Call) -> syntax.Node:
     key, value, *predicate, element = call.arguments
     return _listing(_Macro(call), _variables([key, value], _NOT_A_NAME), predicate, element)
 
 
-def _mapping(m: _Macro, variables: tuple[str, ...], predicate: list[Node], *entry: Node) -> Node:
-    step: Node = m.call(MAP_INSERT, m.accumulator(), *entry)
+def _mapping(m: _Macro, variables: tuple[str, ...], predicate: list[syntax.Node], *entry: syntax.Node) -> syntax.Node:
+    step: syntax.Node = m.call(MAP_INSERT, m.accumulator(), *entry)
     if predicate:
         step = m.choose(predicate[0], step)
-    return m.fold(variables, MapOf(m.position, []), m.literal(True), step)
+    return m.fold(variables, syntax.MapOf(m.position, []), m.literal(True), step)
 
 
-def _transform_map(call: Call) -> Node:
+def _transform_map(call: syntax.Call) -> syntax.Node:
     key, value, *predicate, element = call.arguments
     variables = _variables([key, value], _NOT_A_NAME)
-    return _mapping(_Macro(call), variables, predicate, Ident(call.position, variables[0]), element)
+    return _mapping(_Macro(call), variables, predicate, syntax.Ident(call.position, variables[0]), element)
 
 
-def _transform_map_entry(call: Call) -> Node:
+def _transform_map_entry(call: syntax.Call) -> syntax.Node:
     key, value, *predicate, entry = call.arguments
     return _mapping(_Macro(call), _variables([key, value], _NOT_A_NAME), predicate, entry)
 
 
-def _binding(position: int, name: str, value: Node, result: Node) -> Node:
+def _binding(position: int, name: str, value: syntax.Node, result: syntax.Node) -> syntax.Node:
     """Return `result` with a variable in it, as a loop over nothing: the accumulator is the variable."""
-    return Fold(
+    return syntax.Fold(
         position,
-        ListOf(position, []),
+        syntax.ListOf(position, []),
         (UNUSED,),
         name,
         value,
-        Literal(position, False),
-        Ident(position, name),
+        syntax.Literal(position, False),
+        syntax.Ident(position, name),
         result,
     )
 
 
-def _bind(call: Call) -> Node | None:
+def _bind(call: syntax.Call) -> syntax.Node | None:
     name, value, result = call.arguments
-    if not isinstance(call.target, Ident) or call.target.name != "cel":
+    if not isinstance(call.target, syntax.Ident) or call.target.name != "cel":
         return None
-    if not isinstance(name, Ident):
+    if not isinstance(name, syntax.Ident):
         raise _Misused(name, "cel.bind() variable names must be simple identifiers")
     return _binding(call.position, name.name, value, result)
 
 
-def _sort_by(call: Call) -> Node:
+def _sort_by(call: syntax.Call) -> syntax.Node:
     assert call.target is not None
-    if not isinstance(call.target, ListOf | Select | Ident | Fold | Call):
+    if not isinstance(call.target, syntax.ListOf | syntax.Select | syntax.Ident | syntax.Fold | syntax.Call):
         kinds = "list, identifier, comprehension, call or select expression"
         raise _Misused(call.target, f"sortBy can only be applied to a {kinds}")
     name, key = call.arguments
     m = _Macro(call)
-    m.range = Ident(call.position, _SORT_INPUT)
+    m.range = syntax.Ident(call.position, _SORT_INPUT)
     keys = _listing(m, _variables([name], _NOT_AN_IDENTIFIER), [], key)
-    ordered = Call(call.position, SORT_BY_KEYS, [keys], Ident(call.position, _SORT_INPUT))
+    ordered = syntax.Call(call.position, SORT_BY_KEYS, [keys], syntax.Ident(call.position, _SORT_INPUT))
     return _binding(call.position, _SORT_INPUT, call.target, ordered)
 
 
-def _misused_optional(macro: str) -> Callable[[Call], None]:
+def _misused_optional(macro: str) -> Callable[[syntax.Call], None]:
     """Return the check of a call of ``optMap`` that the engine left as it is because one is misused."""
 
-    def check(call: Call) -> None:
+    def check(call: syntax.Call) -> None:
         name = call.arguments[0]
-        if not isinstance(name, Ident):
+        if not isinstance(name, syntax.Ident):
             raise _Misused(name, f"{macro}() variable name must be a simple identifier")
 
     return check
 
 
-_MACROS: dict[tuple[str, int, bool], Callable[[Call], Node | None]] = {
+_MACROS: dict[tuple[str, int, bool], Callable[[syntax.Call], syntax.Node | None]] = {
     ("has", 1, False): _has,
     ("all", 2, True): _all,
     ("all", 3, True): _all,
@@ -277,6 +269,6 @@ _MACROS: dict[tuple[str, int, bool], Callable[[Call], Node | None]] = {
     ("transformMapEntry", 4, True): _transform_map_entry,
     ("sortBy", 2, True): _sort_by,
     ("bind", 3, True): _bind,
-    **{(stand_in, 2, True): _misused_optional(macro) for macro, stand_in in STAND_INS.items()},
+    **{(stand_in, 2, True): _misused_optional(macro) for macro, stand_in in syntax.STAND_INS.items()},
 }
 """By name, number of arguments, and whether it follows a dot."""

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from ipaddress import IPv4Address, IPv6Address
 from typing import NamedTuple
 
+from schedctl.cel import values
 from schedctl.cel.declarations import declare
-from schedctl.cel.values import Failure, Opaque, Value, failure_or_no_overload, go_quoted
 
 
 class AddressError(ValueError):
@@ -35,7 +35,7 @@ class Address(NamedTuple):
         return self.value >> (self.bits - length)
 
 
-class IP(Opaque):
+class IP(values.Opaque):
     """An IP address as a value."""
 
     __slots__ = ("address",)
@@ -49,12 +49,12 @@ class IP(Opaque):
         """How many bytes it has."""
         return self.address.bits // 8
 
-    def equals(self, other: Value) -> bool | Failure:
+    def equals(self, other: values.Value) -> bool | values.Failure:
         """Return whether it is the same address."""
-        return self.address == other.address if isinstance(other, IP) else failure_or_no_overload(other)
+        return self.address == other.address if isinstance(other, IP) else values.failure_or_no_overload(other)
 
 
-class CIDR(Opaque):
+class CIDR(values.Opaque):
     """A network as a value: an address in it, and the length of its prefix."""
 
     __slots__ = ("address", "length")
@@ -68,10 +68,10 @@ class CIDR(Opaque):
         """How many bytes the prefix has, rounded up."""
         return -(-self.length // 8)
 
-    def equals(self, other: Value) -> bool | Failure:
+    def equals(self, other: values.Value) -> bool | values.Failure:
         """Return whether it was written with the same address and length."""
         if not isinstance(other, CIDR):
-            return failure_or_no_overload(other)
+            return values.failure_or_no_overload(other)
         return (self.address, self.length) == (other.address, other.length)
 
     def covers(self, address: Address, length: int) -> bool:
@@ -100,7 +100,7 @@ def parse_address(text: str) -> Address:
 
 
 def _wrong(text: str, why: str, at: str = "") -> AddressError:
-    return AddressError(f"ParseAddr({go_quoted(text)}): {why}" + (f" (at {go_quoted(at)})" if at else ""))
+    return AddressError(f"ParseAddr({values.go_quoted(text)}): {why}" + (f" (at {values.go_quoted(at)})" if at else ""))
 
 
 def _ipv4(text: str, part: str) -> int:
@@ -180,38 +180,38 @@ def _ipv6(text: str) -> Address:
     return Address(128, value, zone)
 
 
-def _ip(text: str) -> Value:
+def _ip(text: str) -> values.Value:
     try:
         address = parse_address(text)
     except AddressError as error:
-        return Failure(f"IP Address {go_quoted(text)} parse error during conversion from string: {error}")
+        return values.Failure(f"IP Address {values.go_quoted(text)} parse error during conversion from string: {error}")
     if address.zone:
-        return Failure(f"IP address {go_quoted(text)} with zone value is not allowed")
+        return values.Failure(f"IP address {values.go_quoted(text)} with zone value is not allowed")
     if address.is_mapped:
-        return Failure(f"IPv4-mapped IPv6 address {go_quoted(text)} is not allowed")
+        return values.Failure(f"IPv4-mapped IPv6 address {values.go_quoted(text)} is not allowed")
     return IP(address)
 
 
 _CONVERSION = "network address parse error during conversion from string: "
 
 
-def _cidr(text: str) -> Value:
-    where = f"{_CONVERSION * 2}netip.ParsePrefix({go_quoted(text)}): "
+def _cidr(text: str) -> values.Value:
+    where = f"{_CONVERSION * 2}netip.ParsePrefix({values.go_quoted(text)}): "
     before, slash, bits = text.rpartition("/")
     if not slash:
-        return Failure(f"{where}no '/'")
+        return values.Failure(f"{where}no '/'")
     try:
         address = parse_address(before)
     except AddressError as error:
-        return Failure(f"{where}{error}")
+        return values.Failure(f"{where}{error}")
     if address.zone:
-        return Failure(f"{where}IPv6 zones cannot be present in a prefix")
+        return values.Failure(f"{where}IPv6 zones cannot be present in a prefix")
     if not bits.isascii() or not bits.isdigit() or (len(bits) > 1 and bits[0] == "0") or len(bits) > 18:
-        return Failure(f"{where}bad bits after slash: {go_quoted(bits)}")
+        return values.Failure(f"{where}bad bits after slash: {values.go_quoted(bits)}")
     if int(bits) > address.bits:
-        return Failure(f"{where}prefix length out of range")
+        return values.Failure(f"{where}prefix length out of range")
     if address.is_mapped:
-        return Failure(f"{_CONVERSION}IPv4-mapped IPv6 address {go_quoted(text)} is not allowed")
+        return values.Failure(f"{_CONVERSION}IPv4-mapped IPv6 address {values.go_quoted(text)} is not allowed")
     return CIDR(address, int(bits))
 
 
@@ -251,22 +251,24 @@ def _of(asks: Callable[[Address], bool]) -> Callable[[IP], bool]:
     return lambda ip: asks(ip.address)
 
 
-def _is_canonical(text: str) -> Value:
+def _is_canonical(text: str) -> values.Value:
     ip = _ip(text)
     return str(ip.address) == text if isinstance(ip, IP) else ip
 
 
-def _contains_ip(network: CIDR, ip: Value) -> Value:
+def _contains_ip(network: CIDR, ip: values.Value) -> values.Value:
     if isinstance(ip, str):
         ip = _ip(ip)
     # An address that cannot be read makes the network the culprit, in kube-scheduler's words.
-    return network.covers(ip.address, ip.address.bits) if isinstance(ip, IP) else failure_or_no_overload(network)
+    return network.covers(ip.address, ip.address.bits) if isinstance(ip, IP) else values.failure_or_no_overload(network)
 
 
-def _contains_cidr(network: CIDR, other: Value) -> Value:
+def _contains_cidr(network: CIDR, other: values.Value) -> values.Value:
     if isinstance(other, str):
         other = _cidr(other)
-    return network.covers(other.address, other.length) if isinstance(other, CIDR) else failure_or_no_overload(other)
+    return (
+        network.covers(other.address, other.length) if isinstance(other, CIDR) else values.failure_or_no_overload(other)
+    )
 
 
 def _mask(network: CIDR) -> CIDR:

@@ -10,20 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from schedctl.cel import arithmetic, conversions, lists, patterns
+from schedctl.cel import arithmetic, conversions, lists, patterns, values
 from schedctl.cel.declarations import Implementation, declare
-from schedctl.cel.values import (
-    MISSING,
-    NO_SUCH_OVERLOAD,
-    Duration,
-    Failure,
-    Map,
-    Mutable,
-    Timestamp,
-    Uint,
-    Value,
-    compare,
-)
 
 
 class Operator(NamedTuple):
@@ -37,32 +25,32 @@ class Operator(NamedTuple):
     takes: frozenset[type] | None = None
 
 
-def _not(a: Value) -> Value:
-    return not a if a.__class__ is bool else NO_SUCH_OVERLOAD
+def _not(a: values.Value) -> values.Value:
+    return not a if a.__class__ is bool else values.NO_SUCH_OVERLOAD
 
 
 def _comparison(holds: Callable[[int], bool]) -> Implementation:
-    def operator(a: Value, b: Value) -> Value:
-        order = compare(a, b)
-        return order if isinstance(order, Failure) else holds(order)
+    def operator(a: values.Value, b: values.Value) -> values.Value:
+        order = values.compare(a, b)
+        return order if isinstance(order, values.Failure) else holds(order)
 
     return operator
 
 
-def _in(a: Value, b: Value) -> Value:
+def _in(a: values.Value, b: values.Value) -> values.Value:
     if isinstance(b, list):
         return lists.contains(b, a)
-    return b.own(a) is not MISSING if b.__class__ is Map else NO_SUCH_OVERLOAD
+    return b.own(a) is not values.MISSING if b.__class__ is values.Map else values.NO_SUCH_OVERLOAD
 
 
-def _not_strictly_false(a: Value) -> Value:
+def _not_strictly_false(a: values.Value) -> values.Value:
     return a if a.__class__ is bool else True
 
 
-_LISTS = frozenset((list, Mutable))
-_INTEGERS = frozenset((int, Uint))
+_LISTS = frozenset((list, values.Mutable))
+_INTEGERS = frozenset((int, values.Uint))
 _NUMBERS = _INTEGERS | {float}
-_TIMES = frozenset((Duration, Timestamp))
+_TIMES = frozenset((values.Duration, values.Timestamp))
 _ORDERED = _NUMBERS | _TIMES | {bool, bytes, str}
 
 OPERATORS: dict[str, Operator] = {
@@ -71,7 +59,7 @@ OPERATORS: dict[str, Operator] = {
     "_*_": Operator(arithmetic.multiply, _NUMBERS),
     "_/_": Operator(arithmetic.divide, _NUMBERS),
     "_%_": Operator(arithmetic.modulo, _INTEGERS),
-    "-_": Operator(arithmetic.negate, frozenset((bool, int, float, Duration))),
+    "-_": Operator(arithmetic.negate, frozenset((bool, int, float, values.Duration))),
     "!_": Operator(_not),
     "_<_": Operator(_comparison(lambda order: order < 0), _ORDERED),
     "_<=_": Operator(_comparison(lambda order: order <= 0), _ORDERED),
@@ -79,7 +67,7 @@ OPERATORS: dict[str, Operator] = {
     "_>=_": Operator(_comparison(lambda order: order >= 0), _ORDERED),
     "@in": Operator(_in),
     "@not_strictly_false": Operator(_not_strictly_false),
-    "size": Operator(len, _LISTS | {bytes, Map, str}),
+    "size": Operator(len, _LISTS | {bytes, values.Map, str}),
     "type": Operator(conversions.type_of),
     "dyn": Operator(lambda value: value),
     "matches": Operator(patterns.matches, frozenset((str,))),

@@ -15,23 +15,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from schedctl.cel import conversions, costs, patterns
+from schedctl.cel import conversions, costs, patterns, syntax
 from schedctl.cel.checking import TYPE_NAMES
 from schedctl.cel.declarations import Cost, Environment, Implementation, Overload
 from schedctl.cel.errors import LimitExceeded, PlanError
 from schedctl.cel.operators import OPERATORS
-from schedctl.cel.syntax import (
-    OPTIONAL_INDEX,
-    OPTIONAL_SELECT,
-    Call,
-    Fold,
-    Ident,
-    ListOf,
-    Literal,
-    MapOf,
-    Node,
-    Select,
-)
 from schedctl.cel.types import Kind, Type
 from schedctl.cel.values import (
     ABSENT,
@@ -70,7 +58,7 @@ class Plan(NamedTuple):
     places: int
 
 
-def plan(root: Node, environment: Environment) -> Plan:
+def plan(root: syntax.Node, environment: Environment) -> Plan:
     """Return the plan of a typed tree.
 
     Raises:
@@ -362,31 +350,31 @@ class _Planner:
         self._scopes: list[dict[str, _Variable]] = []
         self.places = FIRST_VARIABLE + len(environment.variables)
 
-    def plan(self, node: Node) -> _Planned:
+    def plan(self, node: syntax.Node) -> _Planned:
         match node:
-            case Literal():
+            case syntax.Literal():
                 return _Constant(node.value)
-            case Ident():
+            case syntax.Ident():
                 return self._ident(node)
-            case Select():
+            case syntax.Select():
                 return self._select(node)
-            case Call():
+            case syntax.Call():
                 return self._call(node)
-            case ListOf():
+            case syntax.ListOf():
                 return self._list(node)
-            case MapOf():
+            case syntax.MapOf():
                 return self._map(node)
-            case Fold():
+            case syntax.Fold():
                 return _Planned(self._fold(node))
         raise TypeError(f"cannot plan {type(node).__name__}")
 
-    def _attribute(self, node: Node) -> _Attribute:
+    def _attribute(self, node: syntax.Node) -> _Attribute:
         planned = self.plan(node)
         return planned if isinstance(planned, _Attribute) else _Attribute(planned.step())
 
     # --- Names and paths ---
 
-    def _ident(self, node: Ident) -> _Planned:
+    def _ident(self, node: syntax.Ident) -> _Planned:
         name = node.name.removeprefix(".")
         if node.type.kind is Kind.TYPE:
             if name not in TYPE_NAMES and name not in self._environment.records:
@@ -398,18 +386,18 @@ class _Planner:
         root = _variable(_Variable(self._global_places[name]))
         return _Attribute(root) if local is None else _HiddenVariable(root)
 
-    def _select(self, node: Select) -> _Planned:
+    def _select(self, node: syntax.Select) -> _Planned:
         if node.name:
             return _Constant(TypeValue(node.name))
         attribute = self._attribute(node.operand)
         attribute.add(_Qualifier(node.field, False, node.test_only))
         return attribute
 
-    def _index(self, node: Call) -> _Planned:
+    def _index(self, node: syntax.Call) -> _Planned:
         operand, index = node.arguments
         attribute = self._attribute(operand)
         planned = self.plan(index)
-        optional = node.function in (OPTIONAL_SELECT, OPTIONAL_INDEX)
+        optional = node.function in (syntax.OPTIONAL_SELECT, syntax.OPTIONAL_INDEX)
         if isinstance(planned, _Constant):
             if planned.value.__class__ not in _KEYS:
                 raise PlanError(f"invalid qualifier type: {go_type(planned.value)}")
@@ -420,13 +408,13 @@ class _Planner:
             attribute.add(_Qualifier(_Attribute(planned.step()), optional))
         return attribute
 
-    def _conditional(self, node: Call) -> _Planned:
+    def _conditional(self, node: syntax.Call) -> _Planned:
         condition, then, otherwise = node.arguments
         return _Choice(self.plan(condition).step(), self._attribute(then), self._attribute(otherwise))
 
     # --- Calls ---
 
-    def _call(self, node: Call) -> _Planned:
+    def _call(self, node: syntax.Call) -> _Planned:
         match node.function:
             case "_&&_":
                 return _Planned(_junction(*self._steps(node), decides=False))
@@ -445,10 +433,10 @@ class _Planner:
         arguments = [self.plan(argument) for argument in node.children()]
         return self._fold_constant(node, arguments) or _Planned(self._function(node, arguments))
 
-    def _steps(self, node: Call) -> list[Step]:
+    def _steps(self, node: syntax.Call) -> list[Step]:
         return [self.plan(argument).step() for argument in node.children()]
 
-    def _fold_constant(self, node: Call, arguments: list[_Planned]) -> _Planned | None:
+    def _fold_constant(self, node: syntax.Call, arguments: list[_Planned]) -> _Planned | None:
         """Return what is computed while planning: conversions of constants, membership in a constant list."""
         if node.function in conversions.FUNCTIONS and len(arguments) == 1 and isinstance(arguments[0], _Constant):
             value = self._implementation(node)[0](arguments[0].value)
@@ -463,7 +451,7 @@ class _Planner:
                 return _Planned(_membership(arguments[0].step(), values))
         return None
 
-    def _function(self, node: Call, arguments: list[_Planned]) -> Step:
+    def _function(self, node: syntax.Call, arguments: list[_Planned]) -> Step:
         overload = node.overloads[0] if len(node.overloads) == 1 else ""
         cost = self._environment.cost_of(node.function, overload)
         steps = [argument.step() for argument in arguments]
@@ -476,7 +464,7 @@ class _Planner:
             return _binary(steps[0], steps[1], implementation, cost)
         return _variadic(steps, implementation, cost)
 
-    def _constant_pattern(self, node: Call, arguments: list[_Planned]) -> tuple[Implementation, bool] | None:
+    def _constant_pattern(self, node: syntax.Call, arguments: list[_Planned]) -> tuple[Implementation, bool] | None:
         """Return the implementation of a call with a constant pattern, which is compiled while planning."""
         if node.function not in ("matches", "find", "findAll"):
             return None
@@ -499,7 +487,7 @@ class _Planner:
 
         return search, True
 
-    def _implementation(self, node: Call) -> tuple[Implementation, bool]:
+    def _implementation(self, node: syntax.Call) -> tuple[Implementation, bool]:
         """Return what computes a call, and whether it takes its arguments one by one, up to the first failure."""
         operator = OPERATORS.get(node.function)
         if operator is not None:
@@ -514,7 +502,7 @@ class _Planner:
 
     # --- Things written down ---
 
-    def _list(self, node: ListOf) -> _Planned:
+    def _list(self, node: syntax.ListOf) -> _Planned:
         elements = [self.plan(element) for element in node.elements]
         if all(isinstance(element, _Constant) for element in elements):
             return _Constant([element.step()([]) for element in elements])
@@ -527,7 +515,7 @@ class _Planner:
 
         return _Planned(step)
 
-    def _map(self, node: MapOf) -> _Planned:
+    def _map(self, node: syntax.MapOf) -> _Planned:
         entries = [(self.plan(entry.key), self.plan(entry.value), entry.optional) for entry in node.entries]
         steps = [(key.step(), value.step(), optional) for key, value, optional in entries]
         if all(isinstance(part, _Constant) for key, value, _ in entries for part in (key, value)):
@@ -546,7 +534,7 @@ class _Planner:
         self.places += 1
         return self.places - 1
 
-    def _fold(self, node: Fold) -> Step:
+    def _fold(self, node: syntax.Fold) -> Step:
         initial = self.plan(node.initial).step()
         over = self.plan(node.range).step()
         accumulator = self._place()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from schedctl.cel import values
 from schedctl.cel.declarations import declare
-from schedctl.cel.values import MAX_UINT64, Failure, Opaque, Value, failure_or_no_overload, go_quoted
 
 _DIGITS = frozenset("0123456789")
 _WORD = _DIGITS | frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-")
 
 
-class Semver(Opaque):
+class Semver(values.Opaque):
     """A semantic version; build metadata is checked but never compared, and not kept."""
 
     __slots__ = ("_key", "major", "minor", "patch")
@@ -28,9 +28,9 @@ class Semver(Opaque):
         """Return -1, 0 or 1 as this version is older than, as old as or newer than the other."""
         return (self._key > other._key) - (self._key < other._key)
 
-    def equals(self, other: Value) -> bool | Failure:
+    def equals(self, other: values.Value) -> bool | values.Failure:
         """Return whether both have the same precedence."""
-        return self._key == other._key if isinstance(other, Semver) else failure_or_no_overload(other)
+        return self._key == other._key if isinstance(other, Semver) else values.failure_or_no_overload(other)
 
 
 class SemverError(ValueError):
@@ -59,23 +59,23 @@ def parse(text: str) -> Semver:
         if not word:
             raise SemverError("Build meta data is empty")
         if not _WORD.issuperset(word):
-            raise SemverError(f"Invalid character(s) found in build meta data {go_quoted(word)}")
+            raise SemverError(f"Invalid character(s) found in build meta data {values.go_quoted(word)}")
     return version
 
 
 def _number(text: str, what: str) -> int:
     if not _DIGITS.issuperset(text):
-        raise SemverError(f"Invalid character(s) found in {what} number {go_quoted(text)}")
+        raise SemverError(f"Invalid character(s) found in {what} number {values.go_quoted(text)}")
     if len(text) > 1 and text[0] == "0":
-        raise SemverError(f"{what.capitalize()} number must not contain leading zeroes {go_quoted(text)}")
+        raise SemverError(f"{what.capitalize()} number must not contain leading zeroes {values.go_quoted(text)}")
     return _uint64(text)
 
 
 def _uint64(text: str) -> int:
     if not text:
         raise SemverError('strconv.ParseUint: parsing "": invalid syntax')
-    if len(text) > 20 or int(text) > MAX_UINT64:
-        raise SemverError(f"strconv.ParseUint: parsing {go_quoted(text)}: value out of range")
+    if len(text) > 20 or int(text) > values.MAX_UINT64:
+        raise SemverError(f"strconv.ParseUint: parsing {values.go_quoted(text)}: value out of range")
     return int(text)
 
 
@@ -84,10 +84,10 @@ def _identifier(text: str) -> int | str:
         raise SemverError("Prerelease is empty")
     if _DIGITS.issuperset(text):
         if len(text) > 1 and text[0] == "0":
-            raise SemverError(f"Numeric PreRelease version must not contain leading zeroes {go_quoted(text)}")
+            raise SemverError(f"Numeric PreRelease version must not contain leading zeroes {values.go_quoted(text)}")
         return _uint64(text)
     if not _WORD.issuperset(text):
-        raise SemverError(f"Invalid character(s) found in prerelease {go_quoted(text)}")
+        raise SemverError(f"Invalid character(s) found in prerelease {values.go_quoted(text)}")
     return text
 
 
@@ -105,11 +105,11 @@ def _normalize(text: str) -> str:
     return ".".join(parts)
 
 
-def _semver(text: str, normalize: bool = False) -> Value:
+def _semver(text: str, normalize: bool = False) -> values.Value:
     try:
         return parse(_normalize(text) if normalize else text)
     except SemverError as error:
-        return Failure(str(error))
+        return values.Failure(str(error))
 
 
 def _is_semver(text: str, normalize: bool = False) -> bool:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from schedctl.api import durations
+from schedctl.cel import values
 from schedctl.cel.declarations import Overload, declare
-from schedctl.cel.values import MAX_INT64, MIN_INT64, Duration, Failure, Timestamp, Value, go_fixed, go_quoted
 
 _SECOND = 10**9
 _LEAST_SECOND, _MOST_SECOND = -62135596800, 253402300799
@@ -23,19 +23,19 @@ _RFC3339 = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:[.,]([0-9]+))?(?:Z|([+-])([0-9]{2}):([0-9]{2}))"
 )
 _DATE = re.compile("([0-9]{4})-([0-9]{2})-([0-9]{2})", re.ASCII)
-TIMESTAMP_OVERFLOW = Failure("timestamp overflow")
-DURATION_OVERFLOW = Failure("integer overflow")
+TIMESTAMP_OVERFLOW = values.Failure("timestamp overflow")
+DURATION_OVERFLOW = values.Failure("integer overflow")
 
 
-def parse_duration(text: str) -> Duration | None:
+def parse_duration(text: str) -> values.Duration | None:
     """Return what ``1h30m`` or ``-1.5s`` means, None if it is not a duration."""
     try:
-        return Duration(int(durations.Duration.parse(text)))
+        return values.Duration(int(durations.Duration.parse(text)))
     except ValueError:
         return None
 
 
-def parse_timestamp(text: str) -> Timestamp | Failure | None:
+def parse_timestamp(text: str) -> values.Timestamp | values.Failure | None:
     """Return the moment an RFC 3339 text means, None if it is not one."""
     match = _RFC3339.fullmatch(text)
     if match is None:
@@ -54,7 +54,7 @@ def parse_timestamp(text: str) -> Timestamp | Failure | None:
     seconds = ((days * 24 + hour) * 60 + minute) * 60 + second - offset
     if not _LEAST_SECOND <= seconds <= _MOST_SECOND:
         return TIMESTAMP_OVERFLOW
-    return Timestamp(seconds * _SECOND + int(fraction), offset)
+    return values.Timestamp(seconds * _SECOND + int(fraction), offset)
 
 
 def is_date(text: str) -> bool:
@@ -72,19 +72,19 @@ def _days(year: int, month: int) -> int:
     return 30 if month in (4, 6, 9, 11) else 31
 
 
-def timestamp_of_seconds(seconds: int) -> Timestamp | Failure:
+def timestamp_of_seconds(seconds: int) -> values.Timestamp | values.Failure:
     """Return the moment that many seconds after 1970."""
     if not _LEAST_SECOND <= seconds <= _MOST_SECOND:
         return TIMESTAMP_OVERFLOW
-    return Timestamp(seconds * _SECOND)
+    return values.Timestamp(seconds * _SECOND)
 
 
-def duration_text(value: Duration) -> str:
+def duration_text(value: values.Duration) -> str:
     """Return a duration in seconds, e.g. ``3600s``."""
-    return go_fixed(_in(value.nanoseconds, _SECOND)) + "s"
+    return values.go_fixed(_in(value.nanoseconds, _SECOND)) + "s"
 
 
-def timestamp_text(value: Timestamp) -> str:
+def timestamp_text(value: values.Timestamp) -> str:
     """Return a timestamp in RFC 3339, in the zone it was written in."""
     at = _Civil.of(value, value.offset)
     text = f"{at.year:04d}-{at.month:02d}-{at.day:02d}T{at.hour:02d}:{at.minute:02d}:{at.second:02d}"
@@ -109,7 +109,7 @@ class _Civil(NamedTuple):
     weekday: int
 
     @classmethod
-    def of(cls, value: Timestamp, offset: int) -> _Civil:
+    def of(cls, value: values.Timestamp, offset: int) -> _Civil:
         """Return the moment as clocks show it that are some seconds ahead of UTC."""
         seconds, nanosecond = divmod(value.nanoseconds, _SECOND)
         days, second = divmod(seconds + offset, 86400)
@@ -138,58 +138,58 @@ class _Civil(NamedTuple):
 # --- Arithmetic ---------------------------------------------------------------------------------------------------
 
 
-def add_durations(a: Duration, b: Duration) -> Duration | Failure:
+def add_durations(a: values.Duration, b: values.Duration) -> values.Duration | values.Failure:
     """Return the sum."""
     return _duration(a.nanoseconds + b.nanoseconds)
 
 
-def subtract_durations(a: Duration, b: Duration) -> Duration | Failure:
+def subtract_durations(a: values.Duration, b: values.Duration) -> values.Duration | values.Failure:
     """Return the difference."""
     return _duration(a.nanoseconds - b.nanoseconds)
 
 
-def negate_duration(a: Duration) -> Duration | Failure:
+def negate_duration(a: values.Duration) -> values.Duration | values.Failure:
     """Return the opposite."""
     return _duration(-a.nanoseconds)
 
 
-def shift_timestamp(a: Timestamp, b: Duration, sign: int = 1) -> Timestamp | Failure:
+def shift_timestamp(a: values.Timestamp, b: values.Duration, sign: int = 1) -> values.Timestamp | values.Failure:
     """Return the moment a duration later, or earlier."""
-    if sign < 0 and b.nanoseconds == MIN_INT64:
+    if sign < 0 and b.nanoseconds == values.MIN_INT64:
         return DURATION_OVERFLOW
     total = a.nanoseconds + sign * b.nanoseconds
     if not _LEAST_SECOND <= total // _SECOND <= _MOST_SECOND:
         return TIMESTAMP_OVERFLOW
-    return Timestamp(total, a.offset)
+    return values.Timestamp(total, a.offset)
 
 
-def between_timestamps(a: Timestamp, b: Timestamp) -> Duration | Failure:
+def between_timestamps(a: values.Timestamp, b: values.Timestamp) -> values.Duration | values.Failure:
     """Return the time from `b` to `a`; fails already when its whole seconds do not fit."""
     seconds = (a.nanoseconds // _SECOND - b.nanoseconds // _SECOND) * _SECOND
-    if not MIN_INT64 <= seconds <= MAX_INT64:
+    if not values.MIN_INT64 <= seconds <= values.MAX_INT64:
         return DURATION_OVERFLOW
     return _duration(a.nanoseconds - b.nanoseconds)
 
 
-def _duration(nanoseconds: int) -> Duration | Failure:
-    return Duration(nanoseconds) if MIN_INT64 <= nanoseconds <= MAX_INT64 else DURATION_OVERFLOW
+def _duration(nanoseconds: int) -> values.Duration | values.Failure:
+    return values.Duration(nanoseconds) if values.MIN_INT64 <= nanoseconds <= values.MAX_INT64 else DURATION_OVERFLOW
 
 
 # --- Parts --------------------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=256)
-def _zone(name: str) -> int | ZoneInfo | Failure:
+def _zone(name: str) -> int | ZoneInfo | values.Failure:
     """Return the time zone of that name, or the seconds that an offset such as ``-08:00`` stands for."""
     if ":" in name:
         hours, _, minutes = name.partition(":")
         parts = []
         for part in (hours, minutes):
             if not re.fullmatch("[+-]?[0-9]+", part):
-                return Failure(f"strconv.Atoi: parsing {go_quoted(part)}: invalid syntax")
+                return values.Failure(f"strconv.Atoi: parsing {values.go_quoted(part)}: invalid syntax")
             part = re.sub("^([+-]?)0+(?=[0-9])", r"\1", part)
             if len(part.lstrip("+-")) >= _MOST_DIGITS:
-                return Failure(f"strconv.Atoi: parsing {go_quoted(part)}: value out of range")
+                return values.Failure(f"strconv.Atoi: parsing {values.go_quoted(part)}: value out of range")
             parts.append(int(part))
         return 60 * (parts[0] * 60 + (-parts[1] if name.startswith("-") else parts[1]))
     if name in ("", "UTC", "Local"):
@@ -198,10 +198,10 @@ def _zone(name: str) -> int | ZoneInfo | Failure:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        return Failure(f"unknown time zone {name}")
+        return values.Failure(f"unknown time zone {name}")
 
 
-def _offset(value: Timestamp, zone: ZoneInfo) -> int:
+def _offset(value: values.Timestamp, zone: ZoneInfo) -> int:
     """Return how many seconds a zone is ahead of UTC at a moment."""
     seconds = value.nanoseconds // _SECOND
     # A few centuries off where Python's calendar ends, which changes nothing there.
@@ -211,10 +211,10 @@ def _offset(value: Timestamp, zone: ZoneInfo) -> int:
     return int(offset.total_seconds()) if offset else 0
 
 
-def _part(part: Callable[[_Civil], int]) -> Callable[..., Value]:
-    def of(value: Timestamp, zone: str = "UTC") -> Value:
+def _part(part: Callable[[_Civil], int]) -> Callable[..., values.Value]:
+    def of(value: values.Timestamp, zone: str = "UTC") -> values.Value:
         found = _zone(zone)
-        if isinstance(found, Failure):
+        if isinstance(found, values.Failure):
             return found
         return part(_Civil.of(value, found if isinstance(found, int) else _offset(value, found)))
 
@@ -247,7 +247,7 @@ _SPANS: dict[str, tuple[str, int]] = {
 }
 
 
-def _span(unit: int) -> Callable[[Duration], int]:
+def _span(unit: int) -> Callable[[values.Duration], int]:
     return lambda value: int(_in(value.nanoseconds, unit))
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from schedctl.cel import values
 from schedctl.cel.declarations import declare
 from schedctl.cel.networks import AddressError, parse_address
-from schedctl.cel.values import Failure, Map, Opaque, Value, failure_or_no_overload, go_quoted
 
 _UNRESERVED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~")
 _HOST = _UNRESERVED | frozenset("!$&'()*+,;=:[]<>\"")
@@ -73,7 +73,7 @@ class _Url(NamedTuple):
         return text + path
 
 
-class URL(Opaque):
+class URL(values.Opaque):
     """A URL as a value."""
 
     __slots__ = ("parts",)
@@ -82,9 +82,9 @@ class URL(Opaque):
     def __init__(self, parts: _Url) -> None:
         self.parts = parts
 
-    def equals(self, other: Value) -> bool | Failure:
+    def equals(self, other: values.Value) -> bool | values.Failure:
         """Return whether both print the same."""
-        return str(self.parts) == str(other.parts) if isinstance(other, URL) else failure_or_no_overload(other)
+        return str(self.parts) == str(other.parts) if isinstance(other, URL) else values.failure_or_no_overload(other)
 
 
 def parse_request(text: str) -> _Url:
@@ -110,7 +110,7 @@ def _parse_url(text: str) -> _Url:
 
 
 def _failure(text: str, why: str) -> UrlError:
-    return UrlError(f"parse {go_quoted(text)}: {why}")
+    return UrlError(f"parse {values.go_quoted(text)}: {why}")
 
 
 def _parse(raw: str, text: str, *, request: bool) -> _Url:
@@ -245,11 +245,11 @@ def _text(raw: str) -> str:
 
 
 def _quote(raw: str) -> str:
-    return go_quoted(_text(raw))
+    return values.go_quoted(_text(raw))
 
 
-def _query(url: URL) -> Map:
-    found: dict[str, list[Value]] = {}
+def _query(url: URL) -> values.Map:
+    found: dict[str, list[values.Value]] = {}
     for pair in url.parts.query.split("&"):
         if not pair or ";" in pair:
             continue
@@ -259,15 +259,15 @@ def _query(url: URL) -> Map:
         except UrlError:
             continue
         found.setdefault(_text(key), []).append(_text(value))
-    return Map(found)
+    return values.Map(found)
 
 
-def _url(text: str) -> Value:
+def _url(text: str) -> values.Value:
     try:
         parse_request(text)
         return URL(_parse_url(text))
     except UrlError as error:
-        return Failure(f"URL parse error during conversion from string: {error}")
+        return values.Failure(f"URL parse error during conversion from string: {error}")
 
 
 def _is_url(text: str) -> bool:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from schedctl.cel import formatting
+from schedctl.cel import formatting, syntax
 from schedctl.cel.conversions import string_to_duration, string_to_timestamp
 from schedctl.cel.errors import CompileError, Problem, Unsupported
 from schedctl.cel.formatting import Clause, FormatError
 from schedctl.cel.patterns import PatternError, compile_pattern
-from schedctl.cel.syntax import Call, ListOf, Literal, MapOf, Node, Source
 from schedctl.cel.times import timestamp_of_seconds
 from schedctl.cel.types import Kind, Type
 from schedctl.cel.values import Failure, Value
 
 
-def validate(root: Node, source: Source) -> None:
+def validate(root: syntax.Node, source: syntax.Source) -> None:
     """Check the literals of a typed tree.
 
     Raises:
@@ -50,38 +49,43 @@ _ARGUMENTS: dict[str, Callable[[Value], bool]] = {
 
 
 class _Validator:
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: syntax.Source) -> None:
         self._source = source
         self.problems: list[Problem] = []
 
-    def visit(self, node: Node, *, in_format: bool) -> None:
+    def visit(self, node: syntax.Node, *, in_format: bool) -> None:
         """Check a node and everything inside; mixed literals are allowed inside calls of ``format``."""
-        inside = in_format or (isinstance(node, Call) and node.function == "format")
+        inside = in_format or (isinstance(node, syntax.Call) and node.function == "format")
         for child in node.children():
             self.visit(child, in_format=inside)
         match node:
-            case Call():
+            case syntax.Call():
                 self._call(node)
-            case ListOf() if not in_format:
+            case syntax.ListOf() if not in_format:
                 self._list(node)
-            case MapOf() if not in_format:
+            case syntax.MapOf() if not in_format:
                 self._map(node)
 
-    def _report(self, node: Node, text: str) -> None:
+    def _report(self, node: syntax.Node, text: str) -> None:
         self.problems.append(self._source.problem(node.position, text))
 
-    def _call(self, call: Call) -> None:
+    def _call(self, call: syntax.Call) -> None:
         is_bad = _ARGUMENTS.get(call.function)
-        if is_bad and call.arguments and isinstance(call.arguments[0], Literal) and is_bad(call.arguments[0].value):
+        if (
+            is_bad
+            and call.arguments
+            and isinstance(call.arguments[0], syntax.Literal)
+            and is_bad(call.arguments[0].value)
+        ):
             self._report(call.arguments[0], f"invalid {call.function} argument")
         if call.function == "format" and call.target is not None:
             self._format(call)
 
-    def _format(self, call: Call) -> None:
+    def _format(self, call: syntax.Call) -> None:
         template, (arguments,) = call.target, call.arguments
-        if not isinstance(template, Literal) or not isinstance(template.value, str):
+        if not isinstance(template, syntax.Literal) or not isinstance(template.value, str):
             return
-        if not isinstance(arguments, ListOf):
+        if not isinstance(arguments, syntax.ListOf):
             return
         elements = iter(arguments.elements)
         used = 0
@@ -101,7 +105,7 @@ class _Validator:
             counts = f"(expected {used}, got {given})"
             self._report(call, f"too many arguments supplied to string.format {counts}")
 
-    def _list(self, node: ListOf) -> None:
+    def _list(self, node: syntax.ListOf) -> None:
         expected: Type | None = None
         for index, element in enumerate(node.elements):
             found = _present(element) if index in node.optional else element.type
@@ -111,7 +115,7 @@ class _Validator:
                 self._mismatch(element, expected, found)
                 return
 
-    def _map(self, node: MapOf) -> None:
+    def _map(self, node: syntax.MapOf) -> None:
         first: tuple[Type, Type] | None = None
         for entry in node.entries:
             found = (entry.key.type, _present(entry.value) if entry.optional else entry.value.type)
@@ -121,7 +125,7 @@ class _Validator:
                 if actual != expected:
                     self._mismatch(which, expected, actual)
 
-    def _mismatch(self, node: Node, expected: Type, found: Type) -> None:
+    def _mismatch(self, node: syntax.Node, expected: Type, found: Type) -> None:
         self._report(node, f"expected type '{expected}' but found '{found}'")
 
 
@@ -142,7 +146,7 @@ _FIT: dict[str, frozenset[Kind]] = {
 }
 
 
-def _present(node: Node) -> Type:
+def _present(node: syntax.Node) -> Type:
     """Return the type of what an optional element is if it is there.
 
     Raises:
@@ -153,10 +157,10 @@ def _present(node: Node) -> Type:
     return node.type.parameters[0]
 
 
-def _unfit(clause: Clause, node: Node) -> Node | None:
+def _unfit(clause: Clause, node: syntax.Node) -> syntax.Node | None:
     """Return the argument, or the part of it, that a clause cannot print."""
     if node.type.kind is not Kind.DYN and node.type.kind not in _FIT[clause.letter.lower()]:
         return node
-    if clause.letter == "s" and isinstance(node, ListOf | MapOf):
+    if clause.letter == "s" and isinstance(node, syntax.ListOf | syntax.MapOf):
         return next((bad for child in node.children() if (bad := _unfit(clause, child))), None)
     return None

@@ -11,21 +11,7 @@ from schedctl.api.meta import Quantity
 from schedctl.api.tolerations import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE
 from schedctl.documents.spelling import did_you_mean
 from schedctl.errors import UsageError
-from schedctl.policy.documents import (
-    BASELINE,
-    PRIORITY_BELOW,
-    Arguments,
-    DrainSafe,
-    Headroom,
-    MaxNodes,
-    MaxUtilization,
-    NodeDemand,
-    Placement,
-    Schedulable,
-    SnapshotFresh,
-    Spread,
-    Survives,
-)
+from schedctl.policy import documents
 from schedctl.simulation.what_if_syntax import subject_named
 
 _QUANTITY: Final = re.compile(next(meta.pattern for meta in Quantity.__args__[0].__metadata__))
@@ -40,27 +26,27 @@ Mistake = tuple[str, str, str]
 """The field, what is wrong with it, and a hint."""
 
 
-def argument_mistakes(arguments: Arguments, scenarios: Sequence[str]) -> Iterable[Mistake]:
+def argument_mistakes(arguments: documents.Arguments, scenarios: Sequence[str]) -> Iterable[Mistake]:
     """Return what is wrong with the arguments of a built-in, of a policy with these scenarios."""
     match arguments:
-        case Schedulable(min_percent=percent):
+        case documents.Schedulable(min_percent=percent):
             return _percentage("minPercent", percent)
-        case Spread():
+        case documents.Spread():
             return _of_spread(arguments)
-        case Survives():
+        case documents.Survives():
             return _of_survives(arguments, scenarios)
-        case Headroom():
+        case documents.Headroom():
             return [*_of_headroom(arguments), *_labels("nodeSelector", arguments.node_selector)]
-        case Placement():
+        case documents.Placement():
             return _of_placement(arguments)
-        case DrainSafe(node_selector=labels):
+        case documents.DrainSafe(node_selector=labels):
             return _labels("nodeSelector", labels)
-        case MaxNodes(count=count):
+        case documents.MaxNodes(count=count):
             return () if count else [("count", "max-nodes needs a count of at least 1", "as in with: {count: 3}")]
-        case MaxUtilization(resource=resource, percent=percent, by=by, node_selector=labels):
+        case documents.MaxUtilization(resource=resource, percent=percent, by=by, node_selector=labels):
             mistakes = [*_require("resource", resource), *_percentage("percent", percent), *_label("by", by)]
             return [*mistakes, *_labels("nodeSelector", labels)]
-        case SnapshotFresh(max_age=age) if age <= 0:
+        case documents.SnapshotFresh(max_age=age) if age <= 0:
             return [("maxAge", "maxAge is no time", 'as in with: {maxAge: "24h"}')]
     return ()
 
@@ -85,7 +71,7 @@ def _labels(name: str, labels: Mapping[str, str]) -> Iterator[Mistake]:
             yield name, f'"{value}" is no value of a label: {"; ".join(wrong)}', ""
 
 
-def _of_spread(arguments: Spread) -> Iterator[Mistake]:
+def _of_spread(arguments: documents.Spread) -> Iterator[Mistake]:
     yield from _require("topologyKey", arguments.topology_key)
     yield from _label("topologyKey", arguments.topology_key)
     if arguments.min_domains < 1:
@@ -96,19 +82,19 @@ def _of_spread(arguments: Spread) -> Iterator[Mistake]:
         yield "per", f'pods cannot be counted per "{arguments.per}"', 'did you mean "workload"?'
 
 
-def _of_survives(arguments: Survives, scenarios: Sequence[str]) -> Iterator[Mistake]:
-    names = [name for name in scenarios if name and name != BASELINE]
+def _of_survives(arguments: documents.Survives, scenarios: Sequence[str]) -> Iterator[Mistake]:
+    names = [name for name in scenarios if name and name != documents.BASELINE]
     if not arguments.scenario:
         hint = f"there are {', '.join(names)}" if names else "describe one under spec.scenarios"
         yield "scenario", "survives needs a scenario", hint
     elif arguments.scenario not in names:
         yield "scenario", f'there is no scenario "{arguments.scenario}"', did_you_mean(arguments.scenario, names)
     allowed = arguments.allow_pending
-    if not (re.fullmatch("[0-9]{1,9}", allowed) or PRIORITY_BELOW.fullmatch(allowed)):
+    if not (re.fullmatch("[0-9]{1,9}", allowed) or documents.PRIORITY_BELOW.fullmatch(allowed)):
         yield "allowPending", f'"{allowed}" says of no pod that it may be pending', 'a number, or "priority < 1000"'
 
 
-def _of_headroom(arguments: Headroom) -> Iterator[Mistake]:
+def _of_headroom(arguments: documents.Headroom) -> Iterator[Mistake]:
     yield from _label("by", arguments.by)
     if arguments.replicas_of:
         if arguments.resource:
@@ -131,7 +117,7 @@ def _of_headroom(arguments: Headroom) -> Iterator[Mistake]:
         yield "absolute", f'"{arguments.absolute}" is no quantity', "as in 500m or 2Gi"
 
 
-def _of_placement(arguments: Placement) -> Iterator[Mistake]:
+def _of_placement(arguments: documents.Placement) -> Iterator[Mistake]:
     if arguments.must is None and arguments.must_not is None:
         yield "", "placement needs must or mustNot", "as in mustNot: {taint: spot}"
     for name, demand in (("must", arguments.must), ("mustNot", arguments.must_not)):
@@ -139,7 +125,7 @@ def _of_placement(arguments: Placement) -> Iterator[Mistake]:
             yield from _of_nodes(name, demand)
 
 
-def _of_nodes(name: str, demand: NodeDemand) -> Iterator[Mistake]:
+def _of_nodes(name: str, demand: documents.NodeDemand) -> Iterator[Mistake]:
     if not (demand.node_selector or demand.taint):
         yield name, f"{name} needs a nodeSelector or a taint", "as in nodeSelector: {pool: general}"
     yield from _labels(f"{name}.nodeSelector", demand.node_selector)

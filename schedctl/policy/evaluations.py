@@ -30,21 +30,10 @@ from schedctl.api.selectors import EVERYTHING
 from schedctl.api.times import unix_nanoseconds
 from schedctl.cache.pod_info import PodInfo
 from schedctl.errors import ConfigError, Problem, UsageError
+from schedctl.policy import documents, scenarios, situations
 from schedctl.policy import facts as data
-from schedctl.policy import scenarios, situations
 from schedctl.policy.builtins import JUDGES, drain_safe, survives
 from schedctl.policy.causes import Causes
-from schedctl.policy.documents import (
-    BASELINE,
-    BUILT_IN_POLICY,
-    BUILTINS,
-    Check,
-    CheckPolicy,
-    DrainSafe,
-    Scenario,
-    Scope,
-    Survives,
-)
 from schedctl.policy.expressions import PolicyExpressions
 from schedctl.policy.facts import Facts
 from schedctl.policy.fields import Path, in_object
@@ -91,7 +80,9 @@ _Field = tuple[Sourced, Path]
 class AcceptancePolicy(Protocol):
     """Who says that a finding does not count: exemptions, annotations of the objects, a baseline."""
 
-    def acceptance(self, policy: CheckPolicy, result: CheckResult, objects: Sequence[Any]) -> Acceptance | None:
+    def acceptance(
+        self, policy: documents.CheckPolicy, result: CheckResult, objects: Sequence[Any]
+    ) -> Acceptance | None:
         """Return why a violated or inconclusive result does not count, None where it does.
 
         Args:
@@ -128,7 +119,7 @@ class Conditions:
 
 
 def evaluate(
-    policies: Sequence[CheckPolicy],
+    policies: Sequence[documents.CheckPolicy],
     scheduler: Scheduler,
     manifests: Manifests,
     *,
@@ -164,7 +155,7 @@ def evaluate(
 class _AskedScenario:
     """A scenario that checks ask about, and in which they are judged."""
 
-    scenario: Scenario
+    scenario: documents.Scenario
     checks: list[tuple[int, int]] = field(default_factory=list)
 
 
@@ -173,7 +164,7 @@ class _Evaluation:
 
     def __init__(
         self,
-        policies: Sequence[CheckPolicy],
+        policies: Sequence[documents.CheckPolicy],
         scheduler: Scheduler,
         manifests: Manifests,
         conditions: Conditions,
@@ -204,7 +195,7 @@ class _Evaluation:
         """Place the manifests."""
         cluster, conditions = self._scheduler.cluster, self._conditions
         self._before = {info.key: info for info in cluster.pod_table}
-        if any("baseline" in texts.roots(scope) for texts in self._expressions for scope in Scope):
+        if any("baseline" in texts.roots(scope) for texts in self._expressions for scope in documents.Scope):
             self._state = data.before(cluster)
         self._advance(0, 1, "placing the manifests")
         self._facts = simulate(
@@ -233,7 +224,7 @@ class _Evaluation:
             by_name = {scenario.name: scenario for scenario in policy.scenarios}
             for place, check in enumerate(policy.checks):
                 for name in _scenarios_of(check):
-                    if name == BASELINE:
+                    if name == documents.BASELINE:
                         plain.append((number, place))
                     else:
                         scenario = by_name[name]
@@ -266,7 +257,7 @@ class _Evaluation:
         for number, place in asked.checks:
             policy = self._policies[number]
             arguments = policy.checks[place].arguments
-            if not isinstance(arguments, Survives) or policy.checks[place].conditions:
+            if not isinstance(arguments, documents.Survives) or policy.checks[place].conditions:
                 return None
             for judged in situations.selected_workloads(self._placed.workloads, policy.match):
                 keys.update(survives.decisive_pods(judged, arguments))
@@ -278,7 +269,7 @@ class _Evaluation:
         for number, place in asked.checks:
             self._keep(number, place, finding, RUN, name)
 
-    def _look_at_match(self, number: int, policy: CheckPolicy) -> None:
+    def _look_at_match(self, number: int, policy: documents.CheckPolicy) -> None:
         none = not self._placed.workloads
         if situations.selected_workloads(self._placed.workloads, policy.match) or (none and self._manifests.problems):
             return
@@ -308,7 +299,7 @@ class _Evaluation:
                 for finding in self._findings(number, check, about, views[number]):
                     self._keep(number, place, finding, finding.about or about, situation.name)
 
-    def _findings(self, number: int, check: Check, about: Judged, view: View) -> Iterator[Finding]:
+    def _findings(self, number: int, check: documents.Check, about: Judged, view: View) -> Iterator[Finding]:
         judgement = None
         if check.conditions or check.validations:
             values = self._values(number, check.scope, about, view)
@@ -334,7 +325,7 @@ class _Evaluation:
             self._programs[number] = Programs(self._expressions[number])
         return self._programs[number]
 
-    def _values(self, number: int, scope: Scope, about: Judged, view: View) -> dict[str, Any]:
+    def _values(self, number: int, scope: documents.Scope, about: Judged, view: View) -> dict[str, Any]:
         """Return what the expressions of a policy read of an object."""
         made: dict[str, Callable[[], Any]] = {"result": view.facts.result, "baseline": lambda: self._state}
         if about.workload is not None:
@@ -407,7 +398,9 @@ class _Evaluation:
         deciding = None if isinstance(where, Location) else where
         self._results.setdefault((number, place), []).append((self._with_acceptance(policy, result, objects), deciding))
 
-    def _with_acceptance(self, policy: CheckPolicy, result: CheckResult, objects: Sequence[Any]) -> CheckResult:
+    def _with_acceptance(
+        self, policy: documents.CheckPolicy, result: CheckResult, objects: Sequence[Any]
+    ) -> CheckResult:
         if result.outcome is Outcome.PASSED or result.refused or self._accepting is None:
             return result
         acceptance = self._accepting.acceptance(policy, result, objects)
@@ -442,14 +435,14 @@ class _Evaluation:
                 and (not kind or replace(policy.match, labels=EVERYTHING).selects(kind, namespace, name, {}))
             ]
             if not takers:
-                if self._policies[-1] is not BUILT_IN_POLICY:
-                    self._policies.append(BUILT_IN_POLICY)
-                    self._expressions.append(PolicyExpressions(BUILT_IN_POLICY))
+                if self._policies[-1] is not documents.BUILT_IN_POLICY:
+                    self._policies.append(documents.BUILT_IN_POLICY)
+                    self._expressions.append(PolicyExpressions(documents.BUILT_IN_POLICY))
                 takers = [(len(self._policies) - 1, 0)]
             said = f"{problem.path}: {problem.message}" if problem.path else problem.message
             finding = Finding(Outcome.VIOLATED, f"takes no part: {said}", hints=(problem.hint,) if problem.hint else ())
             for number, place in takers:
-                self._add(number, place, finding, about, BASELINE, _place_of(problem), (), problem)
+                self._add(number, place, finding, about, documents.BASELINE, _place_of(problem), (), problem)
 
     def _problems(self) -> Iterator[Problem]:
         yield from self._manifests.problems
@@ -501,19 +494,19 @@ def _with_locations(results: Sequence[tuple[CheckResult, _Field | None]]) -> lis
     return [result if of is None else _replace(result, location=places[id(of[0]), of[1]]) for result, of in results]
 
 
-def _objects(check: Check, view: View) -> Iterator[Judged]:
+def _objects(check: documents.Check, view: View) -> Iterator[Judged]:
     """Yield the objects that a check is asked about, in order."""
-    if check.scope is Scope.RUN:
+    if check.scope is documents.Scope.RUN:
         yield RUN
-    elif check.scope is Scope.NODE:
+    elif check.scope is documents.Scope.NODE:
         arguments = check.arguments
-        if isinstance(arguments, DrainSafe):
+        if isinstance(arguments, documents.DrainSafe):
             yield from drain_safe.objects(view, arguments)
         else:
             yield from map(Judged.of_node, sorted(view.situation.cluster.node_table.row_of))
     else:
         for judged in view.workloads:
-            if check.scope is Scope.WORKLOAD:
+            if check.scope is documents.Scope.WORKLOAD:
                 yield Judged.of_workload(judged)
             else:
                 yield from (Judged.of_pod(pod, judged) for pod in judged.pods)
@@ -534,12 +527,12 @@ def _owner_identity(owner: Workload | None, group: str) -> tuple[str, ...]:
     return () if owner is None or owner.kind == "Pod" else (group, owner.kind)
 
 
-def _scenarios_of(check: Check) -> Sequence[str]:
+def _scenarios_of(check: documents.Check) -> Sequence[str]:
     """Return in which situations a check is judged, by the name of the scenario."""
-    return (check.arguments.scenario,) if isinstance(check.arguments, Survives) else check.scenarios
+    return (check.arguments.scenario,) if isinstance(check.arguments, documents.Survives) else check.scenarios
 
 
-def _identity(scenario: Scenario) -> str:
+def _identity(scenario: documents.Scenario) -> str:
     """Return what is equal for scenarios that have one name and change the same."""
     return json.dumps([scenario.name, scenario.topology_key, list(scenario.changes)], default=str, sort_keys=True)
 
@@ -548,8 +541,8 @@ def _of_verdict(verdict: Verdict) -> Finding:
     return Finding(verdict.outcome, verdict.message or "holds", verdict.reasons, verdict.hints)
 
 
-def _rule(check: Check) -> CheckRule:
-    described = check.description or (BUILTINS[check.builtin].description if check.builtin else "")
+def _rule(check: documents.Check) -> CheckRule:
+    described = check.description or (documents.BUILTINS[check.builtin].description if check.builtin else "")
     return CheckRule(name=check.name, severity=check.severity, builtin=check.builtin, description=described)
 
 

@@ -13,14 +13,13 @@ from typing import Any, Final
 
 from schedctl.api import label_selectors, quantities
 from schedctl.api.selectors import compile_labels
-from schedctl.cel import arithmetic, extensions, library
+from schedctl.cel import arithmetic, extensions, library, values
 from schedctl.cel.declarations import Implementation, Overload, declare
-from schedctl.cel.values import Failure, Map, Opaque, Value, compare
 from schedctl.errors import UsageError
 from schedctl.policy.arguments import is_quantity
 
 
-class ExactQuantity(Opaque):
+class ExactQuantity(values.Opaque):
     """A quantity as an exact number."""
 
     __slots__ = ("number",)
@@ -36,16 +35,16 @@ class ExactQuantity(Opaque):
         return hash(self.number)
 
 
-def _quantity(text: str) -> Value:
+def _quantity(text: str) -> values.Value:
     if not is_quantity(text):
-        return Failure(f'"{text}" is no quantity')
+        return values.Failure(f'"{text}" is no quantity')
     amount = quantities.parse(text)
     return ExactQuantity(amount.unscaled * Fraction(10) ** amount.exponent)
 
 
-def _as_integer(quantity: ExactQuantity) -> Value:
+def _as_integer(quantity: ExactQuantity) -> values.Value:
     number = quantity.number
-    return int(number) if number.denominator == 1 else Failure("the quantity is not a whole number")
+    return int(number) if number.denominator == 1 else values.Failure("the quantity is not a whole number")
 
 
 def _order(one: Fraction, other: Fraction) -> int:
@@ -56,31 +55,31 @@ def _number(value: ExactQuantity | int) -> Fraction:
     return value.number if isinstance(value, ExactQuantity) else Fraction(value)
 
 
-def _percent(part: float, whole: float) -> Value:
-    return part * 100 / whole if whole else Failure("percent of nothing")
+def _percent(part: float, whole: float) -> values.Value:
+    return part * 100 / whole if whole else values.Failure("percent of nothing")
 
 
-def _sum(values: list[Value]) -> Value:
-    total: Value = 0
-    for position, value in enumerate(values):
+def _sum(elements: list[values.Value]) -> values.Value:
+    total: values.Value = 0
+    for position, value in enumerate(elements):
         if isinstance(total, float) and value.__class__ is int:
             value = float(value)
         elif total.__class__ is int and isinstance(value, float):
             total = float(total)
         total = arithmetic.add(total, value) if position else value
-        if isinstance(total, Failure):
+        if isinstance(total, values.Failure):
             return total
     return total
 
 
 def _extreme(name: str, sign: int) -> Implementation:
-    def extreme(values: list[Value]) -> Value:
-        if not values:
-            return Failure(f"{name} of an empty list")
-        found = values[0]
-        for value in values[1:]:
-            order = compare(value, found)
-            if isinstance(order, Failure):
+    def extreme(elements: list[values.Value]) -> values.Value:
+        if not elements:
+            return values.Failure(f"{name} of an empty list")
+        found = elements[0]
+        for value in elements[1:]:
+            order = values.compare(value, found)
+            if isinstance(order, values.Failure):
                 return order
             if order == sign:
                 found = value
@@ -94,15 +93,15 @@ def _parse_selector(text: str) -> Any:
     try:
         return label_selectors.parse(text)
     except UsageError as error:
-        return Failure(str(error))
+        return values.Failure(str(error))
 
 
-def _label_match(selector: str | Map, labels: Map) -> Value:
-    query = compile_labels(selector.entries) if isinstance(selector, Map) else _parse_selector(selector)
-    return query if isinstance(query, Failure) else bool(query.matches(labels.entries))
+def _label_match(selector: str | values.Map, labels: values.Map) -> values.Value:
+    query = compile_labels(selector.entries) if isinstance(selector, values.Map) else _parse_selector(selector)
+    return query if isinstance(query, values.Failure) else bool(query.matches(labels.entries))
 
 
-def _of_list(name: str, call: Callable[[list[Value]], Value]) -> list[Overload]:
+def _of_list(name: str, call: Callable[[list[values.Value]], values.Value]) -> list[Overload]:
     return [
         declare(f"{name} {name}_of_list (list(dyn)) dyn", call),
         declare(f".{name} list_{name} (list(dyn)) dyn", call),

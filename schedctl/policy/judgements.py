@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from schedctl.cel import errors as cel_errors
+from schedctl.cel import values
 from schedctl.cel.programs import Program
-from schedctl.cel.values import MISSING, Failure, Map, MissingKey, Optional, Record, Value, format_value, from_json
 from schedctl.policy.compilation import STEP_LIMIT, VARIABLES, ScopeCompiler
 from schedctl.policy.documents import Check, Expression, Scope, Validation
 from schedctl.policy.expressions import PolicyExpressions
@@ -60,10 +60,10 @@ class Programs:
 
     def __init__(self, expressions: PolicyExpressions) -> None:
         self.expressions = expressions
-        self.params = from_json(dict(expressions.policy.params))
+        self.params = values.from_json(dict(expressions.policy.params))
         self._compilers: dict[Scope, ScopeCompiler] = {}
         self._programs: dict[tuple[str, Scope], Program] = {}
-        self._latest: dict[str, tuple[Any, Value]] = {}
+        self._latest: dict[str, tuple[Any, values.Value]] = {}
 
     def judgement(self, scope: Scope, data: Mapping[str, Any], undecided: Mapping[str, str] | None = None) -> Judgement:
         """Return what judges one object.
@@ -74,8 +74,8 @@ class Programs:
             undecided: by variable, the pods behind it of which nobody can tell where they go, in words.
         """
         roots = self.expressions.roots(scope)
-        values = [self._value(root, data[root]) if root in roots else MISSING for root in IN_SCOPE[scope]]
-        return Judgement(self, scope, values, undecided or {})
+        root_values = [self._value(root, data[root]) if root in roots else values.MISSING for root in IN_SCOPE[scope]]
+        return Judgement(self, scope, root_values, undecided or {})
 
     def program(self, text: str, scope: Scope) -> Program:
         """Return the compiled form of an expression."""
@@ -85,22 +85,24 @@ class Programs:
             self._programs[text, scope] = self._compilers[scope].program(text)
         return self._programs[text, scope]
 
-    def _value(self, root: str, data: Any) -> Value:
+    def _value(self, root: str, data: Any) -> values.Value:
         # The pods of a workload are judged one after another, and share the workload, which has all of them.
         latest = self._latest.get(root)
         if latest is None or latest[0] is not data:
-            latest = self._latest[root] = (data, from_json(data))
+            latest = self._latest[root] = (data, values.from_json(data))
         return latest[1]
 
 
 class Judgement:
     """One object under the expressions of a policy."""
 
-    def __init__(self, programs: Programs, scope: Scope, roots: list[Value], undecided: Mapping[str, str]) -> None:
+    def __init__(
+        self, programs: Programs, scope: Scope, roots: list[values.Value], undecided: Mapping[str, str]
+    ) -> None:
         self._programs, self._scope, self._undecided = programs, scope, undecided
         # In the order of the environment that `compilation` makes.
-        self._values = (*roots, programs.params, Record(VARIABLES, self._variable))
-        self._variables: dict[str, Value] = {}
+        self._values = (*roots, programs.params, values.Record(VARIABLES, self._variable))
+        self._variables: dict[str, values.Value] = {}
 
     def applies(self, check: Check) -> bool:
         """Return whether a check is about the object: all its conditions hold.
@@ -158,7 +160,7 @@ class Judgement:
             return value
         return Fault(expression, f"it is {_describe(value)}, neither true nor false")
 
-    def _evaluate(self, expression: Expression) -> Value | Fault:
+    def _evaluate(self, expression: Expression) -> values.Value | Fault:
         """Return what an expression comes to, or why it comes to nothing."""
         try:
             value = self._programs.program(expression.text, self._scope).evaluate(*self._values)
@@ -170,13 +172,13 @@ class Judgement:
             return Fault(expression, f"schedctl does not support {error.feature}")
         except RecursionError:
             return Fault(expression, "it is nested too deeply")
-        if isinstance(value, Failure):
+        if isinstance(value, values.Failure):
             return value.cause if isinstance(value.cause, Fault) else Fault(expression, *_reword(value))
-        if isinstance(value, Optional):
+        if isinstance(value, values.Optional):
             return Fault(expression, "it is an optional value", "end it in `.orValue(...)` or `.hasValue()`")
         return value
 
-    def _variable(self, name: str) -> Value:
+    def _variable(self, name: str) -> values.Value:
         """Return the value of a variable, or the failure whose cause is the fault that keeps it from having one."""
         value = self._variables.get(name, _UNSET)
         if value is _UNSET:
@@ -184,20 +186,23 @@ class Judgement:
             value = self._evaluate(expression)
             if isinstance(value, Fault):
                 fault = value if value.variable else replace(value, variable=name)
-                value = Failure(fault.message, fault)
+                value = values.Failure(fault.message, fault)
             self._variables[name] = value
         return value
 
 
-def _reword(failure: Failure) -> tuple[str, str]:
+def _reword(failure: values.Failure) -> tuple[str, str]:
     """Return why an evaluation failed in the words of policies, and a next step."""
     match failure.cause:
-        case MissingKey(value=None):
+        case values.MissingKey(value=None):
             return "a field of null was asked for", "`has(...)` asks without failing"
-        case MissingKey(key="node"):
+        case values.MissingKey(key="node"):
             return "a pod without a node was asked for it", "ask `pod.scheduled` or `has(pod.node)` first"
-        case MissingKey(key=key):
-            return f'there is no key "{format_value(key)}"', "`.?KEY.orValue(...)` and `KEY in MAP` ask without failing"
+        case values.MissingKey(key=key):
+            return (
+                f'there is no key "{values.format_value(key)}"',
+                "`.?KEY.orValue(...)` and `KEY in MAP` ask without failing",
+            )
     first = _one_line(failure.text.splitlines()[0]) if failure.text else "the engine gave no reason"
     return _OUR_WORDS.get(first, first[:1].lower() + first[1:]), ""
 
@@ -213,8 +218,15 @@ def _line_with_place(expression: Expression) -> str:
     return f"expression: {_one_line(expression.text)}{where}"
 
 
-def _describe(value: Value) -> str:
+def _describe(value: values.Value) -> str:
     if value is None:
         return "null"
-    kinds = {str: "text", int: "a number", float: "a number", bool: "true or false", list: "a list", Map: "a map"}
+    kinds = {
+        str: "text",
+        int: "a number",
+        float: "a number",
+        bool: "true or false",
+        list: "a list",
+        values.Map: "a map",
+    }
     return kinds.get(type(value), "something else")

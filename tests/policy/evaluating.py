@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from schedctl.cache.cluster import Cluster
-from schedctl.policy.documents import BUILTINS, Arguments, Check, CheckPolicy, Scenario
+from schedctl.policy import documents
 from schedctl.policy.evaluations import AcceptancePolicy, Conditions, evaluate
 from schedctl.reports.checks import CheckReport, CheckResult
 from schedctl.scheduler import Scheduler
 from schedctl.sources import Manifests, Terms, load_text
 from schedctl.testing.builders import ZONE, node, pod
 
-LOSE_ZONE = Scenario("lose-zone", ZONE, ({"remove": {"nodeSelector": {ZONE: "$value"}}},))
+LOSE_ZONE = documents.Scenario("lose-zone", ZONE, ({"remove": {"nodeSelector": {ZONE: "$value"}}},))
 """Each zone is lost in turn."""
 
 
@@ -89,20 +89,24 @@ def given(*objects: dict[str, Any]) -> Manifests:
     return load_text(json.dumps(listed).encode(), "release.json", terms=Terms(creating=True))
 
 
-def check(builtin: str, arguments: Arguments, name: str = "", **more: Any) -> Check:
+def check(builtin: str, arguments: documents.Arguments, name: str = "", **more: Any) -> documents.Check:
     """A check by a built-in."""
-    return Check(name=name or builtin, builtin=builtin, arguments=arguments, scope=BUILTINS[builtin].scope, **more)
+    return documents.Check(
+        name=name or builtin, builtin=builtin, arguments=arguments, scope=documents.BUILTINS[builtin].scope, **more
+    )
 
 
-def policy(*checks: Check, scenarios: Sequence[Scenario] = (), **more: Any) -> CheckPolicy:
+def policy(
+    *checks: documents.Check, scenarios: Sequence[documents.Scenario] = (), **more: Any
+) -> documents.CheckPolicy:
     """A policy of these checks."""
-    return CheckPolicy(name="policy", checks=checks, scenarios=tuple(scenarios), **more)
+    return documents.CheckPolicy(name="policy", checks=checks, scenarios=tuple(scenarios), **more)
 
 
 def report(
     cluster: Cluster,
     manifests: Manifests,
-    *policies: CheckPolicy,
+    *policies: documents.CheckPolicy,
     conditions: Conditions | None = None,
     accepting: AcceptancePolicy | None = None,
 ) -> CheckReport:

@@ -8,23 +8,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from schedctl.api.durations import Duration
+from schedctl.policy import documents
 from schedctl.policy.builtins import JUDGES
-from schedctl.policy.documents import (
-    BUILTINS,
-    Arguments,
-    DrainSafe,
-    Headroom,
-    MaxNodes,
-    MaxUtilization,
-    NodeDemand,
-    NoPreemption,
-    NoRegression,
-    Placement,
-    Schedulable,
-    SnapshotFresh,
-    Spread,
-    Survives,
-)
 from schedctl.policy.evaluations import Conditions
 from schedctl.reports.checks import CheckResult
 from schedctl.reports.metadata import Metadata
@@ -70,12 +55,12 @@ class Case(NamedTuple):
     state: Sequence[Any]
     manifests: Sequence[dict[str, Any]]
     builtin: str
-    arguments: Arguments
+    arguments: documents.Arguments
     outcomes: Sequence[str]
     message: str
 
 
-SURVIVES = Survives(scenario="lose-zone")
+SURVIVES = documents.Survives(scenario="lose-zone")
 CASES = (
     # -- schedulable
     Case(
@@ -83,7 +68,7 @@ CASES = (
         zoned(1, 1),
         [deployment(replicas=2)],
         "schedulable",
-        Schedulable(),
+        documents.Schedulable(),
         ["Passed"],
         "2 of 2 pods on a node",
     ),
@@ -92,7 +77,7 @@ CASES = (
         zoned(1),
         [deployment(replicas=3, cpu="2")],
         "schedulable",
-        Schedulable(),
+        documents.Schedulable(),
         ["Violated"],
         "2 of 3 pods on a node",
     ),
@@ -101,7 +86,7 @@ CASES = (
         zoned(1),
         [deployment(replicas=3, cpu="2")],
         "schedulable",
-        Schedulable(min_percent=60),
+        documents.Schedulable(min_percent=60),
         ["Passed"],
         "2 of 3 pods on a node, needs 60 %",
     ),
@@ -110,7 +95,7 @@ CASES = (
         zoned(1),
         [deployment(replicas=1, priorityClassName="nobody-knows")],
         "schedulable",
-        Schedulable(),
+        documents.Schedulable(),
         ["Violated"],
         "0 of 1 pod on a node",
     ),
@@ -119,7 +104,7 @@ CASES = (
         zoned(1),
         [deployment(replicas=1, **ELSEWHERE)],
         "schedulable",
-        Schedulable(),
+        documents.Schedulable(),
         ["Inconclusive"],
         "0 of 1 pod on a node; of 1 schedctl cannot tell",
     ),
@@ -128,7 +113,7 @@ CASES = (
         zoned(1),
         [deployment(replicas=1, schedulingGates=[{"name": "example.com/wait"}])],
         "schedulable",
-        Schedulable(),
+        documents.Schedulable(),
         ["Violated"],
         "0 of 1 pod on a node",
     ),
@@ -137,7 +122,7 @@ CASES = (
         zoned(1),
         [deployment(replicas=0)],
         "schedulable",
-        Schedulable(),
+        documents.Schedulable(),
         ["Passed"],
         "no pods are wanted",
     ),
@@ -147,7 +132,7 @@ CASES = (
         zoned(1),
         [deployment(replicas=1)],
         "no-preemption",
-        NoPreemption(),
+        documents.NoPreemption(),
         ["Passed"],
         "evicts 0 pods, may evict 0",
     ),
@@ -156,7 +141,7 @@ CASES = (
         [node("a"), running("old-0", "a", cpu="4")],
         [HIGH, deployment(replicas=1, cpu="4", priorityClassName="high")],
         "no-preemption",
-        NoPreemption(),
+        documents.NoPreemption(),
         ["Violated"],
         "evicts 1 pod, may evict 0",
     ),
@@ -165,7 +150,7 @@ CASES = (
         [node("a"), running("old-0", "a", cpu="4")],
         [HIGH, deployment(replicas=1, cpu="4", priorityClassName="high")],
         "no-preemption",
-        NoPreemption(max=1),
+        documents.NoPreemption(max=1),
         ["Passed"],
         "evicts 1 pod, may evict 1",
     ),
@@ -174,7 +159,7 @@ CASES = (
         [node("a"), running("old-0", "a", cpu="4", priority=-5)],
         [HIGH, deployment(replicas=1, cpu="4", priorityClassName="high")],
         "no-preemption",
-        NoPreemption(below_priority=0),
+        documents.NoPreemption(below_priority=0),
         ["Passed"],
         "evicts 0 pods, may evict 0",
     ),
@@ -184,7 +169,7 @@ CASES = (
         zoned(1, 1, 1),
         [deployment(replicas=3)],
         "spread",
-        Spread(min_domains=3, max_skew=1),
+        documents.Spread(min_domains=3, max_skew=1),
         ["Passed"],
         "3 zones (eu-1a 1, eu-1b 1, eu-1c 1)",
     ),
@@ -193,7 +178,7 @@ CASES = (
         [*zoned(1, 1), node("c0", zone="eu-1c", taints=[GPU])],
         [deployment(replicas=4)],
         "spread",
-        Spread(min_domains=3),
+        documents.Spread(min_domains=3),
         ["Violated"],
         "2 zones, needs 3 (eu-1a 2, eu-1b 2, eu-1c 0)",
     ),
@@ -202,7 +187,7 @@ CASES = (
         [node("a0", zone="eu-1a", cpu="8"), node("b0", zone="eu-1b", cpu="1")],
         [deployment(replicas=4, cpu="900m")],
         "spread",
-        Spread(max_skew=1),
+        documents.Spread(max_skew=1),
         ["Violated"],
         "2 zones, skew 2, allows 1 (eu-1a 3, eu-1b 1)",
     ),
@@ -211,7 +196,7 @@ CASES = (
         zoned(1, 1, 1),
         [deployment(replicas=3, **ELSEWHERE)],
         "spread",
-        Spread(min_domains=3),
+        documents.Spread(min_domains=3),
         ["Inconclusive"],
         "0 zones, needs 3 (eu-1a 0, eu-1b 0, eu-1c 0); of 3 pods schedctl cannot tell",
     ),
@@ -220,7 +205,7 @@ CASES = (
         zoned(1, 1, 1),
         [deployment(replicas=2, **ELSEWHERE)],
         "spread",
-        Spread(min_domains=3),
+        documents.Spread(min_domains=3),
         ["Violated"],
         "0 zones, needs 3 (eu-1a 0, eu-1b 0, eu-1c 0)",
     ),
@@ -248,7 +233,7 @@ CASES = (
         zoned(1, 1),
         [deployment(replicas=2, cpu="3")],
         "survives",
-        Survives(scenario="lose-zone", allow_pending="1"),
+        documents.Survives(scenario="lose-zone", allow_pending="1"),
         ["Passed", "Passed"],
         "1 pod of 2 pending, allows 1",
     ),
@@ -257,7 +242,7 @@ CASES = (
         zoned(1, 1),
         [deployment(replicas=2, cpu="3")],
         "survives",
-        Survives(scenario="lose-zone", allow_pending="priority < 1000"),
+        documents.Survives(scenario="lose-zone", allow_pending="priority < 1000"),
         ["Passed", "Passed"],
         "all of its pods may be pending",
     ),
@@ -266,7 +251,7 @@ CASES = (
         [*zoned(1, 1), running("old-0", "a0", cpu="3")],
         [deployment(replicas=1, cpu="3", nodeSelector={ZONE: "eu-1b"}), deployment("app", 1, cpu="3")],
         "survives",
-        Survives(scenario="lose-zone"),
+        documents.Survives(scenario="lose-zone"),
         ["Passed", "Violated", "Violated", "Violated"],
         "0 pods of 1 pending, allows 0",
     ),
@@ -284,7 +269,7 @@ CASES = (
         [*zoned(1, 1), running("old-0", "b0", cpu="4")],
         [HIGH, deployment(replicas=1, cpu="4", priorityClassName="high")],
         "survives",
-        Survives(scenario="lose-zone", allow_preemption=True),
+        documents.Survives(scenario="lose-zone", allow_preemption=True),
         ["Passed", "Passed"],
         "0 pods of 1 pending, allows 0",
     ),
@@ -321,7 +306,7 @@ CASES = (
         zoned(1, 1),
         [deployment(replicas=2, cpu="1")],
         "headroom",
-        Headroom(resource="cpu", percent=20, by=ZONE),
+        documents.Headroom(resource="cpu", percent=20, by=ZONE),
         ["Passed", "Passed"],
         "75 % of cpu free, needs 20 % (3 of 4)",
     ),
@@ -330,7 +315,7 @@ CASES = (
         [node("a0", zone="eu-1a", cpu="1"), node("b0", zone="eu-1b")],
         [deployment(replicas=1, cpu="900m", nodeSelector={ZONE: "eu-1a"})],
         "headroom",
-        Headroom(resource="cpu", percent=20, by="zone"),
+        documents.Headroom(resource="cpu", percent=20, by="zone"),
         ["Violated", "Passed"],
         "10 % of cpu free, needs 20 % (100m of 1)",
     ),
@@ -339,7 +324,7 @@ CASES = (
         [node("a"), node("b", unschedulable=True)],
         [deployment(replicas=1, cpu="3")],
         "headroom",
-        Headroom(resource="cpu", absolute="2"),
+        documents.Headroom(resource="cpu", absolute="2"),
         ["Violated"],
         "1 of cpu free, needs 2",
     ),
@@ -348,7 +333,7 @@ CASES = (
         [node("a")],
         [deployment(replicas=1)],
         "headroom",
-        Headroom(resource="nvidia.com/gpu", percent=10),
+        documents.Headroom(resource="nvidia.com/gpu", percent=10),
         ["Violated"],
         "0 % of nvidia.com/gpu free, needs 10 % (0 of 0)",
     ),
@@ -357,7 +342,7 @@ CASES = (
         [node("a")],
         [deployment(replicas=2, cpu="1500m", **ELSEWHERE)],
         "headroom",
-        Headroom(resource="cpu", percent=50),
+        documents.Headroom(resource="cpu", percent=50),
         ["Inconclusive"],
         "100 % of cpu free, needs 50 % (4 of 4)",
     ),
@@ -366,7 +351,7 @@ CASES = (
         [node("a")],
         [deployment(replicas=1, cpu="1")],
         "headroom",
-        Headroom(replicas_of="deploy/web", absolute="3"),
+        documents.Headroom(replicas_of="deploy/web", absolute="3"),
         ["Passed"],
         "3 more replicas of deploy/web would fit",
     ),
@@ -375,7 +360,7 @@ CASES = (
         [node("a")],
         [deployment(replicas=1, cpu="1")],
         "headroom",
-        Headroom(replicas_of="deploy/web", absolute="5"),
+        documents.Headroom(replicas_of="deploy/web", absolute="5"),
         ["Violated"],
         "only 3 more of deploy/web would fit, needs 5",
     ),
@@ -384,7 +369,7 @@ CASES = (
         [node("a"), pod("alone", on="a", cpu="1")],
         [deployment(replicas=1, cpu="1")],
         "headroom",
-        Headroom(replicas_of="pod/alone", absolute="2"),
+        documents.Headroom(replicas_of="pod/alone", absolute="2"),
         ["Passed"],
         "2 more replicas of pod/alone would fit",
     ),
@@ -393,7 +378,7 @@ CASES = (
         [node("a")],
         [deployment(replicas=1)],
         "headroom",
-        Headroom(replicas_of="deploy/wbe", absolute="1"),
+        documents.Headroom(replicas_of="deploy/wbe", absolute="1"),
         ["Inconclusive"],
         "there is no deploy/wbe, neither in the manifests nor in the state",
     ),
@@ -402,7 +387,7 @@ CASES = (
         [node("a")],
         [deployment(replicas=1)],
         "max-utilization",
-        MaxUtilization(resource="nvidia.com/gppu", percent=50),
+        documents.MaxUtilization(resource="nvidia.com/gppu", percent=50),
         ["Inconclusive"],
         "no node that takes pods offers nvidia.com/gppu",
     ),
@@ -411,7 +396,7 @@ CASES = (
         [node("a")],
         [QUOTA, deployment(replicas=1, cpu="100m")],
         "headroom",
-        Headroom(replicas_of="deploy/web", absolute="2"),
+        documents.Headroom(replicas_of="deploy/web", absolute="2"),
         ["Violated"],
         "the quota allows 1 more of deploy/web, needs 2",
     ),
@@ -421,7 +406,7 @@ CASES = (
         [node("a", labels={"pool": "web"})],
         [deployment(replicas=1)],
         "placement",
-        Placement(must=NodeDemand(node_selector={"pool": "web"})),
+        documents.Placement(must=documents.NodeDemand(node_selector={"pool": "web"})),
         ["Passed"],
         "1 pod on nodes where they may be",
     ),
@@ -430,7 +415,7 @@ CASES = (
         [node("a", labels={"pool": "spot"})],
         [deployment(replicas=1)],
         "placement",
-        Placement(must=NodeDemand(node_selector={"pool": "web"})),
+        documents.Placement(must=documents.NodeDemand(node_selector={"pool": "web"})),
         ["Violated"],
         "1 of 1 pod on a node where it may not be",
     ),
@@ -439,7 +424,7 @@ CASES = (
         [node("a", taints=[GPU])],
         [deployment(replicas=1, tolerations=[{"operator": "Exists"}])],
         "placement",
-        Placement(must_not=NodeDemand(taint="dedicated=gpu")),
+        documents.Placement(must_not=documents.NodeDemand(taint="dedicated=gpu")),
         ["Violated"],
         "1 of 1 pod on a node where it may not be",
     ),
@@ -448,7 +433,7 @@ CASES = (
         [node("a", taints=[GPU])],
         [deployment(replicas=1)],
         "placement",
-        Placement(must_not=NodeDemand(taint="dedicated")),
+        documents.Placement(must_not=documents.NodeDemand(taint="dedicated")),
         ["Passed"],
         "0 pods on nodes where they may be",
     ),
@@ -458,7 +443,7 @@ CASES = (
         [node("a"), running("old-0", "a")],
         [deployment(replicas=1)],
         "no-regression",
-        NoRegression(),
+        documents.NoRegression(),
         ["Passed"],
         "all 1 pod that ran before run",
     ),
@@ -467,7 +452,7 @@ CASES = (
         [node("a"), running("old-0", "a", cpu="4")],
         [HIGH, deployment(replicas=1, cpu="4", priorityClassName="high")],
         "no-regression",
-        NoRegression(),
+        documents.NoRegression(),
         ["Violated"],
         "1 regression among 1 pod that ran before",
     ),
@@ -477,7 +462,7 @@ CASES = (
         zoned(1, 1),
         [deployment(replicas=1)],
         "drain-safe",
-        DrainSafe(node_selector={ZONE: "eu-1a"}),
+        documents.DrainSafe(node_selector={ZONE: "eu-1a"}),
         ["Passed"],
         "can be drained; 1 pod would move",
     ),
@@ -486,7 +471,7 @@ CASES = (
         [node("a")],
         [deployment(replicas=1)],
         "drain-safe",
-        DrainSafe(),
+        documents.DrainSafe(),
         ["Violated"],
         "1 pod of 1 cannot leave it and run elsewhere",
     ),
@@ -495,7 +480,7 @@ CASES = (
         zoned(1, 1),
         [bare("one")],
         "drain-safe",
-        DrainSafe(),
+        documents.DrainSafe(),
         ["Violated"],
         "kubectl drain refuses it: cannot delete Pods that declare no controller (use --force to override): shop/one",
     ),
@@ -504,7 +489,7 @@ CASES = (
         [*zoned(1, 1), running("old-0", "a0", **ELSEWHERE)],
         [deployment(replicas=1, nodeSelector={ZONE: "eu-1b"})],
         "drain-safe",
-        DrainSafe(node_selector={ZONE: "eu-1a"}),
+        documents.DrainSafe(node_selector={ZONE: "eu-1a"}),
         ["Inconclusive"],
         "of 1 pod schedctl cannot tell",
     ),
@@ -513,7 +498,7 @@ CASES = (
         zoned(1, 1),
         [budget(1), deployment(replicas=2)],
         "drain-safe",
-        DrainSafe(node_selector={ZONE: "eu-1a"}),
+        documents.DrainSafe(node_selector={ZONE: "eu-1a"}),
         ["Passed"],
         "can be drained; 1 pod would move",
     ),
@@ -522,7 +507,7 @@ CASES = (
         zoned(1, 1),
         [budget(2), deployment(replicas=2)],
         "drain-safe",
-        DrainSafe(node_selector={ZONE: "eu-1a"}),
+        documents.DrainSafe(node_selector={ZONE: "eu-1a"}),
         ["Violated"],
         "1 pod of 1 cannot leave it and run elsewhere",
     ),
@@ -532,7 +517,7 @@ CASES = (
         zoned(2),
         [deployment(replicas=2)],
         "max-nodes",
-        MaxNodes(count=2),
+        documents.MaxNodes(count=2),
         ["Passed"],
         "on 2 nodes, may use 2",
     ),
@@ -541,7 +526,7 @@ CASES = (
         zoned(3),
         [deployment(replicas=3)],
         "max-nodes",
-        MaxNodes(count=2),
+        documents.MaxNodes(count=2),
         ["Violated"],
         "on 3 nodes, may use 2",
     ),
@@ -551,7 +536,7 @@ CASES = (
         [node("a")],
         [deployment(replicas=1, cpu="2")],
         "max-utilization",
-        MaxUtilization(resource="cpu", percent=50),
+        documents.MaxUtilization(resource="cpu", percent=50),
         ["Passed"],
         "50 % of cpu requested, allows 50 % (2 of 4)",
     ),
@@ -560,7 +545,7 @@ CASES = (
         [node("a")],
         [deployment(replicas=1, cpu="3")],
         "max-utilization",
-        MaxUtilization(resource="cpu", percent=50),
+        documents.MaxUtilization(resource="cpu", percent=50),
         ["Violated"],
         "75 % of cpu requested, allows 50 % (3 of 4)",
     ),
@@ -581,16 +566,16 @@ def test_a_built_in_says_of_a_workload(case: Case) -> None:
 
 
 def test_there_is_a_judge_for_every_built_in_that_policies_know() -> None:
-    assert list(JUDGES) == list(BUILTINS)
+    assert list(JUDGES) == list(documents.BUILTINS)
 
 
 def test_every_built_in_has_cases() -> None:
-    assert {case.builtin for case in CASES} | {"snapshot-fresh"} == set(BUILTINS)
+    assert {case.builtin for case in CASES} | {"snapshot-fresh"} == set(documents.BUILTINS)
 
 
 def test_a_missing_zone_is_explained_by_its_nodes_with_a_hint_that_was_tried() -> None:
     state = [*zoned(1, 1, memory="8Gi"), node("c0", zone="eu-1c", memory="1Gi"), node("c1", zone="eu-1c", taints=[GPU])]
-    judged = policy(check("spread", Spread(min_domains=3)))
+    judged = policy(check("spread", documents.Spread(min_domains=3)))
     (result,) = report(cluster(*state), given(deployment(replicas=4, memory="2Gi")), judged).results
     assert result.reasons == [
         "eu-1c: 2 nodes rejected: 1 Insufficient memory (1Gi free of 1Gi (0 used), 1Gi missing),"
@@ -601,14 +586,14 @@ def test_a_missing_zone_is_explained_by_its_nodes_with_a_hint_that_was_tried() -
 
 
 def test_a_zone_that_would_do_is_told_with_what_keeps_the_pods_out_of_it() -> None:
-    judged = policy(check("spread", Spread(min_domains=2)))
+    judged = policy(check("spread", documents.Spread(min_domains=2)))
     (result,) = report(cluster(*zoned(1, 1)), given(deployment(replicas=1)), judged).results
     assert result.reasons == ["eu-1b: b0 would take another pod; nothing spreads its pods over " + ZONE]
     assert result.hints == ["it has 1 pod, and 2 zones need as many at least"]
 
 
 def test_pending_pods_are_explained_with_the_field_that_decides() -> None:
-    judged = policy(check("schedulable", Schedulable()))
+    judged = policy(check("schedulable", documents.Schedulable()))
     (result,) = report(cluster(*zoned(2)), given(deployment(replicas=2, cpu="5")), judged).results
     assert result.reasons[0] == "web[0], web[1]: unschedulable, 0/2 nodes will do"
     assert result.reasons[1].strip().startswith("2 nodes: Insufficient cpu")
@@ -617,7 +602,7 @@ def test_pending_pods_are_explained_with_the_field_that_decides() -> None:
 
 
 def test_a_field_that_admission_filled_in_is_no_place() -> None:
-    judged = policy(check("schedulable", Schedulable()))
+    judged = policy(check("schedulable", documents.Schedulable()))
     (result,) = report(cluster(node("a", taints=[GPU])), given(deployment(replicas=1)), judged).results
     assert result.reasons[1].strip().startswith("1 node: node(s) had untolerated taint(s)")
     assert result.location.path == ""
@@ -635,7 +620,7 @@ def test_a_field_that_admission_filled_in_is_no_place() -> None:
 def test_a_snapshot_is_fresh(taken: str, outcome: str) -> None:
     noon = 1772366400.0
     conditions = Conditions(metadata=Metadata(state_taken=taken), now=lambda: noon)
-    judged = policy(check("snapshot-fresh", SnapshotFresh(max_age=Duration.parse("24h"))))
+    judged = policy(check("snapshot-fresh", documents.SnapshotFresh(max_age=Duration.parse("24h"))))
     (result,) = report(cluster(node("a")), given(deployment()), judged, conditions=conditions).results
     assert result.outcome.value == outcome
 
@@ -662,7 +647,7 @@ def test_a_release_that_replaces_more_pods_than_come_up_again_is_a_regression() 
         }
     )
     state = cluster(node("a", cpu="4"), existing, replica_set.objects[0].object, *old)
-    judged = policy(check("no-regression", NoRegression()))
+    judged = policy(check("no-regression", documents.NoRegression()))
     (result,) = report(state, given(deployment(replicas=2, cpu="3", namespace="default")), judged).results
     assert result.outcome.value == "Violated"
     assert result.reasons[0] == "Deployment default/web: 2 pods ran before, 1 of the new ones run"

@@ -14,23 +14,7 @@ from hypothesis import strategies as st
 
 from schedctl.cache.cluster import Cluster
 from schedctl.errors import ConfigError
-from schedctl.policy.documents import (
-    Check,
-    CheckPolicy,
-    Condition,
-    Expression,
-    Headroom,
-    Match,
-    MaxUtilization,
-    NoPreemption,
-    NoRegression,
-    Schedulable,
-    Scope,
-    Spread,
-    Survives,
-    Validation,
-    Variable,
-)
+from schedctl.policy import documents
 from schedctl.policy.evaluations import Conditions, evaluate
 from schedctl.reports.checks import Acceptance, CheckResult, Outcome, Severity
 from schedctl.scheduler import Scheduler
@@ -50,27 +34,33 @@ from tests.policy.evaluating import (
 )
 
 GPU = "nvidia.com/gpu"
-BIG = (Condition("big", Expression("workload.replicas >= 3")),)
+BIG = (documents.Condition("big", documents.Expression("workload.replicas >= 3")),)
 
 
-def expression(name: str, text: str, scope: Scope = Scope.POD, **more: Any) -> Check:
+def expression(name: str, text: str, scope: documents.Scope = documents.Scope.POD, **more: Any) -> documents.Check:
     """A check by an expression."""
     message = more.pop("message", "")
-    made = Expression(more.pop("made")) if "made" in more else None
-    return Check(name=name, scope=scope, validations=(Validation(Expression(text), message, made),), **more)
+    made = documents.Expression(more.pop("made")) if "made" in more else None
+    return documents.Check(
+        name=name, scope=scope, validations=(documents.Validation(documents.Expression(text), message, made),), **more
+    )
 
 
 SIX = policy(
-    check("schedulable", Schedulable(), "all-fit"),
-    check("no-preemption", NoPreemption(), "no-preemption"),
-    check("spread", Spread(min_domains=3, max_skew=1), "three-zones", conditions=BIG),
+    check("schedulable", documents.Schedulable(), "all-fit"),
+    check("no-preemption", documents.NoPreemption(), "no-preemption"),
+    check("spread", documents.Spread(min_domains=3, max_skew=1), "three-zones", conditions=BIG),
     check(
         "survives",
-        Survives(scenario="lose-zone", allow_pending="priority < 1000", allow_preemption=True),
+        documents.Survives(scenario="lose-zone", allow_pending="priority < 1000", allow_preemption=True),
         "zone-loss",
     ),
-    check("headroom", Headroom(resource="cpu", percent=20, by=ZONE), "cpu-headroom", severity=Severity.WARNING),
-    check("headroom", Headroom(replicas_of="deploy/web", absolute="5"), "web-room", severity=Severity.WARNING),
+    check(
+        "headroom", documents.Headroom(resource="cpu", percent=20, by=ZONE), "cpu-headroom", severity=Severity.WARNING
+    ),
+    check(
+        "headroom", documents.Headroom(replicas_of="deploy/web", absolute="5"), "web-room", severity=Severity.WARNING
+    ),
     expression(
         "gpu-nodes-for-gpu-pods",
         f"!pod.scheduled || !('{GPU}' in pod.node.allocatable) || pod.requests[?'{GPU}'].orValue(0) > 0",
@@ -79,7 +69,7 @@ SIX = policy(
     expression(
         "no-new-pending",
         "result.pods.pending <= baseline.pods.pending",
-        Scope.RUN,
+        documents.Scope.RUN,
         message="rollout leaves more pods pending than before",
     ),
     scenarios=[LOSE_ZONE],
@@ -163,15 +153,20 @@ def test_what_an_expression_cannot_answer_is_inconclusive() -> None:
 
 
 def test_conditions_leave_objects_out() -> None:
-    checked = policy(check("spread", Spread(), conditions=BIG))
+    checked = policy(check("spread", documents.Spread(), conditions=BIG))
     found = report(cluster(node("a")), given(deployment("small", 2), deployment("large", 3)), checked)
     assert [result.name for result in found.results] == ["large"]
 
 
 def test_variables_are_seen_by_conditions_of_built_ins_too() -> None:
-    large = Variable("large", Expression("workload.replicas >= 3"))
+    large = documents.Variable("large", documents.Expression("workload.replicas >= 3"))
     checked = policy(
-        check("spread", Spread(), conditions=(Condition("large", Expression("variables.large")),)), variables=(large,)
+        check(
+            "spread",
+            documents.Spread(),
+            conditions=(documents.Condition("large", documents.Expression("variables.large")),),
+        ),
+        variables=(large,),
     )
     found = report(cluster(node("a")), given(deployment("small", 2), deployment("big", 3)), checked)
     assert [result.name for result in found.results] == ["big"]
@@ -179,7 +174,7 @@ def test_variables_are_seen_by_conditions_of_built_ins_too() -> None:
 
 def test_expressions_are_judged_in_scenarios_with_what_is_true_there() -> None:
     checked = policy(
-        expression("fits", "result.pods.pending == 0", Scope.RUN, scenarios=("baseline", "lose-zone")),
+        expression("fits", "result.pods.pending == 0", documents.Scope.RUN, scenarios=("baseline", "lose-zone")),
         scenarios=[LOSE_ZONE],
     )
     found = report(cluster(*zoned(1, 1)), given(deployment(replicas=2, cpu="3")), checked)
@@ -191,7 +186,7 @@ def test_expressions_are_judged_in_scenarios_with_what_is_true_there() -> None:
 
 
 def test_nodes_are_judged_by_name() -> None:
-    checked = policy(expression("small", "node.requested['cpu'] <= 1000", Scope.NODE))
+    checked = policy(expression("small", "node.requested['cpu'] <= 1000", documents.Scope.NODE))
     found = report(cluster(node("b"), node("a")), given(deployment(replicas=1, cpu="2", nodeName="b")), checked)
     assert told(found.results) == [
         ("Node a", "Passed", "holds"),
@@ -203,7 +198,9 @@ def test_nodes_are_judged_by_name() -> None:
 
 
 def test_a_policy_is_about_what_it_matches() -> None:
-    checked = policy(check("schedulable", Schedulable()), match=Match(namespaces=("shop",), names=("w*",)))
+    checked = policy(
+        check("schedulable", documents.Schedulable()), match=documents.Match(namespaces=("shop",), names=("w*",))
+    )
     found = report(
         cluster(node("a")),
         given(deployment("web"), deployment("api"), deployment("web", namespace="other")),
@@ -213,14 +210,18 @@ def test_a_policy_is_about_what_it_matches() -> None:
 
 
 def test_a_policy_that_matches_nothing_is_worth_a_note() -> None:
-    checked = policy(check("schedulable", Schedulable()), match=Match(namespaces=("nowhere",)))
+    checked = policy(check("schedulable", documents.Schedulable()), match=documents.Match(namespaces=("nowhere",)))
     found = report(cluster(node("a")), given(deployment()), checked)
     assert found.results == []
     assert found.notes == ["policy policy matches nothing in the manifests"]
 
 
 def test_and_a_mistake_where_it_demands_a_match() -> None:
-    checked = policy(check("schedulable", Schedulable()), match=Match(namespaces=("nowhere",)), require_match=True)
+    checked = policy(
+        check("schedulable", documents.Schedulable()),
+        match=documents.Match(namespaces=("nowhere",)),
+        require_match=True,
+    )
     with pytest.raises(ConfigError, match="matches nothing"):
         report(cluster(node("a")), given(deployment()), checked)
 
@@ -233,7 +234,7 @@ BROKEN = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "broken", "nam
 
 def test_an_object_that_cannot_be_read_violates_schedulable_at_its_place() -> None:
     found = report(
-        cluster(node("a")), given(deployment(replicas=1), BROKEN), policy(check("schedulable", Schedulable()))
+        cluster(node("a")), given(deployment(replicas=1), BROKEN), policy(check("schedulable", documents.Schedulable()))
     )
     assert [result.subject for result in found.results] == ["Deployment shop/web", "Pod shop/broken"]
     result = found.results[1]
@@ -250,7 +251,9 @@ def test_an_object_that_cannot_be_read_violates_schedulable_at_its_place() -> No
 
 def test_it_violates_the_built_in_policy_where_no_check_could_be_about_it() -> None:
     found = report(
-        cluster(node("a")), given(deployment(replicas=1), BROKEN), policy(check("no-preemption", NoPreemption()))
+        cluster(node("a")),
+        given(deployment(replicas=1), BROKEN),
+        policy(check("no-preemption", documents.NoPreemption())),
     )
     assert [(result.policy, result.subject) for result in found.results] == [
         ("policy", "Deployment shop/web"),
@@ -283,7 +286,7 @@ TOO_LARGE, UNCLEAR = deployment("large", 1, cpu="9"), deployment("unclear", 1, s
 def test_the_exit_code_follows_from_the_results(
     manifests: list[dict[str, Any]], severity: Severity, conditions: Conditions, code: int
 ) -> None:
-    checked = policy(check("schedulable", Schedulable(), severity=severity))
+    checked = policy(check("schedulable", documents.Schedulable(), severity=severity))
     found = report(cluster(node("a")), given(*manifests), checked, conditions=conditions)
     assert found.summary.exit_code == code
 
@@ -295,7 +298,9 @@ class Accepted:
         self.name, self.by = name, by
         self.asked: list[tuple[str, list[str]]] = []
 
-    def acceptance(self, policy: CheckPolicy, result: CheckResult, objects: Sequence[Any]) -> Acceptance | None:
+    def acceptance(
+        self, policy: documents.CheckPolicy, result: CheckResult, objects: Sequence[Any]
+    ) -> Acceptance | None:
         self.asked.append((result.subject, [type(obj).__name__ for obj in objects]))
         return Acceptance(by=self.by, reason="known") if result.check == self.name else None  # type: ignore[arg-type]
 
@@ -305,7 +310,7 @@ class Accepted:
 
 def test_accepted_findings_stay_and_do_not_fail() -> None:
     accepting = Accepted("schedulable", "policy")
-    checked = policy(check("schedulable", Schedulable()), check("no-preemption", NoPreemption()))
+    checked = policy(check("schedulable", documents.Schedulable()), check("no-preemption", documents.NoPreemption()))
     found = report(cluster(node("a")), given(TOO_LARGE), checked, accepting=accepting)
     assert [result.outcome for result in found.results] == [Outcome.EXEMPTED, Outcome.PASSED]
     assert (found.summary.exit_code, found.summary.exempted) == (0, 1)
@@ -345,7 +350,7 @@ spec:
 
 def test_a_finding_points_to_the_field_that_decides() -> None:
     manifests = load_text(WEB, "deploy/web.yaml", terms=Terms(creating=True))
-    checked = policy(check("schedulable", Schedulable()))
+    checked = policy(check("schedulable", documents.Schedulable()))
     (result,) = evaluate([checked], Scheduler(cluster(node("a"))), manifests).results
     assert (result.location.file, result.location.line) == ("deploy/web.yaml", 15)
     assert result.location.path == "spec.template.spec.containers[0].resources.requests.cpu"
@@ -353,7 +358,7 @@ def test_a_finding_points_to_the_field_that_decides() -> None:
 
 def test_a_fingerprint_stays_while_numbers_change() -> None:
     def once(size: int) -> str:
-        checked = policy(check("schedulable", Schedulable()))
+        checked = policy(check("schedulable", documents.Schedulable()))
         return report(cluster(node("a")), given(deployment(replicas=size, cpu="3")), checked).results[0].fingerprint
 
     assert once(2) == once(4)
@@ -388,10 +393,10 @@ def test_the_same_input_makes_the_same_bytes() -> None:
 
 CHECKS = (
     *SIX.checks,
-    check("survives", Survives(scenario="lose-zone"), "all-survive"),
-    check("schedulable", Schedulable(), "schedulable-without-a-zone", scenarios=("lose-zone",)),
-    check("no-regression", NoRegression()),
-    check("max-utilization", MaxUtilization(resource="cpu", percent=60)),
+    check("survives", documents.Survives(scenario="lose-zone"), "all-survive"),
+    check("schedulable", documents.Schedulable(), "schedulable-without-a-zone", scenarios=("lose-zone",)),
+    check("no-regression", documents.NoRegression()),
+    check("max-utilization", documents.MaxUtilization(resource="cpu", percent=60)),
 )
 
 

@@ -15,7 +15,7 @@ from schedctl.policy.documents import BUILT_IN_POLICY, CheckPolicy, Exemption, M
 from schedctl.policy.exemptions import Acceptances
 from schedctl.policy.fingerprints import fingerprint
 from schedctl.render import machine
-from schedctl.reports.checks import Acceptance, CheckResult, Location, Outcome, Severity
+from schedctl.reports import checks
 
 TODAY = date(2026, 11, 20)
 WEB = b"""
@@ -35,12 +35,12 @@ def deployment(annotation="", template=""):
     return sources.load_text(text).objects[0].object
 
 
-def result(check="fits", outcome=Outcome.VIOLATED, scenario="baseline", name="web", **more):
+def result(check="fits", outcome=checks.Outcome.VIOLATED, scenario="baseline", name="web", **more):
     known_by = {"policy": "p", "check": check, "scenario": scenario, "kind": "Deployment", "namespace": "shop"}
-    return CheckResult(
+    return checks.CheckResult(
         **known_by,
         name=name,
-        severity=Severity.ERROR,
+        severity=checks.Severity.ERROR,
         outcome=outcome,
         subject=f"Deployment shop/{name}",
         message="2 of 3 pods on a node",
@@ -68,7 +68,7 @@ def policy(**exemption):
 )
 def test_an_exemption_is_of_what_it_selects(match, accepted):
     found = Acceptances(TODAY).acceptance(policy(match=match), result(), [deployment()])
-    assert found == (Acceptance(by="policy", reason="why") if accepted else None)
+    assert found == (checks.Acceptance(by="policy", reason="why") if accepted else None)
 
 
 def test_an_exemption_is_of_the_checks_it_names():
@@ -84,9 +84,9 @@ def test_an_exemption_of_a_workload_is_of_its_pods():
 
 
 def test_an_exemption_holds_on_its_last_day_and_is_void_and_told_thereafter():
-    dated = policy(expires=date(2026, 11, 20), location=Location(file="p.yaml", line=9, column=7))
+    dated = policy(expires=date(2026, 11, 20), location=checks.Location(file="p.yaml", line=9, column=7))
     asked = Acceptances(TODAY, [dated])
-    assert asked.acceptance(dated, result(), []) == Acceptance(by="policy", reason="why", expires="2026-11-20")
+    assert asked.acceptance(dated, result(), []) == checks.Acceptance(by="policy", reason="why", expires="2026-11-20")
     assert asked.notes() == []
     asked = Acceptances(date(2026, 11, 21), [dated])
     assert asked.acceptance(dated, result(), []) is None
@@ -98,7 +98,7 @@ def test_an_exemption_holds_on_its_last_day_and_is_void_and_told_thereafter():
 @pytest.mark.parametrize("where", ["annotation", "template"])
 def test_an_annotation_with_a_reason_accepts(where):
     obj = deployment(**{where: "schedctl.dev/ignore.fits: it is a test"})
-    assert Acceptances(TODAY).acceptance(BUILT_IN_POLICY, result(), [obj]) == Acceptance(
+    assert Acceptances(TODAY).acceptance(BUILT_IN_POLICY, result(), [obj]) == checks.Acceptance(
         by="object", reason="it is a test"
     )
     assert Acceptances(TODAY).acceptance(BUILT_IN_POLICY, result("other"), [obj]) is None
@@ -129,17 +129,19 @@ def test_a_fingerprint_is_of_the_rule_and_the_object_alone():
 
 @pytest.mark.parametrize("name", ["b.yaml", "b.json"])
 def test_a_baseline_accepts_what_was_violated_when_it_was_written(tmp_path, name):
-    old = [result(name="web"), result(name="api"), result(name="fine", outcome=Outcome.PASSED)]
-    old.append(result(name="unclear", outcome=Outcome.INCONCLUSIVE))
+    old = [result(name="web"), result(name="api"), result(name="fine", outcome=checks.Outcome.PASSED)]
+    old.append(result(name="unclear", outcome=checks.Outcome.INCONCLUSIVE))
     document = baselines.baseline_of(old)
     assert [entry.subject for entry in document.entries] == ["Deployment shop/api", "Deployment shop/web"]
     file = tmp_path / name
     file.write_text((machine.json if name.endswith("json") else machine.yaml)(document))
     asked = Acceptances(TODAY, baseline=baselines.read(str(file)))
-    changed = msgspec.structs.replace(result(name="web"), message="1 of 3 pods on a node", location=Location(line=99))
-    assert asked.acceptance(BUILT_IN_POLICY, changed, []) == Acceptance(by="baseline")
+    changed = msgspec.structs.replace(
+        result(name="web"), message="1 of 3 pods on a node", location=checks.Location(line=99)
+    )
+    assert asked.acceptance(BUILT_IN_POLICY, changed, []) == checks.Acceptance(by="baseline")
     assert asked.acceptance(BUILT_IN_POLICY, result(name="new"), []) is None
-    assert asked.acceptance(BUILT_IN_POLICY, result(name="api", outcome=Outcome.INCONCLUSIVE), []) is None
+    assert asked.acceptance(BUILT_IN_POLICY, result(name="api", outcome=checks.Outcome.INCONCLUSIVE), []) is None
     assert asked.notes() == [
         "1 entry of the baseline occurs no longer: Deployment shop/api [fits];"
         " write it again with --write-baseline to keep it from coming back"
@@ -147,7 +149,7 @@ def test_a_baseline_accepts_what_was_violated_when_it_was_written(tmp_path, name
 
 
 def test_a_new_baseline_has_what_an_old_one_accepts():
-    document = baselines.baseline_of([result(outcome=Outcome.BASELINED), result(name="api")])
+    document = baselines.baseline_of([result(outcome=checks.Outcome.BASELINED), result(name="api")])
     assert len(document.entries) == 2
 
 

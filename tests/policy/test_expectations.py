@@ -7,7 +7,7 @@ import pytest
 
 from schedctl.documents.yaml_trees import read_yaml
 from schedctl.policy import expectations
-from schedctl.reports.checks import CheckReport, CheckResult, CheckRule, Outcome, PolicyRules, Severity, Summary
+from schedctl.reports import checks
 from schedctl.session.schemas import SCHEMAS
 
 TEST = """\
@@ -27,12 +27,12 @@ spec:
 """
 
 
-def result(check="zones", name="web", outcome=Outcome.VIOLATED, scenario="baseline", message="2 zones, needs 3"):
-    return CheckResult(
+def result(check="zones", name="web", outcome=checks.Outcome.VIOLATED, scenario="baseline", message="2 zones, needs 3"):
+    return checks.CheckResult(
         policy="p",
         check=check,
         scenario=scenario,
-        severity=Severity.ERROR,
+        severity=checks.Severity.ERROR,
         outcome=outcome,
         kind="Deployment",
         namespace="shop",
@@ -45,9 +45,13 @@ def result(check="zones", name="web", outcome=Outcome.VIOLATED, scenario="baseli
 
 def report(*results, code=1):
     rules = [
-        PolicyRules(name="p", checks=[CheckRule(name=name, severity=Severity.ERROR) for name in ("zones", "fits")])
+        checks.PolicyRules(
+            name="p", checks=[checks.CheckRule(name=name, severity=checks.Severity.ERROR) for name in ("zones", "fits")]
+        )
     ]
-    return CheckReport(summary=Summary(exit_code=code, results=len(results)), policies=rules, results=list(results))
+    return checks.CheckReport(
+        summary=checks.Summary(exit_code=code, results=len(results)), policies=rules, results=list(results)
+    )
 
 
 def read(text):
@@ -114,11 +118,14 @@ WANTED = "check: zones, subject: Deployment shop/web, outcome: Violated"
             ["check: zones, kind: Deployment, name: web, outcome: Violated"], [result()], [], id="by its name"
         ),
         pytest.param(
-            [WANTED], [result(), result("fits", outcome=Outcome.PASSED)], [], id="what passes need not be expected"
+            [WANTED],
+            [result(), result("fits", outcome=checks.Outcome.PASSED)],
+            [],
+            id="what passes need not be expected",
         ),
         pytest.param(
             [WANTED],
-            [result(outcome=Outcome.PASSED, message="3 zones")],
+            [result(outcome=checks.Outcome.PASSED, message="3 zones")],
             ["zones of Deployment shop/web: expected Violated, got Passed: 3 zones"],
             id="another outcome",
         ),
@@ -152,7 +159,7 @@ WANTED = "check: zones, subject: Deployment shop/web, outcome: Violated"
         ),
         pytest.param(
             ["check: zones, scenario: lose-zone=b, outcome: Violated"],
-            [result(scenario="lose-zone=a", outcome=Outcome.PASSED)],
+            [result(scenario="lose-zone=a", outcome=checks.Outcome.PASSED)],
             ["expected zones in lose-zone=b, and there is no such scenario; the nearest is lose-zone=a"],
             id="another scenario",
         ),

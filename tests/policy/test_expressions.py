@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
+from schedctl.policy import documents
 from schedctl.policy.compilation import compile_policy
-from schedctl.policy.documents import Check, CheckPolicy, Condition, Expression, Scope, Validation, Variable
 from schedctl.policy.expressions import PolicyExpressions
 from schedctl.policy.judgements import Programs
 from schedctl.policy.variables import IN_SCOPE, RECORDS, ROOTS
@@ -65,16 +65,18 @@ WORKLOAD = {
 VALUES = {"pod": POD, "workload": WORKLOAD, "node": NODE, "result": RESULT, "baseline": RESULT}
 
 
-def policy(expression, *, scope=Scope.POD, message="", made="", variables=(), conditions=(), params=None):
-    validation = Validation(Expression(expression), message, Expression(made) if made else None)
-    check = Check(
+def policy(expression, *, scope=documents.Scope.POD, message="", made="", variables=(), conditions=(), params=None):
+    validation = documents.Validation(
+        documents.Expression(expression), message, documents.Expression(made) if made else None
+    )
+    check = documents.Check(
         "c",
         scope=scope,
         validations=(validation,),
-        conditions=tuple(Condition("", Expression(each)) for each in conditions),
+        conditions=tuple(documents.Condition("", documents.Expression(each)) for each in conditions),
     )
-    named = tuple(Variable(name, Expression(text)) for name, text in variables)
-    return CheckPolicy("p", (check,), variables=named, params=params or {})
+    named = tuple(documents.Variable(name, documents.Expression(text)) for name, text in variables)
+    return documents.CheckPolicy("p", (check,), variables=named, params=params or {})
 
 
 def problems(expression, **more):
@@ -187,7 +189,7 @@ def test_a_message_must_be_text():
     assert problems("true", made="1 + 1") == [("expected an expression that is text; this is a number", "")]
 
 
-@pytest.mark.parametrize("scope", Scope)
+@pytest.mark.parametrize("scope", documents.Scope)
 def test_what_a_scope_has_can_be_asked_and_nothing_else(scope):
     for root in ROOTS:
         wrong = problems(f"{root} != null", scope=scope)
@@ -220,13 +222,13 @@ def test_a_variable_has_the_type_of_its_expression():
 
 
 def test_a_variable_that_is_used_must_compile_in_the_scope():
-    ((said, _),) = problems("variables.a == ''", variables=[("a", "pod.name")], scope=Scope.RUN)
+    ((said, _),) = problems("variables.a == ''", variables=[("a", "pod.name")], scope=documents.Scope.RUN)
     assert said == 'there is no "pod" in the scope run'
 
 
 def test_a_variable_that_is_not_used_must_compile_in_some_scope():
-    assert problems("true", variables=[("a", "pod.name")], scope=Scope.RUN) == []
-    assert len(problems("true", variables=[("a", "pod.name + node.name")], scope=Scope.RUN)) == 1
+    assert problems("true", variables=[("a", "pod.name")], scope=documents.Scope.RUN) == []
+    assert len(problems("true", variables=[("a", "pod.name + node.name")], scope=documents.Scope.RUN)) == 1
 
 
 def test_a_variable_that_fails_matters_where_it_is_used_only():
@@ -245,7 +247,7 @@ def test_variables_are_worked_out_once_for_an_object(monkeypatch):
     seen = []
     real = programs.program
     monkeypatch.setattr(programs, "program", lambda text, scope: seen.append(text) or real(text, scope))
-    assert programs.judgement(Scope.POD, VALUES).judge(written.checks[0]) == PASSED
+    assert programs.judgement(documents.Scope.POD, VALUES).judge(written.checks[0]) == PASSED
     assert sorted(seen) == ["true", "variables.a", "variables.a && variables.b && variables.a"]
 
 
@@ -304,25 +306,29 @@ def test_a_pod_without_a_node_has_no_field_of_one():
 
 
 def test_what_is_proved_wrong_goes_before_what_cannot_be_told():
-    validations = tuple(Validation(Expression(text)) for text in ("pod.spec.nope", "pod.priority < 5", "true"))
-    written = CheckPolicy("p", (Check("c", scope=Scope.POD, validations=validations),))
+    validations = tuple(
+        documents.Validation(documents.Expression(text)) for text in ("pod.spec.nope", "pod.priority < 5", "true")
+    )
+    written = documents.CheckPolicy("p", (documents.Check("c", scope=documents.Scope.POD, validations=validations),))
     programs = Programs(PolicyExpressions(written))
-    found = programs.judgement(Scope.POD, VALUES).judge(written.checks[0])
+    found = programs.judgement(documents.Scope.POD, VALUES).judge(written.checks[0])
     assert (found.outcome, found.message) == (Outcome.VIOLATED, "does not hold: pod.priority < 5")
     assert any("nope" in reason for reason in found.reasons)
 
 
 def test_what_is_not_asked_for_need_not_be_there():
     texts = PolicyExpressions(policy("variables.a", variables=[("a", "pod.scheduled")]))
-    assert texts.roots(Scope.POD) == {"pod"}
-    assert texts.roots(Scope.NODE) == frozenset()
+    assert texts.roots(documents.Scope.POD) == {"pod"}
+    assert texts.roots(documents.Scope.NODE) == frozenset()
 
 
 def test_a_reason_names_the_place_of_the_expression():
-    expression = Expression("pod.spec.nope", Location(file="p.yaml", line=7, column=9))
-    written = CheckPolicy("p", (Check("c", scope=Scope.POD, validations=(Validation(expression),)),))
+    expression = documents.Expression("pod.spec.nope", Location(file="p.yaml", line=7, column=9))
+    written = documents.CheckPolicy(
+        "p", (documents.Check("c", scope=documents.Scope.POD, validations=(documents.Validation(expression),)),)
+    )
     programs = Programs(PolicyExpressions(written))
-    found = programs.judgement(Scope.POD, VALUES).judge(written.checks[0])
+    found = programs.judgement(documents.Scope.POD, VALUES).judge(written.checks[0])
     assert found.reasons == ("expression: pod.spec.nope (p.yaml:7:9)",)
 
 

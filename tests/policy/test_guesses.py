@@ -8,22 +8,7 @@ from typing import Any
 import pytest
 
 from schedctl.errors import ConfigError, Problem
-from schedctl.policy import reading
-from schedctl.policy.documents import (
-    Check,
-    DrainSafe,
-    Expression,
-    Headroom,
-    Match,
-    MaxUtilization,
-    NoRegression,
-    Schedulable,
-    Scope,
-    Severity,
-    Spread,
-    Validation,
-    Variable,
-)
+from schedctl.policy import documents, reading
 from schedctl.policy.evaluations import Conditions
 from schedctl.policy.summaries import fails
 from schedctl.reports.checks import Acceptance, CheckReport
@@ -43,8 +28,8 @@ from tests.policy.evaluating import (
 )
 
 
-def asking(text: str, scope: Scope) -> Check:
-    return Check(name="asks", scope=scope, validations=(Validation(Expression(text)),))
+def asking(text: str, scope: documents.Scope) -> documents.Check:
+    return documents.Check(name="asks", scope=scope, validations=(documents.Validation(documents.Expression(text)),))
 
 
 def outcomes(found: CheckReport) -> list[str]:
@@ -59,19 +44,21 @@ def left(**more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("text", "scope"),
     [
-        ("!pod.scheduled || pod.node.zone != 'eu-1a'", Scope.POD),
-        ("!has(pod.node)", Scope.POD),
-        ("workload.zones.all(zone, workload.zones[zone] < 2)", Scope.POD),
-        ("workload.pods.all(p, !p.scheduled)", Scope.WORKLOAD),
-        ("workload.zones.all(zone, workload.zones[zone] < 2)", Scope.WORKLOAD),
-        ("result.preemptions == 0", Scope.RUN),
-        ("result.pods.pending <= baseline.pods.pending + 1", Scope.RUN),
-        ("node.free['cpu'] > 0", Scope.NODE),
-        ("variables.where == 0", Scope.WORKLOAD),
+        ("!pod.scheduled || pod.node.zone != 'eu-1a'", documents.Scope.POD),
+        ("!has(pod.node)", documents.Scope.POD),
+        ("workload.zones.all(zone, workload.zones[zone] < 2)", documents.Scope.POD),
+        ("workload.pods.all(p, !p.scheduled)", documents.Scope.WORKLOAD),
+        ("workload.zones.all(zone, workload.zones[zone] < 2)", documents.Scope.WORKLOAD),
+        ("result.preemptions == 0", documents.Scope.RUN),
+        ("result.pods.pending <= baseline.pods.pending + 1", documents.Scope.RUN),
+        ("node.free['cpu'] > 0", documents.Scope.NODE),
+        ("variables.where == 0", documents.Scope.WORKLOAD),
     ],
 )
-def test_an_expression_about_where_pods_go_of_which_nobody_can_tell_is_inconclusive(text: str, scope: Scope) -> None:
-    where = Variable("where", Expression("workload.ready"))
+def test_an_expression_about_where_pods_go_of_which_nobody_can_tell_is_inconclusive(
+    text: str, scope: documents.Scope
+) -> None:
+    where = documents.Variable("where", documents.Expression("workload.ready"))
     found = report(cluster(node("a")), given(left()), policy(asking(text, scope), variables=(where,)))
     assert set(outcomes(found)) == {"Inconclusive"}
     assert found.results[0].message == "the expression cannot be worked out: schedctl cannot tell where web[0] goes"
@@ -80,22 +67,24 @@ def test_an_expression_about_where_pods_go_of_which_nobody_can_tell_is_inconclus
 @pytest.mark.parametrize(
     ("text", "scope", "outcome"),
     [
-        ("pod.labels['app'] == 'web'", Scope.POD, "Passed"),
-        ("pod.labels['app'] == 'api'", Scope.POD, "Violated"),
-        ("pod.inconclusive || pod.scheduled", Scope.POD, "Passed"),
-        ("workload.pods.all(p, p.inconclusive)", Scope.WORKLOAD, "Passed"),
-        ("node.unschedulable == false", Scope.NODE, "Passed"),
-        ("baseline.pods.total == 0", Scope.RUN, "Passed"),
+        ("pod.labels['app'] == 'web'", documents.Scope.POD, "Passed"),
+        ("pod.labels['app'] == 'api'", documents.Scope.POD, "Violated"),
+        ("pod.inconclusive || pod.scheduled", documents.Scope.POD, "Passed"),
+        ("workload.pods.all(p, p.inconclusive)", documents.Scope.WORKLOAD, "Passed"),
+        ("node.unschedulable == false", documents.Scope.NODE, "Passed"),
+        ("baseline.pods.total == 0", documents.Scope.RUN, "Passed"),
     ],
 )
 def test_and_one_about_something_else_or_that_knows_of_them_is_worked_out(
-    text: str, scope: Scope, outcome: str
+    text: str, scope: documents.Scope, outcome: str
 ) -> None:
     assert outcomes(report(cluster(node("a")), given(left()), policy(asking(text, scope)))) == [outcome]
 
 
 def test_a_pod_whose_like_are_clear_is_judged() -> None:
-    found = report(cluster(node("a")), given(left(), deployment("api", 1)), policy(asking("pod.scheduled", Scope.POD)))
+    found = report(
+        cluster(node("a")), given(left(), deployment("api", 1)), policy(asking("pod.scheduled", documents.Scope.POD))
+    )
     assert outcomes(found) == ["Inconclusive", "Passed"]
 
 
@@ -103,16 +92,18 @@ def test_a_pod_whose_like_are_clear_is_judged() -> None:
     "text", ["variables.?x.orValue(true)", "!has(variables.x)", "cel.bind(v, variables, !has(v.x))"]
 )
 def test_a_variable_that_fails_is_not_one_that_is_missing(text: str) -> None:
-    failing = Variable("x", Expression("pod.labels['none'] == 'x'"))
+    failing = documents.Variable("x", documents.Expression("pod.labels['none'] == 'x'"))
     found = report(
-        cluster(node("a")), given(deployment(replicas=1)), policy(asking(text, Scope.POD), variables=(failing,))
+        cluster(node("a")),
+        given(deployment(replicas=1)),
+        policy(asking(text, documents.Scope.POD), variables=(failing,)),
     )
     assert outcomes(found) == ["Inconclusive"]
 
 
 def test_a_pending_pod_has_no_node() -> None:
     found = report(
-        cluster(node("a")), given(deployment(replicas=1, cpu="9")), policy(asking("has(pod.node)", Scope.POD))
+        cluster(node("a")), given(deployment(replicas=1, cpu="9")), policy(asking("has(pod.node)", documents.Scope.POD))
     )
     assert outcomes(found) == ["Violated"]
 
@@ -120,9 +111,9 @@ def test_a_pending_pod_has_no_node() -> None:
 @pytest.mark.parametrize(
     ("builtin", "arguments"),
     [
-        ("no-regression", NoRegression()),
-        ("drain-safe", DrainSafe()),
-        ("headroom", Headroom(replicas_of="deploy/api", absolute="1")),
+        ("no-regression", documents.NoRegression()),
+        ("drain-safe", documents.DrainSafe()),
+        ("headroom", documents.Headroom(replicas_of="deploy/api", absolute="1")),
     ],
 )
 def test_a_built_in_of_the_cluster_is_inconclusive_where_nobody_can_tell_of_a_pod(builtin: str, arguments: Any) -> None:
@@ -135,16 +126,20 @@ def test_a_built_in_of_the_cluster_is_inconclusive_where_nobody_can_tell_of_a_po
 
 
 def test_a_selector_of_nodes_that_selects_none_judges_nothing() -> None:
-    drained = check("drain-safe", DrainSafe(node_selector={"pool": "gpu"}))
+    drained = check("drain-safe", documents.DrainSafe(node_selector={"pool": "gpu"}))
     found = report(cluster(node("a")), given(deployment(replicas=1)), policy(drained))
     assert told(found.results) == [("the run", "Inconclusive", "no node has pool=gpu")]
 
 
 def test_a_check_without_results_is_worth_a_note() -> None:
-    never = Check(name="never", scope=Scope.POD, validations=(Validation(Expression("true")),))
+    never = documents.Check(
+        name="never", scope=documents.Scope.POD, validations=(documents.Validation(documents.Expression("true")),)
+    )
     only = {"kind": "DaemonSet", "nodeSelector": {"pool": "none"}}
     found = report(
-        cluster(node("a")), given(deployment("agent", **only)), policy(never, check("schedulable", Schedulable()))
+        cluster(node("a")),
+        given(deployment("agent", **only)),
+        policy(never, check("schedulable", documents.Schedulable())),
     )
     assert found.notes == ["check never of policy policy has judged nothing"]
     assert told(found.results) == [("DaemonSet shop/agent", "Passed", "no node is one that it makes a pod for")]
@@ -153,7 +148,9 @@ def test_a_check_without_results_is_worth_a_note() -> None:
 def test_a_policy_that_demands_a_match_demands_it_of_nothing_too() -> None:
     with pytest.raises(ConfigError, match="matches nothing"):
         report(
-            cluster(node("a")), Manifests(objects=[]), policy(check("schedulable", Schedulable()), require_match=True)
+            cluster(node("a")),
+            Manifests(objects=[]),
+            policy(check("schedulable", documents.Schedulable()), require_match=True),
         )
 
 
@@ -173,7 +170,7 @@ class Everything:
 
 
 def test_what_cannot_be_read_fails_whatever_is_accepted() -> None:
-    lenient = check("schedulable", Schedulable(), severity=Severity.INFO)
+    lenient = check("schedulable", documents.Schedulable(), severity=documents.Severity.INFO)
     found = report(
         cluster(node("a")),
         unread(Problem("this is not JSON", "a.json", 1, 1)),
@@ -189,26 +186,28 @@ def test_what_cannot_be_read_fails_whatever_is_accepted() -> None:
 
 def test_no_two_findings_share_a_fingerprint() -> None:
     broken = unread(Problem("this is not JSON", "a.json", 1, 1), Problem("this is not JSON", "b.json", 1, 1))
-    found = report(cluster(node("a")), broken, policy(check("schedulable", Schedulable())))
+    found = report(cluster(node("a")), broken, policy(check("schedulable", documents.Schedulable())))
     assert len({result.fingerprint for result in found.results}) == len(found.results) == 3
 
 
 def test_pods_of_owners_of_one_name_are_told_apart() -> None:
     both = given(deployment(replicas=1), deployment(replicas=1, kind="ReplicaSet"))
-    found = report(cluster(node("a")), both, policy(asking("true", Scope.POD)))
+    found = report(cluster(node("a")), both, policy(asking("true", documents.Scope.POD)))
     assert [result.name for result in found.results] == ["web[0]", "web[0]"]
     assert len({result.fingerprint for result in found.results}) == 2
 
 
 def test_a_workload_whose_namespace_is_not_written_has_to_be_the_only_one() -> None:
-    more = check("headroom", Headroom(replicas_of="deploy/web", absolute="1"))
+    more = check("headroom", documents.Headroom(replicas_of="deploy/web", absolute="1"))
     both = given(deployment(replicas=1), deployment(replicas=1, namespace="other"))
     found = report(cluster(node("a")), both, policy(more))
     assert told(found.results) == [
         ("the run", "Inconclusive", "deploy/web is in the namespaces shop, other"),
     ]
     assert found.results[0].hints == ["write the namespace, too: deploy/shop/web"]
-    assert outcomes(report(cluster(node("a")), both, policy(more, match=Match(namespaces=("other",))))) == ["Passed"]
+    assert outcomes(report(cluster(node("a")), both, policy(more, match=documents.Match(namespaces=("other",))))) == [
+        "Passed"
+    ]
 
 
 TAINT = {"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}
@@ -218,9 +217,9 @@ def test_nodes_that_keep_pods_away_have_no_room_unless_they_are_named() -> None:
     state = cluster(node("a", cpu="4"), node("cp", cpu="4", labels={"pool": "cp"}, taints=[TAINT]))
     named = {"pool": "cp"}
     checks = (
-        check("headroom", Headroom(resource="cpu", absolute="5"), "free"),
-        check("headroom", Headroom(resource="cpu", absolute="4", node_selector=named), "named"),
-        check("max-utilization", MaxUtilization(percent=60), "used"),
+        check("headroom", documents.Headroom(resource="cpu", absolute="5"), "free"),
+        check("headroom", documents.Headroom(resource="cpu", absolute="4", node_selector=named), "named"),
+        check("max-utilization", documents.MaxUtilization(percent=60), "used"),
     )
     found = report(state, given(deployment(replicas=1, cpu="3")), policy(*checks))
     assert outcomes(found) == ["Violated", "Passed", "Violated"]
@@ -228,7 +227,7 @@ def test_nodes_that_keep_pods_away_have_no_room_unless_they_are_named() -> None:
 
 def test_pods_outside_every_domain_are_a_group_of_their_own() -> None:
     state = cluster(*zoned(1, 1, cpu="1"), node("x", cpu="8"))
-    spread = check("spread", Spread(min_domains=2, max_skew=1))
+    spread = check("spread", documents.Spread(min_domains=2, max_skew=1))
     found = report(state, given(deployment(replicas=8, cpu="800m")), policy(spread))
     assert outcomes(found) == ["Violated"]
     assert "without the label 6" in found.results[0].message
@@ -244,18 +243,18 @@ def test_a_domain_that_the_pods_leave_out_themselves_is_not_missed() -> None:
     }
     state = cluster(*zoned(1, 1), node("c0", zone="eu-1c", taints=[TAINT]))
     web = given(deployment(replicas=4, topologySpreadConstraints=[rule]))
-    spread = check("spread", Spread(min_domains=2, max_skew=1))
+    spread = check("spread", documents.Spread(min_domains=2, max_skew=1))
     assert outcomes(report(state, web, policy(spread))) == ["Passed"]
 
 
 def test_whom_a_release_has_evicted_is_known_in_a_scenario() -> None:
     state = cluster(*zoned(1, 1, cpu="2"), *(running(f"old-{at}", at, cpu="2") for at in ("a0", "b0")))
     high = [priority_class("high", 1000), deployment(replicas=1, cpu="2", priorityClassName="high")]
-    counts = Check(
+    counts = documents.Check(
         name="asks",
-        scope=Scope.RUN,
+        scope=documents.Scope.RUN,
         scenarios=("baseline", "lose-zone"),
-        validations=(Validation(Expression("result.preemptions >= 1")),),
+        validations=(documents.Validation(documents.Expression("result.preemptions >= 1")),),
     )
     found = report(state, given(*high), policy(counts, scenarios=[LOSE_ZONE]))
     assert set(outcomes(found)) == {"Passed"}

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from schedctl.policy import findings
 from schedctl.policy.documents import DrainSafe
-from schedctl.policy.findings import RUN, Finding, Judged, View, inconclusive, pass_finding, violation
 from schedctl.reports import counts
 from schedctl.simulation.budgets import Budgets
 from schedctl.simulation.drains import DrainedPod, Fate, Flags, drain
@@ -24,9 +24,9 @@ _WRONG = (Fate.PENDING, Fate.BLOCKED, Fate.REFUSED, Fate.LOST)
 _SHOWN = 8
 
 
-def judge(view: View, arguments: DrainSafe, about: Judged) -> Iterable[Finding]:
+def judge(view: findings.View, arguments: DrainSafe, about: findings.Judged) -> Iterable[findings.Finding]:
     """Judge a node: kubectl empties it, and every pod of it that comes back has a node again."""
-    if about == RUN:
+    if about == findings.RUN:
         yield _without_nodes(view, arguments)
         return
     scheduler = view.situation.scheduler
@@ -42,7 +42,9 @@ def judge(view: View, arguments: DrainSafe, about: Judged) -> Iterable[Finding]:
         refused = [pod for pod in node.pods if pod.fate is Fate.REFUSED]
         names = few([pod.info.key for pod in refused if pod.refusal == refused[0].refusal])
         first = f"cannot delete {refused[0].refusal}: {names}"
-        yield violation(f"kubectl drain refuses it: {first}", [line for line in node.refusals if line != first])
+        yield findings.violation(
+            f"kubectl drain refuses it: {first}", [line for line in node.refusals if line != first]
+        )
     elif wrong or facts.displaced:
         message = f"{counts.of(len(wrong), 'pod')} of {len(node.pods)} cannot leave it and run elsewhere"
         if not wrong:
@@ -51,40 +53,44 @@ def judge(view: View, arguments: DrainSafe, about: Judged) -> Iterable[Finding]:
         lines += [
             f"{each.eviction.pod.key} (on {each.eviction.node}) would have to make room" for each in facts.displaced
         ]
-        yield violation(message, lines[:_SHOWN] + ([f"and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []))
+        yield findings.violation(
+            message, lines[:_SHOWN] + ([f"and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else [])
+        )
     elif unclear:
-        yield inconclusive(
+        yield findings.inconclusive(
             f"of {counts.of(len(unclear), 'pod')} schedctl cannot tell", [_describe(pod) for pod in unclear[:_SHOWN]]
         )
     else:
-        yield pass_finding(f"can be drained; {counts.of(moved, 'pod')} would move")
+        yield findings.pass_finding(f"can be drained; {counts.of(moved, 'pod')} would move")
 
 
-def objects(view: View, arguments: DrainSafe) -> list[Judged]:
+def objects(view: findings.View, arguments: DrainSafe) -> list[findings.Judged]:
     """Return what is judged: nodes by name; the run, too, where nobody can tell which nodes those are."""
     if not arguments.node_selector:
         names = {pod.node for judged in view.workloads for pod in judged.placed_pods}
         elsewhere = any(judged.unclear_pods for judged in view.workloads)
-        return [*map(Judged.of_node, sorted(names)), *([RUN] if elsewhere else [])]
+        return [*map(findings.Judged.of_node, sorted(names)), *([findings.RUN] if elsewhere else [])]
     table = view.situation.cluster.node_table
     names = {
         name
         for name, row in table.row_of.items()
         if arguments.node_selector.items() <= (table.objects[row].metadata.labels or {}).items()
     }
-    return [Judged.of_node(name) for name in sorted(names)] or [RUN]
+    return [findings.Judged.of_node(name) for name in sorted(names)] or [findings.RUN]
 
 
-def _without_nodes(view: View, arguments: DrainSafe) -> Finding:
+def _without_nodes(view: findings.View, arguments: DrainSafe) -> findings.Finding:
     if arguments.node_selector:
         labels = ", ".join(f"{key}={value}" for key, value in arguments.node_selector.items())
-        return inconclusive(f"no node has {labels}", hints=["compare `nodeSelector` with the labels of the nodes"])
+        return findings.inconclusive(
+            f"no node has {labels}", hints=["compare `nodeSelector` with the labels of the nodes"]
+        )
     unclear = [pod for judged in view.workloads for pod in judged.unclear_pods]
     message = f"schedctl cannot tell which nodes run {counts.of(len(unclear), 'pod')}"
-    return inconclusive(message).because(view.causes.explain_pending(unclear))
+    return findings.inconclusive(message).because(view.causes.explain_pending(unclear))
 
 
-def _budgets(view: View) -> Budgets:
+def _budgets(view: findings.View) -> Budgets:
     """Return the books of the disruption budgets, with the pods that were placed in a run as they will be then."""
     budgets = Budgets.of(view.situation.cluster)
     if budgets.books:

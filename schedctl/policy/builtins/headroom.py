@@ -20,10 +20,10 @@ from schedctl.api.workloads import DaemonSet, StatefulSet
 from schedctl.errors import UsageError
 from schedctl.explain import facts as read_off
 from schedctl.framework.pod_edits import as_pending
+from schedctl.policy import findings
 from schedctl.policy.builtins.grouping import Group, groups, unclear_demand
 from schedctl.policy.causes import lines
 from schedctl.policy.documents import Headroom
-from schedctl.policy.findings import Finding, Judged, View, inconclusive, pass_finding, violation
 from schedctl.policy.situations import JudgedWorkload
 from schedctl.reports import counts
 from schedctl.reports.checks import Outcome
@@ -36,7 +36,7 @@ from schedctl.workloads import admission, pod_templates
 _replace = msgspec.structs.replace
 
 
-def judge(view: View, arguments: Headroom, about: Judged) -> Iterable[Finding]:
+def judge(view: findings.View, arguments: Headroom, about: findings.Judged) -> Iterable[findings.Finding]:
     """Judge the cluster, or each group of its nodes: enough is left free."""
     if arguments.replicas_of:
         yield _more_replicas(view, arguments)
@@ -46,12 +46,12 @@ def judge(view: View, arguments: Headroom, about: Judged) -> Iterable[Finding]:
     offered = any(group.allocatable or group.closed for group in found)
     for group in found:
         if offered and not (group.allocatable or group.closed):
-            yield Finding(Outcome.PASSED, f"offers no {arguments.resource}", about=group.about)
+            yield findings.Finding(Outcome.PASSED, f"offers no {arguments.resource}", about=group.about)
         else:
             yield _judge(group, arguments, unknown)
 
 
-def _judge(group: Group, arguments: Headroom, unknown: int) -> Finding:
+def _judge(group: Group, arguments: Headroom, unknown: int) -> findings.Finding:
     resource = arguments.resource
     left = f"{amount(resource, group.free)} of {amount(resource, group.allocatable)}"
     if arguments.percent is not None:
@@ -63,42 +63,44 @@ def _judge(group: Group, arguments: Headroom, unknown: int) -> Finding:
         needed = wanted.milli_value if resource == CPU else wanted.value
         message = f"{amount(resource, group.free)} of {resource} free, needs {amount(resource, int(needed))}"
     if group.free < needed or not group.allocatable:
-        return Finding(Outcome.VIOLATED, message, about=group.about)
+        return findings.Finding(Outcome.VIOLATED, message, about=group.about)
     if group.free - unknown < needed:
         more = f"pods of which schedctl cannot tell ask for {amount(resource, unknown)} more"
-        return Finding(Outcome.INCONCLUSIVE, message, (more,), about=group.about)
-    return Finding(Outcome.PASSED, message, about=group.about)
+        return findings.Finding(Outcome.INCONCLUSIVE, message, (more,), about=group.about)
+    return findings.Finding(Outcome.PASSED, message, about=group.about)
 
 
-def _more_replicas(view: View, arguments: Headroom) -> Finding:
+def _more_replicas(view: findings.View, arguments: Headroom) -> findings.Finding:
     wanted = parse(arguments.absolute).value
     scheduler = view.situation.scheduler
     with scheduler.fork():
         try:
             copies = _copies(view, arguments.replicas_of)
         except UsageError as missing:
-            return inconclusive(str(missing), hints=(missing.hint,) if missing.hint else ())
+            return findings.inconclusive(str(missing), hints=(missing.hint,) if missing.hint else ())
         facts = fill(scheduler, copies, most=wanted, ask=lambda outcome: lines(read_off.reasons(outcome)), sizes=False)
     if facts.interrupted:
         raise KeyboardInterrupt
     subject, allowed = arguments.replicas_of, facts.within_quota
     message = f"only {facts.fits} more of {subject} would fit, needs {wanted}"
     if facts.not_modelled:
-        return inconclusive(message, (facts.not_modelled,))
+        return findings.inconclusive(message, (facts.not_modelled,))
     if facts.quota and allowed is not None and allowed < wanted:
-        return violation(f"the quota allows {allowed} more of {subject}, needs {wanted}", (facts.quota,))
+        return findings.violation(f"the quota allows {allowed} more of {subject}, needs {wanted}", (facts.quota,))
     if facts.limited and view.situation.unclear_pods:
         unclear = view.situation.unclear_pods
         message = (
             f"{counts.of(wanted, 'more replica')} of {subject} would fit, but for {counts.of(len(unclear), 'pod')}"
         )
-        return inconclusive(f"{message} of which schedctl cannot tell").because(view.causes.explain_pending(unclear))
+        return findings.inconclusive(f"{message} of which schedctl cannot tell").because(
+            view.causes.explain_pending(unclear)
+        )
     if facts.limited:
-        return pass_finding(f"{counts.of(wanted, 'more replica')} of {subject} would fit")
-    return violation(message, facts.reasons or ((facts.message,) if facts.message else ()))
+        return findings.pass_finding(f"{counts.of(wanted, 'more replica')} of {subject} would fit")
+    return findings.violation(message, facts.reasons or ((facts.message,) if facts.message else ()))
 
 
-def _copies(view: View, written: str) -> Copies:
+def _copies(view: findings.View, written: str) -> Copies:
     """Return pods that are like those of a workload of the manifests, or of the cluster.
 
     Raises:
@@ -141,7 +143,7 @@ def _key(subject: Subject) -> str:
     return f"{subject.namespace or 'default'}/{subject.name}"
 
 
-def _like(obj: Any, pod: Pod | None, view: View, written: str) -> Copies:
+def _like(obj: Any, pod: Pod | None, view: findings.View, written: str) -> Copies:
     scheduler, cluster = view.situation.scheduler, view.situation.cluster
     if isinstance(obj, DaemonSet):
         raise UsageError(f"{written} has one pod for each node", "ask about another workload")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from schedctl.policy import fields
+from schedctl.policy import fields, findings
 from schedctl.policy.documents import MaxNodes
-from schedctl.policy.findings import Finding, Judged, View, inconclusive, pass_finding, violation
 from schedctl.reports import counts
 from schedctl.simulation.what_ifs import few
 
 
-def judge(view: View, arguments: MaxNodes, about: Judged) -> Iterable[Finding]:
+def judge(view: findings.View, arguments: MaxNodes, about: findings.Judged) -> Iterable[findings.Finding]:
     """Judge a workload: its pods are on no more nodes than it may use."""
     judged = about.workload
     assert judged is not None
@@ -19,11 +18,11 @@ def judge(view: View, arguments: MaxNodes, about: Judged) -> Iterable[Finding]:
     message = f"on {counts.of(len(nodes), 'node')}, may use {arguments.count}"
     if len(nodes) > arguments.count:
         path = fields.first(judged.pods[0].info.pod.spec, fields.SPREADING)
-        yield violation(message, [f"nodes: {few(nodes)}"], path=path)
+        yield findings.violation(message, [f"nodes: {few(nodes)}"], path=path)
     elif len(nodes) + len(judged.unclear_pods) > arguments.count:
         unclear = counts.of(len(judged.unclear_pods), "pod")
-        yield inconclusive(f"{message}; of {unclear} schedctl cannot tell").because(
+        yield findings.inconclusive(f"{message}; of {unclear} schedctl cannot tell").because(
             view.causes.explain_pending(judged.unclear_pods)
         )
     else:
-        yield pass_finding(message)
+        yield findings.pass_finding(message)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from schedctl.policy import fields
+from schedctl.policy import fields, findings
 from schedctl.policy.documents import NoPreemption
-from schedctl.policy.findings import Finding, Judged, View, inconclusive, pass_finding, violation
 from schedctl.policy.situations import JudgedWorkload, Situation
 from schedctl.reports import counts
 from schedctl.simulation.outcomes import Eviction
@@ -14,7 +13,7 @@ from schedctl.simulation.outcomes import Eviction
 _SHOWN = 5
 
 
-def judge(view: View, arguments: NoPreemption, about: Judged) -> Iterable[Finding]:
+def judge(view: findings.View, arguments: NoPreemption, about: findings.Judged) -> Iterable[findings.Finding]:
     """Judge a workload: no more than so many pods have to go for its pods."""
     judged = about.workload
     assert judged is not None
@@ -26,13 +25,13 @@ def judge(view: View, arguments: NoPreemption, about: Judged) -> Iterable[Findin
     ]
     message = f"evicts {counts.of(len(victims), 'pod')}, may evict {arguments.max}"
     if len(victims) > arguments.max:
-        yield violation(message, describe_victims(victims, view.situation), path=_priority(judged))
+        yield findings.violation(message, describe_victims(victims, view.situation), path=_priority(judged))
     elif judged.unclear_pods:
-        yield inconclusive(f"{message}; of {counts.of(len(judged.unclear_pods), 'pod')} schedctl cannot tell").because(
-            view.causes.explain_pending(judged.unclear_pods)
-        )
+        yield findings.inconclusive(
+            f"{message}; of {counts.of(len(judged.unclear_pods), 'pod')} schedctl cannot tell"
+        ).because(view.causes.explain_pending(judged.unclear_pods))
     else:
-        yield pass_finding(message)
+        yield findings.pass_finding(message)
 
 
 def describe_victims(victims: list[Eviction], situation: Situation) -> list[str]:

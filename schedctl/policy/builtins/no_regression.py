@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from schedctl.policy import findings
 from schedctl.policy.causes import Cause
 from schedctl.policy.documents import NoRegression
-from schedctl.policy.findings import Finding, Judged, View, inconclusive, pass_finding, violation
 from schedctl.policy.situations import JudgedPod
 from schedctl.reports import counts
 from schedctl.reports.simulations import Fate
@@ -22,28 +22,28 @@ _SHOWN = 10
 _UNCLEAR = (Fate.INCONCLUSIVE, Fate.FOREIGN_SCHEDULER)
 
 
-def judge(view: View, arguments: NoRegression, about: Judged) -> Iterable[Finding]:
+def judge(view: findings.View, arguments: NoRegression, about: findings.Judged) -> Iterable[findings.Finding]:
     """Judge the run: all that ran before runs, and nobody had to make room."""
     wrong = [*_evictions(view), *_missing_pods(view), *_fewer(view), *_guests(view)]
     unclear = [line for line, known in wrong if not known]
     proved = [line for line, known in wrong if known]
     message = f"{counts.of(len(proved), 'regression')} among {counts.of(len(view.before), 'pod')} that ran before"
     if proved:
-        finding = violation(message, _few(proved))
+        finding = findings.violation(message, _few(proved))
         yield finding.because(_why(view))
     elif unclear:
-        yield inconclusive(f"{message}; of {len(unclear)} schedctl cannot tell", _few(unclear))
+        yield findings.inconclusive(f"{message}; of {len(unclear)} schedctl cannot tell", _few(unclear))
     else:
-        yield pass_finding(f"all {counts.of(len(view.before), 'pod')} that ran before run")
+        yield findings.pass_finding(f"all {counts.of(len(view.before), 'pod')} that ran before run")
 
 
-def _evictions(view: View) -> Iterator[tuple[str, bool]]:
+def _evictions(view: findings.View) -> Iterator[tuple[str, bool]]:
     for eviction in view.situation.evictions:
         if eviction.pod.key in view.before:
             yield f"{eviction.pod.key} (on {eviction.node}) had to make room for {eviction.by}", True
 
 
-def _missing_pods(view: View) -> Iterator[tuple[str, bool]]:
+def _missing_pods(view: findings.View) -> Iterator[tuple[str, bool]]:
     situation = view.situation
     evicted = {eviction.pod.key for eviction in situation.evictions}
     replaced = {info.key for judged in situation.workloads for info in judged.removed}
@@ -68,7 +68,7 @@ def _missing_pods(view: View) -> Iterator[tuple[str, bool]]:
             yield f"{now}, which takes the place of {key}, is pending{said}", True
 
 
-def _fewer(view: View) -> Iterator[tuple[str, bool]]:
+def _fewer(view: findings.View) -> Iterator[tuple[str, bool]]:
     for judged in view.situation.workloads:
         fresh = [pod for pod in judged.pods if not pod.keys or pod.keys[0] not in view.before]
         ran = min(len(judged.removed), len(fresh))
@@ -79,14 +79,14 @@ def _fewer(view: View) -> Iterator[tuple[str, bool]]:
             yield text, run + unclear < ran
 
 
-def _guests(view: View) -> Iterator[tuple[str, bool]]:
+def _guests(view: findings.View) -> Iterator[tuple[str, bool]]:
     for judged in view.situation.workloads:
         if judged.unclear_pods:
             pods = few([pod.name for pod in judged.unclear_pods])
             yield f"{judged.workload.subject}: schedctl cannot tell where {pods} go, nor who has to make room", False
 
 
-def _why(view: View) -> Cause:
+def _why(view: findings.View) -> Cause:
     """Return why pods of the manifests are pending that took the place of others."""
     pending: list[JudgedPod] = []
     for judged in view.situation.workloads:

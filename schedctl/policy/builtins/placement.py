@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from schedctl.api.nodes import Node
-from schedctl.policy import fields
+from schedctl.policy import fields, findings
 from schedctl.policy.documents import NodeDemand, Placement
-from schedctl.policy.findings import Finding, Judged, View, inconclusive, pass_finding, violation
 from schedctl.reports import counts
 
 _SHOWN = 5
 
 
-def judge(view: View, arguments: Placement, about: Judged) -> Iterable[Finding]:
+def judge(view: findings.View, arguments: Placement, about: findings.Judged) -> Iterable[findings.Finding]:
     """Judge a workload: every node with one of its pods has what it must have, and nothing that it must not."""
     judged = about.workload
     assert judged is not None
@@ -29,14 +28,14 @@ def judge(view: View, arguments: Placement, about: Judged) -> Iterable[Finding]:
         reasons = [f"{where}: {', '.join(names[:_SHOWN])}" for where, names in list(wrong.items())[:_SHOWN]]
         if len(wrong) > _SHOWN:
             reasons.append(f"and on {len(wrong) - _SHOWN} more nodes")
-        yield violation(message, reasons, path=fields.first(judged.pods[0].info.pod.spec, fields.PLACING))
+        yield findings.violation(message, reasons, path=fields.first(judged.pods[0].info.pod.spec, fields.PLACING))
     elif judged.unclear_pods:
         unclear = counts.of(len(judged.unclear_pods), "pod")
-        yield inconclusive(f"{message}; of {unclear} schedctl cannot tell").because(
+        yield findings.inconclusive(f"{message}; of {unclear} schedctl cannot tell").because(
             view.causes.explain_pending(judged.unclear_pods)
         )
     else:
-        yield pass_finding(f"{counts.of(len(judged.placed_pods), 'pod')} on nodes where they may be")
+        yield findings.pass_finding(f"{counts.of(len(judged.placed_pods), 'pod')} on nodes where they may be")
 
 
 def _objection(node: Node, arguments: Placement) -> str:

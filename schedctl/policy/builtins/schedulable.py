@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from schedctl.policy import findings
 from schedctl.policy.documents import Schedulable
-from schedctl.policy.findings import Finding, Judged, View, inconclusive, pass_finding, violation
 from schedctl.reports import counts
 
 
-def judge(view: View, arguments: Schedulable, about: Judged) -> Iterable[Finding]:
+def judge(view: findings.View, arguments: Schedulable, about: findings.Judged) -> Iterable[findings.Finding]:
     """Judge a workload: so many of a hundred pods are on a node."""
     judged = about.workload
     assert judged is not None
     wanted, placed, unclear = len(judged.pods), len(judged.placed_pods), len(judged.unclear_pods)
     if not wanted:
-        yield pass_finding(judged.wants_none)
+        yield findings.pass_finding(judged.wants_none)
         return
     needed = arguments.min_percent * wanted / 100
     percent = f", needs {arguments.min_percent:g} %" if arguments.min_percent < 100 else ""
     message = f"{placed} of {counts.of(wanted, 'pod')} on a node{percent}"
     if placed >= needed:
-        yield pass_finding(message)
+        yield findings.pass_finding(message)
     elif placed + unclear < needed:
-        yield violation(message).because(view.causes.explain_pending(judged.pending_pods))
+        yield findings.violation(message).because(view.causes.explain_pending(judged.pending_pods))
     else:
-        yield inconclusive(f"{message}; of {unclear} schedctl cannot tell").because(
+        yield findings.inconclusive(f"{message}; of {unclear} schedctl cannot tell").because(
             view.causes.explain_pending(judged.unclear_pods)
         )

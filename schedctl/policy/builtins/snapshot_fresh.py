@@ -4,26 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from schedctl.policy import findings
 from schedctl.policy.documents import SnapshotFresh
-from schedctl.policy.findings import Finding, Judged, View, inconclusive, pass_finding, violation
 
 _TOLERANCE = 300.0
 """By how many seconds clocks may disagree."""
 
 
-def judge(view: View, arguments: SnapshotFresh, about: Judged) -> Iterable[Finding]:
+def judge(view: findings.View, arguments: SnapshotFresh, about: findings.Judged) -> Iterable[findings.Finding]:
     """Judge the state: it was taken no longer ago than it may be old."""
     if view.state_taken is None:
-        yield inconclusive("the state does not say when it was taken", hints=["`schedctl snapshot create` notes it"])
+        yield findings.inconclusive(
+            "the state does not say when it was taken", hints=["`schedctl snapshot create` notes it"]
+        )
         return
     age, most = view.now - view.state_taken, arguments.max_age.seconds
     message = f"the state is {age_of(age)} old, may be {age_of(most)}"
     if is_to_come(age):
-        yield inconclusive(f"the state is of a time to come, in {age_of(-age)}", hints=["compare the clocks"])
+        yield findings.inconclusive(f"the state is of a time to come, in {age_of(-age)}", hints=["compare the clocks"])
     elif age > most:
-        yield violation(message, hints=["take another one"])
+        yield findings.violation(message, hints=["take another one"])
     else:
-        yield pass_finding(message)
+        yield findings.pass_finding(message)
 
 
 def is_to_come(age: float) -> bool:

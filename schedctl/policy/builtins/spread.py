@@ -8,10 +8,9 @@ from collections.abc import Iterable, Mapping
 from schedctl.api.node_selectors import required_node_affinity
 from schedctl.api.tolerations import first_untolerated
 from schedctl.cache.node_matching import nodes_meeting
-from schedctl.policy import fields
+from schedctl.policy import fields, findings
 from schedctl.policy.causes import Cause
 from schedctl.policy.documents import Spread
-from schedctl.policy.findings import Finding, Judged, View, inconclusive, pass_finding, violation
 from schedctl.policy.situations import JudgedWorkload, Situation
 from schedctl.reports import counts
 from schedctl.simulation.node_choices import label_of
@@ -22,7 +21,7 @@ _EXPLAINED = 3
 _SHOWN = 12
 
 
-def judge(view: View, arguments: Spread, about: Judged) -> Iterable[Finding]:
+def judge(view: findings.View, arguments: Spread, about: findings.Judged) -> Iterable[findings.Finding]:
     """Judge a workload: its pods are in so many domains of all there are, and none has many more than another.
 
     Pods on nodes without the label are in no domain. For the skew they count as a group, which may be the fullest; a
@@ -31,7 +30,7 @@ def judge(view: View, arguments: Spread, about: Judged) -> Iterable[Finding]:
     judged = about.workload
     assert judged is not None
     if not judged.pods:
-        yield pass_finding(judged.wants_none)
+        yield findings.pass_finding(judged.wants_none)
         return
     key = label_of(view.situation.cluster, arguments.topology_key)
     pods_by_domain = _counts(view.situation, judged, key)
@@ -50,18 +49,18 @@ def judge(view: View, arguments: Spread, about: Judged) -> Iterable[Finding]:
     message += _show_counts(pods_by_domain)
     if filled + unclear < few_domains or (too_uneven and not unclear):
         yield _explain(
-            violation(message, hints=_impossible(pods_by_domain, judged, few_domains, key)),
+            findings.violation(message, hints=_impossible(pods_by_domain, judged, few_domains, key)),
             view,
             judged,
             key,
             pods_by_domain,
         )
     elif unclear and (too_few or arguments.max_skew is not None):
-        yield inconclusive(f"{message}; of {counts.of(unclear, 'pod')} schedctl cannot tell").because(
+        yield findings.inconclusive(f"{message}; of {counts.of(unclear, 'pod')} schedctl cannot tell").because(
             view.causes.explain_pending(judged.unclear_pods)
         )
     else:
-        yield pass_finding(message)
+        yield findings.pass_finding(message)
 
 
 def _counts(situation: Situation, judged: JudgedWorkload, key: str) -> dict[str, int]:
@@ -124,8 +123,8 @@ def _impossible(pods_by_domain: Mapping[str, int], judged: JudgedWorkload, wante
 
 
 def _explain(
-    finding: Finding, view: View, judged: JudgedWorkload, key: str, pods_by_domain: Mapping[str, int]
-) -> Finding:
+    finding: findings.Finding, view: findings.View, judged: JudgedWorkload, key: str, pods_by_domain: Mapping[str, int]
+) -> findings.Finding:
     """Return a finding with why the emptiest domains have no more pods, and why pods are pending."""
     spec = judged.pods[0].info.pod.spec
     model = next((pod for pod in judged.placed_pods), None)
@@ -142,5 +141,5 @@ def _explain(
     return finding.because(Cause(path=spreading)) if not spreading else _at(finding, spreading)
 
 
-def _at(finding: Finding, path: fields.Path) -> Finding:
-    return Finding(finding.outcome, finding.message, finding.reasons, finding.hints, path, finding.about)
+def _at(finding: findings.Finding, path: fields.Path) -> findings.Finding:
+    return findings.Finding(finding.outcome, finding.message, finding.reasons, finding.hints, path, finding.about)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from schedctl.policy import findings
 from schedctl.policy.builtins.no_preemption import describe_victims
 from schedctl.policy.documents import Survives
-from schedctl.policy.findings import Finding, Judged, View, inconclusive, pass_finding, violation
 from schedctl.policy.situations import JudgedPod, JudgedWorkload
 from schedctl.reports import counts
 from schedctl.simulation.what_ifs import few
@@ -14,7 +14,7 @@ from schedctl.simulation.what_ifs import few
 _SHOWN_CHANGES = 1
 
 
-def judge(view: View, arguments: Survives, about: Judged) -> Iterable[Finding]:
+def judge(view: findings.View, arguments: Survives, about: findings.Judged) -> Iterable[findings.Finding]:
     """Judge a workload: of the pods that may not be pending no more are than may be, and nobody is evicted for them."""
     judged = about.workload
     assert judged is not None
@@ -29,15 +29,17 @@ def judge(view: View, arguments: Survives, about: Judged) -> Iterable[Finding]:
     if not arguments.allow_preemption:  # in the scenario; whom the release evicted before is no-preemption's concern
         victims = [eviction for eviction in view.situation.run.evictions if eviction.by in keys]
     if len(pending) > allowed:
-        yield violation(message, _changes(view)).because(view.causes.explain_pending(pending))
+        yield findings.violation(message, _changes(view)).because(view.causes.explain_pending(pending))
     elif victims:
         text = f"survives only by evicting {counts.of(len(victims), 'pod')}"
-        yield violation(text, [*_changes(view), *describe_victims(victims, view.situation)])
+        yield findings.violation(text, [*_changes(view), *describe_victims(victims, view.situation)])
     elif len(pending) + len(unclear) > allowed:
         names = few([pod.name for pod in unclear])
-        yield inconclusive(f"{message}; schedctl cannot tell of {names}").because(view.causes.explain_pending(unclear))
+        yield findings.inconclusive(f"{message}; schedctl cannot tell of {names}").because(
+            view.causes.explain_pending(unclear)
+        )
     else:
-        yield pass_finding(message)
+        yield findings.pass_finding(message)
 
 
 def may_be_pending(pod: JudgedPod, arguments: Survives) -> bool:
@@ -53,5 +55,5 @@ def decisive_pods(judged: JudgedWorkload, arguments: Survives) -> Iterable[str]:
             yield pod.keys[-1]
 
 
-def _changes(view: View) -> list[str]:
+def _changes(view: findings.View) -> list[str]:
     return view.situation.changes[:_SHOWN_CHANGES]
