@@ -7,9 +7,6 @@ import msgspec
 from schedctl.api.meta import Int64, ObjectMeta, Struct
 from schedctl.api.pods import ResourceList
 
-HOSTNAME = "kubernetes.io/hostname"
-"""The label by which every kubelet says what its node is called."""
-
 
 class Taint(Struct, frozen=True):
     """``v1.Taint``."""

@@ -27,8 +27,6 @@ DEFAULT_CLASS_ANNOTATIONS = (
     "storageclass.beta.kubernetes.io/is-default-class",
 )
 """Either makes a class the one of claims that name none."""
-ZONE_SEPARATOR = "__"
-"""What stands between the zones of a volume's label that names several."""
 
 
 class CSIPersistentVolumeSource(Struct, frozen=True):

@@ -9,12 +9,12 @@ from collections.abc import Callable
 
 import msgspec
 
+from schedctl.api import topology
 from schedctl.api.devices import ResourceSlice
 from schedctl.api.nodes import Node, Taint
 from schedctl.api.storage import CSINode
 from schedctl.cache.cluster import Cluster
 
-HOSTNAME = "kubernetes.io/hostname"
 UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 """What the node controller puts on a cordoned node."""
 _replace = msgspec.structs.replace
@@ -61,7 +61,7 @@ def set_label(node: Node, key: str, value: str | None) -> Node:
 
 def rename_node(node: Node, name: str) -> Node:
     """Return a node as a machine of its own: under another name and hostname label, without uid and provider id."""
-    labels = {**(node.metadata.labels or {}), HOSTNAME: name}
+    labels = {**(node.metadata.labels or {}), topology.HOSTNAME: name}
     metadata = _replace(node.metadata, name=name, uid="", labels=labels, creation_timestamp=None)
     return _replace(node, metadata=metadata, spec=_replace(node.spec, provider_id=""))
 

@@ -9,22 +9,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from schedctl.api.topology import node_tree_key
 from schedctl.cache.arrays import IndexArray
 from schedctl.cache.node_table import NodeTable
-
-_ZONES = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")
-_REGIONS = ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region")
-"""The labels that name a node's place, the deprecated ones first, as upstream's ``GetZoneKey`` reads them."""
 
 
 def zone_interleaved(table: NodeTable) -> IndexArray:
     """Return the rows of live nodes, one of each zone in turn, intp (nodes,)."""
     zones: dict[tuple[str, str], list[int]] = {}
     for row in table.rows.tolist():
-        labels = table.labels.maps[row]
-        zone = next((labels[key] for key in _ZONES if key in labels), "")
-        region = next((labels[key] for key in _REGIONS if key in labels), "")
-        zones.setdefault((region, zone), []).append(row)
+        zones.setdefault(node_tree_key(table.labels.maps[row]), []).append(row)
     turns = max(map(len, zones.values()), default=0)
     order = [rows[turn] for turn in range(turns) for rows in zones.values() if turn < len(rows)]
     return np.array(order, np.intp)

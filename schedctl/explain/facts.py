@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from schedctl.api import topology
 from schedctl.api.resources import CPU, MEMORY, PODS
 from schedctl.cache.nodes import NodeInfo
 from schedctl.engine import attempts
@@ -32,13 +33,12 @@ from schedctl.reports.explanations import (
 )
 from schedctl.reports.reasons import Reason
 
-ZONE = "topology.kubernetes.io/zone"
-
 
 def zones(outcome: Attempt) -> ZoneOf:
     """Return how to look up the zone of a node."""
+    # the current label alone; reports on runs take the deprecated one too (topology.zone_of)
     table = outcome.cluster.node_table
-    return lambda name: table.labels.maps[table.row_of[name]].get(ZONE, "")
+    return lambda name: table.labels.maps[table.row_of[name]].get(topology.ZONE, "")
 
 
 def counts(outcome: Attempt) -> NodeCounts:

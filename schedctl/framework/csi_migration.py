@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from schedctl.api import urls
+from schedctl.api import topology, urls
 from schedctl.api.pods import Volume
-from schedctl.api.storage import ZONE_SEPARATOR, PersistentVolume, PersistentVolumeSpec
+from schedctl.api.storage import PersistentVolume, PersistentVolumeSpec
 
-ZONE, BETA_ZONE = "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"
 _MANAGED, _SHARED = "Managed", "Shared"
 _UNSPECIFIED = "UNSPECIFIED"
 _EBS_ID = re.compile(r"vol-[^/]*")
@@ -86,7 +85,8 @@ def volume_handle(volume: PersistentVolume) -> str:
     if disk is None:
         return _handle(volume.spec)
     labels = volume.metadata.labels or {}
-    zones = (labels.get(BETA_ZONE) or labels.get(ZONE, "")).split(ZONE_SEPARATOR)
+    # csi-translation-lib reads the deprecated label first, and the current one where that is absent or empty
+    zones = (labels.get(topology.BETA_ZONE) or labels.get(topology.ZONE, "")).split(topology.ZONE_SEPARATOR)
     if len(zones) > 1:
         return f"projects/{_UNSPECIFIED}/regions/{_gce_region(zones)}/disks/{disk.pd_name}"
     return _gce_handle(disk.pd_name, zones[0] or _UNSPECIFIED)

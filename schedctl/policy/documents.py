@@ -18,6 +18,7 @@ from typing import Annotated, Any, Final, NamedTuple
 
 import msgspec
 
+from schedctl.api import topology
 from schedctl.api.durations import Duration
 from schedctl.api.meta import Int32
 from schedctl.api.selectors import EVERYTHING, LabelQuery
@@ -221,7 +222,7 @@ class Spread(ConfigStruct, frozen=True):
         per: whose pods are counted together; there is no other than ``workload``.
     """
 
-    topology_key: str = "topology.kubernetes.io/zone"
+    topology_key: str = topology.ZONE
     min_domains: Count = 1
     max_skew: Count | None = None
     per: str = "workload"

@@ -18,6 +18,7 @@ from typing import Any
 
 import msgspec
 
+from schedctl.api import topology
 from schedctl.api.nodes import Node
 from schedctl.api.resources import PODS
 from schedctl.api.tolerations import HARD_EFFECTS
@@ -26,7 +27,6 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.policy.causes import Causes, lines
 from schedctl.policy.situations import JudgedPod, JudgedWorkload, Situation
 from schedctl.reports.simulations import Fate
-from schedctl.simulation.utilisation import zone_of
 
 NOT_ASKED = "NotAsked"
 """Why pods are pending that nobody has tried to place."""
@@ -166,7 +166,7 @@ class Facts:
         allocatable, requested = self._usage.of(name)
         return {
             "name": name,
-            "zone": zone_of(node),
+            "zone": topology.zone_of(node.metadata.labels),
             "labels": dict(node.metadata.labels or {}),
             "taints": [
                 {"key": taint.key, "value": taint.value or "", "effect": taint.effect}
@@ -229,7 +229,7 @@ def before(cluster: Cluster) -> Data:
 
 def _result(cluster: Cluster, pending: Counter[str], apart: int, preemptions: int) -> Data:
     scheduled, waiting = len(cluster.pod_table), len(cluster.pending) + apart
-    zones = Counter(zone_of(node) for node in _nodes(cluster))
+    zones = Counter(topology.zone_of(node.metadata.labels) for node in _nodes(cluster))
     taken = usage(cluster)
     closed = {node.metadata.name for node in _nodes(cluster) if not takes_pods(node)}
     free: dict[str, int] = {}

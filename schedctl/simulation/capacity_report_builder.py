@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from schedctl.api import topology
 from schedctl.cache.cluster import Cluster
 from schedctl.reports.capacities import (
     NODE,
@@ -23,7 +24,7 @@ from schedctl.reports.capacities import (
 from schedctl.reports.metadata import Metadata, ReportedAssumption
 from schedctl.simulation import utilisation
 from schedctl.simulation.capacities import Filled
-from schedctl.simulation.node_choices import HOSTNAME, label_of
+from schedctl.simulation.node_choices import label_of
 
 INTERRUPTED = 130
 INCONCLUSIVE = 5
@@ -33,9 +34,9 @@ def labels_of(cluster: Cluster, by: str) -> list[str]:
     """Return the labels to group by: the one that is meant by a word, or without one the zone and the pool."""
     if by:
         return [NODE if by == NODE else label_of(cluster, by)]
-    found = [utilisation.ZONE_LABEL, utilisation.grouping_label(cluster)]
+    found = [topology.ZONE, utilisation.grouping_label(cluster)]
     has_zones = any(utilisation.zones(cluster).values())
-    return list(dict.fromkeys(label for label in found if label and (label != utilisation.ZONE_LABEL or has_zones)))
+    return list(dict.fromkeys(label for label in found if label and (label != topology.ZONE or has_zones)))
 
 
 def result(
@@ -115,7 +116,7 @@ def report(
 
 
 def _group_by(facts: Filled, cluster: Cluster, label: str) -> Grouping:
-    if label in (NODE, HOSTNAME):
+    if label in (NODE, topology.HOSTNAME):
         groups = [GroupFit(name=name, nodes=1, used=1, fits=fits) for name, fits in sorted(facts.placed.items())]
         return Grouping(label=NODE, groups=groups)
     table = cluster.node_table

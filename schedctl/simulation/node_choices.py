@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from schedctl.api import topology
 from schedctl.api.nodes import Node
 from schedctl.cache.cluster import Cluster
 from schedctl.documents.spelling import similar
 from schedctl.errors import UsageError
 
-HOSTNAME = "kubernetes.io/hostname"
 SHORTHANDS = {
-    "zone": "topology.kubernetes.io/zone",
-    "region": "topology.kubernetes.io/region",
-    "hostname": HOSTNAME,
-    "node": HOSTNAME,
+    "zone": topology.ZONE,
+    "region": topology.REGION,
+    "hostname": topology.HOSTNAME,
+    "node": topology.HOSTNAME,
 }
 """Labels by what people call them; a node that has a label of the short name itself is taken by that."""
 ALL = "all"

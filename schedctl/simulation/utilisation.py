@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from schedctl.api import topology
 from schedctl.api.nodes import Node
 from schedctl.api.resources import CPU, MEMORY, PODS
 from schedctl.cache.cluster import Cluster
@@ -36,8 +37,7 @@ POOL_LABELS = (
     "pool",
 )
 """Labels by which clusters tell their node pools apart, those of providers first."""
-TYPE_LABEL, ZONE_LABEL = "node.kubernetes.io/instance-type", "topology.kubernetes.io/zone"
-_OLD_ZONE_LABEL = "failure-domain.beta.kubernetes.io/zone"
+TYPE_LABEL = "node.kubernetes.io/instance-type"
 _MOST_GROUPS = 40
 """A label with more values than this tells nodes apart rather than putting them together."""
 
@@ -59,15 +59,9 @@ class Measure:
     requested: Mapping[str, Mapping[str, int]]
 
 
-def zone_of(node: Node) -> str:
-    """Return the zone of a node, "" for none."""
-    labels = node.metadata.labels or {}
-    return labels.get(ZONE_LABEL) or labels.get(_OLD_ZONE_LABEL, "")
-
-
 def zones(cluster: Cluster) -> dict[str, str]:
     """Return the zone of each node by name."""
-    return {node.metadata.name: zone_of(node) for node in _nodes(cluster)}
+    return {node.metadata.name: topology.zone_of(node.metadata.labels) for node in _nodes(cluster)}
 
 
 def grouping_label(cluster: Cluster) -> str:
@@ -76,7 +70,7 @@ def grouping_label(cluster: Cluster) -> str:
     It is the first that most nodes have: of those for pools, then the instance type, then the zone.
     """
     nodes = list(_nodes(cluster))
-    for label in (*POOL_LABELS, TYPE_LABEL, ZONE_LABEL):
+    for label in (*POOL_LABELS, TYPE_LABEL, topology.ZONE):
         values = [value for node in nodes if (value := (node.metadata.labels or {}).get(label))]
         if 2 * len(values) > len(nodes) and len(set(values)) <= _MOST_GROUPS:
             return label

@@ -21,8 +21,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from schedctl.api import topology
 from schedctl.api.meta import ObjectMeta, Time
-from schedctl.api.nodes import HOSTNAME, ContainerImage, Node, NodeSpec, NodeStatus
+from schedctl.api.nodes import ContainerImage, Node, NodeSpec, NodeStatus
 from schedctl.snapshots.tables import Place, Table, encode_tables, is_tabled
 
 _replace = msgspec.structs.replace
@@ -90,14 +91,14 @@ def encode_list(nodes: Sequence[Any], encode: Callable[[Any], bytes]) -> bytes:
     for node in nodes:
         meta, spec, status = node.metadata, node.spec, node.status
         labels, on_it = meta.labels or {}, status.images
-        nameless = {**labels, HOSTNAME: ""} if HOSTNAME in labels else meta.labels
+        nameless = {**labels, topology.HOSTNAME: ""} if topology.HOSTNAME in labels else meta.labels
         rows.append(
             Row(
                 name=meta.name,
                 uid=meta.uid,
                 metadata=metadata.place(_replace(meta, name="", uid="", creation_timestamp=None, labels=nameless)),
                 created=times.place(meta.creation_timestamp),
-                hostname=labels.get(HOSTNAME, ""),
+                hostname=labels.get(topology.HOSTNAME, ""),
                 spec=specs.place(_replace(spec, provider_id="")),
                 provider_id=spec.provider_id,
                 status=statuses.place(_replace(status, images=None)),
@@ -151,8 +152,8 @@ def _join(tables: Tables) -> list[Node]:
         if known is None:
             known = full[key] = _replace(statuses[status], images=pulled[on_it])
         labels = metadata[meta].labels
-        if labels and HOSTNAME in labels:
-            labels = {**labels, HOSTNAME: hostname}
+        if labels and topology.HOSTNAME in labels:
+            labels = {**labels, topology.HOSTNAME: hostname}
         nodes.append(
             Node(
                 metadata=_replace(metadata[meta], name=name, uid=uid, creation_timestamp=times[created], labels=labels),

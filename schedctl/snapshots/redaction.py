@@ -25,7 +25,7 @@ from typing import Any, Final, Self
 
 import msgspec
 
-from schedctl.api import annotation_keys, devices, nodes, policies, storage, urls, workloads
+from schedctl.api import annotation_keys, devices, nodes, policies, storage, topology, urls, workloads
 from schedctl.api import pods as api
 from schedctl.api.kinds import KINDS
 from schedctl.api.meta import (
@@ -108,14 +108,7 @@ KEPT: Final[Mapping[type[msgspec.Struct], str]] = {
 
 NAME_LABEL = "kubernetes.io/metadata.name"
 """The label of a namespace that holds its name."""
-_PLACES = frozenset(
-    (
-        "failure-domain.beta.kubernetes.io/region",
-        "failure-domain.beta.kubernetes.io/zone",
-        "topology.kubernetes.io/region",
-        "topology.kubernetes.io/zone",
-    )
-)
+_PLACES = frozenset(topology.LABELS)
 _ORDINALS = frozenset(
     (
         "apps.kubernetes.io/pod-index",
@@ -288,7 +281,7 @@ class Redaction:
         if key in _UIDS:
             return self.tokens.uid(value)
         if key in _PLACES:
-            return storage.ZONE_SEPARATOR.join(map(self.tokens.name, value.split(storage.ZONE_SEPARATOR)))
+            return topology.ZONE_SEPARATOR.join(map(self.tokens.name, value.split(topology.ZONE_SEPARATOR)))
         return self.tokens.name(value)
 
     def _requirement(self, one: Any) -> Any:
@@ -406,8 +399,8 @@ def _regional_zones(objects: Objects) -> set[str]:
         for volume in objects.get("PersistentVolume", ())
         if volume.spec.gce_persistent_disk is not None
         for key, value in (volume.metadata.labels or {}).items()
-        if key in _PLACES and storage.ZONE_SEPARATOR in value
-        for zone in value.split(storage.ZONE_SEPARATOR)
+        if key in _PLACES and topology.ZONE_SEPARATOR in value
+        for zone in value.split(topology.ZONE_SEPARATOR)
         if zone.count("-") == 2
     }
 

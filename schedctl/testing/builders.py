@@ -10,14 +10,13 @@ from typing import Any
 
 import msgspec
 
-from schedctl.api import defaults
+from schedctl.api import defaults, topology
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 
-HOSTNAME = "kubernetes.io/hostname"
-ZONE = "topology.kubernetes.io/zone"
+HOSTNAME, ZONE = topology.HOSTNAME, topology.ZONE
 
 
 def node(

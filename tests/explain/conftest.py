@@ -7,7 +7,6 @@ from schedctl.scheduler import Scheduler
 from schedctl.testing.builders import cluster, node, pod
 
 GPU_TAINT = {"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}
-ZONE = "topology.kubernetes.io/zone"
 
 
 @pytest.fixture

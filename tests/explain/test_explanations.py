@@ -2,6 +2,7 @@
 
 import pytest
 
+from schedctl.api.topology import ZONE
 from schedctl.config import loading
 from schedctl.errors import NotModelled, UsageError
 from schedctl.explain.explanations import explain, report
@@ -13,8 +14,6 @@ from schedctl.reports.explanations import NodeVerdict, Verdict
 from schedctl.reports.metadata import Metadata
 from schedctl.scheduler import Scheduler
 from schedctl.testing.builders import cluster, node, pod
-
-ZONE = "topology.kubernetes.io/zone"
 
 
 def spread(**more):

@@ -4,14 +4,13 @@ import msgspec
 import pytest
 
 from schedctl.api.policies import PriorityClass
+from schedctl.api.topology import HOSTNAME, ZONE
 from schedctl.explain.explanations import explain
 from schedctl.explain.trials import MOST_TRIES, Trials
 from schedctl.framework import similar
 from schedctl.scheduler import Scheduler
 from schedctl.testing.builders import cluster, node, pod
 
-ZONE = "topology.kubernetes.io/zone"
-HOSTNAME = "kubernetes.io/hostname"
 NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 
 

@@ -13,11 +13,10 @@ from schedctl.api.storage import (
     StorageClass,
     VolumeAttachment,
 )
+from schedctl.api.topology import HOSTNAME, ZONE
 from schedctl.explain.pod_remedies import add_node
 from schedctl.testing.builders import cluster, node, pod
 
-ZONE = "topology.kubernetes.io/zone"
-HOSTNAME = "kubernetes.io/hostname"
 DRIVER = "disks.example.com"
 ONE_POD = "ReadWriteOncePod"
 SELECTED = "volume.kubernetes.io/selected-node"

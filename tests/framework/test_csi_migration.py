@@ -5,14 +5,13 @@ import pytest
 
 from schedctl.api.pods import Volume
 from schedctl.api.storage import PersistentVolume
+from schedctl.api.topology import BETA_ZONE, ZONE
 from schedctl.framework.csi_migration import (
     UntranslatableError,
     inline_handle,
     migration_of,
     volume_handle,
 )
-
-ZONE, BETA_ZONE = "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"
 
 
 def disk(name="d", **labels):

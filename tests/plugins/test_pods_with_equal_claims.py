@@ -7,6 +7,7 @@ import pytest
 
 from schedctl.api.devices import DeviceClass, ResourceClaim, ResourceSlice
 from schedctl.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim, VolumeAttachment
+from schedctl.api.topology import ZONE
 from schedctl.engine.fit_error import message
 from schedctl.engine.queue.hints import Hints
 from schedctl.engine.reporters import Reporter
@@ -15,7 +16,6 @@ from schedctl.scheduler import Scheduler
 from schedctl.testing.builders import cluster, node, pod
 
 CSI, EBS = "csi.example.com", "ebs.csi.aws.com"
-ZONE = "topology.kubernetes.io/zone"
 NODES = ("a", "b", "c", "d")
 COMPLETED = {"pv.kubernetes.io/bind-completed": "yes"}
 

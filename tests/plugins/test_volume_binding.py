@@ -14,6 +14,7 @@ from schedctl.api.storage import (
     PersistentVolumeClaim,
     StorageClass,
 )
+from schedctl.api.topology import BETA_ZONE
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.config.args import UtilizationShapePoint, VolumeBindingArgs
 from schedctl.errors import PluginError
@@ -33,7 +34,6 @@ NO_VOLUME = "node(s) unavailable due to one or more pvc(s) bound to non-existent
 SELECTED = "volume.kubernetes.io/selected-node"
 COMPLETED = "pv.kubernetes.io/bind-completed"
 OLD_CLASS = "volume.beta.kubernetes.io/storage-class"
-OLD_ZONE = "failure-domain.beta.kubernetes.io/zone"
 EBS_ZONE = "topology.ebs.csi.aws.com/zone"
 MIGRATED = "storage.alpha.kubernetes.io/migrated-plugins"
 NOW = "2026-01-01T00:00:00Z"
@@ -364,13 +364,13 @@ EBS_DISK = {"awsElasticBlockStore": {"volumeID": "vol-1"}}
             id="its own label stands in for the affinity, on migrated nodes only",
         ),
         pytest.param(
-            {"metadata": {"labels": {OLD_ZONE: "z9"}}, **EBS_DISK}, "new stale", id="so does the label of old"
+            {"metadata": {"labels": {BETA_ZONE: "z9"}}, **EBS_DISK}, "new stale", id="so does the label of old"
         ),
         pytest.param(
             {"metadata": {"labels": {ZONE: "z9"}}, "zone": "z1", **EBS_DISK}, "stale", id="the affinity comes first"
         ),
         pytest.param(
-            {"nodeAffinity": affinity({OLD_ZONE: "z1"}), **EBS_DISK},
+            {"nodeAffinity": affinity({BETA_ZONE: "z1"}), **EBS_DISK},
             "old stale",
             id="an affinity to the zone of old is read as well",
         ),

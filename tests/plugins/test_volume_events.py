@@ -14,6 +14,7 @@ from schedctl.api.storage import (
     StorageClass,
     VolumeAttachment,
 )
+from schedctl.api.topology import BETA_ZONE, ZONE
 from schedctl.framework.events import Action, ClusterEvent, Hint, Resource
 from schedctl.plugins.dynamic_resources.events import registrations
 from schedctl.plugins.node_volume_limits.events import NODE_VOLUME_LIMITS
@@ -49,7 +50,6 @@ def volumes(*sources, **fields):
 USES = volumes({"persistentVolumeClaim": {"claimName": "data"}})
 GENERATES = volumes({"ephemeral": {}})
 MIGRATED = {"storage.alpha.kubernetes.io/migrated-plugins": "kubernetes.io/aws-ebs"}
-ZONE, BETA = "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"
 
 
 def capacity(**fields):
@@ -147,7 +147,7 @@ def test_what_a_change_means_for_volume_binding(resource, action, refused, befor
             made(PersistentVolume, labels={ZONE: "b__a", "x": "y"}), "skip", id="a volume stays in its zones",
         ),
         pytest.param(
-            Resource.PERSISTENT_VOLUME, Action.UPDATE, made(PersistentVolume, labels={ZONE: "a", BETA: "__"}),
+            Resource.PERSISTENT_VOLUME, Action.UPDATE, made(PersistentVolume, labels={ZONE: "a", BETA_ZONE: "__"}),
             made(PersistentVolume, labels={ZONE: "a"}), "skip", id="a label without zones goes",
         ),
     ],

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from schedctl.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
+from schedctl.api.topology import BETA_REGION, BETA_ZONE, REGION, ZONE
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import Scope
@@ -16,8 +17,6 @@ from schedctl.testing.builders import cluster, node, pod
 
 PLUGIN = VolumeZone(None, None)
 ELSEWHERE = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, ("node(s) had no available volume zone",))
-ZONE, REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
-BETA_ZONE, BETA_REGION = "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region"
 WEB = pod(volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}])
 
 

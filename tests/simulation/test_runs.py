@@ -7,6 +7,7 @@ import re
 import msgspec
 import pytest
 
+from schedctl.api.topology import HOSTNAME
 from schedctl.cache.pod_info import PodInfo
 from schedctl.config import loading
 from schedctl.errors import NotModelled
@@ -115,9 +116,6 @@ def test_a_seed_takes_other_nodes_of_the_same_ties_and_nothing_else():
     assert all(placed(draw_ties(seed))[1]["tied"] == "n5" for seed in range(12))
     assert placed(draw_ties(7))[1] == placed(draw_ties(7))[1]
     assert placed(draw_ties(7))[0].ties == 8
-
-
-HOSTNAME = "kubernetes.io/hostname"
 
 
 def test_a_run_can_be_replayed_as_far_as_the_ties_allow():

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedctl.api.meta import ObjectMeta
-from schedctl.api.nodes import HOSTNAME, ContainerImage, Node, NodeCondition, NodeSpec, NodeStatus, Taint
+from schedctl.api.nodes import ContainerImage, Node, NodeCondition, NodeSpec, NodeStatus, Taint
+from schedctl.api.topology import HOSTNAME
 from schedctl.snapshots import nodes
 from tests.snapshots.states import CORPUS, cases, keep, objects_in, objects_of, state
 

@@ -11,8 +11,9 @@ from schedctl.api import annotation_keys
 from schedctl.api.field_errors import label_value_problems
 from schedctl.api.kinds import kind_named
 from schedctl.api.storage import claim_name
+from schedctl.api.topology import BETA_ZONE, ZONE
 from schedctl.framework import csi_migration
-from schedctl.framework.csi_migration import BETA_ZONE, ZONE, UntranslatableError
+from schedctl.framework.csi_migration import UntranslatableError
 from schedctl.snapshots.redaction import redact
 
 KEY = b"a key of sixteen or more bytes"

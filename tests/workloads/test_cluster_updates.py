@@ -9,6 +9,7 @@ from schedctl.api.meta import Namespace, key_of
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
 from schedctl.api.storage import PersistentVolumeClaim
+from schedctl.api.topology import ZONE
 from schedctl.api.workloads import Service
 from schedctl.explain.explanations import explain
 from schedctl.scheduler import Scheduler
@@ -17,7 +18,6 @@ from schedctl.workloads import cluster_updates
 from schedctl.workloads.clusters import assemble
 
 NODES, PODS, CLAIMS = 4, 6, 2
-ZONE = "topology.kubernetes.io/zone"
 
 
 def claim(name: str, phase: str) -> PersistentVolumeClaim:

@@ -10,17 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from schedctl.api import meta, pods, selectors, workloads
+from schedctl.api import meta, pods, selectors, topology, workloads
 from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
 
-HOSTNAME = "kubernetes.io/hostname"
 DO_NOT_SCHEDULE, SCHEDULE_ANYWAY = "DoNotSchedule", "ScheduleAnyway"
 SYSTEM_DEFAULTS = (
-    pods.TopologySpreadConstraint(max_skew=3, topology_key=HOSTNAME, when_unsatisfiable=SCHEDULE_ANYWAY),
-    pods.TopologySpreadConstraint(
-        max_skew=5, topology_key="topology.kubernetes.io/zone", when_unsatisfiable=SCHEDULE_ANYWAY
-    ),
+    pods.TopologySpreadConstraint(max_skew=3, topology_key=topology.HOSTNAME, when_unsatisfiable=SCHEDULE_ANYWAY),
+    pods.TopologySpreadConstraint(max_skew=5, topology_key=topology.ZONE, when_unsatisfiable=SCHEDULE_ANYWAY),
 )
 """The constraints of ``defaultingType: System``."""
 GROUPING_KINDS = (workloads.Service, workloads.ReplicationController, workloads.ReplicaSet, workloads.StatefulSet)

@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from schedctl.api import topology
 from schedctl.api.node_selectors import required_node_affinity
 from schedctl.api.selectors import LabelQuery
 from schedctl.api.tolerations import first_untolerated
@@ -23,7 +24,7 @@ from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_changes import PodChanges
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.arithmetic import natural_log
-from schedctl.plugins.pod_topology_spread.constraints import HOSTNAME, Constraint
+from schedctl.plugins.pod_topology_spread.constraints import Constraint
 
 NO_DOMAIN = 2**31 - 1
 """The minimum over no domains."""
@@ -327,7 +328,7 @@ def _soft(
 ) -> SoftSpread:
     domains = cluster.node_table.labels.domains(constraint.topology_key)
     at = counted.nodes_of(constraint.selector)
-    by_node = constraint.topology_key == HOSTNAME
+    by_node = constraint.topology_key == topology.HOSTNAME
     if by_node:
         counts = np.bincount(at, minlength=len(cluster.node_table))
         size = len(scored)

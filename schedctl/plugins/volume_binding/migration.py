@@ -14,12 +14,12 @@ import numpy as np
 
 from schedctl.api import pods, storage
 from schedctl.api.nodes import Node
+from schedctl.api.topology import BETA_REGION, BETA_ZONE, REGION, ZONE, ZONE_SEPARATOR
 from schedctl.cache.arrays import BoolArray
 from schedctl.cache.nodes import ClusterView
 from schedctl.framework import csi_migration
 
 _MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
-_REGION, _BETA_REGION = "topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"
 _LOOKED_THROUGH = (
     csi_migration.EBS,
     csi_migration.GCE_PD,
@@ -95,24 +95,24 @@ def _translate_topology(
     if any(each.key == zone and each.values for each in _expressions(required)):
         required = _rename_key(required, zone, topology_key)
     elif zone in labels:
-        named = {name.strip() for name in labels[zone].split(storage.ZONE_SEPARATOR)} - {""}
+        named = {name.strip() for name in labels[zone].split(ZONE_SEPARATOR)} - {""}
         if named:
             required = _add_condition(
                 required, pods.NodeSelectorRequirement(key=topology_key, operator="In", values=sorted(named))
             )
-    if region == _BETA_REGION and any(each.key == region and each.values for each in _expressions(required)):
-        required = _rename_key(required, region, _REGION)
+    if region == BETA_REGION and any(each.key == region and each.values for each in _expressions(required)):
+        required = _rename_key(required, region, REGION)
     return required
 
 
 def _spelling(required: pods.NodeSelector | None, labels: Mapping[str, str]) -> tuple[str, str]:
     """Return the labels by which a volume tells zones and regions: in its affinity, else in its own labels."""
     used = {each.key for each in _expressions(required)}
-    for zone, region in ((csi_migration.ZONE, _REGION), (csi_migration.BETA_ZONE, _BETA_REGION)):
+    for zone, region in ((ZONE, REGION), (BETA_ZONE, BETA_REGION)):
         if zone in used:
             return zone, region
-    beta = csi_migration.BETA_ZONE in labels and csi_migration.ZONE not in labels
-    return (csi_migration.BETA_ZONE, _BETA_REGION) if beta else (csi_migration.ZONE, _REGION)
+    beta = BETA_ZONE in labels and ZONE not in labels
+    return (BETA_ZONE, BETA_REGION) if beta else (ZONE, REGION)
 
 
 def _expressions(required: pods.NodeSelector | None) -> Iterator[pods.NodeSelectorRequirement]:

@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-from schedctl.api.storage import PersistentVolume, StorageClass
+from schedctl.api import topology
+from schedctl.api.storage import WAIT_FOR_FIRST_CONSUMER, PersistentVolume, StorageClass
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.claim_hints import after_named_claim, hint
 from schedctl.framework.events import Action, Hint, Registration, Resource, registers
 
-_WAITS = "WaitForFirstConsumer"
-_TOPOLOGY_LABELS = (
-    "failure-domain.beta.kubernetes.io/zone",
-    "failure-domain.beta.kubernetes.io/region",
-    "topology.kubernetes.io/zone",
-    "topology.kubernetes.io/region",
-)
-_SEVERAL = "__"
-"""What stands between the zones of a label that names several."""
-
 
 def _after_new_class(pod: PodInfo, before: None, after: StorageClass) -> Hint:
-    return hint(after.volume_binding_mode == _WAITS)
+    return hint(after.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER)
 
 
 def _after_volume(pod: PodInfo, before: PersistentVolume | None, after: PersistentVolume) -> Hint:
-    return hint(before is None or _topology(before) != _topology(after))
+    return hint(before is None or zones_by_label(before) != zones_by_label(after))
 
 
-def _topology(volume: PersistentVolume) -> list[tuple[str, frozenset[str]]]:
-    """Return where the labels of a volume say it is; a label that names an empty zone says nothing."""
+def zones_by_label(volume: PersistentVolume) -> list[tuple[str, frozenset[str]]]:
+    """Return each label that says in which zones or regions a volume is, with these."""
     labels = volume.metadata.labels or {}
-    places = [
-        (key, [zone.strip() for zone in labels[key].split(_SEVERAL)]) for key in _TOPOLOGY_LABELS if key in labels
+    found = [
+        (key, [zone.strip() for zone in labels[key].split(topology.ZONE_SEPARATOR)])
+        for key in topology.LABELS
+        if key in labels
     ]
-    return [(key, frozenset(zones)) for key, zones in places if all(zones)]
+    # upstream logs a label that names an empty zone, and overlooks it
+    return [(key, frozenset(zones)) for key, zones in found if all(zones)]
 
 
 VOLUME_ZONE: tuple[Registration, ...] = (

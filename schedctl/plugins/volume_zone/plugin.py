@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 from typing_extensions import override
 
-from schedctl.api import storage
+from schedctl.api import storage, topology
 from schedctl.cache.arrays import ABSENT, BoolArray, CodeArray
 from schedctl.cache.changes import Change, ChangeKind
 from schedctl.cache.nodes import ClusterView, Nodes
@@ -23,20 +23,11 @@ from schedctl.framework.events import Registration
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, Scope
 from schedctl.framework.reasons import ACCEPT, Reason, Verdict, Verdicts
 from schedctl.framework.statuses import SKIP, Status
-from schedctl.plugins.volume_zone.events import VOLUME_ZONE
+from schedctl.plugins.volume_zone.events import VOLUME_ZONE, zones_by_label
 
 if TYPE_CHECKING:
     from schedctl.framework.remedies import Rejection, Remedies
     from schedctl.framework.wording import Wording
-
-
-TOPOLOGY_LABELS: Final = {
-    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
-    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
-    "topology.kubernetes.io/zone": "topology.kubernetes.io/zone",
-    "topology.kubernetes.io/region": "topology.kubernetes.io/region",
-}
-"""The labels that are looked at, in this order, each with the one that stands in for it on a node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,20 +111,20 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
         if isinstance(found, Verdict):
             return found.reason.where(np.ones(len(nodes), np.bool_), **found.evidence)
         verdicts = ACCEPT
-        for topology in found:
+        for place in found:
             strings = nodes.cluster.strings
-            outside = ~_is_one_of(_labels(nodes, topology.key), [strings.find_code(value) for value in topology.values])
+            outside = ~_is_one_of(_labels(nodes, place.key), [strings.find_code(value) for value in place.values])
             if outside.any():
                 outside &= _has_zone_label(nodes)
             if outside.any():
                 verdicts = verdicts.then(
                     self.elsewhere.where(
                         outside,
-                        claim=topology.claim,
-                        volume=topology.volume,
-                        label=topology.key,
-                        wanted=tuple(sorted(topology.values)),
-                        has=_Labels(nodes, topology.key),
+                        claim=place.claim,
+                        volume=place.volume,
+                        label=place.key,
+                        wanted=tuple(sorted(place.values)),
+                        has=_Labels(nodes, place.key),
                     )
                 )
         return verdicts
@@ -155,7 +146,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
             volume = cluster.get(storage.PersistentVolume, claim.spec.volume_name)
             if volume is None:
                 return self.missing(kind="persistentvolume", name=claim.spec.volume_name, claim=name)
-            found += _of_volume(name, volume)
+            found += [Topology(name, volume.metadata.name, key, zones) for key, zones in zones_by_label(volume)]
         return tuple(found)
 
     def _unbound(self, cluster: ClusterView, claim: storage.PersistentVolumeClaim) -> Verdict | None:
@@ -191,22 +182,10 @@ def _claims(pod: PodInfo) -> tuple[str, ...]:
     return tuple(v.persistent_volume_claim.claim_name for v in volumes if v.persistent_volume_claim is not None)
 
 
-def _of_volume(claim: str, volume: storage.PersistentVolume) -> list[Topology]:
-    labels = volume.metadata.labels
-    if not labels:
-        return []
-    found = []
-    for key in TOPOLOGY_LABELS:
-        values = [value.strip() for value in labels[key].split(storage.ZONE_SEPARATOR)] if key in labels else []
-        if values and all(values):  # a label with an empty zone is overlooked
-            found.append(Topology(claim, volume.metadata.name, key, frozenset(values)))
-    return found
-
-
 def _labels(nodes: Nodes, key: str) -> CodeArray:
-    """Return the codes of a label of nodes, or of the one that stands in for it where there is none, int32 (n,)."""
-    codes, other = nodes.label(key), TOPOLOGY_LABELS[key]
-    return codes if other == key else np.where(codes == ABSENT, nodes.label(other), codes)
+    """Return the codes of a label of nodes, of the current label where a deprecated one is absent, int32 (n,)."""
+    codes, current = nodes.label(key), topology.CURRENT_LABELS.get(key)
+    return codes if current is None else np.where(codes == ABSENT, nodes.label(current), codes)
 
 
 def _is_one_of(codes: CodeArray, wanted: list[int]) -> BoolArray:
@@ -216,7 +195,7 @@ def _is_one_of(codes: CodeArray, wanted: list[int]) -> BoolArray:
 def _has_zone_label(nodes: Nodes) -> BoolArray:
     """Return which nodes have one of the labels, bool (n,)."""
     labelled = np.zeros(len(nodes), np.bool_)
-    for key in TOPOLOGY_LABELS:
+    for key in topology.LABELS:
         labelled |= nodes.label(key) != ABSENT
     return labelled
 
@@ -230,4 +209,4 @@ class _Labels:
 
     def at(self, position: int) -> str | None:
         labels = self.nodes.object(position).metadata.labels or {}
-        return labels.get(self.key, labels.get(TOPOLOGY_LABELS[self.key]))
+        return labels.get(self.key, labels.get(topology.CURRENT_LABELS.get(self.key, self.key)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from schedctl.api import topology
 from schedctl.api.node_selectors import required_node_affinity
 from schedctl.api.tolerations import first_untolerated
 from schedctl.cache.node_matching import nodes_meeting
@@ -14,9 +15,8 @@ from schedctl.policy.documents import Spread
 from schedctl.policy.situations import JudgedWorkload, Situation
 from schedctl.reports import counts
 from schedctl.simulation.node_choices import label_of
-from schedctl.simulation.utilisation import ZONE_LABEL
 
-_NOUNS = {ZONE_LABEL: "zone", "topology.kubernetes.io/region": "region", "kubernetes.io/hostname": "node"}
+_NOUNS = {topology.ZONE: "zone", topology.REGION: "region", topology.HOSTNAME: "node"}
 _EXPLAINED = 3
 _SHOWN = 12
 
