@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import operator
 import re
 
 import msgspec
@@ -152,9 +153,10 @@ def test_objects_of_the_corpus_come_back_as_they_were(family):
 
 
 _ASKED = re.compile(
-    r"annotations(?: or \{\})?\)?(?:\.get\(|\[)([A-Z_]+|\"[^\"]+\")|([A-Z_]+) (?:not )?in \(?(?:\w+\.)*annotations\b"
+    r"annotations(?: or \{\})?\)?(?:\.get\(|\[)((?:\w+\.)*[A-Z_]+|\"[^\"]+\")"
+    r"|((?:\w+\.)*[A-Z_]+) (?:not )?in \(?(?:\w+\.)*annotations\b"
 )
-"""How the code asks for an annotation: by a constant of the module, or by its name."""
+"""How the code asks for an annotation: by a constant, of its own or of another module, or by its name."""
 
 
 OF_MANIFESTS = {"config.kubernetes.io/origin"}
@@ -167,7 +169,10 @@ def test_every_annotation_that_is_read_is_allowed():
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
         for names in _ASKED.findall(path.read_text()):
             name = names[0] or names[1]
-            found.add(name.strip('"') if name.startswith('"') else getattr(importlib.import_module(module), name))
+            if name.startswith('"'):
+                found.add(name.strip('"'))
+            else:
+                found.add(operator.attrgetter(name)(importlib.import_module(module)))
     assert len(found) > 8
     assert found - OF_MANIFESTS <= annotation_keys.READ
 
