@@ -1,25 +1,8 @@
 """A decision carried out: the pod is bound to its node, if all that the decision was made on is as it was.
 
-Nothing in Kubernetes makes a bind depend on its node. The server holds a Binding to the pod's uid and resourceVersion
-and refuses a pod that is bound, gated or being deleted; but the node may be full, cordoned or gone, and the bind is
-done all the same. So everything is read again before anything is sent, what the server guards first and what it does
-not guard last: what PreBind writes, the pod, the pods on the node, those nominated to it, the node. What has moved is
-told, and nothing is sent.
-
-Between the last of these and the Binding there is a moment, one round trip long, in which a node can still move. It
-cannot be closed from outside (kube-scheduler has it too, and a longer one: its cache), so it is looked at afterwards:
-`Bound.moved` says what moved in it, and whoever asked has to hear of it.
-
-Where PreBind has work to do (`schedctl.live.prebinds`), all is looked at before it begins and, because volumes take
-their time, again when it is done; and the API server is asked first, with a dry run of every write, whether it would
-let us, so that a right that is missing does not show half-way. If the pod is not bound in the end, the work is taken
-back (`schedctl.live.journal`). From the moment the Binding is sent that takes a proof: a refusal, or a look at the pod
-that finds it gone or elsewhere. Whatever else goes wrong then, an interrupt included, leads to that look, and where it
-does not settle the matter the work stays.
-
-Claims that were bound before the decision, and their volumes, are not read again: nothing unbinds them. What happens on
-other nodes after the decision is not looked at: that another node would be better by now, or that a
-spread over zones has shifted, does not stop a bind, as it does not stop kube-scheduler's.
+Nothing in Kubernetes makes a bind depend on its node, so everything is read again before anything is sent, and a change
+is a `Refusal`. What PreBind writes on the way is the business of `schedctl.live.prebinds`; `schedctl.live.journal`
+takes it back where the pod is not bound in the end.
 """
 
 from __future__ import annotations
@@ -33,21 +16,13 @@ from msgspec.structs import replace
 from schedctl.api.pods import Pod
 from schedctl.config.types import DEFAULT_SCHEDULER
 from schedctl.errors import ClusterError
+from schedctl.live import observed_state
 from schedctl.live.codes import CONFLICT, NOT_FOUND
 from schedctl.live.connections import Connection
 from schedctl.live.events import record_scheduled
 from schedctl.live.faults import Refused
 from schedctl.live.journal import Journal, fault_text, not_done
 from schedctl.live.objects import NODE, POD, Head, Object, decode, get_current, path_of
-from schedctl.live.observed_state import (
-    ObservedState,
-    list_pods_nominated_to,
-    list_pods_on,
-    node_change,
-    nomination_changes,
-    pod_change,
-    pod_changes,
-)
 from schedctl.live.plans import BindPlan, Refusal, Step
 from schedctl.live.prebind_volumes import wait_for_volumes
 from schedctl.live.prebinds import changes_since, steps
@@ -59,6 +34,9 @@ Wait = Callable[[Connection, BindPlan], None]
 @dataclass(frozen=True, slots=True)
 class Bound:
     """What came of a bind that was sent.
+
+    One round trip lies between the last look at the node and the Binding, and nothing closes it from outside:
+    kube-scheduler has such a gap too, and a longer one, its cache. So it is looked at afterwards.
 
     Attributes:
         dry_run: whether the API server was asked to change nothing.
@@ -95,7 +73,7 @@ def binding_of(pod: Pod, node: str, resource_version: str = "") -> Object:
 def bind(
     connection: Connection,
     plan: BindPlan,
-    observed: ObservedState,
+    observed: observed_state.ObservedState,
     *,
     dry_run: bool = False,
     wait: Wait = wait_for_volumes,
@@ -114,11 +92,14 @@ def bind(
             what the message names.
         ClusterError: the API server refuses, or nobody knows whether the pod is bound.
     """
+    # Claims that were bound before the decision, and their volumes, are not read again: nothing unbinds them. Nor are
+    # other nodes: one that would be better by now does not stop kube-scheduler's bind either.
     written = steps(plan)
     before = observed.get(POD, plan.pod.key)
     seen: Pod = decode(before, Pod) if before is not None else plan.pod
     changes = changes_since(connection, observed, plan, written)
     observation = _observe(connection, plan, observed, seen, changes)
+    # A right that we lack is to show before the first write, not half-way. In a dry run the writes are the rehearsal.
     if written and not dry_run:
         _rehearse(connection, plan, observation, written)
     journal = Journal(connection, dry_run=dry_run)
@@ -129,15 +110,18 @@ def bind(
         if written:
             if not dry_run:
                 wait(connection, plan)
+            # Volumes take their time, so all is looked at again.
             observation = _observe(connection, plan, observed, seen, [], status_written=bool(plan.mappings))
         try:
-            sent = not dry_run
+            sent = not dry_run  # before the request: an interrupt within it leaves the outcome open
             _send(journal, plan, observation.version)
         except BaseException as fault:
             if not sent or _is_proof(fault):
                 raise
             unclear = _resolve_outcome(connection, plan, fault)
     except BaseException as fault:
+        # Once the Binding was sent, PreBind's work is taken back only on proof that the pod is not bound: a bound pod
+        # needs its volumes and devices.
         if sent and not _is_proof(fault):
             raise
         left = journal.take_back()
@@ -154,7 +138,7 @@ def bind(
 def _observe(
     connection: Connection,
     plan: BindPlan,
-    observed: ObservedState,
+    observed: observed_state.ObservedState,
     seen: Pod,
     changes: list[str],
     *,
@@ -174,18 +158,22 @@ def _observe(
         Refusal: something has moved.
     """
     changes, name = list(changes), plan.node
+    # What the server guards is read first (it holds the Binding to the pod's uid and resourceVersion), the node, which
+    # it does not guard at all, last: so the gap that remains is as short as it can be.
     pod = get_current(connection, POD, plan.pod.key)
     changes += _pod_changes(seen, pod, status_written)
-    pods = list_pods_on(connection, name)
-    changes += pod_changes(observed.pods_on(name), pods)
-    changes += nomination_changes(seen, observed.pods_nominated_to(name), list_pods_nominated_to(connection, name))
+    pods = observed_state.list_pods_on(connection, name)
+    changes += observed_state.pod_changes(observed.pods_on(name), pods)
+    changes += observed_state.nomination_changes(
+        seen, observed.pods_nominated_to(name), observed_state.list_pods_nominated_to(connection, name)
+    )
     before, node = observed.get(NODE, name), get_current(connection, NODE, name)
     if before is None or node is None:
         changes.append(f"node {name} is gone")
     else:
-        one, other = decode(before, Head).metadata.resource_version, decode(node, Head).metadata.resource_version
-        same = f"node {name} was written again (resourceVersion {one}, now {other}), though scheduling reads the same"
-        changes += [node_change(name, before, node) or same] if one != other else []
+        was, now = decode(before, Head).metadata.resource_version, decode(node, Head).metadata.resource_version
+        same = f"node {name} was written again (resourceVersion {was}, now {now}), though scheduling reads the same"
+        changes += [observed_state.node_change(name, before, node) or same] if was != now else []
     if changes or pod is None or node is None:
         raise Refusal(f"pod {plan.pod.key} is not bound to {name}: {'; '.join(changes)}", RETRY)
     return _Observation(decode(pod, Head).metadata.resource_version, pods, node)
@@ -204,10 +192,10 @@ def _pod_changes(seen: Pod, body: bytes | None, status_written: bool) -> list[st
         return ["it is being deleted"]
     if pod.spec.scheduling_gates:
         return [f"it has scheduling gates: {', '.join(gate.name for gate in pod.spec.scheduling_gates)}"]
-    if status_written:
+    if status_written:  # by us, and nothing else of the pod: it is no change
         was = seen.status.extended_resource_claim_status
         pod = replace(pod, status=replace(pod.status, extended_resource_claim_status=was))
-    how = pod_change(seen, pod)
+    how = observed_state.pod_change(seen, pod)
     return [f"it has changed: {how}"] if how else []
 
 
@@ -284,7 +272,7 @@ def _changes_during_bind(connection: Connection, plan: BindPlan, observation: _O
         body = get_current(connection, POD, plan.pod.key)
         pod: Pod | None = decode(body, Pod) if body is not None else None
         node = get_current(connection, NODE, plan.node)
-        pods = list_pods_on(connection, plan.node)
+        pods = observed_state.list_pods_on(connection, plan.node)
     except ClusterError as fault:
         return [f"what became of it could not be read: {fault}"]
     changes = []
@@ -292,9 +280,9 @@ def _changes_during_bind(connection: Connection, plan: BindPlan, observation: _O
         changes.append(f"pod {plan.pod.key} is gone")
     elif pod.spec.node_name != plan.node:
         changes.append(f"pod {plan.pod.key} is on {pod.spec.node_name or 'no node'}")
-    others = {uid: each for uid, each in pods.items() if uid != plan.pod.metadata.uid}
-    node_changes = node_change(plan.node, observation.node, node)
-    return [*changes, *([node_changes] if node_changes else []), *pod_changes(observation.pods, others)]
+    others = {uid: each for uid, each in pods.items() if uid != plan.pod.metadata.uid}  # ours is there now, rightly
+    node_changes = observed_state.node_change(plan.node, observation.node, node)
+    return [*changes, *([node_changes] if node_changes else []), *observed_state.pod_changes(observation.pods, others)]
 
 
 def ownership_problem(scheduler_name: str, profiles: Container[str]) -> str:

@@ -2,20 +2,8 @@
 
 TLS, proxies and authentication are those of the official Python client: it is given a kubeconfig of one context, and
 its REST object makes the pool of connections. What kubectl accepts and the client (37.0.2) does not is put in terms it
-does accept before that, or added to its configuration after:
-
-- the merging of several files, and relative paths of users (`schedctl.live.kubeconfigs`);
-- credential plugins (`schedctl.live.credential_plugins`), and a token and a certificate together;
-- token files: one beside a token wins, white space around the token goes, and a file is read anew when the server no
-  longer takes what was in it;
-- impersonation, by flags and by the ``as`` fields of a user;
-- ``proxy-url`` with a name and a password, with ``socks5``, and whatever ``$NO_PROXY`` says; proxies of the environment
-  are not used for the machine itself;
-- a ``server`` without a scheme, and ``disable-compression``.
-
-A kubeconfig is changed in one case, the one in which kubectl changes it too: a refreshed OIDC token is written back,
-since the old refresh token may not work a second time. Who imports the client pays for it (0.3 s; no model class of its
-API is imported), so it is imported when a connection is opened.
+does accept before that (`schedctl.live.kubeconfigs`, `schedctl.live.credential_plugins`), or added to its configuration
+after.
 """
 
 from __future__ import annotations
@@ -131,9 +119,9 @@ class Transport:
             urllib3.exceptions.HTTPError: it could not be sent, or nobody answered.
             ClusterError: the credentials have expired and cannot be had anew.
         """
-        import urllib3
+        import urllib3  # as all that the client needs: 0.3 s, which who asks no cluster does not pay
 
-        route = self._route
+        route = self._route  # once: another thread may renew it between two looks
         if route.expires is not None and route.expires - _SOON <= datetime.datetime.now(datetime.UTC):
             self.renew(route.generation)
             route = self._route
@@ -173,7 +161,7 @@ class Transport:
         if not self._route.renewable:
             return False
         with self._renewing:
-            if generation != self.generation:
+            if generation != self.generation:  # another thread has renewed them while this one waited for the lock
                 return True
             if self._failure is not None and time.monotonic() - self._failure[0] < _FAILED_FOR:
                 raise ClusterError(str(self._failure[1]), self._failure[1].hint)
@@ -224,6 +212,8 @@ class Transport:
         provider = context.user.get("auth-provider")
         if provider:
             _check_provider(provider, at)
+            # From the files, not from a tree as below: the client writes a refreshed OIDC token back, as kubectl does,
+            # since the old refresh token may not work a second time.
             paths = os.pathsep.join(context.paths)
             load: Any = kube_config.load_kube_config
             _load(lambda: load(paths, context.name, configuration), at)
@@ -255,7 +245,7 @@ class Transport:
                     hint = "who made the kubeconfig has to write the file"
                     raise ClusterError(f"{at}: the token file {path} cannot be read: {reason}", hint) from None
             else:
-                user["token"] = token
+                user["token"] = token  # of a file and a token beside it the file counts
         if "exec" in user:
             plugin = user.pop("exec")
             if "token" not in user:
@@ -295,7 +285,7 @@ def _through_proxy(configuration: Configuration, server: str, proxy_url: str) ->
     import urllib3
     from kubernetes.client.rest import should_bypass_proxies
 
-    if proxy_url:
+    if proxy_url:  # whatever $NO_PROXY says
         configuration.proxy, configuration.no_proxy = proxy_url, ""
     elif _is_this_machine(server) or should_bypass_proxies(server, configuration.no_proxy or ""):
         configuration.proxy = None

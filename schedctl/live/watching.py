@@ -1,11 +1,8 @@
 """A cluster as it changes: every kind that was listed is watched from the moment of its list on.
 
-Each kind has a thread of its own, which tells what it hears through one queue; whoever asks gets what has come together
-meanwhile, so that a burst of changes is one piece of news. A watch goes on from the last version it knows where it
-breaks off or is ended, which servers do every few minutes; where the server no longer knows that version (410) the kind
-is listed anew. Bookmarks keep the version young for kinds in which nothing happens.
-
-A kind that may be listed but not watched stays as it was listed, and that is told; nodes and pods have to be watched.
+Each kind has a thread of its own, and all of them put their events into one queue; `Watch.events` returns what has
+come together, so that a burst of changes is one answer. A kind that may be listed but not watched stays as it was
+listed, which is an event too; nodes and pods have to be watched.
 """
 
 from __future__ import annotations
@@ -32,13 +29,14 @@ SECONDS: Final = 300
 FIRST_PAUSE: Final = 0.5
 LONGEST_PAUSE: Final = 30.0
 QUIET: Final = 0.25
-"""Seconds of silence after which a burst of changes is over, and how many it may last."""
+"""Seconds of silence after which a burst of changes is over."""
 BURST: Final = 2.0
+"""Seconds that a burst may last."""
 _PASSING = (codes.UNAUTHORIZED, codes.TOO_MANY_REQUESTS)
 
 
 @dataclass(frozen=True, slots=True)
-class Put:
+class Changed:
     """An object is new, or other than it was; `body` is what the server sent, JSON."""
 
     kind: Kind
@@ -46,7 +44,7 @@ class Put:
 
 
 @dataclass(frozen=True, slots=True)
-class Removed:
+class Deleted:
     """An object is gone; `body` is how it was last."""
 
     kind: Kind
@@ -54,7 +52,7 @@ class Removed:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class Relisted:
     """All objects of a kind, listed anew; what is not among them is gone."""
 
     kind: Kind
@@ -62,7 +60,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class WatchFailure:
     """A kind cannot be watched: for the moment, or at all; in words."""
 
     kind: Kind
@@ -70,7 +68,7 @@ class Trouble:
     lasting: bool
 
 
-News = Put | Removed | Listed | Trouble
+WatchEvent = Changed | Deleted | Relisted | WatchFailure
 
 
 class _Metadata(msgspec.Struct, rename="camel"):
@@ -96,7 +94,7 @@ class _Listing(msgspec.Struct, rename="camel"):
 
 
 class _Outdated(Exception):
-    """The server no longer knows the version from which on it was to tell."""
+    """The server no longer knows the version from which on it was to watch."""
 
 
 class Watch:
@@ -105,8 +103,9 @@ class Watch:
     def __init__(self, connection: Connection, found: Listing) -> None:
         """Begin to watch every kind that was listed."""
         self._connection = connection
-        self._news: SimpleQueue[News | ClusterError] = SimpleQueue()
+        self._events: SimpleQueue[WatchEvent | ClusterError] = SimpleQueue()
         self._ended = threading.Event()
+        # A kind may have been listed in an earlier version than the first that we read; it is watched in the same.
         served = {page.kind: _api_version(page.body) for page in reversed(found.pages)}
         for kind in KINDS:
             if kind.name in found.versions:
@@ -120,20 +119,20 @@ class Watch:
     def __exit__(self, *raised: object) -> None:
         self._ended.set()
 
-    def news(self, timeout: float | None = None) -> list[News]:
+    def events(self, timeout: float | None = None) -> list[WatchEvent]:
         """Return what has happened, as soon as something has and no more follows at once; empty after the timeout.
 
         Raises:
             ClusterError: nodes or pods cannot be watched.
         """
         try:
-            found = [self._news.get(timeout=timeout)]
+            found = [self._events.get(timeout=timeout)]
         except Empty:
             return []
         until = time.monotonic() + BURST
         while (left := until - time.monotonic()) > 0:
             try:
-                found.append(self._news.get(timeout=min(QUIET, left)))
+                found.append(self._events.get(timeout=min(QUIET, left)))
             except Empty:
                 break
         for each in found:
@@ -142,7 +141,7 @@ class Watch:
         return [each for each in found if not isinstance(each, ClusterError)]
 
     def _watch_kind(self, kind: Kind, path: str, version: str) -> None:
-        """Tell what happens to one kind, until nobody wants to know; a fault that nobody expected is told as well."""
+        """Put what happens to one kind into the queue until the watch is left, a fault that nobody expected as well."""
         pause = FIRST_PAUSE
         while not self._ended.is_set():
             began, before = time.monotonic(), version
@@ -151,6 +150,8 @@ class Watch:
                     version, pause = reached, FIRST_PAUSE
                     if self._ended.is_set():
                         return
+                # The server ended the watch, as it does every few minutes: the next request goes on where this one was.
+                # One that ends at once and says nothing is no such watch, and pauses grow as after a fault.
                 if version != before or time.monotonic() - began > LONGEST_PAUSE:
                     self._ended.wait(QUIET)
                     continue
@@ -160,25 +161,25 @@ class Watch:
                     version = fresh
                     continue
             except Refused as fault:
-                if fault.code == codes.EXPIRED:
+                if fault.code == codes.EXPIRED:  # some servers say so before the stream begins, others within it
                     version = self._list_again(kind) or version
                 elif fault.code < codes.INTERNAL_ERROR and fault.code not in _PASSING:
-                    self._news.put(fault if kind.name in NEEDED else Trouble(kind, str(fault), lasting=True))
+                    self._events.put(fault if kind.name in NEEDED else WatchFailure(kind, str(fault), lasting=True))
                     return
                 else:
-                    self._news.put(Trouble(kind, str(fault), lasting=False))
+                    self._events.put(WatchFailure(kind, str(fault), lasting=False))
             except ClusterError as fault:
-                self._news.put(Trouble(kind, str(fault), lasting=False))
+                self._events.put(WatchFailure(kind, str(fault), lasting=False))
             except Exception as fault:  # a thread that ends unheard would leave the kind as it was for good
                 text = f"{type(fault).__name__}: {fault}"
                 unheard = ClusterError(f"{path} cannot be watched any more: {text}")
-                self._news.put(unheard if kind.name in NEEDED else Trouble(kind, text, lasting=True))
+                self._events.put(unheard if kind.name in NEEDED else WatchFailure(kind, text, lasting=True))
                 return
             self._ended.wait(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
     def _read_changes(self, kind: Kind, path: str, version: str) -> Iterator[str]:
-        """Tell what one request has to say, and yield the version after each line.
+        """Put the events of one request into the queue, and yield the version after each line.
 
         Raises:
             ClusterError: it cannot be begun, or a line in the middle of it cannot be understood.
@@ -188,7 +189,7 @@ class Watch:
         query = {
             "watch": "1",
             "resourceVersion": version,
-            "allowWatchBookmarks": "true",
+            "allowWatchBookmarks": "true",  # they keep the version young for kinds in which nothing happens
             "timeoutSeconds": str(SECONDS),
         }
         for text in self._connection.stream(path, query):
@@ -206,22 +207,23 @@ class Watch:
                 broken = str(fault)  # where it is the last one it broke off, and comes again
                 continue
             if line.type in ("ADDED", "MODIFIED"):
-                self._news.put(Put(kind, bytes(line.object)))
+                self._events.put(Changed(kind, bytes(line.object)))
             elif line.type == "DELETED":
-                self._news.put(Removed(kind, bytes(line.object)))
+                self._events.put(Deleted(kind, bytes(line.object)))
             yield reached
 
     def _list_again(self, kind: Kind) -> str:
-        """List a kind again, tell what there is, and return its version; "" where that is not possible now."""
+        """List a kind again for one event, and return its version; "" where that is not possible now."""
         try:
             found = listing.read(self._connection, (kind,))
         except ClusterError as fault:
-            self._news.put(Trouble(kind, str(fault), lasting=False))
+            self._events.put(WatchFailure(kind, str(fault), lasting=False))
             return ""
         if kind.name not in found.versions:
-            self._news.put(Trouble(kind, next((gap.text for gap in found.missing), "is not served"), lasting=False))
+            text = next((gap.text for gap in found.missing), "is not served")
+            self._events.put(WatchFailure(kind, text, lasting=False))
             return ""
-        self._news.put(Listed(kind, tuple(page.body for page in found.pages)))
+        self._events.put(Relisted(kind, tuple(page.body for page in found.pages)))
         return found.versions[kind.name]
 
 

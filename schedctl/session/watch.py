@@ -13,7 +13,7 @@ from schedctl import sources
 from schedctl.api.gaps import Gap
 from schedctl.api.pods import FINISHED, Pod
 from schedctl.explain import explanations
-from schedctl.live.watching import Listed, News, Put, Removed, Trouble, Watch
+from schedctl.live import watching
 from schedctl.reports.explanations import Explanation, Verdict
 from schedctl.reports.watches import Event, WatchLine
 from schedctl.session.notifiers import Notifier
@@ -41,8 +41,8 @@ def watch(
     """
     assert session.state.connection is not None
     assert session.state.listing is not None
-    with Watch(session.state.connection, session.state.listing) as watched:
-        return PodWatch(session, pod, write, digest).run(watched.news, seconds)
+    with watching.Watch(session.state.connection, session.state.listing) as watched:
+        return PodWatch(session, pod, write, digest).run(watched.events, seconds)
 
 
 class PodWatch:
@@ -61,7 +61,7 @@ class PodWatch:
         self._digest = digest
         self._last: Explanation | None = None
 
-    def run(self, news: Callable[[float | None], list[News]], seconds: float | None) -> int:
+    def run(self, read_events: Callable[[float | None], list[watching.WatchEvent]], seconds: float | None) -> int:
         """Write each change of the answer until the pod is bound, gone, or watched for long enough."""
         assembled, troubles = self._session.state.assembled, WatchTroubles(self._session.notifier)
         until = None if seconds is None else time.monotonic() + seconds
@@ -75,9 +75,9 @@ class PodWatch:
             if left is not None and left <= 0:
                 self._end(Event.PENDING, f"pod {self._pod.key} is still pending")
                 return 1
-            heard = news(left)
+            heard = read_events(left)
             troubles.report(heard)
-            changed = apply_news(assembled, heard)
+            changed = apply_events(assembled, heard)
 
     def _look(self) -> int | None:
         """Write the answer if it has changed; return the exit code once there is nothing left to wait for."""
@@ -113,23 +113,23 @@ def _now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def apply_news(assembled: AssembledCluster, news: Iterable[News]) -> bool:
+def apply_events(assembled: AssembledCluster, events: Iterable[watching.WatchEvent]) -> bool:
     """Change the cluster in memory as the live one has changed; return whether scheduling reads any of it.
 
     A kind that cannot be watched at all is not known any more, so that an answer that needs it is a guess.
     """
     changed = False
-    for each in news:
+    for each in events:
         match each:
-            case Put(body=body):
+            case watching.Changed(body=body):
                 for obj in _decode(body):
                     changed |= cluster_updates.put(assembled, obj)
-            case Removed(body=body):
+            case watching.Deleted(body=body):
                 for obj in _decode(body):
                     changed |= cluster_updates.remove(assembled, obj)
-            case Listed(kind=kind, bodies=bodies):
+            case watching.Relisted(kind=kind, bodies=bodies):
                 changed |= cluster_updates.replace_all(assembled, kind.struct, _decode(*bodies))
-            case Trouble(kind=kind, text=text, lasting=True):
+            case watching.WatchFailure(kind=kind, text=text, lasting=True):
                 known = assembled.cluster.missing.values()
                 assembled.cluster.lack([*known, Gap(kind.name, "Unwatched", text)])
                 changed = True
@@ -147,11 +147,11 @@ class WatchTroubles:
         self._notifier = notifier
         self._unheard: set[str] = set()
 
-    def report(self, news: Iterable[News]) -> None:
-        """Say what there is to say of the trouble in this news."""
-        for each in news:
+    def report(self, events: Iterable[watching.WatchEvent]) -> None:
+        """Warn of the failures among these events."""
+        for each in events:
             kind = each.kind.resource
-            if not isinstance(each, Trouble):
+            if not isinstance(each, watching.WatchFailure):
                 self._unheard.discard(kind)
             elif each.lasting:
                 self._notifier.warn(f"changes of {kind} are not seen: {each.text}")

@@ -7,11 +7,11 @@ import pytest
 from schedctl.api.kinds import kind_named
 from schedctl.cli.notifiers import StandardError
 from schedctl.explain.explanations import explain
-from schedctl.live.watching import Removed, Trouble
+from schedctl.live.watching import Deleted, WatchFailure
 from schedctl.reports.explanations import Explanation
 from schedctl.session.sessions import Session
 from schedctl.session.states import State, StateSource
-from schedctl.session.watch import PodWatch, WatchTroubles, apply_news
+from schedctl.session.watch import PodWatch, WatchTroubles, apply_events
 from schedctl.sources import Manifests
 from schedctl.testing.builders import node, pod
 from schedctl.workloads.clusters import assemble
@@ -38,7 +38,7 @@ def verdict(session) -> Explanation:
 
 def test_patience_ends_although_something_happens_all_the_time(session):
     (waiting,) = session.cluster.pending.values()
-    heartbeat = Removed(NODE, b'{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "nobody"}}')
+    heartbeat = Deleted(NODE, b'{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "nobody"}}')
     lines = []
     pod_watch = PodWatch(session, waiting.pod, lines.append, lambda answer: answer)
     assert pod_watch.run(lambda left: [heartbeat], 0.05) == 1
@@ -47,7 +47,7 @@ def test_patience_ends_although_something_happens_all_the_time(session):
 
 def test_a_kind_whose_changes_are_not_seen_makes_what_needs_it_a_guess(session):
     assert verdict(session).verdict == "Scheduled"
-    assert apply_news(session.state.assembled, [Trouble(SERVICE, "services is forbidden", lasting=True)])
+    assert apply_events(session.state.assembled, [WatchFailure(SERVICE, "services is forbidden", lasting=True)])
     answer = verdict(session)
     assert answer.verdict == "Inconclusive"
     assert "whose changes are not seen" in answer.guesses[0].text
@@ -55,7 +55,7 @@ def test_a_kind_whose_changes_are_not_seen_makes_what_needs_it_a_guess(session):
 
 def test_trouble_is_said_once_until_that_kind_is_heard_again(capsys):
     troubles = WatchTroubles(StandardError())
-    trouble, other = Trouble(SERVICE, "it fell silent", lasting=False), Removed(NODE, b"{}")
-    for news in ([trouble], [other], [trouble], [Removed(SERVICE, b"{}")], [trouble]):
-        troubles.report(news)
+    failure, other = WatchFailure(SERVICE, "it fell silent", lasting=False), Deleted(NODE, b"{}")
+    for events in ([failure], [other], [failure], [Deleted(SERVICE, b"{}")], [failure]):
+        troubles.report(events)
     assert capsys.readouterr().err.count("cannot be watched for the moment") == 2

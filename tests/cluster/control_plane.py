@@ -102,12 +102,13 @@ class History:
 class Api:
     """The API server, as its administrator."""
 
-    def __init__(self, kubeconfig: Path) -> None:
+    def __init__(self, kubeconfig: Path, *, timeout: float | None = None) -> None:
         config = yaml.safe_load(kubeconfig.read_text())
         cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
         self._server = urlsplit(cluster["server"])
         self._context = ssl.create_default_context(cadata=b64decode(cluster["certificate-authority-data"]).decode())
         self._token = user["token"]
+        self._timeout = timeout
         self._connection = self._connect()
         self.kubeconfig = kubeconfig
 
@@ -155,9 +156,14 @@ class Api:
     def request(self, verb: str, path: str, body: Object | None = None) -> Object:
         """Send one request and return the answer."""
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
-        self._connection.request(verb, path, json.dumps(body) if body is not None else None, headers)
-        response = self._connection.getresponse()
-        answer: Object = json.loads(response.read())
+        try:
+            self._connection.request(verb, path, json.dumps(body) if body is not None else None, headers)
+            response = self._connection.getresponse()
+            answer: Object = json.loads(response.read())
+        except BaseException:
+            # Half-way through a request http.client takes no other (CannotSendRequest); closed, it connects again.
+            self._connection.close()
+            raise
         if response.status >= 300:
             raise Refused(f"{verb} {path}: {answer.get('message', response.status)}")
         return answer
@@ -199,7 +205,7 @@ class Api:
     def _connect(self) -> http.client.HTTPSConnection:
         host, port = self._server.hostname, self._server.port
         assert host is not None
-        return http.client.HTTPSConnection(host, port, context=self._context)
+        return http.client.HTTPSConnection(host, port, timeout=self._timeout, context=self._context)
 
 
 class Watch:

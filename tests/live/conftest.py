@@ -102,7 +102,9 @@ def _control_plane():
 @pytest.fixture
 def control_plane(_control_plane):
     """The real control plane, the same one for all tests; what a test makes through its `api` is gone after it."""
+    _control_plane.api.reconnect()
     yield _control_plane
+    _control_plane.await_restart()  # of a test that failed before it was over
     _control_plane.api.clear()
 
 

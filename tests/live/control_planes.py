@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import signal
 import subprocess
+import threading
 import time
 import urllib.request
 from base64 import b64encode
@@ -22,8 +24,8 @@ PROGRAMS = Path(
     or Path.home() / ".cache/schedctl-testcluster" / KUBERNETES_VERSION.removeprefix("v")
 )
 """Where `conformance/cluster/build` puts what it builds; asked while HOME is still the user's own."""
-PATIENCE = 60.0
-"""Seconds until a server that was started again must answer."""
+PATIENCE = 240.0
+"""Seconds until a server that was started again must answer: several times what it takes on a busy machine."""
 ENVIRONMENT = dict(os.environ)
 """Of this process, before a test moves its home: the programs of the control plane lie there."""
 TOGETHER = 100
@@ -38,9 +40,9 @@ class Notebook(Api):
         self.made: list[Object] = []
 
     def create(self, obj: Object) -> Object:
-        store_objects = super().create(obj)
+        stored = super().create(obj)
         self.made.append(obj)
-        return store_objects
+        return stored
 
     def clear(self) -> None:
         """Delete what was made, the newest first; no namespace ever goes, because no controller empties it."""
@@ -50,9 +52,8 @@ class Notebook(Api):
         self.made.clear()
 
     def reconnect(self) -> None:
-        """Begin a new connection, as after a restart of the server."""
+        """Let the next request open a new connection, as after a restart of the server."""
         self._connection.close()
-        self._connection = self._connect()
 
     def may(self, user: str, rule: Object) -> bool:
         """Whether a user has a right, by the first resource and verb of the rule; the server learns of roles late."""
@@ -83,6 +84,8 @@ class ControlPlane:
         self.directory = kubeconfig.parent
         self.api = Notebook(kubeconfig)
         self._again: list[subprocess.Popen[bytes]] = []
+        self._restart: threading.Thread | None = None
+        self._restart_failure: BaseException | None = None
 
     def client(self) -> Api:
         """Return a client of its own, for a thread."""
@@ -116,12 +119,12 @@ class ControlPlane:
                     collection = f"{space}/{obj['kind'].lower()}s"
                     self.api.request("POST", collection, obj)
                     made.append(f"{collection}/{metadata['name']}")
-            self._wait(lambda: all(self.api.may(user, rule) for rule in rules), "the roles do not take effect")
+            self._wait(lambda: all(self.api.may(user, rule) for rule in rules), "the roles have not taken effect")
             yield
         finally:
             for path in reversed(made):
                 self.api.request("DELETE", path)
-            self._wait(lambda: not any(self.api.may(user, rule) for rule in rules), "the roles stay in effect")
+            self._wait(lambda: not any(self.api.may(user, rule) for rule in rules), "the roles stayed in effect")
 
     def compact(self) -> None:
         """Let etcd forget all versions but the present one."""
@@ -158,6 +161,29 @@ class ControlPlane:
             time.sleep(0.02)
         return command
 
+    def restart_api_server(self) -> None:
+        """End kube-apiserver and start it again in the background; `await_restart` waits until it is ready."""
+        command = self.stop_api_server()
+
+        def start() -> None:
+            try:
+                self.start_api_server(command)
+            except BaseException as failure:  # raised where the restart is awaited
+                self._restart_failure = failure
+
+        self._restart = threading.Thread(target=start, daemon=True)
+        self._restart.start()
+
+    def await_restart(self) -> None:
+        """Wait until a restart in the background is over, and let `api` connect again; without one, do nothing."""
+        if self._restart is None:
+            return
+        self._restart.join()
+        failure, self._restart, self._restart_failure = self._restart_failure, None, None
+        self.api.reconnect()
+        if failure is not None:
+            raise failure
+
     def start_api_server(self, command: list[str]) -> None:
         """Start kube-apiserver with a command line, and wait until it is ready; `up` ends it with the rest."""
         with (self.directory / "logs/kube-apiserver.log").open("ab") as log:
@@ -171,7 +197,9 @@ class ControlPlane:
             )
         self._again.append(process)
         self._record(process.pid)
-        self._wait(self._ready, "kube-apiserver does not come up again")
+        # A client for this alone: `api` is one connection, and the thread of the test may be using it.
+        with closing(Api(self.kubeconfig, timeout=5.0)) as client:
+            self._wait(lambda: self._is_ready(process, client), "kube-apiserver does not answer")
 
     def close(self) -> None:
         self.api.close()
@@ -196,14 +224,16 @@ class ControlPlane:
     def _wait(holds: Callable[[], bool], complaint: str) -> None:
         deadline = time.monotonic() + PATIENCE
         while not holds():
-            assert time.monotonic() < deadline, complaint
+            assert time.monotonic() < deadline, f"{complaint} for {PATIENCE:g} s"
             time.sleep(0.05)
 
-    def _ready(self) -> bool:
+    def _is_ready(self, process: subprocess.Popen[bytes], client: Api) -> bool:
+        if process.poll() is not None:
+            log = (self.directory / "logs/kube-apiserver.log").read_text(errors="replace")
+            raise AssertionError(f"kube-apiserver ended with {process.returncode} when started again: {log[-2000:]}")
         try:
-            self.api.reconnect()
-            self.api.request("GET", "/api/v1/namespaces/default")
-        except (OSError, Refused):
+            client.request("GET", "/api/v1/namespaces/default")
+        except (OSError, http.client.HTTPException, ValueError, Refused):  # ValueError: it answers with a text yet
             return False
         return True
 

@@ -50,9 +50,9 @@ class PretendServer:
         before = self.objects.get(path)
         uid = before["metadata"]["uid"] if before else f"uid-{next(self._uids)}"
         metadata = {**obj["metadata"], "uid": uid}
-        store_objects = {**obj, "metadata": {**metadata, "resourceVersion": str(next(self._versions))}}
-        self.objects[path] = copy.deepcopy(store_objects)
-        return store_objects
+        stored = {**obj, "metadata": {**metadata, "resourceVersion": str(next(self._versions))}}
+        self.objects[path] = copy.deepcopy(stored)
+        return stored
 
     def change(self, path: str, change: Callable[[Object], None]) -> None:
         """Change an object in place."""
@@ -125,13 +125,13 @@ class PretendServer:
             self.delete(path)
             return {}
         whole, part = (path.removesuffix("/status"), "status") if path.endswith("/status") else (path, "")
-        store_objects = self._find(whole)
-        if body["metadata"].get("resourceVersion") != store_objects["metadata"]["resourceVersion"]:
+        stored = self._find(whole)
+        if body["metadata"].get("resourceVersion") != stored["metadata"]["resourceVersion"]:
             raise self._no(method, path, 409, "Conflict", "the object has been modified")
         if part:
-            kept = {key: value for key, value in store_objects.get("status", {}).items() if key in _KEPT}
-            return self.put({**store_objects, "status": {**kept, **body.get("status", {})}})
-        return self.put({**body, **({"status": store_objects["status"]} if "status" in store_objects else {})})
+            kept = {key: value for key, value in stored.get("status", {}).items() if key in _KEPT}
+            return self.put({**stored, "status": {**kept, **body.get("status", {})}})
+        return self.put({**body, **({"status": stored["status"]} if "status" in stored else {})})
 
     def _bind(self, path: str, body: Object) -> Object:
         pod = self._find(path)

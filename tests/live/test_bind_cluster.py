@@ -129,12 +129,12 @@ def events_of(api: Api, namespace: str) -> list[Object]:
 def test_bind_binds_the_pod_and_records_an_event(api, command, namespace):
     result = command(f"{namespace}/web", "--execute", "--yes")
     assert (result.code, result.err) == (0, "")
-    store_objects = api.get(pod(namespace, "web"))
-    assert store_objects["spec"]["nodeName"] == "node-1"
+    stored = api.get(pod(namespace, "web"))
+    assert stored["spec"]["nodeName"] == "node-1"
     (event,) = events_of(api, namespace)
     assert event["note"] == f"Successfully assigned {namespace}/web to node-1"
     assert (event["reason"], event["action"], event["type"]) == ("Scheduled", "Binding", "Normal")
-    assert event["regarding"]["uid"] == store_objects["metadata"]["uid"]
+    assert event["regarding"]["uid"] == stored["metadata"]["uid"]
 
 
 def test_no_write_without_execute_or_with_dry_run(api, command, namespace, control_plane):
@@ -150,12 +150,12 @@ def test_no_write_without_execute_or_with_dry_run(api, command, namespace, contr
 
 
 def test_api_server_refuses_stale_resource_version_and_wrong_uid(api, namespace):
-    store_objects = api.get(pod(namespace, "web"))
+    stored = api.get(pod(namespace, "web"))
     for wrong in ({"resourceVersion": "1"}, {"uid": "00000000-0000-0000-0000-000000000000"}):
         body = {
             "apiVersion": "v1",
             "kind": "Binding",
-            "metadata": {"name": "web", "namespace": namespace, "uid": store_objects["metadata"]["uid"], **wrong},
+            "metadata": {"name": "web", "namespace": namespace, "uid": stored["metadata"]["uid"], **wrong},
             "target": {"kind": "Node", "name": "node-1"},
         }
         with pytest.raises(Refused, match="Precondition failed"):
@@ -248,10 +248,10 @@ class Race:
         self._patch(node(self.name), change, part)
 
     def _patch(self, obj: Object, change: Callable[[Object], None], part: str = "") -> None:
-        store_objects = self.api.get(obj)
-        change(store_objects)
+        stored = self.api.get(obj)
+        change(stored)
         kind = obj["kind"]
-        self.api.request("PUT", _path(kind, obj, part), {"apiVersion": "v1", "kind": kind, **store_objects})
+        self.api.request("PUT", _path(kind, obj, part), {"apiVersion": "v1", "kind": kind, **stored})
 
 
 def _path(kind: str, obj: Object, part: str = "") -> str:
@@ -602,9 +602,9 @@ def test_failed_bind_reverts_every_write(run_controllers):
     before = [_without_versions(run_controllers.get(each)) for each in (_claim("back"), both)]
 
     def relabel() -> None:
-        store_objects = run_controllers.get(both)
-        store_objects["metadata"]["labels"]["late"] = "yes"
-        run_controllers.replace({"apiVersion": "v1", "kind": "Pod", **store_objects})
+        stored = run_controllers.get(both)
+        stored["metadata"]["labels"]["late"] = "yes"
+        run_controllers.replace({"apiVersion": "v1", "kind": "Pod", **stored})
 
     with pytest.raises(Refusal, match=r"Precondition failed.*lets nobody clear it"):
         bind(Interrupted(connection, BINDING, relabel), plan, observed)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from pathlib import Path
 
@@ -191,17 +190,11 @@ def test_api_server_restart_during_a_list_loses_nothing(control_plane, namespace
         control_plane.api.create(pod(f"p-{number:02}", namespace))
     there = {obj["metadata"]["uid"] for obj in control_plane.api.all("Pod")}
     monkeypatch.setattr(pages, "LIMIT", 10)
-    connection = Disturbed.open(Access(kubeconfig=str(control_plane.kubeconfig)))
-    starting = []
-
-    def restart(query):
-        command = control_plane.stop_api_server()
-        starting.append(threading.Thread(target=control_plane.start_api_server, args=(command,)))
-        starting[0].start()
-
-    connection.disturb = restart
+    # As long as the restart may take: with its usual patience the list gives up after half a minute.
+    connection = Disturbed.open(Access(kubeconfig=str(control_plane.kubeconfig), timeout=control_planes.PATIENCE))
+    connection.disturb = lambda query: control_plane.restart_api_server()
     found = listing.read(connection)
-    starting[0].join()
+    control_plane.await_restart()
     assert uids(found, "Pod") == there
     assert len(found.pages) > len(KINDS)
 
@@ -231,15 +224,13 @@ def test_compacted_list_is_restarted(control_plane, namespace, monkeypatch):
 
 @pytest.mark.slow
 def test_five_thousand_nodes_and_twenty_thousand_pods():
-    def store_objects(obj, number):
+    def stored(obj, number):
         uid = f"{obj['kind'].lower()}-{number}"
         return {**obj, "metadata": {**obj["metadata"], "uid": uid, "creationTimestamp": "2026-01-01T00:00:00Z"}}
 
-    nodes = {f"/registry/minions/node-{i:04}": store_objects(node(f"node-{i:04}"), i) for i in range(5000)}
+    nodes = {f"/registry/minions/node-{i:04}": stored(node(f"node-{i:04}"), i) for i in range(5000)}
     pods = {
-        f"/registry/pods/default/pod-{i:05}": store_objects(
-            pod(f"pod-{i:05}", "default", nodeName=f"node-{i % 5000:04}"), i
-        )
+        f"/registry/pods/default/pod-{i:05}": stored(pod(f"pod-{i:05}", "default", nodeName=f"node-{i % 5000:04}"), i)
         for i in range(20_000)
     }
     with control_planes.run_control_plane() as large:

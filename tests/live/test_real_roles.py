@@ -30,9 +30,9 @@ def test_devices_are_given_to_a_claim_by_whoever_may_bind_claims(control_plane, 
         "metadata": {"name": "c", "namespace": namespace},
         "spec": {"devices": {"requests": [request]}},
     }
-    store_objects = control_plane.api.create(claim)
+    stored = control_plane.api.create(claim)
     given = {"request": "r", "driver": "d.example.com", "pool": "p", "device": "dev"}
-    changed = {**store_objects, "status": {"allocation": {"devices": {"results": [given]}}}}
+    changed = {**stored, "status": {"allocation": {"devices": {"results": [given]}}}}
     path = f"/apis/resource.k8s.io/v1/namespaces/{namespace}/resourceclaims/c/status"
     connection = Connection.open(Access(kubeconfig=str(control_plane.nobody)))
     with control_plane.grant(without(BINDER, "resourceclaims/binding")), pytest.raises(Refused) as raised:

@@ -11,7 +11,6 @@ from schedctl.live import watching
 from schedctl.live.connections import Answer
 from schedctl.live.faults import Refused, Unanswered
 from schedctl.live.listing import Listing, Page
-from schedctl.live.watching import Listed, Put, Removed, Trouble, Watch
 
 POD, SERVICE = kind_named("Pod"), kind_named("Service")
 
@@ -64,27 +63,27 @@ def _no_pauses(monkeypatch):
 
 @pytest.fixture
 def watch():
-    """Watch one kind on a server; what it has told by the time it waits in vain, and what it asked for."""
+    """Watch one kind on a server, and return the events until none comes for a moment."""
 
     def read_events_of(server, kind=POD):
         page = Page(kind, json.dumps({"apiVersion": kind.api_version}).encode())
         listed = Listing((page,), (), {kind.name: "1"}, "", "")
-        news = []
+        events = []
         try:
-            with Watch(server, listed) as watched:
-                while fresh := watched.news(0.2):
-                    news += fresh
+            with watching.Watch(server, listed) as watched:
+                while fresh := watched.events(0.2):
+                    events += fresh
         finally:
             server.closed.set()
-        return news
+        return events
 
     return read_events_of
 
 
 def test_watch_events_arrive_in_order(watch):
-    news = watch(Server([line("ADDED"), line("MODIFIED"), line("DELETED")]))
-    assert [type(each) for each in news] == [Put, Put, Removed]
-    assert json.loads(news[0].body)["metadata"]["name"] == "web"
+    events = watch(Server([line("ADDED"), line("MODIFIED"), line("DELETED")]))
+    assert [type(each) for each in events] == [watching.Changed, watching.Changed, watching.Deleted]
+    assert json.loads(events[0].body)["metadata"]["name"] == "web"
 
 
 def test_watch_resumes_from_the_last_resource_version_or_bookmark(watch):
@@ -97,8 +96,8 @@ def test_watch_resumes_from_the_last_resource_version_or_bookmark(watch):
 @pytest.mark.parametrize("gone", [[GONE], refuse(410)], ids=["in the stream", "before it begins"])
 def test_expired_resource_version_relists(watch, gone):
     server = Server(gone)
-    (news,) = watch(server)
-    assert isinstance(news, Listed)
+    (event,) = watch(server)
+    assert isinstance(event, watching.Relisted)
     assert [version for _, version in server.requests] == ["1", "90"]
 
 
@@ -111,13 +110,13 @@ def test_truncated_line_is_no_event(watch):
 @pytest.mark.parametrize("fault", [Unanswered("nobody there", "", sent=False), refuse(503)], ids=["silence", "503"])
 def test_transient_watch_error_is_reported_and_retried(watch, fault):
     server = Server(fault, [line("ADDED")])
-    trouble, news = watch(server)
-    assert (trouble, type(news)) == (Trouble(POD, str(fault), lasting=False), Put)
+    failure, event = watch(server)
+    assert (failure, type(event)) == (watching.WatchFailure(POD, str(fault), lasting=False), watching.Changed)
 
 
 def test_unwatchable_kind_is_reported_once(watch):
     server = Server(refuse(403))
-    assert watch(server, SERVICE) == [Trouble(SERVICE, "the server said 403", lasting=True)]
+    assert watch(server, SERVICE) == [watching.WatchFailure(SERVICE, "the server said 403", lasting=True)]
     assert len(server.requests) == 1
 
 
@@ -128,19 +127,19 @@ def test_unwatchable_pods_are_an_error(watch):
 
 def test_malformed_line_within_a_watch_is_an_error(watch):
     first, *_ = watch(Server([b'{"type": ', line("ADDED")]))
-    assert isinstance(first, Trouble)
+    assert isinstance(first, watching.WatchFailure)
     assert not first.lasting
     assert "cannot be understood" in first.text
 
 
 @pytest.mark.parametrize("code", [401, 429])
 def test_transient_errors_do_not_end_the_watch(watch, code):
-    trouble, put = watch(Server(refuse(code), [line("ADDED")]))
-    assert not trouble.lasting
-    assert isinstance(put, Put)
+    failure, event = watch(Server(refuse(code), [line("ADDED")]))
+    assert not failure.lasting
+    assert isinstance(event, watching.Changed)
 
 
 def test_unexpected_exception_is_reported(watch):
-    (trouble,) = watch(Server([b'{"type": "ADDED", "object": ' + b"[" * 5000]), SERVICE)
-    assert trouble.lasting
-    assert "RecursionError" in trouble.text
+    (failure,) = watch(Server([b'{"type": "ADDED", "object": ' + b"[" * 5000]), SERVICE)
+    assert failure.lasting
+    assert "RecursionError" in failure.text
