@@ -28,13 +28,13 @@ from schedctl.framework.wording import few
 from schedctl.plugins.in_tree import IN_TREE
 from schedctl.reports.calibrations import (
     CalibrationReport,
-    Cause,
+    CalibrationSummary,
     Decision,
+    DecisionCause,
+    DecisionOutcome,
     NotReplayed,
-    Outcome,
     PluginAgreement,
-    Refusal,
-    Summary,
+    RefusalComparison,
 )
 from schedctl.reports.metadata import Metadata
 
@@ -76,7 +76,7 @@ def _decision(replay: Replay, found: Sequence[Found]) -> Decision:
     return Decision(
         pod=replay.pod.key,
         node=replay.decision.node,
-        outcome=Outcome(replay.result.value),
+        outcome=DecisionOutcome(replay.result.value),
         nodes=replay.nodes,
         feasible=replay.feasible,
         chosen=replay.chosen,
@@ -107,8 +107,8 @@ def _behind(detail: str) -> str:
     return f" ({detail})" if detail else ""
 
 
-def _cause(found: Found) -> Cause:
-    return Cause(
+def _cause(found: Found) -> DecisionCause:
+    return DecisionCause(
         kind=found.trace.value,
         names=list(found.names),
         text=_CAUSES[found.trace].format(few(found.names), *found.names),
@@ -140,7 +140,7 @@ _WHY = {
 }
 
 
-def _refusal(refusal: RefusalReplay) -> Refusal:
+def _refusal(refusal: RefusalReplay) -> RefusalComparison:
     differences = [in_words(each) for each in refusal.differences]
     if refusal.agrees:
         pods = "pod that was" if refusal.later == 1 else "pods that were"
@@ -151,7 +151,7 @@ def _refusal(refusal: RefusalReplay) -> Refusal:
         text = "it would not be tried now"
     else:
         text = "; ".join(each.text for each in differences)
-    return Refusal(
+    return RefusalComparison(
         pod=refusal.pod.key,
         agrees=refusal.agrees,
         later=refusal.later,
@@ -162,21 +162,23 @@ def _refusal(refusal: RefusalReplay) -> Refusal:
     )
 
 
-def _summary(made: CalibrationFacts, decisions: Sequence[Decision], refusals: Sequence[Refusal]) -> Summary:
+def _summary(
+    made: CalibrationFacts, decisions: Sequence[Decision], refusals: Sequence[RefusalComparison]
+) -> CalibrationSummary:
     count = Counter(each.outcome for each in decisions)
-    agreeing = [each for each in decisions if each.outcome is Outcome.AGREES]
-    answered = len(decisions) - count[Outcome.INCONCLUSIVE]
-    differing = [each for each in decisions if each.outcome in (Outcome.LOWER, Outcome.REFUSED)]
-    return Summary(
+    agreeing = [each for each in decisions if each.outcome is DecisionOutcome.AGREES]
+    answered = len(decisions) - count[DecisionOutcome.INCONCLUSIVE]
+    differing = [each for each in decisions if each.outcome in (DecisionOutcome.LOWER, DecisionOutcome.REFUSED)]
+    return CalibrationSummary(
         exit_code=0 if answered or refusals else NOTHING,
         decisions=len(decisions),
         agrees=len(agreeing),
         alone=sum(each.ties == 1 and each.feasible > 1 for each in agreeing),
         tied=sum(each.ties > 1 for each in agreeing),
         only=sum(each.feasible == 1 for each in agreeing),
-        lower=count[Outcome.LOWER],
-        refused=count[Outcome.REFUSED],
-        inconclusive=count[Outcome.INCONCLUSIVE],
+        lower=count[DecisionOutcome.LOWER],
+        refused=count[DecisionOutcome.REFUSED],
+        inconclusive=count[DecisionOutcome.INCONCLUSIVE],
         unexplained=sum(not each.causes for each in differing),
         generic=sum(bool(each.causes) and {cause.kind for cause in each.causes} <= _GENERIC for each in differing),
         agreement=1000 * len(agreeing) // answered / 10 if answered else None,

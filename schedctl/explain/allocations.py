@@ -6,19 +6,19 @@ Filters find it out for every feasible node, and keep it for their own later ste
 from __future__ import annotations
 
 from schedctl.engine.attempts import Attempt
-from schedctl.reports.explanations import Taking
+from schedctl.reports.explanations import ClaimAllocation
 
 
-def allocations(outcome: Attempt, node: str) -> list[Taking]:
+def allocations(outcome: Attempt, node: str) -> list[ClaimAllocation]:
     """Return what the pod is given on a feasible node, in the order of the profile's filters."""
     row = outcome.cluster.node_table.row_of[node]
-    found: list[Taking] = []
+    found: list[ClaimAllocation] = []
     for plugin in outcome.profile.filter:
         findings = outcome.cycle.findings.get(plugin.name)
         here = findings.at(row) if findings is not None else None
         if here is not None:
             found += (
-                Taking(
+                ClaimAllocation(
                     plugin=plugin.name,
                     claim=each.claim,
                     request=each.request,

@@ -15,15 +15,15 @@ from schedctl.framework import wording
 from schedctl.reports.explanations import Explanation, Verdict
 from schedctl.reports.metadata import Metadata, Side
 from schedctl.reports.pod_comparisons import (
-    Difference,
-    Effect,
     ExplainComparison,
-    Outcome,
+    ExplainComparisonSummary,
+    NodeRefusal,
+    PodAnswer,
     PodComparison,
-    Refusal,
+    PodDifference,
+    PodEffect,
     Shift,
     SideSummary,
-    Summary,
     Tally,
 )
 
@@ -55,20 +55,22 @@ def compare(
         tallies.append(
             Tally(
                 side=side.name,
-                same=counts[Effect.SAME],
-                moves=counts[Effect.MOVES],
-                may_move=counts[Effect.MAY_MOVE],
-                breaks=counts[Effect.BREAKS],
-                mends=counts[Effect.MENDS],
-                otherwise=counts[Effect.OTHERWISE],
-                unclear=counts[Effect.UNCLEAR],
+                same=counts[PodEffect.SAME],
+                moves=counts[PodEffect.MOVES],
+                may_move=counts[PodEffect.MAY_MOVE],
+                breaks=counts[PodEffect.BREAKS],
+                mends=counts[PodEffect.MENDS],
+                otherwise=counts[PodEffect.OTHERWISE],
+                unclear=counts[PodEffect.UNCLEAR],
             )
         )
     broken = fail and any(tally.breaks for tally in tallies)
     unclear = any(tally.unclear for tally in tallies)
     return ExplainComparison(
         metadata=metadata,
-        summary=Summary(exit_code=1 if broken else 5 if unclear else 0, pods=len(results), tallies=tallies),
+        summary=ExplainComparisonSummary(
+            exit_code=1 if broken else 5 if unclear else 0, pods=len(results), tallies=tallies
+        ),
         sides=[_side(side, explained, zones) for side, explained in zip(sides, answers, strict=True)],
         results=results,
     )
@@ -99,9 +101,9 @@ def _pod(sides: Sequence[Side], answers: Sequence[Explanation]) -> PodComparison
     )
 
 
-def _outcome(side: Side, answer: Explanation) -> Outcome:
+def _outcome(side: Side, answer: Explanation) -> PodAnswer:
     scheduled = answer.verdict is Verdict.SCHEDULED
-    return Outcome(
+    return PodAnswer(
         side=side.name,
         verdict=answer.verdict,
         profile=answer.profile,
@@ -119,41 +121,41 @@ def _outcome(side: Side, answer: Explanation) -> Outcome:
 # -- one pod, two sides ------------------------------------------------------------
 
 
-def _difference(first: Side, before: Explanation, other: Side, after: Explanation) -> Difference:
+def _difference(first: Side, before: Explanation, other: Side, after: Explanation) -> PodDifference:
     effect = _effect(before, after)
-    text, shifts, refusals = "", list[Shift](), list[Refusal]()
+    text, shifts, refusals = "", list[Shift](), list[NodeRefusal]()
     match effect:
-        case Effect.MOVES | Effect.MAY_MOVE:
+        case PodEffect.MOVES | PodEffect.MAY_MOVE:
             refusals = [
                 *_refusals(other, after, before.chosen),
                 *_refusals(first, before, after.chosen),
             ]
             shifts = _shifts(before, after)
             text = _mover_text(effect, first, before, other, after, shifts, refusals)
-        case Effect.BREAKS:
+        case PodEffect.BREAKS:
             refusals = _refusals(other, after, before.chosen)
             text = _without(other, after, refusals)
-        case Effect.MENDS:
+        case PodEffect.MENDS:
             refusals = _refusals(first, before, after.chosen)
             text = _without(first, before, refusals)
-        case Effect.OTHERWISE:
+        case PodEffect.OTHERWISE:
             text = f"{_without(first, before, [])}; {_without(other, after, [])}"
-        case Effect.UNCLEAR:
+        case PodEffect.UNCLEAR:
             text = _unclear(first, before) or _unclear(other, after)
-    return Difference(side=other.name, effect=effect, text=text, shifts=shifts, refusals=refusals)
+    return PodDifference(side=other.name, effect=effect, text=text, shifts=shifts, refusals=refusals)
 
 
-def _effect(before: Explanation, after: Explanation) -> Effect:
+def _effect(before: Explanation, after: Explanation) -> PodEffect:
     if Verdict.INCONCLUSIVE in (before.verdict, after.verdict):
-        return Effect.UNCLEAR
+        return PodEffect.UNCLEAR
     had, has = before.verdict is Verdict.SCHEDULED, after.verdict is Verdict.SCHEDULED
     if had and has:
         old, new = set(before.ties), set(after.ties)
-        return Effect.SAME if old == new else Effect.MAY_MOVE if old & new else Effect.MOVES
+        return PodEffect.SAME if old == new else PodEffect.MAY_MOVE if old & new else PodEffect.MOVES
     if had or has:
-        return Effect.BREAKS if had else Effect.MENDS
+        return PodEffect.BREAKS if had else PodEffect.MENDS
     alike = before.verdict is after.verdict and _room(before) == _room(after)
-    return Effect.SAME if alike else Effect.OTHERWISE
+    return PodEffect.SAME if alike else PodEffect.OTHERWISE
 
 
 def _room(answer: Explanation) -> tuple[str, list[str]]:
@@ -168,16 +170,16 @@ def _unclear(side: Side, answer: Explanation) -> str:
 
 
 def _mover_text(
-    effect: Effect,
+    effect: PodEffect,
     first: Side,
     before: Explanation,
     other: Side,
     after: Explanation,
     shifts: Sequence[Shift],
-    refusals: Sequence[Refusal],
+    refusals: Sequence[NodeRefusal],
 ) -> str:
     told = [_rejection_text(refusal) for refusal in refusals]
-    if effect is Effect.MAY_MOVE:
+    if effect is PodEffect.MAY_MOVE:
         told.append(
             f"kube-scheduler takes any of {wording.few(before.ties)} under {first.name},"
             f" of {wording.few(after.ties)} under {other.name}"
@@ -197,7 +199,7 @@ def _with_sign(lead: int | None) -> str:
     return "no score" if lead is None else f"{lead:+}" if lead else "0"
 
 
-def _without(side: Side, answer: Explanation, refusals: Sequence[Refusal]) -> str:
+def _without(side: Side, answer: Explanation, refusals: Sequence[NodeRefusal]) -> str:
     """Say why a pod has no node under a side."""
     match answer.verdict:
         case Verdict.FOREIGN_SCHEDULER:
@@ -219,15 +221,15 @@ def _without(side: Side, answer: Explanation, refusals: Sequence[Refusal]) -> st
     return ", ".join(told)
 
 
-def _rejection_text(refusal: Refusal) -> str:
+def _rejection_text(refusal: NodeRefusal) -> str:
     by = f" [{refusal.plugin}]" if refusal.plugin else ""
     return f"{refusal.node} is refused under {refusal.side}: {refusal.text}{by}"
 
 
-def _refusals(side: Side, answer: Explanation, node: str) -> list[Refusal]:
+def _refusals(side: Side, answer: Explanation, node: str) -> list[NodeRefusal]:
     """Return why a node will not do under a side; nothing where it will, or where nobody was asked about it."""
     return [
-        Refusal(side=side.name, node=node, plugin=reason.plugin, text=reason.text)
+        NodeRefusal(side=side.name, node=node, plugin=reason.plugin, text=reason.text)
         for reason in answer.reasons
         if reason.whole_pod or any(node in group.nodes for group in reason.groups)
     ]

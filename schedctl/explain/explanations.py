@@ -30,11 +30,11 @@ from schedctl.framework.statuses import Code
 from schedctl.reports.explanations import (
     CurrentNode,
     ExplainReport,
+    ExplainSummary,
     Explanation,
     NodeScore,
     NodeVerdict,
     PodReference,
-    Summary,
     Verdict,
 )
 from schedctl.reports.metadata import Metadata
@@ -124,7 +124,7 @@ def report(
     exit_code = 5 if inconclusive and not (fail and refused) else int(fail and refused > 0)
     return ExplainReport(
         metadata=metadata or Metadata(),
-        summary=Summary(
+        summary=ExplainSummary(
             exit_code=exit_code,
             pods=len(explanations),
             scheduled=verdicts[Verdict.SCHEDULED],

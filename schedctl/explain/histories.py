@@ -20,7 +20,7 @@ from schedctl.cache.cluster import Cluster
 from schedctl.explain import refusal_lines
 from schedctl.explain.refusal_lines import Difference, Kind
 from schedctl.framework.wording import few
-from schedctl.reports.explanations import Agreement, Explanation, LineDifference, Recorded, Verdict
+from schedctl.reports.explanations import Agreement, Explanation, LineDifference, RecordedMessage, Verdict
 
 GATED = "SchedulingGated"
 _replace = msgspec.structs.replace
@@ -39,7 +39,7 @@ def with_history(
         supposed: whether the cluster was changed by what-ifs before it was asked.
     """
     condition = pod.scheduled_condition
-    found: list[Recorded] = []
+    found: list[RecordedMessage] = []
     if condition is not None and condition.status != "True" and (condition.message or condition.reason == GATED):
         same = next(
             (event for event in reversed(events) if condition.message and event.message == condition.message), None
@@ -52,10 +52,10 @@ def with_history(
 
 def _of_condition(
     condition: PodCondition, same: Event | None, answer: Explanation, cluster: Cluster, supposed: bool
-) -> Recorded:
+) -> RecordedMessage:
     """Return the record of a condition, with the times of the event that has the same words, if there is one."""
     since = condition.last_transition_time or ""
-    record = Recorded(
+    record = RecordedMessage(
         source="Condition", message=condition.message, reason=condition.reason, first=since, text="its condition"
     )
     if same is not None:
@@ -69,8 +69,8 @@ def _of_condition(
     return _replace(record, text=f"its condition{refused}{event}: {_agreement_text(record)}")
 
 
-def _of_event(event: Event, answer: Explanation, cluster: Cluster, supposed: bool) -> Recorded:
-    record = Recorded(
+def _of_event(event: Event, answer: Explanation, cluster: Cluster, supposed: bool) -> RecordedMessage:
+    record = RecordedMessage(
         source="Event",
         message=event.message,
         reason=event.reason or FAILED,
@@ -83,7 +83,7 @@ def _of_event(event: Event, answer: Explanation, cluster: Cluster, supposed: boo
     return _replace(record, text=f"event{_when(record)}: {_agreement_text(record)}")
 
 
-def _when(record: Recorded) -> str:
+def _when(record: RecordedMessage) -> str:
     """Return how often, when and by whom something was said in an event."""
     often = f" {record.count} times" if record.count > 1 else ""
     when = (
@@ -97,7 +97,7 @@ def _when(record: Recorded) -> str:
     return f"{often}{when}{who}"
 
 
-def compare(record: Recorded, answer: Explanation, cluster: Cluster, supposed: bool = False) -> Recorded:
+def compare(record: RecordedMessage, answer: Explanation, cluster: Cluster, supposed: bool = False) -> RecordedMessage:
     """Return a record with whether our answer is the same, and what differs if it is not."""
     ours = answer.message or answer.error
     if ours and refusal_lines.agree(record.message, ours):
@@ -118,7 +118,7 @@ def compare(record: Recorded, answer: Explanation, cluster: Cluster, supposed: b
     )
 
 
-def _agreement_text(record: Recorded) -> str:
+def _agreement_text(record: RecordedMessage) -> str:
     return {
         Agreement.AGREES: "agrees",
         Agreement.AGREES_AS_FAR: "agrees as far as it goes, which is 1,024 bytes",
@@ -180,7 +180,7 @@ def _nodes(count: int | str) -> str:
     return f"{count} node{'' if count == 1 else 's'}"
 
 
-def _circumstances(record: Recorded, answer: Explanation, cluster: Cluster, supposed: bool) -> list[str]:
+def _circumstances(record: RecordedMessage, answer: Explanation, cluster: Cluster, supposed: bool) -> list[str]:
     """Return what has changed since something was said, as far as objects carry the time at which they came."""
     lines = []
     if supposed:

@@ -32,7 +32,7 @@ from schedctl.framework.events import (
     Resource,
 )
 from schedctl.framework.extenders import REJECTOR
-from schedctl.reports.explanations import Waking
+from schedctl.reports.explanations import RequeueEvent
 
 Count = Callable[[ClusterEvent], tuple[int, int] | None]
 """Says of how many instances of an event how many would bring a pod back; None where none was tried."""
@@ -75,7 +75,7 @@ _OF_NODES, _OF_PODS = (
 _OF_EVERYTHING = (Action.ADD, Action.DELETE)
 
 
-def of(outcome: Attempt, rejector: str = "") -> list[Waking]:
+def of(outcome: Attempt, rejector: str = "") -> list[RequeueEvent]:
     """Return what brings the pod of an attempt back into the queue; nothing where it found a node or is on its way out.
 
     A gated pod waits for the plugin that holds it, a refused one for those that kube-scheduler remembers with it.
@@ -106,7 +106,9 @@ def of(outcome: Attempt, rejector: str = "") -> list[Waking]:
     return found if outcome.gated is None else found[:-1]
 
 
-def requeue_events(refusing: Mapping[str, Iterable[Registration]], count: Count = lambda event: None) -> list[Waking]:
+def requeue_events(
+    refusing: Mapping[str, Iterable[Registration]], count: Count = lambda event: None
+) -> list[RequeueEvent]:
     """Return the events that bring a pod back, each once, with who asks for it.
 
     The last is that nothing of the kind happens: kube-scheduler tries a pod again that has waited for long. One that
@@ -124,15 +126,15 @@ def requeue_events(refusing: Mapping[str, Iterable[Registration]], count: Count 
     minutes = int(MAX_UNSCHEDULABLE // 60)
     return [
         *(_requeue_event(event, who, count) for event, who in asking.items()),
-        Waking(event="UnschedulableTimeout", text=f"{minutes} minutes pass without any of these"),
+        RequeueEvent(event="UnschedulableTimeout", text=f"{minutes} minutes pass without any of these"),
     ]
 
 
-def _requeue_event(event: ClusterEvent, who: list[tuple[str, bool]], count: Count) -> Waking:
+def _requeue_event(event: ClusterEvent, who: list[tuple[str, bool]], count: Count) -> RequeueEvent:
     hinted = all(hinted for _, hinted in who)
     counted = count(event) if hinted else None
     counting, asked = counted or (None, None)
-    return Waking(
+    return RequeueEvent(
         event=event.label,
         text=_text(event) + (_tally(event, *counted) if counted else ""),
         plugins=list(dict.fromkeys(name for name, _ in who)),

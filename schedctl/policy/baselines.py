@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from schedctl.errors import ConfigError, Problem
-from schedctl.reports.checks import CheckResult, Outcome
+from schedctl.reports.checks import CheckOutcome, CheckResult
 from schedctl.reports.metadata import Record
 
 API_VERSION: Final = "schedctl.dev/v1alpha1"
@@ -71,7 +71,7 @@ class Baseline:
 
     def accepts(self, result: CheckResult) -> bool:
         """Return whether a violation is in it."""
-        if result.outcome is not Outcome.VIOLATED or result.fingerprint not in self.entries:
+        if result.outcome is not CheckOutcome.VIOLATED or result.fingerprint not in self.entries:
             return False
         self._met.add(result.fingerprint)
         return True
@@ -119,7 +119,7 @@ def baseline_of(results: Iterable[CheckResult]) -> CheckBaseline:
             fingerprint=result.fingerprint,
         )
         for result in results
-        if result.outcome in (Outcome.VIOLATED, Outcome.BASELINED) and not result.refused
+        if result.outcome in (CheckOutcome.VIOLATED, CheckOutcome.BASELINED) and not result.refused
     }
     order = sorted(violated.values(), key=lambda e: (e.policy, e.check, e.scenario, e.subject, e.fingerprint))
     return CheckBaseline(entries=order)

@@ -45,11 +45,11 @@ from schedctl.policy.summaries import FailOn, OnInconclusive, summarize
 from schedctl.policy.verdicts import EvaluationFailed, Verdict
 from schedctl.reports.checks import (
     Acceptance,
+    CheckOutcome,
     CheckReport,
     CheckResult,
     CheckRule,
     Location,
-    Outcome,
     PolicyRules,
     Severity,
 )
@@ -265,7 +265,7 @@ class _Evaluation:
 
     def _unplayable(self, asked: _AskedScenario, name: str, error: UsageError) -> None:
         hints = [error.hint] if error.hint else []
-        finding = Finding(Outcome.INCONCLUSIVE, f"{name} cannot be played: {error}", hints=tuple(hints))
+        finding = Finding(CheckOutcome.INCONCLUSIVE, f"{name} cannot be played: {error}", hints=tuple(hints))
         for number, place in asked.checks:
             self._keep(number, place, finding, RUN, name)
 
@@ -401,12 +401,12 @@ class _Evaluation:
     def _with_acceptance(
         self, policy: documents.CheckPolicy, result: CheckResult, objects: Sequence[Any]
     ) -> CheckResult:
-        if result.outcome is Outcome.PASSED or result.refused or self._accepting is None:
+        if result.outcome is CheckOutcome.PASSED or result.refused or self._accepting is None:
             return result
         acceptance = self._accepting.acceptance(policy, result, objects)
         if acceptance is None:
             return result
-        outcome = Outcome.BASELINED if acceptance.by == "baseline" else Outcome.EXEMPTED
+        outcome = CheckOutcome.BASELINED if acceptance.by == "baseline" else CheckOutcome.EXEMPTED
         return _replace(result, outcome=outcome, acceptance=acceptance)
 
     def _annotated_objects(self, about: Judged) -> list[Any]:
@@ -440,7 +440,9 @@ class _Evaluation:
                     self._expressions.append(PolicyExpressions(documents.BUILT_IN_POLICY))
                 takers = [(len(self._policies) - 1, 0)]
             said = f"{problem.path}: {problem.message}" if problem.path else problem.message
-            finding = Finding(Outcome.VIOLATED, f"takes no part: {said}", hints=(problem.hint,) if problem.hint else ())
+            finding = Finding(
+                CheckOutcome.VIOLATED, f"takes no part: {said}", hints=(problem.hint,) if problem.hint else ()
+            )
             for number, place in takers:
                 self._add(number, place, finding, about, documents.BASELINE, _place_of(problem), (), problem)
 

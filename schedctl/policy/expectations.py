@@ -24,10 +24,10 @@ from schedctl.errors import ConfigError, Problem
 from schedctl.policy.documents import API_VERSION, BASELINE
 from schedctl.policy.forms import Form, Metadata
 from schedctl.policy.reading import TEST_KIND, documents, kind_in
-from schedctl.reports.checks import CheckReport, CheckResult, Outcome
+from schedctl.reports.checks import CheckOutcome, CheckReport, CheckResult
 from schedctl.workloads.rollouts import RolloutStrategy
 
-_OUTCOMES: Final = tuple(outcome.value for outcome in Outcome)
+_OUTCOMES: Final = tuple(outcome.value for outcome in CheckOutcome)
 _NEAR: Final = 3
 _EXIT_CODES: Final = (0, 1, 2, 3, 4, 5)
 _FAULTS: Final = (2, 3, 4)
@@ -253,7 +253,7 @@ def _read_test(text: str, source: str) -> tuple[PolicyTest, list[Problem]]:
             hint = did_you_mean(one.outcome, tuple(_OUTCOMES))
             wrong(f"{path}.outcome", f'there is no outcome "{one.outcome}"', hint)
     if exit_code is None:
-        failing = any(one.outcome == Outcome.VIOLATED.value for one in spec.expect.results or ())
+        failing = any(one.outcome == CheckOutcome.VIOLATED.value for one in spec.expect.results or ())
         exit_code = 1 if failing else 0
     beside = Path(source).parent
     line = next((key.line for key, _ in node.value), 1) if node.is_mapping else 1
@@ -343,7 +343,7 @@ def differences(test: PolicyTest, report: CheckReport, said: Sequence[str] = ())
         if not good:
             found += _describe_missing(expected, [report.results[number] for number in fits], report)
     for number, result in enumerate(report.results):
-        if number not in met and result.outcome is not Outcome.PASSED:
+        if number not in met and result.outcome is not CheckOutcome.PASSED:
             found.append(f"not expected: {_label(result)}: {result.outcome.value}: {result.message}")
     return found
 
@@ -434,7 +434,7 @@ def _without_expectation(test: PolicyTest) -> PolicyTest:
 def _expect(test: PolicyTest, report: CheckReport) -> Iterator[str]:
     before = test.results or ()
     kept = [(result, next((one for one in before if one.about(result)), None)) for result in report.results]
-    kept = [(result, old) for result, old in kept if old is not None or result.outcome is not Outcome.PASSED]
+    kept = [(result, old) for result, old in kept if old is not None or result.outcome is not CheckOutcome.PASSED]
     yield "expect:"
     yield f"  exitCode: {report.summary.exit_code}"
     if not kept:

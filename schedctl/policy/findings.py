@@ -10,7 +10,7 @@ from schedctl.policy.causes import Cause, Causes
 from schedctl.policy.facts import Facts
 from schedctl.policy.fields import Path
 from schedctl.policy.situations import JudgedPod, JudgedWorkload, Situation
-from schedctl.reports.checks import Outcome
+from schedctl.reports.checks import CheckOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Finding:
         about: another object than the check was asked about, None for that one.
     """
 
-    outcome: Outcome
+    outcome: CheckOutcome
     message: str
     reasons: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
@@ -113,14 +113,14 @@ class View:
 
 def pass_finding(message: str) -> Finding:
     """Return a finding that all is well."""
-    return Finding(Outcome.PASSED, message)
+    return Finding(CheckOutcome.PASSED, message)
 
 
 def violation(message: str, reasons: Sequence[str] = (), hints: Sequence[str] = (), path: Path = ()) -> Finding:
     """Return a finding that something is wrong."""
-    return Finding(Outcome.VIOLATED, message, tuple(reasons), tuple(hints), path)
+    return Finding(CheckOutcome.VIOLATED, message, tuple(reasons), tuple(hints), path)
 
 
 def inconclusive(message: str, reasons: Sequence[str] = (), hints: Sequence[str] = (), path: Path = ()) -> Finding:
     """Return a finding that nobody can tell."""
-    return Finding(Outcome.INCONCLUSIVE, message, tuple(reasons), tuple(hints), path)
+    return Finding(CheckOutcome.INCONCLUSIVE, message, tuple(reasons), tuple(hints), path)

@@ -19,7 +19,7 @@ from schedctl.policy.documents import Check, Expression, Scope, Validation
 from schedctl.policy.expressions import PolicyExpressions
 from schedctl.policy.variables import IN_SCOPE
 from schedctl.policy.verdicts import PASSED, EvaluationFailed, Verdict
-from schedctl.reports.checks import Outcome
+from schedctl.reports.checks import CheckOutcome
 
 _OUR_WORDS: Final = {"division by zero": "divide by zero"}
 _FEWER_STEPS: Final = (
@@ -48,7 +48,7 @@ class Fault:
         """Return the inconclusive verdict."""
         of = f' of the variable "{self.variable}"' if self.variable else ""
         return Verdict(
-            Outcome.INCONCLUSIVE,
+            CheckOutcome.INCONCLUSIVE,
             f"the expression{of} cannot be worked out: {self.message}",
             (_line_with_place(self.expression),),
             (self.hint,) if self.hint else (),
@@ -135,19 +135,19 @@ class Judgement:
             first, *others = violations
             more = [other.message for other in others] + [line for each in violations for line in each.reasons]
             more += [f"{fault.verdict().message} ({_line_with_place(fault.expression)})" for fault in faults]
-            return Verdict(Outcome.VIOLATED, first.message, tuple(more))
+            return Verdict(CheckOutcome.VIOLATED, first.message, tuple(more))
         return faults[0].verdict() if faults else PASSED
 
     def _violation(self, validation: Validation) -> Verdict:
         """Return what to say of a validation that does not hold."""
         fallback = validation.message or f"does not hold: {_one_line(validation.expression.text)}"
         if validation.message_expression is None:
-            return Verdict(Outcome.VIOLATED, fallback)
+            return Verdict(CheckOutcome.VIOLATED, fallback)
         message = self._evaluate(validation.message_expression)
         if isinstance(message, str) and message.strip() and len(message.splitlines()) == 1:
-            return Verdict(Outcome.VIOLATED, message.strip())
+            return Verdict(CheckOutcome.VIOLATED, message.strip())
         why = message.message if isinstance(message, Fault) else f"it makes {_describe(message)}, and no line of text"
-        return Verdict(Outcome.VIOLATED, fallback, (f"messageExpression cannot be used: {why}",))
+        return Verdict(CheckOutcome.VIOLATED, fallback, (f"messageExpression cannot be used: {why}",))
 
     def _truth(self, expression: Expression) -> bool | Fault:
         placement_roots = self._programs.expressions.placement_roots(expression.text) if self._undecided else ()

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
-from schedctl.reports.checks import CheckResult, Outcome, Severity, Summary
+from schedctl.reports.checks import CheckOutcome, CheckResult, CheckSummary, Severity
 
 FailOn = Literal["error", "warning", "info", "never"]
 OnInconclusive = Literal["fail", "warn", "ignore"]
@@ -28,32 +28,32 @@ def fails(result: CheckResult, fail_on: FailOn, on_inconclusive: OnInconclusive)
     """
     if result.refused:
         return True
-    if result.outcome is Outcome.INCONCLUSIVE and on_inconclusive != "fail":
+    if result.outcome is CheckOutcome.INCONCLUSIVE and on_inconclusive != "fail":
         return False
-    found = result.outcome in (Outcome.VIOLATED, Outcome.INCONCLUSIVE)
+    found = result.outcome in (CheckOutcome.VIOLATED, CheckOutcome.INCONCLUSIVE)
     return found and _RANK[result.severity] >= _RANK[fail_on]
 
 
-def summarize(results: Sequence[CheckResult], fail_on: FailOn, on_inconclusive: OnInconclusive) -> Summary:
+def summarize(results: Sequence[CheckResult], fail_on: FailOn, on_inconclusive: OnInconclusive) -> CheckSummary:
     """Return the answer in numbers."""
     outcomes = Counter(result.outcome for result in results)
-    violations = Counter(result.severity for result in results if result.outcome is Outcome.VIOLATED)
+    violations = Counter(result.severity for result in results if result.outcome is CheckOutcome.VIOLATED)
     failing = [result for result in results if fails(result, fail_on, on_inconclusive)]
     exit_code = 0
-    if any(result.refused or result.outcome is Outcome.VIOLATED for result in failing):
+    if any(result.refused or result.outcome is CheckOutcome.VIOLATED for result in failing):
         exit_code = _VIOLATED
     elif failing:
         exit_code = _INCONCLUSIVE
-    return Summary(
+    return CheckSummary(
         exit_code=exit_code,
         results=len(results),
-        passed=outcomes[Outcome.PASSED],
+        passed=outcomes[CheckOutcome.PASSED],
         errors=violations[Severity.ERROR],
         warnings=violations[Severity.WARNING],
         infos=violations[Severity.INFO],
-        exempted=outcomes[Outcome.EXEMPTED],
-        baselined=outcomes[Outcome.BASELINED],
-        inconclusive=outcomes[Outcome.INCONCLUSIVE],
+        exempted=outcomes[CheckOutcome.EXEMPTED],
+        baselined=outcomes[CheckOutcome.BASELINED],
+        inconclusive=outcomes[CheckOutcome.INCONCLUSIVE],
         fail_on=fail_on,
         on_inconclusive=on_inconclusive,
     )

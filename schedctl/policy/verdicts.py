@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from schedctl.reports.checks import Outcome
+from schedctl.reports.checks import CheckOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,13 +19,13 @@ class Verdict:
         hints: next steps, a line each.
     """
 
-    outcome: Outcome
+    outcome: CheckOutcome
     message: str = ""
     reasons: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
 
 
-PASSED: Final = Verdict(Outcome.PASSED)
+PASSED: Final = Verdict(CheckOutcome.PASSED)
 
 
 class EvaluationFailed(Exception):

@@ -8,7 +8,7 @@ from schedctl.render import explanations, machine, notices
 from schedctl.render.layout import Block, Line, Span, line
 from schedctl.reports import counts
 from schedctl.reports.bindings import BindOutcome, BindReport
-from schedctl.reports.explanations import ExplainReport, Explanation, Summary, Verdict
+from schedctl.reports.explanations import ExplainReport, ExplainSummary, Explanation, Verdict
 
 _BLANK = line()
 
@@ -105,5 +105,5 @@ def _last(report: BindReport, asking: bool = False) -> Iterator[Block]:
 
 
 def _explain_report(report: BindReport) -> ExplainReport:
-    summary = Summary(exit_code=report.summary.exit_code, pods=1)
+    summary = ExplainSummary(exit_code=report.summary.exit_code, pods=1)
     return ExplainReport(metadata=report.metadata, summary=summary, results=[report.decision])

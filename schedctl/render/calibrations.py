@@ -11,7 +11,13 @@ from schedctl.framework.wording import few
 from schedctl.render import notices
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
 from schedctl.reports import counts
-from schedctl.reports.calibrations import CalibrationReport, Decision, Outcome, PluginAgreement, Summary
+from schedctl.reports.calibrations import (
+    CalibrationReport,
+    CalibrationSummary,
+    Decision,
+    DecisionOutcome,
+    PluginAgreement,
+)
 
 _FEW = 10
 _ALL = 1 << 62
@@ -41,7 +47,7 @@ def lines(report: CalibrationReport, *, wide: bool = False, limit: int = 0) -> I
     yield from _last(report)
 
 
-def _answer(summary: Summary) -> Iterator[Block]:
+def _answer(summary: CalibrationSummary) -> Iterator[Block]:
     if summary.agreement is None and not summary.refusals:
         yield line("there is no decision to make again", "bad")
         return
@@ -99,16 +105,16 @@ def _share(agreeing: int, all_: int) -> Cell:
 
 
 def _decisions(decisions: Sequence[Decision], entries: int) -> Iterator[Block]:
-    differing = [each for each in decisions if each.outcome is not Outcome.AGREES]
+    differing = [each for each in decisions if each.outcome is not DecisionOutcome.AGREES]
     if not differing:
         return
     yield line("decisions that come out otherwise, the newest first:", "faint")
     for each in differing[:entries]:
-        word = "inconclusive: " if each.outcome is Outcome.INCONCLUSIVE else ""
+        word = "inconclusive: " if each.outcome is DecisionOutcome.INCONCLUSIVE else ""
         yield Line((Span(each.pod, "strong"), Span(f" on {each.node}: {word}{each.text}")))
         for cause in each.causes:
             yield Line((Span("perhaps: ", "faint"), Span(cause.text)), 2, hang=9)
-        if not each.causes and each.outcome is not Outcome.INCONCLUSIVE:
+        if not each.causes and each.outcome is not DecisionOutcome.INCONCLUSIVE:
             yield line("no trace of why", "bad", indent=2)
     if len(differing) > entries:
         yield line(f"+{len(differing) - entries} more", "faint")

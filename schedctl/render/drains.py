@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from schedctl.render import notices
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
 from schedctl.reports import counts
-from schedctl.reports.drains import DrainReport, NodeResult, PodFate, PodResult, Summary, Verdict
+from schedctl.reports.drains import DrainFate, DrainReport, DrainSummary, DrainVerdict, NodeResult, PodResult
 from schedctl.reports.simulations import PendingPods
 
 _FEW = 5
@@ -21,20 +21,20 @@ _MANY = 40
 _ALL = 1 << 62
 _BLANK = line()
 _VERDICTS = {
-    Verdict.DRAINED: ("DRAINED", "good"),
-    Verdict.LEAVES_PENDING: ("DRAINED, BUT PODS STAY PENDING", "bad"),
-    Verdict.BLOCKED: ("BLOCKED", "bad"),
-    Verdict.REFUSED: ("REFUSED", "bad"),
-    Verdict.INCONCLUSIVE: ("INCONCLUSIVE", "bad"),
-    Verdict.INTERRUPTED: ("INTERRUPTED", "bad"),
+    DrainVerdict.DRAINED: ("DRAINED", "good"),
+    DrainVerdict.LEAVES_PENDING: ("DRAINED, BUT PODS STAY PENDING", "bad"),
+    DrainVerdict.BLOCKED: ("BLOCKED", "bad"),
+    DrainVerdict.REFUSED: ("REFUSED", "bad"),
+    DrainVerdict.INCONCLUSIVE: ("INCONCLUSIVE", "bad"),
+    DrainVerdict.INTERRUPTED: ("INTERRUPTED", "bad"),
 }
 _STAYING = (
-    (PodFate.KEPT, "would be evicted", "would be evicted"),
-    (PodFate.IGNORED, "of a DaemonSet stays", "of DaemonSets stay"),
-    (PodFate.MIRROR, "of the kubelet stays", "of the kubelet stay"),
+    (DrainFate.KEPT, "would be evicted", "would be evicted"),
+    (DrainFate.IGNORED, "of a DaemonSet stays", "of DaemonSets stay"),
+    (DrainFate.MIRROR, "of the kubelet stays", "of the kubelet stay"),
 )
 """Pods that are told in one line, and what is said of one and of several."""
-_UNMOVED = (PodFate.REFUSED, *(fate for fate, *_ in _STAYING))
+_UNMOVED = (DrainFate.REFUSED, *(fate for fate, *_ in _STAYING))
 """Pods that have no line of their own; those that make kubectl refuse the node stand in its error."""
 _FLAGS = (
     ("DaemonSet-managed Pods", "--ignore-daemonsets"),
@@ -88,14 +88,14 @@ def _answer(report: DrainReport) -> Line:
         subject, told = f"node {result.node}: ", f"{word}{_after(result)}"
     else:
         subject, told = "", f"{summary.drained} of {counts.nodes(summary.nodes)} drained"
-        style = "good" if all(result.verdict is Verdict.DRAINED for result in report.results) else "bad"
+        style = "good" if all(result.verdict is DrainVerdict.DRAINED for result in report.results) else "bad"
     more = "; ".join(_tally(summary))
     return Line(
         (Span(subject, "strong"), Span(told, style), Span(f" ({more})" if more else ""), *notices.doubt(report.guesses))
     )
 
 
-def _tally(summary: Summary) -> Iterator[str]:
+def _tally(summary: DrainSummary) -> Iterator[str]:
     if summary.pods:
         yield f"{summary.moved} of {counts.of(summary.pods, 'evicted pod')} placed elsewhere"
     numbers = (
@@ -148,22 +148,22 @@ def _row(pod: PodResult, detail: _Detail) -> Sequence[Cell]:
     """Return the pod, what becomes of it, and where or why."""
     named = f"as {pod.successor.partition('/')[2]}" if pod.successor not in ("", pod.pod) else ""
     match pod.fate:
-        case PodFate.MOVED:
+        case DrainFate.MOVED:
             notes = [f"{pod.ties} nodes tied"] if pod.ties > 1 else []
             notes += [f"evicted after {pod.evicted_at:g} s"] if pod.evicted_at else []
             notes += [named] if named and detail.names else []
             place = (Span("→ "), Span(pod.node, "good"))
             told = [(Span(pod.pod),), place, (Span(pod.zone),), (Span(", ".join(notes), "faint"),)]
             return told if notes else told[:-1]
-        case PodFate.PENDING:
+        case DrainFate.PENDING:
             return ((Span(pod.pod),), (Span("pending", "bad"),), (Span(named, "faint"),))
-        case PodFate.BLOCKED:
+        case DrainFate.BLOCKED:
             return ((Span(pod.pod),), (Span("not let go", "bad"),), (Span(pod.cause or pod.message),))
-        case PodFate.LOST:
+        case DrainFate.LOST:
             return ((Span(pod.pod),), (Span("gone for good", "bad"),), (Span("nobody makes another", "faint"),))
-        case PodFate.TERMINATING:
+        case DrainFate.TERMINATING:
             return ((Span(pod.pod),), (Span("on its way out already", "faint"),))
-        case PodFate.FOREIGN_SCHEDULER:
+        case DrainFate.FOREIGN_SCHEDULER:
             return ((Span(pod.pod),), (Span("left to another scheduler"),))
         case _:
             return ((Span(pod.pod),), (Span("inconclusive", "bad"),), (Span(pod.message),))

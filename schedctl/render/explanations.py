@@ -17,6 +17,7 @@ from schedctl.render.layout import Block, Cell, Line, Span, Table, line
 from schedctl.reports import counts
 from schedctl.reports.explanations import (
     Agreement,
+    ClaimAllocation,
     Comparison,
     ExplainReport,
     Explanation,
@@ -27,11 +28,10 @@ from schedctl.reports.explanations import (
     PluginRefusals,
     PluginScore,
     Preemption,
-    Recorded,
+    RecordedMessage,
+    RequeueEvent,
     ResourceUse,
-    Taking,
     Verdict,
-    Waking,
 )
 from schedctl.reports.metadata import Metadata
 from schedctl.reports.reasons import NodeGroup, Reason
@@ -166,7 +166,7 @@ def _why_inconclusive(result: Explanation) -> str:
     return f"{' and '.join(kinds)} not known; without them: {apparent}"
 
 
-def _recorded_message(said: Recorded) -> Iterator[Block]:
+def _recorded_message(said: RecordedMessage) -> Iterator[Block]:
     """What a scheduler said before; its line is repeated where it is not ours."""
     same = said.agreement is not Agreement.DIFFERS
     yield Line((Span("history: ", "faint"), Span(said.text, "" if same else "strong")), hang=9)
@@ -178,7 +178,7 @@ def _recorded_message(said: Recorded) -> Iterator[Block]:
         yield Line((Span(circumstance, "faint"),), 4)
 
 
-def _takes(takes: Sequence[Taking], detail: Detail) -> Iterator[Block]:
+def _takes(takes: Sequence[ClaimAllocation], detail: Detail) -> Iterator[Block]:
     """What the pod takes along, an entry a line."""
     for taking in takes[: detail.entries]:
         yield Line((Span("takes: ", "faint"), Span(taking.text)), 2, hang=7)
@@ -200,7 +200,7 @@ def _reasons(result: Explanation, detail: Detail) -> Iterator[Block]:
         yield from _reason(reason, detail) if result.matrix is None else [_head(reason)]
 
 
-def _wakings(wakings: Sequence[Waking], detail: Detail) -> Iterator[Block]:
+def _wakings(wakings: Sequence[RequeueEvent], detail: Detail) -> Iterator[Block]:
     """What brings the pod back into the queue, with who asks for it, and what comes if nothing else does."""
     events = [f"{each.text} ({', '.join(each.plugins)})" for each in wakings if each.plugins]
     more = [f"+{len(events) - detail.wakings} more"] if len(events) > detail.wakings else []

@@ -13,7 +13,7 @@ from schedctl.reports.calibrations import CalibrationReport
 from schedctl.reports.capacities import CapacityReport
 from schedctl.reports.drains import DrainReport
 from schedctl.reports.explanations import ExplainReport
-from schedctl.reports.pod_comparisons import Effect, ExplainComparison
+from schedctl.reports.pod_comparisons import ExplainComparison, PodEffect
 from schedctl.reports.run_comparisons import SimulationComparison
 from schedctl.reports.simulations import Fate, SimulationReport
 from schedctl.reports.snapshots import SnapshotDiff, SnapshotReport
@@ -54,7 +54,7 @@ def _differences(report: Comparing) -> Iterator[tuple[str, str]]:
             yield from ((one.kind, one.name.rpartition("/")[2]) for one in report.results)
         case ExplainComparison():
             for pod in report.results:
-                if any(difference.effect is not Effect.SAME for difference in pod.differences):
+                if any(difference.effect is not PodEffect.SAME for difference in pod.differences):
                     yield "pod", pod.pod.name
         case SimulationComparison():
             for one in report.results:

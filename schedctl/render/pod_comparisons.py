@@ -13,24 +13,24 @@ from schedctl.render.layout import Block, Cell, Line, Span, Table, line
 from schedctl.reports import counts
 from schedctl.reports.explanations import Verdict
 from schedctl.reports.pod_comparisons import (
-    Difference,
-    Effect,
     ExplainComparison,
-    Outcome,
+    PodAnswer,
     PodComparison,
+    PodDifference,
+    PodEffect,
     SideSummary,
     Tally,
 )
 
 _BLANK = line()
 _WORDS = {
-    Effect.SAME: ("same", ""),
-    Effect.MOVES: ("moves", "strong"),
-    Effect.MAY_MOVE: ("may move", "strong"),
-    Effect.BREAKS: ("breaks", "bad"),
-    Effect.MENDS: ("mends", "good"),
-    Effect.OTHERWISE: ("otherwise pending", "strong"),
-    Effect.UNCLEAR: ("unclear", "bad"),
+    PodEffect.SAME: ("same", ""),
+    PodEffect.MOVES: ("moves", "strong"),
+    PodEffect.MAY_MOVE: ("may move", "strong"),
+    PodEffect.BREAKS: ("breaks", "bad"),
+    PodEffect.MENDS: ("mends", "good"),
+    PodEffect.OTHERWISE: ("otherwise pending", "strong"),
+    PodEffect.UNCLEAR: ("unclear", "bad"),
 }
 _VERDICTS = {
     Verdict.UNSCHEDULABLE: "no node",
@@ -56,7 +56,9 @@ def lines(report: ExplainComparison, *, wide: bool = False, limit: int = 0) -> I
     yield _BLANK
     for tally in report.summary.tallies:
         yield _tally(tally, report.sides[0].side.name, report.summary.pods)
-    telling = [pod for pod in report.results if wide or any(each.effect is not Effect.SAME for each in pod.differences)]
+    telling = [
+        pod for pod in report.results if wide or any(each.effect is not PodEffect.SAME for each in pod.differences)
+    ]
     if telling:
         yield _BLANK
         yield from _pods(telling[:entries], report.sides)
@@ -111,18 +113,20 @@ def _pods(pods: Sequence[PodComparison], sides: Sequence[SideSummary]) -> Iterat
         yield _why(pod, difference)
 
 
-def _place(outcome: Outcome) -> str:
+def _place(outcome: PodAnswer) -> str:
     if outcome.verdict is Verdict.SCHEDULED:
         tied = f" ({len(outcome.ties)} tied)" if len(outcome.ties) > 1 else ""
         return f"{outcome.node}{tied}"
     return _VERDICTS[outcome.verdict]
 
 
-def _why(pod: PodComparison, difference: Difference) -> Line:
+def _why(pod: PodComparison, difference: PodDifference) -> Line:
     word, style = _WORDS[difference.effect]
     before = pod.outcomes[0].node
     after = next(outcome.node for outcome in pod.outcomes if outcome.side == difference.side)
-    way = f" {before} → {after}" if difference.effect in (Effect.MOVES, Effect.MAY_MOVE) and before != after else ""
+    way = (
+        f" {before} → {after}" if difference.effect in (PodEffect.MOVES, PodEffect.MAY_MOVE) and before != after else ""
+    )
     name = Span(f"{pod.pod.namespace}/{pod.pod.name} ", "strong")
     return Line((name, Span(f"{word}{way}", style), Span(f": {difference.text}")), hang=2)
 

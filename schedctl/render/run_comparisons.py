@@ -13,9 +13,9 @@ from schedctl.render.layout import Block, Cell, Line, Span, Table, line
 from schedctl.reports import counts
 from schedctl.reports.metadata import Side
 from schedctl.reports.run_comparisons import (
-    Difference,
-    Effect,
     OtherComparison,
+    PlacementDifference,
+    PlacementEffect,
     SideResult,
     SimulationComparison,
     Whereabouts,
@@ -25,10 +25,10 @@ from schedctl.reports.simulations import EndReason, Fate, Use
 
 _BLANK = line()
 _WORDS = {
-    Effect.SAME: ("same", ""),
-    Effect.MOVES: ("moves", "strong"),
-    Effect.BREAKS: ("breaks", "bad"),
-    Effect.MENDS: ("mends", "good"),
+    PlacementEffect.SAME: ("same", ""),
+    PlacementEffect.MOVES: ("moves", "strong"),
+    PlacementEffect.BREAKS: ("breaks", "bad"),
+    PlacementEffect.MENDS: ("mends", "good"),
 }
 _RESOURCES = ("cpu", "memory")
 
@@ -71,7 +71,7 @@ def lines(report: SimulationComparison, *, wide: bool = False, limit: int = 0) -
     yield notices.note(f"by the rules of kube-scheduler {report.metadata.kubernetes_version}, {judged}")
 
 
-def _summary(difference: Difference, others: Difference, first: str, pods: int) -> Line:
+def _summary(difference: PlacementDifference, others: PlacementDifference, first: str, pods: int) -> Line:
     if not any((difference.moves, difference.breaks, difference.mends, others.moves, others.breaks, others.mends)):
         told = (Span("nothing moves", "good"), Span(f" ({counts.of(pods, 'pod')})"))
         return Line((comparisons.against(difference.side, first), *told))
@@ -117,7 +117,7 @@ def _workloads(report: SimulationComparison, wide: bool, entries: int) -> Iterat
         yield line(f"+{len(telling) - entries} more", "faint", indent=2)
 
 
-def _effect(difference: Difference) -> Cell:
+def _effect(difference: PlacementDifference) -> Cell:
     zones = f" ({difference.between_zones} to another zone)" if difference.between_zones else ""
     parts = (
         (difference.moves, f"{comparisons.plural(difference.moves, 'moves', 'move')}{zones}", "strong"),

@@ -11,15 +11,25 @@ import msgspec
 from schedctl.api import times
 from schedctl.render.layout import Block, Cell, Line, Span, Table, line
 from schedctl.reports import counts
-from schedctl.reports.snapshots import Change, FieldChange, Header, ObjectChange, SnapshotDiff, SnapshotReport
+from schedctl.reports.snapshots import FieldChange, Header, ObjectChange, ObjectChangeType, SnapshotDiff, SnapshotReport
 
 _FEW = 10
 _ALL = 1 << 62
 _NAMED = 3
 _LONGEST = 60
 _BLANK = line()
-_SIGNS = {Change.ADDED: "+", Change.REMOVED: "-", Change.CHANGED: "~", Change.REPLACED: "±"}
-_STYLES = {Change.ADDED: "good", Change.REMOVED: "bad", Change.CHANGED: "strong", Change.REPLACED: "strong"}
+_SIGNS = {
+    ObjectChangeType.ADDED: "+",
+    ObjectChangeType.REMOVED: "-",
+    ObjectChangeType.CHANGED: "~",
+    ObjectChangeType.REPLACED: "±",
+}
+_STYLES = {
+    ObjectChangeType.ADDED: "good",
+    ObjectChangeType.REMOVED: "bad",
+    ObjectChangeType.CHANGED: "strong",
+    ObjectChangeType.REPLACED: "strong",
+}
 _UNITS = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
 
 
@@ -166,12 +176,12 @@ def _group_changes(changes: list[ObjectChange]) -> list[list[ObjectChange]]:
     groups: dict[tuple[Any, ...], list[ObjectChange]] = {}
     for number, one in enumerate(changes):
         namespace = one.name.rpartition("/")[0]
-        if one.change is Change.CHANGED:
+        if one.change is ObjectChangeType.CHANGED:
             alike: tuple[Any, ...] = (one.change, msgspec.json.encode(one.fields))
         else:
             alike = (one.change, namespace, one.owner) if one.owner else (number,)
         groups.setdefault(alike, []).append(one)
-    order = list(Change)
+    order = list(ObjectChangeType)
     return sorted(groups.values(), key=lambda group: order.index(group[0].change))
 
 
@@ -179,7 +189,7 @@ def _group(group: list[ObjectChange], entries: int) -> Iterator[Block]:
     first = group[0]
     names = ", ".join(one.name for one in group[:_NAMED])
     more = f", +{len(group) - _NAMED} more" if len(group) > _NAMED else ""
-    owner = f"  {first.owner}" if first.owner and first.change is not Change.CHANGED else ""
+    owner = f"  {first.owner}" if first.owner and first.change is not ObjectChangeType.CHANGED else ""
     yield Line(
         (
             Span(f"{_SIGNS[first.change]} ", _STYLES[first.change]),
@@ -189,7 +199,7 @@ def _group(group: list[ObjectChange], entries: int) -> Iterator[Block]:
         ),
         2,
     )
-    if first.change is Change.REPLACED:
+    if first.change is ObjectChangeType.REPLACED:
         yield line("another object of the same name", "faint", indent=6)
         return
     for field in first.fields[:entries]:

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from schedctl.render.explanations import answer
 from schedctl.render.layout import Block, Line, Span
-from schedctl.reports.watches import Event, WatchLine
+from schedctl.reports.watches import WatchEvent, WatchLine
 
 
 def lines(news: WatchLine) -> Iterator[Block]:
     """Yield one piece of news."""
     time = Span(f"{news.time} ", "faint")
     if news.result is None:
-        yield Line((time, Span(news.text, "good" if news.event is Event.BOUND else "strong")))
+        yield Line((time, Span(news.text, "good" if news.event is WatchEvent.BOUND else "strong")))
         return
     first, *rest = answer(news.result)
     yield Line((time, *first.spans))

@@ -6,11 +6,12 @@ from enum import StrEnum
 from typing import Literal
 
 from schedctl.reports.explanations import LineDifference, ScoreDifference
-from schedctl.reports.metadata import Metadata, Record
+from schedctl.reports.metadata import Metadata, Record, schema_name
 from schedctl.reports.reasons import Reason
 
 
-class Outcome(StrEnum):
+@schema_name("Outcome")
+class DecisionOutcome(StrEnum):
     """How a decision comes out."""
 
     AGREES = "Agrees"
@@ -23,7 +24,8 @@ class Outcome(StrEnum):
     """There is no answer."""
 
 
-class Cause(Record, frozen=True):
+@schema_name("Cause")
+class DecisionCause(Record, frozen=True):
     """What may be the cause of a difference; a trace, no proof.
 
     Attributes:
@@ -57,7 +59,7 @@ class Decision(Record, frozen=True):
 
     pod: str
     node: str
-    outcome: Outcome
+    outcome: DecisionOutcome
     nodes: int = 0
     feasible: int = 0
     chosen: str = ""
@@ -65,11 +67,12 @@ class Decision(Record, frozen=True):
     behind: int = 0
     differences: list[ScoreDifference] = []
     reasons: list[Reason] = []
-    causes: list[Cause] = []
+    causes: list[DecisionCause] = []
     text: str = ""
 
 
-class Refusal(Record, frozen=True):
+@schema_name("Refusal")
+class RefusalComparison(Record, frozen=True):
     """What a pending pod was told, next to what we tell it.
 
     Attributes:
@@ -127,7 +130,8 @@ class NotReplayed(Record, frozen=True):
     text: str
 
 
-class Summary(Record, frozen=True):
+@schema_name("Summary")
+class CalibrationSummary(Record, frozen=True):
     """The answer in numbers.
 
     Attributes:
@@ -181,9 +185,9 @@ class CalibrationReport(Record, frozen=True, kw_only=True):
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
     kind: Literal["CalibrationReport"] = "CalibrationReport"
     metadata: Metadata
-    summary: Summary
+    summary: CalibrationSummary
     plugins: list[PluginAgreement]
     decisions: list[Decision]
-    refusals: list[Refusal]
+    refusals: list[RefusalComparison]
     not_replayed: list[NotReplayed]
     notes: list[str]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Literal
 
-from schedctl.reports.metadata import Metadata, Record, ReportedAssumption
+from schedctl.reports.metadata import Metadata, Record, ReportedAssumption, schema_name
 from schedctl.reports.reasons import Reason
 
 NODE = "node"
 """What groups nodes one by one."""
 
 
-class Summary(Record, frozen=True):
+@schema_name("Summary")
+class CapacitySummary(Record, frozen=True):
     """The answer in numbers.
 
     Attributes:
@@ -138,6 +139,6 @@ class CapacityReport(Record, frozen=True, kw_only=True):
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
     kind: Literal["CapacityReport"] = "CapacityReport"
     metadata: Metadata
-    summary: Summary
+    summary: CapacitySummary
     results: list[CapacityResult]
     guesses: list[ReportedAssumption] = []

@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
-from schedctl.reports.metadata import Metadata, Record
+from schedctl.reports.metadata import Metadata, Record, schema_name
 
 
 class Severity(StrEnum):
@@ -21,7 +21,8 @@ class Severity(StrEnum):
     INFO = "info"
 
 
-class Outcome(StrEnum):
+@schema_name("Outcome")
+class CheckOutcome(StrEnum):
     """What came of one check of one object."""
 
     PASSED = "Passed"
@@ -86,7 +87,7 @@ class CheckResult(Record, frozen=True, kw_only=True):
     check: str
     scenario: str = "baseline"
     severity: Severity
-    outcome: Outcome
+    outcome: CheckOutcome
     refused: bool = False
     group: str = ""
     kind: str = ""
@@ -131,7 +132,8 @@ class PolicyRules(Record, frozen=True, kw_only=True):
     checks: list[CheckRule]
 
 
-class Summary(Record, frozen=True, kw_only=True):
+@schema_name("Summary")
+class CheckSummary(Record, frozen=True, kw_only=True):
     """The answer in numbers.
 
     Attributes:
@@ -171,7 +173,7 @@ class CheckReport(Record, frozen=True, kw_only=True):
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
     kind: Literal["CheckReport"] = "CheckReport"
     metadata: Metadata = Metadata()
-    summary: Summary
+    summary: CheckSummary
     policies: list[PolicyRules] = []
     results: list[CheckResult] = []
     notes: list[str] = []

@@ -8,11 +8,12 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
-from schedctl.reports.metadata import Metadata, Record, ReportedAssumption
+from schedctl.reports.metadata import Metadata, Record, ReportedAssumption, schema_name
 from schedctl.reports.simulations import PendingPods
 
 
-class Verdict(StrEnum):
+@schema_name("Verdict")
+class DrainVerdict(StrEnum):
     """What came of draining a node."""
 
     DRAINED = "Drained"
@@ -29,7 +30,8 @@ class Verdict(StrEnum):
     """It was not drained to the end, because the user ended it."""
 
 
-class PodFate(StrEnum):
+@schema_name("PodFate")
+class DrainFate(StrEnum):
     """What became of a pod of a drained node."""
 
     MOVED = "Moved"
@@ -56,7 +58,8 @@ class PodFate(StrEnum):
     """It belongs to the kubelet itself and stays."""
 
 
-class Summary(Record, frozen=True):
+@schema_name("Summary")
+class DrainSummary(Record, frozen=True):
     """The answer in numbers.
 
     Attributes:
@@ -109,7 +112,7 @@ class PodResult(Record, frozen=True):
     """
 
     pod: str
-    fate: PodFate
+    fate: DrainFate
     owner: str = ""
     priority: int = 0
     successor: str = ""
@@ -137,7 +140,7 @@ class NodeResult(Record, frozen=True):
 
     node: str
     zone: str
-    verdict: Verdict
+    verdict: DrainVerdict
     errors: list[str]
     clock: float
     pods: list[PodResult]
@@ -208,7 +211,7 @@ class DrainReport(Record, frozen=True, kw_only=True):
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
     kind: Literal["DrainReport"] = "DrainReport"
     metadata: Metadata
-    summary: Summary
+    summary: DrainSummary
     results: list[NodeResult]
     pending: list[PendingPods]
     budgets: list[BudgetUse]

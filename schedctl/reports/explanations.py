@@ -11,7 +11,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
-from schedctl.reports.metadata import Metadata, Record, ReportedAssumption
+from schedctl.reports.metadata import Metadata, Record, ReportedAssumption, schema_name
 from schedctl.reports.reasons import Hint, Reason, Remark
 
 
@@ -205,7 +205,8 @@ class PluginScore(Record, frozen=True):
     weighted: int
 
 
-class Taking(Record, frozen=True):
+@schema_name("Taking")
+class ClaimAllocation(Record, frozen=True):
     """Something a pod takes along on a node: a volume for a claim, the devices for a request.
 
     Attributes:
@@ -333,7 +334,7 @@ class NodeDetail(Record, frozen=True):
     score: NodeScore | None = None
     rank: int = 0
     comparison: Comparison | None = None
-    takes: list[Taking] = []
+    takes: list[ClaimAllocation] = []
 
 
 class CurrentNode(Record, frozen=True):
@@ -360,7 +361,8 @@ class CurrentNode(Record, frozen=True):
     text: str = ""
 
 
-class Waking(Record, frozen=True):
+@schema_name("Waking")
+class RequeueEvent(Record, frozen=True):
     """An event that brings a refused pod back into the queue.
 
     Attributes:
@@ -431,7 +433,8 @@ class LineDifference(Record, frozen=True):
     text: str = ""
 
 
-class Recorded(Record, frozen=True):
+@schema_name("Recorded")
+class RecordedMessage(Record, frozen=True):
     """What a scheduler has said of the pod before, next to our line.
 
     Attributes:
@@ -509,7 +512,7 @@ class Explanation(Record, frozen=True):
     pre_filter: PreFilter = PreFilter()
     chosen: str = ""
     ties: list[str] = []
-    takes: list[Taking] = []
+    takes: list[ClaimAllocation] = []
     score: int | None = None
     reasons: list[Reason] = []
     unschedulable_plugins: list[str] = []
@@ -521,16 +524,17 @@ class Explanation(Record, frozen=True):
     node: NodeDetail | None = None
     current: CurrentNode | None = None
     hints: list[Hint] = []
-    wakings: list[Waking] = []
+    wakings: list[RequeueEvent] = []
     notes: list[str] = []
     guesses: list[ReportedAssumption] = []
     apparent: Verdict | None = None
-    history: list[Recorded] = []
+    history: list[RecordedMessage] = []
     reservation: Reservation | None = None
     remarks: list[Remark] = []
 
 
-class Summary(Record, frozen=True):
+@schema_name("Summary")
+class ExplainSummary(Record, frozen=True):
     """The answer in numbers: pods by verdict, and the exit code the command ends with."""
 
     exit_code: int
@@ -550,5 +554,5 @@ class ExplainReport(Record, frozen=True, kw_only=True):
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
     kind: Literal["ExplainReport"] = "ExplainReport"
     metadata: Metadata
-    summary: Summary
+    summary: ExplainSummary
     results: list[Explanation]

@@ -5,11 +5,25 @@ Each report has a `Metadata`, each listing a `Head`; no report has a form of its
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
+from typing import Literal, TypeVar
 
 import msgspec
 
 from schedctl.versions import KUBERNETES_VERSION, __version__
+
+T = TypeVar("T", bound=type)
+
+
+def schema_name(name: str) -> Callable[[T], T]:
+    """Return a decorator that gives a type its name in JSON Schemas, where the code qualifies it by its role."""
+
+    def rename(document: T) -> T:
+        # msgspec takes the keys of $defs and the titles from here; others generate code from them, so they stay
+        document.__name__ = name
+        return document
+
+    return rename
 
 
 class Record(msgspec.Struct, frozen=True, rename="camel"):

@@ -10,10 +10,11 @@ from enum import StrEnum
 from typing import Literal
 
 from schedctl.reports.explanations import PodReference, Verdict
-from schedctl.reports.metadata import Metadata, Record, Side
+from schedctl.reports.metadata import Metadata, Record, Side, schema_name
 
 
-class Effect(StrEnum):
+@schema_name("Effect")
+class PodEffect(StrEnum):
     """What another configuration does to a pod."""
 
     SAME = "Same"
@@ -32,7 +33,8 @@ class Effect(StrEnum):
     """One of the answers is inconclusive."""
 
 
-class Outcome(Record, frozen=True, kw_only=True):
+@schema_name("Outcome")
+class PodAnswer(Record, frozen=True, kw_only=True):
     """The answer about a pod under one configuration.
 
     Attributes:
@@ -76,7 +78,8 @@ class Shift(Record, frozen=True, kw_only=True):
     after: int | None
 
 
-class Refusal(Record, frozen=True, kw_only=True):
+@schema_name("Refusal")
+class NodeRefusal(Record, frozen=True, kw_only=True):
     """A node that one side chooses and the other refuses.
 
     Attributes:
@@ -92,7 +95,8 @@ class Refusal(Record, frozen=True, kw_only=True):
     text: str
 
 
-class Difference(Record, frozen=True, kw_only=True):
+@schema_name("Difference")
+class PodDifference(Record, frozen=True, kw_only=True):
     """What another side does to a pod, against the first.
 
     Attributes:
@@ -104,10 +108,10 @@ class Difference(Record, frozen=True, kw_only=True):
     """
 
     side: str
-    effect: Effect
+    effect: PodEffect
     text: str = ""
     shifts: list[Shift]
-    refusals: list[Refusal]
+    refusals: list[NodeRefusal]
 
 
 class PodComparison(Record, frozen=True, kw_only=True):
@@ -120,8 +124,8 @@ class PodComparison(Record, frozen=True, kw_only=True):
     """
 
     pod: PodReference
-    outcomes: list[Outcome]
-    differences: list[Difference]
+    outcomes: list[PodAnswer]
+    differences: list[PodDifference]
 
 
 class SideSummary(Record, frozen=True, kw_only=True):
@@ -162,7 +166,8 @@ class Tally(Record, frozen=True, kw_only=True):
     unclear: int = 0
 
 
-class Summary(Record, frozen=True, kw_only=True):
+@schema_name("Summary")
+class ExplainComparisonSummary(Record, frozen=True, kw_only=True):
     """The answer in numbers.
 
     Attributes:
@@ -189,6 +194,6 @@ class ExplainComparison(Record, frozen=True, kw_only=True):
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
     kind: Literal["ExplainComparison"] = "ExplainComparison"
     metadata: Metadata
-    summary: Summary
+    summary: ExplainComparisonSummary
     sides: list[SideSummary]
     results: list[PodComparison]

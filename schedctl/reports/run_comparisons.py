@@ -8,11 +8,12 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
-from schedctl.reports.metadata import Metadata, Record, Side
-from schedctl.reports.simulations import Balance, Ending, Fate, Preempted, Summary, Utilisation
+from schedctl.reports.metadata import Metadata, Record, Side, schema_name
+from schedctl.reports.simulations import Balance, Ending, Fate, Preempted, SimulationSummary, Utilisation
 
 
-class Effect(StrEnum):
+@schema_name("Effect")
+class PlacementEffect(StrEnum):
     """What another configuration does to a pod of the cluster."""
 
     SAME = "Same"
@@ -25,7 +26,8 @@ class Effect(StrEnum):
     """It has one now."""
 
 
-class Outcome(Record, frozen=True, kw_only=True):
+@schema_name("Outcome")
+class WorkloadOutcome(Record, frozen=True, kw_only=True):
     """What became of a workload under one configuration.
 
     Attributes:
@@ -45,7 +47,8 @@ class Outcome(Record, frozen=True, kw_only=True):
     messages: list[str]
 
 
-class Difference(Record, frozen=True, kw_only=True):
+@schema_name("Difference")
+class PlacementDifference(Record, frozen=True, kw_only=True):
     """What another side does to pods, against the first.
 
     Pods of a workload are alike, so that they are compared by number: what a node has under both stays there, and of
@@ -85,8 +88,8 @@ class WorkloadComparison(Record, frozen=True, kw_only=True):
     name: str
     source: str
     wanted: int
-    outcomes: list[Outcome]
-    differences: list[Difference]
+    outcomes: list[WorkloadOutcome]
+    differences: list[PlacementDifference]
 
 
 class Whereabouts(Record, frozen=True, kw_only=True):
@@ -118,7 +121,7 @@ class OtherComparison(Record, frozen=True, kw_only=True):
 
     pod: str
     whereabouts: list[Whereabouts]
-    effects: list[Effect]
+    effects: list[PlacementEffect]
 
 
 class SideResult(Record, frozen=True, kw_only=True):
@@ -134,7 +137,7 @@ class SideResult(Record, frozen=True, kw_only=True):
     """
 
     side: Side
-    summary: Summary
+    summary: SimulationSummary
     preemptions: list[Preempted]
     utilisation: Utilisation
     balance: list[Balance]
@@ -155,8 +158,8 @@ class ComparisonSummary(Record, frozen=True, kw_only=True):
     exit_code: int
     workloads: int
     pods: int
-    workload_pods: list[Difference]
-    other_pods: list[Difference]
+    workload_pods: list[PlacementDifference]
+    other_pods: list[PlacementDifference]
 
 
 class SimulationComparison(Record, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, Literal
 
-from schedctl.reports.metadata import Metadata, Record, ReportedAssumption
+from schedctl.reports.metadata import Metadata, Record, ReportedAssumption, schema_name
 from schedctl.reports.reasons import Hint, Reason, Remark
 
 
@@ -60,7 +60,8 @@ class EndReason(StrEnum):
     """Somebody interrupted it."""
 
 
-class Summary(Record, frozen=True, kw_only=True):
+@schema_name("Summary")
+class SimulationSummary(Record, frozen=True, kw_only=True):
     """The answer in numbers.
 
     Attributes:
@@ -92,7 +93,8 @@ class Summary(Record, frozen=True, kw_only=True):
     mistakes: int = 0
 
 
-class Change(Record, frozen=True, kw_only=True):
+@schema_name("Change")
+class ReportedChange(Record, frozen=True, kw_only=True):
     """How a workload differs from what is in the cluster.
 
     Attributes:
@@ -109,7 +111,8 @@ class Change(Record, frozen=True, kw_only=True):
     after: Any = None
 
 
-class Effect(Record, frozen=True, kw_only=True):
+@schema_name("Effect")
+class AdmissionEffect(Record, frozen=True, kw_only=True):
     """Something that admission changed.
 
     Attributes:
@@ -165,7 +168,8 @@ class RejectedPods(Record, frozen=True, kw_only=True):
     pods: list[str]
 
 
-class PodFate(Record, frozen=True, kw_only=True):
+@schema_name("PodFate")
+class WorkloadPod(Record, frozen=True, kw_only=True):
     """One pod of a workload.
 
     Attributes:
@@ -232,8 +236,8 @@ class WorkloadResult(Record, frozen=True, kw_only=True):
     name: str
     source: str = ""
     origin: str = ""
-    changes: list[Change] = []
-    effects: list[Effect] = []
+    changes: list[ReportedChange] = []
+    effects: list[AdmissionEffect] = []
     notes: list[str] = []
     wanted: int
     placed: int
@@ -246,7 +250,7 @@ class WorkloadResult(Record, frozen=True, kw_only=True):
     pending: list[PendingPods] = []
     rejected: list[RejectedPods] = []
     not_created: list[str] = []
-    pods: list[PodFate] = []
+    pods: list[WorkloadPod] = []
 
     @property
     def subject(self) -> str:
@@ -424,7 +428,7 @@ class SimulationReport(Record, frozen=True, kw_only=True):
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
     kind: Literal["SimulationReport"] = "SimulationReport"
     metadata: Metadata
-    summary: Summary
+    summary: SimulationSummary
     results: list[WorkloadResult]
     preemptions: list[Preempted]
     others: list[OtherPod]

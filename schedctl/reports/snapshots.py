@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from schedctl.api.gaps import Gap
-from schedctl.reports.metadata import Head, MissingKind, Record
+from schedctl.reports.metadata import Head, MissingKind, Record, schema_name
 
 Redaction = Literal["default", "strict", "none"]
 
@@ -95,7 +95,8 @@ class SnapshotReport(Record, frozen=True, kw_only=True):
     in_clear: list[InClear]
 
 
-class Change(StrEnum):
+@schema_name("Change")
+class ObjectChangeType(StrEnum):
     """What became of an object."""
 
     ADDED = "Added"
@@ -135,7 +136,7 @@ class ObjectChange(Record, frozen=True, kw_only=True):
 
     kind: str
     name: str
-    change: Change
+    change: ObjectChangeType
     owner: str
     fields: list[FieldChange]
 
@@ -157,7 +158,8 @@ class KindCounts(Record, frozen=True, kw_only=True):
     changed: int
 
 
-class Side(Record, frozen=True, kw_only=True):
+@schema_name("Side")
+class SnapshotSide(Record, frozen=True, kw_only=True):
     """One of the two snapshots.
 
     Attributes:
@@ -171,7 +173,8 @@ class Side(Record, frozen=True, kw_only=True):
     digest: str
 
 
-class Summary(Record, frozen=True, kw_only=True):
+@schema_name("Summary")
+class SnapshotDiffSummary(Record, frozen=True, kw_only=True):
     """The answer in numbers.
 
     Attributes:
@@ -200,9 +203,9 @@ class SnapshotDiff(Record, frozen=True, kw_only=True):
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
     kind: Literal["SnapshotDiff"] = "SnapshotDiff"
     metadata: Head = Head()
-    before: Side
-    after: Side
-    summary: Summary
+    before: SnapshotSide
+    after: SnapshotSide
+    summary: SnapshotDiffSummary
     header: list[FieldChange]
     not_compared: list[str]
     kinds: list[KindCounts]

@@ -10,10 +10,11 @@ from enum import StrEnum
 from typing import Literal
 
 from schedctl.reports.explanations import Explanation
-from schedctl.reports.metadata import Record
+from schedctl.reports.metadata import Record, schema_name
 
 
-class Event(StrEnum):
+@schema_name("Event")
+class WatchEvent(StrEnum):
     """What the news is."""
 
     ANSWER = "Answer"
@@ -43,7 +44,7 @@ class WatchLine(Record, frozen=True, kw_only=True):
     api_version: Literal["schedctl.dev/v1alpha1"] = "schedctl.dev/v1alpha1"
     kind: Literal["WatchLine"] = "WatchLine"
     time: str
-    event: Event
+    event: WatchEvent
     pod: str
     node: str = ""
     result: Explanation | None = None

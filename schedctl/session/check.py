@@ -25,7 +25,7 @@ from schedctl.policy.exemptions import Acceptances, misnamed_annotations
 from schedctl.policy.fingerprints import fingerprint
 from schedctl.policy.summaries import FailOn, OnInconclusive, summarize
 from schedctl.reports import counts
-from schedctl.reports.checks import CheckReport, CheckResult, CheckRule, Outcome, PolicyRules, Severity
+from schedctl.reports.checks import CheckOutcome, CheckReport, CheckResult, CheckRule, PolicyRules, Severity
 from schedctl.reports.metadata import Input, Metadata, ReportedAssumption
 from schedctl.scheduler.gaps import log_assumptions
 from schedctl.session import manifests as inputs
@@ -273,7 +273,7 @@ def to_baseline(report: CheckReport, file: str) -> tuple[CheckReport, CheckBasel
 
     What is inconclusive may be violated, and nobody has seen it: then there is no baseline.
     """
-    unclear = sum(result.outcome is Outcome.INCONCLUSIVE for result in report.results)
+    unclear = sum(result.outcome is CheckOutcome.INCONCLUSIVE for result in report.results)
     if unclear:
         note = f"nothing is written to {file}: {counts.of(unclear, 'result')} inconclusive, maybe violated"
         return refuse(report, note), None
@@ -336,8 +336,8 @@ def _with_assumptions(report: CheckReport, guesses: Sequence[ReportedAssumption]
         return report
     texts = [guess.text for guess in guesses]
     results = [
-        msgspec.structs.replace(result, outcome=Outcome.INCONCLUSIVE, reasons=[*texts, *result.reasons])
-        if result.outcome in (Outcome.PASSED, Outcome.VIOLATED)
+        msgspec.structs.replace(result, outcome=CheckOutcome.INCONCLUSIVE, reasons=[*texts, *result.reasons])
+        if result.outcome in (CheckOutcome.PASSED, CheckOutcome.VIOLATED)
         else result
         for result in report.results
     ]
@@ -352,14 +352,17 @@ def _with_assumptions(report: CheckReport, guesses: Sequence[ReportedAssumption]
 def _with_age(report: CheckReport, options: CheckOptions, most: Duration) -> CheckReport:
     """Return a report with what the age of the state says about it: a stale one proves nothing."""
     taken = report.metadata.state_taken
-    outcome, message = Outcome.PASSED, f"the state is no older than {most}"
+    outcome, message = CheckOutcome.PASSED, f"the state is no older than {most}"
     if not taken:
-        outcome, message = Outcome.INCONCLUSIVE, "nobody says how old the state is"
+        outcome, message = CheckOutcome.INCONCLUSIVE, "nobody says how old the state is"
     elif is_to_come((age := int(options.now * _SECOND) - unix_nanoseconds(taken)) / _SECOND):
-        outcome, message = Outcome.INCONCLUSIVE, f"the state is of a time to come (taken {taken}); compare the clocks"
+        outcome, message = (
+            CheckOutcome.INCONCLUSIVE,
+            f"the state is of a time to come (taken {taken}); compare the clocks",
+        )
     elif age > most:
         shown = Duration(age - age % _SECOND)
-        outcome, message = Outcome.INCONCLUSIVE, f"the state is {shown} old (taken {taken}), and may be {most} old"
+        outcome, message = CheckOutcome.INCONCLUSIVE, f"the state is {shown} old (taken {taken}), and may be {most} old"
     hint = "make a new one with `schedctl snapshot create`"
     result = CheckResult(
         policy=_COMMAND_LINE,
@@ -368,7 +371,7 @@ def _with_age(report: CheckReport, options: CheckOptions, most: Duration) -> Che
         outcome=outcome,
         subject="the run",
         message=message,
-        hints=[hint] if outcome is Outcome.INCONCLUSIVE else [],
+        hints=[hint] if outcome is CheckOutcome.INCONCLUSIVE else [],
         fingerprint=fingerprint(
             policy=_COMMAND_LINE, check=_MAX_AGE, scenario="baseline", group="", kind="", namespace="", name=""
         ),

@@ -18,7 +18,7 @@ from schedctl.errors import ConfigError, InputError, Problem, ProblemsError, Sch
 from schedctl.policy import baselines, expectations, reading
 from schedctl.policy.documents import BUILT_IN_POLICY
 from schedctl.policy.expectations import PolicyTest
-from schedctl.reports.checks import CheckReport, Summary
+from schedctl.reports.checks import CheckReport, CheckSummary
 from schedctl.reports.policy_tests import CheckPolicyTestReport, PolicyTestResult, PolicyTestSummary
 from schedctl.session import check, manifests, report_files, runs
 from schedctl.session.notifiers import SILENT, Notifier
@@ -125,9 +125,9 @@ def _check(
         return _report(test, states, custom_kinds, notifier), []
     except ProblemsError as fault:
         lines = [str(problem) + (f" ({problem.hint})" if problem.hint else "") for problem in fault.problems]
-        return CheckReport(summary=Summary(exit_code=fault.exit_code, results=0)), lines
+        return CheckReport(summary=CheckSummary(exit_code=fault.exit_code, results=0)), lines
     except SchedctlError as fault:
-        return CheckReport(summary=Summary(exit_code=fault.exit_code, results=0)), [str(fault)]
+        return CheckReport(summary=CheckSummary(exit_code=fault.exit_code, results=0)), [str(fault)]
 
 
 def _report(

@@ -15,7 +15,7 @@ from schedctl.api.pods import FINISHED, Pod
 from schedctl.explain import explanations
 from schedctl.live import watching
 from schedctl.reports.explanations import Explanation, Verdict
-from schedctl.reports.watches import Event, WatchLine
+from schedctl.reports.watches import WatchEvent, WatchLine
 from schedctl.session.notifiers import Notifier
 from schedctl.session.sessions import Session
 from schedctl.workloads import cluster_updates
@@ -73,7 +73,7 @@ class PodWatch:
                     return exit_code
             left = None if until is None else until - time.monotonic()
             if left is not None and left <= 0:
-                self._end(Event.PENDING, f"pod {self._pod.key} is still pending")
+                self._end(WatchEvent.PENDING, f"pod {self._pod.key} is still pending")
                 return 1
             heard = read_events(left)
             troubles.report(heard)
@@ -85,17 +85,17 @@ class PodWatch:
         pods = [info.pod for info in every_pod(assembled.cluster)] + list(assembled.finished.values())
         now = next((each for each in pods if each.key == key), None)
         if now is None or now.metadata.uid != self._pod.metadata.uid:
-            self._end(Event.DELETED, f"pod {key} is gone")
+            self._end(WatchEvent.DELETED, f"pod {key} is gone")
             return 1
         if now.spec.node_name:
-            self._end(Event.BOUND, describe_binding(key, now.spec.node_name, self._last), now.spec.node_name)
+            self._end(WatchEvent.BOUND, describe_binding(key, now.spec.node_name, self._last), now.spec.node_name)
             return 0
         if now.status.phase in FINISHED:
-            self._end(Event.ENDED, f"pod {key} has ended without a node ({now.status.phase})")
+            self._end(WatchEvent.ENDED, f"pod {key} has ended without a node ({now.status.phase})")
             return 1
         answer = self._explain(now)
         if self._last is None or self._digest(answer) != self._digest(self._last):
-            self._write(WatchLine(time=_now(), event=Event.ANSWER, pod=key, result=answer))
+            self._write(WatchLine(time=_now(), event=WatchEvent.ANSWER, pod=key, result=answer))
         self._last = answer
         return None
 
@@ -105,7 +105,7 @@ class PodWatch:
             pod = msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, scheduler_name=profile))
         return explanations.explain(self._session.scheduler(), pod, hints=False)
 
-    def _end(self, event: Event, text: str, node: str = "") -> None:
+    def _end(self, event: WatchEvent, text: str, node: str = "") -> None:
         self._write(WatchLine(time=_now(), event=event, pod=self._pod.key, node=node, text=text))
 
 

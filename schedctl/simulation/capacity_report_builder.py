@@ -15,11 +15,11 @@ from schedctl.reports.capacities import (
     NODE,
     CapacityReport,
     CapacityResult,
+    CapacitySummary,
     GroupFit,
     Grouping,
     LargestFit,
     Stop,
-    Summary,
 )
 from schedctl.reports.metadata import Metadata, ReportedAssumption
 from schedctl.simulation import utilisation
@@ -104,7 +104,7 @@ def report(
     exit_code = 1 if fail and none and not guesses else INCONCLUSIVE if unclear or guesses else 0
     return CapacityReport(
         metadata=metadata,
-        summary=Summary(
+        summary=CapacitySummary(
             exit_code=INTERRUPTED if interrupted else exit_code,
             pods=len(results),
             fitting=fitting,

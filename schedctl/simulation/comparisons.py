@@ -16,14 +16,14 @@ from itertools import chain
 from schedctl.reports.metadata import Metadata, Side
 from schedctl.reports.run_comparisons import (
     ComparisonSummary,
-    Difference,
-    Effect,
     OtherComparison,
-    Outcome,
+    PlacementDifference,
+    PlacementEffect,
     SideResult,
     SimulationComparison,
     Whereabouts,
     WorkloadComparison,
+    WorkloadOutcome,
 )
 from schedctl.reports.simulations import Fate, Preempted, SimulationReport, WorkloadResult
 from schedctl.simulation.simulations import Simulation
@@ -82,7 +82,7 @@ def compare(
         ),
         sides=[_side(run) for run in runs],
         results=results,
-        others=[other for other in others if any(effect is not Effect.SAME for effect in other.effects)],
+        others=[other for other in others if any(effect is not PlacementEffect.SAME for effect in other.effects)],
     )
 
 
@@ -130,9 +130,9 @@ def _workload(runs: Sequence[Ran], results: Sequence[WorkloadResult], zones: Map
     )
 
 
-def _outcome(side: Side, result: WorkloadResult) -> Outcome:
+def _outcome(side: Side, result: WorkloadResult) -> WorkloadOutcome:
     messages = [*(group.message for group in result.pending), *(group.message for group in result.rejected)]
-    return Outcome(
+    return WorkloadOutcome(
         side=side.name,
         placed=result.placed,
         zones=result.zones,
@@ -142,12 +142,14 @@ def _outcome(side: Side, result: WorkloadResult) -> Outcome:
     )
 
 
-def difference(side: str, before: Mapping[str, int], after: Mapping[str, int], zones: Mapping[str, str]) -> Difference:
+def difference(
+    side: str, before: Mapping[str, int], after: Mapping[str, int], zones: Mapping[str, str]
+) -> PlacementDifference:
     """Return what becomes of interchangeable pods, by how many are on which node under one side and the other."""
     old, new = Counter(before), Counter(after)
     placed, same = min(old.total(), new.total()), (old & new).total()
     within = (_by_zone(old, zones) & _by_zone(new, zones)).total()
-    return Difference(
+    return PlacementDifference(
         side=side,
         same=same,
         moves=placed - same,
@@ -164,8 +166,8 @@ def _by_zone(nodes: Mapping[str, int], zones: Mapping[str, str]) -> Counter[str]
     return found
 
 
-def _sum(side: Side, differences: Sequence[Difference]) -> Difference:
-    return Difference(
+def _sum(side: Side, differences: Sequence[PlacementDifference]) -> PlacementDifference:
+    return PlacementDifference(
         side=side.name,
         same=sum(each.same for each in differences),
         moves=sum(each.moves for each in differences),
@@ -225,15 +227,15 @@ def _whereabouts_of_evicted(side: str, eviction: Preempted) -> Whereabouts:
     return Whereabouts(side=side, node=node, fate=fate, preempted_by=eviction.by, message=eviction.message)
 
 
-def _effect(before: str, after: str) -> Effect:
+def _effect(before: str, after: str) -> PlacementEffect:
     if before == after:
-        return Effect.SAME
+        return PlacementEffect.SAME
     if before and after:
-        return Effect.MOVES
-    return Effect.BREAKS if before else Effect.MENDS
+        return PlacementEffect.MOVES
+    return PlacementEffect.BREAKS if before else PlacementEffect.MENDS
 
 
-def _one(other: OtherComparison, number: int, zones: Mapping[str, str]) -> Difference:
+def _one(other: OtherComparison, number: int, zones: Mapping[str, str]) -> PlacementDifference:
     """Return what becomes of one pod; one that is on no node under either side counts nowhere."""
     nodes = (other.whereabouts[0].node, other.whereabouts[number + 1].node)
     before, after = ({node: 1} if node else {} for node in nodes)

@@ -14,12 +14,12 @@ from schedctl.reports.drains import (
     ArrivedPod,
     BudgetUse,
     DisplacedPod,
+    DrainFate,
     DrainReport,
+    DrainSummary,
+    DrainVerdict,
     NodeResult,
-    PodFate,
     PodResult,
-    Summary,
-    Verdict,
 )
 from schedctl.reports.metadata import Metadata, ReportedAssumption
 from schedctl.reports.simulations import Fate, PendingPods
@@ -33,17 +33,17 @@ INCONCLUSIVE = 5
 
 
 _FATES = {
-    drains.Fate.MOVED: PodFate.MOVED,
-    drains.Fate.PENDING: PodFate.PENDING,
-    drains.Fate.LOST: PodFate.LOST,
-    drains.Fate.FOREIGN: PodFate.FOREIGN_SCHEDULER,
-    drains.Fate.UNANSWERED: PodFate.INCONCLUSIVE,
-    drains.Fate.TERMINATING: PodFate.TERMINATING,
-    drains.Fate.BLOCKED: PodFate.BLOCKED,
-    drains.Fate.REFUSED: PodFate.REFUSED,
-    drains.Fate.KEPT: PodFate.KEPT,
-    drains.Fate.IGNORED: PodFate.IGNORED,
-    drains.Fate.MIRROR: PodFate.MIRROR,
+    drains.Fate.MOVED: DrainFate.MOVED,
+    drains.Fate.PENDING: DrainFate.PENDING,
+    drains.Fate.LOST: DrainFate.LOST,
+    drains.Fate.FOREIGN: DrainFate.FOREIGN_SCHEDULER,
+    drains.Fate.UNANSWERED: DrainFate.INCONCLUSIVE,
+    drains.Fate.TERMINATING: DrainFate.TERMINATING,
+    drains.Fate.BLOCKED: DrainFate.BLOCKED,
+    drains.Fate.REFUSED: DrainFate.REFUSED,
+    drains.Fate.KEPT: DrainFate.KEPT,
+    drains.Fate.IGNORED: DrainFate.IGNORED,
+    drains.Fate.MIRROR: DrainFate.MIRROR,
 }
 _PENDING = {
     PodState.UNSCHEDULABLE: Fate.UNSCHEDULABLE,
@@ -75,26 +75,30 @@ def report(
     pods = [pod for node in facts.nodes for pod in node.pods]
     fates = Counter(_FATES[pod.fate] for pod in pods)
     verdicts = Counter(result.verdict for result in results)
-    gone = (PodFate.MOVED, PodFate.PENDING, PodFate.LOST, PodFate.FOREIGN_SCHEDULER, PodFate.INCONCLUSIVE)
-    refused = verdicts[Verdict.REFUSED] + verdicts[Verdict.BLOCKED] + verdicts[Verdict.LEAVES_PENDING]
-    exit_code = INCONCLUSIVE if verdicts[Verdict.INCONCLUSIVE] and not (fail and refused) else int(fail and refused > 0)
+    gone = (DrainFate.MOVED, DrainFate.PENDING, DrainFate.LOST, DrainFate.FOREIGN_SCHEDULER, DrainFate.INCONCLUSIVE)
+    refused = verdicts[DrainVerdict.REFUSED] + verdicts[DrainVerdict.BLOCKED] + verdicts[DrainVerdict.LEAVES_PENDING]
+    exit_code = (
+        INCONCLUSIVE if verdicts[DrainVerdict.INCONCLUSIVE] and not (fail and refused) else int(fail and refused > 0)
+    )
     if guesses:
         exit_code = INCONCLUSIVE
     return DrainReport(
         metadata=metadata,
-        summary=Summary(
+        summary=DrainSummary(
             exit_code=INTERRUPTED if facts.interrupted else exit_code,
             nodes=len(results),
-            drained=verdicts[Verdict.DRAINED] + verdicts[Verdict.LEAVES_PENDING] + verdicts[Verdict.INCONCLUSIVE],
+            drained=verdicts[DrainVerdict.DRAINED]
+            + verdicts[DrainVerdict.LEAVES_PENDING]
+            + verdicts[DrainVerdict.INCONCLUSIVE],
             pods=sum(fates[fate] for fate in gone),
-            moved=fates[PodFate.MOVED],
-            pending=fates[PodFate.PENDING] + fates[PodFate.FOREIGN_SCHEDULER],
-            lost=fates[PodFate.LOST],
-            blocked=fates[PodFate.BLOCKED],
-            refused=fates[PodFate.REFUSED],
-            staying=fates[PodFate.IGNORED] + fates[PodFate.MIRROR],
+            moved=fates[DrainFate.MOVED],
+            pending=fates[DrainFate.PENDING] + fates[DrainFate.FOREIGN_SCHEDULER],
+            lost=fates[DrainFate.LOST],
+            blocked=fates[DrainFate.BLOCKED],
+            refused=fates[DrainFate.REFUSED],
+            staying=fates[DrainFate.IGNORED] + fates[DrainFate.MIRROR],
             displaced=len(facts.displaced),
-            inconclusive=fates[PodFate.INCONCLUSIVE],
+            inconclusive=fates[DrainFate.INCONCLUSIVE],
         ),
         results=results,
         pending=_pending_groups(pods),
@@ -126,17 +130,17 @@ def _node(node: DrainedNode, zones: dict[str, str], interrupted: bool) -> NodeRe
     )
 
 
-def _verdict(node: DrainedNode, interrupted: bool) -> Verdict:
+def _verdict(node: DrainedNode, interrupted: bool) -> DrainVerdict:
     fates = {pod.fate for pod in node.pods}
     if node.refusals:
-        return Verdict.REFUSED
+        return DrainVerdict.REFUSED
     if interrupted and fates - {drains.Fate.MOVED, drains.Fate.IGNORED, drains.Fate.MIRROR}:
-        return Verdict.INTERRUPTED
+        return DrainVerdict.INTERRUPTED
     if drains.Fate.BLOCKED in fates:
-        return Verdict.BLOCKED
+        return DrainVerdict.BLOCKED
     if fates & {drains.Fate.PENDING, drains.Fate.FOREIGN}:
-        return Verdict.LEAVES_PENDING
-    return Verdict.INCONCLUSIVE if drains.Fate.UNANSWERED in fates else Verdict.DRAINED
+        return DrainVerdict.LEAVES_PENDING
+    return DrainVerdict.INCONCLUSIVE if drains.Fate.UNANSWERED in fates else DrainVerdict.DRAINED
 
 
 def _pod(pod: DrainedPod, zones: dict[str, str]) -> PodResult:

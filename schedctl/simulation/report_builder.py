@@ -103,11 +103,13 @@ def pending_pod(facts: Simulation, namespace: str, name: str) -> PodInfo | None:
     return outcome.pod if outcome is not None else None
 
 
-def _summary(results: Sequence[simulations.WorkloadResult], preempted: int, mistakes: int) -> simulations.Summary:
+def _summary(
+    results: Sequence[simulations.WorkloadResult], preempted: int, mistakes: int
+) -> simulations.SimulationSummary:
     fates = Counter(pod.fate for result in results for pod in result.pods)
     wanted, placed = sum(result.wanted for result in results), sum(result.placed for result in results)
     apart = (Fate.REJECTED, Fate.NOT_CREATED, Fate.INCONCLUSIVE, Fate.FOREIGN_SCHEDULER)
-    return simulations.Summary(
+    return simulations.SimulationSummary(
         exit_code=0,
         workloads=len(results),
         pods=wanted,
@@ -122,7 +124,9 @@ def _summary(results: Sequence[simulations.WorkloadResult], preempted: int, mist
     )
 
 
-def _exit_code(summary: simulations.Summary, end: RunEnd | None, rejected: bool, fail: bool, guessed: bool) -> int:
+def _exit_code(
+    summary: simulations.SimulationSummary, end: RunEnd | None, rejected: bool, fail: bool, guessed: bool
+) -> int:
     if end in (None, RunEnd.INTERRUPTED):
         return INTERRUPTED
     if summary.mistakes:
@@ -163,7 +167,7 @@ def _result(
         source=workload.source,
         origin=workload.origin,
         changes=[
-            simulations.Change(
+            simulations.ReportedChange(
                 what=change.what, text=change.text, path=change.path, before=change.before, after=change.after
             )
             for change in update.changes
@@ -186,7 +190,7 @@ def _result(
         not_created=unsent,
         pods=[
             *(fate for _, fate in created),
-            *(simulations.PodFate(name=name, fate=Fate.NOT_CREATED) for name in unsent),
+            *(simulations.WorkloadPod(name=name, fate=Fate.NOT_CREATED) for name in unsent),
         ],
     )
 
@@ -202,19 +206,19 @@ def _node_of(key: str, cluster: Cluster) -> str:
     return "" if row is None else cluster.node_table.names[int(cluster.pod_table.node[row])]
 
 
-def _fate(facts: Simulation, key: str) -> simulations.PodFate:
+def _fate(facts: Simulation, key: str) -> simulations.WorkloadPod:
     """Return what became of a replica that was created as the pod of this key."""
     now = facts.controller.latest(key)
     name = now.partition("/")[2]
     evicted = key.partition("/")[2] if key in facts.controller.successors else ""
     if now in facts.controller.rejected:
-        return simulations.PodFate(name=name, fate=Fate.REJECTED, evicted=evicted)
+        return simulations.WorkloadPod(name=name, fate=Fate.REJECTED, evicted=evicted)
     if now in facts.controller.foreign:
-        return simulations.PodFate(name=name, fate=Fate.FOREIGN_SCHEDULER, evicted=evicted)
+        return simulations.WorkloadPod(name=name, fate=Fate.FOREIGN_SCHEDULER, evicted=evicted)
     outcome = facts.run.pods.get(now)
     if outcome is None:
-        return simulations.PodFate(name=name, fate=Fate.QUEUED, evicted=evicted)
-    return simulations.PodFate(
+        return simulations.WorkloadPod(name=name, fate=Fate.QUEUED, evicted=evicted)
+    return simulations.WorkloadPod(
         name=name,
         fate=fate_of(outcome),
         node=outcome.node if outcome.state in (PodState.BOUND, PodState.WAITING) else outcome.nominated,
@@ -237,7 +241,7 @@ def fate_of(outcome: PodOutcome) -> Fate:
 
 
 def _pending_groups(
-    facts: Simulation, created: Iterable[tuple[str, simulations.PodFate]]
+    facts: Simulation, created: Iterable[tuple[str, simulations.WorkloadPod]]
 ) -> list[simulations.PendingPods]:
     alike: dict[tuple[Fate, str, tuple[str, ...], str], list[str]] = {}
     for key, pod in created:
@@ -256,7 +260,7 @@ def _pending_groups(
 
 
 def _rejected_groups(
-    facts: Simulation, created: Iterable[tuple[str, simulations.PodFate]]
+    facts: Simulation, created: Iterable[tuple[str, simulations.WorkloadPod]]
 ) -> list[simulations.RejectedPods]:
     """Return the refused pods, those together whose refusals differ in the name of the pod and no more."""
     alike: dict[tuple[str, str], tuple[str, list[str]]] = {}
@@ -282,14 +286,15 @@ def _by_object(controller: RolloutController) -> dict[str, list[Effect]]:
 
 def _effects(
     pods: Iterable[str], claims: Iterable[Any], effects: Mapping[str, Sequence[Effect]]
-) -> list[simulations.Effect]:
+) -> list[simulations.AdmissionEffect]:
     subjects = [f"Pod {key}" for key in pods]
     subjects += [f"PersistentVolumeClaim {claim.metadata.namespace}/{claim.metadata.name}" for claim in claims]
     counts: Counter[Effect] = Counter()
     for subject in subjects:
         counts.update(effects.get(subject, ()))
     return [
-        simulations.Effect(plugin=effect.plugin, text=effect.text, objects=number) for effect, number in counts.items()
+        simulations.AdmissionEffect(plugin=effect.plugin, text=effect.text, objects=number)
+        for effect, number in counts.items()
     ]
 
 

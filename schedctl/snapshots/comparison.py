@@ -19,14 +19,14 @@ from schedctl.api.kinds import KINDS
 from schedctl.api.meta import controller_of, key_of
 from schedctl.errors import UsageError
 from schedctl.reports.snapshots import (
-    Change,
     FieldChange,
     Header,
     KindCounts,
     ObjectChange,
-    Side,
+    ObjectChangeType,
     SnapshotDiff,
-    Summary,
+    SnapshotDiffSummary,
+    SnapshotSide,
 )
 from schedctl.snapshots.allow_list import keep_allowed
 from schedctl.snapshots.documents import ReadSnapshot
@@ -63,8 +63,8 @@ def diff(before: tuple[str, ReadSnapshot], after: tuple[str, ReadSnapshot], *, f
         found = [*_changes(kind.name, mine, theirs)]
         if found:
             results += found
-            added = sum(one.change is Change.ADDED for one in found)
-            removed = sum(one.change is Change.REMOVED for one in found)
+            added = sum(one.change is ObjectChangeType.ADDED for one in found)
+            removed = sum(one.change is ObjectChangeType.REMOVED for one in found)
             counts.append(
                 KindCounts(
                     kind=kind.name,
@@ -76,14 +76,14 @@ def diff(before: tuple[str, ReadSnapshot], after: tuple[str, ReadSnapshot], *, f
                 )
             )
     header = [*_header_changes(first.header, second.header)]
-    summary = Summary(
+    summary = SnapshotDiffSummary(
         exit_code=1 if fail and (results or header) else 0,
         added=sum(one.added for one in counts),
         removed=sum(one.removed for one in counts),
         changed=sum(one.changed for one in counts),
     )
     sides = (
-        Side(file=name, taken=one.header.taken, digest=one.header.digest)
+        SnapshotSide(file=name, taken=one.header.taken, digest=one.header.digest)
         for name, one in ((file, first), (other, second))
     )
     return SnapshotDiff(
@@ -134,13 +134,13 @@ def _changes(kind: str, old: dict[str, Any], new: dict[str, Any]) -> Iterator[Ob
             continue
         fields: list[FieldChange] = []
         if before is None:
-            change = Change.ADDED
+            change = ObjectChangeType.ADDED
         elif after is None:
-            change = Change.REMOVED
+            change = ObjectChangeType.REMOVED
         else:
             fields = [*_fields(msgspec.to_builtins(before), msgspec.to_builtins(after), "")]
             same = before.metadata.uid == after.metadata.uid
-            change = Change.CHANGED if same else Change.REPLACED
+            change = ObjectChangeType.CHANGED if same else ObjectChangeType.REPLACED
         present: Any = before if after is None else after
         owner = controller_of(present)
         told = f"{owner.kind} {owner.name}" if owner is not None else ""

@@ -13,7 +13,7 @@ from schedctl.explain.comparisons import compare
 from schedctl.explain.explanations import explain
 from schedctl.reports.explanations import Explanation, PodReference, Preemption, Verdict
 from schedctl.reports.metadata import Metadata
-from schedctl.reports.pod_comparisons import Effect
+from schedctl.reports.pod_comparisons import PodEffect
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.sides import sides
 from schedctl.testing.builders import cluster, node, pod
@@ -53,7 +53,7 @@ profiles:
       - name: TaintToleration
 """
 TAINT = {"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}
-MIRRORED = {Effect.BREAKS: Effect.MENDS, Effect.MENDS: Effect.BREAKS}
+MIRRORED = {PodEffect.BREAKS: PodEffect.MENDS, PodEffect.MENDS: PodEffect.BREAKS}
 
 
 def asked(state, text, pods):
@@ -97,21 +97,21 @@ PREEMPTING = said(verdict=Verdict.UNSCHEDULABLE, preemption=Preemption(nominated
 @pytest.mark.parametrize(
     ("sentence", "before", "after", "effect"),
     [
-        ("the same node is the same", on("a"), on("a"), Effect.SAME),
-        ("the same equals are the same", on("a", "b"), on("a", "b"), Effect.SAME),
-        ("another node moves it", on("a"), on("b"), Effect.MOVES),
-        ("with none of the equals left it moves", on("a", "b"), on("c", "d"), Effect.MOVES),
-        ("with some of the equals left it may move", on("a", "b"), on("b", "c"), Effect.MAY_MOVE),
-        ("fewer equals may move it, even where the first by name stays", on("a", "b"), on("a"), Effect.MAY_MOVE),
-        ("a node and then none breaks it", on("a"), REFUSED, Effect.BREAKS),
-        ("room by preemption is no node", on("a"), PREEMPTING, Effect.BREAKS),
-        ("another scheduler breaks it", on("a"), said(verdict=Verdict.FOREIGN_SCHEDULER), Effect.BREAKS),
-        ("a fault breaks it", on("a"), said(verdict=Verdict.ERROR, error="broken"), Effect.BREAKS),
-        ("no node and then one mends it", REFUSED, on("a"), Effect.MENDS),
-        ("no node under either is the same", REFUSED, REFUSED, Effect.SAME),
-        ("no node, and preemption that makes room, is otherwise", REFUSED, PREEMPTING, Effect.OTHERWISE),
-        ("no node for another verdict is otherwise", REFUSED, said(verdict=Verdict.GATED), Effect.OTHERWISE),
-        ("an inconclusive answer proves nothing", on("a"), said(verdict=Verdict.INCONCLUSIVE), Effect.UNCLEAR),
+        ("the same node is the same", on("a"), on("a"), PodEffect.SAME),
+        ("the same equals are the same", on("a", "b"), on("a", "b"), PodEffect.SAME),
+        ("another node moves it", on("a"), on("b"), PodEffect.MOVES),
+        ("with none of the equals left it moves", on("a", "b"), on("c", "d"), PodEffect.MOVES),
+        ("with some of the equals left it may move", on("a", "b"), on("b", "c"), PodEffect.MAY_MOVE),
+        ("fewer equals may move it, even where the first by name stays", on("a", "b"), on("a"), PodEffect.MAY_MOVE),
+        ("a node and then none breaks it", on("a"), REFUSED, PodEffect.BREAKS),
+        ("room by preemption is no node", on("a"), PREEMPTING, PodEffect.BREAKS),
+        ("another scheduler breaks it", on("a"), said(verdict=Verdict.FOREIGN_SCHEDULER), PodEffect.BREAKS),
+        ("a fault breaks it", on("a"), said(verdict=Verdict.ERROR, error="broken"), PodEffect.BREAKS),
+        ("no node and then one mends it", REFUSED, on("a"), PodEffect.MENDS),
+        ("no node under either is the same", REFUSED, REFUSED, PodEffect.SAME),
+        ("no node, and preemption that makes room, is otherwise", REFUSED, PREEMPTING, PodEffect.OTHERWISE),
+        ("no node for another verdict is otherwise", REFUSED, said(verdict=Verdict.GATED), PodEffect.OTHERWISE),
+        ("an inconclusive answer proves nothing", on("a"), said(verdict=Verdict.INCONCLUSIVE), PodEffect.UNCLEAR),
     ],
 )
 def test_an_effect(sentence, before, after, effect):
@@ -127,7 +127,7 @@ def test_a_pod_that_moves_is_told_with_the_plugin_whose_favour_has_changed(half_
     found = compared(half_full, "", PACKING)
     difference = found.results[0].differences[0]
     assert [outcome.node for outcome in found.results[0].outcomes] == ["empty", "half"]
-    assert difference.effect is Effect.MOVES
+    assert difference.effect is PodEffect.MOVES
     assert difference.shifts[0].plugin == "NodeResourcesFit"
     assert difference.shifts[0].before > 0 > difference.shifts[0].after
     assert difference.text.startswith("lead of empty over half: NodeResourcesFit +")
@@ -149,7 +149,7 @@ def test_a_pod_that_breaks_is_told_with_who_refuses_its_node():
     state.put(service("web"))
     found = compared(state, "", EVEN, fail=True)
     difference = found.results[0].differences[0]
-    assert difference.effect is Effect.BREAKS
+    assert difference.effect is PodEffect.BREAKS
     assert [refusal.plugin for refusal in difference.refusals] == ["PodTopologySpread"]
     assert difference.text.startswith("a is refused under B: node(s) didn't match pod topology spread constraints")
     assert (found.summary.exit_code, found.summary.tallies[0].breaks) == (1, 1)
@@ -164,19 +164,19 @@ def service(app):
 def test_a_pod_that_mends_is_told_with_who_refused_it_before():
     state = cluster(node("a", taints=[TAINT]), pod("web"))
     difference = compared(state, "", NO_TAINTS).results[0].differences[0]
-    assert difference.effect is Effect.MENDS
+    assert difference.effect is PodEffect.MENDS
     assert difference.text == "a is refused under A: node(s) had untolerated taint(s) [TaintToleration]"
 
 
 def test_a_pod_that_no_profile_serves_under_a_side_breaks_and_says_so(half_full):
     difference = compared(half_full, "", ELSEWHERE).results[0].differences[0]
-    assert difference.effect is Effect.BREAKS
+    assert difference.effect is PodEffect.BREAKS
     assert difference.text == "no profile of B serves schedulerName default-scheduler"
 
 
 def test_three_sides_are_each_compared_with_the_first(half_full):
     found = compared(half_full, PACKING, "", PACKING)
-    assert [each.effect for each in found.results[0].differences] == [Effect.MOVES, Effect.SAME]
+    assert [each.effect for each in found.results[0].differences] == [PodEffect.MOVES, PodEffect.SAME]
     assert [(tally.side, tally.same, tally.moves) for tally in found.summary.tallies] == [("B", 0, 1), ("C", 1, 0)]
 
 
@@ -206,7 +206,7 @@ def clusters(draw):
 @given(clusters(), st.sampled_from(CONFIGURATIONS))
 def test_against_itself_nothing_differs(state, text):
     found = compared(state, text, text, fail=True)
-    assert {each.effect for result in found.results for each in result.differences} == {Effect.SAME}
+    assert {each.effect for result in found.results for each in result.differences} == {PodEffect.SAME}
     assert found.summary.tallies[0].same == found.summary.pods
     assert not any(each.text for result in found.results for each in result.differences)
     assert found.summary.exit_code == 0

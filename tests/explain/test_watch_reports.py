@@ -6,7 +6,7 @@ import jsonschema
 import msgspec
 import pytest
 
-from schedctl.reports.watches import Event, WatchLine
+from schedctl.reports.watches import WatchEvent, WatchLine
 from schedctl.session.schemas import SCHEMAS
 from schedctl.session.watch import describe_binding
 from schedctl.testing.builders import cluster, node, pod
@@ -48,7 +48,7 @@ def test_a_line_is_what_its_schema_says(ask):
     answer = ask(cluster(node("a")), pod("web", cpu="9"))
     validator = jsonschema.Draft202012Validator(SCHEMAS["WatchLine"]())
     for line in (
-        WatchLine(time="2026-11-20T09:00:00Z", event=Event.ANSWER, pod="x/y", result=answer),
-        WatchLine(time="2026-11-20T09:00:00Z", event=Event.BOUND, pod="x/y", node="a", text="there"),
+        WatchLine(time="2026-11-20T09:00:00Z", event=WatchEvent.ANSWER, pod="x/y", result=answer),
+        WatchLine(time="2026-11-20T09:00:00Z", event=WatchEvent.BOUND, pod="x/y", node="a", text="there"),
     ):
         validator.validate(json.loads(msgspec.json.encode(line)))

@@ -16,7 +16,7 @@ from schedctl.cache.cluster import Cluster
 from schedctl.errors import ConfigError
 from schedctl.policy import documents
 from schedctl.policy.evaluations import Conditions, evaluate
-from schedctl.reports.checks import Acceptance, CheckResult, Outcome, Severity
+from schedctl.reports.checks import Acceptance, CheckOutcome, CheckResult, Severity
 from schedctl.scheduler import Scheduler
 from schedctl.sources import Terms, load_text
 from schedctl.testing.builders import ZONE, cluster, node, pod
@@ -79,10 +79,10 @@ SIX = policy(
 
 def worst(results: Sequence[CheckResult]) -> dict[str, str]:
     """The worst outcome of each check."""
-    order = [Outcome.PASSED, Outcome.INCONCLUSIVE, Outcome.VIOLATED]
-    found: dict[str, Outcome] = {}
+    order = [CheckOutcome.PASSED, CheckOutcome.INCONCLUSIVE, CheckOutcome.VIOLATED]
+    found: dict[str, CheckOutcome] = {}
     for result in results:
-        found[result.check] = max(found.get(result.check, Outcome.PASSED), result.outcome, key=order.index)
+        found[result.check] = max(found.get(result.check, CheckOutcome.PASSED), result.outcome, key=order.index)
     return {name: outcome.value for name, outcome in found.items()}
 
 
@@ -148,7 +148,7 @@ def test_an_expression_makes_its_message() -> None:
 def test_what_an_expression_cannot_answer_is_inconclusive() -> None:
     checked = policy(expression("tier", "pod.labels['tier'] == 'web'"))
     (result,) = report(cluster(node("a")), given(deployment(replicas=1)), checked).results
-    assert result.outcome is Outcome.INCONCLUSIVE
+    assert result.outcome is CheckOutcome.INCONCLUSIVE
     assert "tier" in result.message
 
 
@@ -239,7 +239,7 @@ def test_an_object_that_cannot_be_read_violates_schedulable_at_its_place() -> No
     assert [result.subject for result in found.results] == ["Deployment shop/web", "Pod shop/broken"]
     result = found.results[1]
     assert (result.outcome, result.kind, result.namespace, result.name) == (
-        Outcome.VIOLATED,
+        CheckOutcome.VIOLATED,
         "Pod",
         "shop",
         "broken",
@@ -312,7 +312,7 @@ def test_accepted_findings_stay_and_do_not_fail() -> None:
     accepting = Accepted("schedulable", "policy")
     checked = policy(check("schedulable", documents.Schedulable()), check("no-preemption", documents.NoPreemption()))
     found = report(cluster(node("a")), given(TOO_LARGE), checked, accepting=accepting)
-    assert [result.outcome for result in found.results] == [Outcome.EXEMPTED, Outcome.PASSED]
+    assert [result.outcome for result in found.results] == [CheckOutcome.EXEMPTED, CheckOutcome.PASSED]
     assert (found.summary.exit_code, found.summary.exempted) == (0, 1)
     assert accepting.asked == [("Deployment shop/large", ["Deployment"])]
     assert found.notes == ["an exemption has expired"]
@@ -323,7 +323,7 @@ def test_a_finding_about_a_pod_may_be_accepted_by_the_pod_or_its_workload() -> N
     checked = policy(expression("never", "false"))
     found = report(cluster(node("a")), given(deployment(replicas=1)), checked, accepting=accepting)
     assert accepting.asked == [("Pod shop/web[0]", ["Pod", "Deployment"])]
-    assert found.results[0].outcome is Outcome.BASELINED
+    assert found.results[0].outcome is CheckOutcome.BASELINED
 
 
 # -- places and fingerprints -----------------------------------------------------------

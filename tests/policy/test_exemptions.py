@@ -35,7 +35,7 @@ def deployment(annotation="", template=""):
     return sources.load_text(text).objects[0].object
 
 
-def result(check="fits", outcome=checks.Outcome.VIOLATED, scenario="baseline", name="web", **more):
+def result(check="fits", outcome=checks.CheckOutcome.VIOLATED, scenario="baseline", name="web", **more):
     known_by = {"policy": "p", "check": check, "scenario": scenario, "kind": "Deployment", "namespace": "shop"}
     return checks.CheckResult(
         **known_by,
@@ -129,8 +129,8 @@ def test_a_fingerprint_is_of_the_rule_and_the_object_alone():
 
 @pytest.mark.parametrize("name", ["b.yaml", "b.json"])
 def test_a_baseline_accepts_what_was_violated_when_it_was_written(tmp_path, name):
-    old = [result(name="web"), result(name="api"), result(name="fine", outcome=checks.Outcome.PASSED)]
-    old.append(result(name="unclear", outcome=checks.Outcome.INCONCLUSIVE))
+    old = [result(name="web"), result(name="api"), result(name="fine", outcome=checks.CheckOutcome.PASSED)]
+    old.append(result(name="unclear", outcome=checks.CheckOutcome.INCONCLUSIVE))
     document = baselines.baseline_of(old)
     assert [entry.subject for entry in document.entries] == ["Deployment shop/api", "Deployment shop/web"]
     file = tmp_path / name
@@ -141,7 +141,7 @@ def test_a_baseline_accepts_what_was_violated_when_it_was_written(tmp_path, name
     )
     assert asked.acceptance(BUILT_IN_POLICY, changed, []) == checks.Acceptance(by="baseline")
     assert asked.acceptance(BUILT_IN_POLICY, result(name="new"), []) is None
-    assert asked.acceptance(BUILT_IN_POLICY, result(name="api", outcome=checks.Outcome.INCONCLUSIVE), []) is None
+    assert asked.acceptance(BUILT_IN_POLICY, result(name="api", outcome=checks.CheckOutcome.INCONCLUSIVE), []) is None
     assert asked.notes() == [
         "1 entry of the baseline occurs no longer: Deployment shop/api [fits];"
         " write it again with --write-baseline to keep it from coming back"
@@ -149,7 +149,7 @@ def test_a_baseline_accepts_what_was_violated_when_it_was_written(tmp_path, name
 
 
 def test_a_new_baseline_has_what_an_old_one_accepts():
-    document = baselines.baseline_of([result(outcome=checks.Outcome.BASELINED), result(name="api")])
+    document = baselines.baseline_of([result(outcome=checks.CheckOutcome.BASELINED), result(name="api")])
     assert len(document.entries) == 2
 
 

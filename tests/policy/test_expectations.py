@@ -27,7 +27,9 @@ spec:
 """
 
 
-def result(check="zones", name="web", outcome=checks.Outcome.VIOLATED, scenario="baseline", message="2 zones, needs 3"):
+def result(
+    check="zones", name="web", outcome=checks.CheckOutcome.VIOLATED, scenario="baseline", message="2 zones, needs 3"
+):
     return checks.CheckResult(
         policy="p",
         check=check,
@@ -50,7 +52,7 @@ def report(*results, code=1):
         )
     ]
     return checks.CheckReport(
-        summary=checks.Summary(exit_code=code, results=len(results)), policies=rules, results=list(results)
+        summary=checks.CheckSummary(exit_code=code, results=len(results)), policies=rules, results=list(results)
     )
 
 
@@ -119,13 +121,13 @@ WANTED = "check: zones, subject: Deployment shop/web, outcome: Violated"
         ),
         pytest.param(
             [WANTED],
-            [result(), result("fits", outcome=checks.Outcome.PASSED)],
+            [result(), result("fits", outcome=checks.CheckOutcome.PASSED)],
             [],
             id="what passes need not be expected",
         ),
         pytest.param(
             [WANTED],
-            [result(outcome=checks.Outcome.PASSED, message="3 zones")],
+            [result(outcome=checks.CheckOutcome.PASSED, message="3 zones")],
             ["zones of Deployment shop/web: expected Violated, got Passed: 3 zones"],
             id="another outcome",
         ),
@@ -159,7 +161,7 @@ WANTED = "check: zones, subject: Deployment shop/web, outcome: Violated"
         ),
         pytest.param(
             ["check: zones, scenario: lose-zone=b, outcome: Violated"],
-            [result(scenario="lose-zone=a", outcome=checks.Outcome.PASSED)],
+            [result(scenario="lose-zone=a", outcome=checks.CheckOutcome.PASSED)],
             ["expected zones in lose-zone=b, and there is no such scenario; the nearest is lose-zone=a"],
             id="another scenario",
         ),

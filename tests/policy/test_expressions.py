@@ -13,7 +13,7 @@ from schedctl.policy.expressions import PolicyExpressions
 from schedctl.policy.judgements import Programs
 from schedctl.policy.variables import IN_SCOPE, RECORDS, ROOTS
 from schedctl.policy.verdicts import PASSED
-from schedctl.reports.checks import Location, Outcome
+from schedctl.reports.checks import CheckOutcome, Location
 
 NODE = {
     "name": "n-1",
@@ -236,7 +236,7 @@ def test_a_variable_that_fails_matters_where_it_is_used_only():
     assert verdict("pod.priority > 3 || variables.a", variables=failing) == PASSED
     for name in "ab":
         found = verdict(f"pod.priority < 3 || variables.{name}", variables=failing)
-        assert found.outcome is Outcome.INCONCLUSIVE
+        assert found.outcome is CheckOutcome.INCONCLUSIVE
         assert found.message == 'the expression of the variable "a" cannot be worked out: there is no key "nope"'
         assert found.reasons == ("expression: pod.spec.nope == 3",)
 
@@ -257,7 +257,7 @@ def test_variables_are_worked_out_once_for_an_object(monkeypatch):
 def test_conditions_say_which_objects_a_check_is_about():
     assert verdict("false", conditions=["true", "pod.priority > 100"]) is None
     assert verdict("false", conditions=["pod.spec.nope", "false"]) is None, "one that is false is enough"
-    assert verdict("true", conditions=["pod.spec.nope"]).outcome is Outcome.INCONCLUSIVE
+    assert verdict("true", conditions=["pod.spec.nope"]).outcome is CheckOutcome.INCONCLUSIVE
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,7 @@ def test_conditions_say_which_objects_a_check_is_about():
 )
 def test_the_message_of_a_violation(more, message):
     found = verdict("pod.priority < 5", **more)
-    assert (found.outcome, found.message) == (Outcome.VIOLATED, message)
+    assert (found.outcome, found.message) == (CheckOutcome.VIOLATED, message)
 
 
 @pytest.mark.parametrize(
@@ -294,7 +294,7 @@ def test_the_message_of_a_violation(more, message):
 def test_what_cannot_be_worked_out_is_inconclusive_and_never_a_pass(expression, said):
     many = {**VALUES, "workload": {**WORKLOAD, "pods": [POD] * 120}}
     found = verdict(expression, many)
-    assert found.outcome is Outcome.INCONCLUSIVE
+    assert found.outcome is CheckOutcome.INCONCLUSIVE
     assert found.message == f"the expression cannot be worked out: {said}"
     assert found.reasons == (f"expression: {expression}",)
 
@@ -312,7 +312,7 @@ def test_what_is_proved_wrong_goes_before_what_cannot_be_told():
     written = documents.CheckPolicy("p", (documents.Check("c", scope=documents.Scope.POD, validations=validations),))
     programs = Programs(PolicyExpressions(written))
     found = programs.judgement(documents.Scope.POD, VALUES).judge(written.checks[0])
-    assert (found.outcome, found.message) == (Outcome.VIOLATED, "does not hold: pod.priority < 5")
+    assert (found.outcome, found.message) == (CheckOutcome.VIOLATED, "does not hold: pod.priority < 5")
     assert any("nope" in reason for reason in found.reasons)
 
 

@@ -11,9 +11,8 @@ from schedctl.render.terminals import PLAIN, Terminal
 from schedctl.reports.metadata import Metadata
 from schedctl.reports.reasons import Hint, Reason
 from schedctl.reports.simulations import (
+    AdmissionEffect,
     Balance,
-    Change,
-    Effect,
     Ending,
     EndReason,
     Evenness,
@@ -22,13 +21,14 @@ from schedctl.reports.simulations import (
     NodePods,
     OtherPod,
     PendingPods,
-    PodFate,
     Preempted,
     RejectedPods,
+    ReportedChange,
     SimulationReport,
-    Summary,
+    SimulationSummary,
     Use,
     Utilisation,
+    WorkloadPod,
     WorkloadResult,
 )
 
@@ -44,7 +44,7 @@ def workload(name="web", **more):
             "namespace": "shop",
             "name": name,
             "source": "deploy/web.yaml:3",
-            "changes": [Change(what="new", text="new")],
+            "changes": [ReportedChange(what="new", text="new")],
             "wanted": 2,
             "placed": 2,
             **more,
@@ -57,7 +57,7 @@ def report(*results, **more):
     return SimulationReport(
         **{
             "metadata": Metadata(),
-            "summary": Summary(
+            "summary": SimulationSummary(
                 exit_code=0, workloads=len(results), pods=wanted, placed=placed, pending=wanted - placed
             ),
             "results": list(results),
@@ -122,7 +122,7 @@ def test_a_bar(before, after, bar):
 
 def test_the_first_line_answers():
     assert shown(report(PLACED)).startswith("2 of 2 pods placed\n")
-    summary = Summary(
+    summary = SimulationSummary(
         exit_code=3,
         workloads=1,
         pods=120,
@@ -150,7 +150,10 @@ def test_a_workload_is_told_by_zone_and_node():
 
 
 def test_changes_are_told():
-    changes = [Change(what="scaled", text="scaled from 3 to 5"), *(Change(what="template", text=f"c{i}") for i in "12")]
+    changes = [
+        ReportedChange(what="scaled", text="scaled from 3 to 5"),
+        *(ReportedChange(what="template", text=f"c{i}") for i in "12"),
+    ]
     told = shown(report(workload(changes=changes, removed=3, left=1)))
     assert "  change: scaled from 3 to 5\n  change: c1\n" in told
     assert "  change: 3 old pods removed\n" in told
@@ -237,7 +240,7 @@ def test_pods_that_waited_before_are_told():
 
 
 def test_an_effect_of_admission_is_told_once():
-    effects = [Effect(plugin="Priority", text="priority 1", objects=2)]
+    effects = [AdmissionEffect(plugin="Priority", text="priority 1", objects=2)]
     both = report(workload(effects=effects), workload("api", effects=effects))
     one = report(workload(effects=effects), workload("api"))
     assert "  Priority  priority 1  all\n" in shown(both)
@@ -261,14 +264,17 @@ def test_every_sign_has_an_ascii_form():
 
 
 def test_ties_and_how_they_were_decided_are_told():
-    tied = workload(pods=[PodFate(name="web-1", fate=Fate.PLACED, node="n1", ties=2)])
+    tied = workload(pods=[WorkloadPod(name="web-1", fate=Fate.PLACED, node="n1", ties=2)])
     assert "of which the first by name was taken" in shown(report(tied))
     assert "of which seed 3 drew one" in shown(report(tied, metadata=Metadata(seed=3)))
     assert "  web-1  n1  2 tied\n" in shown(report(tied), "wide")
 
 
 def test_the_names_are_those_of_kubectl():
-    pods = [PodFate(name="web-1", fate=Fate.PLACED, node="n1"), PodFate(name="web-2", fate=Fate.NOMINATED, node="n1")]
+    pods = [
+        WorkloadPod(name="web-1", fate=Fate.PLACED, node="n1"),
+        WorkloadPod(name="web-2", fate=Fate.NOMINATED, node="n1"),
+    ]
     assert shown(report(workload(pods=pods)), "name") == "pod/web-1 node/n1\npod/web-2\n"
 
 
@@ -279,11 +285,11 @@ def test_names_from_a_cluster_do_nothing_to_a_terminal(output, color):
         HOSTILE,
         kind=HOSTILE,
         source=HOSTILE,
-        changes=[Change(what="template", text=HOSTILE)],
-        effects=[Effect(plugin="P", text=HOSTILE, objects=1)],
+        changes=[ReportedChange(what="template", text=HOSTILE)],
+        effects=[AdmissionEffect(plugin="P", text=HOSTILE, objects=1)],
         notes=[HOSTILE],
         nodes=[NodePods(name=HOSTILE, zone=HOSTILE, pods=1)],
-        pods=[PodFate(name=HOSTILE, fate=Fate.PLACED, node=HOSTILE)],
+        pods=[WorkloadPod(name=HOSTILE, fate=Fate.PLACED, node=HOSTILE)],
         pending=[PendingPods(fate=Fate.GATED, message=HOSTILE, plugins=[HOSTILE], pods=[HOSTILE])],
         rejected=[RejectedPods(plugin=HOSTILE, message=HOSTILE, pods=[HOSTILE])],
         not_created=[HOSTILE],
@@ -316,7 +322,7 @@ def test_successors_that_are_on_no_node_are_named_with_the_reason():
         fate=Fate.UNSCHEDULABLE,
         message="0/1 nodes are available.",
     )
-    summary = Summary(exit_code=0, workloads=1, pods=1, placed=1, preempted=1, not_returned=1)
+    summary = SimulationSummary(exit_code=0, workloads=1, pods=1, placed=1, preempted=1, not_returned=1)
     told = shown(report(PLACED, preemptions=[gone], summary=summary))
     assert told.startswith("1 of 1 pod placed; 1 preempted; 1 of those not placed again\n")
     assert "  1 successor is not placed:\n  a/next\n    0/1 nodes are available.\n" in told

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from schedctl.config import loading
 from schedctl.reports.metadata import Metadata
-from schedctl.reports.run_comparisons import Effect
+from schedctl.reports.run_comparisons import PlacementEffect
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.sides import sides
 from schedctl.simulation import report_builder, utilisation
@@ -172,7 +172,7 @@ def test_a_pod_that_has_to_make_room_under_one_side_alone_breaks_there():
     state = one_node("a1", cpu="1") + one_pod("old", "1", on="a1")
     found = compared(state, deployment(1, "1", "important"), NO_PREEMPTION, "", fail=True)
     (other,) = found.others
-    assert (other.pod, other.effects) == ("shop/old", [Effect.BREAKS])
+    assert (other.pod, other.effects) == ("shop/old", [PlacementEffect.BREAKS])
     assert [each.node for each in other.whereabouts] == ["a1", ""]
     assert other.whereabouts[1].preempted_by.startswith("shop/web-")
     assert [len(side.preemptions) for side in found.sides] == [0, 1]
@@ -183,13 +183,13 @@ def test_a_pod_that_has_to_make_room_under_one_side_alone_breaks_there():
 def test_a_pod_that_was_pending_before_is_compared_by_itself():
     state = one_node("a1", tainted=True) + one_pod("waits", "1")
     found = compared(state, deployment(1, "1"), "", NO_TAINTS)
-    assert [(other.pod, other.effects) for other in found.others] == [("shop/waits", [Effect.MENDS])]
+    assert [(other.pod, other.effects) for other in found.others] == [("shop/waits", [PlacementEffect.MENDS])]
 
 
 def test_a_pod_that_moves_when_it_was_pending_before_counts_once():
     state = one_node("a1") + one_node("b1", zone="b") + one_pod("runs", "1", on="b1") + one_pod("waits", "1")
     found = compared(state, deployment(0, "1"), "", PACKING)
-    assert [other.effects for other in found.others] == [[Effect.MOVES]]
+    assert [other.effects for other in found.others] == [[PlacementEffect.MOVES]]
     assert (found.summary.other_pods[0].moves, found.summary.other_pods[0].between_zones) == (1, 1)
 
 

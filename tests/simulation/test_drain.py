@@ -9,7 +9,7 @@ from schedctl.api.policies import PodDisruptionBudget
 from schedctl.api.selectors import compile_labels
 from schedctl.api.storage import PersistentVolume, PersistentVolumeClaim
 from schedctl.api.workloads import DaemonSet, Deployment, ReplicaSet
-from schedctl.reports.drains import PodFate, Verdict
+from schedctl.reports.drains import DrainFate, DrainVerdict
 from schedctl.scheduler import Scheduler
 from schedctl.simulation import drain_report_builder
 from schedctl.simulation.budgets import SEVERAL, VIOLATES, Budgets
@@ -79,7 +79,7 @@ def test_a_pod_that_fits_nowhere_else_stays_pending_with_the_line_of_its_event()
     state = cluster(node("a", cpu="4"), node("b", cpu="1"), web("web-x", "a", cpu="2"))
     report = reported(state, "a", fail=True)
     (result,) = report.results
-    assert (result.verdict, result.pods[0].fate) == (Verdict.LEAVES_PENDING, PodFate.PENDING)
+    assert (result.verdict, result.pods[0].fate) == (DrainVerdict.LEAVES_PENDING, DrainFate.PENDING)
     assert report.pending[0].message.startswith(
         "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable."
     )
@@ -130,8 +130,8 @@ def test_a_successor_of_another_scheduler_is_left_to_it():
     state = cluster(node("a"), node("b"), web("web-x", "a", schedulerName="other"))
     report = reported(state, "a")
     assert (report.results[0].pods[0].fate, report.results[0].verdict) == (
-        PodFate.FOREIGN_SCHEDULER,
-        Verdict.LEAVES_PENDING,
+        DrainFate.FOREIGN_SCHEDULER,
+        DrainVerdict.LEAVES_PENDING,
     )
 
 
@@ -246,8 +246,8 @@ def test_kubectl_refuses_a_node_because_of(objects, flags, refusals):
 def test_of_a_node_that_is_refused_nothing_is_evicted_and_the_next_has_its_turn():
     state = cluster(node("a"), node("b"), node("c"), web("web-x", "a"), pod("bare", on="a"), web("web-y", "b"))
     report = reported(state, "a", "b", fail=True)
-    assert [result.verdict for result in report.results] == [Verdict.REFUSED, Verdict.DRAINED]
-    assert [pod.fate for pod in report.results[0].pods] == [PodFate.REFUSED, PodFate.KEPT]
+    assert [result.verdict for result in report.results] == [DrainVerdict.REFUSED, DrainVerdict.DRAINED]
+    assert [pod.fate for pod in report.results[0].pods] == [DrainFate.REFUSED, DrainFate.KEPT]
     assert "default/web-x" in state.pod_table.row_of
     assert (report.summary.drained, report.summary.refused, report.summary.exit_code) == (1, 1, 1)
 
@@ -257,11 +257,11 @@ def test_daemons_and_static_pods_stay_and_bare_pods_are_lost():
     flags = Flags(ignore_daemonsets=True, force=True)
     report = reported(state, "a", fail=True, flags=flags)
     assert {pod.pod: pod.fate for pod in report.results[0].pods} == {
-        "default/bare": PodFate.LOST,
-        "default/d": PodFate.IGNORED,
-        "default/static": PodFate.MIRROR,
+        "default/bare": DrainFate.LOST,
+        "default/d": DrainFate.IGNORED,
+        "default/static": DrainFate.MIRROR,
     }
-    assert report.results[0].verdict is Verdict.DRAINED
+    assert report.results[0].verdict is DrainVerdict.DRAINED
     assert (report.summary.staying, report.summary.lost, report.summary.exit_code) == (2, 1, 0)
 
 
@@ -284,8 +284,8 @@ def test_a_budget_lets_pods_go_one_after_another_as_their_successors_run():
 
 def test_a_budget_that_never_lets_a_pod_go_blocks_the_node_with_the_answer_of_the_api_server():
     report = reported(three(minAvailable=3), "a", fail=True)
-    assert report.results[0].verdict is Verdict.BLOCKED
-    assert {(pod.fate, pod.message) for pod in report.results[0].pods} == {(PodFate.BLOCKED, VIOLATES)}
+    assert report.results[0].verdict is DrainVerdict.BLOCKED
+    assert {(pod.fate, pod.message) for pod in report.results[0].pods} == {(DrainFate.BLOCKED, VIOLATES)}
     assert report.results[0].pods[0].cause == "The disruption budget web needs 3 healthy pods and has 3 currently"
     (use,) = report.budgets
     assert (use.allowed, use.blocked, use.evictions) == (0, 3, 0)
@@ -307,7 +307,7 @@ def test_deleting_asks_no_budget():
 def test_two_budgets_over_a_pod_are_an_error_that_does_not_pass():
     report = reported(three(budget("other", maxUnavailable=1), maxUnavailable=1), "a")
     assert {pod.message for pod in report.results[0].pods} == {SEVERAL}
-    assert report.results[0].verdict is Verdict.BLOCKED
+    assert report.results[0].verdict is DrainVerdict.BLOCKED
 
 
 def allowed(*objects, **spec) -> int:

@@ -11,7 +11,7 @@ from schedctl.api.nodes import Node, NodeSpec, Taint
 from schedctl.api.pods import Container, Pod, PodSpec
 from schedctl.api.workloads import Service
 from schedctl.errors import UsageError
-from schedctl.reports.snapshots import Change, Header
+from schedctl.reports.snapshots import Header, ObjectChangeType
 from schedctl.snapshots import comparison, documents, levels
 
 KEY, OTHER = b"a key of sixteen bytes", b"another key of as many"
@@ -43,7 +43,10 @@ def diff(before, after, *, level="default", keys=(KEY, KEY), missing=(), fail=Fa
 
 def test_objects_come_and_go():
     report = diff([node("a"), node("b")], [node("b"), node("c")])
-    assert [(one.name, one.change) for one in report.results] == [("a", Change.REMOVED), ("c", Change.ADDED)]
+    assert [(one.name, one.change) for one in report.results] == [
+        ("a", ObjectChangeType.REMOVED),
+        ("c", ObjectChangeType.ADDED),
+    ]
     assert [(one.kind, one.before, one.after, one.added, one.removed, one.changed) for one in report.kinds] == [
         ("Node", 2, 2, 1, 1, 0)
     ]
@@ -75,7 +78,7 @@ def test_items_that_have_none_are_compared_in_order():
 
 def test_another_object_of_the_same_name_is_another():
     (one,) = diff([pod("web", uid="1")], [pod("web", uid="2")]).results
-    assert one.change is Change.REPLACED
+    assert one.change is ObjectChangeType.REPLACED
 
 
 def test_who_manages_a_pod_is_told():
@@ -105,8 +108,11 @@ def test_snapshots_of_one_key_compare_though_every_rank_has_moved():
     before = [pod("web", "app", node="n1"), pod("zoo")]
     after = [pod("api"), pod("web", "app", node="n2"), pod("zoo")]
     report = diff(before, after, level="strict")
-    assert [one.change for one in sorted(report.results, key=lambda one: one.change)] == [Change.ADDED, Change.CHANGED]
-    (changed,) = (one for one in report.results if one.change is Change.CHANGED)
+    assert [one.change for one in sorted(report.results, key=lambda one: one.change)] == [
+        ObjectChangeType.ADDED,
+        ObjectChangeType.CHANGED,
+    ]
+    (changed,) = (one for one in report.results if one.change is ObjectChangeType.CHANGED)
     assert [field.path for field in changed.fields] == ["spec.nodeName"]
 
 

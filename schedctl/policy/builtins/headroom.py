@@ -26,7 +26,7 @@ from schedctl.policy.causes import lines
 from schedctl.policy.documents import Headroom
 from schedctl.policy.situations import JudgedWorkload
 from schedctl.reports import counts
-from schedctl.reports.checks import Outcome
+from schedctl.reports.checks import CheckOutcome
 from schedctl.simulation.capacities import Copies, CopiesOf, StatefulCopies, fill
 from schedctl.simulation.utilisation import share
 from schedctl.simulation.what_if_syntax import subject_named
@@ -46,7 +46,7 @@ def judge(view: findings.View, arguments: Headroom, about: findings.Judged) -> I
     offered = any(group.allocatable or group.closed for group in found)
     for group in found:
         if offered and not (group.allocatable or group.closed):
-            yield findings.Finding(Outcome.PASSED, f"offers no {arguments.resource}", about=group.about)
+            yield findings.Finding(CheckOutcome.PASSED, f"offers no {arguments.resource}", about=group.about)
         else:
             yield _judge(group, arguments, unknown)
 
@@ -63,11 +63,11 @@ def _judge(group: Group, arguments: Headroom, unknown: int) -> findings.Finding:
         needed = wanted.milli_value if resource == CPU else wanted.value
         message = f"{amount(resource, group.free)} of {resource} free, needs {amount(resource, int(needed))}"
     if group.free < needed or not group.allocatable:
-        return findings.Finding(Outcome.VIOLATED, message, about=group.about)
+        return findings.Finding(CheckOutcome.VIOLATED, message, about=group.about)
     if group.free - unknown < needed:
         more = f"pods of which schedctl cannot tell ask for {amount(resource, unknown)} more"
-        return findings.Finding(Outcome.INCONCLUSIVE, message, (more,), about=group.about)
-    return findings.Finding(Outcome.PASSED, message, about=group.about)
+        return findings.Finding(CheckOutcome.INCONCLUSIVE, message, (more,), about=group.about)
+    return findings.Finding(CheckOutcome.PASSED, message, about=group.about)
 
 
 def _more_replicas(view: findings.View, arguments: Headroom) -> findings.Finding:

@@ -8,7 +8,7 @@ from schedctl.api.amounts import amount
 from schedctl.policy.builtins.grouping import Group, groups, unclear_demand
 from schedctl.policy.documents import MaxUtilization
 from schedctl.policy.findings import Finding, Judged, View, inconclusive
-from schedctl.reports.checks import Outcome
+from schedctl.reports.checks import CheckOutcome
 
 
 def judge(view: View, arguments: MaxUtilization, about: Judged) -> Iterable[Finding]:
@@ -31,11 +31,11 @@ def _judge(group: Group, arguments: MaxUtilization, unknown: int) -> Finding:
         f" ({amount(resource, group.requested)} of {amount(resource, group.allocatable)})"
     )
     if not group.allocatable:
-        return Finding(Outcome.PASSED, f"offers no {resource}", about=group.about)
+        return Finding(CheckOutcome.PASSED, f"offers no {resource}", about=group.about)
     most = arguments.percent * group.allocatable
     if 100 * group.requested > most:
-        return Finding(Outcome.VIOLATED, message, about=group.about)
+        return Finding(CheckOutcome.VIOLATED, message, about=group.about)
     if 100 * (group.requested + unknown) > most:
         more = f"pods of which schedctl cannot tell ask for {amount(resource, unknown)} more"
-        return Finding(Outcome.INCONCLUSIVE, message, (more,), about=group.about)
-    return Finding(Outcome.PASSED, message, about=group.about)
+        return Finding(CheckOutcome.INCONCLUSIVE, message, (more,), about=group.about)
+    return Finding(CheckOutcome.PASSED, message, about=group.about)

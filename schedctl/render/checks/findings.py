@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from schedctl.policy import summaries
-from schedctl.reports.checks import CheckReport, CheckResult, CheckRule, Location, Outcome, PolicyRules, Severity
+from schedctl.reports.checks import CheckOutcome, CheckReport, CheckResult, CheckRule, Location, PolicyRules, Severity
 
 BASELINE = "baseline"
 """The scenario in which nothing is changed, which is not mentioned."""
@@ -40,13 +40,13 @@ class Rule:
 
 def open_findings(report: CheckReport) -> list[CheckResult]:
     """Return what is violated or inconclusive and not accepted, the worst first, else in the order of the report."""
-    results = [each for each in report.results if each.outcome in (Outcome.VIOLATED, Outcome.INCONCLUSIVE)]
-    return sorted(results, key=lambda each: (_ORDER[level(report, each)], each.outcome is Outcome.INCONCLUSIVE))
+    results = [each for each in report.results if each.outcome in (CheckOutcome.VIOLATED, CheckOutcome.INCONCLUSIVE)]
+    return sorted(results, key=lambda each: (_ORDER[level(report, each)], each.outcome is CheckOutcome.INCONCLUSIVE))
 
 
 def accepted_results(report: CheckReport) -> list[CheckResult]:
     """Return what would be a finding if nobody had accepted it."""
-    return [each for each in report.results if each.outcome in (Outcome.EXEMPTED, Outcome.BASELINED)]
+    return [each for each in report.results if each.outcome in (CheckOutcome.EXEMPTED, CheckOutcome.BASELINED)]
 
 
 def level(report: CheckReport, result: CheckResult) -> Severity:
@@ -62,7 +62,7 @@ def fails(report: CheckReport, result: CheckResult) -> bool:
 
 def inconclusive(result: CheckResult) -> bool:
     """Return whether nobody can tell."""
-    return result.outcome is Outcome.INCONCLUSIVE
+    return result.outcome is CheckOutcome.INCONCLUSIVE
 
 
 def rules(report: CheckReport) -> list[Rule]:
@@ -128,7 +128,7 @@ def acceptance(result: CheckResult) -> str:
     """Return why an accepted result does not count."""
     why = result.acceptance
     if why is None or why.by == "baseline":
-        return "in the baseline" if result.outcome is Outcome.BASELINED else "exempted"
+        return "in the baseline" if result.outcome is CheckOutcome.BASELINED else "exempted"
     until = f", until {why.expires}" if why.expires else ""
     return f"exempted by the {why.by}{until}: {why.reason}"
 

@@ -14,13 +14,13 @@ from xml.etree import ElementTree as ET
 
 from schedctl.render import sanitise
 from schedctl.render.checks import findings
-from schedctl.reports.checks import CheckReport, CheckResult, Outcome
+from schedctl.reports.checks import CheckOutcome, CheckReport, CheckResult
 
 _ELEMENTS = {
-    Outcome.VIOLATED: "failure",
-    Outcome.INCONCLUSIVE: "error",
-    Outcome.EXEMPTED: "skipped",
-    Outcome.BASELINED: "skipped",
+    CheckOutcome.VIOLATED: "failure",
+    CheckOutcome.INCONCLUSIVE: "error",
+    CheckOutcome.EXEMPTED: "skipped",
+    CheckOutcome.BASELINED: "skipped",
 }
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from schedctl.render import sanitise
 from schedctl.render.checks import findings
-from schedctl.reports.checks import CheckReport, CheckResult, Outcome
+from schedctl.reports.checks import CheckOutcome, CheckReport, CheckResult
 
 MOST_BYTES = 1 << 20
 _RESERVED = 4096
@@ -94,7 +94,7 @@ def _notes(report: CheckReport) -> Iterator[str]:
 
 
 def _sign(result: CheckResult) -> str:
-    word = "inconclusive" if result.outcome is Outcome.INCONCLUSIVE else result.severity.value
+    word = "inconclusive" if result.outcome is CheckOutcome.INCONCLUSIVE else result.severity.value
     return f"{_SIGNS[word]} {word}"
 
 

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from schedctl.render import machine, sanitise
 from schedctl.render.checks import findings
-from schedctl.reports.checks import CheckReport, CheckResult, Outcome, Severity
+from schedctl.reports.checks import CheckOutcome, CheckReport, CheckResult, Severity
 
 MOST = 25_000
 KEPT = 5_000
@@ -117,7 +117,7 @@ def _result(report: CheckReport, result: CheckResult, rules: list[findings.Rule]
         "partialFingerprints": {"schedctl/v1": sanitise.text(result.fingerprint)},
         "properties": {"policy": sanitise.text(result.policy), "scenario": sanitise.text(result.scenario)},
     }
-    if result.outcome in (Outcome.EXEMPTED, Outcome.BASELINED):
+    if result.outcome in (CheckOutcome.EXEMPTED, CheckOutcome.BASELINED):
         where = "inSource" if result.acceptance and result.acceptance.by == "object" else "external"
         why = sanitise.text(findings.acceptance(result))
         found["suppressions"] = [{"kind": where, "status": "accepted", "justification": why}]

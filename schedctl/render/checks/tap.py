@@ -11,7 +11,7 @@ from typing import Any
 
 from schedctl.render import machine, sanitise
 from schedctl.render.checks import findings
-from schedctl.reports.checks import CheckReport, CheckResult, Outcome
+from schedctl.reports.checks import CheckOutcome, CheckReport, CheckResult
 
 
 def lines(report: CheckReport) -> Iterator[str]:
@@ -27,9 +27,9 @@ def lines(report: CheckReport) -> Iterator[str]:
 def _result(report: CheckReport, result: CheckResult, number: int) -> Iterator[str]:
     name = f"{number} - {describe(f'{result.policy} {result.check}: {findings.subject_of(result)}')}"
     match result.outcome:
-        case Outcome.PASSED:
+        case CheckOutcome.PASSED:
             yield f"ok {name}\n"
-        case Outcome.EXEMPTED | Outcome.BASELINED:
+        case CheckOutcome.EXEMPTED | CheckOutcome.BASELINED:
             yield f"ok {name} # SKIP {describe(findings.acceptance(result))}\n"
         case _:
             word = "inconclusive" if findings.inconclusive(result) else result.severity.value

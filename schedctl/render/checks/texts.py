@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from schedctl.render.checks import findings
 from schedctl.render.layout import Block, Line, Span, line
-from schedctl.reports.checks import CheckReport, CheckResult, Outcome, Severity
+from schedctl.reports.checks import CheckOutcome, CheckReport, CheckResult, Severity
 
 _MANY = 100
 """How many findings are shown."""
@@ -61,8 +61,8 @@ def _result_lines(report: CheckReport, result: CheckResult) -> Iterator[Block]:
 
 
 def _acceptance_line(result: CheckResult) -> Line:
-    word = "baselined" if result.outcome is Outcome.BASELINED else "exempted"
-    why = "" if result.outcome is Outcome.BASELINED else f" ({findings.acceptance(result)})"
+    word = "baselined" if result.outcome is CheckOutcome.BASELINED else "exempted"
+    why = "" if result.outcome is CheckOutcome.BASELINED else f" ({findings.acceptance(result)})"
     return Line(
         (Span(word, "faint"), Span(f" [{result.check}] {findings.subject_of(result)}: {result.message}{why}")), hang=4
     )

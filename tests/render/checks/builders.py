@@ -11,26 +11,26 @@ from hypothesis import strategies as st
 from schedctl.render import check_outputs
 from schedctl.reports.checks import (
     Acceptance,
+    CheckOutcome,
     CheckReport,
     CheckResult,
     CheckRule,
+    CheckSummary,
     Location,
-    Outcome,
     PolicyRules,
     Severity,
-    Summary,
 )
 from schedctl.reports.metadata import Input, Metadata
 
 _COUNTED = {
-    Outcome.PASSED: "passed",
-    Outcome.EXEMPTED: "exempted",
-    Outcome.BASELINED: "baselined",
-    Outcome.INCONCLUSIVE: "inconclusive",
+    CheckOutcome.PASSED: "passed",
+    CheckOutcome.EXEMPTED: "exempted",
+    CheckOutcome.BASELINED: "baselined",
+    CheckOutcome.INCONCLUSIVE: "inconclusive",
 }
 
 
-def result(outcome=Outcome.VIOLATED, **more):
+def result(outcome=CheckOutcome.VIOLATED, **more):
     """One check of Deployment shop/web, which has a line in deploy/web.yaml."""
     severity = more.get("severity", Severity.ERROR)
     name = more.get("name", "web")
@@ -55,7 +55,7 @@ def result(outcome=Outcome.VIOLATED, **more):
 
 def exempted(**more):
     accepted = Acceptance(by="policy", reason="runs on a pool added at night", expires="2027-03-31")
-    return result(Outcome.EXEMPTED, **{"acceptance": accepted, **more})
+    return result(CheckOutcome.EXEMPTED, **{"acceptance": accepted, **more})
 
 
 def of_the_run(**more):
@@ -81,7 +81,7 @@ def report(*results, summary=None, **more):
         for policy in dict.fromkeys(policy for policy, *_ in names)
     ]
     numbers = {"exit_code": 1 if outcomes["errors"] else 0, "results": len(results), **outcomes, **(summary or {})}
-    return CheckReport(**{"summary": Summary(**numbers), "policies": policies, "results": list(results), **more})
+    return CheckReport(**{"summary": CheckSummary(**numbers), "policies": policies, "results": list(results), **more})
 
 
 def written(document, form, **options):
@@ -121,7 +121,7 @@ RESULTS = st.builds(
     check=NAMES,
     scenario=st.just("baseline") | TEXTS,
     severity=st.sampled_from(Severity),
-    outcome=st.sampled_from(Outcome),
+    outcome=st.sampled_from(CheckOutcome),
     kind=TEXTS,
     namespace=TEXTS,
     name=TEXTS,
@@ -145,7 +145,7 @@ METADATA = st.builds(
     inputs=st.lists(INPUTS, max_size=2),
 )
 SUMMARIES = st.builds(
-    Summary,
+    CheckSummary,
     exit_code=st.sampled_from([0, 1, 5]),
     results=st.integers(0, 9),
     fail_on=st.sampled_from(["error", "warning", "info", "never"]),

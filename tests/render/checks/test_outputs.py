@@ -14,14 +14,14 @@ from schedctl.errors import UsageError
 from schedctl.render import check_outputs
 from schedctl.render.checks import markdown, sarif
 from schedctl.render.terminals import Terminal
-from schedctl.reports.checks import Acceptance, Location, Outcome, Severity
+from schedctl.reports.checks import Acceptance, CheckOutcome, Location, Severity
 from schedctl.reports.metadata import Metadata
 from tests.render.checks.builders import exempted, of_the_run, report, result, written
 
 NOW = datetime(2026, 11, 20, 13, 0, tzinfo=UTC)
 TAKEN = Metadata(state_taken="2026-11-20T10:00:00Z")
 ZONES = "2 zones, needs 3 (eu-1a 4, eu-1b 2, eu-1c 0)"
-PASSED = Outcome.PASSED
+PASSED = CheckOutcome.PASSED
 
 
 def names(count, **more):
@@ -79,7 +79,9 @@ def test_a_violation_is_told_as_a_compiler_tells_an_error():
         pytest.param({"location": Location(file="a.yaml", line=3)}, "a.yaml:3: error", id="no column"),
         pytest.param({"location": Location()}, "error", id="no file"),
         pytest.param({"severity": Severity.WARNING}, "deploy/web.yaml:14:7: warning", id="a warning"),
-        pytest.param({"outcome": Outcome.INCONCLUSIVE}, "deploy/web.yaml:14:7: inconclusive", id="nobody can tell"),
+        pytest.param(
+            {"outcome": CheckOutcome.INCONCLUSIVE}, "deploy/web.yaml:14:7: inconclusive", id="nobody can tell"
+        ),
     ],
 )
 def test_a_line_begins_with_the_place_and_how_bad_it_is(more, told):
@@ -94,7 +96,7 @@ def test_the_worst_come_first_and_errors_before_what_nobody_can_tell():
     mixed = [
         result(severity=Severity.INFO, check="c"),
         result(severity=Severity.WARNING, check="b"),
-        result(Outcome.INCONCLUSIVE, check="a2"),
+        result(CheckOutcome.INCONCLUSIVE, check="a2"),
         result(check="a1"),
     ]
     lines = written(report(*mixed), "text").splitlines()
@@ -178,7 +180,7 @@ def test_reasons_are_lines_of_the_annotation():
 
 @pytest.mark.parametrize(("on", "command"), [("fail", "error"), ("warn", "warning"), ("ignore", "notice")])
 def test_inconclusive_results_are_as_bad_as_the_run_makes_them(on, command):
-    document = report(result(Outcome.INCONCLUSIVE), summary={"on_inconclusive": on})
+    document = report(result(CheckOutcome.INCONCLUSIVE), summary={"on_inconclusive": on})
     assert written(document, "github").startswith(f"::{command} ")
 
 
@@ -265,14 +267,14 @@ def test_an_unknown_line_has_no_region():
 
 
 def test_inconclusive_is_open():
-    (found,) = run_of(written(report(result(Outcome.INCONCLUSIVE)), "sarif"))["results"]
+    (found,) = run_of(written(report(result(CheckOutcome.INCONCLUSIVE)), "sarif"))["results"]
     assert (found["kind"], found["level"]) == ("open", "none")
     assert found["message"]["text"].startswith("Deployment shop/web: inconclusive: ")
 
 
 def test_what_is_accepted_is_left_out_unless_asked_for():
     ignored = exempted(name="b", acceptance=Acceptance(by="object", reason="a canary"))
-    document = report(exempted(), ignored, result(Outcome.BASELINED, name="c"))
+    document = report(exempted(), ignored, result(CheckOutcome.BASELINED, name="c"))
     assert run_of(written(document, "sarif"))["results"] == []
     results = run_of(written(document, "sarif", suppressed=True))["results"]
     suppressions = [suppression for each in results for suppression in each["suppressions"]]
@@ -340,7 +342,7 @@ def test_tap_is_not_ok_only_where_the_run_is_not():
         result(PASSED, name="b"),
         result(name="c", severity=Severity.WARNING),
         exempted(name="d"),
-        result(Outcome.INCONCLUSIVE, name="e"),
+        result(CheckOutcome.INCONCLUSIVE, name="e"),
         summary={"on_inconclusive": "warn"},
     )
     lines = [line for line in written(document, "tap").splitlines() if "ok " in line]

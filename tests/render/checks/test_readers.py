@@ -21,7 +21,7 @@ from markdown_it import MarkdownIt
 from schedctl.render import sanitise
 from schedctl.render.check_outputs import FORMATS
 from schedctl.render.checks import findings
-from schedctl.reports.checks import CheckReport, Outcome
+from schedctl.reports.checks import CheckOutcome, CheckReport
 from schedctl.reports.schemas import schema_of
 from tests.render.checks.builders import RELATIVE_REPORTS, REPORTS, exempted, of_the_run, report, result, written
 
@@ -38,9 +38,9 @@ OWN_TAGS = {"h3", "p", "table", "thead", "tbody", "tr", "th", "td", "details", "
 
 FULL = report(
     result(reasons=["eu-1c: 4 nodes rejected"], hints=["fits with memory <= 1638Mi"]),
-    result(Outcome.PASSED, name="api"),
-    result(Outcome.INCONCLUSIVE, name="db", check="fits"),
-    result(Outcome.BASELINED, name="old"),
+    result(CheckOutcome.PASSED, name="api"),
+    result(CheckOutcome.INCONCLUSIVE, name="db", check="fits"),
+    result(CheckOutcome.BASELINED, name="old"),
     exempted(name="nightly"),
     of_the_run(),
     notes=["the exemption of fits for Job nightly-* ends in 3 days"],
@@ -81,9 +81,9 @@ def test_junit_is_read_by_junitparser_and_by_the_schema_of_jenkins(document):
     assert len(cases) == len(document.results) == suites.tests
     kinds = [type(outcome) for case in cases for outcome in case.result]
     outcomes = [each.outcome for each in document.results]
-    assert kinds.count(Failure) == suites.failures == outcomes.count(Outcome.VIOLATED)
-    assert kinds.count(Error) == suites.errors == outcomes.count(Outcome.INCONCLUSIVE)
-    assert kinds.count(Skipped) == outcomes.count(Outcome.EXEMPTED) + outcomes.count(Outcome.BASELINED)
+    assert kinds.count(Failure) == suites.failures == outcomes.count(CheckOutcome.VIOLATED)
+    assert kinds.count(Error) == suites.errors == outcomes.count(CheckOutcome.INCONCLUSIVE)
+    assert kinds.count(Skipped) == outcomes.count(CheckOutcome.EXEMPTED) + outcomes.count(CheckOutcome.BASELINED)
 
 
 @pytest.mark.parametrize("suppressed", [False, True])
@@ -131,8 +131,8 @@ def test_tap_is_read_by_tappy(document):
     assert len(lines) == len(document.results)
     for number, (read, each) in enumerate(zip(lines, document.results, strict=True), 1):
         assert read.number == number
-        assert read.ok == (each.outcome not in (Outcome.VIOLATED, Outcome.INCONCLUSIVE))
-        assert read.skip == (each.outcome in (Outcome.EXEMPTED, Outcome.BASELINED))
+        assert read.ok == (each.outcome not in (CheckOutcome.VIOLATED, CheckOutcome.INCONCLUSIVE))
+        assert read.skip == (each.outcome in (CheckOutcome.EXEMPTED, CheckOutcome.BASELINED))
         assert read.todo == (not read.ok and not findings.fails(document, each))
         if not read.ok:
             assert read.yaml_block["message"] == each.message
