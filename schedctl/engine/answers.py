@@ -1,8 +1,7 @@
 """What a plugin's answers must be like, checked once for each call and never for each row.
 
-An answer of the wrong kind would otherwise go wrong far from whoever gave it, and in the name of the engine: a column
-that is too short in another plugin's row, a score that is no number in the choice of a node. Each function hands an
-answer on, or says what was expected instead.
+An answer of the wrong kind would otherwise go wrong far from whoever gave it, and in the name of the engine. Each
+function hands an answer on, or says what was expected instead.
 """
 
 from __future__ import annotations
@@ -178,6 +177,7 @@ def scope(plugin: Plugin, answer: Any, method: str = "moved_by") -> Scope | froz
     Raises:
         AnswerError: it is neither a scope nor rows.
     """
+    # `type`, not `isinstance`: True would be row 1, and NumPy's integers are not what dictionaries of rows are keyed by
     if isinstance(answer, frozenset) and all(type(row) is int for row in answer):
         return answer
     if not isinstance(answer, Scope):
@@ -199,7 +199,7 @@ def sort_key(plugin: Plugin, answer: Any) -> Any:
 def form(key: Any) -> Any:
     """Return what sort keys must have in common to be compared, None for what is no sort key."""
     if isinstance(key, bool | int | float):
-        return float if key == key else None
+        return float if key == key else None  # NaN, unlike itself, has no place in any order
     if isinstance(key, str):
         return str
     if isinstance(key, tuple):
@@ -212,7 +212,7 @@ def _check_part(plugin: Plugin, part: Any, rows: int) -> None:
     if not isinstance(part, Part) or not isinstance(part.reason, Reason):
         raise _unexpected_answer(plugin, "filter", part, _VERDICTS)
     for name, mask in (("the rows", part.mask), ("the unresolvable rows", part.unresolvable)):
-        if mask is None and name == "the unresolvable rows":
+        if mask is None and name == "the unresolvable rows":  # the one that may be left out
             continue
         if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (rows,):
             text = f"filter gave {faults.quote(mask)} for {name} of {part.reason.reference}"

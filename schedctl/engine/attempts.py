@@ -30,7 +30,7 @@ from schedctl.engine.filtering import FilterError, Filtering, filter_nodes
 from schedctl.engine.nominators import Nominator
 from schedctl.engine.scoring import Scoring, score_nodes
 from schedctl.framework.cycles import Cycle
-from schedctl.framework.extenders import REJECTOR
+from schedctl.framework.extenders import EXTENDER_PLUGIN
 from schedctl.framework.points import FilterPlugin, NodeSet, PostFilterResult
 from schedctl.framework.profiles import Profile
 from schedctl.framework.reasons import CodeColumn, Reason, Verdicts
@@ -170,7 +170,7 @@ class Attempt:
         if self.consultation is not None:
             names -= {extender.name for extender in self.profile.extenders}
             if self.consultation.rejected:
-                names.add(REJECTOR)
+                names.add(EXTENDER_PLUGIN)
         return frozenset(names)
 
     def _full_details(self) -> _Details:
@@ -179,7 +179,7 @@ class Attempt:
             if self.cluster.generation != self.generation:
                 raise ValueError(_CHANGED)
             again = Attempt(Cycle(self.pod), self.profile, self.cluster, self.generation, self.total_nodes)
-            _run(again, Nominator(), None, None)
+            _run(again, Nominator(), None, None)  # a ranking answered, so that nobody was nominated who matters
             self._details, ran = again._details, again.cycle
             cycle = self.cycle
             cycle.state, cycle.findings, cycle.skip_filter = ran.state, ran.findings, ran.skip_filter
@@ -347,6 +347,7 @@ def _run(outcome: Attempt, nominator: Nominator, percentage: int | None, templat
     if not outcome.total_nodes:
         return
     known = templates.recall(profile, outcome.cycle) if templates is not None else None
+    # sampling and nominated pods are a matter of this one cycle, of which a ranking knows nothing
     plain = percentage is None and not pod.pod.status.nominated_node_name and not nominator.rivals(pod)
     if known is not None and plain and _choose_from_ranking(outcome, known):
         return
@@ -381,12 +382,12 @@ def _choose_from_ranking(outcome: Attempt, known: Recollection) -> bool:
     try:
         outcome._best = ranking.answer(outcome.cycle)
     except Unfollowed:
-        outcome.cycle = Cycle(outcome.pod)
+        outcome.cycle = Cycle(outcome.pod)  # the other one holds what plugins wrote before one of them objected
         return False
     outcome.ranking = ranking
     outcome.feasible = ranking.feasible_nodes
     outcome.pre_filter_nodes, outcome.narrowing_plugins = ranking.pre_filter_nodes, ranking.narrowing_plugins
-    if outcome.cluster.in_name_order:
+    if outcome.cluster.in_name_order:  # the first best position is the first by name; the other ties wait to be read
         outcome._chosen = int(ranking.nodes.rows[outcome._best.argmax()])
     else:
         outcome._choose(ranking.nodes.rows[outcome._best])
@@ -419,7 +420,7 @@ def _pre_filter(outcome: Attempt, nodes: Nodes, runner: PluginRunner) -> None:
         elif answer.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
             outcome.pre_filter = answer.by(plugin.name)
             return
-        elif answer.code is Code.UNSCHEDULABLE:
+        elif answer.code is Code.UNSCHEDULABLE:  # the others are still asked, and the last of such refusals counts
             refusal = answer.by(plugin.name)
         elif not answer.successful:
             fault = failure(f'running PreFilter plugin "{plugin.name}"', answer)
@@ -436,6 +437,7 @@ def _filter(
     """Run Filter and return the positions of feasible nodes; a nominated node that fits is the only one looked at."""
     profile, cluster, cycle = outcome.profile, outcome.cluster, outcome.cycle
     promised = outcome.pod.pod.status.nominated_node_name
+    # before, and regardless of, what PreFilter has left: upstream's evaluateNominatedNode
     if promised and promised in cluster.node_table.row_of:
         alone = cluster.nodes_named([promised])
         filtering = _ask_extenders(outcome, filter_nodes(profile, cycle, alone, nominator), runner, forgiving=True)
@@ -449,6 +451,7 @@ def _filter(
     filtering.raise_faults()
     cycle.findings = filtering.findings
     if percentage is not None:
+        # where nothing is going to tell feasible nodes apart, kube-scheduler stops at the first
         choosy = profile.score or any(extender.filters or extender.prioritizes for extender in profile.extenders)
         outcome.sampled = sampling.nodes_to_find(percentage, len(nodes)) if choosy else 1
         filtering = sampling.keep_first_feasible(filtering, outcome.sampled)
@@ -486,6 +489,7 @@ def post_filter(outcome: Attempt) -> PostFilterResult | None:
         return None
     nodes = outcome.cluster.nodes
     codes = _codes_of_all(outcome, nodes)
+    # as upstream merges them: the reasons of all plugins, the name of the first, the last nomination that says anything
     reasons: list[str] = []
     first = ""
     nominated_node: str | None = None

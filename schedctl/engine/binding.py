@@ -39,7 +39,7 @@ class Reservation:
 def reserve(profile: Profile, cluster: Cluster, cycle: Cycle, node_name: str, reporter: Reporter) -> Reservation:
     """Assume the pod on the node and let Reserve and Permit plugins have their say."""
     pod = cycle.pod
-    cluster.assume(pod, node_name)
+    cluster.assume(pod, node_name)  # before Reserve, as upstream: plugins see the pod on its node already
     reporter.pod_assumed(pod, node_name)
     for plugin in profile.reserve:
         status = _answer(plugin, "Reserve", "reserve", cycle, node_name)

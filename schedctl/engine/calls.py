@@ -1,8 +1,8 @@
-"""How a cycle puts its questions to plugins: directly, unless the answers are known already (``reuse``).
+"""How a cycle calls plugins: directly, unless the answers are known already (``batching.reuse``).
 
 An exception that a plugin lets out, and an answer that is none (``answers``), is a fault of that plugin and ends the
-cycle with an Error in its name. Where kinds are missing or extenders have a say, questions are put by a
-`TracingRunner`, which hears what the answers rest on.
+cycle with an Error in its name. Where kinds are missing or extenders have a say, plugins are called by a
+`TracingRunner`, which takes down what their answers rest on.
 """
 
 from __future__ import annotations
@@ -19,27 +19,18 @@ from schedctl.engine import answers
 from schedctl.engine.assumptions import Assumption
 from schedctl.engine.faults import PASSING, CycleError, plugin_fault
 from schedctl.errors import PluginError
+from schedctl.framework import points
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.faults import ESCAPING
-from schedctl.framework.points import (
-    FilterPlugin,
-    NodeSet,
-    Plugin,
-    PostFilterPlugin,
-    PostFilterResult,
-    PreEnqueuePlugin,
-    PreFilterPlugin,
-    PreScorePlugin,
-    ScorePlugin,
-)
+from schedctl.framework.points import NodeSet, Plugin, PostFilterResult
 from schedctl.framework.reasons import CodeColumn, Verdicts
 from schedctl.framework.statuses import Status, error
 
 
 class PluginRunner:
-    """Asks plugins. One object serves one cycle; every node of the cluster is its column, `nodes` a part of it."""
+    """Calls plugins, and holds the answers to what they must be like; one that keeps something serves one cycle."""
 
-    def pre_enqueue(self, plugin: PreEnqueuePlugin, pod: PodInfo) -> Status:
+    def pre_enqueue(self, plugin: points.PreEnqueuePlugin, pod: PodInfo) -> Status:
         """Return what PreEnqueue says of the pod; a fault is an answer here, which keeps the pod out."""
         try:
             return answers.status(plugin, "pre_enqueue", plugin.pre_enqueue(pod))
@@ -50,7 +41,7 @@ class PluginRunner:
         except ESCAPING as fault:
             return error(str(plugin_fault(plugin, fault)))
 
-    def pre_filter(self, plugin: PreFilterPlugin, cycle: Cycle, nodes: Nodes) -> Status | NodeSet | None:
+    def pre_filter(self, plugin: points.PreFilterPlugin, cycle: Cycle, nodes: Nodes) -> Status | NodeSet | None:
         """Return what PreFilter says of the pod."""
         try:
             return answers.pre_filter(plugin, plugin.pre_filter(cycle, nodes))
@@ -59,7 +50,7 @@ class PluginRunner:
         except ESCAPING as fault:
             raise plugin_fault(plugin, fault) from fault
 
-    def with_pods(self, plugin: PreFilterPlugin, cycle: Cycle, nodes: Nodes) -> None:
+    def with_pods(self, plugin: points.PreFilterPlugin, cycle: Cycle, nodes: Nodes) -> None:
         """Make the plugin's state fit a supposed column."""
         try:
             plugin.with_pods(cycle, nodes)
@@ -68,7 +59,7 @@ class PluginRunner:
         except ESCAPING as fault:
             raise plugin_fault(plugin, fault) from fault
 
-    def filter(self, plugin: FilterPlugin, cycle: Cycle, nodes: Nodes) -> Verdicts:
+    def filter(self, plugin: points.FilterPlugin, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Return what Filter says of a column."""
         try:
             return answers.verdicts(plugin, plugin.filter(cycle, nodes), len(nodes))
@@ -77,7 +68,9 @@ class PluginRunner:
         except ESCAPING as fault:
             raise plugin_fault(plugin, fault) from fault
 
-    def post_filter(self, plugin: PostFilterPlugin, cycle: Cycle, nodes: Nodes, codes: CodeColumn) -> PostFilterResult:
+    def post_filter(
+        self, plugin: points.PostFilterPlugin, cycle: Cycle, nodes: Nodes, codes: CodeColumn
+    ) -> PostFilterResult:
         """Return what PostFilter achieves; a fault is an answer here, beside the refusals that led there."""
         try:
             return answers.post_filter(plugin, plugin.post_filter(cycle, nodes, codes), nodes)
@@ -89,9 +82,9 @@ class PluginRunner:
             return PostFilterResult(error(str(plugin_fault(plugin, fault))))
 
     def note_silence(self, assumption: Assumption) -> None:
-        """Called when an extender gave no answer; cycles that have extenders are listened to."""
+        """Called when an extender gave no answer; cycles that have extenders have a `TracingRunner`."""
 
-    def pre_score(self, plugin: PreScorePlugin, cycle: Cycle, nodes: Nodes) -> Status | None:
+    def pre_score(self, plugin: points.PreScorePlugin, cycle: Cycle, nodes: Nodes) -> Status | None:
         """Return what PreScore says of the feasible nodes."""
         try:
             answer = plugin.pre_score(cycle, nodes)
@@ -101,7 +94,7 @@ class PluginRunner:
         except ESCAPING as fault:
             raise plugin_fault(plugin, fault) from fault
 
-    def score(self, plugin: ScorePlugin, cycle: Cycle, nodes: Nodes) -> IntArray:
+    def score(self, plugin: points.ScorePlugin, cycle: Cycle, nodes: Nodes) -> IntArray:
         """Return the raw scores of the feasible nodes, int64 (n,).
 
         Raises:
@@ -114,7 +107,7 @@ class PluginRunner:
         except ESCAPING as fault:
             raise plugin_fault(plugin, fault) from fault
 
-    def normalize(self, plugin: ScorePlugin, cycle: Cycle, nodes: Nodes, scores: IntArray) -> IntArray:
+    def normalize(self, plugin: points.ScorePlugin, cycle: Cycle, nodes: Nodes, scores: IntArray) -> IntArray:
         """Return the normalised scores of the feasible nodes, int64 (n,)."""
         try:
             return answers.scores(plugin, "normalize", plugin.normalize(cycle, nodes, scores), len(nodes))
@@ -146,31 +139,33 @@ class TracingRunner(PluginRunner):
         self.assumptions.add(Assumption(self._point, self._plugin, kind))
 
     @override
-    def pre_enqueue(self, plugin: PreEnqueuePlugin, pod: PodInfo) -> Status:
-        with self._hears("preEnqueue", plugin):
+    def pre_enqueue(self, plugin: points.PreEnqueuePlugin, pod: PodInfo) -> Status:
+        with self._attribute_to("preEnqueue", plugin):
             return super().pre_enqueue(plugin, pod)
 
     @override
-    def pre_filter(self, plugin: PreFilterPlugin, cycle: Cycle, nodes: Nodes) -> Status | NodeSet | None:
-        with self._hears("preFilter", plugin):
+    def pre_filter(self, plugin: points.PreFilterPlugin, cycle: Cycle, nodes: Nodes) -> Status | NodeSet | None:
+        with self._attribute_to("preFilter", plugin):
             return super().pre_filter(plugin, cycle, nodes)
 
     @override
-    def with_pods(self, plugin: PreFilterPlugin, cycle: Cycle, nodes: Nodes) -> None:
-        with self._hears("filter", plugin):
+    def with_pods(self, plugin: points.PreFilterPlugin, cycle: Cycle, nodes: Nodes) -> None:
+        with self._attribute_to("filter", plugin):
             super().with_pods(plugin, cycle, nodes)
 
     @override
-    def filter(self, plugin: FilterPlugin, cycle: Cycle, nodes: Nodes) -> Verdicts:
-        with self._hears("filter", plugin):
+    def filter(self, plugin: points.FilterPlugin, cycle: Cycle, nodes: Nodes) -> Verdicts:
+        with self._attribute_to("filter", plugin):
             if self._point == "postFilter":
-                self._carry_on()
+                self._repeat_for_preemption()
             return super().filter(plugin, cycle, nodes)
 
     @override
-    def post_filter(self, plugin: PostFilterPlugin, cycle: Cycle, nodes: Nodes, codes: CodeColumn) -> PostFilterResult:
-        with self._hears("postFilter", plugin):
-            self._carry_on(plugin.name)
+    def post_filter(
+        self, plugin: points.PostFilterPlugin, cycle: Cycle, nodes: Nodes, codes: CodeColumn
+    ) -> PostFilterResult:
+        with self._attribute_to("postFilter", plugin):
+            self._repeat_for_preemption(plugin.name)
             return super().post_filter(plugin, cycle, nodes, codes)
 
     @override
@@ -178,18 +173,18 @@ class TracingRunner(PluginRunner):
         self.assumptions.add(assumption)
 
     @override
-    def pre_score(self, plugin: PreScorePlugin, cycle: Cycle, nodes: Nodes) -> Status | None:
-        with self._hears("preScore", plugin):
+    def pre_score(self, plugin: points.PreScorePlugin, cycle: Cycle, nodes: Nodes) -> Status | None:
+        with self._attribute_to("preScore", plugin):
             return super().pre_score(plugin, cycle, nodes)
 
     @override
-    def score(self, plugin: ScorePlugin, cycle: Cycle, nodes: Nodes) -> IntArray:
-        with self._hears("score", plugin):
+    def score(self, plugin: points.ScorePlugin, cycle: Cycle, nodes: Nodes) -> IntArray:
+        with self._attribute_to("score", plugin):
             return super().score(plugin, cycle, nodes)
 
     @contextmanager
-    def _hears(self, point: str, plugin: Plugin) -> Iterator[None]:
-        """Take what is read in the name of a plugin, at the point that was reached first."""
+    def _attribute_to(self, point: str, plugin: Plugin) -> Iterator[None]:
+        """Take down what is read in the name of a plugin, at the point that was reached first."""
         before = self._point, self._plugin
         self._point, self._plugin = self._point or point, plugin.name
         try:
@@ -197,7 +192,7 @@ class TracingRunner(PluginRunner):
         finally:
             self._point, self._plugin = before
 
-    def _carry_on(self, plugin: str = "") -> None:
+    def _repeat_for_preemption(self, plugin: str = "") -> None:
         """Take down again what filters, or one plugin, rest on already."""
         earlier = [assumption for assumption in self.assumptions if assumption.point in ("preFilter", "filter")]
         self.assumptions.update(

@@ -1,9 +1,7 @@
 """How a cycle asks extenders: one after another about the nodes that Filter left, all about the scores of the rest.
 
 What extenders say becomes part of what Filter and Score say, under their names, so that nobody above needs to tell
-them from plugins. Two things set them apart: an extender that fails is passed over where the configuration calls it
-ignorable, and always when it was asked for scores; and one that gives no answer at all (`Unanswered`) is passed over,
-too, but then what the cycle comes to is a guess.
+them from plugins. What an extender is, `schedctl.framework.extenders` says.
 """
 
 from __future__ import annotations
@@ -63,14 +61,14 @@ class Consultation:
     """What came of asking extenders in one cycle.
 
     Attributes:
-        asked: the names of those that gave an answer about nodes, in order.
+        answered: the names of those that gave an answer about nodes, in order.
         rejected: whether they left fewer nodes than there were.
         described: whether one of them sent whole nodes back; see `FilterAnswer`.
         failures: in order.
         binder: the name of the extender that would bind the pod, "" where plugins would.
     """
 
-    asked: list[str] = field(default_factory=list)
+    answered: list[str] = field(default_factory=list)
     rejected: bool = False
     described: bool = False
     failures: list[Failure] = field(default_factory=list)
@@ -94,7 +92,7 @@ def filter_on(
             continue
         try:
             answer = extender.filter(pod, filtering.nodes.take(standing))
-        except Unanswered as why:
+        except Unanswered as why:  # passed over as if it had no objection: the answer is a guess from here on
             runner.note_silence(Assumption("filter", extender.name, type(why)))
             continue
         except ExtenderError as fault:
@@ -102,7 +100,7 @@ def filter_on(
             if extender.ignorable:
                 continue
             raise CycleError(str(fault), extender.name) from fault
-        consultation.asked.append(extender.name)
+        consultation.answered.append(extender.name)
         consultation.described |= answer.described
         standing = extender_verdicts.take(extender.name, answer, standing)
     consultation.rejected |= bool((before & ~standing).any())
@@ -130,6 +128,7 @@ def score_on(
             runner.note_silence(Assumption("score", extender.name, type(why)))
             continue
         except ExtenderError as fault:
+            # ignorable or not: kube-scheduler goes on without the scores of an extender that fails
             consultation.failures.append(Failure(extender.name, "score", str(fault), ignored=True))
             continue
         raw = np.zeros(len(positions), np.int64)
@@ -148,10 +147,10 @@ def binder(profile: Profile, pod: PodInfo) -> str:
     return next((each.name for each in profile.extenders if each.binds and each.is_interested(pod)), "")
 
 
-def about(verdicts: Verdicts, said_of: Nodes, nodes: Nodes) -> Verdicts:
+def about(verdicts: Verdicts, judged: Nodes, nodes: Nodes) -> Verdicts:
     """Return what an extender said of one column as verdicts about another of the same cluster."""
-    place = np.full(len(said_of.cluster.node_table), -1, np.intp)
-    place[said_of.rows] = np.arange(len(said_of))
+    place = np.full(len(judged.cluster.node_table), -1, np.intp)
+    place[judged.rows] = np.arange(len(judged))
     at = place[nodes.rows]
     parts = []
     for part in verdicts.parts:
@@ -190,7 +189,7 @@ class _ExtenderVerdicts:
             position = self._positions.get(name)
             if position is None:
                 outsiders[text] += 1
-            elif not standing[position]:
+            elif not standing[position]:  # a node that the last extender keeps stands, whatever was said of it before
                 by_extender.setdefault(extender, {})[position] = reason, text
         spoken = {position for words in by_extender.values() for position in words}
         for position, extender in self._dropped.items():

@@ -82,7 +82,7 @@ class Filtering:
         codes = np.zeros(len(self.nodes), np.int8)
         for refusal in self.refusals:
             codes[refusal.mask] = refusal.verdicts.codes(len(self.nodes))[refusal.mask]
-        if self.nominated is not None:
+        if self.nominated is not None:  # the pass with nominated pods comes first, and its refusal stands
             early = self.nominated.codes
             refused = early != Code.SUCCESS
             codes[self.nominated_positions[refused]] = early[refused]
@@ -231,9 +231,10 @@ def filter_column(profile: Profile, cycle: Cycle, nodes: Nodes, runner: PluginRu
         if any(part.reason.code is Code.ERROR for part in verdicts.parts):
             failed = _faults(plugin.name, verdicts, mask, len(nodes))
             faults |= failed
-            mask = mask.copy()
+            mask = mask.copy()  # it may be the verdict's own, which is remembered
             mask[list(failed)] = False
         refusals.append(Refusal(plugin.name, verdicts, mask))
+        # rows on which it failed do not stand either: no later filter is to be blamed for them
         standing = ~verdicts.mask if standing is None else standing & ~verdicts.mask
     feasible = np.ones(len(nodes), np.bool_) if standing is None else standing
     return Filtering(nodes, feasible, refusals, faults=faults, findings=findings)
@@ -269,6 +270,7 @@ def _with_nominated(pod: PodInfo, nodes: Nodes, nominator: Nominator) -> tuple[I
 def _call_filter(
     plugin: FilterPlugin, cycle: Cycle, nodes: Nodes, standing: BoolArray | None, runner: PluginRunner
 ) -> Verdicts:
+    # gathering a column costs more than a cheap filter saves by it
     if not plugin.per_row_cost or standing is None or bool(standing.all()):
         return runner.filter(plugin, cycle, nodes)
     positions = np.flatnonzero(standing)

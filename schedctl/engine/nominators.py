@@ -54,7 +54,7 @@ class Nominator:
             yield
         finally:
             self._pods, self._node_of = pods, node_of
-            self.version += 1
+            self.version += 1  # never back to what it was: whoever compares versions has seen those in between
 
     def pods(self, node_name: str) -> Sequence[PodInfo]:
         """Return the pods nominated to a node."""

@@ -19,7 +19,7 @@ def nodes_to_find(percentage: int, nodes: int) -> int:
     """Return how many feasible nodes are enough; a percentage of 0 adapts to the size of the cluster."""
     if nodes < MIN_FEASIBLE_NODES:
         return nodes
-    if percentage == 0:
+    if percentage == 0:  # upstream's adaptive default: 50 % less one for every 125 nodes
         percentage = max(50 - nodes // 125, MIN_PERCENTAGE)
     return max(nodes * percentage // 100, MIN_FEASIBLE_NODES)
 
@@ -46,6 +46,7 @@ def keep_first_feasible(filtering: Filtering, enough: int) -> Filtering:
     nominated = None
     if filtering.nominated is not None and within.any():
         early = filtering.nominated
+        # columns of the nominated pass keep their length: their positions are told by `nominated_positions`
         inner = [Refusal(r.plugin, r.verdicts, r.mask & within) for r in early.refusals]
         nominated = Filtering(early.nodes, early.feasible, inner, None)
     return Filtering(filtering.nodes, feasible, refusals, nominated, filtering.nominated_positions)

@@ -89,8 +89,9 @@ def score_nodes(profile: Profile, cycle: Cycle, nodes: Nodes, runner: PluginRunn
         in_range = in_range and most <= MAX_NODE_SCORE
         scores = PluginScores(scorer.name, raw, normalized, profile.weights[scorer.name])
         scored.append(scores)
-        if most:
+        if most:  # a column of zeros adds nothing
             totals += scores.weighted
+    # only after all have scored: of several faults that of the first node by name is told
     if not in_range:
         raise _out_of_range(nodes, scored)
     return Scoring(nodes, tuple(scored), totals)

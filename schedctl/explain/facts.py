@@ -192,7 +192,7 @@ def _filters(outcome: Attempt, refusals: dict[str, list[Rejection]]) -> list[Plu
         _plugin_refusals(outcome, plugin.name, outcome.evaluated_column is not None, refusals)
         for plugin in outcome.profile.filter
     ]
-    asked = outcome.consultation.asked if outcome.consultation is not None else ()
+    asked = outcome.consultation.answered if outcome.consultation is not None else ()
     filtering = [extender.name for extender in outcome.profile.extenders if extender.filters]
     return found + [_plugin_refusals(outcome, name, name in asked, refusals) for name in filtering]
 

@@ -31,7 +31,7 @@ from schedctl.framework.events import (
     Registration,
     Resource,
 )
-from schedctl.framework.extenders import REJECTOR
+from schedctl.framework.extenders import EXTENDER_PLUGIN
 from schedctl.reports.explanations import RequeueEvent
 
 Count = Callable[[ClusterEvent], tuple[int, int] | None]
@@ -93,8 +93,8 @@ def of(outcome: Attempt, rejector: str = "") -> list[RequeueEvent]:
     else:
         return []
     refusing = {name: registrations(plugin) for name, plugin in outcome.profile.plugins.items() if name in names}
-    if REJECTOR in names:
-        refusing[REJECTOR] = EVERY_EVENT
+    if EXTENDER_PLUGIN in names:
+        refusing[EXTENDER_PLUGIN] = EVERY_EVENT
     hints = Hints((outcome.profile,), Reporter())
 
     def count(event: ClusterEvent) -> tuple[int, int] | None:

@@ -15,7 +15,7 @@ from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.config import types as config
 
-REJECTOR = "Extender"
+EXTENDER_PLUGIN = "Extender"
 """The plugin that kube-scheduler remembers with a pod which extenders refused."""
 MAX_EXTENDER_PRIORITY = 10
 """The best score of an extender, by kube-scheduler's reckoning; nobody checks."""
@@ -89,7 +89,7 @@ class Extender:
 
     def __init__(self, config: config.Extender, name: str = "") -> None:
         self.config = config
-        self.name = name or f"{REJECTOR}:{address(config.url_prefix)}"
+        self.name = name or f"{EXTENDER_PLUGIN}:{address(config.url_prefix)}"
         self._managed = frozenset(resource.name for resource in config.managed_resources)
 
     @property
@@ -168,7 +168,7 @@ def in_order(extenders: Iterable[config.Extender]) -> list[tuple[config.Extender
     seen: dict[str, int] = {}
     found = []
     for each in sorted(extenders, key=lambda each: each.ignorable):
-        name = f"{REJECTOR}:{address(each.url_prefix)}"
+        name = f"{EXTENDER_PLUGIN}:{address(each.url_prefix)}"
         seen[name] = seen.get(name, 0) + 1
         found.append((each, name if seen[name] == 1 else f"{name}#{seen[name]}"))
     return found

@@ -35,7 +35,7 @@ from schedctl.cache.cluster import Cluster
 from schedctl.engine.assumptions import ADMISSION, FILTERING, Assumption
 from schedctl.engine.attempts import Attempt
 from schedctl.engine.certainty import assumptions_affecting_verdict
-from schedctl.framework.extenders import REJECTOR, Unanswered
+from schedctl.framework.extenders import EXTENDER_PLUGIN, Unanswered
 from schedctl.framework.registries import Registry
 from schedctl.plugins.in_tree import IN_TREE
 from schedctl.reports.metadata import MissingKind, ReportedAssumption
@@ -165,7 +165,7 @@ def _describe(
     found = []
     for (plugin, kind), is_decisive in decides.items():
         if issubclass(kind, Unanswered):
-            named, text = REJECTOR, f"{plugin} {kind.text}"
+            named, text = EXTENDER_PLUGIN, f"{plugin} {kind.text}"
         else:
             named, what = kind.__name__, plural(kind.__name__)
             text = f"{plugin or 'kube-scheduler'} would also look at {what}, {_WHY[missing[kind].reason]}"

@@ -48,7 +48,7 @@ class EventDispatcher:
     def dispatch_to_queue(self, event: ClusterEvent, before: Any, after: Any, among: Among | None = None) -> None:
         """Tell the queue alone of an event."""
         self._record_event(event, _name(before if after is None else after))
-        if self._queue.hears(event):
+        if self._queue.reacts_to(event):
             self._queue.tell(event, before, after, among)
 
     def dispatch_to_plugins(self, event: ClusterEvent, before: Any, after: Any) -> None:
@@ -61,7 +61,7 @@ class EventDispatcher:
         if self._has_listeners:
             self.dispatch_to_plugins(ASSIGNED_POD_ADD, None, pod_on_node(info, node_name))
         self._record_event(ASSIGNED_POD_ADD, info.key)
-        if self._queue.hears(ASSIGNED_POD_ADD):
+        if self._queue.reacts_to(ASSIGNED_POD_ADD):
             self._queue.tell(ASSIGNED_POD_ADD, None, pod_on_node(info, node_name))
 
     def dispatch_departure(self, info: PodInfo, node_name: str) -> None:
@@ -73,7 +73,7 @@ class EventDispatcher:
     def dispatch_release(self, info: PodInfo, node_name: str, among: Among | None = None) -> None:
         """Tell the queue that a pod has left a node, or is not assumed to be there any more."""
         self._record_event(ASSIGNED_POD_DELETE, info.key)
-        if self._queue.hears(ASSIGNED_POD_DELETE):
+        if self._queue.reacts_to(ASSIGNED_POD_DELETE):
             self._queue.tell(ASSIGNED_POD_DELETE, pod_on_node(info, node_name), None, among)
 
     @property

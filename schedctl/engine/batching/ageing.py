@@ -1,8 +1,7 @@
-"""Ageing: what changes of the cluster do to what is remembered of a template.
+"""Ageing: what changes of the cluster do to what is remembered of a template (`templates`).
 
-Each plugin is asked what a change spoils of its answers, and what pods written alike spoil when they come or go is
-asked once. All changes since the template was last used are taken together, in three steps: what they spoil, which of
-it plugins can count into their states, and what then has to be forgotten or judged again.
+All changes since the template was last used are taken together, in three steps: what they spoil, which of it plugins
+can count into their states, and what then has to be forgotten or judged again.
 """
 
 from __future__ import annotations
@@ -79,6 +78,7 @@ class Ageing:
         moved.placed = _placed(template, changes)
         for name in spoiled:
             template.spoil(name)
+        # a verdict is one object for the whole column: one row of it moved, and all of it is asked for again
         for name in (*moved.columns, *moved.followed, *moved.rows):
             template.verdicts.pop(name, None)
         for name in moved.columns:
@@ -121,7 +121,7 @@ class Ageing:
             moved.followed.add(name)
             if scope is Scope.DOMAINS:
                 scope = _following(plugin, template.cycle, change)
-            if scope is Scope.DOMAINS:
+            if scope is Scope.DOMAINS:  # still: it was counted, and the count concerns all rows
                 moved.columns.add(name)
             elif scope is Scope.EVERYTHING:
                 spoiled.add(name)
@@ -142,6 +142,7 @@ class Ageing:
         elif change.kind is ChangeKind.POD_REMOVED:
             remembered = template.gone
         else:
+            # what pods move may depend on their node, as domains do, and on the objects that plugins read
             if change.kind is not ChangeKind.OBJECT or isinstance(change.subject, template.read):
                 template.come.clear()
                 template.gone.clear()
@@ -151,17 +152,18 @@ class Ageing:
         if spoils is None:
             holding = template.holding(template.alike)
             spoils = _asked_of(holding, template, change)
+            # only once every plugin has answered: one that holds nothing yet was not asked what the change spoils
             if written and lasting and len(holding) == len(template.alike):
                 if len(remembered) >= _SPOILS_KEPT:
                     remembered.clear()
                 remembered[written] = spoils
         if not template.apart:
             return spoils
-        own = _asked_of(template.holding(template.apart), template, change)
-        return Spoils(spoils.rows + own.rows, spoils.others + own.others)
+        individual = _asked_of(template.holding(template.apart), template, change)
+        return Spoils(spoils.rows + individual.rows, spoils.others + individual.others)
 
 
-def asked(plugin: Plugin, question: Callable[..., T], *about: Any) -> T:
+def ask_plugin(plugin: Plugin, question: Callable[..., T], *about: Any) -> T:
     """Return what a plugin answers to a question about reuse; what it lets out is its fault.
 
     Raises:
@@ -177,7 +179,7 @@ def asked(plugin: Plugin, question: Callable[..., T], *about: Any) -> T:
 
 def _asked_of(plugins: Iterable[Plugin], template: Template, change: Change) -> Spoils:
     scopes = [(plugin, _moved_by(plugin, template.cycle, change)) for plugin in plugins]
-    if change.row == NO_NODE:
+    if change.row == NO_NODE:  # "the row it touches" of a change that touches none: the safe reading is all of them
         scopes = [(plugin, Scope.EVERYTHING if scope is Scope.ROW else scope) for plugin, scope in scopes]
     rows = tuple(plugin.name for plugin, scope in scopes if scope is Scope.ROW)
     others = ((plugin, scope) for plugin, scope in scopes if scope and scope not in (Scope.NOTHING, Scope.ROW))
@@ -185,11 +187,11 @@ def _asked_of(plugins: Iterable[Plugin], template: Template, change: Change) -> 
 
 
 def _moved_by(plugin: Plugin, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
-    return answers.scope(plugin, asked(plugin, plugin.moved_by, cycle, change))
+    return answers.scope(plugin, ask_plugin(plugin, plugin.moved_by, cycle, change))
 
 
 def _following(plugin: Plugin, cycle: Cycle, change: Change) -> Scope | frozenset[int]:
-    return answers.scope(plugin, asked(plugin, plugin.follow, cycle, change), "follow")
+    return answers.scope(plugin, ask_plugin(plugin, plugin.follow, cycle, change), "follow")
 
 
 def _placed(template: Template, changes: Sequence[Change]) -> int:
@@ -197,12 +199,13 @@ def _placed(template: Template, changes: Sequence[Change]) -> int:
     last = next((change for change in reversed(changes) if change.kind is not ChangeKind.OBJECT), None)
     if last is None or last.kind is not ChangeKind.POD_ADDED or last.subject is not template.cycle.pod:
         return NO_NODE
+    # a look-ahead holds for one more pod on the row, and for nothing else that happened there in between
     return last.row if sum(change.row == last.row for change in changes) == 1 else NO_NODE
 
 
 def _follow(template: Template, moved: Moved, *, spoiled: bool) -> None:
     """Bring the template's ranking up to date, or do without."""
-    ranking, template.ranking = template.ranking, None
+    ranking, template.ranking = template.ranking, None  # lost, should `follow` raise what is no `Unfollowed`
     if ranking is None or spoiled:
         return
     try:

@@ -44,9 +44,9 @@ class Feasibility:
         self._nodes = nodes
         self._cycle = cycle
         judged = nodes.positions(filtering.nodes.rows)
-        self._searched = np.zeros(len(nodes), np.bool_)
+        self._searched = np.zeros(len(nodes), np.bool_)  # the nodes that PreFilter left
         self._searched[judged] = True
-        self._refused: dict[str, BoolArray] = {}
+        self._refused: dict[str, BoolArray] = {}  # a filter that has refused nobody yet has no column
         for refusal in filtering.refusals:
             if refusal.plugin in filters:
                 self._of(refusal.plugin)[judged] = _mask(refusal.verdicts, len(judged))
@@ -87,7 +87,7 @@ class Feasibility:
         refused, before = self.refuses(name, self._nodes), self._refused.get(name)
         if not refused.any() if before is None else np.array_equal(before, refused):
             return False
-        self._refused[name] = refused.copy()
+        self._refused[name] = refused.copy()  # it is written to from now on, and may be a view of the cluster
         return True
 
     def fits(self, positions: IndexArray) -> BoolArray:

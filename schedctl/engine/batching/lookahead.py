@@ -1,11 +1,8 @@
 """Looking ahead: what will be said of a node with one more pod of a template on it, and two more, and so on.
 
-The next placements of a template each change one row, in a way that is known beforehand: a pod of the same footprint
-stands there, too. So the rows of many nodes are judged with one more pod in one column, which costs hardly more than
-judging the one row that a placement has just changed, and lasts for as many placements. Where pods pile up on few
-nodes, several levels of those are judged at once.
-
-Only plugins that declare `reads_template_only` can be asked so, and only as long as nothing else happens to the row.
+The next placements of a template each change one row in a way that is known beforehand, so `rankings` has many rows
+judged in one column, which costs hardly more than judging one. Only plugins that declare `reads_template_only` can be
+asked so, and only as long as nothing else happens to the row.
 """
 
 from __future__ import annotations
@@ -81,12 +78,13 @@ class Lookahead:
         """
         left = self._depth - self._level
         where = np.flatnonzero(feasible & (left <= 0))
+        # pods pile up on a few nodes: others that will run out soon come along, and more levels go into one column
         if len(where) * _FEW < np.count_nonzero(feasible):
             soon = likely[:_SOON]
             where = np.union1d(where, soon[left[soon] < _FEW])
         levels = max(1, min(_MOST_LEVELS, _ROWS // len(where)))
         gains = np.tile(np.arange(1, levels + 1), (len(where), 1))
-        gains[where == position] -= 1
+        gains[where == position] -= 1  # the pod just placed stands there already: its first level is the row as it is
         column = self._nodes.take(np.repeat(where, levels))
         column = column.hypothetical_copies(np.repeat(np.arange(gains.size), gains.ravel()), pod)
         for name, refuses in filters.items():
@@ -99,7 +97,7 @@ class Lookahead:
     def advance(self, position: int) -> tuple[dict[str, bool], dict[str, int]]:
         """Go to the next level of a position; return by plugin whether it refuses the node now, and its score."""
         level = self._level[position]
-        self._level[position] += 1
+        self._level[position] += 1  # the caller has seen to it that the level is known (`reaches`)
         refused = {name: bool(levels[level, position]) for name, levels in self._refused.items()}
         return refused, {name: int(levels[level, position]) for name, levels in self._scores.items()}
 

@@ -1,13 +1,8 @@
 """Rankings: what each node is worth to the pods of one template, kept true from one placement to the next.
 
-The cycle of a pod whose equal was placed a moment ago differs in a few rows, so a `Ranking` keeps the outcome of the
-whole cycle by position (`Feasibility`, `ScoreColumns`, their totals) and judges again only what the changes since have
-moved: rows, or the columns of plugins that count by domain. A template's next placements are looked ahead
-(`schedctl.engine.batching.lookahead`). Where something happens that a ranking cannot follow it says so, and the cycle
-is run in full.
-
-A ranking only ever answers "which nodes are best"; verdicts, reasons and scores by plugin are worked out in full when
-somebody reads them.
+A `Ranking` keeps the outcome of a whole cycle by position (`feasibility`, `score_columns`, their totals) and judges
+again only what changes have moved, or what `lookahead` has not foreseen. It only ever answers "which nodes are best";
+verdicts, reasons and scores by plugin are worked out in full when somebody reads them.
 """
 
 from __future__ import annotations
@@ -92,6 +87,8 @@ class Ranking:
         """
         filtering, scoring = outcome
         self._profile = profile
+        # `nodes`, and all columns by position with it, lasts as long as no node comes or goes: `Templates.recall`
+        # begins a new template then
         self._cluster = cluster
         self._cycle = cycle
         self.nodes = cluster.nodes
@@ -139,18 +136,19 @@ class Ranking:
         foreseen = self._foresee(moved)
         flipped = self._advance(self.nodes.position(moved.placed)) if foreseen else set[int]()
         if not flipped and not moved.columns and foreseen == moved.rows.keys():
-            return True
-        asked = (feasibility.filters.keys() | score_columns.names) - foreseen - moved.columns
-        again = {name: rows for name, rows in moved.rows.items() if name in asked}
+            return True  # the usual case by far: one row, and all of it foreseen
+        affected = (feasibility.filters.keys() | score_columns.names) - foreseen - moved.columns
+        again = {name: rows for name, rows in moved.rows.items() if name in affected}
         touched: dict[str, IndexArray] = {}
         judged = _NO_ROWS
         if again:
             judged = self._judge_rows(again, touched)
             flipped.update(judged[feasibility.fits(judged) != self.feasible[judged]].tolist())
+        # lists, not `any` of a generator: every plugin is to be asked, and not only up to the first that has moved
         moves = [feasibility.judge(name) for name in moved.columns & feasibility.filters.keys()]
         same = not flipped and not any(moves)
         gained = not same and (feasibility.renew() if any(moves) else feasibility.settle(flipped))
-        if not same:
+        if not same:  # Filter first, then PreScore, then Score: these read the feasible nodes as they are now
             self._prepare()
         renewed = [
             score_columns.refresh(name, touched.get(name), column=name in moved.columns, same=same, gained=gained)
@@ -170,6 +168,7 @@ class Ranking:
             if reading and name not in self._score_columns.names and name not in self.anew:
                 status = DIRECT.pre_score(plugin, self._cycle, self._feasibility.column)
                 skips = status is not None and status.code is Code.SKIP
+                # a plugin that begins to score, or stops, has no column here: which plugins score is fixed
                 if skips != (name in self._skip_score) or not (skips or status is None or status.successful):
                     raise Unfollowed
 
@@ -177,23 +176,24 @@ class Ranking:
 
     def _foresee(self, moved: Moved) -> set[str]:
         """Return the plugins whose answers about the row of the last placement have been looked ahead."""
-        own = {name for name in moved.rows if name not in moved.followed and self._foreseeable(name)}
-        if moved.placed == NO_NODE or not own or any(moved.rows[name] != {moved.placed} for name in own):
+        names = {name for name in moved.rows if name not in moved.followed and self._foreseeable(name)}
+        if moved.placed == NO_NODE or not names or any(moved.rows[name] != {moved.placed} for name in names):
             self._consecutive = 0
             return set()
         self._consecutive += 1
         table, position = self._cluster.pod_table, self.nodes.position(moved.placed)
+        # of this very pod: equal signatures need not be equal footprints, where no plugin reads what sets them apart
         footprint = int(table.footprint[table.row_of[self._cycle.pod.key]])
-        if self._lookahead is None or self._lookahead.footprint != footprint or not own <= self._lookahead.plugins:
+        if self._lookahead is None or self._lookahead.footprint != footprint or not names <= self._lookahead.plugins:
             self._lookahead = None
             if self._consecutive < 2:  # a second pod in a row is the sign that more are coming
                 return set()
-            self._lookahead = Lookahead(self.nodes, footprint, own)
+            self._lookahead = Lookahead(self.nodes, footprint, names)
         if not self._lookahead.reaches(position):
-            if not self.feasible[position]:
+            if not self.feasible[position]:  # only feasible nodes are looked ahead from; the row is judged by itself
                 return set()
             self._look_further(self._lookahead, position)
-        return own
+        return names
 
     def _look_further(self, lookahead: Lookahead, position: int) -> None:
         feasibility, score_columns = self._feasibility, self._score_columns
@@ -206,8 +206,8 @@ class Ranking:
         """Whether a plugin's answers about one row are all there is to it, and can be had beforehand."""
         if name in self._score_columns.names and not self._score_columns.by_row(name):
             return False
-        asked = name in self._score_columns.names or name in self._feasibility.filters
-        return asked and self._profile.plugins[name].reads_template_only
+        takes_part = name in self._score_columns.names or name in self._feasibility.filters
+        return takes_part and self._profile.plugins[name].reads_template_only
 
     def _advance(self, position: int) -> set[int]:
         """Take over the next level of a row; return it if that changes whether the node will do."""
@@ -230,10 +230,12 @@ class Ranking:
             rows: the node rows by plugin.
             touched: is filled with the positions whose raw scores are new, by plugin.
         """
+        # plugins mostly share their rows, and what one column has worked out (usage, names) serves them all
         columns: dict[frozenset[int], Nodes] = {}
-        for asked in map(frozenset, rows.values()):
-            if asked not in columns:
-                columns[asked] = self.nodes.take(self.nodes.positions(np.array(sorted(asked), np.intp)))
+        for row_set in map(frozenset, rows.values()):
+            if row_set not in columns:
+                columns[row_set] = self.nodes.take(self.nodes.positions(np.array(sorted(row_set), np.intp)))
+        # all filters before any score: `score_rows` leaves out rows that are refused now
         for name in rows.keys() & self._feasibility.filters.keys():
             column = columns[frozenset(rows[name])]
             refused = self._feasibility.refuses(name, column)
@@ -258,23 +260,24 @@ class Ranking:
         Raises:
             Unfollowed: they narrow, refuse or fail, so that the cycle is to be run in full.
         """
+        # copies: plugins asked anew write into the pod's cycle, and the template's must not see it
         cycle.state = self._cycle.state.copy()
         cycle.skip_filter, cycle.skip_score = set(self._skip_filter), set(self._skip_score)
         totals = self.totals
         if self.anew:
             try:
-                totals = totals + self._asked_anew(cycle)
+                totals = totals + self._ask_anew(cycle)
             except _NOT_ANSWERED as fault:
                 raise Unfollowed from fault
         ties: BoolArray = totals == totals.max()
         return ties
 
-    def _asked_anew(self, cycle: Cycle) -> IntArray:
+    def _ask_anew(self, cycle: Cycle) -> IntArray:
         """Return what plugins that are asked anew add to the totals, int64 (n,); all feasible nodes must pass them."""
         more = np.zeros(len(self.nodes), np.int64)
         for pre_filter in self._profile.pre_filter:
             if pre_filter.name in self.anew:
-                self._go_on(pre_filter, cycle)
+                self._pre_filter(pre_filter, cycle)
         column, where = self._feasibility.column, self._feasibility.where
         for plugin in self._profile.filter:
             if plugin.name in self.anew and plugin.name not in cycle.skip_filter:
@@ -300,7 +303,7 @@ class Ranking:
                 more[where] += normalized * self._profile.weights[scorer.name]
         return more
 
-    def _go_on(self, plugin: PreFilterPlugin, cycle: Cycle) -> None:
+    def _pre_filter(self, plugin: PreFilterPlugin, cycle: Cycle) -> None:
         answer = DIRECT.pre_filter(plugin, cycle, self.nodes)
         if isinstance(answer, Status) and answer.code is Code.SKIP:
             cycle.skip_filter.add(plugin.name)

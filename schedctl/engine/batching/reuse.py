@@ -1,10 +1,8 @@
 """Reuse: what one pod's cycle found out, kept for the next pod that is just like it.
 
-Pods of one template ask the same questions. Two pods are alike when every plugin of the profile gives them equal
-signatures, and an old answer is still true as far as the plugin's ``moved_by`` says of the changes since. So an equal
-pod's cycle is the ordinary cycle with most answers known: verdicts of plugins that nothing moved, and raw scores but
-for the rows that changed. Evidence is reused with the verdict it stands behind. Where even the choice can be kept true,
-a `Ranking` answers and there is no cycle at all. Plugins without a signature are asked anew for every pod.
+Two pods are alike when every plugin of the profile gives them equal signatures. The cycle of an equal pod is the
+ordinary one with most answers known (`Recollection`, over a `Template` that `ageing` has brought up to date), and where
+even the choice can be kept true a `Ranking` answers and there is no cycle at all.
 """
 
 from __future__ import annotations
@@ -13,27 +11,22 @@ from collections.abc import Hashable, Iterable
 from contextlib import suppress
 
 import numpy as np
+from typing_extensions import override
 
 from schedctl.cache.arrays import IntArray
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
-from schedctl.engine.batching.ageing import Ageing, asked
+from schedctl.engine.batching.ageing import Ageing, ask_plugin
 from schedctl.engine.batching.feasibility import Unfollowed
 from schedctl.engine.batching.rankings import Ranking
 from schedctl.engine.batching.templates import Raw, Template
 from schedctl.engine.calls import PluginRunner
 from schedctl.engine.filtering import Filtering
 from schedctl.engine.scoring import Scoring
+from schedctl.framework import points
 from schedctl.framework.cycles import Cycle
-from schedctl.framework.points import (
-    FilterPlugin,
-    NodeSet,
-    Plugin,
-    PreFilterPlugin,
-    PreScorePlugin,
-    ScorePlugin,
-)
+from schedctl.framework.points import NodeSet, Plugin
 from schedctl.framework.profiles import Profile
 from schedctl.framework.reasons import Verdicts
 from schedctl.framework.statuses import Code, Status
@@ -65,11 +58,14 @@ class Templates:
             CycleError: a plugin fails.
         """
         alike = (profile.scheduler_name, *self._signature(profile, cycle.pod))
+        # taken out, and put back last: so the dictionary is in order of use, and a template that could not be aged,
+        # because a plugin failed over it, is gone
         known = self._templates.pop(alike, None)
         changes = self._cluster.changes_since(known.generation) if known is not None else None
+        # beyond the change log nothing is known; other nodes are other positions for all columns that are kept
         if known is None or changes is None or known.generation < self._cluster.nodes_since:
-            alone = {p.name for p in profile.deciding_plugins if not asked(p, p.moves_by_template, cycle.pod)}
-            known = Template(self._cluster.generation, profile, cycle.pod, alike[1:], alone)
+            apart = {p.name for p in profile.deciding_plugins if not ask_plugin(p, p.moves_by_template, cycle.pod)}
+            known = Template(self._cluster.generation, profile, cycle.pod, alike[1:], apart)
         elif changes:
             self._ageing.age(known, changes)
         known.cycle.pod = cycle.pod
@@ -90,11 +86,10 @@ class Templates:
                     self._signatures.clear()
                 self._signatures[profile.scheduler_name, written] = known
             return known
-        own = profile.pod_specific_plugins
-        if not own:
+        if not profile.pod_specific_plugins:
             return known
         parts = list(known)
-        for place, plugin in own:
+        for place, plugin in profile.pod_specific_plugins:
             parts[place] = _signature(plugin, pod)
         return tuple(parts)
 
@@ -129,25 +124,30 @@ class Recollection(PluginRunner):
             outcome = filtering, scoring
             known.ranking = Ranking(known.profile, self._cluster, known.cycle, outcome, known.anew, narrowed)
 
-    def pre_filter(self, plugin: PreFilterPlugin, cycle: Cycle, nodes: Nodes) -> Status | NodeSet | None:
+    @override
+    def pre_filter(self, plugin: points.PreFilterPlugin, cycle: Cycle, nodes: Nodes) -> Status | NodeSet | None:
         """Ask once for each template."""
         template, name = self._template, plugin.name
         if name in template.anew:
             return super().pre_filter(plugin, cycle, nodes)
+        # what a filter finds may be the pod's own, its claims say, and rest on what PreFilter left of this very pod
         if name not in template.pre_filter or name in template.finders:
             before = cycle.state.copy()
             answer = template.pre_filter[name] = super().pre_filter(plugin, cycle, nodes)
             template.take_over(name, "preFilter", cycle, before)
+            # the template's own cycle has to skip as this one will: the ranking and `moved_by` go by it
             (template.cycle.skip_filter.add if _skips(answer) else template.cycle.skip_filter.discard)(name)
         else:
             template.recollect(name, "preFilter", cycle)
         return template.pre_filter[name]
 
-    def filter(self, plugin: FilterPlugin, cycle: Cycle, nodes: Nodes) -> Verdicts:
+    @override
+    def filter(self, plugin: points.FilterPlugin, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Ask again only where a change has moved the verdict; what filters find besides is never kept."""
         template, name = self._template, plugin.name
         if name in template.anew:
             return super().filter(plugin, cycle, nodes)
+        # the very array, not an equal one: only `cluster.nodes` has it, so that comparing costs nothing
         whole = nodes.changes is None and nodes.rows is nodes.cluster.rows
         known = template.verdicts.get(name) if whole else None
         if known is None:
@@ -158,8 +158,10 @@ class Recollection(PluginRunner):
                 template.verdicts[name] = known
         return known
 
-    def pre_score(self, plugin: PreScorePlugin, cycle: Cycle, nodes: Nodes) -> Status | None:
+    @override
+    def pre_score(self, plugin: points.PreScorePlugin, cycle: Cycle, nodes: Nodes) -> Status | None:
         """Ask again where the answer may stand on other feasible nodes."""
+        # asked even for plugins that go another way: it is the first who asks that remembers the feasible nodes
         same, template, name = self._same_feasible(nodes), self._template, plugin.name
         if name in template.anew:
             return super().pre_score(plugin, cycle, nodes)
@@ -167,7 +169,7 @@ class Recollection(PluginRunner):
             template.raw.pop(name, None)
             template.forget(name, "preScore")
             before = cycle.state.copy()
-            template.pre_score.pop(name, None)
+            template.pre_score.pop(name, None)  # should the plugin fail, nothing is known of it any more
             answer = template.pre_score[name] = super().pre_score(plugin, cycle, nodes)
             template.take_over(name, "preScore", cycle, before)
             (template.cycle.skip_score.add if _skips(answer) else template.cycle.skip_score.discard)(name)
@@ -175,29 +177,32 @@ class Recollection(PluginRunner):
             template.recollect(name, "preScore", cycle)
         return template.pre_score[name]
 
-    def score(self, plugin: ScorePlugin, cycle: Cycle, nodes: Nodes) -> IntArray:
+    @override
+    def score(self, plugin: points.ScorePlugin, cycle: Cycle, nodes: Nodes) -> IntArray:
         """Ask about the rows alone that are not known."""
         if plugin.name in self._template.anew:
             return super().score(plugin, cycle, nodes)
         same = self._same_feasible(nodes)
         raw = self._template.raw.pop(plugin.name, None)  # and kept again only once all of it is known
         rows = len(nodes.cluster.node_table)
+        # positions are rows then, and nothing has to be gathered; not so once a node was removed and its row is dead
         every = nodes.rows is nodes.cluster.rows and len(nodes) == rows
         if raw is None or (plugin.reads_feasible_set and not same):
             if every:
                 scores = super().score(plugin, cycle, nodes)
                 self._template.raw[plugin.name] = Raw(scores.copy(), np.ones(rows, np.bool_))
                 return scores
-            raw, same = Raw(np.zeros(rows, np.int64), np.zeros(rows, np.bool_)), False
+            raw, same = Raw(np.zeros(rows, np.int64), np.zeros(rows, np.bool_)), False  # and all rows are asked about
         if raw.stale or not same:
             raw.known[list(raw.stale)] = False
             raw.stale.clear()
             unknown = np.flatnonzero(~raw.known) if every else np.flatnonzero(~raw.known[nodes.rows])
             if len(unknown):
-                asked = nodes if len(unknown) > _FEW else nodes.take(unknown)
-                raw.scores[asked.rows] = super().score(plugin, cycle, asked)
-                raw.known[asked.rows] = True
+                column = nodes if len(unknown) > _FEW else nodes.take(unknown)
+                raw.scores[column.rows] = super().score(plugin, cycle, column)
+                raw.known[column.rows] = True
         self._template.raw[plugin.name] = raw
+        # a copy, for whoever normalises may write into it
         return raw.scores.copy() if every else np.asarray(raw.scores[nodes.rows])
 
     def _same_feasible(self, nodes: Nodes) -> bool:
@@ -219,12 +224,12 @@ def signature(profile: Profile, pod: PodInfo, plugins: Iterable[Plugin]) -> Hash
 
 
 def _signature(plugin: Plugin, pod: PodInfo) -> Hashable | None:
-    return asked(plugin, _hashable, plugin, pod)
+    return ask_plugin(plugin, _hashable, plugin, pod)
 
 
 def _hashable(plugin: Plugin, pod: PodInfo) -> Hashable | None:
     part = plugin.signature(pod)
-    hash(part)
+    hash(part)  # a signature that cannot be hashed is the plugin's fault, here, and not one of the dictionary later
     return part
 
 

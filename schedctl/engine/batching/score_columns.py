@@ -64,6 +64,7 @@ class ScoreColumns:
         self._nodes = nodes
         self._cycle = cycle
         self._feasibility = feasibility
+        # int32 halves the memory to go through for each placement; weights are not bounded, so it may not do
         widest = sum(profile.weights[plugin.name] for plugin in profile.score) * MAX_NODE_SCORE
         dtype = np.dtype(np.int32 if widest <= np.iinfo(np.int32).max else np.int64)
         self.sums: npt.NDArray[np.int32 | np.int64] = np.zeros(len(nodes), dtype)
@@ -77,7 +78,7 @@ class ScoreColumns:
         part = _Contribution(plugin, scores.weight, np.zeros(len(self._nodes), np.int8))
         part.normalized[where] = scores.normalized
         self.sums[where] += scores.weighted
-        if type(plugin).normalize is not ScorePlugin.normalize:
+        if type(plugin).normalize is not ScorePlugin.normalize:  # the inherited one hands raw scores on as they are
             part.raw = np.zeros(len(self._nodes), np.int64)
             part.raw[where] = scores.raw
             part.least, part.most = int(scores.raw.min()), int(scores.raw.max())
@@ -132,6 +133,7 @@ class ScoreColumns:
         """
         part, feasibility = self._parts[name], self._feasibility
         plugin, untouched = part.plugin, touched is None and not column
+        # uniform: with every raw score the same, the extremes cannot move, whichever nodes come or go
         if untouched and (same or (part.uniform and not plugin.reads_feasible_set)):
             return False
         part.uniform = part.uniform and untouched
@@ -148,6 +150,7 @@ class ScoreColumns:
             return False
         raw = part.raw[feasibility.where]
         extremes = int(raw.min()), int(raw.max())
+        # a node that was not feasible has no normalised score that is true, so that those gained need all anew
         if plugin.normalizes_by_extremes and extremes == (part.least, part.most) and not gained:
             if touched is not None:
                 self._normalize_rows(part, touched)
@@ -175,6 +178,7 @@ class ScoreColumns:
         positions = positions[self._feasibility.feasible[positions]]
         if not len(positions):
             return
+        # the plugin sees the extremes in two rows in front, of some node or other: it may look at scores alone
         scores = np.concatenate((np.array((part.least, part.most), np.int64), part.raw[positions]))
         column = self._nodes.take(np.concatenate((np.repeat(positions[0], 2), positions)))
         normalized = _in_range(DIRECT.normalize(part.plugin, self._cycle, column, scores))
@@ -185,7 +189,7 @@ class ScoreColumns:
         before, now = part.normalized[where], normalized.astype(np.int8)
         if np.array_equal(before, now):
             return False
-        change = now.astype(self.sums.dtype)
+        change = now.astype(self.sums.dtype)  # widened first: a difference of int8 times a weight overflows
         change -= before
         change *= part.weight
         self.sums[where] += change

@@ -80,9 +80,9 @@ class Template:
         self.generation = generation
         self.profile = profile
         self.anew = frozenset(p.name for p, part in zip(deciding, signatures, strict=True) if part is None)
-        asked = [plugin for plugin in deciding if plugin.name not in self.anew]
-        self.alike = [plugin for plugin in asked if plugin.name not in apart]
-        self.apart = [plugin for plugin in asked if plugin.name in apart]
+        kept = [plugin for plugin in deciding if plugin.name not in self.anew]
+        self.alike = [plugin for plugin in kept if plugin.name not in apart]
+        self.apart = [plugin for plugin in kept if plugin.name in apart]
         self.read = tuple({kind for plugin in self.alike for kind in plugin.reads})
         self.cycle = Cycle(pod)
         self.written: dict[tuple[str, str], list[StateKey[object]]] = {}
@@ -98,6 +98,7 @@ class Template:
 
     def spoil(self, plugin: str) -> None:
         """Forget all that a plugin has answered, and what other changes spoil as far as it stands on that."""
+        # not the ranking: whoever ages the template does without it once anything is spoiled altogether
         for known in (self.pre_filter, self.verdicts, self.pre_score, self.raw):
             known.pop(plugin, None)
         self.forget(plugin, "preFilter")
@@ -109,7 +110,7 @@ class Template:
 
     def holding(self, plugins: Sequence[Plugin]) -> Sequence[Plugin]:
         """Return those plugins of which some answer is kept."""
-        if self.ranking is not None:
+        if self.ranking is not None:  # which stands on all of them, although raw scores were dropped to save room
             return plugins
         kept = self.pre_filter.keys() | self.verdicts.keys() | self.pre_score.keys() | self.raw.keys()
         return [plugin for plugin in plugins if plugin.name in kept]

@@ -18,21 +18,20 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.engine import answers
 from schedctl.engine.faults import PASSING, plugin_fault
 from schedctl.engine.reporters import Reporter
-from schedctl.framework import faults
+from schedctl.framework import faults, points
 from schedctl.framework.events import EVERY_EVENT, ClusterEvent, Hint, QueueingHint, Registration
-from schedctl.framework.extenders import REJECTOR
-from schedctl.framework.points import (
-    FilterPlugin,
-    PermitPlugin,
-    Plugin,
-    PreEnqueuePlugin,
-    PreFilterPlugin,
-    ReservePlugin,
-)
+from schedctl.framework.extenders import EXTENDER_PLUGIN
+from schedctl.framework.points import Plugin
 from schedctl.framework.profiles import Profile
 
 # plugins that only score or bind cannot refuse a pod, so that no event is awaited for them
-_REFUSING = (PreEnqueuePlugin, PreFilterPlugin, FilterPlugin, ReservePlugin, PermitPlugin)
+_REFUSING = (
+    points.PreEnqueuePlugin,
+    points.PreFilterPlugin,
+    points.FilterPlugin,
+    points.ReservePlugin,
+    points.PermitPlugin,
+)
 
 
 class Strategy(IntEnum):
@@ -66,7 +65,7 @@ class Hints:
                 for registration in registrations(plugin)
             ]
             # extenders register nothing: a pod that one refused hears of every event
-            + [(REJECTOR, registration) for registration in EVERY_EVENT if profile.extenders]
+            + [(EXTENDER_PLUGIN, registration) for registration in EVERY_EVENT if profile.extenders]
             for name, profile in self.profiles.items()
         }
         self._listeners: dict[ClusterEvent, dict[str, tuple[_Listener, ...]]] = {}
@@ -109,9 +108,10 @@ class Hints:
             before: the object before.
             after: the object after.
         """
-        if not unschedulable and not pending:
+        if not unschedulable and not pending:  # a fault, or no nodes at all: any event may help
             return Strategy.AFTER_BACKOFF
         if event.wildcard:
+            # without an object it is for all pods, as a timeout is; with a pod, such as one activated, for that one
             other = after is not None and (not isinstance(after, PodInfo) or after.uid != pod.uid)
             return Strategy.SKIP if other else Strategy.AFTER_BACKOFF
         strategy = Strategy.SKIP
@@ -123,7 +123,7 @@ class Hints:
             if plugin in pending:
                 return Strategy.IMMEDIATELY
             strategy = Strategy.AFTER_BACKOFF
-            if not pending:
+            if not pending:  # otherwise a later hint may still let the pod skip its backoff
                 break
         return strategy
 
@@ -134,7 +134,7 @@ class Hints:
         for name in sorted(plugins):
             plugin: Plugin | None = profile.plugins.get(name)
             signature = _signature(plugin, pod) if plugin is not None else None
-            if plugin is None or signature is None:
+            if plugin is None or signature is None:  # equal to no other pod
                 return pod.key
             parts.append((name, signature, _claims(plugin, pod)))
         return profile.scheduler_name, tuple(parts)

@@ -15,7 +15,7 @@ class Preemptors:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._last: dict[str, str | None] = {}
+        self._last: dict[str, str | None] = {}  # the key of the last victim, None while others are still to be evicted
 
     def begin(self, pod: PodInfo) -> None:
         """Keep a pod out from now on."""

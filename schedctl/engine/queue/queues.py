@@ -20,17 +20,8 @@ from schedctl.engine.clocks import Clock
 from schedctl.engine.faults import CycleError, plugin_fault
 from schedctl.engine.queue.hints import Hints, Strategy
 from schedctl.errors import NotModelled
-from schedctl.framework.events import (
-    BACKOFF_COMPLETE,
-    FORCE_ACTIVATE,
-    POP_FROM_BACKOFF_Q,
-    SCHEDULE_ATTEMPT_FAILURE,
-    TARGET_POD_UPDATE,
-    UNSCHEDULABLE_TIMEOUT,
-    UNSCHEDULED_POD_ADD,
-    ClusterEvent,
-    pod_changes,
-)
+from schedctl.framework import events
+from schedctl.framework.events import ClusterEvent
 from schedctl.framework.faults import ESCAPING
 from schedctl.framework.points import QueueSortPlugin
 from schedctl.framework.statuses import Status, error
@@ -144,6 +135,7 @@ class Backoff:
         """Return how many seconds it is after so many attempts."""
         shift = count - 1
         initial, maximum = self.initial * _NANO, self.maximum * _NANO
+        # the maximum is shifted down, as upstream does it: the initial backoff shifted up would overflow Go's int64
         return (maximum if initial > maximum >> shift else initial << shift) / _NANO
 
 
@@ -171,6 +163,8 @@ class SchedulingQueue:
         self._pool: dict[Any, dict[str, QueuedPod]] = {}
         self._in_flight: dict[str, int] = {}
         self._occurrences: list[_Occurrence] = []
+        # pods in flight remember how many occurrences came before them, counted from the very first; those that nobody
+        # needs any more are cut off the front of the list, and this says how many that were
         self._forgotten = 0
         self._next_flush = 0.0
         self._form: Any = None  # what all sort keys have in common
@@ -195,6 +189,7 @@ class SchedulingQueue:
     def next_expiry(self) -> float | None:
         """When the next backoff is over and its pod becomes active by itself, None where no pod backs off."""
         first = [queued for heap in (self._backing_off, self._erring) if (queued := heap.first) is not None]
+        # a pod backs off until the window in which its backoff ends is over, see `_backs_off`
         return max(min(map(self._ends, first)) + WINDOW, self.clock.now) if first else None
 
     def next_timeout(self, among: Callable[[QueuedPod], bool] = lambda queued: True) -> float | None:
@@ -203,10 +198,11 @@ class SchedulingQueue:
         since = min((max(queued.timestamp, queued.flushed) for queued in waiting), default=None)
         if since is None:
             return None
+        # the first look after it has waited for longer, never the one at which it has waited for exactly as long
         ticks = math.floor((since + MAX_UNSCHEDULABLE) / FLUSH_INTERVAL) + 1
         return max(ticks * FLUSH_INTERVAL, self.clock.now)
 
-    def hears(self, event: ClusterEvent) -> bool:
+    def reacts_to(self, event: ClusterEvent) -> bool:
         """Return whether telling of an event could have any effect now."""
         if not self._pool and not self._in_flight:
             return False
@@ -224,8 +220,8 @@ class SchedulingQueue:
             raise ValueError(f"pod {info.key} is in the queue already")
         queued = self._pods[info.key] = QueuedPod(info, self.clock.now, self._stamp())
         try:
-            self._to_active(queued, UNSCHEDULED_POD_ADD.label)
-        except BaseException:
+            self._to_active(queued, events.UNSCHEDULED_POD_ADD.label)
+        except BaseException:  # `NotModelled`, out of PreEnqueue or QueueSort: the pod is nowhere in the queue then
             del self._pods[info.key]
             raise
         return queued
@@ -241,7 +237,7 @@ class SchedulingQueue:
             queued = self._backing_off.pop()
             if queued is None:
                 return None
-            event = POP_FROM_BACKOFF_Q
+            event = events.POP_FROM_BACKOFF_Q
         queued.attempts += 1
         self._in_flight[queued.info.uid] = self._forgotten + len(self._occurrences)
         self._move(queued, Place.IN_FLIGHT, event)
@@ -277,9 +273,9 @@ class SchedulingQueue:
         queued.timestamp, queued.stamp = self.clock.now, self._stamp()
         queued.expiration = None
         queued.flushed = -math.inf
-        strategy = self._strategy_after(queued)
+        strategy = self._strategy_after(queued)  # before it lands, which forgets what happened while it was in flight
         self._land(queued.info.uid)
-        self._requeue(queued, strategy, SCHEDULE_ATTEMPT_FAILURE)
+        self._requeue(queued, strategy, events.SCHEDULE_ATTEMPT_FAILURE)
 
     def update(self, before: PodInfo, after: PodInfo) -> None:
         """Replace a pod by its updated self, which may help it; a pod that is not in the queue is added."""
@@ -287,9 +283,9 @@ class SchedulingQueue:
         if queued is None:
             self.add(after)
             return
-        events = pod_changes(before, after, target=True)
+        changes = events.pod_changes(before, after, target=True)
         if queued.place is Place.IN_FLIGHT:
-            self._occurrences += (_Occurrence(event, before, after) for event in events)
+            self._occurrences += (_Occurrence(event, before, after) for event in changes)
             queued.info = after
             return
         if queued.place in (Place.ACTIVE, Place.BACKOFF):
@@ -297,12 +293,13 @@ class SchedulingQueue:
             if self._set_sort_key(queued):
                 self._push(queued, queued.place)
             else:
-                self._to_pool(queued, events[0].label)
+                self._to_pool(queued, changes[0].label)
             return
+        # its group in the pool goes by what is written in the pod, so that it may be in another one from now on
         self._leave_pool(queued)
         queued.info = after
         self._enter_pool(queued)
-        for event in events:
+        for event in changes:
             strategy = self._strategy(queued, event, before, after)
             if strategy is not Strategy.SKIP and self._requeue(queued, strategy, event.label):
                 return
@@ -310,9 +307,9 @@ class SchedulingQueue:
     def touch(self, queued: QueuedPod) -> None:
         """Say that the status of a pod was written, in nothing that scheduling reads."""
         if queued.place in (Place.UNSCHEDULABLE, Place.GATED):
-            strategy = self._strategy(queued, TARGET_POD_UPDATE, queued.info, queued.info)
+            strategy = self._strategy(queued, events.TARGET_POD_UPDATE, queued.info, queued.info)
             if strategy is not Strategy.SKIP:
-                self._requeue(queued, strategy, TARGET_POD_UPDATE.label)
+                self._requeue(queued, strategy, events.TARGET_POD_UPDATE.label)
 
     def delete(self, info: PodInfo) -> None:
         """Forget a pod that is gone, unless it is in flight: then whoever took it out says that it is done."""
@@ -343,7 +340,7 @@ class SchedulingQueue:
             return
         moving: list[tuple[QueuedPod, Strategy]] = []
         for group in self._pool.values():
-            first = next(iter(group.values()))
+            first = next(iter(group.values()))  # hints say the same of all pods of a group
             if first.place is Place.GATED and not event.wildcard and not self.hints.hears(event, first.gating_plugin):
                 continue
             strategy = self._strategy(first, event, before, after)
@@ -362,18 +359,18 @@ class SchedulingQueue:
             if queued is None:
                 continue
             if queued.place is Place.IN_FLIGHT:
-                self._occurrences.append(_Occurrence(FORCE_ACTIVATE, None, queued.info))
-            elif queued.place is Place.BACKOFF:
-                self._activate(queued, FORCE_ACTIVATE.label)
+                self._occurrences.append(_Occurrence(events.FORCE_ACTIVATE, None, queued.info))
+            elif queued.place is Place.BACKOFF:  # PreEnqueue let it in when it began to back off
+                self._activate(queued, events.FORCE_ACTIVATE.label)
             elif queued.place is not Place.ACTIVE:
-                self._to_active(queued, FORCE_ACTIVATE.label)
+                self._to_active(queued, events.FORCE_ACTIVATE.label)
 
     def flush(self) -> None:
         """Move pods whose time has come: those that have backed off long enough, or have waited too long."""
         now = self.clock.now
         for heap in (self._backing_off, self._erring):
             while (first := heap.first) is not None and not self._backs_off(first):
-                self._activate(first, BACKOFF_COMPLETE)
+                self._activate(first, events.BACKOFF_COMPLETE)
         if now < self._next_flush:
             return
         self._next_flush = (math.floor(now / FLUSH_INTERVAL) + 1) * FLUSH_INTERVAL
@@ -384,11 +381,11 @@ class SchedulingQueue:
             if now - max(queued.timestamp, queued.flushed) > MAX_UNSCHEDULABLE
         ]
         for queued in sorted(late, key=lambda queued: queued.stamp):
-            queued.flushed = now
-            strategy = self._strategy(queued, UNSCHEDULABLE_TIMEOUT, None, None)
-            self._requeue(queued, strategy, UNSCHEDULABLE_TIMEOUT.label)
+            queued.flushed = now  # its timestamp stays: the backoff is reckoned from the last attempt
+            strategy = self._strategy(queued, events.UNSCHEDULABLE_TIMEOUT, None, None)
+            self._requeue(queued, strategy, events.UNSCHEDULABLE_TIMEOUT.label)
         if late and self._in_flight:
-            self._occurrences.append(_Occurrence(UNSCHEDULABLE_TIMEOUT, None, None))
+            self._occurrences.append(_Occurrence(events.UNSCHEDULABLE_TIMEOUT, None, None))
 
     # -- moving ------------------------------------------------------------------
 
@@ -492,10 +489,11 @@ class SchedulingQueue:
             self._active.push((queued.key, queued.stamp), queued)
         elif queued.unschedulable_plugins or queued.pending_plugins:
             self._backing_off.push((self._ends(queued), queued.key, queued.stamp), queued)
-        else:
+        else:  # after a fault: a heap of its own, since `pop` must not take these before their time
             self._erring.push((self._ends(queued), queued.stamp), queued)
 
     def _backs_off(self, queued: QueuedPod) -> bool:
+        # not over until the next window begins: upstream asks whether the end is before the window that has begun
         return self._ends(queued) >= math.floor(self.clock.now / WINDOW) * WINDOW
 
     def _ends(self, queued: QueuedPod) -> float:
@@ -537,12 +535,13 @@ class SchedulingQueue:
         """Return what all that happened while a pod was in flight means for it."""
         if not queued.unschedulable_plugins and not queued.pending_plugins:
             return Strategy.AFTER_BACKOFF
-        if queued.info.uid not in self._in_flight:
+        if queued.info.uid not in self._in_flight:  # it landed, at Permit: what happened since was not written down
             return Strategy.AFTER_BACKOFF
         strategy = Strategy.SKIP
         since = self._in_flight[queued.info.uid] - self._forgotten
         for occurrence in self._occurrences[since:]:
             strategy = max(strategy, self._strategy(queued, occurrence.event, occurrence.before, occurrence.after))
+            # only hints of plugins that said Pending let a pod skip its backoff
             if strategy is Strategy.IMMEDIATELY or (strategy and not queued.pending_plugins):
                 break
         return strategy
