@@ -15,8 +15,8 @@ from schedctl.api.pods import NodeSelector, NodeSelectorRequirement, NodeSelecto
 from schedctl.api.selectors import EVERYTHING, LabelQuery, Requirement, SelectorError, compile_labels, requirement
 
 NAME_FIELD = "metadata.name"
-_LABEL_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
-_FIELD_OPERATORS = ("In", "NotIn")
+LABEL_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
+FIELD_OPERATORS = ("In", "NotIn")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,14 +170,14 @@ def _term(term: NodeSelectorTerm, path: str) -> NodeTerm:
 
 
 def _label_requirement(written: NodeSelectorRequirement, path: str) -> Requirement:
-    if written.operator not in _LABEL_OPERATORS:
-        raise SelectorError([not_supported(f"{path}.operator", written.operator, _LABEL_OPERATORS)])
+    if written.operator not in LABEL_OPERATORS:
+        raise SelectorError([not_supported(f"{path}.operator", written.operator, LABEL_OPERATORS)])
     return requirement(written.key, written.operator, written.values, path)
 
 
 def _field_requirement(written: NodeSelectorRequirement, path: str) -> FieldRequirement:
-    if written.operator not in _FIELD_OPERATORS:
-        raise SelectorError([not_supported(f"{path}.operator", written.operator, _FIELD_OPERATORS)])
+    if written.operator not in FIELD_OPERATORS:
+        raise SelectorError([not_supported(f"{path}.operator", written.operator, FIELD_OPERATORS)])
     if len(written.values or ()) != 1:
         raise SelectorError([invalid(f"{path}.values", written.values, "must have one element")])
     assert written.values is not None

@@ -7,11 +7,11 @@ allocation. `quantities` has the arithmetic, `cache` the sums over a node.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
+from schedctl.api.field_errors import label_key_problems
 from schedctl.api.meta import Quantity
 from schedctl.api.pods import Container, ContainerStatus, Pod, PodSpec, PodStatus, ResourceList
 from schedctl.api.quantities import Amount, stored_amount, wrap_int64
@@ -22,8 +22,6 @@ DEFAULT_MEMORY = 200 << 20
 """What a container without a request counts as when nodes are scored (millicores, bytes)."""
 
 _HUGE_PAGES = "hugepages-"
-_QUALIFIED_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
-_DNS_SUBDOMAIN = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
 
 Amounts = dict[str, Amount]
 Items = tuple[tuple[str, Quantity], ...]
@@ -210,13 +208,13 @@ def is_extended(name: str) -> bool:
     """Return whether the name is an extended resource: qualified, and outside ``kubernetes.io/``."""
     if "/" not in name or "kubernetes.io/" in name or name.startswith("requests."):
         return False
-    prefix, _, rest = f"requests.{name}".rpartition("/")
-    return (
-        "/" not in prefix
-        and len(prefix) <= 253
-        and _DNS_SUBDOMAIN.fullmatch(prefix) is not None
-        and _QUALIFIED_NAME.fullmatch(rest) is not None
-    )
+    return not label_key_problems(f"requests.{name}")  # a quota must be able to name it, too
+
+
+def extended_resource_problems(name: str) -> list[str]:
+    """Return what is wrong with the name of an extended resource; [] when it is one."""
+    problems = list(label_key_problems(name))
+    return problems or ([] if is_extended(name) else ["is an invalid extended resource name"])
 
 
 @lru_cache(maxsize=4096)

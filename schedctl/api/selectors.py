@@ -9,7 +9,7 @@ else. What apimachinery would not parse is a `SelectorError` in its words.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from schedctl.api.field_errors import aggregate, invalid, label_key_problems, label_value_problems, quote
@@ -106,41 +106,48 @@ NOTHING = LabelQuery(nothing=True)
 EVERYTHING = LabelQuery()
 
 
-def requirement(key: str, operator: str, values: Sequence[str] | None, path: str = "") -> Requirement:
-    """Return a checked requirement (``labels.NewRequirement``); `operator` is one of the six.
+Fault = tuple[str, str | Sequence[str] | None, str]
+"""What is wrong with a requirement: the field, its value, and the objection."""
+
+
+def requirement_faults(key: str, operator: str, values: Sequence[str] | None) -> Iterator[Fault]:
+    """Yield what ``labels.NewRequirement`` objects to; fields are named from the requirement on.
 
     Args:
         key: the label.
-        operator: the operator.
+        operator: one of the six.
         values: as written; None where the field is absent.
-        path: the field it was written in, for the error.
+    """
+    if wrong := label_key_problems(key):
+        yield "key", key, "; ".join(wrong)
+    if operator in ("In", "NotIn") and not values:
+        yield "values", values, "for 'in', 'notin' operators, values set can't be empty"
+    elif operator in ("Exists", "DoesNotExist") and values:
+        yield "values", values, "values set must be empty for exists and does not exist"
+    elif operator in ("Gt", "Lt"):
+        if len(values or ()) != 1:
+            yield "values", values, "for 'Gt', 'Lt' operators, exactly one value is required"
+        for index, value in enumerate(values or ()):
+            if parse_int64(value) is None:
+                yield f"values[{index}]", value, "for 'Gt', 'Lt' operators, the value must be an integer"
+    for index, value in enumerate(values or ()):
+        if wrong := label_value_problems(value):
+            yield f"values[{index}][{key}]", value, "; ".join(wrong)
+
+
+def requirement(key: str, operator: str, values: Sequence[str] | None, path: str = "") -> Requirement:
+    """Return a checked requirement; `path` is the field it was written in, for the error.
 
     Raises:
         SelectorError: the key or a value is no label key or value, or the values do not go with the operator.
     """
-    field = f"{path}." if path else ""
-    problems = []
-    if wrong := label_key_problems(key):
-        problems.append(invalid(f"{field}key", key, "; ".join(wrong)))
-    given = values or ()
-    if operator in ("In", "NotIn") and not given:
-        problems.append(invalid(f"{field}values", values, "for 'in', 'notin' operators, values set can't be empty"))
-    elif operator in ("Exists", "DoesNotExist") and given:
-        problems.append(invalid(f"{field}values", values, "values set must be empty for exists and does not exist"))
-    elif operator in ("Gt", "Lt"):
-        if len(given) != 1:
-            detail = "for 'Gt', 'Lt' operators, exactly one value is required"
-            problems.append(invalid(f"{field}values", values, detail))
-        for index, value in enumerate(given):
-            if parse_int64(value) is None:
-                detail = "for 'Gt', 'Lt' operators, the value must be an integer"
-                problems.append(invalid(f"{field}values[{index}]", value, detail))
-    for index, value in enumerate(given):
-        if wrong := label_value_problems(value):
-            problems.append(invalid(f"{field}values[{index}][{key}]", value, "; ".join(wrong)))
+    parent = f"{path}." if path else ""
+    problems = [
+        invalid(f"{parent}{field}", value, detail) for field, value, detail in requirement_faults(key, operator, values)
+    ]
     if problems:
         raise SelectorError(problems)
-    return Requirement(key, operator, frozenset(given))
+    return Requirement(key, operator, frozenset(values or ()))
 
 
 def compile_labels(labels: Mapping[str, str] | None) -> LabelQuery:

@@ -13,9 +13,11 @@ from typing import Any, Final
 import msgspec
 
 from schedctl.api.durations import SECOND
+from schedctl.api.field_errors import label_key_problems
+from schedctl.api.node_selectors import FIELD_OPERATORS, LABEL_OPERATORS
 from schedctl.api.pods import NodeSelectorRequirement, NodeSelectorTerm
-from schedctl.api.selectors import parse_int64
-from schedctl.config import names
+from schedctl.api.resources import extended_resource_problems
+from schedctl.api.selectors import requirement_faults
 from schedctl.config.args import (
     ARGS,
     DefaultPreemptionArgs,
@@ -46,8 +48,6 @@ from schedctl.errors import Problem
 _REMOVED_IS_CHECKED_AT: Final = tuple(point for point in POINTS if not point.startswith("placement"))
 _FIT: Final = "NodeResourcesFit"
 _STRATEGIES: Final = ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")
-_LABEL_OPERATORS: Final = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
-_FIELD_OPERATORS: Final = ("In", "NotIn")
 
 
 def validate(config: SchedulerConfiguration) -> list[Problem]:
@@ -191,7 +191,7 @@ def extenders(extenders: Sequence[Extender]) -> list[Problem]:
             found.append(_invalid(f"{path}.weight", extender.weight, "must have a positive weight applied to it"))
         for number, resource in enumerate(extender.managed_resources):
             where = f"{path}.managedResources[{number}].name"
-            found += (_invalid(where, resource.name, wrong) for wrong in names.extended_resource(resource.name))
+            found += (_invalid(where, resource.name, wrong) for wrong in extended_resource_problems(resource.name))
             if resource.name in seen:
                 found.append(_invalid(where, resource.name, "duplicate extender managed resource name"))
             seen.add(resource.name)
@@ -365,33 +365,16 @@ def _shape(points: Sequence[UtilizationShapePoint], path: str) -> list[Problem]:
 
 
 def _label_requirement(requirement: NodeSelectorRequirement, path: str) -> Iterator[Problem]:
-    operator, values = requirement.operator, requirement.values or []
-    if operator not in _LABEL_OPERATORS:
-        yield _unsupported_value(f"{path}.operator", operator, _LABEL_OPERATORS)
+    if requirement.operator not in LABEL_OPERATORS:
+        yield _unsupported_value(f"{path}.operator", requirement.operator, LABEL_OPERATORS)
         return
-    wrong = names.label_key(requirement.key)
-    if wrong:
-        yield _invalid(f"{path}.key", requirement.key, "; ".join(wrong))
-    written, path = requirement.values, f"{path}.values"
-    if operator in ("In", "NotIn") and not values:
-        yield _invalid(path, written, "for 'in', 'notin' operators, values set can't be empty")
-    if operator in ("Exists", "DoesNotExist") and values:
-        yield _invalid(path, written, "values set must be empty for exists and does not exist")
-    if operator in ("Gt", "Lt"):
-        if len(values) != 1:
-            yield _invalid(path, written, "for 'Gt', 'Lt' operators, exactly one value is required")
-        for index, value in enumerate(values):
-            if parse_int64(value) is None:
-                yield _invalid(f"{path}[{index}]", value, "for 'Gt', 'Lt' operators, the value must be an integer")
-    for index, value in enumerate(values):
-        wrong = names.label_value(value)
-        if wrong:
-            yield _invalid(f"{path}[{index}][{requirement.key}]", value, "; ".join(wrong))
+    for field, value, detail in requirement_faults(requirement.key, requirement.operator, requirement.values):
+        yield _invalid(f"{path}.{field}", value, detail)
 
 
 def _field_requirement(requirement: NodeSelectorRequirement, path: str) -> Iterator[Problem]:
-    if requirement.operator not in _FIELD_OPERATORS:
-        yield _unsupported_value(f"{path}.operator", requirement.operator, _FIELD_OPERATORS)
+    if requirement.operator not in FIELD_OPERATORS:
+        yield _unsupported_value(f"{path}.operator", requirement.operator, FIELD_OPERATORS)
     elif len(requirement.values or ()) != 1:
         yield _invalid(f"{path}.values", requirement.values, "must have one element")
 
@@ -404,7 +387,7 @@ def _percentage(path: str, percentage: int | None) -> list[Problem]:
 
 
 def _label_key(key: str, path: str) -> list[Problem]:
-    return [_invalid(path, key, wrong) for wrong in names.label_key(key)]
+    return [_invalid(path, key, wrong) for wrong in label_key_problems(key)]
 
 
 def _when(condition: bool, path: str, value: object, detail: str) -> list[Problem]:

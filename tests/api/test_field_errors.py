@@ -7,7 +7,7 @@ from schedctl.api.field_errors import aggregate, label_key_problems, label_value
 
 @pytest.mark.parametrize(
     "key",
-    ["app", "a.b_c-D1", "example.com/app", "x" * 63, f"{'a.' * 126}b/app"],
+    ["app", "A.b_c-1", "a.b_c-D1", "example.com/app", "x" * 63, f"{'a.' * 126}b/app"],
     ids=lambda key: f"{key[:20]} is a key",
 )
 def test_a_label_key(key):
@@ -18,6 +18,12 @@ def test_a_label_key(key):
     ("key", "beginnings"),
     [
         pytest.param("", ["name part must be non-empty", "name part must consist of"], id="empty"),
+        pytest.param("a b", ["name part must consist of"], id="a space"),
+        pytest.param("-a", ["name part must consist of"], id="a dash at the beginning"),
+        pytest.param("é", ["name part must consist of"], id="a letter outside of ASCII"),
+        pytest.param(
+            "example.com/", ["name part must be non-empty", "name part must consist of"], id="nothing but a prefix"
+        ),
         pytest.param("x" * 64, ["name part must be no more than 63 bytes"], id="too long"),
         pytest.param("/app", ["prefix part must be non-empty"], id="an empty prefix"),
         pytest.param("Example/app", ["prefix part a lowercase RFC 1123 subdomain"], id="capitals in the prefix"),
@@ -34,6 +40,11 @@ def test_what_is_wrong_with_a_label_key(key, beginnings):
 @pytest.mark.parametrize("value", ["", "a", "1.2_3-x", "x" * 63], ids=lambda value: f"'{value[:20]}' is a value")
 def test_a_label_value(value):
     assert label_value_problems(value) == ()
+
+
+@pytest.mark.parametrize("value", ["-", "a" * 64])
+def test_what_is_no_label_value(value):
+    assert label_value_problems(value) != ()
 
 
 def test_a_label_value_may_be_too_long_and_malformed_at_once():

@@ -204,6 +204,29 @@ def test_names(name, extended, scalar):
     assert (resources.is_extended(name), resources.is_scalar(name)) == (extended, scalar)
 
 
+@pytest.mark.parametrize(
+    ("name", "fine"),
+    [
+        ("nvidia.com/gpu", True),
+        ("cpu", False),
+        ("kubernetes.io/x", False),
+        ("x.kubernetes.io/y", False),
+        ("requests.example.com/x", False),
+        ("a" * 250 + "/x", False),
+    ],
+    ids=[
+        "one of a vendor",
+        "a native one",
+        "one of Kubernetes",
+        "one beneath Kubernetes",
+        "one that looks like a quota",
+        "one too long for a quota",
+    ],
+)
+def test_an_extended_resource_is(name, fine):
+    assert (resources.extended_resource_problems(name) == []) is fine
+
+
 def test_what_a_node_offers():
     offered = {"cpu": "3500m", "memory": "1Gi", "pods": "110", "nvidia.com/gpu": "2", "storage": "1Gi"}
     assert resources.allocatable(offered) == {
