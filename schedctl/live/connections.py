@@ -1,10 +1,8 @@
 """One connection to one API server.
 
-What is read is asked for again where the server wants patience, breaks off or falls silent, with pauses that double,
-are the same every time, and not for longer than half a minute. What is changed is sent once: again only where it is
-certain that nobody took notice, because nobody picked up, or because the server itself said to come back later. Who
-is no API server, because it redirects or answers with a page, is asked once; and nobody's answer is taken without end.
-Credentials that are no longer accepted are got anew once, where there is a way to: a plugin, a file.
+What is read is asked for again where the server wants patience, breaks off or falls silent; what is changed is sent
+once, and again only where it is certain that nobody took notice. `schedctl.live.transports` knows how the server is
+reached and as whom, `schedctl.live.faults` has the words for what goes wrong.
 """
 
 from __future__ import annotations
@@ -98,6 +96,7 @@ class Connection:
                 if not pauses.pause(later.seconds):
                     raise later.fault from None
             except Unanswered as fault:
+                # A server that never answered is more likely a wrong address than a restart: no waiting for it.
                 if isinstance(fault, Foreign) or not (fault.sent or self._known) or not pauses.pause(None):
                     raise
 
@@ -123,10 +122,12 @@ class Connection:
                 with _Released(self._request(method, path, query or {}, data, kind)) as response:
                     return self._read(response, method, path, query or {}, began)
             except _Later as later:
+                # Only 429 with a time is the server's own word; a gateway's 503 may come after the change was made.
                 come_back = later.code == TOO_MANY_REQUESTS and later.seconds is not None
                 if not come_back or not pauses.pause(later.seconds):
                     raise later.fault from None
             except Unanswered as fault:
+                # A dry run changes nothing, so there is nothing to look after.
                 if fault.sent and not (query or {}).get("dryRun"):
                     raise Unanswered(
                         f"{fault}; nobody knows whether {method} {path} was done",
@@ -277,9 +278,9 @@ class _Pauses:
         self._until = time.monotonic() + patience
         self._next = FIRST_PAUSE
 
-    def pause(self, wanted: float | None) -> bool:
+    def pause(self, requested: float | None) -> bool:
         """Wait and return True, or return False at once where that would take too long altogether."""
-        seconds = max(wanted, FIRST_PAUSE) if wanted is not None else self._next
+        seconds = max(requested, FIRST_PAUSE) if requested is not None else self._next
         self._next = min(2 * self._next, LONGEST_PAUSE)
         if time.monotonic() + seconds > self._until:
             return False
@@ -297,6 +298,7 @@ class _Released:
         return self._response
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
+        # The body of a refusal was read to its end, so its connection can be used again.
         if error is not None and not isinstance(error, _Later | Refused):
             self._response.close()
         self._response.release_conn()

@@ -3,7 +3,7 @@
 The protocol is Kubernetes' ``client.authentication.k8s.io``. The Python client speaks it as well, but it goes on
 without credentials when a plugin fails, takes no token and certificate together, and knows neither ``installHint`` nor
 ``interactiveMode``; so plugins are run here, and what they answer goes into the configuration as if it were written in
-the kubeconfig. Nothing of what a plugin prints on its standard output is ever shown: tokens are there.
+the kubeconfig.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def run(plugin: Any, cluster: Mapping[str, Any], user: str) -> Credentials:
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", "") or str(error)).lower()
         raise ClusterError(f'user "{user}": the credential plugin {name} cannot be run: {reason}', hint) from None
-    if process.returncode:
+    if process.returncode:  # of standard output nothing is ever shown: tokens are there
         lines = (process.stderr or b"").decode(errors="replace").strip().splitlines()
         text = f'user "{user}": the credential plugin {name} failed with exit status {process.returncode}'
         raise ClusterError(f"{text}: {lines[-1].strip()}" if lines else text, hint)
@@ -121,6 +121,7 @@ def _interactive(plugin: Mapping[str, Any], name: str, version: str) -> bool:
     Raises:
         ClusterError: it needs one and there is none.
     """
+    # v1 requires the field, v1beta1 has a default for it.
     mode = plugin.get("interactiveMode") or ("IfAvailable" if version == VERSIONS[1] else "")
     if mode not in ("Never", "IfAvailable", "Always"):
         raise ClusterError(

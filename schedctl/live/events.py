@@ -1,8 +1,6 @@
 """What schedulers have recorded about pods: the events of one reason, of one pod or of all.
 
-They are read as raw JSON. The typed client refuses a whole list for one event without ``eventTime``, and there are
-recorders that write none. An event that cannot be understood is left out and counted: one recorder's oddity takes
-nobody's history away.
+An event that cannot be understood is left out and counted: one recorder's oddity takes nobody's history away.
 """
 
 from __future__ import annotations
@@ -56,6 +54,8 @@ def read_events(connection: Connection, reason: str, pod: Pod | None = None) -> 
     for page in pages(connection, path, {"fieldSelector": f"{about},reason={reason}"}):
         for item in page.items:
             try:
+                # One at a time and not by the typed client, which refuses a whole list for one event without
+                # ``eventTime``; there are recorders that write none.
                 event: Event = decode(item, Event)
             except ClusterError:
                 odd += 1
@@ -90,6 +90,7 @@ def record_scheduled(journal: Journal, pod: Pod, node: str) -> None:
         "apiVersion": _VERSION,
         "kind": "Event",
         "metadata": {
+            # As client-go's recorder names events: the name of the pod and the time, in hexadecimal.
             "name": metadata.name[: _LONGEST_NAME - len(end)].rstrip("-.") + end,
             "namespace": metadata.namespace,
         },

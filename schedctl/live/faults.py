@@ -1,8 +1,8 @@
 """What can go wrong with an API server, in words a person can use, with a next step each.
 
-A server that refuses is `Refused`: it says why, in a ``Status``, and its words are passed on. One that cannot be
-reached, breaks off or answers nonsense is `Unanswered`, and the words are ours. Servers and what stands between are not
-trusted: of what they say one line is kept, and the command line takes out what a terminal would obey.
+A server that refuses is `Refused`, and its own words are passed on; one that cannot be reached, breaks off or answers
+nonsense is `Unanswered`, and the words are ours. Servers and what stands between are not trusted: of what they say one
+line is kept, and the command line takes out what a terminal would obey.
 """
 
 from __future__ import annotations

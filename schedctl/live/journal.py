@@ -2,9 +2,7 @@
 
 Every write is a PUT of the whole object as the API server has it, changed in one place, with the resourceVersion that
 it was read at: a write that somebody else got ahead of is refused by the server, and nothing that schedctl does not
-know of is lost. Going back is the same in reverse, the last write first: what was there is put back, on condition that
-the object is still what schedctl made of it. What has moved on by then is left alone and told; whatever goes wrong with
-one write, an interrupt included, is told too, and the others are taken back all the same.
+know of is lost. Going back is the same in reverse, on condition that the object is still what schedctl made of it.
 """
 
 from __future__ import annotations
@@ -92,6 +90,7 @@ class Journal:
         """
         where = f"{path}/{part}" if part else path
         undo = partial(self._leave, lasting) if lasting else partial(self._put_back, path, where, before, repair)
+        # Noted before it is sent: after an interrupt it is not known whether the write was done ("": no version).
         self._back.append((what, undo))
         self._versions[path] = ""
         try:
@@ -100,7 +99,7 @@ class Journal:
             if not_done(fault):
                 self._back.pop()
             raise
-        if self.dry_run:
+        if self.dry_run:  # nothing was stored, so the next write of this object has to name the version that is there
             stored["metadata"]["resourceVersion"] = _version(before)
         self._versions[path] = _version(stored)
         return stored
@@ -118,9 +117,9 @@ class Journal:
             if not_done(fault):
                 self._back.pop()
             raise
-        own = f"{path}/{stored['metadata']['name']}"
-        self._versions[own] = _version(stored)
-        self._back[-1] = (what, partial(self._delete, own, stored["metadata"]["uid"]))
+        object_path = f"{path}/{stored['metadata']['name']}"
+        self._versions[object_path] = _version(stored)
+        self._back[-1] = (what, partial(self._delete, object_path, stored["metadata"]["uid"]))
         return stored
 
     def take_back(self) -> list[str]:
@@ -141,11 +140,11 @@ class Journal:
         raise ClusterError(why)
 
     def _put_back(self, path: str, where: str, before: Object, repair: Repair | None) -> None:
-        version, wanted = self._versions[path], before
+        version, target = self._versions[path], before
         if version == _LEFT:
             return
         for _ in range(_TRIES):
-            if version and self._is_put(path, where, wanted, version):
+            if version and self._is_put(path, where, target, version):
                 return
             now = self._read(path)
             if now is None or _version(now) == _version(before):  # gone, or the write without an answer was not done
@@ -154,12 +153,12 @@ class Journal:
             self._versions[path] = _LEFT
             if repaired is None:
                 raise ClusterError("it has changed since")
-            wanted, version = repaired, _version(now)
+            target, version = repaired, _version(now)
         raise ClusterError("it keeps changing")
 
-    def _is_put(self, path: str, where: str, wanted: Object, version: str) -> bool:
+    def _is_put(self, path: str, where: str, target: Object, version: str) -> bool:
         """Put something back, and return whether the object was still in that version."""
-        body = {**wanted, "metadata": {**wanted["metadata"], "resourceVersion": version}}
+        body = {**target, "metadata": {**target["metadata"], "resourceVersion": version}}
         try:
             stored = self._send_object("PUT", where, body)
         except Refused as fault:
@@ -188,11 +187,9 @@ class Journal:
 
 
 def not_done(fault: ClusterError) -> bool:
-    """Return whether it is certain that a change was not made.
-
-    A server in trouble may have made it all the same, and only an API server gives a reason for a refusal: what a proxy
-    says of a request that it has passed on proves nothing. That the server has too much to do is said without a reason.
-    """
+    """Return whether it is certain that a change was not made; a server in trouble may have made it all the same."""
+    # Only an API server gives a reason for a refusal: what a proxy says of a request that it has passed on proves
+    # nothing. 429 is sent without a reason by the API server as well.
     if isinstance(fault, Refused):
         return fault.code == TOO_MANY_REQUESTS or (fault.code < INTERNAL_ERROR and bool(fault.reason))
     return not (isinstance(fault, Unanswered) and fault.sent)

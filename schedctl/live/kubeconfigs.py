@@ -47,6 +47,7 @@ _SHAPES: dict[str, tuple[type, str]] = {
 }
 """What fields hold, text and other."""
 _VIEW = "`kubectl config view` tells too"
+"""The next step for what kubectl refuses as well."""
 
 Entry = dict[str, Any]
 """A cluster, user or context, as it is written."""
@@ -107,6 +108,7 @@ def read(kubeconfig: str, context: str) -> Context | None:
         ClusterError: a file cannot be read, is no kubeconfig, or there is no such context.
     """
     paths = sources(kubeconfig)
+    # Of $KUBECONFIG missing files are passed over, as kubectl does; a file that was named has to be there.
     present = [path for path in paths if kubeconfig or Path(path).exists()]
     files = [file for path in present if (file := _file(path)) is not None]
     where = " and ".join(present or paths)
@@ -160,9 +162,7 @@ def _file(path: str) -> _File | None:
         mark = getattr(error, "problem_mark", None)
         place = f"{path}:{mark.line + 1}" if mark is not None else path
         problem = getattr(error, "problem", "") or type(error).__name__
-        raise ClusterError(
-            f"{place}: the kubeconfig is not YAML: {problem}", "`kubectl config view` tells too"
-        ) from None
+        raise ClusterError(f"{place}: the kubeconfig is not YAML: {problem}", _VIEW) from None
     if tree is None:
         return None
     if not isinstance(tree, dict):
@@ -176,14 +176,14 @@ def _entries(tree: Entry, plural: str, path: str) -> dict[str, Entry]:
     found: dict[str, Entry] = {}
     listed = tree.get(plural) or []
     if not isinstance(listed, list):
-        raise ClusterError(f"{path}: {plural}: expected a list", "`kubectl config view` tells too")
+        raise ClusterError(f"{path}: {plural}: expected a list", _VIEW)
     for number, one in enumerate(listed):
         at = f"{path}: {plural}[{number}]"
         if not isinstance(one, dict):
-            raise ClusterError(f"{at}: expected a mapping", "`kubectl config view` tells too")
+            raise ClusterError(f"{at}: expected a mapping", _VIEW)
         entry = one.get(plural[:-1]) or {}
         if not isinstance(entry, dict):
-            raise ClusterError(f"{at}.{plural[:-1]}: expected a mapping", "`kubectl config view` tells too")
+            raise ClusterError(f"{at}.{plural[:-1]}: expected a mapping", _VIEW)
         found.setdefault(_text(one, "name", at), entry)
     return found
 
@@ -224,6 +224,7 @@ def _resolve(files: Sequence[_File], what: str, name: str, at: str) -> Entry:
     for key in _FILES[what]:
         if key in entry:
             entry[key] = str(folder / _text(entry, key, within))
+    # A command with a slash is relative to the kubeconfig; one without is looked for on $PATH.
     command = entry["exec"].get("command") if isinstance(entry.get("exec"), dict) else None
     if isinstance(command, str) and os.sep in command:
         entry["exec"] = {**entry["exec"], "command": str(folder / command)}

@@ -1,14 +1,8 @@
 """Every kind that scheduling reads, as the API server lists it.
 
 Kinds are listed side by side, each page by page at one resourceVersion, so that every list is consistent in itself, as
-those of kube-scheduler's informers are; two lists may be moments apart, as theirs may. Where a list cannot be gone on
-with, because the server no longer keeps that version or answers with another, it is begun anew.
-
-What cannot be listed is a `Gap`, not an error: all but nodes and pods, without which there is no answer. A kind that
-the server does not serve is none: it has no objects, and that cluster's kube-scheduler reads none either. So it is with
-DeviceTaintRule, which is only there where a gate is on, and with the devices of a cluster that is too old for them; to
-tell it from a kind that is served in a version we do not read, the server is asked which versions it has. Secrets and
-ConfigMaps are not among the kinds, and nothing here asks for any.
+those of kube-scheduler's informers are; two lists may be moments apart, as theirs may. What cannot be listed is a
+`Gap`, not an error, but for nodes and pods, without which there is no answer.
 """
 
 from __future__ import annotations
@@ -109,7 +103,7 @@ class _KindList:
 
 @dataclass(frozen=True, slots=True)
 class _Message:
-    """What a thread has to tell: how far it is, what it has in the end, or what went wrong."""
+    """From a thread: how far it is, what it has in the end, or what went wrong."""
 
     kind: Kind
     done: int = 0
@@ -178,13 +172,13 @@ def _side_by_side(connection: Connection, kinds: Sequence[Kind], progress: Progr
     found: dict[Kind, _KindList] = {}
     try:
         while len(found) < len(kinds):
-            news = messages.get()
-            if news.fault is not None:
-                raise news.fault
-            if news.result is not None:
-                found[news.kind] = news.result
+            message = messages.get()
+            if message.fault is not None:
+                raise message.fault
+            if message.result is not None:
+                found[message.kind] = message.result
             else:
-                progress(news.kind.name, news.done, news.total)
+                progress(message.kind.name, message.done, message.total)
     finally:
         ended.set()
     return found
@@ -202,6 +196,8 @@ def _list_kind(
                 return _KindList(gap=Gap(kind.name, "Forbidden", fault.text))
             if fault.code != NOT_FOUND or kind.name in NEEDED:
                 raise
+    # A kind that is not served has no objects, and that cluster's kube-scheduler reads none either: DeviceTaintRule
+    # without its gate, devices in an old cluster. One that is served in a version that we do not read is a gap.
     elsewhere = _elsewhere(connection, kind)
     return _KindList(gap=Gap(kind.name, "Unread", elsewhere)) if elsewhere else _KindList(served=False)
 
@@ -224,6 +220,8 @@ def _list_with_retries(
                 messages.put(_Message(kind, done, done + page.remaining))
             return _KindList(tuple(kept), at)
         except (_ListAgain, Refused) as anew:
+            # 410 on a later page: the server no longer keeps that version, so the list begins anew. On the first page
+            # there was no version yet to be too old.
             if isinstance(anew, Refused) and not (anew.code == EXPIRED and kept):
                 raise
             if beginning == BEGINNINGS:
@@ -238,7 +236,7 @@ def _list_with_retries(
 def _elsewhere(connection: Connection, kind: Kind) -> str:
     """Say in which version the server has a kind that it has in none that we read, "" where it has it in none."""
     group, _, version = kind.api_version.rpartition("/")
-    if not group:
+    if not group:  # the core group
         return f"the server does not serve {version}, which every API server does"
     try:
         served = _decode(connection, connection.get(f"/apis/{group}").body, _Group).versions

@@ -1,10 +1,9 @@
 """What a decision was made on, and whether it is still so.
 
-A decision is made on lists that are seconds old when it is carried out. `ObservedState` finds in those lists what the
-decision hangs on, as the API server sent it (the structs that scheduling reads have no ``resourceVersion``, because no
-plugin may read one); `changed_fields` and `pod_changes` compare it with what the server has now, and say what is
-different. Whether a pod is as it was is judged by what scheduling reads of it: its conditions and the status of its
-containers change all the time and decide nothing.
+A decision is made on lists that are seconds old when it is carried out: `ObservedState` finds in those lists what it
+hangs on, as the API server sent it, and the functions beside it say what differs from what the server has now. Whether
+a pod is as it was is judged by what scheduling reads of it, since its conditions and the status of its containers
+change all the time and decide nothing.
 """
 
 from __future__ import annotations
@@ -133,6 +132,7 @@ def node_change(name: str, before: bytes, after: bytes | None) -> str:
 def pod_change(before: Pod, after: Pod) -> str:
     """Return how a pod differs from what was seen, "" where scheduling reads the same of it."""
     fields = changed_fields(strip_pod(before), strip_pod(after))
+    # During a resize the statuses and conditions that `strip_pod` leaves out say what the pod takes.
     if not fields and PodInfo(before).demand.requests != PodInfo(after).demand.requests:
         fields = ["what it takes"]
     return _shorten(fields)
@@ -140,6 +140,7 @@ def pod_change(before: Pod, after: Pod) -> str:
 
 def nomination_changes(pod: Pod, before: Mapping[str, Pod], after: Mapping[str, Pod]) -> list[str]:
     """Return which pods the room on a node has been promised to that come before a pod or beside it, both by uid."""
+    # kube-scheduler's Filter counts nominated pods of equal or higher priority; a pod of lower priority gives way.
     come = [
         other.key
         for uid, other in after.items()

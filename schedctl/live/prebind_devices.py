@@ -75,7 +75,7 @@ def _create_claim(plan: BindPlan, claim: ResourceClaim) -> Callable[[Connection,
 
     def write(connection: Connection, journal: Journal) -> None:
         metadata = claim.metadata
-        wanted = ObjectMeta(
+        kept = ObjectMeta(
             generate_name=metadata.generate_name,
             namespace=metadata.namespace,
             annotations=metadata.annotations,
@@ -84,7 +84,7 @@ def _create_claim(plan: BindPlan, claim: ResourceClaim) -> Callable[[Connection,
         body = {
             "apiVersion": RESOURCE_CLAIM.api_version,
             "kind": RESOURCE_CLAIM.name,
-            "metadata": msgspec.to_builtins(wanted),
+            "metadata": msgspec.to_builtins(kept),
             "spec": msgspec.to_builtins(claim.spec),
         }
         what = f"the resource claim for the extended resources of {plan.pod.key}"
@@ -100,8 +100,8 @@ def _create_claim(plan: BindPlan, claim: ResourceClaim) -> Callable[[Connection,
 def _write_pod_status(connection: Connection, journal: Journal, plan: BindPlan, claim: str) -> None:
     """Write into the pod's status which claim its extended resources come from."""
     pod = existing_object(connection, POD, plan.pod.key)
-    told = {"resourceClaimName": claim, "requestMappings": msgspec.to_builtins(plan.mappings)}
-    changed = {**pod, "status": {**(pod.get("status") or {}), "extendedResourceClaimStatus": told}}
+    claim_status = {"resourceClaimName": claim, "requestMappings": msgspec.to_builtins(plan.mappings)}
+    changed = {**pod, "status": {**(pod.get("status") or {}), "extendedResourceClaimStatus": claim_status}}
     what = f"what the status of pod {plan.pod.key} says of resource claim {claim}"
     journal.put(what, path_of(POD, plan.pod.key), pod, changed, part="status", lasting=_LASTING)
 
@@ -119,10 +119,11 @@ def _write_claim_status(
     path, what = path_of(RESOURCE_CLAIM, key), f"resource claim {key}"
     status = dict(stored.get("status") or {})
     if allocation is not None:
-        kept = stored["metadata"].get("finalizers") or []
-        wanted = [*kept, *(each for each in claim.metadata.finalizers or () if each not in kept)]
-        if wanted != kept:
-            changed = {**stored, "metadata": {**stored["metadata"], "finalizers": wanted}}
+        present = stored["metadata"].get("finalizers") or []
+        finalizers = [*present, *(each for each in claim.metadata.finalizers or () if each not in present)]
+        # kube-scheduler's order: the finalizer keeps a claim to which devices are allocated from being deleted.
+        if finalizers != present:
+            changed = {**stored, "metadata": {**stored["metadata"], "finalizers": finalizers}}
             try:
                 stored = journal.put(what, path, stored, changed)
             except Refused as fault:
@@ -130,9 +131,11 @@ def _write_claim_status(
                     hint = "make it anew with kubectl, or leave the pod to kube-scheduler"
                     raise Refusal(_MISSPELT.format(what), hint) from fault
                 raise
-        spec = msgspec.json.decode(msgspec.json.encode(stored["spec"]))
-        given = device_configurations(spec, allocation, lambda name: existing_object(connection, DEVICE_CLASS, name))
-        devices = {**allocation["devices"], **({"config": given} if given else {})}
+        spec = msgspec.json.decode(msgspec.json.encode(stored["spec"]))  # it may be Raw, see `existing_object`
+        configurations = device_configurations(
+            spec, allocation, lambda name: existing_object(connection, DEVICE_CLASS, name)
+        )
+        devices = {**allocation["devices"], **({"config": configurations} if configurations else {})}
         at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         status["allocation"] = {**allocation, "devices": devices, "allocationTimestamp": at}
     metadata = plan.pod.metadata
@@ -169,13 +172,14 @@ def device_configurations(spec: Object, allocation: Object, device_class: Callab
             for entry in of_class[class_name]:
                 entry["requests"].append(name)
             continue
-        given = device_class(class_name)["spec"].get("config") or ()
-        of_class[class_name] = [{"source": "FromClass", "requests": [name], **each} for each in given]
+        configs = device_class(class_name)["spec"].get("config") or ()
+        of_class[class_name] = [{"source": "FromClass", "requests": [name], **each} for each in configs]
         found += of_class[class_name]
     for each in devices.get("config") or ():
         about = each.get("requests") or []
         if not about or any(request in about or name in about for request, name, _ in served):
             found.append({**each, "source": "FromClaim", "requests": list(about)})
+    # None stands for all requests; empty fields are left out below.
     for entry in found:
         if all(request in entry["requests"] or name in entry["requests"] for request, name, _ in served):
             entry["requests"] = []

@@ -71,7 +71,7 @@ def _write_claim_ref(before: PersistentVolume, after: PersistentVolume) -> Calla
     def write(connection: Connection, journal: Journal) -> None:
         claim = existing_object(connection, CLAIM, f"{reference.namespace}/{reference.name}")
         volume = existing_object(connection, VOLUME, key_of(before))
-        wanted = {
+        claim_ref = {
             "kind": "PersistentVolumeClaim",
             "namespace": reference.namespace,
             "name": reference.name,
@@ -85,8 +85,8 @@ def _write_claim_ref(before: PersistentVolume, after: PersistentVolume) -> Calla
             reference.name,
             reference.uid,
         ):
-            wanted = theirs
-        changed = {**with_annotations(volume, annotations), "spec": {**volume["spec"], "claimRef": wanted}}
+            claim_ref = theirs  # reserved for this claim already: kube-scheduler keeps the reference as it is
+        changed = {**with_annotations(volume, annotations), "spec": {**volume["spec"], "claimRef": claim_ref}}
         journal.put(f"volume {key_of(before)}", path_of(VOLUME, key_of(before)), volume, changed)
 
     return write
@@ -155,6 +155,7 @@ def _are_bound(
     for claim, provisioned in waiting:
         stored = decode(existing_body(connection, CLAIM, key_of(claim)), PersistentVolumeClaim)
         annotations = stored.metadata.annotations or {}
+        # A provisioner that cannot make the volume on that node takes the annotation off again.
         if provisioned and annotations.get(SELECTED_NODE) != plan.node:
             raise Refusal(f"no volume could be made for claim {key_of(claim)}")
         if not stored.spec.volume_name or BIND_COMPLETED not in annotations:

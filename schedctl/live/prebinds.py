@@ -44,14 +44,13 @@ def steps(plan: BindPlan) -> list[Step]:
     return [*volume_steps(plan), *claim_steps(plan), *devices]
 
 
-# -- whether all is as it was ----------------------------------------------------
-
-
 def changes_since(
     connection: Connection, observed: ObservedState, plan: BindPlan, written: Sequence[Step]
 ) -> list[str]:
     """Return what has moved of the objects that are to be written, and of the devices that are to be taken."""
     changes = []
+    # A step without a key makes its object. A claim for a volume that is there is bound by the volume controller: no
+    # step is about it, and it must not have changed either.
     for kind, key in dict.fromkeys((step.kind.name, step.key) for step in written if step.key):
         changes += _change_of(connection, observed, kind_named(kind), key)
     for claim, _ in claims_to_bind(plan):
