@@ -92,12 +92,14 @@ class Journal:
         undo = partial(self._leave, lasting) if lasting else partial(self._put_back, path, where, before, repair)
         # Noted before it is sent: after an interrupt it is not known whether the write was done ("": no version).
         self._back.append((what, undo))
+        earlier = self._versions.get(path, "")
         self._versions[path] = ""
         try:
             stored = self._send_object("PUT", where, after)
         except ClusterError as fault:
             if not_done(fault):
                 self._back.pop()
+                self._versions[path] = earlier  # an earlier write of the same object is still the last one
             raise
         if self.dry_run:  # nothing was stored, so the next write of this object has to name the version that is there
             stored["metadata"]["resourceVersion"] = _version(before)

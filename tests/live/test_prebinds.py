@@ -251,6 +251,21 @@ def test_failed_bind_reverts_prebind_writes(what):
     assert _plain(server.objects) == before
 
 
+def test_refused_status_reverts_the_finalizer_of_the_claim():
+    server, plan, observed = plan_bind(*devices())
+    before = _plain(server.objects)
+
+    def hook(method: str, path: str) -> None:
+        if (method, path) == ("PUT", f"{GPUS}/status"):
+            raise server.forbid(method, path)
+
+    server.before = hook
+    with pytest.raises(ClusterError, match="403") as raised:
+        bind(server, plan, observed)
+    assert "stays as it is" not in str(raised.value)
+    assert _plain(server.objects) == before
+
+
 @pytest.mark.parametrize("what", EVERYTHING)
 def test_no_write_if_the_pod_has_changed(what):
     server, plan, observed = plan_bind(*EVERYTHING[what]())
