@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from schedctl.render import explanations, machine, notices
-from schedctl.render.layout import Block, Line, Span, line
+from schedctl.render.layout import BLANK, Block, Line, Span, line
 from schedctl.reports import counts
 from schedctl.reports.bindings import BindOutcome, BindReport
 from schedctl.reports.explanations import ExplainReport, ExplainSummary, Explanation, Verdict
-
-_BLANK = line()
 
 
 def lines(report: BindReport, *, wide: bool = False, limit: int = 0, asking: bool = False) -> Iterator[Block]:
@@ -29,7 +27,7 @@ def lines(report: BindReport, *, wide: bool = False, limit: int = 0, asking: boo
         yield from _writes(report)
         yield from notices.what_if(report.metadata.what_if)
         if outcome is BindOutcome.PLANNED and report.binding is not None:
-            yield _BLANK
+            yield BLANK
             yield from (Line((Span(each),), whole=True) for each in machine.yaml(report.binding).splitlines())
         yield from _last(report, asking)
         return
@@ -39,15 +37,15 @@ def lines(report: BindReport, *, wide: bool = False, limit: int = 0, asking: boo
         yield Line((pod, Span(word, "bad"), why))
         if outcome is BindOutcome.REFUSED and report.decision.node is None:
             return
-        yield _BLANK
-    told = explanations.lines(_explain_report(report), wide=wide, limit=limit)
+        yield BLANK
+    explanation = explanations.lines(_explain_report(report), wide=wide, limit=limit)
     if outcome is BindOutcome.REFUSED and report.decision.verdict is Verdict.SCHEDULED:
         yield Line((Span("without `--node`: ", "faint"), *explanations.headline(report.decision)))
-        next(told)
-    yield from told
+        next(explanation)  # its first line is the headline, which has just been said
+    yield from explanation
     yield from _last(report)
     if outcome is BindOutcome.INCONCLUSIVE:
-        yield _BLANK
+        yield BLANK
         yield line("nothing was sent: a pod is not bound on a guess", "faint")
 
 
@@ -56,13 +54,13 @@ def _answer(report: BindReport) -> Line:
     pod, node = Span(f"pod {summary.pod}", "strong"), Span(summary.node, "good")
     match summary.outcome:
         case BindOutcome.BOUND:
-            said = Span(" is bound to ")
+            verb = Span(" is bound to ")
         case BindOutcome.ACCEPTED:
-            said = Span(" would be bound by the API server to ")
+            verb = Span(" would be bound by the API server to ")
         case _:
-            said = Span(" → ")
+            verb = Span(" → ")
     score = next((each.total for each in decision.scores if each.node == summary.node), None)
-    return Line((pod, said, node, Span(f" (score {score})" if score is not None else "")))
+    return Line((pod, verb, node, Span(f" (score {score})" if score is not None else "")))
 
 
 def _account(decision: Explanation, node: str) -> Iterator[Block]:
@@ -88,15 +86,15 @@ def _writes(report: BindReport) -> Iterator[Block]:
 
 def _last(report: BindReport, asking: bool = False) -> Iterator[Block]:
     if report.moved:
-        yield _BLANK
+        yield BLANK
         yield line("SOMETHING MOVED WHILE THE POD WAS BEING BOUND, so that the bind may be wrong:", "bad")
         yield from (line(each, indent=2) for each in report.moved)
     if report.warnings and report.summary.outcome is BindOutcome.PLANNED:
-        yield _BLANK
+        yield BLANK
     for warning in report.warnings:
         yield Line((Span("warning: ", "bad"), Span(warning)), hang=9)
     if report.summary.outcome is BindOutcome.PLANNED and not asking:
-        yield _BLANK
+        yield BLANK
         live = "`--execute` binds the pod, `--dry-run=server` asks the API server"
         how = live if report.cluster else "in a live cluster, `--execute` binds the pod"
         yield line(f"nothing was sent; {how}", "faint")

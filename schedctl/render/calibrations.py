@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from schedctl.framework.wording import few
 from schedctl.render import notices
-from schedctl.render.layout import Block, Cell, Line, Span, Table, line
+from schedctl.render.layout import ALL, BLANK, Block, Cell, Line, Span, Table, line
 from schedctl.reports import counts
 from schedctl.reports.calibrations import (
     CalibrationReport,
@@ -20,8 +20,6 @@ from schedctl.reports.calibrations import (
 )
 
 _FEW = 10
-_ALL = 1 << 62
-_BLANK = line()
 _HEADS = ("PLUGIN", "ACCEPTS THE NODE", "TELLS NODES APART", "FOR ANOTHER NODE", "REASONS ALIKE")
 
 
@@ -33,7 +31,7 @@ def lines(report: CalibrationReport, *, wide: bool = False, limit: int = 0) -> I
         wide: show every decision that comes out otherwise, and every cause.
         limit: show so many of them, 0 for what suits.
     """
-    entries = limit or (_ALL if wide else _FEW)
+    entries = limit or (ALL if wide else _FEW)
     for section in (
         _answer(report.summary),
         _plugins(report.plugins),
@@ -43,7 +41,7 @@ def lines(report: CalibrationReport, *, wide: bool = False, limit: int = 0) -> I
         blocks = list(section)
         yield from blocks
         if blocks:
-            yield _BLANK
+            yield BLANK
     yield from _last(report)
 
 
@@ -58,12 +56,12 @@ def _answer(summary: CalibrationSummary) -> Iterator[Block]:
         yield Line(
             (Span(f"{summary.agrees} of {counts.of(answered, 'decision')} {agree}: {summary.agreement} %", style),)
         )
-        ways = (
+        best = (
             (summary.alone, "the only best node"),
             (summary.tied, "one of several equally good"),
             (summary.only, "the only node that would do"),
         )
-        agreeing = ", ".join(f"{count} {way}" for count, way in ways if count)
+        agreeing = ", ".join(f"{count} {what}" for count, what in best if count)
         if agreeing:
             yield line(agreeing, indent=2)
         others = (
@@ -73,16 +71,15 @@ def _answer(summary: CalibrationSummary) -> Iterator[Block]:
             (summary.generic, "with only such traces as almost any decision bears"),
             (summary.inconclusive, "inconclusive"),
         )
-        told = ", ".join(f"{count} {way}" for count, way in others if count)
-        if told:
-            yield line(told, indent=2)
+        differing = ", ".join(f"{count} {what}" for count, what in others if count)
+        if differing:
+            yield line(differing, indent=2)
     elif summary.decisions:
         yield line(f"{counts.of(summary.decisions, 'decision')}, all inconclusive", "bad")
     if summary.refusals:
         style = "good" if summary.refusals_agree == summary.refusals else "strong"
         pods = counts.of(summary.refusals, "pending pod")
-        told = f"{summary.refusals_agree} of {pods} would be told what it was told"
-        yield Line((Span(told, style),))
+        yield Line((Span(f"{summary.refusals_agree} of {pods} would be told what it was told", style),))
 
 
 def _plugins(plugins: Sequence[PluginAgreement]) -> Iterator[Block]:
@@ -116,30 +113,25 @@ def _decisions(decisions: Sequence[Decision], entries: int) -> Iterator[Block]:
             yield Line((Span("perhaps: ", "faint"), Span(cause.text)), 2, hang=9)
         if not each.causes and each.outcome is not DecisionOutcome.INCONCLUSIVE:
             yield line("no trace of why", "bad", indent=2)
-    if len(differing) > entries:
-        yield line(f"+{len(differing) - entries} more", "faint")
+    yield from notices.rest(len(differing) - entries, indent=0)
 
 
 def _refusals(report: CalibrationReport, entries: int) -> Iterator[Block]:
-    told = [each for each in report.refusals if each.text]
-    if not told:
+    differing = [each for each in report.refusals if each.text]
+    if not differing:
         return
     yield line("pending pods that were told something else, or earlier:", "faint")
-    for each in told[:entries]:
+    for each in differing[:entries]:
         yield Line((Span(each.pod, "strong"), Span(f": {each.text}")))
         if not each.agrees:
             yield Line((Span("then: ", "faint"), Span(each.theirs)), 2, whole=True)
             if each.ours:
                 yield Line((Span("now:  ", "faint"), Span(each.ours)), 2, whole=True)
-    if len(told) > entries:
-        yield line(f"+{len(told) - entries} more", "faint")
+    yield from notices.rest(len(differing) - entries, indent=0)
 
 
 def _last(report: CalibrationReport) -> Iterator[Block]:
     for each in report.not_replayed:
         yield notices.note(f"{counts.of(len(each.pods), 'pod')} left out, {each.text}: {few(each.pods)}")
     yield from map(notices.note, report.notes)
-    metadata = report.metadata
-    yield notices.note(
-        f"by the rules of kube-scheduler {metadata.kubernetes_version} ({metadata.configuration}), every node judged"
-    )
+    yield notices.note(notices.rules(report.metadata))

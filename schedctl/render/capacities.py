@@ -9,13 +9,11 @@ from collections.abc import Iterator, Sequence
 
 from schedctl.api.amounts import amount, quantity
 from schedctl.render import notices
-from schedctl.render.layout import Block, Cell, Line, Span, Table, line
+from schedctl.render.layout import ALL, BLANK, Block, Cell, Line, Span, Table, line, separate
 from schedctl.reports import counts
 from schedctl.reports.capacities import NODE, CapacityReport, CapacityResult, Grouping, LargestFit, Stop
 
 _FEW = 10
-_ALL = 1 << 62
-_BLANK = line()
 _BAR = 20
 """How many signs the longest bar has."""
 _SIGN = "█"
@@ -29,12 +27,12 @@ def lines(report: CapacityReport, *, wide: bool = False, limit: int = 0) -> Iter
         wide: show every group of nodes.
         limit: show so many groups of nodes, 0 for what suits.
     """
-    entries = limit or (_ALL if wide else _FEW)
+    entries = limit or (ALL if wide else _FEW)
     for index, result in enumerate(report.results):
         if index:
-            yield _BLANK
+            yield BLANK
         yield from _result(result, entries, notices.doubt(report.guesses))
-    yield _BLANK
+    yield BLANK
     yield from _last(report)
 
 
@@ -49,11 +47,7 @@ def _result(result: CapacityResult, entries: int, doubts: tuple[Span, ...]) -> I
         _largest(result),
         _notes(result),
     )
-    for section in sections:
-        blocks = list(section)
-        if blocks:
-            yield _BLANK
-            yield from blocks
+    yield from separate(sections)
 
 
 def _answer(result: CapacityResult, doubts: tuple[Span, ...]) -> Line:
@@ -63,8 +57,8 @@ def _answer(result: CapacityResult, doubts: tuple[Span, ...]) -> Line:
     if not result.fits:
         return Line((subject, Span("not one more fits", "bad"), *doubts))
     least = "at least " if result.limited else ""
-    asked = ", ".join(f"{name} {quantity(name, value)}" for name, value in result.requests.items())
-    each = f" ({asked} each)" if asked else " (they request nothing)"
+    requests = ", ".join(f"{name} {quantity(name, value)}" for name, value in result.requests.items())
+    each = f" ({requests} each)" if requests else " (they request nothing)"
     verb = "fits" if result.fits == 1 else "fit"
     spans = [subject, Span(f"{least}{result.fits} more {verb}", "good"), Span(each)]
     if result.within_quota is not None:
@@ -151,4 +145,4 @@ def _last(report: CapacityReport) -> Iterator[Block]:
     yield from notices.not_known(metadata.missing)
     if len(report.results) > 1:
         yield notices.note("each is counted alone, on the cluster as it is")
-    yield notices.note(f"by the rules of kube-scheduler {metadata.kubernetes_version} ({metadata.configuration})")
+    yield notices.note(notices.rules(metadata, nodes=False))

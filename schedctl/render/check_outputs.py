@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import NamedTuple, TextIO
 
 from schedctl.errors import UsageError
-from schedctl.render import sanitise
+from schedctl.render import outputs, sanitise
 from schedctl.render.terminals import PLAIN, Terminal
 from schedctl.reports.checks import CheckReport
 
@@ -37,9 +37,7 @@ def parse(text: str) -> str:
     Raises:
         UsageError: there is no such form.
     """
-    if text and text not in FORMATS:
-        raise UsageError(f'there is no output "{sanitise.text(text)}"', f"the outputs are: {', '.join(FORMATS)}")
-    return text or "text"
+    return outputs.parse_format(text, FORMATS)
 
 
 def target(text: str) -> Target:

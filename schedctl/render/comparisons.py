@@ -9,7 +9,6 @@ from schedctl.reports.metadata import Side
 
 FEW = 10
 """How many pods, nodes or workloads are shown before the rest is counted."""
-ALL = 1 << 62
 
 
 def sides(compared: Sequence[Side]) -> Iterator[Block]:

@@ -1,7 +1,6 @@
 """A drain for people: whether the nodes can be emptied, where each pod goes, and what is in the way.
 
-The first line is the answer. Each node follows with its pods: those that move with their new place, those that cannot
-go with what stops them. Why pods stay pending, budgets, and who else had to move come after all nodes.
+Each node has its pods, with their new place or what stops them; what concerns all nodes comes after the last.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from schedctl.render import notices
-from schedctl.render.layout import Block, Cell, Line, Span, Table, line
+from schedctl.render.layout import ALL, Block, Cell, Line, Span, Table, line, separate
 from schedctl.reports import counts
 from schedctl.reports.drains import DrainFate, DrainReport, DrainSummary, DrainVerdict, NodeResult, PodResult
 from schedctl.reports.simulations import PendingPods
@@ -18,8 +17,6 @@ from schedctl.reports.simulations import PendingPods
 _FEW = 5
 _MANY = 40
 """How many pods of a node are shown."""
-_ALL = 1 << 62
-_BLANK = line()
 _VERDICTS = {
     DrainVerdict.DRAINED: ("DRAINED", "good"),
     DrainVerdict.LEAVES_PENDING: ("DRAINED, BUT PODS STAY PENDING", "bad"),
@@ -62,7 +59,7 @@ def lines(report: DrainReport, *, wide: bool = False, limit: int = 0) -> Iterato
         wide: show every entry of a list, and what moved pods are called then.
         limit: show so many entries of a list, 0 for what suits.
     """
-    detail = _Detail(limit or (_ALL if wide else _FEW), limit or (_ALL if wide else _MANY), wide)
+    detail = _Detail(limit or (ALL if wide else _FEW), limit or (ALL if wide else _MANY), wide)
     yield _answer(report)
     alone = len(report.results) == 1
     sections = (
@@ -73,11 +70,7 @@ def lines(report: DrainReport, *, wide: bool = False, limit: int = 0) -> Iterato
         _displaced_pods(report, detail),
         _last(report),
     )
-    for section in sections:
-        blocks = list(section)
-        if blocks:
-            yield _BLANK
-            yield from blocks
+    yield from separate(sections)
 
 
 def _answer(report: DrainReport) -> Line:
@@ -85,13 +78,18 @@ def _answer(report: DrainReport) -> Line:
     if summary.nodes == 1:
         result = report.results[0]
         word, style = _VERDICTS[result.verdict]
-        subject, told = f"node {result.node}: ", f"{word}{_after(result)}"
+        subject, verdict = f"node {result.node}: ", f"{word}{_after(result)}"
     else:
-        subject, told = "", f"{summary.drained} of {counts.nodes(summary.nodes)} drained"
+        subject, verdict = "", f"{summary.drained} of {counts.nodes(summary.nodes)} drained"
         style = "good" if all(result.verdict is DrainVerdict.DRAINED for result in report.results) else "bad"
     more = "; ".join(_tally(summary))
     return Line(
-        (Span(subject, "strong"), Span(told, style), Span(f" ({more})" if more else ""), *notices.doubt(report.guesses))
+        (
+            Span(subject, "strong"),
+            Span(verdict, style),
+            Span(f" ({more})" if more else ""),
+            *notices.doubt(report.guesses),
+        )
     )
 
 
@@ -123,9 +121,9 @@ def _node(result: NodeResult, detail: _Detail, alone: bool) -> Iterator[Block]:
     """Yield what becomes of one node; the head is left out where the answer has said it already."""
     if not alone:
         word, style = _VERDICTS[result.verdict]
-        told = Span(f"{word}{_after(result)}".lower(), style)
+        verdict = Span(f"{word}{_after(result)}".lower(), style)
         zone = f"  [{result.zone}]" if result.zone else ""
-        yield Line((Span(f"node {result.node}: ", "strong"), told, Span(zone, "faint")))
+        yield Line((Span(f"node {result.node}: ", "strong"), verdict, Span(zone, "faint")))
     for error in result.errors:
         yield Line((Span("error: ", "bad"), Span(error)), 2, hang=7)
     leaving = [pod for pod in result.pods if pod.fate not in _UNMOVED]
@@ -153,8 +151,8 @@ def _row(pod: PodResult, detail: _Detail) -> Sequence[Cell]:
             notes += [f"evicted after {pod.evicted_at:g} s"] if pod.evicted_at else []
             notes += [named] if named and detail.names else []
             place = (Span("→ "), Span(pod.node, "good"))
-            told = [(Span(pod.pod),), place, (Span(pod.zone),), (Span(", ".join(notes), "faint"),)]
-            return told if notes else told[:-1]
+            cells = [(Span(pod.pod),), place, (Span(pod.zone),), (Span(", ".join(notes), "faint"),)]
+            return cells if notes else cells[:-1]  # an empty column would take two from a narrow terminal
         case DrainFate.PENDING:
             return ((Span(pod.pod),), (Span("pending", "bad"),), (Span(named, "faint"),))
         case DrainFate.BLOCKED:
@@ -217,16 +215,14 @@ def _displaced_pods(report: DrainReport, detail: _Detail) -> Iterator[Block]:
         rows: list[Sequence[Cell]] = []
         for each in report.displaced[: detail.entries]:
             after = f"came back on {each.successor_node}" if each.successor_node else "has found no other place"
-            told = (each.pod, f"priority {each.priority} on {each.node}", f"by {each.by}", after)
-            rows.append([(Span(text),) for text in told])
+            cells = (each.pod, f"priority {each.priority} on {each.node}", f"by {each.by}", after)
+            rows.append([(Span(text),) for text in cells])
         yield Table(rows, 2)
-        if len(report.displaced) > len(rows):
-            yield line(f"+{len(report.displaced) - len(rows)} more", "faint", indent=2)
+        yield from notices.rest(len(report.displaced) - len(rows))
     if report.arrived:
         yield line(f"{counts.of(len(report.arrived), 'pod')} that was pending before found room", "strong")
         yield Table([[(Span(pod.pod),), (Span(pod.node),)] for pod in report.arrived[: detail.entries]], 2)
-        if len(report.arrived) > detail.entries:
-            yield line(f"+{len(report.arrived) - detail.entries} more", "faint", indent=2)
+        yield from notices.rest(len(report.arrived) - detail.entries)
 
 
 def _last(report: DrainReport) -> Iterator[Block]:
@@ -235,8 +231,7 @@ def _last(report: DrainReport) -> Iterator[Block]:
     yield from notices.not_known(report.metadata.missing)
     if report.summary.blocked:
         yield notices.note("kubectl would wait for these pods until it is stopped, or for its --timeout")
-    metadata = report.metadata
-    yield notices.note(f"by the rules of kube-scheduler {metadata.kubernetes_version} ({metadata.configuration})")
+    yield notices.note(notices.rules(report.metadata, nodes=False))
     errors = [error for result in report.results for error in result.errors]
     flags = list(dict.fromkeys(flag for what, flag in _FLAGS if any(what in error for error in errors)))
     if flags:

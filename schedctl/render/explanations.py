@@ -1,7 +1,6 @@
-"""The text for people: the answer first, then Kubernetes' own line, the reasons, the scores, notes, and hints last.
+"""An explanation for people: the answer, Kubernetes' own line, the reasons, the scores, notes, and hints last.
 
-Plain and coloured, narrow and wide are the same text; ``layout`` folds and colours. Lists are folded to what a person
-reads (``-o wide`` and ``--limit`` show more), the numbers in the first lines are always those of all nodes.
+Lists are cut to what a person reads (``-o wide`` and ``--limit`` show more); numbers are always those of all nodes.
 """
 
 from __future__ import annotations
@@ -13,26 +12,8 @@ from itertools import groupby
 from schedctl.api.amounts import amount
 from schedctl.api.kinds import plural
 from schedctl.render import notices
-from schedctl.render.layout import Block, Cell, Line, Span, Table, line
-from schedctl.reports import counts
-from schedctl.reports.explanations import (
-    Agreement,
-    ClaimAllocation,
-    Comparison,
-    ExplainReport,
-    Explanation,
-    Matrix,
-    NodeDetail,
-    NodeScore,
-    NodeVerdict,
-    PluginRefusals,
-    PluginScore,
-    Preemption,
-    RecordedMessage,
-    RequeueEvent,
-    ResourceUse,
-    Verdict,
-)
+from schedctl.render.layout import ALL, BLANK, Block, Cell, Line, Span, Table, line, separate
+from schedctl.reports import counts, explanations
 from schedctl.reports.metadata import Metadata
 from schedctl.reports.reasons import NodeGroup, Reason
 
@@ -46,13 +27,11 @@ _LONG = 120
 """A line of details that is longer is broken where it goes on to another matter."""
 _TOP = 10
 """How many nodes the score table shows."""
-_ALL = 1 << 62
-_BLANK = line()
 _NODE_VERDICTS = {
-    NodeVerdict.FEASIBLE: "will do",
-    NodeVerdict.REFUSED: "will not do",
-    NodeVerdict.LEFT_OUT: "left out by PreFilter",
-    NodeVerdict.UNSEEN: "was not looked at",
+    explanations.NodeVerdict.FEASIBLE: "will do",
+    explanations.NodeVerdict.REFUSED: "will not do",
+    explanations.NodeVerdict.LEFT_OUT: "left out by PreFilter",
+    explanations.NodeVerdict.UNSEEN: "was not looked at",
 }
 
 
@@ -66,7 +45,7 @@ class Detail:
     columns: bool = False
 
 
-def lines(report: ExplainReport, *, wide: bool = False, limit: int = 0) -> Iterator[Block]:
+def lines(report: explanations.ExplainReport, *, wide: bool = False, limit: int = 0) -> Iterator[Block]:
     """Yield the report as lines and tables.
 
     Args:
@@ -74,16 +53,16 @@ def lines(report: ExplainReport, *, wide: bool = False, limit: int = 0) -> Itera
         wide: show every entry of a list and every column.
         limit: show so many entries of a list, 0 for what suits.
     """
-    entries, scores, wakings = (limit or (_ALL if wide else few) for few in (_FEW, _TOP, _FEWER))
+    entries, scores, wakings = (limit or (ALL if wide else few) for few in (_FEW, _TOP, _FEWER))
     detail = Detail(entries, scores, wakings, wide)
     many = len(report.results) > 1
     for index, result in enumerate(report.results):
         if index:
-            yield _BLANK
-        rules = "" if many else _rules(report.metadata, result)
+            yield BLANK
+        rules = "" if many else notices.rules(report.metadata, profile=result.profile, nodes=bool(result.nodes.judged))
         yield from _explanation(result, detail, rules, () if many else _conditions(report.metadata))
     if many:
-        yield _BLANK
+        yield BLANK
         yield from _conditions(report.metadata)
         yield from _tally(report)
 
@@ -92,12 +71,14 @@ def _conditions(metadata: Metadata) -> tuple[Block, ...]:
     return (*notices.what_if(metadata.what_if), *notices.not_known(metadata.missing))
 
 
-def _explanation(result: Explanation, detail: Detail, rules: str, conditions: Iterable[Block]) -> Iterator[Block]:
+def _explanation(
+    result: explanations.Explanation, detail: Detail, rules: str, conditions: Iterable[Block]
+) -> Iterator[Block]:
     yield from answer(result)
     if result.message:
         yield Line((Span(result.message),), whole=True)
-    for said in result.history:
-        yield from _recorded_message(said)
+    for recorded in result.history:
+        yield from _recorded_message(recorded)
     if result.current is not None:
         yield line(result.current.text)
     yield from _takes(result.takes, detail)
@@ -112,41 +93,37 @@ def _explanation(result: Explanation, detail: Detail, rules: str, conditions: It
         _matrix(result.matrix, result.verdict, detail) if result.matrix is not None else (),
         (*notices.assumptions(result.guesses), *conditions, *_last(result, rules)),
     )
-    for section in sections:
-        blocks = list(section)
-        if blocks:
-            yield _BLANK
-            yield from blocks
+    yield from separate(sections)
 
 
-def headline(result: Explanation) -> tuple[Span, ...]:
+def headline(result: explanations.Explanation) -> tuple[Span, ...]:
     """Return the first line of the answer."""
     return tuple(next(answer(result)).spans)
 
 
-def answer(result: Explanation) -> Iterator[Line]:
+def answer(result: explanations.Explanation) -> Iterator[Line]:
     """Yield the answer on one line.
 
     A fault that has several lines, as a selector that does not compile does, is shown as it is.
     """
     pod = Span(f"pod {result.pod.namespace}/{result.pod.name}", "strong")
     match result.verdict:
-        case Verdict.SCHEDULED:
+        case explanations.Verdict.SCHEDULED:
             tied = f", {len(result.ties)} tied" if len(result.ties) > 1 else ""
             yield Line((pod, Span(" → "), Span(result.chosen, "good"), Span(f" (score {result.score}{tied})")))
             return
-        case Verdict.UNSCHEDULABLE:
+        case explanations.Verdict.UNSCHEDULABLE:
             taken_back = result.reservation is not None and result.reservation.text
             word, why = "UNSCHEDULABLE", taken_back or f"0/{result.nodes.total} nodes"
-        case Verdict.GATED:
+        case explanations.Verdict.GATED:
             word, why = "GATED", f"waits for {', '.join(result.gates)}" if result.gates else "kept out of the queue"
-        case Verdict.DELETING:
+        case explanations.Verdict.DELETING:
             word, why = "DELETING", "is not scheduled any more"
-        case Verdict.FOREIGN_SCHEDULER:
+        case explanations.Verdict.FOREIGN_SCHEDULER:
             word, why = "NOT OURS", f"no profile serves schedulerName {result.pod.scheduler_name}"
-        case Verdict.ERROR:
+        case explanations.Verdict.ERROR:
             word, why = "ERROR", result.error
-        case Verdict.INCONCLUSIVE:
+        case explanations.Verdict.INCONCLUSIVE:
             word, why = "INCONCLUSIVE", _why_inconclusive(result)
     first, *rest = why.split("\n")
     yield Line((pod, Span(": "), Span(word, "bad"), Span(f" ({first})")))
@@ -154,45 +131,44 @@ def answer(result: Explanation) -> Iterator[Line]:
         yield Line((Span(each),), 2, whole=True)
 
 
-def _why_inconclusive(result: Explanation) -> str:
+def _why_inconclusive(result: explanations.Explanation) -> str:
     """What stands in the way of a verdict, and what it would be as far as the cluster is known."""
     if result.apparent is None:
         return result.error
     apparent = f"{result.apparent.value}, {result.error}" if result.error else result.apparent.value
-    if result.apparent is Verdict.SCHEDULED:
+    if result.apparent is explanations.Verdict.SCHEDULED:
         tied = f", {len(result.ties)} tied" if len(result.ties) > 1 else ""
         apparent = f"{result.chosen}, score {result.score}{tied}"
     kinds = dict.fromkeys(plural(guess.kind) for guess in result.guesses if guess.decides)
     return f"{' and '.join(kinds)} not known; without them: {apparent}"
 
 
-def _recorded_message(said: RecordedMessage) -> Iterator[Block]:
+def _recorded_message(recorded: explanations.RecordedMessage) -> Iterator[Block]:
     """What a scheduler said before; its line is repeated where it is not ours."""
-    same = said.agreement is not Agreement.DIFFERS
-    yield Line((Span("history: ", "faint"), Span(said.text, "" if same else "strong")), hang=9)
-    if said.agreement in (Agreement.DIFFERS, Agreement.OTHER_WORDS):
-        yield Line((Span(said.message),), 2, whole=True)
-    for difference in said.differences:
+    same = recorded.agreement is not explanations.Agreement.DIFFERS
+    yield Line((Span("history: ", "faint"), Span(recorded.text, "" if same else "strong")), hang=9)
+    if recorded.agreement in (explanations.Agreement.DIFFERS, explanations.Agreement.OTHER_WORDS):
+        yield Line((Span(recorded.message),), 2, whole=True)
+    for difference in recorded.differences:
         yield Line((Span(difference.text),), 4)
-    for circumstance in said.circumstances:
+    for circumstance in recorded.circumstances:
         yield Line((Span(circumstance, "faint"),), 4)
 
 
-def _takes(takes: Sequence[ClaimAllocation], detail: Detail) -> Iterator[Block]:
+def _takes(takes: Sequence[explanations.ClaimAllocation], detail: Detail) -> Iterator[Block]:
     """What the pod takes along, an entry a line."""
     for taking in takes[: detail.entries]:
         yield Line((Span("takes: ", "faint"), Span(taking.text)), 2, hang=7)
-    if len(takes) > detail.entries:
-        yield line(f"+{len(takes) - detail.entries} more", "faint", indent=2)
+    yield from notices.rest(len(takes) - detail.entries)
 
 
 # -- why not ---------------------------------------------------------------------
 
 
-def _reasons(result: Explanation, detail: Detail) -> Iterator[Block]:
+def _reasons(result: explanations.Explanation, detail: Detail) -> Iterator[Block]:
     if not result.reasons:
         return
-    if (result.apparent or result.verdict) is Verdict.SCHEDULED:
+    if (result.apparent or result.verdict) is explanations.Verdict.SCHEDULED:
         nodes = result.nodes
         unseen = f", {nodes.unseen} were not looked at" if nodes.unseen else ""
         yield line(f"{nodes.feasible} of {counts.nodes(nodes.total)} will do{unseen}; the others:", "faint")
@@ -200,13 +176,14 @@ def _reasons(result: Explanation, detail: Detail) -> Iterator[Block]:
         yield from _reason(reason, detail) if result.matrix is None else [_head(reason)]
 
 
-def _wakings(wakings: Sequence[RequeueEvent], detail: Detail) -> Iterator[Block]:
+def _wakings(wakings: Sequence[explanations.RequeueEvent], detail: Detail) -> Iterator[Block]:
     """What brings the pod back into the queue, with who asks for it, and what comes if nothing else does."""
     events = [f"{each.text} ({', '.join(each.plugins)})" for each in wakings if each.plugins]
     more = [f"+{len(events) - detail.wakings} more"] if len(events) > detail.wakings else []
-    told = [*events[: detail.wakings], *more, *(each.text for each in wakings if not each.plugins)]
-    if told:
-        yield Line((Span("wakes up when: ", "faint"), Span("; ".join(told))), hang=4)
+    # What nobody asks for, such as the flush of pods that have waited for long, is said even where the rest is cut.
+    parts = [*events[: detail.wakings], *more, *(each.text for each in wakings if not each.plugins)]
+    if parts:
+        yield Line((Span("wakes up when: ", "faint"), Span("; ".join(parts))), hang=4)
 
 
 _WORDLESS = "refused without a word of why"
@@ -214,8 +191,8 @@ _WORDLESS = "refused without a word of why"
 
 
 def _head(reason: Reason) -> Line:
-    said_by = f"  [{reason.plugin}]" if reason.plugin else ""
-    return Line((notices.rejection_subject(reason), Span(reason.text or _WORDLESS), Span(said_by, "faint")))
+    plugin = f"  [{reason.plugin}]" if reason.plugin else ""
+    return Line((notices.rejection_subject(reason), Span(reason.text or _WORDLESS), Span(plugin, "faint")))
 
 
 def _reason(reason: Reason, detail: Detail) -> Iterator[Block]:
@@ -235,11 +212,11 @@ def _reason(reason: Reason, detail: Detail) -> Iterator[Block]:
 
 def _groups(groups: Sequence[NodeGroup], detail: Detail, indent: int) -> Iterator[Block]:
     """Few nodes stand beside their detail, many below it."""
-    for many, alike in groupby(groups, lambda group: len(group.nodes) > _BESIDE and bool(group.detail)):
-        if not many:
-            yield Table([row for group in alike for row in _beside(group, detail)], indent)
+    for below, run in groupby(groups, lambda group: len(group.nodes) > _BESIDE and bool(group.detail)):
+        if not below:
+            yield Table([row for group in run for row in _beside(group, detail)], indent)
             continue
-        for group in alike:
+        for group in run:
             first, *rest = _parts(group.detail)
             yield line(f"{counts.nodes(len(group.nodes))}: {first}", indent=indent)
             for part in rest:
@@ -269,20 +246,19 @@ def _names(names: Sequence[str], detail: Detail, zones: Mapping[str, int]) -> st
 # -- who would have to go --------------------------------------------------------
 
 
-def _preemption(preemption: Preemption, detail: Detail) -> Iterator[Block]:
+def _preemption(preemption: explanations.Preemption, detail: Detail) -> Iterator[Block]:
     if not preemption.nominated_node:
         return
     yield line(f"preemption makes room on {preemption.nominated_node} by evicting", "strong")
     evicted = preemption.evictions[: detail.entries]
     yield Table([[(Span(victim.pod),), (Span(victim.text),)] for victim in evicted], 2)
-    if len(preemption.evictions) > len(evicted):
-        yield line(f"+{len(preemption.evictions) - len(evicted)} more", "faint", indent=2)
+    yield from notices.rest(len(preemption.evictions) - len(evicted))
     yield line(preemption.text)
     if len(preemption.candidates) > 1:
         yield from _candidates(preemption, detail)
 
 
-def _candidates(preemption: Preemption, detail: Detail) -> Iterator[Block]:
+def _candidates(preemption: explanations.Preemption, detail: Detail) -> Iterator[Block]:
     shown = preemption.candidates[: detail.entries]
     heads = ("NODE", "BROKEN BUDGETS", "HIGHEST PRIORITY", "SUM", "VICTIMS", "STARTED")
     rows: list[Sequence[Cell]] = []
@@ -298,42 +274,44 @@ def _candidates(preemption: Preemption, detail: Detail) -> Iterator[Block]:
 # -- why here --------------------------------------------------------------------
 
 
-def _scores(result: Explanation, detail: Detail) -> Iterator[Block]:
+def _scores(result: explanations.Explanation, detail: Detail) -> Iterator[Block]:
     if not result.scores:
         return
     yield line("scores: raw → normalised × weight = product", "faint")
     plugins = [score.plugin for score in result.scores[0].plugins]
-    telling = detail.columns or len(result.scores) == 1
-    alike = [] if telling else [index for index in range(len(plugins)) if _same(result.scores, index)]
-    shown = [index for index in range(len(plugins)) if index not in alike]
+    # What a plugin gives to all nodes alike decides nothing between them, and its column would cost width.
+    every_column = detail.columns or len(result.scores) == 1
+    equal = [] if every_column else [index for index in range(len(plugins)) if _same(result.scores, index)]
+    shown = [index for index in range(len(plugins)) if index not in equal]
     rows = [_score_row(score, shown, score.node in result.ties) for score in result.scores[: detail.scores]]
     heads = ["NODE", *(plugins[index] for index in shown), "SUM"]
     yield Table(rows, 2, heads, frozenset(range(1, len(heads))))
     if len(result.scores) > detail.scores:
         rest = result.scores[detail.scores :]
         yield line(f"+{counts.nodes(len(rest), 'more ')}, {rest[-1].total} to {rest[0].total}", "faint", indent=2)
-    if alike:
-        same = ", ".join(f"{plugins[index]} {result.scores[0].plugins[index].weighted}" for index in alike)
+    if equal:
+        same = ", ".join(f"{plugins[index]} {result.scores[0].plugins[index].weighted}" for index in equal)
         yield line(f"the same for every node: {same}", "faint", indent=2)
+    # The line about the node that the pod is on may have made the same comparison already.
     if result.current is None or result.current.comparison != result.comparison:
         yield from _comparison(result.comparison)
 
 
-def _same(scores: Sequence[NodeScore], index: int) -> bool:
+def _same(scores: Sequence[explanations.NodeScore], index: int) -> bool:
     return len({score.plugins[index].weighted for score in scores}) == 1
 
 
-def _score_row(score: NodeScore, shown: Sequence[int], best: bool) -> Sequence[Cell]:
+def _score_row(score: explanations.NodeScore, shown: Sequence[int], best: bool) -> Sequence[Cell]:
     style = "good" if best else ""
     cells = [(Span(_product(score.plugins[index])),) for index in shown]
     return ((Span(score.node, style),), *cells, (Span(str(score.total), style or "strong"),))
 
 
-def _product(score: PluginScore) -> str:
+def _product(score: explanations.PluginScore) -> str:
     return f"{score.raw} → {score.normalized} × {score.weight} = {score.weighted}"
 
 
-def _comparison(comparison: Comparison | None) -> Iterator[Block]:
+def _comparison(comparison: explanations.Comparison | None) -> Iterator[Block]:
     if comparison is not None:
         yield line(comparison.text)
 
@@ -341,7 +319,7 @@ def _comparison(comparison: Comparison | None) -> Iterator[Block]:
 # -- every filter, and one node --------------------------------------------------
 
 
-def _matrix(matrix: Matrix, verdict: Verdict, detail: Detail) -> Iterator[Block]:
+def _matrix(matrix: explanations.Matrix, verdict: explanations.Verdict, detail: Detail) -> Iterator[Block]:
     if not matrix.patterns:
         yield line("no filter was asked about any node: the pod does not come that far", "faint")
         return
@@ -361,35 +339,35 @@ def _matrix(matrix: Matrix, verdict: Verdict, detail: Detail) -> Iterator[Block]
     yield from _silent(matrix.filters, verdict)
 
 
-def _silent(filters: Sequence[PluginRefusals], verdict: Verdict) -> Iterator[Block]:
-    if verdict in (Verdict.GATED, Verdict.DELETING, Verdict.FOREIGN_SCHEDULER):
+def _silent(filters: Sequence[explanations.PluginRefusals], verdict: explanations.Verdict) -> Iterator[Block]:
+    if verdict in (explanations.Verdict.GATED, explanations.Verdict.DELETING, explanations.Verdict.FOREIGN_SCHEDULER):
         yield line("no filter was asked: the pod does not come that far", "faint")
         return
-    content = [each.plugin for each in filters if each.asked and not each.refused]
+    accepting = [each.plugin for each in filters if each.asked and not each.refused]
     skipped = [each.plugin for each in filters if not each.asked]
-    if content:
-        yield line(f"no refusals: {', '.join(content)}", "faint")
+    if accepting:
+        yield line(f"no refusals: {', '.join(accepting)}", "faint")
     if skipped:
         yield line(f"not asked, since nothing in the pod concerns them: {', '.join(skipped)}", "faint")
 
 
-def _node(node: NodeDetail, verdict: Verdict, detail: Detail) -> Iterator[Block]:
+def _node(node: explanations.NodeDetail, verdict: explanations.Verdict, detail: Detail) -> Iterator[Block]:
     place = f", rank {node.rank}" if node.rank else ""
     score = f", score {node.score.total}" if node.score is not None else ""
-    style = "good" if node.verdict is NodeVerdict.FEASIBLE else "bad"
-    said = _NODE_VERDICTS[node.verdict]
-    yield Line((Span(f"node {node.name}: ", "strong"), Span(said, style), Span(f"{score}{place}")))
+    style = "good" if node.verdict is explanations.NodeVerdict.FEASIBLE else "bad"
+    verdict_text = Span(_NODE_VERDICTS[node.verdict], style)
+    yield Line((Span(f"node {node.name}: ", "strong"), verdict_text, Span(f"{score}{place}")))
     cordoned = ["cordoned"] if node.unschedulable else []
     taints = [f"taint {taint}" for taint in node.taints]
-    yield line(", ".join([f"{node.pods} pod{'' if node.pods == 1 else 's'}", *cordoned, *taints]), indent=2)
+    yield line(", ".join([counts.of(node.pods, "pod"), *cordoned, *taints]), indent=2)
     if detail.columns:
         yield line(f"labels {', '.join(f'{key}={value}' for key, value in node.labels.items())}", indent=2)
     resources = [[(Span(text),) for text in _use(use)] for use in node.resources]
     yield Table(resources, 2, ("RESOURCE", "ALLOCATABLE", "USED", "FREE", "REQUESTED"), frozenset((1, 2, 3, 4)))
     for each in node.filters:
         for reason in each.reasons:
-            told = "; ".join(group.detail for group in reason.groups if group.detail)
-            why = f": {told}" if told else ""
+            details = "; ".join(group.detail for group in reason.groups if group.detail)
+            why = f": {details}" if details else ""
             yield Line((Span(f"{each.plugin}: ", "strong"), Span(reason.text or _WORDLESS, "bad"), Span(why)), 2)
     yield from _silent(node.filters, verdict)
     if node.score is not None:
@@ -399,7 +377,7 @@ def _node(node: NodeDetail, verdict: Verdict, detail: Detail) -> Iterator[Block]
     yield from _comparison(node.comparison)
 
 
-def _use(use: ResourceUse) -> list[str]:
+def _use(use: explanations.ResourceUse) -> list[str]:
     amounts = (use.allocatable, use.used, use.free, use.requested)
     return [use.resource, *(amount(use.resource, each) for each in amounts)]
 
@@ -407,22 +385,14 @@ def _use(use: ResourceUse) -> list[str]:
 # -- the end ---------------------------------------------------------------------
 
 
-def _last(result: Explanation, rules: str) -> Iterator[Block]:
+def _last(result: explanations.Explanation, rules: str) -> Iterator[Block]:
     for note in (*result.notes, *([rules] if rules else [])):
         yield notices.note(note)
     for hint in result.hints:
         yield notices.hint(hint.text)
 
 
-def _rules(metadata: Metadata, result: Explanation | None = None) -> str:
-    profile = f", profile {result.profile}" if result is not None and result.profile else ""
-    judged = f", {'nodes sampled' if metadata.sampling else 'every node judged'}"
-    if result is not None and not result.nodes.judged:
-        judged = ""
-    return f"by the rules of kube-scheduler {metadata.kubernetes_version}{profile} ({metadata.configuration}){judged}"
-
-
-def _tally(report: ExplainReport) -> Iterator[Block]:
+def _tally(report: explanations.ExplainReport) -> Iterator[Block]:
     summary = report.summary
     tally = (
         ("would be placed", summary.scheduled),
@@ -433,7 +403,7 @@ def _tally(report: ExplainReport) -> Iterator[Block]:
         ("in error", summary.error),
         ("inconclusive", summary.inconclusive),
     )
-    told = ", ".join(f"{count} {name}" for name, count in tally if count)
-    yield line(f"{summary.pods} pods: {told}", "strong")
+    verdicts = ", ".join(f"{count} {name}" for name, count in tally if count)
+    yield line(f"{summary.pods} pods: {verdicts}", "strong")
     yield line("each pod is judged alone, on the cluster as it is")
-    yield line(_rules(report.metadata), "faint")
+    yield line(notices.rules(report.metadata), "faint")

@@ -1,11 +1,7 @@
-r"""kubectl's jsonpath templates: text with ``{expressions}`` in it, over plain JSON values.
+"""kubectl's jsonpath templates: text with ``{expressions}`` in it, over plain JSON values.
 
-The dialect is kubectl's own and no library speaks it: ``{range .results[*]}{.pod.name}{"\n"}{end}`` loops, several
-values of one expression are joined by a space, lists and maps print as compact JSON with sorted keys, a field that is
-not there prints nothing, and a dot inside ``['quotes']`` still separates fields unless it is written ``\.``. A template
-becomes a tree (`parse`) and the tree becomes text (`Template.render`). Where kubectl trips over itself we do not: a
-whole number and a fraction can be compared, a filter on an element that is not there finds nothing, an unknown
-comparison or a range without its end is told at once.
+The dialect is kubectl's own and no library speaks it. A template becomes a tree (`parse`) and the tree becomes text
+(`Template.render`).
 """
 
 from __future__ import annotations
@@ -244,6 +240,7 @@ def _array(inside: str) -> Path:
     if inside == "*":
         return (Slice(None, None, None),)
     if len(inside) >= 2 and inside[0] == inside[-1] == "'":
+        # As in kubectl, a dot in the quotes still separates fields, unless it is written `\.`.
         return _path(f".{inside[1:-1]}")
     bounds = _SLICE.fullmatch(inside)
     if bounds is None:
@@ -290,12 +287,13 @@ def _render(parts: Sequence[Part], data: Any, clean: Clean) -> Iterator[str]:
         elif part and isinstance(part[-1], Literal):
             yield _print_value(part[-1].value)
         else:
+            # kubectl joins the values of one expression by a space
             yield " ".join(clean(_print_value(value)) for value in _values(part, [data]))
 
 
 def _values(path: Path, values: list[Any]) -> list[Any]:
     for step in path:
-        values = _step(step, values)
+        values = _step(step, values)  # a field that is not there leaves no value, and prints nothing
     return values
 
 
@@ -365,11 +363,13 @@ def _holds(condition: Filter, element: Any) -> bool:
         except UsageError:
             return False
     sides = [_values(path, [element]) for path in (condition.left, condition.right)]
+    # Here kubectl ends with an error; an element without the field is one that the filter does not find.
     if not all(sides):
         return False
     if any(len(side) > 1 for side in sides):
         raise UsageError("jsonpath: can only compare one value at a time")
     left, right = sides[0][0], sides[1][0]
+    # Kinds are as JSON has them: unlike kubectl, a whole number and a fraction can be compared.
     kinds = {_kind(left), _kind(right)}
     if len(kinds) > 1 or kinds & {"a list", "a map", "null"}:
         raise UsageError(f"jsonpath: cannot compare {_kind(left)} with {_kind(right)}")
@@ -390,6 +390,7 @@ def _kind(value: Any) -> str:
 
 def _print_value(value: Any) -> str:
     if isinstance(value, list | dict):
+        # Go's encoder writes what could be markup as escapes.
         return _json(value).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     if value is None:
         return "null"
@@ -405,6 +406,7 @@ def _json(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ",".join(map(_json, value)) + "]"
     if isinstance(value, float):
+        # encoding/json has bounds of its own for exponents, and drops the zero in e-07
         return _float(value, 1e-6, 1e21).replace("e-0", "e-")
     return json.dumps(value, ensure_ascii=False)
 

@@ -1,10 +1,7 @@
 """Lines and columns for a terminal of any width, or of none.
 
 A `Line` is spans of text, each with the name of a style; a `Table` is rows of them that line up. Both are plain data
-until `write`: without colour the text goes out as it is, with colour ``rich`` puts the codes in, so the text is the
-same either way. On a narrow terminal lines are folded at spaces under their own indent, and a table that does not fit
-is told row by row. Whatever is laid out is sanitised here, so that no renderer can forget to, and put in the characters
-that the terminal can show, before anything is measured: an arrow may become two signs.
+until `write`, so that the text is the same with colour and without; `terminals` says what a stream can show.
 """
 
 from __future__ import annotations
@@ -27,6 +24,8 @@ STYLES = {
 """What the names of styles mean in colour."""
 _LEAST = 24
 """A folded column is not made narrower than this."""
+ALL = 1 << 62
+"""The length of a list that is shown in full."""
 
 
 class Span(NamedTuple):
@@ -81,8 +80,21 @@ def line(text: str = "", style: str = "", *, indent: int = 0) -> Line:
     return Line((Span(text, style),), indent)
 
 
+BLANK = line()
+
+
+def separate(sections: Iterable[Iterable[Block]]) -> Iterator[Block]:
+    """Yield the sections that have anything in them, a blank line before each."""
+    for section in sections:
+        blocks = list(section)
+        if blocks:
+            yield BLANK
+            yield from blocks
+
+
 def write(blocks: Iterable[Block], stream: TextIO, terminal: Terminal) -> None:
     """Lay blocks out for a terminal and write them."""
+    # Sanitised here, so that no renderer can forget to, and before anything is measured: an arrow may become two signs.
     lines = (spans for block in blocks for spans in _lay_out(_sanitise(block, terminal), terminal.width))
     if terminal.color:
         _write_in_color(lines, stream)
@@ -95,7 +107,7 @@ def width(text: str) -> int:
     """Return how many columns a text takes."""
     if text.isascii():
         return len(text)
-    from rich.cells import cell_len
+    from rich.cells import cell_len  # wide characters take two columns; rich is loaded for them alone
 
     return cell_len(text)
 
@@ -138,6 +150,8 @@ def _lay_out(block: Block, limit: int | None) -> Iterator[Cell]:
     titles = [[(Span(head, "faint"),) for head in block.heads]] if block.heads else []
     widths = _widths([*titles, *rows])
     before = block.indent + sum(each + 2 for each in widths[:-1])
+    # A table without titles that is too wide still lines up if its last column can be folded; one with titles would
+    # fold them as well, so each of its rows is told cell by cell.
     fits = limit is None or before + widths[-1] <= limit
     if fits or (not titles and limit is not None and before + _LEAST <= limit):
         for row in (*titles, *rows):
@@ -195,7 +209,7 @@ def _fold(block: Line, limit: int | None) -> Iterator[Cell]:
         if not empty and used + width(word.text.rstrip()) > limit:
             yield current
             current, used, empty = [Span(" " * hang)], hang, True
-        if empty and not word.text.strip() and used == hang:
+        if empty and not word.text.strip() and used == hang:  # spaces at a break do not indent the next line
             continue
         current.append(word)
         used += width(word.text)

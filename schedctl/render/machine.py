@@ -1,8 +1,7 @@
 """``-o json`` and ``-o yaml``: the report as it is, every field, in the order of its declaration.
 
 The YAML is the JSON with indentation instead of brackets. Every text that could be read as anything but a text, by any
-of the YAML parsers around Kubernetes, stands in double quotes, where YAML and JSON agree. Half a surrogate pair, which
-a plugin may put into any text, is no character of either: it becomes U+FFFD.
+of the YAML parsers around Kubernetes, stands in double quotes, where YAML and JSON agree.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ import msgspec
 from schedctl.render import sanitise
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./()'=<-]*(?: [A-Za-z0-9_./()'=<>+-]+)*")
+# What YAML 1.1 reads as booleans, null and numbers; `y` and `n` are booleans to go-yaml.
 _WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"))
 
 
@@ -38,7 +38,7 @@ def encode(value: Any) -> bytes:
     """Return a value as JSON, in UTF-8 whatever its texts hold."""
     try:
         return msgspec.json.encode(value)
-    except UnicodeEncodeError:
+    except UnicodeEncodeError:  # half a surrogate pair, which a plugin may put into any text
         return msgspec.json.encode(_encodable(msgspec.to_builtins(value)))
 
 

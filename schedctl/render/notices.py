@@ -9,7 +9,7 @@ from schedctl.api.gaps import FORBIDDEN
 from schedctl.api.kinds import plural
 from schedctl.render.layout import Block, Line, Span, line
 from schedctl.reports import counts
-from schedctl.reports.metadata import MissingKind, ReportedAssumption
+from schedctl.reports.metadata import Metadata, MissingKind, ReportedAssumption
 from schedctl.reports.reasons import Reason, Remark
 
 
@@ -40,8 +40,7 @@ def remark(plugin_remark: Remark, entries: int, indent: int = 0) -> Iterator[Lin
     yield Line((Span(f"{plugin_remark.plugin}: ", "strong"), Span(plugin_remark.text)), indent, hang=2)
     for each in plugin_remark.details[:entries]:
         yield line(each, indent=indent + 2)
-    if len(plugin_remark.details) > entries:
-        yield line(f"+{len(plugin_remark.details) - entries} more", "faint", indent=indent + 2)
+    yield from rest(len(plugin_remark.details) - entries, indent + 2)
 
 
 def doubt(assumed: Sequence[ReportedAssumption]) -> tuple[Span, ...]:
@@ -69,3 +68,24 @@ def few(names: Sequence[str], entries: int) -> str:
     """Return the first of some names, and how many more there are."""
     more = f", +{len(names) - entries} more" if len(names) > entries else ""
     return ", ".join(names[:entries]) + more
+
+
+def rest(number: int, indent: int = 2) -> Iterator[Line]:
+    """Yield how many entries of a list are not shown, nothing where all are."""
+    if number > 0:
+        yield line(f"+{number} more", "faint", indent=indent)
+
+
+def rules(metadata: Metadata, *, profile: str = "", configuration: bool = True, nodes: bool = True) -> str:
+    """Return by whose rules an answer was found.
+
+    Args:
+        metadata: of the report.
+        profile: the profile that answered, "" for none in particular.
+        configuration: whether the configuration is named; a comparison has several.
+        nodes: whether it is said how many nodes were looked at.
+    """
+    by_profile = f", profile {profile}" if profile else ""
+    origin = f" ({metadata.configuration})" if configuration else ""
+    judged = f", {'nodes sampled' if metadata.sampling else 'every node judged'}" if nodes else ""
+    return f"by the rules of kube-scheduler {metadata.kubernetes_version}{by_profile}{origin}{judged}"

@@ -9,7 +9,7 @@ What the command line calls::
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, TextIO
@@ -77,16 +77,25 @@ def parse(text: str) -> Output:
     Raises:
         UsageError: there is no such output, or its template cannot be read.
     """
-    name, equals, template = text.partition("=")
+    name, _, template = text.partition("=")
     if name == "jsonpath":
         if not template:
             raise UsageError("-o jsonpath needs a template", "e.g. `-o jsonpath='{.results[*].chosen}'`")
         from schedctl.render import jsonpath
 
         return Output(name, jsonpath.parse(template))
-    if equals or (text and text not in FORMATS):
-        raise UsageError(f'there is no output "{sanitise.text(text)}"', f"the outputs are: {', '.join(FORMATS)}")
-    return Output(text or "text")
+    return Output(parse_format(text, FORMATS))
+
+
+def parse_format(text: str, formats: Sequence[str]) -> str:
+    """Return the format that a value of ``-o`` names; "" is the text for people.
+
+    Raises:
+        UsageError: it is none of them.
+    """
+    if text and text not in formats:
+        raise UsageError(f'there is no output "{sanitise.text(text)}"', f"the outputs are: {', '.join(formats)}")
+    return text or "text"
 
 
 def write(report: Report, output: Output, stream: TextIO, terminal: Terminal, *, limit: int = 0) -> None:

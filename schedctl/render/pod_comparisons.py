@@ -9,28 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from schedctl.render import comparisons, notices
-from schedctl.render.layout import Block, Cell, Line, Span, Table, line
-from schedctl.reports import counts
+from schedctl.render.layout import ALL, BLANK, Block, Cell, Line, Span, Table
+from schedctl.reports import counts, pod_comparisons
 from schedctl.reports.explanations import Verdict
-from schedctl.reports.pod_comparisons import (
-    ExplainComparison,
-    PodAnswer,
-    PodComparison,
-    PodDifference,
-    PodEffect,
-    SideSummary,
-    Tally,
-)
 
-_BLANK = line()
 _WORDS = {
-    PodEffect.SAME: ("same", ""),
-    PodEffect.MOVES: ("moves", "strong"),
-    PodEffect.MAY_MOVE: ("may move", "strong"),
-    PodEffect.BREAKS: ("breaks", "bad"),
-    PodEffect.MENDS: ("mends", "good"),
-    PodEffect.OTHERWISE: ("otherwise pending", "strong"),
-    PodEffect.UNCLEAR: ("unclear", "bad"),
+    pod_comparisons.PodEffect.SAME: ("same", ""),
+    pod_comparisons.PodEffect.MOVES: ("moves", "strong"),
+    pod_comparisons.PodEffect.MAY_MOVE: ("may move", "strong"),
+    pod_comparisons.PodEffect.BREAKS: ("breaks", "bad"),
+    pod_comparisons.PodEffect.MENDS: ("mends", "good"),
+    pod_comparisons.PodEffect.OTHERWISE: ("otherwise pending", "strong"),
+    pod_comparisons.PodEffect.UNCLEAR: ("unclear", "bad"),
 }
 _VERDICTS = {
     Verdict.UNSCHEDULABLE: "no node",
@@ -42,7 +32,7 @@ _VERDICTS = {
 }
 
 
-def lines(report: ExplainComparison, *, wide: bool = False, limit: int = 0) -> Iterator[Block]:
+def lines(report: pod_comparisons.ExplainComparison, *, wide: bool = False, limit: int = 0) -> Iterator[Block]:
     """Yield the comparison of explanations as lines and tables.
 
     Args:
@@ -50,34 +40,34 @@ def lines(report: ExplainComparison, *, wide: bool = False, limit: int = 0) -> I
         wide: show every pod, also those that are the same.
         limit: show so many pods, 0 for what suits.
     """
-    entries = limit or (comparisons.ALL if wide else comparisons.FEW)
+    entries = limit or (ALL if wide else comparisons.FEW)
     yield from comparisons.sides([each.side for each in report.sides])
     yield from notices.what_if(report.metadata.what_if)
-    yield _BLANK
+    yield BLANK
     for tally in report.summary.tallies:
         yield _tally(tally, report.sides[0].side.name, report.summary.pods)
-    telling = [
-        pod for pod in report.results if wide or any(each.effect is not PodEffect.SAME for each in pod.differences)
+    differing = [
+        pod
+        for pod in report.results
+        if wide or any(each.effect is not pod_comparisons.PodEffect.SAME for each in pod.differences)
     ]
-    if telling:
-        yield _BLANK
-        yield from _pods(telling[:entries], report.sides)
-        if len(telling) > entries:
-            yield line(f"+{len(telling) - entries} more", "faint", indent=2)
-    yield _BLANK
+    if differing:
+        yield BLANK
+        yield from _pods(differing[:entries], report.sides)
+        yield from notices.rest(len(differing) - entries)
+    yield BLANK
     if report.summary.pods > 1:
         if any(each.scheduled for each in report.sides):
             yield from _spread(report.sides)
-            yield _BLANK
+            yield BLANK
         yield notices.note(
             "each pod is judged alone, on the cluster as it is; `schedctl simulate` places one after another"
         )
     yield from notices.not_known(report.metadata.missing)
-    judged = "nodes sampled" if report.metadata.sampling else "every node judged"
-    yield notices.note(f"by the rules of kube-scheduler {report.metadata.kubernetes_version}, {judged}")
+    yield notices.note(notices.rules(report.metadata, configuration=False))
 
 
-def _tally(tally: Tally, first: str, pods: int) -> Line:
+def _tally(tally: pod_comparisons.Tally, first: str, pods: int) -> Line:
     if tally.same == pods:
         return Line(
             (
@@ -98,7 +88,9 @@ def _tally(tally: Tally, first: str, pods: int) -> Line:
     return Line((comparisons.against(tally.side, first), *comparisons.tally(parts)))
 
 
-def _pods(pods: Sequence[PodComparison], sides: Sequence[SideSummary]) -> Iterator[Block]:
+def _pods(
+    pods: Sequence[pod_comparisons.PodComparison], sides: Sequence[pod_comparisons.SideSummary]
+) -> Iterator[Block]:
     heads = ("POD", *(each.side.name for each in sides), *(f"EFFECT OF {each.side.name}" for each in sides[1:]))
     rows: list[Sequence[Cell]] = []
     for pod in pods:
@@ -108,30 +100,33 @@ def _pods(pods: Sequence[PodComparison], sides: Sequence[SideSummary]) -> Iterat
     yield Table(rows, 0, heads)
     why = [(pod, each) for pod in pods for each in pod.differences if each.text]
     if why:
-        yield _BLANK
+        yield BLANK
     for pod, difference in why:
         yield _why(pod, difference)
 
 
-def _place(outcome: PodAnswer) -> str:
+def _place(outcome: pod_comparisons.PodAnswer) -> str:
     if outcome.verdict is Verdict.SCHEDULED:
         tied = f" ({len(outcome.ties)} tied)" if len(outcome.ties) > 1 else ""
         return f"{outcome.node}{tied}"
     return _VERDICTS[outcome.verdict]
 
 
-def _why(pod: PodComparison, difference: PodDifference) -> Line:
+def _why(pod: pod_comparisons.PodComparison, difference: pod_comparisons.PodDifference) -> Line:
     word, style = _WORDS[difference.effect]
     before = pod.outcomes[0].node
     after = next(outcome.node for outcome in pod.outcomes if outcome.side == difference.side)
-    way = (
-        f" {before} → {after}" if difference.effect in (PodEffect.MOVES, PodEffect.MAY_MOVE) and before != after else ""
+    route = (
+        f" {before} → {after}"
+        if difference.effect in (pod_comparisons.PodEffect.MOVES, pod_comparisons.PodEffect.MAY_MOVE)
+        and before != after
+        else ""
     )
     name = Span(f"{pod.pod.namespace}/{pod.pod.name} ", "strong")
-    return Line((name, Span(f"{word}{way}", style), Span(f": {difference.text}")), hang=2)
+    return Line((name, Span(f"{word}{route}", style), Span(f": {difference.text}")), hang=2)
 
 
-def _spread(sides: Sequence[SideSummary]) -> Iterator[Block]:
+def _spread(sides: Sequence[pod_comparisons.SideSummary]) -> Iterator[Block]:
     heads = ("SIDE", "SCHEDULED", "BY PREEMPTION", "NODES", "MOST ON ONE", "ZONES")
     rows: list[Sequence[Cell]] = []
     for each in sides:

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TextIO
 from xml.etree import ElementTree as ET
 
-from schedctl.errors import UsageError
-from schedctl.render import machine, sanitise
+from schedctl.render import machine, outputs
 from schedctl.render.checks import junit, tap
 from schedctl.render.layout import Line, Span
 from schedctl.render.layout import write as lay_out
@@ -26,9 +25,7 @@ def parse(text: str) -> str:
     Raises:
         UsageError: there is no such form.
     """
-    if text and text not in FORMATS:
-        raise UsageError(f'there is no output "{sanitise.text(text)}"', f"the outputs are: {', '.join(FORMATS)}")
-    return text or "text"
+    return outputs.parse_format(text, FORMATS)
 
 
 def write(report: CheckPolicyTestReport, form: str, stream: TextIO, terminal: Terminal) -> None:
@@ -51,10 +48,10 @@ def _text(report: CheckPolicyTestReport) -> Iterator[Line]:
         for difference in result.differences:
             yield Line((Span(difference),), indent=5)
     summary = report.summary
-    told = [counts.of(summary.tests, "test"), f"{summary.passed} passed", f"{summary.failed} failed"]
+    numbers = [counts.of(summary.tests, "test"), f"{summary.passed} passed", f"{summary.failed} failed"]
     if summary.updated:
-        told.append(f"{summary.updated} updated")
-    yield Line((Span(f"test: {', '.join(told)}"),))
+        numbers.append(f"{summary.updated} updated")
+    yield Line((Span(f"test: {', '.join(numbers)}"),))
 
 
 def _junit(report: CheckPolicyTestReport) -> str:

@@ -9,31 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from schedctl.render import comparisons, notices
-from schedctl.render.layout import Block, Cell, Line, Span, Table, line
-from schedctl.reports import counts
+from schedctl.render.layout import ALL, BLANK, Block, Cell, Line, Span, Table, line, separate
+from schedctl.render.simulations import percent
+from schedctl.reports import counts, run_comparisons
 from schedctl.reports.metadata import Side
-from schedctl.reports.run_comparisons import (
-    OtherComparison,
-    PlacementDifference,
-    PlacementEffect,
-    SideResult,
-    SimulationComparison,
-    Whereabouts,
-    WorkloadComparison,
-)
 from schedctl.reports.simulations import EndReason, Fate, Use
 
-_BLANK = line()
 _WORDS = {
-    PlacementEffect.SAME: ("same", ""),
-    PlacementEffect.MOVES: ("moves", "strong"),
-    PlacementEffect.BREAKS: ("breaks", "bad"),
-    PlacementEffect.MENDS: ("mends", "good"),
+    run_comparisons.PlacementEffect.SAME: ("same", ""),
+    run_comparisons.PlacementEffect.MOVES: ("moves", "strong"),
+    run_comparisons.PlacementEffect.BREAKS: ("breaks", "bad"),
+    run_comparisons.PlacementEffect.MENDS: ("mends", "good"),
 }
 _RESOURCES = ("cpu", "memory")
 
 
-def lines(report: SimulationComparison, *, wide: bool = False, limit: int = 0) -> Iterator[Block]:
+def lines(report: run_comparisons.SimulationComparison, *, wide: bool = False, limit: int = 0) -> Iterator[Block]:
     """Yield the comparison of simulations as lines and tables.
 
     Args:
@@ -41,11 +32,11 @@ def lines(report: SimulationComparison, *, wide: bool = False, limit: int = 0) -
         wide: show every workload and its nodes, also where nothing differs.
         limit: show so many entries of a list, 0 for what suits.
     """
-    entries = limit or (comparisons.ALL if wide else comparisons.FEW)
+    entries = limit or (ALL if wide else comparisons.FEW)
     sides = [each.side for each in report.sides]
     yield from comparisons.sides(sides)
     yield from notices.what_if(report.metadata.what_if)
-    yield _BLANK
+    yield BLANK
     for difference, others in zip(report.summary.workload_pods, report.summary.other_pods, strict=True):
         yield _summary(difference, others, sides[0].name, report.summary.pods)
     sections = (
@@ -56,55 +47,57 @@ def lines(report: SimulationComparison, *, wide: bool = False, limit: int = 0) -
         _balance(report.sides),
         _utilisation(report.sides),
     )
-    for section in sections:
-        blocks = list(section)
-        if blocks:
-            yield _BLANK
-            yield from blocks
-    yield _BLANK
+    yield from separate(sections)
+    yield BLANK
     yield from notices.not_known(report.metadata.missing)
     for each in report.sides:
         if each.ending.reason not in (EndReason.SETTLED, EndReason.STUCK):
             yield notices.note(f"the run under {each.side.name} ended because {each.ending.text}")
-    judged = "nodes sampled" if report.metadata.sampling else "every node judged"
     yield notices.note("replicas are interchangeable: those of a workload are compared by how many are on which node")
-    yield notices.note(f"by the rules of kube-scheduler {report.metadata.kubernetes_version}, {judged}")
+    yield notices.note(notices.rules(report.metadata, configuration=False))
 
 
-def _summary(difference: PlacementDifference, others: PlacementDifference, first: str, pods: int) -> Line:
+def _summary(
+    difference: run_comparisons.PlacementDifference, others: run_comparisons.PlacementDifference, first: str, pods: int
+) -> Line:
     if not any((difference.moves, difference.breaks, difference.mends, others.moves, others.breaks, others.mends)):
-        told = (Span("nothing moves", "good"), Span(f" ({counts.of(pods, 'pod')})"))
-        return Line((comparisons.against(difference.side, first), *told))
-    zones = f" ({difference.between_zones} to another zone)" if difference.between_zones else ""
+        nothing = (Span("nothing moves", "good"), Span(f" ({counts.of(pods, 'pod')})"))
+        return Line((comparisons.against(difference.side, first), *nothing))
     nowhere = pods - difference.same - difference.moves - difference.breaks - difference.mends
     parts = (
         (difference.same, f"{difference.same} of {counts.of(pods, 'pod')} the same", ""),
-        (difference.moves, f"{comparisons.plural(difference.moves, 'moves', 'move')}{zones}", "strong"),
-        (difference.breaks, comparisons.plural(difference.breaks, "breaks", "break"), "bad"),
-        (difference.mends, comparisons.plural(difference.mends, "mends", "mend"), "good"),
+        *_effects(difference),
         (nowhere, f"{nowhere} without a node under both", ""),
     )
-    more = (
-        (others.moves, comparisons.plural(others.moves, "moves", "move"), "strong"),
-        (others.breaks, comparisons.plural(others.breaks, "breaks", "break"), "bad"),
-        (others.mends, comparisons.plural(others.mends, "mends", "mend"), "good"),
-    )
+    more = _effects(others, zones=False)
     other = (Span("; of the other pods "), *comparisons.tally(more)) if any(number for number, *_ in more) else ()
     return Line((comparisons.against(difference.side, first), *comparisons.tally(parts), *other))
 
 
-def _differs(result: WorkloadComparison) -> bool:
+def _effects(
+    difference: run_comparisons.PlacementDifference, *, zones: bool = True
+) -> tuple[tuple[int, str, str], ...]:
+    """Return how many pods move (and of these, to another zone), break and mend, in words and with a style."""
+    to_another = f" ({difference.between_zones} to another zone)" if zones and difference.between_zones else ""
+    return (
+        (difference.moves, f"{comparisons.plural(difference.moves, 'moves', 'move')}{to_another}", "strong"),
+        (difference.breaks, comparisons.plural(difference.breaks, "breaks", "break"), "bad"),
+        (difference.mends, comparisons.plural(difference.mends, "mends", "mend"), "good"),
+    )
+
+
+def _differs(result: run_comparisons.WorkloadComparison) -> bool:
     return any(each.moves or each.breaks or each.mends for each in result.differences)
 
 
-def _workloads(report: SimulationComparison, wide: bool, entries: int) -> Iterator[Block]:
-    telling = [result for result in report.results if wide or _differs(result)]
-    if not telling:
+def _workloads(report: run_comparisons.SimulationComparison, wide: bool, entries: int) -> Iterator[Block]:
+    differing = [result for result in report.results if wide or _differs(result)]
+    if not differing:
         return
     sides = [each.side.name for each in report.sides]
     heads = ("WORKLOAD", *sides, *(f"EFFECT OF {side}" for side in sides[1:]))
     rows: list[Sequence[Cell]] = []
-    for result in telling[:entries]:
+    for result in differing[:entries]:
         places: list[Cell] = []
         for outcome in result.outcomes:
             skew = f", zone skew {outcome.zone_skew}" if outcome.zone_skew is not None else ""
@@ -113,43 +106,37 @@ def _workloads(report: SimulationComparison, wide: bool, entries: int) -> Iterat
         effects = [_effect(difference) for difference in result.differences]
         rows.append(((Span(f"{result.kind} {result.namespace}/{result.name}"),), *places, *effects))
     yield Table(rows, 0, heads)
-    if len(telling) > entries:
-        yield line(f"+{len(telling) - entries} more", "faint", indent=2)
+    yield from notices.rest(len(differing) - entries)
 
 
-def _effect(difference: PlacementDifference) -> Cell:
-    zones = f" ({difference.between_zones} to another zone)" if difference.between_zones else ""
-    parts = (
-        (difference.moves, f"{comparisons.plural(difference.moves, 'moves', 'move')}{zones}", "strong"),
-        (difference.breaks, comparisons.plural(difference.breaks, "breaks", "break"), "bad"),
-        (difference.mends, comparisons.plural(difference.mends, "mends", "mend"), "good"),
-    )
+def _effect(difference: run_comparisons.PlacementDifference) -> Cell:
+    parts = _effects(difference)
     return comparisons.tally(parts) if any(number for number, *_ in parts) else (Span("same"),)
 
 
-def _workload(result: WorkloadComparison, entries: int) -> Iterator[Block]:
+def _workload(result: run_comparisons.WorkloadComparison, entries: int) -> Iterator[Block]:
     """The nodes of one workload, those with as many pods under all sides left out, and why pods are pending."""
     yield line(f"{result.kind} {result.namespace}/{result.name}", "strong")
     names = sorted(set().union(*(outcome.nodes for outcome in result.outcomes)))
     pods = {name: [outcome.nodes.get(name, 0) for outcome in result.outcomes] for name in names}
-    telling = {name: numbers for name, numbers in pods.items() if len(set(numbers)) > 1}
+    differing = {name: numbers for name, numbers in pods.items() if len(set(numbers)) > 1}
     rows = [
         ((Span(name),), *((Span(str(number)),) for number in numbers))
-        for name, numbers in list(telling.items())[:entries]
+        for name, numbers in list(differing.items())[:entries]
     ]
     if rows:
         yield Table(
             rows, 2, ("NODE", *(outcome.side for outcome in result.outcomes)), frozenset(range(1, len(rows[0])))
         )
-    if len(telling) > entries:
-        yield line(f"+{counts.nodes(len(telling) - entries, 'more ')}", "faint", indent=2)
+    if len(differing) > entries:
+        yield line(f"+{counts.nodes(len(differing) - entries, 'more ')}", "faint", indent=2)
     messages = [outcome.messages for outcome in result.outcomes]
     for outcome in result.outcomes if any(each != messages[0] for each in messages) else ():
         for message in outcome.messages:
             yield Line((Span(f"{outcome.side}: ", "strong"), Span(message)), 2, whole=True)
 
 
-def _others(others: Sequence[OtherComparison], sides: Sequence[Side], entries: int) -> Iterator[Block]:
+def _others(others: Sequence[run_comparisons.OtherComparison], sides: Sequence[Side], entries: int) -> Iterator[Block]:
     if not others:
         return
     heads = ("OTHER POD", *(side.name for side in sides), *(f"EFFECT OF {side.name}" for side in sides[1:]))
@@ -159,28 +146,27 @@ def _others(others: Sequence[OtherComparison], sides: Sequence[Side], entries: i
         effects = [(Span(*_WORDS[effect]),) for effect in other.effects]
         rows.append(((Span(other.pod),), *places, *effects))
     yield Table(rows, 0, heads)
-    if len(others) > entries:
-        yield line(f"+{len(others) - entries} more", "faint", indent=2)
+    yield from notices.rest(len(others) - entries)
 
 
-def _whereabouts(each: Whereabouts) -> str:
+def _whereabouts(each: run_comparisons.Whereabouts) -> str:
     gone = "gone" if each.fate is Fate.EVICTED else "pending"
     place = each.node or ("left to another scheduler" if each.fate is Fate.FOREIGN_SCHEDULER else gone)
     return f"{place}, preempted" if each.preempted_by else place
 
 
-def _preemptions(sides: Sequence[SideResult]) -> Iterator[Block]:
+def _preemptions(sides: Sequence[run_comparisons.SideResult]) -> Iterator[Block]:
     if not any(each.preemptions for each in sides):
         return
-    told = "; ".join(
+    numbers = "; ".join(
         f"{each.side.name} {each.summary.preempted}"
         + (f" ({each.summary.not_returned} of them not placed again)" if each.summary.not_returned else "")
         for each in sides
     )
-    yield Line((Span("preempted pods: ", "strong"), Span(told)))
+    yield Line((Span("preempted pods: ", "strong"), Span(numbers)))
 
 
-def _balance(sides: Sequence[SideResult]) -> Iterator[Block]:
+def _balance(sides: Sequence[run_comparisons.SideResult]) -> Iterator[Block]:
     heads = ("BALANCE OF NODES", "", "AVERAGE", "DEVIATION", "LOWEST", "HIGHEST")
     rows: list[Sequence[Cell]] = []
     for number, each in enumerate(sides[0].balance):
@@ -192,7 +178,7 @@ def _balance(sides: Sequence[SideResult]) -> Iterator[Block]:
     yield Table(rows, 0, heads, frozenset(range(2, 6)))
 
 
-def _utilisation(sides: Sequence[SideResult]) -> Iterator[Block]:
+def _utilisation(sides: Sequence[run_comparisons.SideResult]) -> Iterator[Block]:
     """How full each group of nodes is before and under each side, of cpu and memory."""
     first = sides[0].utilisation
     label = first.label.rpartition("/")[2] or "group"
@@ -215,4 +201,4 @@ def _use(uses: Sequence[Use], resource: str) -> Use | None:
 
 
 def _percent(taken: int, offered: int) -> str:
-    return f"{(200 * taken + offered) // (2 * offered)}%" if offered > 0 else "-"
+    return f"{percent(taken, offered)}%" if offered > 0 else "-"

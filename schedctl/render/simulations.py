@@ -1,8 +1,7 @@
-"""The simulation for people: how many pods are placed, where each workload went, and what that did to the cluster.
+"""A simulation for people: the answer, each workload in the order given, and then what concerns all of them.
 
-The first line is the answer. Workloads follow in the order given, each with the zones and nodes its pods went to, what
-changes, and why pods of it are pending. What concerns all of them comes last: who had to make room, what admission did,
-and how full and even the nodes are. Bars show what was taken before, and what came or went since.
+Of a workload: the zones and nodes its pods went to, what changes, and why pods of it are pending. Of all: who had to
+make room, what admission did, and how full and even the nodes are before and after.
 """
 
 from __future__ import annotations
@@ -14,41 +13,26 @@ from itertools import groupby
 
 from schedctl.api.amounts import amount
 from schedctl.render import notices
-from schedctl.render.layout import Block, Cell, Line, Span, Table, line
-from schedctl.reports import counts
+from schedctl.render.layout import ALL, Block, Cell, Line, Span, Table, line, separate
+from schedctl.reports import counts, simulations
 from schedctl.reports.reasons import Reason
-from schedctl.reports.simulations import (
-    Balance,
-    EndReason,
-    Fate,
-    GroupUse,
-    NodePods,
-    OtherPod,
-    PendingPods,
-    Preempted,
-    SimulationReport,
-    Use,
-    WorkloadResult,
-)
 
 _FEW = 5
-_ALL = 1 << 62
-_BLANK = line()
 _BAR = 10
 """How many signs a bar has."""
 TAKEN, MORE, FREED, FREE = "█", "▒", "░", "·"
 """What a bar is made of: taken before and after, taken now, freed now, free."""
 _ALWAYS = ("cpu", "memory")
 _FATES = {
-    Fate.UNSCHEDULABLE: "pending",
-    Fate.NOMINATED: "pending, promised to {node}",
-    Fate.GATED: "gated",
-    Fate.WAITING: "held back on {node}",
-    Fate.QUEUED: "not tried yet",
-    Fate.FAILED: "pending after a fault",
-    Fate.EVICTED: "evicted for good",
-    Fate.FOREIGN_SCHEDULER: "left to another scheduler",
-    Fate.INCONCLUSIVE: "inconclusive",
+    simulations.Fate.UNSCHEDULABLE: "pending",
+    simulations.Fate.NOMINATED: "pending, promised to {node}",
+    simulations.Fate.GATED: "gated",
+    simulations.Fate.WAITING: "held back on {node}",
+    simulations.Fate.QUEUED: "not tried yet",
+    simulations.Fate.FAILED: "pending after a fault",
+    simulations.Fate.EVICTED: "evicted for good",
+    simulations.Fate.FOREIGN_SCHEDULER: "left to another scheduler",
+    simulations.Fate.INCONCLUSIVE: "inconclusive",
 }
 
 
@@ -60,7 +44,7 @@ class _Detail:
     wide: bool
 
 
-def lines(report: SimulationReport, *, wide: bool = False, limit: int = 0) -> Iterator[Block]:
+def lines(report: simulations.SimulationReport, *, wide: bool = False, limit: int = 0) -> Iterator[Block]:
     """Yield the report as lines and tables.
 
     Args:
@@ -68,7 +52,7 @@ def lines(report: SimulationReport, *, wide: bool = False, limit: int = 0) -> It
         wide: show every pod, every entry of a list and every resource.
         limit: show so many entries of a list, 0 for what suits.
     """
-    detail = _Detail(limit or (_ALL if wide else _FEW), wide)
+    detail = _Detail(limit or (ALL if wide else _FEW), wide)
     yield _answer(report)
     yield from notices.what_if(report.metadata.what_if)
     sections = (
@@ -80,14 +64,10 @@ def lines(report: SimulationReport, *, wide: bool = False, limit: int = 0) -> It
         _utilisation(report, detail),
         _last(report),
     )
-    for section in sections:
-        blocks = list(section)
-        if blocks:
-            yield _BLANK
-            yield from blocks
+    yield from separate(sections)
 
 
-def _answer(report: SimulationReport) -> Line:
+def _answer(report: simulations.SimulationReport) -> Line:
     summary = report.summary
     done = summary.placed == summary.pods and not summary.rejected
     first = f"{summary.placed} of {counts.of(summary.pods, 'pod')} placed" if summary.pods else "no pods to place"
@@ -100,12 +80,12 @@ def _answer(report: SimulationReport) -> Line:
         (summary.preempted, "preempted"),
         (summary.not_returned, "of those not placed again"),
     )
-    told = [f"{count} {what}" for count, what in more if count]
+    others = [f"{count} {what}" for count, what in more if count]
     if summary.mistakes:
-        told.append(f"{counts.of(summary.mistakes, 'mistake')} in the manifests")
+        others.append(f"{counts.of(summary.mistakes, 'mistake')} in the manifests")
     spans = [
         Span(first, "good" if done else "bad"),
-        *(Span(f"; {each}", "strong") for each in told),
+        *(Span(f"; {other}", "strong") for other in others),
         *notices.doubt(report.guesses),
     ]
     return Line(spans)
@@ -114,7 +94,7 @@ def _answer(report: SimulationReport) -> Line:
 # -- one workload -----------------------------------------------------------------
 
 
-def _workload(result: WorkloadResult, detail: _Detail) -> Iterator[Block]:
+def _workload(result: simulations.WorkloadResult, detail: _Detail) -> Iterator[Block]:
     yield _head(result)
     yield from _changes(result, detail)
     yield from _places(result.nodes, detail)
@@ -132,26 +112,24 @@ def _workload(result: WorkloadResult, detail: _Detail) -> Iterator[Block]:
         yield notices.note(note, 2)
 
 
-def _head(result: WorkloadResult) -> Line:
+def _head(result: simulations.WorkloadResult) -> Line:
     subject = f"{result.kind} {result.namespace}/{result.name}"
-    told = f"{result.placed} of {result.wanted} placed"
+    placed = f"{result.placed} of {result.wanted} placed" if result.wanted else "no pods"
     kept = f", {result.kept} of them as before" if result.kept else ""
-    if not result.wanted:
-        told = "no pods"
     style = "good" if result.placed == result.wanted else "bad"
     how = [change.what for change in result.changes if change.what in ("new", "unchanged")]
     skew = [f"zone skew {result.zone_skew}"] if (result.zone_skew or 0) > 1 else []
     where = ", ".join((*how, *skew, *(place for place in (result.origin or result.source,) if place)))
     spans = (
         Span(f"{subject}: ", "strong"),
-        Span(told, style),
+        Span(placed, style),
         Span(kept),
         Span(f"  [{where}]" if where else "", "faint"),
     )
     return Line(spans)
 
 
-def _changes(result: WorkloadResult, detail: _Detail) -> Iterator[Block]:
+def _changes(result: simulations.WorkloadResult, detail: _Detail) -> Iterator[Block]:
     changes = [change.text for change in result.changes if change.what not in ("new", "unchanged")]
     if result.removed:
         changes.append(f"{counts.of(result.removed, 'old pod')} removed")
@@ -163,35 +141,41 @@ def _changes(result: WorkloadResult, detail: _Detail) -> Iterator[Block]:
         yield line(f"+{counts.of(len(changes) - detail.entries, 'more change')}", "faint", indent=2)
 
 
-def _places(nodes: Sequence[NodePods], detail: _Detail) -> Iterator[Block]:
+def _places(nodes: Sequence[simulations.NodePods], detail: _Detail) -> Iterator[Block]:
     """One row for each zone, with the nodes in it."""
     rows: list[Sequence[Cell]] = []
     for zone, group in groupby(nodes, lambda node: node.zone):
         inside = sorted(group, key=lambda node: (-node.pods, node.name))
-        told = [f"{node.name} ×{node.pods}" if node.pods > 1 else node.name for node in inside[: detail.entries]]
+        names = [f"{node.name} ×{node.pods}" if node.pods > 1 else node.name for node in inside[: detail.entries]]
         if len(inside) > detail.entries:
             rest = sum(node.pods for node in inside[detail.entries :])
-            told.append(f"+{rest} on {counts.nodes(len(inside) - detail.entries, 'more ')}")
+            names.append(f"+{rest} on {counts.nodes(len(inside) - detail.entries, 'more ')}")
         number = str(sum(node.pods for node in inside))
-        rows.append(((Span(zone or "no zone"),), (Span(number),), (Span(", ".join(told)),)))
+        rows.append(((Span(zone or "no zone"),), (Span(number),), (Span(", ".join(names)),)))
     if rows:
         yield Table(rows, 2, numbers=frozenset((1,)))
 
 
-def _pods(result: WorkloadResult) -> Iterator[Block]:
+def _pods(result: simulations.WorkloadResult) -> Iterator[Block]:
     rows: list[Sequence[Cell]] = []
     for pod in result.pods:
         tied = f"{pod.ties} tied" if pod.ties > 1 else ""
         tried = f"{pod.attempts} attempts" if pod.attempts > 1 else ""
         after = f"instead of {pod.evicted}" if pod.evicted else ""
-        told = ", ".join(each for each in (tied, tried, after) if each)
-        where = pod.node if pod.fate is Fate.PLACED else _fate(pod.fate, pod.node)
-        rows.append(((Span(pod.name),), (Span(where, "" if pod.fate is Fate.PLACED else "bad"),), (Span(told),)))
+        circumstances = ", ".join(each for each in (tied, tried, after) if each)
+        where = pod.node if pod.fate is simulations.Fate.PLACED else _fate(pod.fate, pod.node)
+        rows.append(
+            (
+                (Span(pod.name),),
+                (Span(where, "" if pod.fate is simulations.Fate.PLACED else "bad"),),
+                (Span(circumstances),),
+            )
+        )
     if rows:
         yield Table(rows, 2)
 
 
-def _pending_pods(pending: PendingPods, detail: _Detail) -> Iterator[Block]:
+def _pending_pods(pending: simulations.PendingPods, detail: _Detail) -> Iterator[Block]:
     yield _names(f"{len(pending.pods)} {_fate(pending.fate, pending.node)}", pending.pods, detail)
     if pending.message:
         yield Line((Span(pending.message),), 4, whole=True)
@@ -207,7 +191,7 @@ def _pending_pods(pending: PendingPods, detail: _Detail) -> Iterator[Block]:
         yield notices.hint(hint.text, 4)
 
 
-def _fate(fate: Fate, node: str) -> str:
+def _fate(fate: simulations.Fate, node: str) -> str:
     return _FATES.get(fate, fate.value.lower()).format(node=node)
 
 
@@ -219,9 +203,7 @@ def _reason(reason: Reason) -> Line:
 
 
 def _names(what: str, names: Sequence[str], detail: _Detail) -> Line:
-    told = ", ".join(names[: detail.entries])
-    more = f", +{len(names) - detail.entries} more" if len(names) > detail.entries else ""
-    return Line((Span(f"{what}: ", "bad"), Span(f"{told}{more}")), 2)
+    return Line((Span(f"{what}: ", "bad"), Span(notices.few(names, detail.entries))), 2)
 
 
 # -- the cluster ------------------------------------------------------------------
@@ -232,41 +214,39 @@ def _rejected_objects(messages: Sequence[str]) -> Iterator[Block]:
         yield Line((Span("rejected: ", "bad"), Span(message)), hang=10)
 
 
-def _preemptions(preemptions: Sequence[Preempted], detail: _Detail) -> Iterator[Block]:
+def _preemptions(preemptions: Sequence[simulations.Preempted], detail: _Detail) -> Iterator[Block]:
     if not preemptions:
         return
     yield line("preempted", "strong")
     rows: list[Sequence[Cell]] = []
     for each in preemptions[: detail.entries]:
-        told = (each.pod, f"priority {each.priority} on {each.node}", f"by {each.by}", _came_back(each))
-        rows.append([(Span(text),) for text in told])
+        cells = (each.pod, f"priority {each.priority} on {each.node}", f"by {each.by}", _came_back(each))
+        rows.append([(Span(text),) for text in cells])
     yield Table(rows, 2)
-    if len(preemptions) > len(rows):
-        yield line(f"+{len(preemptions) - len(rows)} more", "faint", indent=2)
-    lost = [(each.successor, each.message) for each in preemptions if each.fate not in (None, Fate.PLACED)]
+    yield from notices.rest(len(preemptions) - len(rows))
+    lost = [(each.successor, each.message) for each in preemptions if each.fate not in (None, simulations.Fate.PLACED)]
     if lost:
         verb = "is" if len(lost) == 1 else "are"
         yield Line((Span(f"{counts.of(len(lost), 'successor')} {verb} not placed:", "bad"),), 2)
         yield from _why(lost, detail)
 
 
-def _came_back(each: Preempted) -> str:
+def _came_back(each: simulations.Preempted) -> str:
     if each.fate is None:
         return "nobody makes another"
-    if each.fate is Fate.PLACED:
+    if each.fate is simulations.Fate.PLACED:
         return f"came back on {each.successor_node}"
     return f"its successor {each.successor.partition('/')[2]} is {_fate(each.fate, each.successor_node)}"
 
 
-def _others(others: Sequence[OtherPod], detail: _Detail) -> Iterator[Block]:
+def _others(others: Sequence[simulations.OtherPod], detail: _Detail) -> Iterator[Block]:
     """Pods of the cluster that were pending before; those that move, by name."""
-    placed = [other for other in others if other.fate is Fate.PLACED]
+    placed = [other for other in others if other.fate is simulations.Fate.PLACED]
     if placed:
         yield line(f"{counts.of(len(placed), 'other pod')} of the cluster found room", "strong")
         yield Table([[(Span(other.pod),), (Span(other.node),)] for other in placed[: detail.entries]], 2)
-        if len(placed) > detail.entries:
-            yield line(f"+{len(placed) - detail.entries} more", "faint", indent=2)
-    still = [(other.pod, other.message) for other in others if other.fate is not Fate.PLACED]
+        yield from notices.rest(len(placed) - detail.entries)
+    still = [(other.pod, other.message) for other in others if other.fate is not simulations.Fate.PLACED]
     if still:
         verb = "is" if len(still) == 1 else "are"
         yield line(f"{counts.of(len(still), 'other pod')} of the cluster {verb} pending", "strong")
@@ -275,23 +255,19 @@ def _others(others: Sequence[OtherPod], detail: _Detail) -> Iterator[Block]:
 
 def _why(pods: Sequence[tuple[str, str]], detail: _Detail) -> Iterator[Block]:
     """Name pods that are on no node, those together that are so for the same reason, with the reason."""
-    alike: dict[str, list[str]] = {}
+    by_message: dict[str, list[str]] = {}
     for pod, message in pods:
-        alike.setdefault(message, []).append(pod)
-    for message, names in list(alike.items())[: detail.entries]:
-        told = ", ".join(names[: detail.entries])
-        more = f", +{len(names) - detail.entries} more" if len(names) > detail.entries else ""
-        yield line(f"{told}{more}", indent=2)
+        by_message.setdefault(message, []).append(pod)
+    for message, names in list(by_message.items())[: detail.entries]:
+        yield line(notices.few(names, detail.entries), indent=2)
         if message:
             yield Line((Span(message),), 4, whole=True)
-    rest = sum(len(names) for names in list(alike.values())[detail.entries :])
-    if rest:
-        yield line(f"+{rest} more", "faint", indent=2)
+    yield from notices.rest(sum(len(names) for names in list(by_message.values())[detail.entries :]))
 
 
-def _admission(results: Sequence[WorkloadResult], detail: _Detail) -> Iterator[Block]:
+def _admission(results: Sequence[simulations.WorkloadResult], detail: _Detail) -> Iterator[Block]:
     """Each effect once, with the workloads it concerns."""
-    concerned: dict[tuple[str, str], list[WorkloadResult]] = {}
+    concerned: dict[tuple[str, str], list[simulations.WorkloadResult]] = {}
     for result in results:
         for effect in result.effects:
             concerned.setdefault((effect.plugin, effect.text), []).append(result)
@@ -305,15 +281,14 @@ def _admission(results: Sequence[WorkloadResult], detail: _Detail) -> Iterator[B
     yield Table(rows, 2)
 
 
-def _who(workloads: Sequence[WorkloadResult], of: int, detail: _Detail) -> str:
-    if len(workloads) == of:
-        return "all" if of > 1 else ""
+def _who(workloads: Sequence[simulations.WorkloadResult], total: int, detail: _Detail) -> str:
+    if len(workloads) == total:
+        return "all" if total > 1 else ""
     names = [f"{result.namespace}/{result.name}" for result in workloads]
-    more = f", +{len(names) - detail.entries} more" if len(names) > detail.entries else ""
-    return ", ".join(names[: detail.entries]) + more
+    return notices.few(names, detail.entries)
 
 
-def _utilisation(report: SimulationReport, detail: _Detail) -> Iterator[Block]:
+def _utilisation(report: simulations.SimulationReport, detail: _Detail) -> Iterator[Block]:
     groups = report.utilisation.groups
     resources = _shown_resources(groups, detail)
     if not resources:
@@ -330,29 +305,31 @@ def _utilisation(report: SimulationReport, detail: _Detail) -> Iterator[Block]:
     yield from _balance(report.balance)
 
 
-def _shown_resources(groups: Iterable[GroupUse], detail: _Detail) -> list[str]:
+def _shown_resources(groups: Iterable[simulations.GroupUse], detail: _Detail) -> list[str]:
     """Return the resources worth a column: cpu and memory, and others that changed; in ``wide`` all."""
     shown: dict[str, bool] = {}
     for group in groups:
         for use in group.uses:
-            telling = use.resource in _ALWAYS or detail.wide
-            telling |= use.before != use.after and use.resource not in ("pods", "ephemeral-storage")
-            shown[use.resource] = shown.get(use.resource, False) or telling
-    return [resource for resource, telling in shown.items() if telling]
+            # Every pod changes the number of pods, so that a column for it would never be missing.
+            changed = use.before != use.after and use.resource not in ("pods", "ephemeral-storage")
+            is_shown = use.resource in _ALWAYS or detail.wide or changed
+            shown[use.resource] = shown.get(use.resource, False) or is_shown
+    return [resource for resource, is_shown in shown.items() if is_shown]
 
 
-def _use(use: Use | None, detail: _Detail) -> Cell:
+def _use(use: simulations.Use | None, detail: _Detail) -> Cell:
     if use is None:
         return (Span("-"),)
-    before, after = _percent(use.before, use.allocatable_before), _percent(use.after, use.allocatable)
-    told = f"{before}%" if before == after else f"{before}% → {after}%"
+    before, after = percent(use.before, use.allocatable_before), percent(use.after, use.allocatable)
+    shares = f"{before}%" if before == after else f"{before}% → {after}%"
     if detail.wide:
-        told += f" ({amount(use.resource, use.after)} of {amount(use.resource, use.allocatable)})"
-    return (Span(bar(before, after)), Span(f" {told}"))
+        shares += f" ({amount(use.resource, use.after)} of {amount(use.resource, use.allocatable)})"
+    return (Span(bar(before, after)), Span(f" {shares}"))
 
 
-def _percent(taken: int, offered: int) -> int:
+def percent(taken: int, offered: int) -> int:
     """Return a share in percent, rounded half up."""
+    # In whole numbers, for bytes of memory are beyond what a float holds exactly once they are multiplied.
     return (200 * taken + offered) // (2 * offered) if offered > 0 else 0
 
 
@@ -371,7 +348,7 @@ def _signs(percent: int) -> int:
     return min(max(1, (percent * _BAR + 50) // 100), _BAR - 1)
 
 
-def _balance(balance: Sequence[Balance]) -> Iterator[Block]:
+def _balance(balance: Sequence[simulations.Balance]) -> Iterator[Block]:
     rows: list[Sequence[Cell]] = []
     for each in balance:
         one, other = each.before, each.after
@@ -393,12 +370,12 @@ def _both(before: float, after: float) -> str:
 # -- the end ----------------------------------------------------------------------
 
 
-def _last(report: SimulationReport) -> Iterator[Block]:
+def _last(report: simulations.SimulationReport) -> Iterator[Block]:
     ending, metadata = report.ending, report.metadata
     yield from notices.assumptions(report.guesses)
     yield from notices.not_known(metadata.missing)
     clock = f", after {ending.clock:g} s on its clock" if ending.clock else ""
-    style = "bad" if ending.reason is EndReason.INTERRUPTED else "faint"
+    style = "bad" if ending.reason is simulations.EndReason.INTERRUPTED else "faint"
     attempts = counts.of(ending.attempts, "attempt")
     yield Line((Span("ended: ", "faint"), Span(f"{ending.text}{clock} ({attempts})", style)), hang=6)
     tied = sum(pod.ties > 1 for result in report.results for pod in result.pods)
@@ -410,7 +387,4 @@ def _last(report: SimulationReport) -> Iterator[Block]:
     if report.passed:
         kinds = ", ".join(f"{count} {kind.rpartition(' ')[2]}" for kind, count in report.passed.items())
         yield notices.note(f"scheduling does not read {kinds}")
-    judged = "nodes sampled" if metadata.sampling else "every node judged"
-    yield notices.note(
-        f"by the rules of kube-scheduler {metadata.kubernetes_version} ({metadata.configuration}), {judged}"
-    )
+    yield notices.note(notices.rules(metadata))

@@ -9,15 +9,13 @@ from typing import Any
 import msgspec
 
 from schedctl.api import times
-from schedctl.render.layout import Block, Cell, Line, Span, Table, line
+from schedctl.render.layout import ALL, BLANK, Block, Cell, Line, Span, Table, line
 from schedctl.reports import counts
 from schedctl.reports.snapshots import FieldChange, Header, ObjectChange, ObjectChangeType, SnapshotDiff, SnapshotReport
 
 _FEW = 10
-_ALL = 1 << 62
 _NAMED = 3
 _LONGEST = 60
-_BLANK = line()
 _SIGNS = {
     ObjectChangeType.ADDED: "+",
     ObjectChangeType.REMOVED: "-",
@@ -43,8 +41,8 @@ def write_summary(file: str, size: int, header: Header, key_file: str) -> Iterat
         key_file: the key of its hashes, "" for one that nobody has kept.
     """
     total = sum(header.counts.values())
-    told = ", ".join(f"{count} {kind}" for kind, count in header.counts.items())
-    yield f"wrote {file}: {counts.of(total, 'object')} in {_bytes(size)}{f' ({told})' if told else ''}"
+    kinds = ", ".join(f"{count} {kind}" for kind, count in header.counts.items())
+    yield f"wrote {file}: {counts.of(total, 'object')} in {_bytes(size)}{f' ({kinds})' if kinds else ''}"
     match header.redaction:
         case "none":
             yield "nothing is redacted: environment variables, commands and all annotations are in it"
@@ -70,7 +68,7 @@ def lines(report: SnapshotReport | SnapshotDiff, *, wide: bool = False, limit: i
     """
     if isinstance(report, SnapshotReport):
         return _inspection(report)
-    return _comparison(report, limit or (_ALL if wide else _FEW))
+    return _comparison(report, limit or (ALL if wide else _FEW))
 
 
 # --- inspect ----------------------------------------------------------------------------------------------------------
@@ -83,19 +81,19 @@ def _inspection(report: SnapshotReport) -> Iterator[Block]:
     yield Line((Span(f"{report.file}: ", "strong"), Span(f"{counts.of(total, 'object')}, {_bytes(report.size)}")))
     yield Table([((Span(name, "faint"),), (Span(value, style),)) for name, value, style in _facts(report)], 2)
     if report.objects:
-        yield _BLANK
+        yield BLANK
         rows: list[Sequence[Cell]] = [
             ((Span(kind),), (Span(str(count)),)) for kind, count in report.objects.items() if count
         ]
         yield Table(rows, 2, ("KIND", "OBJECTS"), frozenset((1,)))
     if report.missing:
-        yield _BLANK
+        yield BLANK
         yield line("could not be listed", "strong")
         gaps: list[Sequence[Cell]] = [
             ((Span(gap.kind),), (Span(_reason(gap.reason)),), (Span(", ".join(gap.plugins)),)) for gap in report.missing
         ]
         yield Table(gaps, 2, ("KIND", "WHY", "A GUESS WITHOUT IT"))
-    yield _BLANK
+    yield BLANK
     if report.in_clear:
         yield line("can be read in it", "strong")
         clear: list[Sequence[Cell]] = [((Span(one.sort),), (Span(str(one.count)),)) for one in report.in_clear]
@@ -141,8 +139,12 @@ def _comparison(report: SnapshotDiff, entries: int) -> Iterator[Block]:
     """Yield what differs between two snapshots."""
     summary = report.summary
     same = not (report.results or report.header)
-    told = "no difference" if same else f"{summary.added} added, {summary.removed} removed, {summary.changed} changed"
-    yield Line((Span(f"{report.before.file} → {report.after.file}: ", "strong"), Span(told, "good" if same else "bad")))
+    numbers = (
+        "no difference" if same else f"{summary.added} added, {summary.removed} removed, {summary.changed} changed"
+    )
+    yield Line(
+        (Span(f"{report.before.file} → {report.after.file}: ", "strong"), Span(numbers, "good" if same else "bad"))
+    )
     if report.before.taken and report.after.taken:
         yield Line((Span("taken: ", "faint"), Span(f"{report.before.taken} → {report.after.taken}")), 2)
         if times.unix_nanoseconds(report.after.taken) < times.unix_nanoseconds(report.before.taken):
@@ -152,7 +154,7 @@ def _comparison(report: SnapshotDiff, entries: int) -> Iterator[Block]:
     if report.not_compared:
         yield line(f"not compared, as one of them could not list them: {', '.join(report.not_compared)}", indent=2)
     if report.kinds:
-        yield _BLANK
+        yield BLANK
         rows: list[Sequence[Cell]] = [
             tuple(
                 (Span(str(value)),) for value in (one.kind, one.before, one.after, one.added, one.removed, one.changed)
@@ -162,7 +164,7 @@ def _comparison(report: SnapshotDiff, entries: int) -> Iterator[Block]:
         yield Table(rows, 2, ("KIND", "BEFORE", "AFTER", "ADDED", "REMOVED", "CHANGED"), frozenset(range(1, 6)))
     for kind, found in groupby(report.results, key=lambda one: one.kind):
         groups = _group_changes([*found])
-        yield _BLANK
+        yield BLANK
         yield line(kind, "strong")
         for group in groups[:entries]:
             yield from _group(group, entries)
@@ -177,10 +179,10 @@ def _group_changes(changes: list[ObjectChange]) -> list[list[ObjectChange]]:
     for number, one in enumerate(changes):
         namespace = one.name.rpartition("/")[0]
         if one.change is ObjectChangeType.CHANGED:
-            alike: tuple[Any, ...] = (one.change, msgspec.json.encode(one.fields))
+            key: tuple[Any, ...] = (one.change, msgspec.json.encode(one.fields))
         else:
-            alike = (one.change, namespace, one.owner) if one.owner else (number,)
-        groups.setdefault(alike, []).append(one)
+            key = (one.change, namespace, one.owner) if one.owner else (number,)  # an object of nobody is like no other
+        groups.setdefault(key, []).append(one)
     order = list(ObjectChangeType)
     return sorted(groups.values(), key=lambda group: order.index(group[0].change))
 

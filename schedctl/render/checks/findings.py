@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from schedctl.policy import summaries
+from schedctl.reports import counts
 from schedctl.reports.checks import CheckOutcome, CheckReport, CheckResult, CheckRule, Location, PolicyRules, Severity
 
 BASELINE = "baseline"
@@ -137,10 +138,10 @@ def tally(report: CheckReport) -> str:
     """Return the numbers, in words; what most runs do not have is mentioned only where there is some."""
     summary = report.summary
     parts = [
-        f"{summary.results} {'result' if summary.results == 1 else 'results'}",
+        counts.of(summary.results, "result"),
         f"{summary.passed} passed",
-        f"{summary.errors} {'error' if summary.errors == 1 else 'errors'}",
-        f"{summary.warnings} {'warning' if summary.warnings == 1 else 'warnings'}",
+        counts.of(summary.errors, "error"),
+        counts.of(summary.warnings, "warning"),
         *([f"{summary.infos} info"] if summary.infos else []),
         f"{summary.exempted} exempted",
         *([f"{summary.baselined} in the baseline"] if summary.baselined else []),

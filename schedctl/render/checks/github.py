@@ -1,8 +1,7 @@
 """Workflow commands of GitHub Actions: each finding becomes an annotation in the pull request.
 
 GitHub shows ten annotations of a level for a step and drops the others without a word, so the worst come first and the
-tenth says how many more there are. In a command ``%`` and line breaks are escaped, in its properties ``:`` and ``,``
-as well. A runner looks for commands anywhere in a line that has ``##[``, so that does not get out either.
+tenth says how many more there are.
 """
 
 from __future__ import annotations
@@ -43,14 +42,15 @@ def _annotation(report: CheckReport, result: CheckResult, command: str) -> str:
             if location.column:
                 properties["col"] = str(location.column)
     properties["title"] = f"schedctl {result.check}"
-    told = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    settings = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     details = [*findings.details(result)]
     more = [f"+{len(details) - _DETAILS} more lines"] if len(details) > _DETAILS else []
     text = "\n".join(map(_clean, (findings.sentence(result), *details[:_DETAILS], *more)))
-    return f"::{command} {told}::{_data(text if len(text) <= _LONG else text[: _LONG - 1] + '…')}\n"
+    return f"::{command} {settings}::{_data(text if len(text) <= _LONG else text[: _LONG - 1] + '…')}\n"
 
 
 def _clean(text: str) -> str:
+    # A runner looks for commands of its old form, `##[command]`, anywhere in a line.
     return sanitise.text(text).replace("##[", "#\\x23[")
 
 

@@ -1,9 +1,7 @@
 """A test report in the XML of JUnit, as Jenkins' schema has it: a suite for each policy, a case for each result.
 
-Cases are named after the check and the object and contain neither numbers nor messages, so that a test report can
-follow them from run to run. A violation is a failure whose type is its severity, an inconclusive result an error, an
-accepted one is skipped. The schema has no place for files and lines, so they begin the text of a failure. There are no
-times: the same input makes the same bytes. What XML cannot hold is among what `sanitise` writes out.
+A violation is a failure whose type is its severity, an inconclusive result an error, an accepted one is skipped. There
+are no times: the same input makes the same bytes.
 """
 
 from __future__ import annotations
@@ -40,19 +38,21 @@ def document(report: CheckReport) -> str:
 
 
 def _case(suite: ET.Element, result: CheckResult) -> None:
+    # No number and no message is in the name, so that a test report can follow a case from run to run.
     case = add_element(suite, "testcase", classname=f"{result.policy}.{result.check}", name=findings.subject_of(result))
     tag = _tag(result)
     if tag == "skipped":
         add_element(case, tag, result.message, message=findings.acceptance(result))
     elif tag:
         kind = "inconclusive" if findings.inconclusive(result) else result.severity.value
-        place = findings.place(result.location)
+        place = findings.place(result.location)  # the schema has no other place for files and lines
         first = f"{place}: {result.message}" if place else result.message
         add_element(case, tag, first, *findings.details(result), type=kind, message=result.message)
 
 
 def add_element(parent: ET.Element, tag: str, /, *lines: str, **attributes: str) -> ET.Element:
     """Add an element with lines of text, in which nothing is left that XML cannot hold, and return it."""
+    # What XML cannot hold even as a reference, control characters and the like, is among what `sanitise` writes out.
     element = ET.SubElement(parent, tag, {name: sanitise.text(value) for name, value in attributes.items()})
     element.text = "\n".join(map(sanitise.text, lines)) or None
     return element

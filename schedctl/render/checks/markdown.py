@@ -83,8 +83,8 @@ def _accepted_findings(report: CheckReport) -> Iterator[str]:
 def _fold(summary: str, items: list[str]) -> str:
     """Return a list that opens when it is asked to."""
     more = [f"and {len(items) - _MANY} more"] if len(items) > _MANY else []
-    told = "".join(f"- {item}\n" for item in items[:_MANY] + more)
-    return f"\n<details><summary>{summary}</summary>\n\n{told}\n</details>\n"
+    entries = "".join(f"- {item}\n" for item in items[:_MANY] + more)
+    return f"\n<details><summary>{summary}</summary>\n\n{entries}\n</details>\n"
 
 
 def _notes(report: CheckReport) -> Iterator[str]:

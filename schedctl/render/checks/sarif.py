@@ -1,8 +1,7 @@
 """SARIF 2.1.0, for code scanning: one run, a rule for each check, a result for each finding.
 
-Accepted results are left out unless they are asked for, because code hosts open alerts for results that carry
-suppressions as well. Inconclusive results are of the kind ``open``, which is SARIF's word for them. GitHub takes 25,000
-results and 10 MB, packed, and keeps 5,000: the worst come first, and a notification says what is missing.
+Accepted results are left out unless they are asked for. GitHub takes 25,000 results and 10 MB, packed, and keeps 5,000:
+the worst come first, and a notification says what is missing.
 """
 
 from __future__ import annotations
@@ -34,13 +33,14 @@ def document(report: CheckReport, *, suppressed: bool = False) -> str:
         report: what to tell.
         suppressed: add what was accepted, with its reason.
     """
+    # Code hosts open alerts for suppressed results, too, so that these are only there when they are asked for.
     results = [*findings.open_findings(report), *(findings.accepted_results(report) if suppressed else ())]
     kept = min(len(results), MOST)
     while True:
         text = machine.json(_log(report, results, kept))
         if not kept or _fits(text):
             return text
-        kept = kept * 3 // 4
+        kept = kept * 3 // 4  # how much a result takes, packed, is not known before
 
 
 def _fits(text: str) -> bool:
@@ -110,7 +110,7 @@ def _result(report: CheckReport, result: CheckResult, rules: list[findings.Rule]
     found: dict[str, Any] = {
         "ruleId": sanitise.text(rules[index].id),
         "ruleIndex": index,
-        "kind": "open" if undecided else "fail",
+        "kind": "open" if undecided else "fail",  # SARIF's word for what cannot be told, and its level must be none
         "level": "none" if undecided else _LEVELS[result.severity],
         "message": _message(findings.sentence(result), *findings.details(result)),
         "locations": [*_locations(report, result)],

@@ -1,7 +1,7 @@
 """The Test Anything Protocol, version 14: a line for each result, and a block of YAML below those that are not ok.
 
 Accepted results are skipped. A finding that does not fail the run, such as a warning, is a TODO: not ok, and no reason
-to fail. A ``#`` in a name would begin such a directive, and older readers know no escape for it, so it is written out.
+to fail.
 """
 
 from __future__ import annotations
@@ -57,4 +57,5 @@ def _diagnostics(report: CheckReport, result: CheckResult) -> dict[str, Any]:
 
 def describe(text: str) -> str:
     """Return a text for a line of TAP in which nothing begins a directive."""
+    # TAP 14 escapes a `#` by a backslash, which older readers do not know: they would see a directive all the same.
     return sanitise.text(text).replace("#", "\\x23").replace("\\", "\\\\")

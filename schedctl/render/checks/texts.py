@@ -1,7 +1,7 @@
 """The findings for people, one after another as a compiler prints its own, and the tally in the last line.
 
-A line begins with the place, so that editors and terminals open it. Reasons and hints stand below, indented. What was
-accepted follows shortly: an exemption is listed, never dropped.
+A line begins with the place, so that editors and terminals open it. What was accepted follows: an exemption is listed,
+never dropped.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
+from schedctl.render import notices
 from schedctl.render.checks import findings
 from schedctl.render.layout import Block, Line, Span, line
 from schedctl.reports.checks import CheckOutcome, CheckReport, CheckResult, Severity
@@ -37,7 +38,7 @@ def lines(report: CheckReport, *, limit: int = 0, now: datetime | None = None) -
     for result in accepted[: limit or _FEW]:
         yield _acceptance_line(result)
     yield from _rest(accepted[limit or _FEW :], "that are accepted")
-    yield from (Line((Span("note: ", "faint"), Span(note)), hang=6) for note in report.notes)
+    yield from map(notices.note, report.notes)
     yield _last(report, now)
 
 
@@ -57,7 +58,7 @@ def _result_lines(report: CheckReport, result: CheckResult) -> Iterator[Block]:
     yield from (line(reason, indent=4) for reason in result.reasons[:_FEW])
     if len(result.reasons) > _FEW:
         yield line(f"+{len(result.reasons) - _FEW} more reasons", "faint", indent=4)
-    yield from (Line((Span("hint: ", "hint"), Span(hint)), 4, hang=6) for hint in result.hints)
+    yield from (notices.hint(hint, 4) for hint in result.hints)
 
 
 def _acceptance_line(result: CheckResult) -> Line:
