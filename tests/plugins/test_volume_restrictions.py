@@ -11,7 +11,8 @@ from schedctl.framework.cycles import Cycle
 from schedctl.framework.points import Scope
 from schedctl.framework.reasons import ACCEPT
 from schedctl.framework.statuses import SKIP, SUCCESS, Code, Status
-from schedctl.plugins.volume_restrictions.plugin import STATE, VolumeRestrictions, sources_in_use
+from schedctl.plugins.volume_restrictions.plugin import STATE, VolumeRestrictions
+from schedctl.plugins.volume_restrictions.sources import sources_in_use
 from schedctl.testing.builders import cluster, node, pod
 
 PLUGIN = VolumeRestrictions(None, None)

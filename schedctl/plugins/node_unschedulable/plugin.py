@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from schedctl.api.nodes import Node, Taint
-from schedctl.api.tolerations import NO_SCHEDULE, is_tolerated
+from schedctl.api.nodes import Node
+from schedctl.api.tolerations import is_tolerated
 from schedctl.cache.changes import Change, ChangeKind
+from schedctl.cache.node_edits import UNSCHEDULABLE
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle
@@ -22,10 +23,6 @@ if TYPE_CHECKING:
     from schedctl.framework.wording import Wording
 
 
-CORDON = Taint(key="node.kubernetes.io/unschedulable", effect=NO_SCHEDULE)
-"""The taint kube-controller-manager puts on a cordoned node."""
-
-
 class NodeUnschedulable(PreFilterPlugin, FilterPlugin):
     """Rejects cordoned nodes, unless the pod tolerates the cordon."""
 
@@ -35,7 +32,7 @@ class NodeUnschedulable(PreFilterPlugin, FilterPlugin):
 
     def signature(self, pod: PodInfo) -> Hashable:
         """Whether it tolerates a cordon."""
-        return is_tolerated(CORDON, pod.pod.spec.tolerations or ())
+        return is_tolerated(UNSCHEDULABLE, pod.pod.spec.tolerations or ())
 
     def moved_by(self, cycle: Cycle, change: Change) -> Scope:
         """Only the node itself matters."""
@@ -54,7 +51,7 @@ class NodeUnschedulable(PreFilterPlugin, FilterPlugin):
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Look at ``spec.unschedulable``."""
         cordoned = nodes.unschedulable
-        if not cordoned.any() or is_tolerated(CORDON, cycle.pod.pod.spec.tolerations or ()):
+        if not cordoned.any() or is_tolerated(UNSCHEDULABLE, cycle.pod.pod.spec.tolerations or ()):
             return ACCEPT
         return self.cordoned.where(cordoned.copy())
 
@@ -77,4 +74,4 @@ def _after_node(pod: PodInfo, before: Node | None, after: Node) -> Hint:
 
 
 def _after_toleration(pod: PodInfo, before: PodInfo, after: PodInfo) -> Hint:
-    return Hint.QUEUE if is_tolerated(CORDON, after.pod.spec.tolerations or ()) else Hint.SKIP
+    return Hint.QUEUE if is_tolerated(UNSCHEDULABLE, after.pod.spec.tolerations or ()) else Hint.SKIP

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from schedctl.api import quantities, storage
+from schedctl.api import annotation_keys, quantities, storage
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.claim_hints import after_claim, hint
 from schedctl.framework.events import Action, Hint, Registration, Resource, registers
-
-_MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
 
 
 def _after_class(pod: PodInfo, before: storage.StorageClass | None, after: storage.StorageClass) -> Hint:
@@ -19,7 +17,7 @@ def _after_csi_node(pod: PodInfo, before: storage.CSINode | None, after: storage
 
 
 def _migrated_plugins(node: storage.CSINode) -> str:
-    return (node.metadata.annotations or {}).get(_MIGRATED_PLUGINS, "")
+    return (node.metadata.annotations or {}).get(annotation_keys.MIGRATED_PLUGINS, "")
 
 
 def _after_driver(pod: PodInfo, before: storage.CSIDriver, after: storage.CSIDriver) -> Hint:

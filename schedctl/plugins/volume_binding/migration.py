@@ -12,14 +12,13 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from schedctl.api import pods, storage
+from schedctl.api import annotation_keys, pods, storage
 from schedctl.api.nodes import Node
 from schedctl.api.topology import BETA_REGION, BETA_ZONE, REGION, ZONE, ZONE_SEPARATOR
 from schedctl.cache.arrays import BoolArray
 from schedctl.cache.nodes import ClusterView
 from schedctl.framework import csi_migration
 
-_MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
 _LOOKED_THROUGH = (
     csi_migration.EBS,
     csi_migration.GCE_PD,
@@ -78,7 +77,7 @@ def _by_plugin(cluster: ClusterView) -> Mapping[str, BoolArray]:
     nodes: dict[str, BoolArray] = {}
     for name, node in cluster.every(storage.CSINode).items():
         row = table.row_of.get(name)
-        listed = (node.metadata.annotations or {}).get(_MIGRATED_PLUGINS)
+        listed = (node.metadata.annotations or {}).get(annotation_keys.MIGRATED_PLUGINS)
         if row is not None and listed:
             for plugin in listed.split(","):
                 nodes.setdefault(plugin, np.zeros(len(table), np.bool_))[row] = True

@@ -1,9 +1,7 @@
 """VolumeRestrictions: disks that two pods may not share, and claims that only one pod at a time may use.
 
 A disk named in the pod itself keeps it from nodes where another pod has the disk and one of the two writes to it. A
-claim of access mode ReadWriteOncePod (KEP-2485) that any running pod uses keeps it from all nodes. Preemption sees the
-first through the pods of the node; the second is a count, which each pod that comes or goes changes by the number of
-its volumes of that claim name, as upstream's AddPod and RemovePod do: namespaces are not looked at there.
+claim of access mode ReadWriteOncePod (KEP-2485) that any running pod uses keeps it from all nodes.
 """
 
 from __future__ import annotations
@@ -15,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from typing_extensions import override
 
-from schedctl.api.pods import Volume
 from schedctl.api.storage import PersistentVolumeClaim
 from schedctl.cache.arrays import BoolArray, IntArray
 from schedctl.cache.changes import Change, ChangeKind
@@ -23,11 +20,12 @@ from schedctl.cache.nodes import ClusterView, Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle, StateKey
 from schedctl.framework.events import Registration
-from schedctl.framework.mounts import MountChanges, Mounts
+from schedctl.framework.mounts import MountChanges
 from schedctl.framework.points import FilterPlugin, PreFilterPlugin, Scope
 from schedctl.framework.reasons import ACCEPT, Reason, Verdicts
 from schedctl.framework.statuses import SKIP, Code, Status
 from schedctl.plugins.volume_restrictions.events import VOLUME_RESTRICTIONS
+from schedctl.plugins.volume_restrictions.sources import CLAIM, Source, is_disk, sources_in_use, sources_of
 
 if TYPE_CHECKING:
     from schedctl.framework.remedies import Rejection, Remedies
@@ -35,34 +33,6 @@ if TYPE_CHECKING:
 
 
 ONE_POD = "ReadWriteOncePod"
-CLAIM, RBD = "persistentVolumeClaim", "rbd"
-_DEFAULT_POOL = "rbd"
-
-
-class Source(NamedTuple):
-    """A disk or a claim as a pod mounts it.
-
-    Attributes:
-        kind: the kind of volume, as in a manifest.
-        name: what it is known by: disk, volume, target, image or claim.
-        place: the pool of an RBD image, the namespace of a claim.
-        read_only: whether the pod only reads it; always False for EBS volumes, which are never shared.
-        monitors: the monitors of a Ceph cluster.
-    """
-
-    kind: str
-    name: str
-    place: str = ""
-    read_only: bool = False
-    monitors: frozenset[str] = frozenset()
-
-    def conflicts(self, other: Source) -> bool:
-        """Return whether two pods cannot have these disks on one node."""
-        if (self.kind, self.name, self.place) != (other.kind, other.name, other.place):
-            return False
-        if self.kind == RBD and not self.monitors & other.monitors:
-            return False
-        return not (self.read_only and other.read_only)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,38 +53,6 @@ class RestrictionState:
 
 
 STATE = StateKey[RestrictionState]("PreFilterVolumeRestrictions")
-
-
-class SourcesInUse(Mounts[Source]):
-    """The disks and claims that running pods mount."""
-
-    def __init__(self, cluster: ClusterView) -> None:
-        super().__init__(cluster)
-        self._named: dict[tuple[str, str], list[int]] = {}
-
-    def read(self, cluster: ClusterView, info: PodInfo) -> Sequence[Source]:
-        """Return the disks and claims of a pod."""
-        return _sources(info)
-
-    def add_thing(self, thing: Source, code: int) -> None:
-        """File a source under its kind and name."""
-        self._named.setdefault((thing.kind, thing.name), []).append(code)
-
-    def conflicting_disks(self, disk: Source) -> list[int]:
-        """Return the codes of the disks a pod with this one cannot stand beside."""
-        known = self._named.get((disk.kind, disk.name), ())
-        return [code for code in known if disk.conflicts(self.things.values[code])]
-
-    def claims_named(self, claim: str) -> list[int]:
-        """Return the codes of the claims of a name, in any namespace."""
-        return self._named.get((CLAIM, claim), [])
-
-
-def sources_in_use(cluster: ClusterView) -> SourcesInUse:
-    """Return the disks and claims in use in a cluster, as it is now."""
-    sources = cluster.derive(SourcesInUse)
-    sources.catch_up(cluster)
-    return sources
 
 
 class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
@@ -138,7 +76,7 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
 
     def pre_filter(self, cycle: Cycle, nodes: Nodes) -> Status | None:
         """Skip for a pod without in-line disks none of whose claims is taken; refuse one whose claim is missing."""
-        found = self._find_conflicts(nodes.cluster, cycle.pod, _sources(cycle.pod))
+        found = self._find_conflicts(nodes.cluster, cycle.pod, sources_of(cycle.pod))
         if found is None:
             return SKIP
         if isinstance(found, Status):
@@ -147,19 +85,23 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
         return None
 
     def with_pods(self, cycle: Cycle, nodes: Nodes) -> None:
-        """Count the volumes of pods gained and lost at each position that are named like one of the claims."""
+        """Count the volumes of pods gained and lost at each position that are named like one of the claims.
+
+        A disk needs no count: preemption sees it through the pods of the node.
+        """
         state, cluster = cycle.state[STATE], nodes.cluster
         if not state.claims or nodes.changes is None:
             return
         sources = sources_in_use(cluster)
         changed = sources.mount_changes(cluster, nodes.changes)
+        # of any namespace: upstream's AddPod and RemovePod compare the names of claims alone
         codes = [code for name in state.claims for code in sources.claims_named(name)]
         cycle.state[STATE] = replace(state, supposed=_net(changed, codes, len(nodes)))
 
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Refuse nodes on which a pod has a disk of this one, and all of them while a claim is taken."""
-        if STATE not in cycle.state:
-            found = self._conflicts(_disks(_sources(cycle.pod)), nodes)
+        if STATE not in cycle.state:  # upstream compares the disks before it reads the state, and then fails
+            found = self._conflicts(_disks(sources_of(cycle.pod)), nodes)
             return found.then(self.unread.where(np.ones(len(nodes), np.bool_)))
         state = cycle.state[STATE]
         verdicts = self._conflicts(state.disks, nodes)
@@ -176,20 +118,20 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
         """Return whether nothing may keep a pod from nodes; disks may, and claims that are not there or are in use."""
         cluster = self.handle.cluster
         for volume in pod.pod.spec.volumes or ():
-            if _is_disk(volume):
+            if is_disk(volume):
                 return False
             if volume.persistent_volume_claim is not None:
                 key = f"{pod.namespace}/{volume.persistent_volume_claim.claim_name}"
                 claim = cluster.get(PersistentVolumeClaim, key)
                 if claim is None or ONE_POD in (claim.spec.access_modes or ()):
-                    return self._find_conflicts(cluster, pod, _sources(pod)) is None
+                    return self._find_conflicts(cluster, pod, sources_of(pod)) is None
         return True
 
     def _find_conflicts(
         self, cluster: ClusterView, pod: PodInfo, sources: Sequence[Source]
     ) -> RestrictionState | Status | None:
         """Return what may keep a pod with these disks and claims from nodes, None for nothing, or why it is refused."""
-        once: set[str] = set()
+        exclusive: set[str] = set()
         for source in sources:
             if source.kind != CLAIM:
                 continue
@@ -197,15 +139,15 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
             if claim is None:
                 return self.claimless.status(name=source.name)
             if ONE_POD in (claim.spec.access_modes or ()):
-                once.add(source.name)
+                exclusive.add(source.name)
         disks = _disks(sources)
         in_use = 0
-        if once:
+        if exclusive:
             in_use_by_pods = sources_in_use(cluster)
-            for name in once:
+            for name in exclusive:
                 code = in_use_by_pods.things.find_code(Source(CLAIM, name, pod.namespace))
                 in_use += code >= 0 and len(in_use_by_pods.pods_mounting(cluster, (code,))) > 0
-        return RestrictionState(disks, frozenset(once), in_use) if disks or in_use else None
+        return RestrictionState(disks, frozenset(exclusive), in_use) if disks or in_use else None
 
     def _conflicts(self, disks: Sequence[Source], nodes: Nodes) -> Verdicts:
         """Refuse nodes on which a pod has one of some disks, so that the two cannot share it."""
@@ -228,7 +170,7 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
 
     def signature(self, pod: PodInfo) -> Hashable:
         """The disks and claims it mounts, if they may keep it from nodes."""
-        return () if self._is_free(pod) else tuple(_sources(pod))
+        return () if self._is_free(pod) else tuple(sources_of(pod))
 
     def moves_by_template(self, pod: PodInfo) -> bool:
         """By their disks and claims alone."""
@@ -241,7 +183,7 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
         """
         if self._is_free(cycle.pod):
             return Scope.NOTHING
-        sources = _sources(cycle.pod)
+        sources = sources_of(cycle.pod)
         if change.kind is ChangeKind.NODES:
             return Scope.ROW
         if isinstance(change.subject, PersistentVolumeClaim):
@@ -249,7 +191,7 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
             return Scope.EVERYTHING if Source(CLAIM, metadata.name, metadata.namespace) in sources else Scope.NOTHING
         if change.kind not in (ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED):
             return Scope.NOTHING
-        theirs = _sources(change.subject)
+        theirs = sources_of(change.subject)
         if any(source.kind == CLAIM and source in sources for source in theirs):
             return Scope.EVERYTHING
         alike = {(source.kind, source.name) for source in sources}
@@ -268,40 +210,8 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin):
         return remedies(rejection)
 
 
-def _sources(pod: PodInfo) -> list[Source]:
-    """Return the disks and claims a pod mounts, in order, each as often as it is mounted."""
-    return [source for volume in pod.pod.spec.volumes or () for source in _of_volume(pod, volume)]
-
-
 def _disks(sources: Sequence[Source]) -> tuple[Source, ...]:
     return tuple(source for source in sources if source.kind != CLAIM)
-
-
-def _is_disk(volume: Volume) -> bool:
-    return not (
-        volume.gce_persistent_disk is None
-        and volume.aws_elastic_block_store is None
-        and volume.iscsi is None
-        and volume.rbd is None
-    )
-
-
-def _of_volume(pod: PodInfo, volume: Volume) -> list[Source]:
-    found = []
-    if volume.persistent_volume_claim is not None:
-        found.append(Source(CLAIM, volume.persistent_volume_claim.claim_name, pod.namespace))
-    if volume.gce_persistent_disk is not None:
-        disk = volume.gce_persistent_disk
-        found.append(Source("gcePersistentDisk", disk.pd_name, read_only=disk.read_only))
-    if volume.aws_elastic_block_store is not None:
-        found.append(Source("awsElasticBlockStore", volume.aws_elastic_block_store.volume_id))
-    if volume.iscsi is not None:
-        found.append(Source("iscsi", volume.iscsi.iqn, read_only=volume.iscsi.read_only))
-    if volume.rbd is not None:
-        rbd = volume.rbd
-        monitors = frozenset(rbd.monitors or ())
-        found.append(Source(RBD, rbd.image, rbd.pool or _DEFAULT_POOL, rbd.read_only, monitors))
-    return found
 
 
 def _net(changed: MountChanges, sources: Sequence[int], positions: int) -> IntArray:
@@ -331,7 +241,7 @@ class _Conflicts:
         pods = self.nodes.pods_on(position)
         found = []
         for disk in self.disks:
-            users = tuple(pod.key for pod in pods if any(disk.conflicts(other) for other in _sources(pod)))
+            users = tuple(pod.key for pod in pods if any(disk.conflicts(other) for other in sources_of(pod)))
             if users:
                 found.append(Occupied(disk.kind, disk.name, users))
         return tuple(found)
@@ -349,7 +259,7 @@ class _Users:
         found = []
         for name in self.claims:
             claim = Source(CLAIM, name, self.namespace)
-            users = tuple(pod.key for pod in self.cluster.pod_table if claim in _sources(pod))
+            users = tuple(pod.key for pod in self.cluster.pod_table if claim in sources_of(pod))
             if users:
                 found.append(Occupied(CLAIM, name, users))
         return tuple(found)

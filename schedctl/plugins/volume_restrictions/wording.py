@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from schedctl.framework.remedies import Evidence
 from schedctl.framework.wording import Wording, few
+from schedctl.plugins.volume_restrictions.sources import CLAIM
 
-_KINDS = {"persistentVolumeClaim": "claim"}
+_KINDS = {CLAIM: "claim"}
 
 
 def _in_use(evidence: Evidence) -> str:

@@ -114,7 +114,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
         for place in found:
             strings = nodes.cluster.strings
             outside = ~_is_one_of(_labels(nodes, place.key), [strings.find_code(value) for value in place.values])
-            if outside.any():
+            if outside.any():  # seldom: only then is it worth asking which nodes have labels at all
                 outside &= _has_zone_label(nodes)
             if outside.any():
                 verdicts = verdicts.then(
@@ -188,8 +188,8 @@ def _labels(nodes: Nodes, key: str) -> CodeArray:
     return codes if current is None else np.where(codes == ABSENT, nodes.label(current), codes)
 
 
-def _is_one_of(codes: CodeArray, wanted: list[int]) -> BoolArray:
-    return codes == wanted[0] if len(wanted) == 1 else np.isin(codes, wanted)
+def _is_one_of(codes: CodeArray, values: list[int]) -> BoolArray:
+    return codes == values[0] if len(values) == 1 else np.isin(codes, values)
 
 
 def _has_zone_label(nodes: Nodes) -> BoolArray:
