@@ -68,7 +68,8 @@ class CauseColumn:
 
 def missing_company(state: AffinityState, nodes: Nodes, row: int) -> Cause:
     """Return the first required term whose label the node lacks, else the first whose domain lacks company."""
-    wanted = _matching_pods(state, nodes, row)
+    matching = _matching_pods(state, nodes, row)
+    # a node without the key is in no domain of it: that is told before a domain that lacks company
     unlabelled = [term for term in state.required if _domain(nodes, row, term) is None]
     lacking = unlabelled or [
         term
@@ -77,7 +78,7 @@ def missing_company(state: AffinityState, nodes: Nodes, row: int) -> Cause:
     ]
     if not lacking:
         raise LookupError("all required terms are met on this row")
-    return _cause(lacking[0], nodes, row, wanted)
+    return _cause(lacking[0], nodes, row, matching)
 
 
 def unwanted_company(state: AffinityState, nodes: Nodes, row: int) -> Cause:

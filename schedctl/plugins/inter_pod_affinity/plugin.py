@@ -1,10 +1,8 @@
 """InterPodAffinity: with which pods a pod may, must or would rather share a zone, a rack or a node.
 
-The rules go both ways. The pod's own required terms need company in the node's domain and its anti-affinity terms
-forbid some; the anti-affinity terms of running pods forbid the pod. When scoring, preferred terms count in both
-directions, and so do, by ``hardPodAffinityWeight``, the required terms of running pods. Nothing here looks at nodes or
-running pods one by one: ``inter_pod_affinity_state`` counts pods by topology domain, ``schedctl.cache.affinity_terms``
-has the distinct terms of running pods, ``inter_pod_affinity_causes`` names the pods behind a refusal when asked.
+The rules go both ways: the pod's terms are about running pods, and theirs about the pod. Nothing here looks at nodes or
+running pods one by one: `state` counts pods by topology domain, `schedctl.cache.affinity_terms` has the distinct terms
+of running pods, and `evidence` finds the pods behind a refusal when somebody reads it.
 """
 
 from __future__ import annotations
@@ -37,6 +35,7 @@ from schedctl.plugins.inter_pod_affinity.state import (
     DomainCounts,
     ScoreState,
     domains_of,
+    matches_all,
     nodes_selected,
     resolve_namespaces,
     term_matcher,
@@ -107,7 +106,7 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
             lonely = _lacks_company(state, nodes)
             if lonely.any():
                 verdicts = self.unmatched.where(lonely, cause=CauseColumn(missing_company, state, nodes))
-        for reason, counts, more, cause in (
+        for reason, counts, more, cause in (  # kube-scheduler's order, of which a node is told the first
             (self.unwanted, state.unwanted, supposed and supposed.unwanted, unwanted_company),
             (self.repelled, state.repelling, supposed and supposed.repelling, repelling_pods),
         ):
@@ -123,11 +122,11 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         pod, cluster = cycle.pod, nodes.cluster
         if malformed := _selector_error(pod):
             return error(f"failed to parse pod: {malformed}")
-        own = _preferences(pod, cluster)
-        if self.args.ignore_preferred_terms_of_existing_pods and not own:
-            return SKIP
+        preferences = _preferences(pod, cluster)
+        if self.args.ignore_preferred_terms_of_existing_pods and not preferences:
+            return SKIP  # with it what required terms of running pods would add, as upstream does
         sums = DomainCounts(cluster.node_table.labels)
-        for term, weight in own:
+        for term, weight in preferences:
             sums.add(term.topology_key, nodes_selected(cluster, (term,)), factor=weight)
         carried = cluster.affinity_terms
         is_about_pod = term_matcher(pod, cluster)
@@ -140,7 +139,7 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
                 sums.add(carriers.term.topology_key, carriers.nodes, carriers.counts, carriers.weights, factor)
         if not sums.pairs:
             return SKIP
-        cycle.state[SCORES] = ScoreState(own, sums)
+        cycle.state[SCORES] = ScoreState(preferences, sums)
         return None
 
     def score(self, cycle: Cycle, nodes: Nodes) -> IntArray:
@@ -152,10 +151,10 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         if SCORES not in cycle.state:
             raise PluginError('failed to read "PreScoreInterPodAffinity" from cycleState: not found')
         sums = cycle.state[SCORES].sums
-        first, *others = (sums.at(key, domains_of(nodes, key)) for key in sums.keys)
+        total, *others = (sums.at(key, domains_of(nodes, key)) for key in sums.keys)
         for scores in others:
-            first += scores
-        return first
+            total += scores  # a gather made it, so it is no array of the state
+        return total
 
     def normalize(self, cycle: Cycle, nodes: Nodes, scores: IntArray) -> IntArray:
         """Stretch the scores so that the least becomes 0 and the largest 100; all 0 where they are equal."""
@@ -211,6 +210,7 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
             state = cycle.state[STATE] = before.with_pod(attracting, unwanted, repelling, node, sign)
             if not (state.required or state.anti or state.repelling.pairs):
                 return Scope.EVERYTHING
+            # while no company is anywhere, a pod that is its own company may go to any node: that ends or begins
             first = bool(state.attracting.pairs) != bool(before.attracting.pairs)
         else:
             first = False
@@ -226,7 +226,7 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         if bool(sums.pairs) != (SCORES in cycle.state):
             return Scope.EVERYTHING
         if SCORES in cycle.state:
-            cycle.state[SCORES] = ScoreState(scored.own, sums)
+            cycle.state[SCORES] = ScoreState(scored.preferences, sums)
         domains = [cluster.node_table.labels.domains(key) for key in keys]
         wide = first or any(each.codes[node] != NO_DOMAIN and not each.alone(node) for each in domains)
         return Scope.DOMAINS if wide else frozenset((node,))
@@ -241,10 +241,10 @@ class InterPodAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     ) -> Iterator[tuple[str, int, int]]:
         """Yield what a pod that came or went adds to which topology key, and how many pods that counts for."""
         scored = SCORES in cycle.state
-        own = cycle.state[SCORES].own if scored else _preferences(cycle.pod, self.handle.cluster)
-        if self.args.ignore_preferred_terms_of_existing_pods and not own:
+        preferences = cycle.state[SCORES].preferences if scored else _preferences(cycle.pod, self.handle.cluster)
+        if self.args.ignore_preferred_terms_of_existing_pods and not preferences:
             return
-        for term, weight in own:
+        for term, weight in preferences:
             if term.matches(other.namespace, None, other.labels):
                 yield term.topology_key, sign * weight, sign
         hard = self.args.hard_pod_affinity_weight
@@ -294,7 +294,7 @@ def _lacks_company(state: AffinityState, nodes: Nodes) -> BoolArray:
     pairs: IntArray | int = state.attracting.pairs
     for key in state.required_keys:
         domains = domains_of(nodes, key)
-        present = domains != NO_DOMAIN
+        present = domains != NO_DOMAIN  # a pod supposed on a node without the label is in no domain
         everywhere &= present
         together &= (state.attracting.at(key, domains) + state.supposed.attracting) * present > 0
         pairs = pairs + state.supposed.attracting * present
@@ -308,7 +308,7 @@ def _matches_any_domain(counts: DomainCounts, more: Mapping[str, IntArray], node
         domains = domains_of(nodes, key)
         if key in more:
             found = counts.at(key, domains) if key in counts else np.zeros(len(nodes), np.int64)
-            here = (found + more[key]) * (domains != NO_DOMAIN) > 0
+            here = (found + more[key]) * (domains != NO_DOMAIN) > 0  # a supposed pod, too, needs the label
         else:
             here = counts.any_at(key, domains)
         met = here if met is None else met | here
@@ -352,8 +352,8 @@ def _concern_each_other(cluster: ClusterView, pod: PodInfo, other: PodInfo) -> b
     if any(map(term_matcher(pod, cluster), theirs)):
         return True
     required, anti, preferred, preferred_anti = _terms_of(pod)
-    own = resolve_namespaces((*required, *anti, *(t.term for t in (*preferred, *preferred_anti))), cluster)
-    return any(term.matches(other.namespace, None, other.labels) for term in own)
+    ours = resolve_namespaces((*required, *anti, *(t.term for t in (*preferred, *preferred_anti))), cluster)
+    return any(term.matches(other.namespace, None, other.labels) for term in ours)
 
 
 def _after_assigned_pod(pod: PodInfo, before: PodInfo | None, after: PodInfo | None) -> Hint:
@@ -366,11 +366,11 @@ def _after_assigned_pod(pod: PodInfo, before: PodInfo | None, after: PodInfo | N
             return Hint.SKIP
     terms, anti_terms = pod.required_affinity, pod.required_anti_affinity
     if before is not None and after is not None:
-        joined = not _meets_all(terms, before) and _meets_all(terms, after)
+        joined = not matches_all(terms, before) and matches_all(terms, after)
         left = _meets_any(anti_terms, before) and not _meets_any(anti_terms, after)
         return Hint.QUEUE if joined or left else Hint.SKIP
     if after is not None:
-        return Hint.QUEUE if _meets_all(terms, after) else Hint.SKIP
+        return Hint.QUEUE if matches_all(terms, after) else Hint.SKIP
     if before is not None and (_meets_any(anti_terms, before) or _meets_any(before.required_anti_affinity, pod)):
         return Hint.QUEUE
     return Hint.SKIP
@@ -382,6 +382,8 @@ def _after_node(pod: PodInfo, before: Node | None, after: Node) -> Hint:
         domain = any(term.topology_key in now for term in pod.required_affinity)
         return Hint.QUEUE if domain or pod.required_anti_affinity else Hint.SKIP
     was = before.metadata.labels or {}
+    # a node without the key was refused for affinity and admitted as to anti-affinity: gaining one helps only the
+    # first, losing one only the second
     for term in pod.required_affinity:
         key = term.topology_key
         if key in now and was.get(key) != now[key]:
@@ -391,10 +393,6 @@ def _after_node(pod: PodInfo, before: Node | None, after: Node) -> Hint:
         if key in was and now.get(key) != was[key]:
             return Hint.QUEUE
     return Hint.SKIP
-
-
-def _meets_all(terms: Sequence[AffinityTerm], other: PodInfo) -> bool:
-    return bool(terms) and all(term.matches(other.namespace, None, other.labels) for term in terms)
 
 
 def _meets_any(terms: Sequence[AffinityTerm], other: PodInfo) -> bool:

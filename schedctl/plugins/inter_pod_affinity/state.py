@@ -68,6 +68,7 @@ class DomainCounts:
         domains = self._labels.domains(key)
         at = domains.codes[nodes]
         sums = np.bincount(at, counts if amounts is None else amounts, minlength=len(domains)).astype(np.int64)
+        # pods are counted, not what they add: upstream skips when nothing was counted, not when weights cancel out
         self.pairs += len(nodes) - int(sums[0]) if counts is None else int(counts[at != NO_DOMAIN].sum())
         sums[NO_DOMAIN] = 0
         if factor != 1:
@@ -96,7 +97,7 @@ class DomainCounts:
             sums = counts._sums.get(key)
             if sums is None:
                 sums = counts._sums[key] = np.zeros(len(self._labels.domains(key)), np.int64)
-            elif sums is self._sums.get(key):
+            elif sums is self._sums.get(key):  # shared with the state before; another amount may have copied it
                 sums = counts._sums[key] = sums.copy()
             if domain != NO_DOMAIN:
                 sums[domain] += amount
@@ -137,11 +138,11 @@ class ScoreState:
     """What PreScore found.
 
     Attributes:
-        own: the pod's preferred terms, their namespace selectors resolved to names, with their signed weights.
+        preferences: the pod's preferred terms, their namespace selectors resolved to names, with signed weights.
         sums: weights of the terms of either side that are about the other, by domain.
     """
 
-    own: tuple[tuple[AffinityTerm, int], ...]
+    preferences: tuple[tuple[AffinityTerm, int], ...]
     sums: DomainCounts
 
 
@@ -218,14 +219,14 @@ def _changes_selected(cluster: ClusterView, changes: PodChanges, terms: tuple[Af
         return np.zeros(len(changes), np.bool_)
     by_row = np.zeros(len(cluster.pod_table) + 1, np.bool_)  # the last entry is for pods that do not run
     by_row[_pods_selected(cluster, terms)] = True
-    selected: BoolArray = by_row[changes.rows]
+    selected: BoolArray = by_row[changes.rows]  # row -1, a pod that does not run, is that last entry
     strangers = np.flatnonzero(changes.rows < 0)
     if len(strangers):
         selected[strangers] = [matches_all(terms, info) for info in changes.pods[strangers]]
     return selected
 
 
-def matches_all(terms: tuple[AffinityTerm, ...], info: PodInfo) -> bool:
+def matches_all(terms: Sequence[AffinityTerm], info: PodInfo) -> bool:
     """Return whether a pod matches all of another's (resolved) terms, of which there is at least one."""
     return bool(terms) and all(term.matches(info.namespace, None, info.labels) for term in terms)
 
