@@ -54,6 +54,7 @@ class ImageLocality(ScorePlugin):
         images = _images_of(cycle.pod.pod)
         index = self._index(nodes.cluster)
         sums = np.zeros(len(nodes.cluster.node_table.image_sets), np.int64)
+        # all of them are added, so no short cut through any()
         found = [index.add(sums, image) for image in images]
         if not any(found):
             return np.zeros(len(nodes), np.int64)
@@ -89,7 +90,7 @@ class _ImageIndex:
                 for name in image.names:
                     self.size.setdefault(name, image.size)
                     having = sets.setdefault(name, [])
-                    if not having or having[-1] != code:
+                    if not having or having[-1] != code:  # an image may have a name twice
                         having.append(code)
         self.sets: dict[str, IndexArray] = {name: np.array(having, np.intp) for name, having in sets.items()}
 

@@ -36,12 +36,12 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         """Only what the node offers and what is taken there matter, and the devices that resources may be."""
         if change.kind is not ChangeKind.OBJECT:
             # whether kube-scheduler crashes over the selectors of a class depends on all the nodes it scores
-            asked = {
+            names = {
                 spec.name
                 for spec in self.args.resources
                 if cycle.pod.demand.balanced_allocation_requests.get(spec.name, 0)
             }
-            extended = set(filter(can_be_devices, asked))
+            extended = set(filter(can_be_devices, names))
             as_devices = extended and not extended.isdisjoint(classes_by_resource(self.handle.cluster))
             return Scope.EVERYTHING if as_devices else Scope.ROW
         return (
@@ -50,7 +50,7 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
 
     def pre_score(self, cycle: Cycle, nodes: Nodes) -> Status | None:
         """Skip pods that ask for none of the resources: they balance nothing, and would all go to one node."""
-        return None if self._any_asked(cycle.pod.demand.balanced_allocation_requests) else SKIP
+        return None if self._requests_any(cycle.pod.demand.balanced_allocation_requests) else SKIP
 
     def score(self, cycle: Cycle, nodes: Nodes) -> IntArray:
         """Compare the spread of the fractions in use before and after the pod.
@@ -59,11 +59,11 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
             PluginError: kube-scheduler v1.37.1 crashes: a resource that the pod asks for is backed by a DeviceClass
                 with selectors. With one node to choose it scores nothing, and the fractions are those it should take.
         """
-        asked = cycle.pod.demand.balanced_allocation_requests
-        if not self._any_asked(asked):
+        requests = cycle.pod.demand.balanced_allocation_requests
+        if not self._requests_any(requests):
             return np.zeros(len(nodes), np.int64)
-        columns = resource_columns(nodes, self.args.resources, asked, minimum=False, selectors=False)
+        columns = resource_columns(nodes, self.args.resources, requests, minimum=False, selectors=False)
         return balance(columns, len(nodes))
 
-    def _any_asked(self, asked: Mapping[str, int]) -> bool:
-        return any(asked.get(spec.name, 0) for spec in self.args.resources)
+    def _requests_any(self, requests: Mapping[str, int]) -> bool:
+        return any(requests.get(spec.name, 0) for spec in self.args.resources)

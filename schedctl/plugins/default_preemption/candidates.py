@@ -171,7 +171,7 @@ class Preemption:
 def choose(candidates: Candidates) -> Choice:
     """Return the best of candidates, of which there is at least one, in order of their names."""
     standing = np.arange(len(candidates))
-    for criterion in Criterion if len(candidates) > 1 else ():
+    for criterion in Criterion if len(candidates) > 1 else ():  # a single one is chosen by no criterion
         values = candidates.values(criterion)[standing]
         standing = standing[values == values.min()]
         if len(standing) == 1:

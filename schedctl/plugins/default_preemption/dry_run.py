@@ -1,8 +1,7 @@
 """The dry run of preemption: on which nodes would evictions make room, and who could stay.
 
-On every node all possible victims are taken away; where the pod then fits, they come back one by one, those whose
-eviction breaks a budget first, then the others, each time the most important first. A victim beside whom the pod still
-fits is spared, any other is evicted. Each step is one supposed column: the next victim of all nodes at once.
+On every node all possible victims are taken away; where the pod then fits, they come back one by one, and whoever it
+still fits beside is spared. Each step is one supposed column: the next victim of all nodes at once.
 """
 
 from __future__ import annotations
@@ -64,6 +63,7 @@ def search(handle: Handle, cycle: Cycle, nodes: Nodes, enough: int) -> Search:
         candidates = concatenate(found)
         kept, end = _select_candidates(candidates.violations > 0, enough)
         if end is not None:
+            # the nodes behind it count as untried, as if they had been tried one after another
             last = np.flatnonzero(nodes.rows == candidates.nodes.rows[end])
             tried = int(last[0]) + 1
             break
@@ -102,6 +102,7 @@ def _try(handle: Handle, cycle: Cycle, nodes: Nodes, reasons: Counter[str], faul
     gone = np.flatnonzero(evicted)
     counts = np.bincount(victims.at[gone], minlength=len(emptied))
     wrong = {position: fault.text for position, fault in filtered.faults.items()}
+    # the pod was refused here, but fits beside all: a filter does not answer twice alike
     for position in helped[counts[helped] == 0].tolist():
         wrong[position] = f'expected at least one victim pod on node "{emptied.names[position]}"'
     faults += (wrong[position] for position in sorted(wrong))
@@ -138,7 +139,10 @@ def _final_victims(handle: Handle, cycle: Cycle, emptied: Nodes, helped: IndexAr
 
 
 def _reprieve_order(victims: Victims) -> IndexArray:
-    """Return the victims of each node in the order in which they may come back, intp (v,)."""
+    """Return the victims of each node in the order in which they may come back, intp (v,).
+
+    Those whose eviction breaks a budget come first, and of either kind the most important.
+    """
     if not victims.violates_budget.any():
         return np.arange(len(victims.pods))
     return group_order(2 * victims.at + ~victims.violates_budget, 2 * len(victims.nodes))

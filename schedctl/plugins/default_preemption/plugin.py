@@ -1,8 +1,7 @@
 """DefaultPreemption: makes room for a pod by evicting others of lower priority.
 
-The plugin decides whether the pod may preempt at all and on how many nodes to try it; who could be evicted is found in
-``default_preemption_victims``, the dry run is in ``default_preemption_trials``, what extenders say to its outcome in
-``default_preemption_extenders``, and the choice between nodes in ``default_preemption_candidates``.
+The plugin decides whether the pod may preempt at all and on how many nodes to try it; `victims` says who could be
+evicted, `dry_run` tries it, and `candidates` chooses between the nodes, after `extenders` have had their say.
 """
 
 from __future__ import annotations
@@ -83,11 +82,11 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
             return _fruitless(len(nodes), found.refused, found.reasons, preemption)
         preemption = Preemption("", len(potential), found.tried, enough, candidates)
         if self.handle.extenders:
-            heard = ask_extenders(self.handle, cycle.pod, candidates, nodes)
-            candidates = heard.candidates
-            preemption = replace(preemption, candidates=candidates, passed_over=heard.passed_over)
-            if heard.fault:
-                return PostFilterResult(_status(Code.ERROR, heard.fault), findings=preemption)
+            answer = ask_extenders(self.handle, cycle.pod, candidates, nodes)
+            candidates = answer.candidates
+            preemption = replace(preemption, candidates=candidates, passed_over=answer.passed_over)
+            if answer.fault:
+                return PostFilterResult(_status(Code.ERROR, answer.fault), findings=preemption)
             if not len(candidates):
                 return PostFilterResult(_status(Code.UNSCHEDULABLE, NO_CANDIDATE), findings=preemption)
         choice = choose(candidates)
@@ -143,7 +142,7 @@ def _by_name(nodes: Nodes, chosen: BoolArray) -> Nodes:
     """Return the chosen nodes of a column in order of their names."""
     by_row = np.zeros(len(nodes.cluster.node_table), np.bool_)
     by_row[nodes.rows[chosen]] = True
-    every = nodes.cluster.nodes_by_name
+    every = nodes.cluster.nodes_by_name  # sorted once, until a node comes or goes
     return every.take(by_row[every.rows])
 
 

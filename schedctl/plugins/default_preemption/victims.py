@@ -54,7 +54,7 @@ def possible_victims(nodes: Nodes, priority: int) -> Victims:
     at = at[pods]
     counts = np.bincount(at, minlength=len(nodes))
     having = counts > 0
-    at = (np.cumsum(having) - 1)[at]
+    at = (np.cumsum(having) - 1)[at]  # positions among the nodes that have any
     together = group_order(at, len(nodes))
     pods, at = pods[together], at[together]
     begin = np.concatenate((np.zeros(1, np.intp), np.cumsum(counts[having])))
@@ -80,6 +80,7 @@ def _violations(cluster: ClusterView, pods: IndexArray, at: IndexArray) -> BoolA
             continue
         counting = np.flatnonzero(selected[pods] & ~violating)
         there = at[counting]
+        # `there` is sorted, so that the first of a node's is found by bisection: how many it has drawn so far
         drawn = np.arange(1, len(there) + 1) - np.searchsorted(there, there)
         violating[counting[drawn > budgets[key].status.disruptions_allowed]] = True
     return violating
@@ -111,7 +112,7 @@ def _pods_of_budget(cluster: ClusterView, budget: policies.PodDisruptionBudget) 
         return None
     table, namespace = cluster.pod_table, budget.metadata.namespace
     selected = table.select(query, (namespace,))
-    if query.matches(None):
+    if query.matches(None):  # such as !key: it would select pods without labels, which upstream leaves out first
         bare = (row for row in np.flatnonzero(selected).tolist() if not table.labels.maps[row])
         selected[list(bare)] = False
     for name in budget.status.disrupted_pods or ():

@@ -136,12 +136,12 @@ def unready(claim: devices.ResourceClaim, timeout: int, now: int) -> Unready | N
     for result in results:
         if not result.binding_conditions:
             continue
-        said = _device_status(result, claim)
-        if said is None:
-            break
+        device_status = _device_status(result, claim)
+        if device_status is None:
+            break  # its driver has not written a word: only time is counted
         conditions: dict[str, devices.DeviceCondition] = {}
-        for condition in said.conditions or ():
-            conditions.setdefault(condition.type, condition)
+        for condition in device_status.conditions or ():
+            conditions.setdefault(condition.type, condition)  # of several of a type the first counts
         for name in result.binding_failure_conditions or ():
             if name in conditions and conditions[name].status == "True":
                 return Unready(True, conditions[name].reason, conditions[name].message)

@@ -1,9 +1,8 @@
 """Extended resources that are devices (KEP-5004): the claim kube-scheduler makes up for them.
 
-One claim covers all such resources of a pod. Until PreBind writes it, it exists in the scheduler alone, under a name no
+One claim covers all such resources of a pod; until PreBind writes it, it exists in the scheduler alone, under a name no
 object can have. What it requests differs from node to node: a resource that a node's device plugin offers is not asked
-for there. Containers that run one after another share devices, so an init container that is done hands its devices
-on to those that start later.
+for there.
 """
 
 from __future__ import annotations
@@ -110,9 +109,14 @@ def _special_claims(cluster: ClusterView) -> tuple[devices.ResourceClaim, ...]:
 def _requests(
     pod: pods.Pod, resource: str, device_class: str
 ) -> tuple[list[devices.DeviceRequest], list[pods.ContainerExtendedResourceRequest]]:
-    """Return the requests for one resource and who gets what from them."""
+    """Return the requests for one resource and who gets what from them.
+
+    Containers that run one after another share devices: init containers that are done hand theirs on to those that
+    start later, and of all their own requests only the largest is made.
+    """
     starting = pod.spec.init_containers or ()
     containers = (*starting, *(pod.spec.containers or ()))
+    # a sidecar keeps its devices while the others run, as a main container does
     init_indexes = [index for index, container in enumerate(starting) if container.restart_policy != "Always"]
     running_indexes = [index for index in range(len(containers)) if index not in init_indexes]
     kept: list[devices.DeviceRequest | None] = [None] * len(containers)
@@ -130,7 +134,7 @@ def _requests(
             if largest is None or _count(largest) < _count(request):
                 largest = request
         passed += mapped
-    if largest is not None:
+    if largest is not None:  # the smaller requests are not made: who was to be served by them gets from the largest
         passed = [
             msgspec.structs.replace(each, request_name=largest.name) if each.request_name in replaced else each
             for each in passed

@@ -1,12 +1,8 @@
 """DynamicResources: devices that pods claim (KEP-4381), by resource claims or as extended resources (KEP-5004).
 
 A pod's claims that are allocated already tie it to the nodes their devices can be reached from; for the others
-Filter searches devices node by node. What the search found is allocated by Reserve and written by PreBind. Until then
-no other pod can use the claim. Around this module: `claims` says what a claim is, `extended_resources` makes up
-the claim for extended resources, `search` asks the device allocator, `claim_updates` changes claims.
-
-Of several claims that could be deallocated to make room, kube-scheduler picks one by chance; here it is the first in
-the order of the pod's spec.
+Filter searches devices node by node (`search`). What the search found is noted by Reserve and written by PreBind
+(`claim_updates`); until then no other pod can use the claim.
 """
 
 from __future__ import annotations
@@ -111,7 +107,7 @@ class DynamicResources(
         super().__init__(args, handle)
         self._latest: ClaimSearch | None = None
         self._last: tuple[PodInfo, int, Resolved] | None = None
-        self._asked: dict[int, tuple[resources.Demand, frozenset[str], bool]] = {}
+        self._requested: dict[int, tuple[resources.Demand, frozenset[str], bool]] = {}
 
     def pre_enqueue(self, pod: PodInfo) -> Status:
         """Keep a pod out of the queue until all its claims exist."""
@@ -125,7 +121,7 @@ class DynamicResources(
         """Find the pod's claims and whether they can be used or allocated at all; skip a pod that needs no devices."""
         pod, cluster = cycle.pod, nodes.cluster
         extended = asks_for_devices(pod, cluster)
-        cycle.state[STATE] = None
+        cycle.state[STATE] = None  # also of a pod that is refused below: PostFilter reads it
         if not extended and not pod.pod.spec.resource_claims:
             return SKIP
         user_claims, status = self._claims_or_status(pod)
@@ -263,7 +259,7 @@ class DynamicResources(
         search, cluster = _search_of(cycle), self.handle.cluster
         if search is None:
             return
-        claims = self._claims_to_unreserve(search, cycle.pod)
+        claims = self._reserved_claims(search, cycle.pod)
         for claim in claims:
             claim_updates.remove_pending_allocation(claim, cluster)
         for claim in claims:
@@ -285,15 +281,15 @@ class DynamicResources(
         search, cluster = cycle.state[STATE], self.handle.cluster
         if search is None:
             return SUCCESS
-        claims = self._claims_to_unreserve(search, cycle.pod)
+        claims = self._reserved_claims(search, cycle.pod)
         found: Finding | None = None
         if search.shareable:
             notes = ((index, claim_updates.pending_allocation(claim, cluster)) for index, claim in enumerate(claims))
             allocations = {index: note.claim.status.allocation for index, note in notes if note is not None}
         else:
             found = search.finding(cluster.node_table.row_of[node_name])
-            given = (found and found.allocations) or ()
-            allocations = dict(zip((i for i, _ in search.to_allocate), given, strict=False))
+            in_order = (found and found.allocations) or ()
+            allocations = dict(zip((i for i, _ in search.to_allocate), in_order, strict=False))
         written = list(claims)
         for index, claim in enumerate(claims):
             if is_reserved_for(claim, cycle.pod):
@@ -301,7 +297,7 @@ class DynamicResources(
             current, allocation = claim, allocations.get(index)
             if claim is search.special:
                 if allocation is None and claim.spec.devices.requests is None:
-                    continue
+                    continue  # device plugins of the node offer all that the pod asks for
                 if in_memory(claim) and found is not None and found.special is not None:
                     current = found.special.claim
             result = claim_updates.write(current, allocation, cycle.pod, cluster)
@@ -323,19 +319,20 @@ class DynamicResources(
         None if the resources are devices, or a claim is not one that is only to be allocated.
         """
         demand = pod.demand
-        known = self._asked.get(id(demand))
+        known = self._requested.get(id(demand))
         if known is None:
-            if len(self._asked) >= _DEMANDS_KEPT:
-                self._asked.clear()
-            asked = frozenset(name for name, amount in demand.fit_requests.items() if amount)
-            known = self._asked[id(demand)] = demand, asked, any(map(can_be_devices, asked))
-        _, asked, perhaps_devices = known
+            if len(self._requested) >= _DEMANDS_KEPT:
+                self._requested.clear()
+            names = frozenset(name for name, amount in demand.fit_requests.items() if amount)
+            # the demand is kept beside its id, so that no other gets the same one while it is known
+            known = self._requested[id(demand)] = demand, names, any(map(can_be_devices, names))
+        _, names, perhaps_devices = known
         if perhaps_devices and asks_for_devices(pod, self.handle.cluster):
             return None
         if not pod.pod.spec.resource_claims:
-            return asked
+            return names
         claims = self._shareable(pod)
-        return None if claims is None else (asked, *(msgspec.json.encode(claim.spec.devices) for claim in claims))
+        return None if claims is None else (names, *(msgspec.json.encode(claim.spec.devices) for claim in claims))
 
     def moves_by_template(self, pod: PodInfo) -> bool:
         """Pods move nothing."""
@@ -411,7 +408,7 @@ class DynamicResources(
             claim_updates.add_pending_allocation(claim, allocation, cluster)
         return SUCCESS
 
-    def _claims_to_unreserve(self, search: ClaimSearch, pod: PodInfo) -> Sequence[devices.ResourceClaim]:
+    def _reserved_claims(self, search: ClaimSearch, pod: PodInfo) -> Sequence[devices.ResourceClaim]:
         """Return the claims that a search took devices for in the name of a pod, be they deleted in the meantime."""
         if search.pod is pod:
             return search.claims
@@ -459,10 +456,10 @@ class DynamicResources(
         if claim_updates.pending_allocation(claim, cluster) is not None:
             return self.being_allocated.status(claim=meta.key_of(claim))
         for request in (claim.spec.devices.requests or ()) if check else ():
-            wanted = _classes_of(request)
-            if not wanted:
+            classes = _classes_of(request)
+            if not classes:
                 return self.unknown_request.status(claim=meta.key_of(claim), request=request.name)
-            for name, device_class in wanted:
+            for name, device_class in classes:
                 if not device_class:
                     return error(f"request {name}: unsupported request type")
                 if cluster.get(devices.DeviceClass, device_class) is None:
@@ -470,7 +467,10 @@ class DynamicResources(
         return SUCCESS
 
     def _claim_to_deallocate(self, cycle: Cycle, search: ClaimSearch) -> int | None:
-        """Return the first claim, by index, that can be deallocated and could not be used from some node reached."""
+        """Return the first claim, by index, that can be deallocated and could not be used from some node reached.
+
+        Of several kube-scheduler picks one by chance; here it is the first in the order of the pod's spec.
+        """
         allocated = ((i, claim) for i, claim in enumerate(search.user_claims) if claim.status.allocation is not None)
         candidates = [index for index, claim in allocated if idle(claim, cycle.pod)]
         found = cycle.findings.get(self.name)
@@ -488,8 +488,8 @@ class DynamicResources(
             claim = self.handle.cluster.get(devices.ResourceClaim, meta.key_of(written)) or written
             why = unready(claim, self.args.binding_timeout, now) if claim.status.allocation is not None else None
             if why is not None and why.failed:
-                said = f"reason={why.reason}, message={field_errors.quote(why.message)}"
-                return error(f"device binding failed: claim={claim.metadata.name}, {said}")
+                condition = f"reason={why.reason}, message={field_errors.quote(why.message)}"
+                return error(f"device binding failed: claim={claim.metadata.name}, {condition}")
             if why is not None:
                 return error(f"device binding timeout: claim={claim.metadata.name}")
         return SUCCESS
@@ -526,11 +526,11 @@ _PROBLEMS = {
 class _OnRows:
     """Evidence that is found out by node row, asked for by position."""
 
-    ask: Callable[[int], Any]
+    find: Callable[[int], Any]
     rows: IndexArray
 
-    def at(self, row: int) -> Any:
-        return self.ask(int(self.rows[row]))
+    def at(self, position: int) -> Any:
+        return self.find(int(self.rows[position]))
 
 
 def _allocator(claims: Sequence[devices.ResourceClaim], cluster: ClusterView) -> Allocator | None:
@@ -565,9 +565,9 @@ def _worth(claims: Sequence[devices.ResourceClaim], found: Finding) -> int:
     new = iter(found.allocations or ())
     for claim in claims:
         allocation = claim.status.allocation or next(new)
-        given = {result.request for result in allocation.devices.results or ()}
+        chosen = {result.request for result in allocation.devices.results or ()}
         for request in claim.spec.devices.requests or ():
             if request.exactly is None:
                 for place, each in enumerate(request.first_available or ()):
-                    worth += (BEST_ALTERNATIVE - place) * (f"{request.name}/{each.name}" in given)
+                    worth += (BEST_ALTERNATIVE - place) * (f"{request.name}/{each.name}" in chosen)
     return worth

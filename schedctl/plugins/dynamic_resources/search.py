@@ -1,8 +1,7 @@
 """What PreFilter makes of a pod's claims, and what Filter asks of it: where are all of them to be had?
 
-A `ClaimSearch` is the state of one cycle. It answers by node row and remembers what it answered, because no pod
-supposed on a node changes which devices are free there: an eviction frees none, and a nominated pod holds none yet. So
-the passes with nominated pods and all of preemption cost nothing more.
+A `ClaimSearch` is the state of one cycle; it answers by node row. `schedctl.devices` allocates, `claims` and
+`extended_resources` say what.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ from schedctl.plugins.dynamic_resources.extended_resources import NodeClaim, on_
 
 OPTIONAL_NODE_OPERATIONS = "DRAOptionalNodeOperations"
 """The feature a node must declare for devices that need no work on the node."""
-_UNASKED = -1
-_TOLD = 5
+_UNSEARCHED = -1
+_MOST_DEVICES = 5
 """Of how many devices it is told what speaks against them."""
 
 
@@ -155,6 +154,9 @@ class Batch(NamedTuple):
 class ClaimSearch:
     """The claims of one pod and where they are to be had, in one state of the cluster.
 
+    It remembers what it answered of a node, because no pod supposed there changes which devices are free: an eviction
+    frees none, and a nominated pod holds none yet. So passes with nominated pods and all of preemption cost nothing.
+
     Attributes:
         pod: the pod.
         claims: the user's in the order of the spec, then the one for extended resources.
@@ -194,8 +196,8 @@ class ClaimSearch:
         self._classes = classes
         self._shareable = special is None and all(claim.status.allocation is None for claim in claims)
         rows = len(cluster.node_table)
-        self._outcomes = np.full(rows, _UNASKED, np.int8)
-        self._batch_of = np.full(rows, -1, np.int32)
+        self._outcomes = np.full(rows, _UNSEARCHED, np.int8)
+        self._batch_of = np.full(rows, -1, np.int32)  # an index of `_batches`; -1 where nothing was to be allocated
         self._place = np.zeros(rows, np.intp)
         self._batches: list[Batch] = []
         self._found: dict[int, Finding | None] = {}
@@ -238,13 +240,13 @@ class ClaimSearch:
             Inconclusive: the search was given up on one of them.
         """
         outcomes = self._outcomes[rows]
-        unasked = rows[outcomes == _UNASKED]
-        if len(unasked) > 1:
+        unsearched = rows[outcomes == _UNSEARCHED]
+        if len(unsearched) > 1:  # a supposed column may have a node at several positions
             once = np.zeros(len(self._outcomes), np.bool_)
-            once[unasked] = True
-            unasked = np.flatnonzero(once)
-        if len(unasked):
-            self._ask(unasked)
+            once[unsearched] = True
+            unsearched = np.flatnonzero(once)
+        if len(unsearched):
+            self._search_rows(unsearched)
             outcomes = self._outcomes[rows]
         return outcomes
 
@@ -289,8 +291,8 @@ class ClaimSearch:
         known = self._cluster.every(devices.ResourceClaim)
         return {key: users_of(known[key]) for key in sorted(holders & known.keys())}
 
-    def _ask(self, rows: IndexArray) -> None:
-        """Work out the outcome of rows, each once, that were not asked before."""
+    def _search_rows(self, rows: IndexArray) -> None:
+        """Work out the outcome of rows that were not searched before, each given once."""
         if self.special is None:
             self._search(rows, None)
             return
@@ -301,7 +303,8 @@ class ClaimSearch:
         for name in self._device_resources():
             if name not in self._classes:
                 self._outcomes[rows[~_has_entry(table, name, rows)]] = Outcome.NOT_OFFERED
-        rows = rows[self._outcomes[rows] == _UNASKED]
+        rows = rows[self._outcomes[rows] == _UNSEARCHED]
+        # nodes differ in which resources their device plugins offer: each combination makes one claim
         backed = [name for name in self._device_resources() if name in self._classes]
         absent = np.array([table.column(table.allocatable, name)[rows] == 0 for name in backed], np.bool_)
         kinds, kind = np.unique(absent, axis=1, return_inverse=True)
@@ -404,7 +407,7 @@ class Findings:
 
 
 def _lack(shortage: Shortage) -> Lack:
-    nearest = [Closest(str(each.device), each.refusals) for each in shortage.nearest[:_TOLD]]
+    nearest = [Closest(str(each.device), each.refusals) for each in shortage.nearest[:_MOST_DEVICES]]
     return Lack(
         shortage.claim,
         shortage.request,

@@ -79,7 +79,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
             return SKIP
         cycle.state[REQUIRED] = node_selectors.required_node_affinity(pod)
         names = _node_names(terms) if terms else None
-        if names is None:
+        if names is None:  # some term leaves the node open: all have to be asked
             return None
         return NodeSet(names) if names else self.conflict.status()
 
@@ -136,6 +136,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
             return Hint.SKIP
         required = node_selectors.required_node_affinity(pod.pod)
         if not required.matches(after.metadata.name, after.metadata.labels):
+            # terms that do not parse are an error of the hint upstream, which queues, if nodeSelector was met
             unread = required.terms is not None and required.terms.problems
             return Hint.QUEUE if unread and required.labels.matches(after.metadata.labels) else Hint.SKIP
         if before is not None and required.matches(before.metadata.name, before.metadata.labels):

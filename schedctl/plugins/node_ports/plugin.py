@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from schedctl.framework.wording import Wording
 
 
-WANTED = StateKey[tuple[HostPort, ...]]("PreFilterNodePorts")
+HOST_PORTS = StateKey[tuple[HostPort, ...]]("PreFilterNodePorts")
 ANY_ADDRESS = "0.0.0.0"
 
 
@@ -33,7 +33,7 @@ class NodePorts(PreFilterPlugin, FilterPlugin):
     reads_template_only = True
 
     taken = Reason("node(s) didn't have free ports for the requested pod ports")
-    unprepared = Reason(f'reading "{WANTED.name}" from cycleState: not found', code=Code.ERROR)
+    unprepared = Reason(f'reading "{HOST_PORTS.name}" from cycleState: not found', code=Code.ERROR)
 
     def signature(self, pod: PodInfo) -> Hashable:
         """The host ports it asks for."""
@@ -57,26 +57,26 @@ class NodePorts(PreFilterPlugin, FilterPlugin):
 
     def pre_filter(self, cycle: Cycle, nodes: Nodes) -> Status | None:
         """Skip pods without host ports."""
-        wanted = cycle.pod.host_ports
-        if not wanted:
+        ports = cycle.pod.host_ports
+        if not ports:
             return SKIP
-        cycle.state[WANTED] = wanted
+        cycle.state[HOST_PORTS] = ports
         return None
 
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Compare the wanted ports with those taken on each node."""
-        if WANTED not in cycle.state:
+        if HOST_PORTS not in cycle.state:
             return self.unprepared.where(np.ones(len(nodes), np.bool_))
-        wanted = cycle.state[WANTED]
+        ports = cycle.state[HOST_PORTS]
         refused: list[int] = []
-        for ip, protocol, port in wanted:
+        for ip, protocol, port in ports:
             users = nodes.port_users(protocol, port)
             refused += [at for at, held in users if ip == ANY_ADDRESS or ANY_ADDRESS in held or ip in held]
         if not refused:
             return ACCEPT
         mask = np.zeros(len(nodes), np.bool_)
         mask[refused] = True
-        return self.taken.where(mask, collisions=_Collisions(nodes, wanted))
+        return self.taken.where(mask, collisions=_Collisions(nodes, ports))
 
     @override
     def wording(self) -> Mapping[str, Wording]:
@@ -93,25 +93,24 @@ class NodePorts(PreFilterPlugin, FilterPlugin):
 
 @dataclass(frozen=True, slots=True)
 class _Collisions:
-    """Which of the wanted ports are taken on a node, and by which pods, found out when asked for."""
+    """Which of some ports are taken on a node, and by which pods, found out when asked for."""
 
     nodes: Nodes
-    wanted: tuple[HostPort, ...]
+    ports: tuple[HostPort, ...]
 
     def at(self, position: int) -> tuple[tuple[HostPort, tuple[str, ...]], ...]:
         pods = self.nodes.pods_on(position)
-        found = ((port, tuple(pod.key for pod in pods if _holds(pod, port))) for port in self.wanted)
+        found = ((port, tuple(pod.key for pod in pods if _holds(pod, port))) for port in self.ports)
         return tuple((port, holders) for port, holders in found if holders)
 
 
-def _holds(pod: PodInfo, wanted: HostPort) -> bool:
+def _holds(pod: PodInfo, port: HostPort) -> bool:
     return any(
-        held[1:] == wanted[1:] and (held.ip == wanted.ip or ANY_ADDRESS in (held.ip, wanted.ip))
-        for held in pod.host_ports
+        held[1:] == port[1:] and (held.ip == port.ip or ANY_ADDRESS in (held.ip, port.ip)) for held in pod.host_ports
     )
 
 
 def _after_deletion(pod: PodInfo, before: PodInfo, after: None) -> Hint:
     if not before.pod.spec.node_name and not before.pod.status.nominated_node_name:
         return Hint.SKIP
-    return Hint.QUEUE if any(_holds(before, wanted) for wanted in pod.host_ports) else Hint.SKIP
+    return Hint.QUEUE if any(_holds(before, port) for port in pod.host_ports) else Hint.SKIP

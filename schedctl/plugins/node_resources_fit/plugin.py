@@ -92,6 +92,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         used, capacity = nodes.pod_count, nodes.allowed_pods
         full = used >= capacity
         if full.any():
+            # copies, here and below: the columns are the cluster's, and a verdict outlives what they show now
             verdicts = self.too_many_pods.where(full, requested=1, used=used.copy(), capacity=capacity.copy())
         for resource, amount in cycle.state[REQUESTS].items():
             if amount and not self._ignores(resource):
@@ -113,20 +114,20 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
         Resources that the profile ignores count here, as they do in kube-scheduler.
         """
-        wanted = {name: amount for name, amount in pod.demand.fit_requests.items() if amount}
+        requests = {name: amount for name, amount in pod.demand.fit_requests.items() if amount}
         offered = resources.allocatable(after.status.allocatable)
         delegated = {
             name
-            for name in filter(resources.is_scalar, wanted)
+            for name in filter(resources.is_scalar, requests)
             if not offered.get(name, 0) and name in classes_by_resource(self.handle.cluster)
         }
-        short = any(amount > offered.get(name, 0) for name, amount in wanted.items() if name not in delegated)
+        short = any(amount > offered.get(name, 0) for name, amount in requests.items() if name not in delegated)
         if short or offered.get(resources.PODS, 0) < 1:
             return Hint.SKIP
         if before is None or delegated:
             return Hint.QUEUE
         had = resources.allocatable(before.status.allocatable)
-        more = any(offered.get(name, 0) > had.get(name, 0) for name in (resources.PODS, *wanted))
+        more = any(offered.get(name, 0) > had.get(name, 0) for name in (resources.PODS, *requests))
         return Hint.QUEUE if more else Hint.SKIP
 
     def _ignores(self, resource: str) -> bool:
@@ -173,14 +174,14 @@ def _after_scaling_down(pod: PodInfo, before: PodInfo, after: PodInfo) -> Hint:
     if not after.pod.spec.node_name:
         return Hint.SKIP
     had, has = before.requests.exact, after.requests.exact
-    wanted = (name for name, amount in pod.requests.exact.items() if amount)
-    return Hint.QUEUE if any(had.get(name, 0) > has.get(name, 0) for name in wanted) else Hint.SKIP
+    names = (name for name, amount in pod.requests.exact.items() if amount)
+    return Hint.QUEUE if any(had.get(name, 0) > has.get(name, 0) for name in names) else Hint.SKIP
 
 
 def _after_device_class(pod: PodInfo, before: devices.DeviceClass | None, after: devices.DeviceClass) -> Hint:
-    explicit, wanted = after.spec.extended_resource_name, pod.demand.fit_requests
+    explicit, requests = after.spec.extended_resource_name, pod.demand.fit_requests
     if before is not None and (before.spec.extended_resource_name or "") == (explicit or ""):
         return Hint.SKIP
-    if before is None and IMPLICIT_PREFIX + after.metadata.name in wanted:
+    if before is None and IMPLICIT_PREFIX + after.metadata.name in requests:
         return Hint.QUEUE
-    return Hint.QUEUE if explicit is not None and explicit in wanted else Hint.SKIP
+    return Hint.QUEUE if explicit is not None and explicit in requests else Hint.SKIP

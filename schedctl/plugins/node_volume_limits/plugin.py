@@ -1,8 +1,7 @@
 """NodeVolumeLimits: how many volumes of a CSI driver can be attached to a node.
 
 A node's CSINode says which drivers it has and how many volumes each can attach. A pod is kept away where its volumes
-would be too many, and, if the CSIDriver asks for that (KEP-5030), where a driver it needs is not installed. Which
-volumes count is in ``node_volume_limits_volumes``, how many there are already in ``node_volume_limits_usage``.
+would be too many, and, if the CSIDriver asks for that (KEP-5030), where a driver it needs is not installed.
 """
 
 from __future__ import annotations

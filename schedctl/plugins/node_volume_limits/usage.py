@@ -121,14 +121,14 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
             np.add.at(used, supposed.positions, gained * (ours & ~supposed.attached))
         return used
 
-    def takes(self, row: int, wanted: Attachments, drivers: NodeDrivers) -> bool:
+    def takes(self, row: int, required: Attachments, drivers: NodeDrivers) -> bool:
         """Return whether a node is sure to take some more volumes, as if it had none of them yet."""
         if self._faults:
             return False
-        for driver in wanted.drivers:
+        for driver in required.drivers:
             limits, code = drivers.limits.get(driver), self._drivers.find_code(driver)
             used = int(self._counts[code][row]) if code >= 0 else 0
-            if limits is not None and used + len(wanted.of(driver)) > limits[row]:
+            if limits is not None and used + len(required.of(driver)) > limits[row]:
                 return False
         return True
 
@@ -146,7 +146,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
             thing = self.things.find_code(volume)
             if thing < 0:
                 continue
-            if len(nodes) <= _FEW:
+            if len(nodes) <= _FEW:  # a dry run asks about few nodes, often: cheaper than a pass over all pods
                 here = np.array([row << _SHIFT | thing in self._mount_counts for row in nodes.rows.tolist()], np.bool_)
             else:
                 by_row = np.zeros(len(cluster.node_table), np.bool_)
@@ -179,6 +179,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
             return None
         changed = self.mount_changes(nodes.cluster, nodes.changes)
         things = len(self.things)
+        # a pod may come and another go with one volume: what counts is the sum for each node and volume
         pairs, which = np.unique(changed.positions * things + changed.things, return_inverse=True)
         positions, mounted = np.divmod(pairs, things)
         net = np.zeros(len(pairs), np.int64)
@@ -321,6 +322,7 @@ class VolumesInUse(Mounts[CSIVolume | Fault]):
             if volume is not None and volume.spec.csi is not None:
                 (code,) = self.codes_of((CSIVolume(spec.attacher, volume.spec.csi.volume_handle),))
                 attached.add(row << _SHIFT | code)
+        # a volume that a pod there mounts is counted already, whether or not it is attached
         for pair in attached ^ self._attached:
             if pair not in self._mount_counts:
                 self._count(pair >> _SHIFT, pair & _CODE, 1 if pair in attached else -1)

@@ -1,9 +1,7 @@
 """Which volumes of CSI drivers a pod needs attached, as NodeVolumeLimits counts them.
 
 A volume is known by its driver and its handle, so that a claim two pods share, or a disk that one pod names and another
-claims, is one volume. A claim that is not bound yet will be a volume of its own, of the driver its class names. Volumes
-of in-tree plugins count as those of the CSI driver that has taken over, on nodes that have a CSINode at all: the
-annotation there that lists migrated plugins is not looked at.
+claims, is one volume. `usage` counts those of running pods.
 """
 
 from __future__ import annotations
@@ -142,6 +140,7 @@ def _volume_of_claim(
     if volume.spec.csi is not None:
         driver, handle = volume.spec.csi.driver, volume.spec.csi.volume_handle
     else:
+        # on a node that has a CSINode at all: its annotation that lists the migrated plugins is not looked at
         migration = csi_migration.migration_of(volume.spec)
         if not migrating or migration not in COUNTED:
             return None
@@ -158,6 +157,7 @@ def _to_be_provisioned(
     storage_class = cluster.get(storage.StorageClass, storage.class_of(claim))
     if storage_class is None:
         return None
+    # a claim that is not bound yet will be a volume of its own, of the driver that its class names
     driver = storage_class.provisioner
     migration = csi_migration.BY_PLUGIN.get(driver)
     if migration is not None:

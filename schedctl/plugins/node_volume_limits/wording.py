@@ -23,12 +23,12 @@ def _attachment_count(evidence: Evidence) -> str:
 
 def _new_attachments(all_evidence: Sequence[Evidence]) -> str:
     """``cinder.csi.openstack.org: 1 more for volume results``."""
-    wanted = {
+    lines = {
         f"{evidence['driver']}: {evidence['new']} more for volume{'s' if len(evidence['volumes']) > 1 else ''}"
         f" {few(evidence['volumes'])}": None
         for evidence in all_evidence
     }
-    return "; ".join(wanted)
+    return "; ".join(lines)
 
 
 def excess(evidence: Evidence) -> int:
@@ -51,8 +51,8 @@ def unknown_limits(pod: PodInfo, cluster: Cluster) -> str:
     """Return the note that no limit of attached volumes is known, "" where one is, or where none concerns the pod."""
     if cluster.every(CSINode):
         return ""
-    wanted = attachments(cluster, pod, migrating=True, running=False)
-    drivers = [driver for driver in wanted.drivers if _attaches(driver, cluster)]
+    required = attachments(cluster, pod, migrating=True, running=False)
+    drivers = [driver for driver in required.drivers if _attaches(driver, cluster)]
     if not drivers:
         return ""
     return f"no CSINode was given: how many volumes of {few(drivers)} a node can attach is not known, and not judged"

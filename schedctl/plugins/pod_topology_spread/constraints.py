@@ -81,6 +81,7 @@ class DefaultConstraints:
 
     def selector(self, pod: PodInfo) -> selectors.LabelQuery:
         """Return what the pod's Services and its controller select, together; everything if there are none."""
+        # as upstream merges them: of Services that select by one key the last wins, and the controller over them
         labels: dict[str, str] = {}
         for selected in self._services_of(pod):
             labels.update(selected)
@@ -102,6 +103,7 @@ class DefaultConstraints:
         if not pod.labels:
             return
         services = self._cluster.derive(_services, workloads.Service)
+        # a Service that selects the pod is filed under one of the pod's labels, so each is found once
         for key, value in pod.labels.items():
             for selector in services.get((pod.namespace, key, value), ()):
                 if selector.items() <= pod.labels.items():
@@ -124,6 +126,7 @@ def _compile_constraint(constraint: pods.TopologySpreadConstraint, selector: sel
         selector=selector,
         max_skew=constraint.max_skew,
         min_domains=1 if constraint.min_domains is None else constraint.min_domains,
+        # the defaults differ: affinity is honoured unless the constraint says Ignore, taints only if it says Honor
         honors_affinity=(constraint.node_affinity_policy or "Honor") == "Honor",
         honors_taints=constraint.node_taints_policy == "Honor",
     )

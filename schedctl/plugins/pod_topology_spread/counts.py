@@ -27,9 +27,7 @@ from schedctl.framework.arithmetic import natural_log
 from schedctl.plugins.pod_topology_spread.constraints import Constraint
 
 NO_DOMAIN = 2**31 - 1
-"""The minimum over no domains."""
-
-
+"""The minimum over no domains, which upstream has as MaxInt32."""
 MOST_DOMAINS = 10
 """How many domains the evidence lists."""
 
@@ -69,6 +67,7 @@ class MatchingPods:
         strangers = list(zip(elsewhere.tolist(), changes.pods[elsewhere], strict=True)) if len(elsewhere) else []
         here = table.namespace[rows] == table.strings.find_code(self._namespace) if len(table) else rows >= 0
         answers = []
+        # row -1 of a pod that does not run reads the last running pod's answer, until its own replaces it
         for selector in selectors:
             matching = table.labels.select(selector)[rows] & here if len(table) else here.copy()
             for i, pod in strangers:
@@ -147,7 +146,7 @@ class HardSpread:
             return np.zeros_like(here)
         counts = np.where(self.present, self.counts, NO_DOMAIN)
         emptiest = int(counts.argmin())
-        counts[emptiest] = NO_DOMAIN
+        counts[emptiest] = NO_DOMAIN  # so that the least of them is now the second least
         elsewhere = np.where(domains == emptiest, int(counts.min()), self.minimum)
         return np.where(self.supposed != 0, np.minimum(elsewhere, here), self.minimum)
 
@@ -203,7 +202,7 @@ class SoftSpread:
         elif self.eligible is not None and not self.eligible[row]:
             return self
         else:
-            blank = self.domains.values.find_code("")
+            blank = self.domains.values.find_code("")  # counts as one domain with nodes without the label, see `_soft`
             places = [domain] if domain or blank < 0 else [domain, blank]
         counts, worth = self.counts.copy(), self.worth.copy()
         for place in places:
@@ -336,13 +335,15 @@ def _soft(
         counts = _count(domains, at, eligible)
         candidates = np.zeros(len(domains), np.bool_)
         candidates[domains.codes[scored]] = True
+        # upstream reads a label that a node does not have as an empty one: the two are one domain
         blank = domains.values.find_code("")
         if blank >= 0:
             counts[blank] += counts[0]
             candidates[blank] |= candidates[0]
             candidates[0] = False
         size = int(np.count_nonzero(candidates))
-    weight = natural_log(size + 2)
+    weight = natural_log(size + 2)  # upstream's topologyNormalizingWeight: the more domains, the heavier
+    # upstream's scoreForCount: count * weight + (maxSkew - 1), in this order
     worth = counts.astype(np.float64) * weight + float(constraint.max_skew - 1)
     worth[domains.codes == 0 if by_node else 0] = 0.0
     return SoftSpread(constraint, domains, counts, weight, eligible, worth, by_node)

@@ -1,8 +1,7 @@
 """PodTopologySpread: pods of a kind are to be spread evenly over the domains of a topology (KEP-895).
 
 DoNotSchedule constraints filter: a node will not do when its domain would exceed the emptiest one by more than
-``maxSkew``. ScheduleAnyway constraints score: the fewer pods a node's domains hold, the better. The pod's constraints
-are made in ``pod_topology_spread_constraints``, the counting is done in ``pod_topology_spread_counts``.
+``maxSkew``. ScheduleAnyway constraints score: the fewer pods a node's domains hold, the better.
 """
 
 from __future__ import annotations
@@ -174,6 +173,7 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
             return SKIP
         cluster = nodes.cluster
         counted = cycle.state[HARD].counted if HARD in cycle.state else MatchingPods(cluster, pod.namespace)
+        # kube-scheduler's requireAllTopologies: only the system's own defaults bear with nodes that lack a key
         all_keys = not (self._uses_defaults(pod) and self._system_defaults)
         cycle.state[SOFT] = soft_state(nodes, pod, constraints, counted, all_keys=all_keys)
         return None
@@ -190,6 +190,7 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         scores = np.zeros(len(nodes), np.float64)
         for spread in state.spreads:
             if spread.by_node:
+                # each node is its own domain here, and a bare one has no pod in it
                 worth = spread.empty_worth if nodes.bare else spread.worth
                 scores += nodes.gather(worth)
             else:
@@ -207,7 +208,7 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         most = int(considered.max(initial=0))
         if most == 0:
             normalized = np.full_like(scores, MAX_NODE_SCORE)
-        else:
+        else:  # upstream: MaxNodeScore * (maxScore + minScore - score) / maxScore
             normalized = truncdiv(MAX_NODE_SCORE * (most + int(considered.min()) - scores), most)
         return normalized if counted is None else np.where(counted, normalized, 0)
 
@@ -235,6 +236,7 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         if before is None or after is None:
             return Hint.QUEUE if had or has else Hint.SKIP
         if had and has:
+            # taints are compared whether or not a constraint honours them, as upstream does
             was, now = before.metadata.labels or {}, after.metadata.labels or {}
             moved = any(was.get(key) != now.get(key) for key in keys)
             retainted = (before.spec.taints or []) != (after.spec.taints or [])
@@ -251,7 +253,7 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         if spread.supposed is None:
             floor = spread.floor
             crowded = spread.counts + (spread.self_match - floor) > constraint.max_skew
-            crowded[0] = False
+            crowded[0] = False  # no domain: those nodes are refused for the missing label
             if not crowded.any():
                 return verdicts
             refused = crowded[domains]
@@ -277,8 +279,8 @@ class PodTopologySpread(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlug
         Raises:
             SelectorError: a label selector does not parse.
         """
-        own = pod.pod.spec.topology_spread_constraints
-        return own_constraints(own, pod.labels, action) if own else self._defaults.of(pod, action)
+        written = pod.pod.spec.topology_spread_constraints
+        return own_constraints(written, pod.labels, action) if written else self._defaults.of(pod, action)
 
     def _constraints_of(self, cycle: Cycle) -> tuple[Constraint, ...]:
         """Return all constraints of a cycle's pod, from the state where it has them."""

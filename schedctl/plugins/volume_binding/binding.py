@@ -54,6 +54,7 @@ def _provision(cluster: Cluster, claim: storage.PersistentVolumeClaim, node_name
     migration = BY_PLUGIN.get(storage_class.provisioner)
     driver = migration.driver if migration is not None else storage_class.provisioner
     spec, metadata = claim.spec, claim.metadata
+    # named after the claim's uid, as provisioners do
     name = "pvc-" + (metadata.uid or f"{metadata.namespace}-{metadata.name}").removeprefix("uid-").replace("/", "-")
     requests = spec.resources.requests if spec.resources is not None else None
     volume = storage.PersistentVolume(
@@ -70,8 +71,8 @@ def _provision(cluster: Cluster, claim: storage.PersistentVolumeClaim, node_name
         status=storage.PersistentVolumeStatus(phase="Available"),
     )
     by = storage_class.provisioner
-    asked = with_annotations(claim, {storage.SELECTED_NODE: node_name, _PROVISIONER: by, _BETA_PROVISIONER: by})
-    _bind(cluster, with_claim_ref(volume, claim), asked)
+    annotated = with_annotations(claim, {storage.SELECTED_NODE: node_name, _PROVISIONER: by, _BETA_PROVISIONER: by})
+    _bind(cluster, with_claim_ref(volume, claim), annotated)
 
 
 def _topology(cluster: Cluster, driver: str, node_name: str) -> storage.VolumeNodeAffinity | None:
@@ -80,7 +81,7 @@ def _topology(cluster: Cluster, driver: str, node_name: str) -> storage.VolumeNo
     drivers = (node.spec.drivers if node is not None else None) or ()
     keys = next((each.topology_keys for each in drivers if each.name == driver), None) or ()
     labels = cluster.node_table.labels.maps[cluster.node_table.row_of[node_name]]
-    known = [key for key in keys if key in labels]
+    known = [key for key in keys if key in labels]  # a driver that names no keys makes volumes for all nodes
     if not known:
         return None
     conditions = [pods.NodeSelectorRequirement(key=key, operator="In", values=[labels[key]]) for key in known]

@@ -96,16 +96,16 @@ def claims_of(pod: pods.Pod, cluster: ClusterView, assume_cache: AssumeCache) ->
 
 def unbound(claim: storage.PersistentVolumeClaim, cluster: ClusterView) -> Unbound:
     """Return why a claim that is neither bound nor waiting is not bound."""
-    name, key, asked = storage.class_of(claim), meta.key_of(claim), claim.spec.volume_name
+    name, key, volume_name = storage.class_of(claim), meta.key_of(claim), claim.spec.volume_name
     storage_class = cluster.get(storage.StorageClass, name) if name else None
-    if asked:
-        volume = cluster.get(storage.PersistentVolume, asked)
+    if volume_name:
+        volume = cluster.get(storage.PersistentVolume, volume_name)
         if volume is None:
-            return Unbound(key, UnboundReason.NO_VOLUME, name, asked)
+            return Unbound(key, UnboundReason.NO_VOLUME, name, volume_name)
         reference = volume.spec.claim_ref
         if reference is not None and not is_reserved_for(volume, claim):
-            return Unbound(key, UnboundReason.KEPT, name, asked, f"{reference.namespace}/{reference.name}")
-        return Unbound(key, UnboundReason.UNFINISHED, name, asked)
+            return Unbound(key, UnboundReason.KEPT, name, volume_name, f"{reference.namespace}/{reference.name}")
+        return Unbound(key, UnboundReason.UNFINISHED, name, volume_name)
     if storage_class is None:
         return Unbound(key, UnboundReason.NO_CLASS if name else UnboundReason.CLASSLESS, name)
     return Unbound(key, UnboundReason.IMMEDIATE, name, provisioner=storage_class.provisioner)

@@ -139,6 +139,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         if not any(mounted_claims(pod.pod)):
             cycle.state[STATE] = None
             return SKIP
+        # where kinds are missing, each claim is read below, so that the answer says what it could not know
         if not nodes.cluster.missing and self._is_settled(pod):
             cycle.state[STATE] = None
             return None
@@ -219,7 +220,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         found = self._volumes_at(cycle, node_name)
         if found is None or self._all_bound(cycle.pod):
             return SUCCESS
-        self._forget_assumed(found)
+        self._forget_assumed(found)  # the API server has it next
         problem = bind(self.handle.cluster, found, node_name)
         return error(f"binding volumes: {problem}") if problem else SUCCESS
 
@@ -257,7 +258,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         namespace = pod.namespace
         for name, ephemeral in mounted_claims(pod.pod):
             claim = self.handle.cluster.get(storage.PersistentVolumeClaim, f"{namespace}/{name}")
-            shown = field_errors.quote(name)[1:-1]
+            shown = field_errors.quote(name)[1:-1]  # escaped as by Go's %q, whose quotes the reasons have
             if claim is None:
                 return (self.awaited if ephemeral else self.missing).status(claim=shown)
             if claim.status.phase == _LOST:

@@ -241,6 +241,7 @@ class _Steps:
 
     def _find(self, claims: Sequence[storage.PersistentVolumeClaim]) -> None:
         assumed = [claim for claim in claims if _selected_node(claim) is not None]
+        # the smallest first, as kube-scheduler goes, and a claim takes the smallest volume that suits it
         free = sorted((claim for claim in claims if _selected_node(claim) is None), key=size)
         for claim in assumed:
             self._keep_to_selected_node(claim)
@@ -248,7 +249,7 @@ class _Steps:
             return  # a claim that has another node selected ends the search: no volume is looked for
         unmatched = self._bind(free)
         if unmatched is not None:
-            for claim in assumed:
+            for claim in assumed:  # no volume is looked for: a driver has been asked to make one
                 self._provision(claim, self._all, None)
             for claim, requirements, rows in unmatched:
                 self._provision(claim, rows, requirements)
