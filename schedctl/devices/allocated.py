@@ -1,8 +1,7 @@
 """What of the devices is taken: by allocated claims, and by claims whose allocation is still on its way to the API.
 
-A device is held whole, by one claim, or in shares, each with a portion of its capacity (KEP-5075). Devices held with
-admin access (KEP-5018) do not count as taken. Claims come and go with every placement, so what they take is kept
-incrementally: `devices_in_use` catches up from the cluster's change log, forks included.
+A device is held whole, by one claim, or in shares, each with a portion of its capacity (KEP-5075). Claims come and go
+with every placement, so `devices_in_use` catches up from the cluster's change log, forks included.
 """
 
 from __future__ import annotations
@@ -162,7 +161,7 @@ class AllocatedState:
         else:
             del self._by_device[device]
             del in_pool[device.device]
-        self.changed.pop(device.pool_id, None)
+        self.changed.pop(device.pool_id, None)  # to the end: readers go backwards and stop at what they know
         self.changed[device.pool_id] = self.version
 
     def _every(self) -> Iterator[tuple[DeviceID, Use]]:
@@ -176,6 +175,7 @@ def devices_in_use(cluster: ClusterView) -> AllocatedState:
 
     It is one object for the life of the cluster, brought up to date by every call in time proportional to what changed.
     """
+    # The ledger is derived from no kind, or every placement would make it anew; so the read is noted here.
     cluster.note_reads(ResourceClaim)
     ledger = cluster.derive(_Ledger)
     ledger.catch_up(cluster)
@@ -192,6 +192,7 @@ class _Ledger:
 
     def catch_up(self, cluster: ClusterView) -> None:
         version = cluster.version(ResourceClaim, PendingAllocation)
+        # No claim has changed, whatever else has: the log need not be read to here next time.
         if version == self._version:
             self._generation = cluster.generation
             return
@@ -215,6 +216,7 @@ class _Ledger:
             self.state.hold(holder, claim)
 
     def _hold_one(self, cluster: ClusterView, changed: object) -> None:
+        # What the cluster has now, not what the log says: an object may have changed again, or gone with a fork.
         if isinstance(changed, ResourceClaim):
             key = key_of(changed)
             self.state.hold(Holder(key), cluster.get(ResourceClaim, key))
@@ -231,7 +233,7 @@ def allocation_of(claim: ResourceClaim | None) -> _Taken:
     """Return what a claim holds but for admin access, which takes nothing."""
     allocation = claim.status.allocation if claim is not None else None
     results: Sequence[DeviceRequestAllocationResult] = (allocation and allocation.devices.results) or ()
-    return tuple(result for result in results if not result.admin_access)
+    return tuple(result for result in results if not result.admin_access)  # KEP-5018
 
 
 def _device(result: DeviceRequestAllocationResult) -> DeviceID:

@@ -1,12 +1,8 @@
 """The allocator: which devices a pod's unallocated claims would be given on a node, for one node or a column of them.
 
 It follows ``structured/internal/incubating`` of dynamic-resource-allocation, the variant that kube-scheduler uses with
-default feature gates. What it does not follow is chance: a share of a device gets an id worked out from its claim and
-place where kube-scheduler draws one; counters of a pool are worked out from what the node sees of it, where
-kube-scheduler keeps the first node's view of a pool, which differs only while a pool is between two generations.
-
-A cluster has many nodes but few that look different. `Allocator.allocate_all` searches once for each group of nodes
-that the search could not tell apart (`groups`), and puts names into the answer for the node that someone asks about.
+default feature gates. `pools` says what a node sees, `search` finds devices on one, and since many nodes look alike,
+each group of them (`groups`) is searched once and its answer put in the names of the node that is asked about.
 """
 
 from __future__ import annotations
@@ -17,24 +13,20 @@ from collections.abc import Hashable, Sequence
 import msgspec
 import numpy as np
 
-from schedctl.api.devices import (
-    AllocationResult,
-    DeviceAllocationResult,
-    DeviceClass,
-    DeviceRequestAllocationResult,
-    ResourceClaim,
-)
+from schedctl.api import devices
+from schedctl.api.devices import DeviceClass, ResourceClaim
 from schedctl.api.pods import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from schedctl.cache.arrays import BoolArray, IndexArray
 from schedctl.cache.nodes import ClusterView
 from schedctl.devices.allocated import AllocatedState, devices_in_use
+from schedctl.devices.eligibility import AllocationError
 from schedctl.devices.groups import Groups, groups_of
 from schedctl.devices.pools import DevicePools, GatherError, Offer, PooledDevice, device_pools
-from schedctl.devices.search import AllocationError, BudgetExceeded, NodeAllocationError, Pick, Search
+from schedctl.devices.search import BudgetExceeded, NodeAllocationError, Pick, Search
 from schedctl.devices.shortages import Explanation
 
 BUDGET = 1_000_000
-"""Steps a search may take unless told otherwise; kube-scheduler stops after ten seconds."""
+"""Steps a search may take by default; kube-scheduler stops after ten seconds, which depends on the machine."""
 
 _SHARES = uuid.UUID("6d0c2b0e-7f5e-5b0a-9a51-1d6f0a9f0c11")
 """The name space of the ids of shares."""
@@ -74,7 +66,7 @@ class Allocator:
         now = devices_in_use(self._cluster).version, self._cluster.version(DeviceClass)
         return now == self._made_at and device_pools(self._cluster) is self._pools
 
-    def allocate(self, row: int, claims: Sequence[ResourceClaim]) -> tuple[AllocationResult, ...] | None:
+    def allocate(self, row: int, claims: Sequence[ResourceClaim]) -> tuple[devices.AllocationResult, ...] | None:
         """Return what each claim would be given on a node, None if they cannot all be satisfied there.
 
         The results are in the order of the claims. They have no allocation timestamp.
@@ -93,7 +85,7 @@ class Allocator:
         return None if picks is None else _results(offer, self._pools.name(row), claims, picks)
 
     def allocate_all(self, rows: IndexArray, claims: Sequence[ResourceClaim]) -> Findings:
-        """Return what `allocate` would say of each row, intp (n,); nodes that are alike are searched once.
+        """Return what `allocate` would return for each row, intp (n,); nodes that are alike are searched once.
 
         Faults are part of the findings, not raised.
         """
@@ -108,11 +100,13 @@ class Allocator:
         ]
         return Findings(self, rows, claims, inverse, outcomes)
 
-    def fits(self, row: int, claims: Sequence[ResourceClaim]) -> bool:
+    def can_allocate(self, row: int, claims: Sequence[ResourceClaim]) -> bool:
         """Return whether claims can be allocated on a node, which is known where that was asked of one alike."""
         return isinstance(self._outcome_on(row, claims), tuple)
 
-    def allocate_alike(self, row: int, claims: Sequence[ResourceClaim]) -> tuple[AllocationResult, ...] | None:
+    def allocate_by_group(
+        self, row: int, claims: Sequence[ResourceClaim]
+    ) -> tuple[devices.AllocationResult, ...] | None:
         """Return what `allocate` returns, from what was found for a node that is alike; None in case of a fault."""
         picks = self._outcome_on(row, claims)
         return self.results(row, claims, picks) if isinstance(picks, tuple) else None
@@ -140,7 +134,7 @@ class Allocator:
             return Explanation(False, str(error), False, search.shortages, pools, incomplete)
         return Explanation(False, "", False, search.shortages, pools, incomplete)
 
-    def results(self, row: int, claims: Sequence[ResourceClaim], picks: Picks) -> tuple[AllocationResult, ...]:
+    def results(self, row: int, claims: Sequence[ResourceClaim], picks: Picks) -> tuple[devices.AllocationResult, ...]:
         """Return picks made for a node that looks like this one, in the words of this one."""
         return _results(self._offer(row), self._pools.name(row), claims, picks)
 
@@ -159,8 +153,9 @@ class Allocator:
 
     def _context(self, claims: Sequence[ResourceClaim]) -> Hashable:
         """Return all that an outcome depends on beside what the node sees."""
-        asked = tuple(msgspec.json.encode(claim.spec.devices) for claim in claims)
-        return asked, self._cluster.version(DeviceClass), self._budget
+        # The requests as text: claims made from one template are equal, and their names do not matter to a search.
+        requests = tuple(msgspec.json.encode(claim.spec.devices) for claim in claims)
+        return requests, self._cluster.version(DeviceClass), self._budget
 
     def _outcome_on(self, row: int, claims: Sequence[ResourceClaim]) -> _Outcome:
         return self._outcome_for(self._groups.of_row(row), row, claims, self._context(claims))
@@ -168,7 +163,7 @@ class Allocator:
     def _outcome_for(self, number: int, row: int, claims: Sequence[ResourceClaim], context: Hashable) -> _Outcome:
         """Return what comes of a search on the nodes of a group, of which one is given."""
         groups = self._groups
-        key: Hashable = number, groups.depends(number), context
+        key: Hashable = number, groups.state_version(number), context
         if key not in groups.outcomes:
             groups.outcomes[key] = self._outcome(row, claims)
         outcome: _Outcome = groups.outcomes[key]  # type: ignore[assignment]
@@ -179,9 +174,10 @@ class Allocator:
             offer = self._offer(row)
             picks = self._search(offer, claims).run()
             if picks is not None:
+                # Only for its errors: devices were found, but the nodes they can be used from cannot be written down.
                 _results(offer, self._pools.name(row), claims, picks)
         except (AllocationError, NodeAllocationError, BudgetExceeded) as fault:
-            return fault.with_traceback(None)
+            return fault.with_traceback(None)  # it is kept, and frames would keep the whole search
         return picks
 
 
@@ -213,7 +209,7 @@ class Findings:
         self.invalid = self._where(NodeAllocationError)
         self.exceeded = self._where(BudgetExceeded)
 
-    def at(self, position: int) -> tuple[AllocationResult, ...] | None:
+    def at(self, position: int) -> tuple[devices.AllocationResult, ...] | None:
         """Return what each claim would be given, None where they cannot all be satisfied, for whatever reason."""
         picks = self._outcomes[self._group[position]]
         if not isinstance(picks, tuple):
@@ -232,6 +228,7 @@ class Findings:
         """
         outcome = self._outcomes[self._group[position]]
         if isinstance(outcome, AllocationError):
+            # Searched again: the text that is kept names the pools and devices of the node that stood for the group.
             try:
                 self._allocator.allocate(int(self._rows[position]), self._claims)
             except AllocationError as fault:
@@ -248,15 +245,15 @@ class Findings:
 
 def _results(
     offer: Offer, node_name: str, claims: Sequence[ResourceClaim], picks: Picks
-) -> tuple[AllocationResult, ...]:
+) -> tuple[devices.AllocationResult, ...]:
     """Write down the devices chosen on a node.
 
     Raises:
         AllocationError: a device is meant for nodes by a selector with several terms.
     """
     return tuple(
-        AllocationResult(
-            devices=DeviceAllocationResult(
+        devices.AllocationResult(
+            devices=devices.DeviceAllocationResult(
                 results=[_result(claim, index, pick, offer.devices[pick.device]) for index, pick in enumerate(chosen)]
             ),
             node_selector=_node_selector(claim, node_name, [offer.devices[pick.device] for pick in chosen]),
@@ -265,9 +262,11 @@ def _results(
     )
 
 
-def _result(claim: ResourceClaim, index: int, pick: Pick, chosen: PooledDevice) -> DeviceRequestAllocationResult:
+def _result(
+    claim: ResourceClaim, index: int, pick: Pick, chosen: PooledDevice
+) -> devices.DeviceRequestAllocationResult:
     request = pick.request
-    return DeviceRequestAllocationResult(
+    return devices.DeviceRequestAllocationResult(
         request=request.full_name,
         driver=chosen.id.driver,
         pool=chosen.id.pool,
@@ -282,6 +281,7 @@ def _result(claim: ResourceClaim, index: int, pick: Pick, chosen: PooledDevice) 
 
 
 def _share_id(claim: ResourceClaim, index: int) -> str:
+    # kube-scheduler draws it at random; worked out from claim and place, it is the same in every run.
     metadata = claim.metadata
     return str(uuid.uuid5(_SHARES, f"{metadata.namespace}/{metadata.name}/{metadata.uid}/{index}"))
 
@@ -292,6 +292,7 @@ def _node_selector(claim: ResourceClaim, node_name: str, chosen: Sequence[Pooled
     expressions: list[NodeSelectorRequirement] = []
     for each in chosen:
         where = each.device if each.slice.spec.per_device_node_selection else each.slice.spec
+        # One device that can be used from one node alone decides for the claim, whatever the others say.
         if where.node_name is not None or each.device.binds_to_node:
             here = NodeSelectorRequirement(key="metadata.name", operator="In", values=[node_name])
             return NodeSelector(node_selector_terms=[NodeSelectorTerm(match_fields=[here])])

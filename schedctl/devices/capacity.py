@@ -1,9 +1,6 @@
 """How much of a device's capacity a request takes (KEP-5075): rounding, policies, and what cannot be taken at all.
 
-A request that names no amount takes the policy's default, or all there is. Others are rounded up to what the policy
-allows. What comes out must obey the policy, unless it is the default *as written* (`quantities.representation`).
-All of this holds for devices that are not shared, too. Ranges are worked out in whole units: fractions of a minimum or
-step round up, because kube-scheduler 1.37 runs at a compatibility version without DRAFractionalCapacityRange.
+All of this holds for devices that are not shared, too. `eligibility` asks for the portions, `search` adds them up.
 """
 
 from __future__ import annotations
@@ -11,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from schedctl.api import quantities
 from schedctl.api.devices import CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity
 from schedctl.api.meta import Quantity
-from schedctl.api.quantities import MAX_INT64, Amount, canonical, form_of, parse, representation, wrap_int64
+from schedctl.api.quantities import MAX_INT64, Amount, parse
 
 _NOT_REPRESENTABLE = "capacity request cannot be represented in the device's range arithmetic"
 _MAX = Amount(MAX_INT64, 0)
@@ -72,11 +70,12 @@ def portions(
         CapacityError: an amount leaves int64 on the way, or is negative. Of several the first by name is told, where
             kube-scheduler tells any.
     """
-    asked, capacities = requested or {}, offered or {}
-    for name in asked:
+    requests, capacities = requested or {}, offered or {}
+    for name in requests:
         if name not in capacities:
             return Misfit(name, missing=True)
-    taken = {name: _take(name, asked.get(name), capacities[name]) for name in sorted(capacities)}
+    # All are worked out before any is judged: an error of one capacity counts, even where another is a misfit.
+    taken = {name: _take(name, requests.get(name), capacities[name]) for name in sorted(capacities)}
     for name, each in taken.items():
         if _violates(each, capacities[name].request_policy):
             return Misfit(name, missing=False)
@@ -86,9 +85,9 @@ def portions(
     )
 
 
-def _take(name: str, asked: Quantity | None, capacity: DeviceCapacity) -> _Taken:
+def _take(name: str, requested: Quantity | None, capacity: DeviceCapacity) -> _Taken:
     try:
-        taken = _round_up(asked, capacity)
+        taken = _round_up(requested, capacity)
     except CapacityError as error:
         raise CapacityError(f'capacity "{name}": {error}') from None
     if taken.amount.unscaled < 0:
@@ -96,45 +95,50 @@ def _take(name: str, asked: Quantity | None, capacity: DeviceCapacity) -> _Taken
     return taken
 
 
-def _round_up(asked: Quantity | None, capacity: DeviceCapacity) -> _Taken:
+def _round_up(requested: Quantity | None, capacity: DeviceCapacity) -> _Taken:
+    """Return what a request for an amount takes; without one that is the default, or all there is."""
     policy = capacity.request_policy
-    if asked is None:
+    if requested is None:
         return _amount_written(policy.default if policy is not None and policy.default is not None else capacity.value)
     if policy is None:
-        return _amount_written(asked)
+        return _amount_written(requested)
     if policy.valid_range is not None and policy.valid_range.min is not None:
-        return _in_range(asked, policy.valid_range, policy.valid_range.min)
+        return _in_range(requested, policy.valid_range, policy.valid_range.min)
     for value in policy.valid_values or ():
-        if parse(asked).compare(parse(value)) <= 0:
+        if parse(requested).compare(parse(value)) <= 0:
             return _amount_written(value)
-    return _amount_written(asked)
+    return _amount_written(requested)
 
 
-def _in_range(asked: Quantity, limits: CapacityRequestPolicyRange, minimum: Quantity) -> _Taken:
+def _in_range(requested: Quantity, limits: CapacityRequestPolicyRange, minimum: Quantity) -> _Taken:
     """Round up to the next step from the minimum."""
-    amount = parse(asked)
+    amount = parse(requested)
     if amount.compare(parse(minimum)) < 0:
         return _amount_written(minimum)
     if limits.step is None:
-        return _amount_written(asked)
+        return _amount_written(requested)
     if amount.compare(_MAX) > 0:
-        raise CapacityError(f"{_NOT_REPRESENTABLE}: request {_canonical_text(asked)} exceeds MaxInt64")
+        raise CapacityError(f"{_NOT_REPRESENTABLE}: request {_canonical_text(requested)} exceeds MaxInt64")
+    # In whole units, fractions of a minimum or step rounded up: kube-scheduler 1.37 runs at a compatibility version
+    # without DRAFractionalCapacityRange.
     start, step = parse(minimum).value, _step(limits.step)
     steps = _steps(amount.value, start, step)
     count = steps[0] + (steps[1] != 0)
     if start >= 0 and count > (MAX_INT64 - start) // step:
         raise CapacityError(
-            f"{_NOT_REPRESENTABLE}: rounding request {_canonical_text(asked)} up to the next step passes MaxInt64"
+            f"{_NOT_REPRESENTABLE}: rounding request {_canonical_text(requested)} up to the next step passes MaxInt64"
         )
-    rounded, form = Amount(wrap_int64(start + step * count), 0), form_of(limits.step)
-    return _Taken(rounded, canonical(rounded, form), (rounded.unscaled, 0, form, ""))
+    # A negative start is not checked for overflow, so the sum wraps around as int64 does in Go.
+    rounded, form = Amount(quantities.wrap_int64(start + step * count), 0), quantities.form_of(limits.step)
+    return _Taken(rounded, quantities.canonical(rounded, form), (rounded.unscaled, 0, form, ""))
 
 
 def _violates(taken: _Taken, policy: CapacityRequestPolicy | None) -> bool:
     if policy is None:
         return False
     if policy.default is not None:
-        default = representation(policy.default)
+        # Only as written: kube-scheduler compares the structs, so 1000m is not the default 1.
+        default = quantities.representation(policy.default)
         if default is not None and default == taken.representation:
             return False
     limits = policy.valid_range
@@ -151,11 +155,11 @@ def _violates(taken: _Taken, policy: CapacityRequestPolicy | None) -> bool:
 
 def _steps(value: int, start: int, step: int) -> tuple[int, int]:
     """Quotient and remainder of the way from start to value, as Go divides int64."""
-    way = wrap_int64(value - start)
-    quotient = abs(way) // abs(step)
-    if (way < 0) != (step < 0):
+    distance = quantities.wrap_int64(value - start)
+    quotient = abs(distance) // abs(step)  # Go truncates towards 0, Python's // towards minus infinity
+    if (distance < 0) != (step < 0):
         quotient = -quotient
-    return quotient, way - quotient * step
+    return quotient, distance - quotient * step
 
 
 def _step(step: Quantity) -> int:
@@ -171,10 +175,11 @@ def _step(step: Quantity) -> int:
 
 
 def _amount_written(quantity: Quantity) -> _Taken:
-    return _Taken(parse(quantity), quantity, representation(quantity))
+    return _Taken(parse(quantity), quantity, quantities.representation(quantity))
 
 
 def _canonical_text(quantity: Quantity) -> str:
-    kept = representation(quantity)
+    # Go prints the text that it kept of a quantity, if any, and makes the canonical one only where it did not.
+    kept = quantities.representation(quantity)
     text = kept[3] if isinstance(kept, tuple) else ""
-    return text or canonical(parse(quantity), form_of(quantity))
+    return text or quantities.canonical(parse(quantity), quantities.form_of(quantity))

@@ -59,12 +59,13 @@ class Constraint:
         if not self._chosen:
             return True
         kind = next((kind for kind in _VALUES if getattr(value, kind) is not None), None)
-        if kind is None:
+        if kind is None:  # a list, which constraints do not know; the first device was nevertheless let in above
             return False
-        mine = getattr(value, kind)
+        content = getattr(value, kind)
         if self.distinct:
-            return all(getattr(other, kind) != mine for other in self._chosen)
-        return bool(getattr(self._chosen[0], kind) == mine)
+            # A value of another kind differs, too: the attribute of that kind is None there.
+            return all(getattr(other, kind) != content for other in self._chosen)
+        return bool(getattr(self._chosen[0], kind) == content)
 
 
 def attribute_of(model: DeviceModel, name: str) -> DeviceAttribute | None:

@@ -21,6 +21,7 @@ class Counters:
         """Draw what a device consumes; return False, with nothing drawn, if there is not enough."""
         left = self._remaining_amounts(device.pool)
         self._draw(device, 1)
+        # The least of all counters of the pool, those that the device does not draw on included.
         if min(left.values(), default=0) < 0:
             self._draw(device, -1)
             return False
@@ -46,6 +47,8 @@ class Counters:
     def _remaining_amounts(self, pool: Pool) -> dict[tuple[str, str], int]:
         left = self._left.get(pool)
         if left is None:
+            # From what this node sees of the pool. kube-scheduler keeps the view of the first node that asked, which
+            # differs only while a pool is between two generations.
             left = self._left[pool] = dict(pool.counters)
             used = self._state.pools.get(pool.id, {})
             for each in (*pool.devices, *pool.elsewhere) if used else ():

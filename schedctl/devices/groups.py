@@ -1,9 +1,7 @@
 """Nodes that no search could tell apart: those that see the same things, with the same of them in use.
 
-What a node sees is numbered by `DevicePools.look`. What is in use is kept here, for pools that only one node sees, as a
-number for each node: equal for nodes where devices in the same places are in use in the same way. Of pools that others
-may see as well, only that they changed is noted. Both are brought up to date from what changed, since every placement
-takes devices on one node.
+What a node sees is numbered by `DevicePools.signatures`; what is in use of the pools that it alone sees is numbered
+here, by the places of the devices. `allocator` keeps one outcome for each pair of numbers.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ class Groups:
         self._pools = pools
         self._state = state
         self._version = -1
-        self._changed: dict[int, int] = {}
+        self._changed: dict[int, int] = {}  # by signature, the version of the state
         self._patterns: Interner[Hashable] = Interner()
         self._unused = self._patterns.code(())
         self._pattern: IndexArray = np.full(pools.rows, self._unused, np.intp)
@@ -43,22 +41,23 @@ class Groups:
         self._catch_up()
         if len(self.outcomes) > _MOST_KEPT:
             self.outcomes.clear()
-        numbers: IndexArray = (self._pools.look(rows) << 32) | self._pattern[rows]
+        # Two numbers in one: what a node sees in the upper half, what is in use in the lower.
+        numbers: IndexArray = (self._pools.signatures(rows) << 32) | self._pattern[rows]
         return numbers
 
     def of_row(self, row: int) -> int:
         """Return the number of one row."""
         self._catch_up()
-        return self._pools.look_of(row) << 32 | int(self._pattern[row])
+        return self._pools.signature_of(row) << 32 | int(self._pattern[row])
 
     def is_for(self, pools: DevicePools, state: AllocatedState) -> bool:
         """Return whether the grouping is of these."""
         return pools is self._pools and state is self._state
 
-    def depends(self, number: int) -> int:
-        """Return what the outcome for a group depends on beside its number.
+    def state_version(self, number: int) -> int:
+        """Return when a pool was last found changed that the nodes of a group see, and others may see; -1 for never.
 
-        That is a version of the state: of when a pool was last found changed that these nodes see, and others may see.
+        The outcome for the group depends on it beside the number: of such pools only that they changed is noted.
         """
         return self._changed.get(number >> 32, -1)
 
@@ -68,12 +67,12 @@ class Groups:
             return
         touched: dict[int, None] = {}
         for pool, changed in reversed(self._state.changed.items()):
-            if changed <= self._version:
+            if changed <= self._version:  # the latest come last, so all others are known
                 break
-            if pool in self._pools.home:
-                touched[self._pools.home[pool]] = None
-            for look in self._pools.looks.get(pool, ()):
-                self._changed[look] = version
+            if pool in self._pools.home_rows:
+                touched[self._pools.home_rows[pool]] = None
+            for signature in self._pools.signatures_by_pool.get(pool, ()):
+                self._changed[signature] = version
         for row in touched:
             self._pattern[row] = self._patterns.code(self._pattern_of(row))
         self._version = version
@@ -94,7 +93,7 @@ class Groups:
         return tuple(used)
 
 
-class _Kept:
+class _LatestGroups:
     """The latest grouping; made once for a cluster, since it reads no kind."""
 
     def __init__(self, _: ClusterView) -> None:
@@ -105,11 +104,11 @@ def rows_that_see(
     cluster: ClusterView, holders: Iterable[ResourceClaim | PendingAllocation | None]
 ) -> frozenset[int] | None:
     """Return the rows of the nodes that see devices which claims hold, None if they may be any."""
-    home, rows = device_pools(cluster).home, set()
+    home_rows, rows = device_pools(cluster).home_rows, set()
     for holder in holders:
         claim = holder.claim if isinstance(holder, PendingAllocation) else holder
         for result in allocation_of(claim):
-            row = home.get(PoolID(result.driver, result.pool))
+            row = home_rows.get(PoolID(result.driver, result.pool))
             if row is None:
                 return None
             rows.add(row)
@@ -118,7 +117,7 @@ def rows_that_see(
 
 def groups_of(cluster: ClusterView, pools: DevicePools, state: AllocatedState) -> Groups:
     """Return the grouping of the cluster's nodes; it is kept as long as pools and state are the same objects."""
-    kept = cluster.derive(_Kept)
+    kept = cluster.derive(_LatestGroups)
     if kept.groups is None or not kept.groups.is_for(pools, state):
         kept.groups = Groups(pools, state)
     return kept.groups

@@ -1,46 +1,27 @@
 """Pools of devices as one node sees them.
 
-A driver publishes a pool in slices, all of one generation, each of which says how many there are; counters that devices
-of the pool share (KEP-4815) may live in slices of their own. A node sees the devices that can be reached from it. The
-pool counts only as a whole, so when slices seem to be missing, those that cannot be reached are looked at as well: a
-newer generation among them makes the node forget the pool, too few make it *incomplete*. A pool that contradicts itself
-is *invalid*. Nothing is allocated from either, and a request for all devices fails while a node sees one.
-
-Rules of ``structured/internal/incubating`` (``GatherPools``). Some of it shows oddly: a newer generation that is not
-reached from the node goes unnoticed as long as the older one looks complete from there; and a slice with a device that
-names compatibility groups (alpha) is left out, which makes its pool incomplete.
-
-Devices that differ in nothing but name share a `DeviceModel`. Nodes see *alike* where their pools hold the same models
-in the same places: `DevicePools.look` gives such nodes the same number, on which `allocator` rests its speed.
+A node sees the devices that can be reached from it, but a pool counts only as a whole: *incomplete* when slices of it
+are missing, *invalid* when it contradicts itself, and then nothing is allocated from it. The rules are those of
+``structured/internal/incubating`` (``GatherPools``); `slices` lists the slices, `reach` knows who reaches them, and
+`groups` compares what nodes see.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import msgspec
 import numpy as np
 
-from schedctl.api.devices import (
-    CounterSet,
-    Device,
-    DeviceTaint,
-    DeviceTaintRule,
-    ResourceSlice,
-    ResourceSliceSpec,
-)
-from schedctl.api.node_selectors import compile_node_selector
+from schedctl.api.devices import CounterSet, Device, DeviceTaint, DeviceTaintRule, ResourceSlice
 from schedctl.api.nodes import Node
-from schedctl.api.pods import NodeSelector, NodeSelectorRequirement
 from schedctl.api.quantities import nano_units
-from schedctl.api.selectors import SelectorError
 from schedctl.cache.arrays import IndexArray, Interner
-from schedctl.cache.node_matching import nodes_matching
-from schedctl.cache.node_table import NodeTable
 from schedctl.cache.nodes import ClusterView
 from schedctl.devices.allocated import DeviceID, PoolID
+from schedctl.devices.reach import Reach
 from schedctl.devices.selectors import DeviceView
 from schedctl.devices.slices import effective_slices, pool_of
 
@@ -100,7 +81,7 @@ class PooledDevice:
     reached: bool | str
 
     @property
-    def look(self) -> Hashable:
+    def signature(self) -> Hashable:
         """What matters of it to a search, as far as it is no name."""
         if not self.slice.spec.per_device_node_selection:
             return self.model.number
@@ -149,10 +130,12 @@ class Pool:
     @property
     def waits(self) -> bool:
         """Whether one of the devices is ready only after binding conditions hold; such pools come last."""
+        # An empty list is enough, as for kube-scheduler.
         return any(each.device.binding_conditions is not None for each in self.devices)
 
-    def look(self) -> Hashable:
+    def signature(self) -> Hashable:
         """Return a value that is equal for pools of two nodes only if they differ in names alone."""
+        # A pool that several nodes see is the same pool for all of them, name and all: what one takes of it, none has.
         if not self.node:
             return self.id, self.slices, tuple(each.reached for each in self.devices)
         return (
@@ -160,7 +143,7 @@ class Pool:
             self.incomplete,
             bool(self.invalid),
             self.waits,
-            tuple(each.look for each in self.devices),
+            tuple(each.signature for each in self.devices),
             tuple(self.counters.items()),
         )
 
@@ -189,15 +172,18 @@ class DevicePools:
 
     Attributes:
         rows: how many rows there are.
-        home: the row of the node that a pool is local to, for pools that are.
-        looks: for other pools, the looks of the nodes that see it, as far as they were asked about.
+        home_rows: the row of the node that a pool is local to, for pools that are.
+        signatures_by_pool: for other pools, the numbers of what the nodes that see it see, as far as they were asked
+            about.
         matches: which models, by number, an expression is true of, as far as a search has asked.
     """
 
     def __init__(self, cluster: ClusterView) -> None:
         slices = effective_slices(cluster)
         self._nodes = cluster.node_table
-        self._on_node = {name: [each for each in own if not _groups(each)] for name, own in slices.on_node.items()}
+        # Slices whose devices name compatibility groups (alpha) are left out, as by kube-scheduler. Each slice states
+        # how many its pool has, so this makes the pool incomplete.
+        self._on_node = {name: [each for each in named if not _groups(each)] for name, named in slices.on_node.items()}
         self._shared = [each for each in slices.shared if not _groups(each)]
         self._local_to = {pool: _only_node(every) for pool, every in slices.of_pool.items()}
         self._newest = {
@@ -208,16 +194,16 @@ class DevicePools:
             for pool, every in slices.of_pool.items()
             for generation in {each.spec.pool.generation for each in every}
         }
-        self._reach = _Reach(self._nodes, self._shared, self._on_node.values())
+        self._reach = Reach(self._nodes, self._shared, self._on_node.values())
         self._offers: dict[int, Offer | GatherError] = {}
-        self._wide: dict[Hashable, Offer] = {}
+        self._wide: dict[Hashable, Offer] = {}  # of nodes without slices of their own, by `Reach.signature`
         self._models: dict[tuple[str, bytes], DeviceModel] = {}
-        self._looks: Interner[Hashable] = Interner()
-        self._look_of_offer: dict[int, int] = {}
-        self._look: IndexArray = np.full(len(self._nodes), -1, np.intp)
-        self.looks: dict[PoolID, set[int]] = {}
+        self._signatures: Interner[Hashable] = Interner()
+        self._signature_of_offer: dict[int, int] = {}  # by identity, which lasts: `_offers` and `_wide` keep the offers
+        self._signature: IndexArray = np.full(len(self._nodes), -1, np.intp)  # by row, -1 where not asked yet
+        self.signatures_by_pool: dict[PoolID, set[int]] = {}
         row_of = self._nodes.row_of
-        self.home = {pool: row_of[node] for pool, node in self._local_to.items() if node in row_of}
+        self.home_rows = {pool: row_of[node] for pool, node in self._local_to.items() if node in row_of}
         self.rows = len(self._nodes)
         self.matches: dict[tuple[str, int], bool] = {}
 
@@ -238,52 +224,55 @@ class DevicePools:
             raise known
         return known
 
-    def look(self, rows: IndexArray) -> IndexArray:
+    def signatures(self, rows: IndexArray) -> IndexArray:
         """Return a number for what each node sees, intp (n,): equal only where offers differ in names alone.
 
         Nodes whose pools cannot be gathered have numbers of their own.
         """
-        looks = self._look[rows]
-        for row in dict.fromkeys(rows[looks < 0].tolist()):
-            self._look[row] = self._group_number(row)
-        result: IndexArray = self._look[rows]
-        return result
+        unknown = rows[self._signature[rows] < 0]
+        for row in dict.fromkeys(unknown.tolist()):
+            self._signature[row] = self._new_signature(row)
+        signatures: IndexArray = self._signature[rows]
+        return signatures
 
-    def look_of(self, row: int) -> int:
+    def signature_of(self, row: int) -> int:
         """Return the number of what one node sees."""
-        if self._look[row] < 0:
-            self._look[row] = self._group_number(row)
-        return int(self._look[row])
+        if self._signature[row] < 0:
+            self._signature[row] = self._new_signature(row)
+        return int(self._signature[row])
 
     def name(self, row: int) -> str:
         """Return a node's name."""
         return self._nodes.names[row]
 
-    def _group_number(self, row: int) -> int:
+    def _new_signature(self, row: int) -> int:
         try:
             offer = self.offer(row)
         except GatherError:
-            return self._looks.code(row)
-        look = self._look_of_offer.get(id(offer))
-        if look is None:
-            look = self._look_of_offer[id(offer)] = self._looks.code(tuple(pool.look() for pool in offer.pools))
+            # A number of its own, since the error names what cannot be read. No pool's signature is an integer.
+            return self._signatures.code(row)
+        signature = self._signature_of_offer.get(id(offer))
+        if signature is None:
+            signature = self._signatures.code(tuple(pool.signature() for pool in offer.pools))
+            self._signature_of_offer[id(offer)] = signature
             for pool in offer.pools:
                 if not pool.node:
-                    self.looks.setdefault(pool.id, set()).add(look)
-        return look
+                    self.signatures_by_pool.setdefault(pool.id, set()).add(signature)
+        return signature
 
     # -- gathering ---------------------------------------------------------------
 
     def _gather(self, row: int) -> Offer:
         """Gather a node's pools; nodes that reach the same of what is shared share the pools, and often the offer."""
-        own = self._on_node.get(self._nodes.names[row], [])
-        if not all(self._local_to[pool_of(each)] for each in own):
-            return _offer(self._pools([*own, *self._reach.candidates(row)], row))
+        local = self._on_node.get(self._nodes.names[row], [])
+        # A pool with slices both of the node and of others can only be gathered from all of them together.
+        if not all(self._local_to[pool_of(each)] for each in local):
+            return _offer(self._pools([*local, *self._reach.candidates(row)], row))
         signature = self._reach.signature(row)
         wide = self._wide.get(signature)
         if wide is None:
             wide = self._wide[signature] = _offer(self._pools(self._reach.candidates(row), row))
-        return _offer([*self._pools(own, row), *wide.pools]) if own else wide
+        return _offer([*self._pools(local, row), *wide.pools]) if local else wide
 
     def _pools(self, slices: Sequence[ResourceSlice], row: int) -> list[Pool]:
         reached: dict[PoolID, list[ResourceSlice]] = {}
@@ -313,10 +302,12 @@ class DevicePools:
 
     def _pool(self, pool_id: PoolID, slices: list[ResourceSlice], row: int) -> Pool | None:
         """Return the pool of these slices, None if there is a newer generation of it elsewhere."""
-        stated = slices[0].spec.pool
+        stated = slices[0].spec.pool  # before they are sorted: where slices disagree on the count, the first counts
         slices.sort(key=lambda each: each.metadata.name)
         pool = Pool(pool_id, self._local_to[pool_id], tuple(each.metadata.name for each in slices))
         others: Sequence[ResourceSlice] = ()
+        # Slices that cannot be reached are looked at only when some seem to be missing. So a newer generation elsewhere
+        # goes unnoticed as long as the older one looks complete from here: kube-scheduler's quirk.
         if len(slices) != stated.resource_slice_count:
             if self._newest[pool_id] > stated.generation:
                 return None
@@ -337,6 +328,7 @@ class DevicePools:
             for each in sets
             for counter, amount in (each.counters or {}).items()
         }
+        # Devices that are listed beside shared counters are overlooked; the API allows only either.
         listing = [each for each in slices if not each.spec.shared_counters]
         devices = tuple(
             PooledDevice(DeviceID(*pool.id, device.name), device, self._model(device, pool.id), each, pool, reached)
@@ -361,6 +353,7 @@ class DevicePools:
         return tuple(self._reach.of(device, row) for device in devices)
 
     def _model(self, device: Device, pool_id: PoolID) -> DeviceModel:
+        # The driver, too: it is the domain of the attributes that are written without one.
         key = pool_id.driver, msgspec.json.encode(msgspec.structs.replace(device, name=""))
         model = self._models.get(key)
         if model is None:
@@ -393,79 +386,6 @@ class _Whole(NamedTuple):
     def of(cls, slices: Sequence[ResourceSlice], generation: int) -> _Whole:
         whole = [each for each in slices if each.spec.pool.generation == generation and not _groups(each)]
         return cls(len(whole), [each for each in whole if each.spec.shared_counters or _draws(each)])
-
-
-class _Reach:
-    """From where devices can be reached. Each distinct node selector is asked of the whole node table at once.
-
-    Args:
-        table: the nodes.
-        shared: the slices that name no node.
-        named: those that do; devices of theirs may nevertheless choose nodes one by one.
-    """
-
-    def __init__(
-        self, table: NodeTable, shared: Sequence[ResourceSlice], named: Iterable[Sequence[ResourceSlice]]
-    ) -> None:
-        self._table = table
-        self._shared = shared
-        self._codes: dict[int, int] = {}  # of selectors, by identity
-        self._faults: dict[int, str] = {}
-        self._names: set[str] = set()
-        selectors = self._selectors(each for slices in (shared, *named) for each in slices)
-        self._matched = np.zeros(((len(selectors) + 7) // 8, len(table)), np.uint8)  # a bit for each selector and row
-        for code, selector in enumerate(selectors):
-            query = compile_node_selector(selector)
-            try:
-                matched = nodes_matching(table, query.require_valid())
-            except SelectorError as error:
-                self._faults[code] = f"failed to parse node selector {_go_text(selector)}: {error}"
-            else:
-                self._matched[code // 8] |= matched.view(np.uint8) << (code % 8)
-        self._decisive: IndexArray = np.array([self._decides(each.spec) for each in shared], np.intp)
-
-    def _selectors(self, slices: Iterable[ResourceSlice]) -> list[NodeSelector]:
-        """Return the distinct selectors of slices and of devices that choose nodes; note their codes, and the names."""
-        distinct: dict[bytes, NodeSelector] = {}
-        code_of: dict[bytes, int] = {}
-        for each in slices:
-            devices = (each.spec.devices or ()) if each.spec.per_device_node_selection else ()
-            self._names.update(device.node_name for device in devices if device.node_name)
-            for where in (each.spec, *devices):
-                if where.node_selector is not None:
-                    written = msgspec.json.encode(where.node_selector)
-                    distinct.setdefault(written, where.node_selector)
-                    self._codes[id(where.node_selector)] = code_of.setdefault(written, len(code_of))
-        return list(distinct.values())
-
-    def _decides(self, spec: ResourceSliceSpec) -> int:
-        """Return the code of the selector that alone decides about a slice, -1 if it must be asked about."""
-        if spec.all_nodes or spec.node_selector is None:
-            return -1
-        code = self._codes[id(spec.node_selector)]
-        return -1 if code in self._faults else code
-
-    def candidates(self, row: int) -> list[ResourceSlice]:
-        """Return the shared slices, in order, but for those whose selector does not match a node."""
-        matched = np.unpackbits(self._matched[:, row], bitorder="little")
-        asked = np.append(matched, 1)[self._decisive]  # the last is for -1
-        return [self._shared[index] for index in np.flatnonzero(asked).tolist()]
-
-    def signature(self, row: int) -> Hashable:
-        """Return a value that is equal for nodes that reach the same of the shared slices and their devices."""
-        name = self._table.names[row]
-        return name if name in self._names else "", self._matched[:, row].tobytes()
-
-    def of(self, where: ResourceSliceSpec | Device, row: int) -> bool | str:
-        """Return whether a node is meant, or the text of an error; a name, all nodes, a selector: the first decides."""
-        if where.node_name:
-            return where.node_name == self._table.names[row]
-        if where.all_nodes:
-            return True
-        if where.node_selector is None:
-            return False
-        code = self._codes[id(where.node_selector)]
-        return self._faults.get(code) or bool(self._matched[code // 8, row] >> (code % 8) & 1)
 
 
 def _only_node(slices: Sequence[ResourceSlice]) -> str:
@@ -528,21 +448,3 @@ def _contradiction(sets: Sequence[CounterSet], devices: Sequence[PooledDevice]) 
                 if counter not in (known[consumption.counter_set].counters or {}):
                     return f"counter {counter} not found in counter set {consumption.counter_set}"
     return ""
-
-
-def _go_text(selector: NodeSelector) -> str:
-    """A node selector as Go prints it."""
-    terms = "".join(
-        f"NodeSelectorTerm{{MatchExpressions:{_requirements(term.match_expressions)},"
-        f"MatchFields:{_requirements(term.match_fields)},}},"
-        for term in selector.node_selector_terms or ()
-    )
-    return f"&NodeSelector{{NodeSelectorTerms:[]NodeSelectorTerm{{{terms}}},}}"
-
-
-def _requirements(requirements: Sequence[NodeSelectorRequirement] | None) -> str:
-    written = "".join(
-        f"NodeSelectorRequirement{{Key:{each.key},Operator:{each.operator},Values:[{' '.join(each.values or ())}],}},"
-        for each in requirements or ()
-    )
-    return f"[]NodeSelectorRequirement{{{written}}}"

@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from schedctl.api.devices import (
-    DeviceRequest,
-    DeviceSelector,
-    DeviceSubRequest,
-    DeviceTaint,
-    DeviceToleration,
-    ExactDeviceRequest,
-    ResourceClaim,
-)
+from schedctl.api import devices
 from schedctl.api.meta import Quantity
 
 EXACT_COUNT, ALL = "ExactCount", "All"
@@ -27,7 +19,6 @@ class Request:
         name: its own name; of an alternative, the alternative's.
         full_name: the same, behind the request's name and a slash for an alternative.
         parent: the name of the request an alternative belongs to, otherwise its own.
-        alternative: whether it is one of several.
         class_name: the device class.
         selectors: conditions beside the class's.
         mode: ``ExactCount`` or ``All``.
@@ -41,53 +32,54 @@ class Request:
     name: str
     full_name: str
     parent: str
-    alternative: bool
     class_name: str
-    selectors: Sequence[DeviceSelector]
+    selectors: Sequence[devices.DeviceSelector]
     mode: str
     count: int
     admin: bool
-    tolerations: Sequence[DeviceToleration]
+    tolerations: Sequence[devices.DeviceToleration]
     capacity: Mapping[str, Quantity] | None
     derives: bool
 
-    def tolerates(self, taint: DeviceTaint) -> bool:
+    def tolerates(self, taint: devices.DeviceTaint) -> bool:
         """Return whether one of its tolerations covers a taint."""
         return any(_tolerates(toleration, taint) for toleration in self.tolerations)
 
 
-def requests_of(claim: ResourceClaim) -> list[tuple[Request, ...]]:
+def requests_of(claim: devices.ResourceClaim) -> list[tuple[Request, ...]]:
     """Return the claim's requests in order, each as its alternatives: one where it is exact."""
     return [_alternatives(each) for each in claim.spec.devices.requests or ()]
 
 
-def _alternatives(written: DeviceRequest) -> tuple[Request, ...]:
+def _alternatives(written: devices.DeviceRequest) -> tuple[Request, ...]:
     if not written.first_available:
-        return (_request(written.name, written.exactly or ExactDeviceRequest()),)
+        return (_request(written.name, written.exactly or devices.ExactDeviceRequest()),)
     return tuple(_request(each.name, each, parent=written.name) for each in written.first_available)
 
 
-def _request(name: str, written: ExactDeviceRequest | DeviceSubRequest, parent: str | None = None) -> Request:
+def _request(
+    name: str, written: devices.ExactDeviceRequest | devices.DeviceSubRequest, parent: str | None = None
+) -> Request:
     mode = written.allocation_mode or EXACT_COUNT
     return Request(
         name=name,
         full_name=name if parent is None else f"{parent}/{name}",
         parent=name if parent is None else parent,
-        alternative=parent is not None,
         class_name=written.device_class_name,
         selectors=written.selectors or (),
         mode=mode,
-        count=written.count or 1 if mode == EXACT_COUNT else written.count,
-        admin=bool(isinstance(written, ExactDeviceRequest) and written.admin_access),
+        count=written.count or 1 if mode == EXACT_COUNT else written.count,  # 0 is left out: the API server makes it 1
+        admin=bool(isinstance(written, devices.ExactDeviceRequest) and written.admin_access),
         tolerations=written.tolerations or (),
         capacity=written.capacity.requests if written.capacity is not None else None,
         derives=bool(written.derived_attributes),
     )
 
 
-def _tolerates(toleration: DeviceToleration, taint: DeviceTaint) -> bool:
+def _tolerates(toleration: devices.DeviceToleration, taint: devices.DeviceTaint) -> bool:
     if toleration.effect not in ("", taint.effect) or toleration.key not in ("", taint.key):
         return False
+    # An empty key tolerates every key, whatever the operator; the API server insists on Exists for it.
     if toleration.operator in ("", "Equal"):
         return toleration.value == taint.value
     return toleration.operator == "Exists"

@@ -1,18 +1,8 @@
-"""The search for devices that satisfy a pod's claims on one node: depth first, the first solution counts.
+"""The search for devices that satisfy a pod's claims on one node: depth first, and the first solution counts.
 
-Claims are satisfied in order, and so are the requests of each, and the devices of each request are chosen in the order
-of the node's pools: without permutations, since for the next device of a request only later ones are looked at. What
-fits is taken and the search goes on behind it; when nothing fits, the last one taken is given back. This is the order
-of ``structured/internal/incubating`` (KEP-4381), on which the choice of devices rests.
-
-A device for which all that follows has failed stands for all later ones of its kind (`_kinds`): swapping the two would
-change nothing, and the later one has fewer companions left. So a node full of equal devices is given up at once, where
-kube-scheduler tries every combination until its time is over; solutions and errors stay the same. The exception are
-claims with constraints that want all devices of something, where the order of trying shows in an error.
-
-`Search` is written as recursion, but each call is a generator that a loop runs (`_run`): pods with many claims go
-deeper than Python's stack. A *step* is one device looked at or one call; the number of them depends on nothing but
-what the node sees, what is taken and what is asked, so a budget of steps is exceeded always or never.
+It takes the order of ``structured/internal/incubating`` (KEP-4381), on which the choice of devices rests: claims, their
+requests and the node's devices each in the order given. Which devices a request could have at all, whatever is in use,
+is decided in `eligibility`; who runs searches, and for which nodes, in `allocator`.
 """
 
 from __future__ import annotations
@@ -21,24 +11,17 @@ from collections.abc import Generator, Hashable, Mapping, Sequence
 from enum import Enum, auto
 from typing import NamedTuple
 
-from schedctl.api.devices import DeviceClass, DeviceSelector, ResourceClaim
+from schedctl.api.devices import DeviceClass, ResourceClaim
 from schedctl.api.meta import Quantity, key_of
 from schedctl.api.quantities import Amount, canonical
+from schedctl.devices import eligibility
 from schedctl.devices.allocated import AllocatedState, Use
-from schedctl.devices.capacity import CapacityError, Misfit, Portion, portions
+from schedctl.devices.capacity import CapacityError, Misfit, Portion
 from schedctl.devices.constraints import Constraint, attribute_of
 from schedctl.devices.counters import Counters
-from schedctl.devices.pools import DeviceModel, Offer, PooledDevice
-from schedctl.devices.requests import ALL, EXACT_COUNT, Request, requests_of
-from schedctl.devices.selectors import SelectorError, compile_selector
+from schedctl.devices.pools import Offer
+from schedctl.devices.requests import ALL, Request, requests_of
 from schedctl.devices.shortages import JudgedDevice, Refusal, Shortage, Why
-
-MOST_DEVICES = 32
-"""How many devices a claim can hold."""
-
-
-class AllocationError(Exception):
-    """Something is wrong with a claim, class or pool that ends the whole cycle; the text is kube-scheduler's."""
 
 
 class NodeAllocationError(Exception):
@@ -75,35 +58,21 @@ class _Outcome(Enum):
 _Calls = Generator["_Calls", _Outcome, _Outcome]
 
 
-class _Wanted:
-    """A request on its way through one search.
+class _Taken(NamedTuple):
+    """What taking a device changed.
 
     Attributes:
-        request: the request.
-        device_class: its class.
-        count: how many devices it needs.
-        every: the places of the devices it needs, where it needs all.
-        verdicts: by number of the model, the first selector that is not true of it, None where all are.
-        portions: by number of the model, what a device has to give.
+        claim: whose device it is now.
+        request: and for which request.
+        place: the device's place among those of the offer.
+        counted: whether it drew on counters.
+        constraints: how many of the claim's constraints count it in.
+        portions: what a share takes, None where the device is held whole.
     """
 
-    __slots__ = ("count", "device_class", "every", "portions", "request", "verdicts")
-
-    def __init__(self, request: Request, device_class: DeviceClass) -> None:
-        self.request = request
-        self.device_class = device_class
-        self.count = request.count
-        self.every: list[int] = []
-        self.verdicts: dict[int, tuple[Why, int] | None] = {}
-        self.portions: dict[int, tuple[Portion, ...] | Misfit] = {}
-
-
-class _Taken(NamedTuple):
-    """What taking a device changed."""
-
     claim: int
-    wanted: _Wanted
-    device: int
+    request: Request
+    place: int
     counted: bool
     constraints: int
     portions: tuple[Portion, ...] | None
@@ -151,14 +120,14 @@ class Search:
         self._explain = explain
         self._uses = _uses(offer, state)
         self._kinds = _kinds(offer, self._uses)
-        self._prunes = not any(_may_break(claim) for claim in claims)
+        self._skips_equals = not any(_order_shows(claim) for claim in claims)
         self._counters = Counters(state)
-        self._wanted: list[list[list[_Wanted]]] = []
-        self._constraints: list[list[Constraint]] = []
+        self._requests: list[list[list[eligibility.CheckedRequest]]] = []  # by claim, request and alternative
+        self._constraints: list[list[Constraint]] = []  # by claim
         self._picks: list[list[Pick]] = [[] for _ in claims]
-        self._chosen: dict[int, list[int]] = {}
-        self._shares: dict[int, list[tuple[Portion, ...]]] = {}
-        self._taken: list[_Taken] = []
+        self._chosen: dict[int, list[int]] = {}  # by place, the claims that hold all of it; several with admin access
+        self._shares: dict[int, list[tuple[Portion, ...]]] = {}  # by place
+        self._taken: list[_Taken] = []  # to be undone in reverse
         self._stuck: _Stuck | None = None
 
     def run(self) -> tuple[tuple[Pick, ...], ...] | None:
@@ -169,9 +138,13 @@ class Search:
             NodeAllocationError: there is none, and one of the pools is invalid.
             BudgetExceeded: it took too long.
         """
-        self._prepare()
+        # All claims are checked first: an error in the last one counts, even where the first cannot be satisfied.
+        for claim in self._claims:
+            self._requests.append(eligibility.check_requests(claim, self._offer, self._classes, self._matches))
+            self._constraints.append(_constraints_of(claim))
         if self._run(self._request(0, 0)) is _Outcome.FOUND:
             return tuple(map(tuple, self._picks))
+        # Only now: an invalid pool is no error as long as the sound ones are enough.
         if any(pool.invalid for pool in self._offer.pools):
             raise NodeAllocationError("invalid resource pools were encountered")
         return None
@@ -181,82 +154,14 @@ class Search:
         """Where the search came farthest, each alternative of that request."""
         return tuple(self._stuck.shortages.values()) if self._stuck is not None else ()
 
-    # -- what is wanted ----------------------------------------------------------
-
-    def _prepare(self) -> None:
-        """Check all claims, and find out how many devices each request needs."""
-        for claim in self._claims:
-            key = key_of(claim)
-            least = 0
-            wanted: list[list[_Wanted]] = []
-            self._wanted.append(wanted)
-            for alternatives in requests_of(claim):
-                wanted.append([self._want(claim, request) for request in alternatives])
-                fewest = min(each.count for each in wanted[-1])
-                if fewest > MOST_DEVICES - least:
-                    written = alternatives[0].parent
-                    raise AllocationError(
-                        f"claim {key}, request {written}: adding {fewest} devices exceeds the claim limit of"
-                        f" {MOST_DEVICES}, with {least} already accounted for"
-                    )
-                least += fewest
-            constraints = claim.spec.devices.constraints or ()
-            for number, constraint in enumerate(constraints):
-                if constraint.match_attribute is None and constraint.distinct_attribute is None:
-                    raise AllocationError(
-                        f"claim {key}, constraint #{number}: empty constraint (unsupported constraint type?)"
-                    )
-            self._constraints.append([Constraint(constraint) for constraint in constraints])
-
-    def _want(self, claim: ResourceClaim, request: Request) -> _Wanted:
-        where = f"claim {key_of(claim)}, request {request.name}"
-        if request.derives:
-            raise AllocationError(f"{where}: cannot handle request with derived attributes, the feature is disabled")
-        for number, selector in enumerate(request.selectors):
-            if selector.cel is None:
-                raise AllocationError(f"{where}, selector #{number}: CEL expression empty (unsupported selector type?)")
-        if not request.class_name:
-            raise AllocationError(f"{where}: missing device class name (unsupported request type?)")
-        device_class = self._classes.get(request.class_name)
-        if device_class is None:
-            raise AllocationError(
-                f"{where}: could not retrieve device class {request.class_name}:"
-                f' deviceclass.resource.k8s.io "{request.class_name}" not found'
-            )
-        wanted = _Wanted(request, device_class)
-        if request.mode == ALL:
-            self._want_all(claim, wanted, where)
-        elif request.mode != EXACT_COUNT:
-            raise AllocationError(f"{where}: unsupported count mode {request.mode}")
-        return wanted
-
-    def _want_all(self, claim: ResourceClaim, wanted: _Wanted, where: str) -> None:
-        """Find the devices that a request for all of them needs; whether they are in use is not asked yet."""
-        places = iter(range(len(self._devices)))
-        for pool in self._offer.pools:
-            if not pool.sound:
-                condition = "being updated" if pool.incomplete else "invalid"
-                raise AllocationError(
-                    f"{where}: asks for all devices, but resource pool {pool.id} is currently {condition}"
-                )
-            for device, place in zip(pool.devices, places, strict=False):
-                if self._failing_selector(claim, wanted, device) is not None or not self._is_reachable(device):
-                    continue
-                try:
-                    given = self._portions(wanted, device.model)
-                except CapacityError as error:
-                    raise AllocationError(
-                        f"{where}: checking capacity for device {device.id.device}: {error}"
-                    ) from None
-                if not isinstance(given, Misfit) and all(each.taken <= each.available for each in given):
-                    wanted.every.append(place)
-        wanted.count = len(wanted.every)
-
     # -- the search --------------------------------------------------------------
 
     @staticmethod
     def _run(first: _Calls) -> _Outcome:
-        """Run a call and those it makes; the outcome of each is sent to its caller."""
+        """Run a call and those it makes; the outcome of each is sent to its caller.
+
+        The search is written as recursion but run by this loop: pods with many claims go deeper than Python's stack.
+        """
         calls = [first]
         outcome: _Outcome | None = None
         while True:
@@ -271,6 +176,8 @@ class Search:
                     return outcome
 
     def _step(self) -> None:
+        # Steps, where kube-scheduler counts seconds: what is in the claims, the pools and in use decides alone whether
+        # the budget is exceeded, so the same question has the same answer on any machine, and for nodes alike.
         self._steps_left -= 1
         if self._steps_left < 0:
             raise BudgetExceeded
@@ -280,12 +187,13 @@ class Search:
         self._step()
         if claim == len(self._claims):
             return _Outcome.FOUND
-        wanted = self._wanted[claim]
-        if index == len(wanted):
+        requests = self._requests[claim]
+        if index == len(requests):
             outcome = yield self._request(claim + 1, 0)
+            # The limit is one of each claim: what is too much for the next claim says nothing about this one.
             return _Outcome.NOT_FOUND if outcome is _Outcome.TOO_MANY else outcome
         too_many = True
-        for alternative in range(len(wanted[index])):
+        for alternative in range(len(requests[index])):
             outcome = yield self._device(claim, index, alternative, 0, 0)
             if outcome is _Outcome.FOUND:
                 return outcome
@@ -295,75 +203,84 @@ class Search:
     def _device(self, claim: int, index: int, alternative: int, found: int, start: int) -> _Calls:
         """Find the next device of a request, none before the place `start`, and satisfy all that follows."""
         self._step()
-        wanted = self._wanted[claim][index][alternative]
-        must = wanted.request.mode == ALL
-        if must and not wanted.every:
+        checked = self._requests[claim][index][alternative]
+        takes_all = checked.request.mode == ALL
+        # All of nothing is a failure, although no device is missing.
+        if takes_all and not checked.required:
             self._note(claim, index, alternative, found, range(len(self._devices)), start)
             return _Outcome.NOT_FOUND
-        if found >= wanted.count:
+        if found >= checked.count:
             outcome = yield self._request(claim, index + 1)
             return outcome
-        if wanted.count - found > MOST_DEVICES - len(self._picks[claim]):
+        if checked.count - found > eligibility.MOST_DEVICES - len(self._picks[claim]):
             self._note(claim, index, alternative, found, range(0), start, limit=True)
             return _Outcome.TOO_MANY
-        if must:
-            outcome = yield self._must(claim, index, alternative, found)
+        if takes_all:
+            outcome = yield self._required_device(claim, index, alternative, found)
             return outcome
-        in_vain: set[int] = set()
+        failed_kinds: set[int] = set()
         for place in range(start, len(self._devices)):
-            kind = self._kinds[place] if self._prunes and self._fresh(place) else None
-            if kind in in_vain:
+            # A device for which all that follows has failed stands for all later ones of its kind: to swap the two
+            # would change nothing, and the later one has fewer companions. So a node full of equal devices is given
+            # up at once, where kube-scheduler tries every combination until its time is over.
+            kind = self._kinds[place] if self._skips_equals and self._is_untouched(place) else None
+            if kind in failed_kinds:
                 continue
             self._step()
-            if self._usable(claim, wanted, place) and self._take(claim, wanted, place, must=False):
+            if self._is_eligible(claim, checked, place) and self._take(claim, checked, place, required=False):
+                # Only later places from here on: the devices of one request are a set, their order does not matter.
                 outcome = yield self._device(claim, index, alternative, found + 1, place + 1)
                 if outcome is _Outcome.FOUND:
                     return outcome
-                self._give_back()
+                self._undo_last()
+                # Another device here would leave just as many for the requests that follow.
                 if outcome is _Outcome.TOO_MANY:
                     return outcome
             if kind is not None:
-                in_vain.add(kind)
+                failed_kinds.add(kind)
         self._note(claim, index, alternative, found, range(len(self._devices)), start)
         return _Outcome.NOT_FOUND
 
-    def _must(self, claim: int, index: int, alternative: int, found: int) -> _Calls:
+    def _required_device(self, claim: int, index: int, alternative: int, found: int) -> _Calls:
         """Take the next of all devices of a request; without it there is no solution."""
-        wanted = self._wanted[claim][index][alternative]
-        place = wanted.every[found]
-        if not self._take(claim, wanted, place, must=True):
+        checked = self._requests[claim][index][alternative]
+        place = checked.required[found]
+        if not self._take(claim, checked, place, required=True):
             self._note(claim, index, alternative, found, range(place, place + 1), 0)
             return _Outcome.NOT_FOUND
         outcome = yield self._device(claim, index, alternative, found + 1, 0)
         if outcome is not _Outcome.FOUND:
-            self._give_back()
+            self._undo_last()
         return outcome
 
     # -- one device --------------------------------------------------------------
 
-    def _usable(self, claim: int, wanted: _Wanted, place: int) -> bool:
+    def _is_eligible(self, claim: int, checked: eligibility.CheckedRequest, place: int) -> bool:
         """Return whether a device is free and is what is asked for, as far as one can tell without taking it."""
         device = self._devices[place]
-        if self._is_held(claim, wanted.request, place):
+        # The order shows in errors: of a device in use no selector is evaluated, so none can fail on it.
+        if self._is_held(claim, checked.request, place):
             return False
-        if self._failing_selector(self._claims[claim], wanted, device) is not None or not self._is_reachable(device):
+        if checked.failing_selector(device) is not None or not eligibility.is_reachable(device):
             return False
         try:
-            return not isinstance(self._portions(wanted, device.model), Misfit)
+            return not isinstance(checked.portions_of(device.model), Misfit)
         except CapacityError as error:
-            where = f"claim {key_of(self._claims[claim])}, request {wanted.request.name}"
-            raise AllocationError(f"{where}: checking capacity for device {device.id}: {error}") from None
+            raise eligibility.AllocationError(
+                f"{checked.where}: checking capacity for device {device.id}: {error}"
+            ) from None
 
-    def _take(self, claim: int, wanted: _Wanted, place: int, *, must: bool) -> bool:
+    def _take(self, claim: int, checked: eligibility.CheckedRequest, place: int, *, required: bool) -> bool:
         """Take a device if that is possible.
 
         Raises:
             AllocationError: a constraint forbids a device that the request must have.
         """
-        device, request = self._devices[place], wanted.request
+        device, request = self._devices[place], checked.request
         model = device.model
         if self._is_held(claim, request, place):
             return False
+        # The first share of a device draws on the counters for all that follow.
         counted = bool(model.consumes) and not (model.shareable and self._has_shares(place))
         if counted and not self._counters.reserve(device):
             return False
@@ -376,42 +293,44 @@ class Search:
                     break
                 joined += 1
             fits = joined == len(constraints)
-            if must and not fits:
-                raise AllocationError(
-                    f"claim {key_of(self._claims[claim])}, request {request.name}: cannot add device {device.id}"
-                    " because a claim constraint would not be satisfied"
+            # An error, where a taint on the same device is none: upstream's asymmetry. It ends the whole cycle, so
+            # nothing needs to be undone.
+            if required and not fits:
+                raise eligibility.AllocationError(
+                    f"{checked.where}: cannot add device {device.id} because a claim constraint would not be satisfied"
                 )
-        given = self._portions(wanted, model)
-        assert not isinstance(given, Misfit)
-        shares = given if model.shareable else None
-        self._taken.append(_Taken(claim, wanted, place, counted, joined, shares))
-        if not fits or self._scarce(place, given) is not None:
-            self._undo(self._taken.pop(), placed=False)
+        portions = checked.portions_of(model)
+        assert not isinstance(portions, Misfit)
+        taken = _Taken(claim, request, place, counted, joined, portions if model.shareable else None)
+        if not fits or self._scarce_portion(place, portions) is not None:
+            self._undo(taken)
             return False
-        if shares is None:
+        self._taken.append(taken)
+        if taken.portions is None:
             self._chosen.setdefault(place, []).append(claim)
             self._picks[claim].append(Pick(request, place, share=False))
         else:
-            self._shares.setdefault(place, []).append(shares)
-            consumed = tuple((portion.name, portion.quantity) for portion in shares)
+            self._shares.setdefault(place, []).append(taken.portions)
+            consumed = tuple((portion.name, portion.quantity) for portion in taken.portions)
             self._picks[claim].append(Pick(request, place, share=True, consumed=consumed))
         return True
 
-    def _give_back(self) -> None:
+    def _undo_last(self) -> None:
         """Undo the last `_take` that succeeded."""
-        self._undo(self._taken.pop(), placed=True)
+        taken = self._taken.pop()
+        self._picks[taken.claim].pop()
+        if taken.portions is None:
+            self._chosen[taken.place].pop()
+        else:
+            self._shares[taken.place].pop()
+        self._undo(taken)
 
-    def _undo(self, taken: _Taken, *, placed: bool) -> None:
-        if placed:
-            self._picks[taken.claim].pop()
-            if taken.portions is None:
-                self._chosen[taken.device].pop()
-            else:
-                self._shares[taken.device].pop()
+    def _undo(self, taken: _Taken) -> None:
+        """Take a device out of constraints and counters."""
         for constraint in self._constraints[taken.claim][: taken.constraints]:
-            constraint.remove(taken.wanted.request)
+            constraint.remove(taken.request)
         if taken.counted:
-            self._counters.release(self._devices[taken.device])
+            self._counters.release(self._devices[taken.place])
 
     def _is_held(self, claim: int, request: Request, place: int) -> bool:
         """Return whether a device is in use; with admin access only the claim's own use of it counts."""
@@ -421,7 +340,7 @@ class Search:
         use = self._uses.get(place)
         return bool(chosen) or (use is not None and use.whole)
 
-    def _fresh(self, place: int) -> bool:
+    def _is_untouched(self, place: int) -> bool:
         """Return whether the search has not taken anything of a device."""
         return not self._chosen.get(place) and not self._shares.get(place)
 
@@ -429,61 +348,18 @@ class Search:
         use = self._uses.get(place)
         return (use is not None and use.shared) or bool(self._shares.get(place))
 
-    def _scarce(self, place: int, given: Sequence[Portion]) -> tuple[Portion, int] | None:
+    def _scarce_portion(self, place: int, portions: Sequence[Portion]) -> tuple[Portion, int] | None:
         """Return the first portion that a device has not left, with what it has."""
         use, shares = self._uses.get(place), self._shares.get(place, ())
         held = dict(use.capacity) if use is not None else {}
-        for index, portion in enumerate(given):
+        for index, portion in enumerate(portions):
+            # All shares of a device list its capacities in the same order, by name.
             left = portion.available - sum(share[index].taken for share in shares)
             if portion.name in held:
                 left -= held[portion.name].nano_units
             if portion.taken > left:
                 return portion, left
         return None
-
-    def _failing_selector(self, claim: ResourceClaim, wanted: _Wanted, device: PooledDevice) -> tuple[Why, int] | None:
-        """Return which selector is not true of a device: whose it is, and its number."""
-        number = device.model.number
-        if number not in wanted.verdicts:
-            wanted.verdicts[number] = self._select(claim, wanted, device)
-        return wanted.verdicts[number]
-
-    def _select(self, claim: ResourceClaim, wanted: _Wanted, device: PooledDevice) -> tuple[Why, int] | None:
-        in_class = wanted.device_class.spec.selectors or ()
-        for index, selector in enumerate(in_class):
-            if not self._matches_selector(f"class {wanted.request.class_name}", index, selector, device):
-                return Why.CLASS, index
-        for index, selector in enumerate(wanted.request.selectors):
-            if not self._matches_selector(f"claim {key_of(claim)}", index, selector, device):
-                return Why.REQUEST, index
-        return None
-
-    def _matches_selector(self, whose: str, index: int, selector: DeviceSelector, device: PooledDevice) -> bool:
-        expression = _expression(selector)
-        key = expression, device.model.number
-        matched = self._matches.get(key)
-        if matched is None:
-            program = compile_selector(expression)
-            if program.error:
-                raise AllocationError(f"{whose}: selector #{index}: CEL compile error: {program.error}")
-            try:
-                matched = self._matches[key] = program.matches(device.model.view)
-            except SelectorError as error:
-                raise AllocationError(
-                    f"{whose}: selector #{index} on device {device.id}: CEL runtime error: {error}"
-                ) from None
-        return matched
-
-    def _is_reachable(self, device: PooledDevice) -> bool:
-        if isinstance(device.reached, str):
-            raise AllocationError(device.reached)
-        return device.reached
-
-    def _portions(self, wanted: _Wanted, model: DeviceModel) -> tuple[Portion, ...] | Misfit:
-        given = wanted.portions.get(model.number)
-        if given is None:
-            given = wanted.portions[model.number] = portions(wanted.request.capacity, model.device.capacity)
-        return given
 
     # -- explaining --------------------------------------------------------------
 
@@ -493,38 +369,42 @@ class Search:
         """Note where the search is stuck, if it has come this far for the first time."""
         if not self._explain:
             return
+        # Claims, then requests, are satisfied in order, so the greater pair is the farther one.
         if self._stuck is None or (claim, index) > (self._stuck.claim, self._stuck.request):
             self._stuck = _Stuck(claim, index, {})
         elif (claim, index) < (self._stuck.claim, self._stuck.request):
             return
         noted = self._stuck.shortages.get(alternative)
         if noted is None or noted.found < found:
-            wanted = self._wanted[claim][index][alternative]
+            checked = self._requests[claim][index][alternative]
+            # Right now: the reasons depend on what else is taken at this moment.
             judged = tuple(
-                JudgedDevice(self._devices[place].id, self._refusals(claim, wanted, place, tried=place < start))
+                JudgedDevice(self._devices[place].id, self._refusals(claim, checked, place, tried=place < start))
                 for place in places
             )
-            request = wanted.request
+            request = checked.request
             self._stuck.shortages[alternative] = Shortage(
-                key_of(self._claims[claim]), request.full_name, request.class_name, wanted.count, found, limit, judged
+                key_of(self._claims[claim]), request.full_name, request.class_name, checked.count, found, limit, judged
             )
 
-    def _refusals(self, claim: int, wanted: _Wanted, place: int, *, tried: bool) -> tuple[Refusal, ...]:
+    def _refusals(
+        self, claim: int, checked: eligibility.CheckedRequest, place: int, *, tried: bool
+    ) -> tuple[Refusal, ...]:
         """Return every reason against a device, as things stand."""
-        device, request = self._devices[place], wanted.request
+        device, request = self._devices[place], checked.request
         model, holders = device.model, self._state.holders(device.id)
         refusals = []
         if self._is_held(claim, request, place):
             chosen = bool(self._chosen.get(place))
             refusals.append(Refusal(Why.CHOSEN) if chosen else Refusal(Why.HELD, holders=holders))
-        unselected = self._failing_selector(self._claims[claim], wanted, device)
+        unselected = checked.failing_selector(device)
         if unselected is not None:
             why, index = unselected
-            selectors = wanted.device_class.spec.selectors if why is Why.CLASS else request.selectors
-            refusals.append(Refusal(why, index, _expression((selectors or ())[index])))
-        if not self._is_reachable(device):
+            selectors = checked.device_class.spec.selectors if why is Why.CLASS else request.selectors
+            refusals.append(Refusal(why, index, eligibility.expression_of((selectors or ())[index])))
+        if not eligibility.is_reachable(device):
             refusals.append(Refusal(Why.UNREACHED))
-        refusals += self._capacity_refusals(wanted, place, holders)
+        refusals += self._capacity_refusals(checked, place, holders)
         if model.consumes and not (model.shareable and self._has_shares(place)):
             for (counter_set, counter), (needed, left) in self._counters.missing_counters(device).items():
                 subject = f"{counter_set}/{counter}"
@@ -540,20 +420,32 @@ class Search:
             refusals.append(Refusal(Why.TRIED))
         return tuple(refusals)
 
-    def _capacity_refusals(self, wanted: _Wanted, place: int, holders: tuple[str, ...]) -> list[Refusal]:
-        model = self._devices[place].model
-        asked = wanted.request.capacity or {}
+    def _capacity_refusals(
+        self, checked: eligibility.CheckedRequest, place: int, holders: tuple[str, ...]
+    ) -> list[Refusal]:
         try:
-            given = self._portions(wanted, model)
+            portions = checked.portions_of(self._devices[place].model)
         except CapacityError:
+            # The search looks at fewer devices than an explanation and has not met this one: no error of the cycle.
             return []
-        if isinstance(given, Misfit):
-            return [Refusal(Why.CAPACITY, -1, given.name, str(asked.get(given.name, "")))]
-        scarce = self._scarce(place, given)
+        if isinstance(portions, Misfit):
+            needed = (checked.request.capacity or {}).get(portions.name, "")
+            return [Refusal(Why.CAPACITY, -1, portions.name, str(needed))]
+        scarce = self._scarce_portion(place, portions)
         if scarce is None:
             return []
         portion, left = scarce
         return [Refusal(Why.CAPACITY, -1, portion.name, _quantity_text(portion.taken), _quantity_text(left), holders)]
+
+
+def _constraints_of(claim: ResourceClaim) -> list[Constraint]:
+    constraints = claim.spec.devices.constraints or ()
+    for number, constraint in enumerate(constraints):
+        if constraint.match_attribute is None and constraint.distinct_attribute is None:
+            raise eligibility.AllocationError(
+                f"claim {key_of(claim)}, constraint #{number}: empty constraint (unsupported constraint type?)"
+            )
+    return [Constraint(constraint) for constraint in constraints]
 
 
 def _uses(offer: Offer, state: AllocatedState) -> dict[int, Use]:
@@ -575,20 +467,19 @@ def _kinds(offer: Offer, uses: Mapping[int, Use]) -> list[int]:
     """A number for each device, equal for devices that a search could swap without noticing."""
     numbers: dict[Hashable, int] = {}
     kinds = []
+    # Whoever draws on counters competes with the devices of its own pool only, so equal devices of two pools differ.
     for place, device in enumerate(offer.devices):
         pool = device.pool.id if device.model.consumes else None
         kinds.append(numbers.setdefault((device.model.number, device.reached, uses.get(place), pool), len(numbers)))
     return kinds
 
 
-def _may_break(claim: ResourceClaim) -> bool:
+def _order_shows(claim: ResourceClaim) -> bool:
     """Return whether the order in which devices are tried may show in an error: all of them, under constraints."""
-    wants_all = any(each.mode == ALL for alternatives in requests_of(claim) for each in alternatives)
-    return wants_all and bool(claim.spec.devices.constraints)
-
-
-def _expression(selector: DeviceSelector) -> str:
-    return selector.cel.expression if selector.cel is not None else ""
+    # Of two equal devices that a request for all needs, the first being taken is no error (it is held), but the second
+    # being taken may be: the first is then free, and an error where a constraint forbids it.
+    takes_all = any(each.mode == ALL for alternatives in requests_of(claim) for each in alternatives)
+    return takes_all and bool(claim.spec.devices.constraints)
 
 
 def _quantity_text(units: int) -> str:

@@ -1,8 +1,8 @@
 """The attributes and capacities that a device selector names, read off its text for explanations.
 
 A name that no device has makes a selector fail or refuse everywhere, and the error says so of one device only. Names
-are found where they are written down: ``device.attributes["domain"].name``, the same with ``.?`` or with an index. One
-that is worked out, or reached through a variable, is not.
+are found where they are written down, as in ``device.attributes["domain"].name``; one that is worked out, or reached
+through a variable, is not.
 """
 
 from __future__ import annotations

@@ -10,19 +10,18 @@ from functools import cache
 
 from schedctl.api import quantities
 from schedctl.api.devices import DeviceAttribute, DeviceCapacity
-from schedctl.cel import costs, library, types
+from schedctl.cel import costs, errors, library, types, values
 from schedctl.cel.declarations import Environment
-from schedctl.cel.errors import Aborted, CompileError, LimitExceeded, PlanError, Unsupported
 from schedctl.cel.programs import Program, check_text
 from schedctl.cel.quantities import QuantityValue
 from schedctl.cel.semvers import SemverError, parse
 from schedctl.cel.syntax import Source
-from schedctl.cel.values import Failure, Map, Optional, Value, type_name
+from schedctl.cel.values import Map, Value
 from schedctl.errors import NotModelled
 
 _COST_LIMIT = 1_000_000
 _TOO_EXPENSIVE = "operation cancelled: actual cost limit exceeded"
-_MAP = "*types.baseMap"
+_MAP = "*types.baseMap"  # what Go calls the type, which some errors print
 _EMPTY = Map({}, native=_MAP)
 
 
@@ -61,13 +60,13 @@ def compile_selector(expression: str) -> Program:
         if tree.type not in (types.BOOL, types.DYN):
             raise DoesNotCompile(f"must evaluate to bool or the unknown type, not {tree.type.full_name}")
         return Program(tree, _environment())
-    except CompileError as error:
+    except errors.CompileError as error:
         raise DoesNotCompile(f"compilation failed: {source.render(error.problems)}") from None
-    except PlanError as error:
+    except errors.PlanError as error:
         raise DoesNotCompile(f"program instantiation failed: {error}") from None
-    except Aborted as error:
+    except errors.Aborted as error:
         raise NotModelled("DynamicResources", "expressions on which kube-scheduler crashes", str(error)) from None
-    except Unsupported as error:
+    except errors.Unsupported as error:
         raise not_modelled(error) from None
 
 
@@ -79,18 +78,18 @@ def verdict(program: Program, device: Value) -> bool | str:
     """
     try:
         value = program.evaluate(device)
-    except LimitExceeded:
+    except errors.LimitExceeded:
         return _TOO_EXPENSIVE
-    except Aborted as reason:
+    except errors.Aborted as reason:
         return str(reason)
-    except Unsupported as error:
+    except errors.Unsupported as error:
         raise not_modelled(error) from None
     if value.__class__ is bool:
         return bool(value)
-    return value.text if isinstance(value, Failure) else _as_bool(value)
+    return value.text if isinstance(value, values.Failure) else _as_bool(value)
 
 
-def not_modelled(error: Unsupported) -> NotModelled:
+def not_modelled(error: errors.Unsupported) -> NotModelled:
     """Return that a selector needs what CEL here does not support."""
     detail = error.detail or (f"{error.part} in a selector" if error.part else "a device selector")
     return NotModelled("DynamicResources", error.feature, detail)
@@ -111,6 +110,7 @@ def device_value(
         The device; as text, the error of an attribute that has no value.
     """
     attribute_values: dict[str, dict[str, Value]] = {}
+    # In order of name, so that of several attributes without a value the same one is always in the error.
     for name, attribute in sorted((attributes or {}).items()):
         try:
             value = _attribute_value(attribute)
@@ -138,9 +138,9 @@ def _split_name(name: str, domain: str) -> tuple[str, str]:
     return (before, after) if slash else (domain, name)
 
 
-def _by_domain(values: dict[str, dict[str, Value]]) -> Map:
+def _by_domain(fields: dict[str, dict[str, Value]]) -> Map:
     """Return a map of maps in which domains that are not there are empty."""
-    return Map({domain: Map(inner, native=_MAP) for domain, inner in values.items()}, _EMPTY, native="cel.mapper")
+    return Map({domain: Map(inner, native=_MAP) for domain, inner in fields.items()}, _EMPTY, native="cel.mapper")
 
 
 def _attribute_value(attribute: DeviceAttribute) -> Value:
@@ -150,9 +150,9 @@ def _attribute_value(attribute: DeviceAttribute) -> Value:
         ValueError: it has none, or a version that is none.
     """
     lists = (attribute.int_values, attribute.bool_values, attribute.string_values)
-    for values in lists:
-        if values is not None:
-            return list(values)
+    for items in lists:
+        if items is not None:
+            return list(items)
     if attribute.version_values is not None:
         return [_version(text) for text in attribute.version_values]
     for value in (attribute.int_value, attribute.bool_value, attribute.string_value):
@@ -192,10 +192,11 @@ _CONVERSIONS = {
 def _as_bool(result: Value) -> bool | str:
     """Return the truth in an optional, or the error that there is no truth in the result."""
     value = result
-    while isinstance(value, Optional) and value.is_present:
+    # Optionals may be nested; cel-go unwraps all that are present, and the innermost decides.
+    while isinstance(value, values.Optional) and value.is_present:
         value = value.value
     if value.__class__ is bool:
         return bool(value)
-    name = type_name(value)
+    name = values.type_name(value)
     why = _CONVERSIONS.get(name) or f"type conversion error from '{name.rpartition('.')[2]}' to 'bool'"
-    return f"CEL result of type {type_name(result)} could not be converted to bool: {why}"
+    return f"CEL result of type {values.type_name(result)} could not be converted to bool: {why}"

@@ -1,8 +1,7 @@
 """Device selectors: CEL expressions that say of a device whether it will do, exactly as kube-scheduler evaluates them.
 
-`compile_selector` turns text into a `Selector`; a `Selector` is asked about `DeviceView` after `DeviceView`. Devices
-are much alike, so what a selector said about one is remembered for all with the same content, and a device is
-translated into CEL's values once (`_Content`). No engine is loaded before the first selector is compiled.
+`compile_selector` turns text into a `Selector`, which is asked about `DeviceView` after `DeviceView`. What needs the
+CEL engine is in `selector_programs`, imported when the first selector is compiled.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ class Selector:
     def __init__(self, expression: str) -> None:
         from schedctl.devices.selector_programs import DoesNotCompile, compile_selector
 
-        expression.encode()
+        expression.encode()  # fails here, not somewhere in the engine, on half of a character
         self.expression = expression
         self.error = ""
         self._program: Program | None = None
@@ -75,7 +74,7 @@ class Selector:
             NotModelled: it needs what is not modelled.
         """
         content = _content(device)
-        verdict = content.verdicts.get(self)
+        verdict = content.verdicts.get(self)  # by identity of the selector: `compile_selector` makes one per text
         if verdict is None:
             verdict = content.verdicts[self] = self._verdict(content)
         if verdict.__class__ is str:
@@ -95,6 +94,7 @@ class Selector:
             verdict = selector_programs.verdict(self._program, device)
         except RecursionError:
             raise NotModelled(_PLUGIN, "very deeply nested CEL expressions", "a device selector") from None
+        # kube-scheduler appends the hint to this one error, without a space before its full stop.
         return verdict + _HINT if isinstance(verdict, str) and "no such key:" in verdict else verdict
 
 
@@ -114,7 +114,10 @@ def compile_selector(expression: str) -> Selector:
 
 
 class _Content:
-    """The content of devices: CEL's value of it (or why it has none), and what selectors said about it."""
+    """The content of devices: CEL's value of it (or why it has none), and the verdicts of selectors about it.
+
+    Devices are much alike, so each content is translated into CEL's values once, for all that have it.
+    """
 
     __slots__ = ("_device", "_value", "verdicts")
 
@@ -144,6 +147,7 @@ def _content(device: DeviceView) -> _Content:
     known = _by_identity.get(key)
     if known is not None:
         return known[1]
+    # Both at once: content that does not hash is kept by identity in the second as well, and the first keeps it alive.
     if len(_by_identity) >= _MOST_CONTENTS:
         _by_identity.clear()
         _by_content.clear()

@@ -59,7 +59,7 @@ class Shortage(NamedTuple):
         claim: the claim's key, ``namespace/name``.
         request: the request, ``request/alternative`` where it has several.
         class_name: the device class it asks for.
-        wanted: how many devices it needs; 0 for all of them where there is none.
+        needed: how many devices it needs; 0 for all of them where there is none.
         found: how many it had when it got stuck.
         limit: whether the limit of 32 devices a claim was in the way, not the devices.
         devices: all the node could choose from, in order; one only where that one was a must.
@@ -68,7 +68,7 @@ class Shortage(NamedTuple):
     claim: str
     request: str
     class_name: str
-    wanted: int
+    needed: int
     found: int
     limit: bool
     devices: tuple[JudgedDevice, ...]

@@ -64,7 +64,7 @@ def taint_rule(name, key, effect="NoSchedule", **selector):
 
 def request(name="r", count=1, *, admin=None, tolerate=None, where=None, **spec):
     """A request for `count` devices, or "All" of them, of the class gpu."""
-    exactly = {"deviceClassName": "gpu", **_wanted(count, tolerate, where), **spec}
+    exactly = {"deviceClassName": "gpu", **_amount_and_selection(count, tolerate, where), **spec}
     if admin is not None:
         exactly["adminAccess"] = admin
     return {"name": name, "exactly": exactly}
@@ -77,7 +77,7 @@ def either(name, *alternatives):
 
 def alternative(name, count=1, *, tolerate=None, where=None, **spec):
     """One of several."""
-    return {"name": name, "deviceClassName": "gpu", **_wanted(count, tolerate, where), **spec}
+    return {"name": name, "deviceClassName": "gpu", **_amount_and_selection(count, tolerate, where), **spec}
 
 
 def memory_of(amount):
@@ -118,10 +118,10 @@ def _held(place):
     return {"request": "r", "driver": DRIVER, "pool": pool, "device": name}
 
 
-def _wanted(count, tolerate, where):
-    wanted = {"allocationMode": "All"} if count == "All" else {"allocationMode": "ExactCount", "count": count}
+def _amount_and_selection(count, tolerate, where):
+    spec = {"allocationMode": "All"} if count == "All" else {"allocationMode": "ExactCount", "count": count}
     if tolerate is not None:
-        wanted["tolerations"] = [{"key": tolerate, "operator": "Exists"}]
+        spec["tolerations"] = [{"key": tolerate, "operator": "Exists"}]
     if where is not None:
-        wanted["selectors"] = [{"cel": {"expression": where}}]
-    return wanted
+        spec["selectors"] = [{"cel": {"expression": where}}]
+    return spec

@@ -29,7 +29,7 @@ def test_admin_access_takes_nothing():
     assert not allocated_state([holding("c", {"at": "p/x", "adminAccess": True})]).devices
 
 
-def test_a_device_that_two_claims_hold_is_free_when_both_let_go():
+def test_a_device_that_two_claims_hold_is_free_when_both_are_deallocated():
     made = cluster(holding("c", "p/x"), holding("d", "p/x"))
     assert devices_in_use(made).devices == {X}
     made.delete(holding("c"))
@@ -38,7 +38,7 @@ def test_a_device_that_two_claims_hold_is_free_when_both_let_go():
     assert not devices_in_use(made).devices
 
 
-def test_what_reserve_took_counts_though_no_claim_shows_it():
+def test_a_pending_allocation_is_in_use():
     made = cluster(claim())
     made.put(PendingAllocation(metadata=ObjectMeta(name="uid-c"), claim=holding("c", "p/x")))
     assert devices_in_use(made).devices == {X}
@@ -47,7 +47,7 @@ def test_what_reserve_took_counts_though_no_claim_shows_it():
     assert not devices_in_use(made).devices
 
 
-def test_a_fork_leaves_no_trace():
+def test_reverting_a_fork_restores_what_is_in_use():
     made = cluster(holding("c", share_of("p/y", "1", memory="1Gi")))
     before = devices_in_use(made).capacity
     with made.fork():
@@ -57,7 +57,7 @@ def test_a_fork_leaves_no_trace():
     assert not devices_in_use(made).devices
 
 
-def test_it_is_the_same_object_and_tells_what_changed():
+def test_the_state_is_updated_in_place_with_the_pools_that_changed():
     made = cluster(holding("c", "p/x"), holding("d", "q/x"))
     state = devices_in_use(made)
     version = state.version

@@ -1,10 +1,11 @@
-"""Which devices claims are given."""
+"""Which devices are allocated to claims."""
 
 import msgspec
 import pytest
 
 from schedctl.devices.allocator import Allocator
-from schedctl.devices.search import AllocationError, BudgetExceeded, NodeAllocationError
+from schedctl.devices.eligibility import AllocationError
+from schedctl.devices.search import BudgetExceeded, NodeAllocationError
 from schedctl.devices.shortages import Why
 from schedctl.testing.builders import cluster, node
 from tests.devices.builders import (
@@ -33,8 +34,8 @@ def allocator(*objects, held=(), budget=100_000):
     return Allocator(made, allocated_state(held), budget=budget)
 
 
-def given(objects, claims, held=()):
-    """What is given on the node a, as ``request=pool/device`` for each claim; None if that cannot be."""
+def allocate(objects, claims, held=()):
+    """The devices allocated on the node a, as ``request=pool/device`` for each claim; None if that cannot be."""
     results = allocator(*objects, held=held).allocate(0, claims)
     if results is None:
         return None
@@ -69,7 +70,7 @@ SHARED = resource_slice("p", device("x", memory="4Gi", share=True), device("y", 
         pytest.param([XYZ], [], [claim(request(count=2))], ["r=p/x r=p/y"], id="two devices in order"),
         pytest.param([XYZ], [], [claim(request(count=4))], None, id="more than there are"),
         pytest.param([XYZ], [], [claim(), claim(name="d")], ["r=p/x", "r=p/y"], id="two claims"),
-        pytest.param([XYZ], [], [], [], id="nothing asked, nothing given"),
+        pytest.param([XYZ], [], [], [], id="nothing requested, nothing allocated"),
         pytest.param([], [], [claim()], None, id="no slices, no devices"),
         pytest.param(
             [resource_slice("q", "x"), resource_slice("p", "x", count=2)], [], [claim()], ["r=q/x"],
@@ -201,8 +202,8 @@ SHARED = resource_slice("p", device("x", memory="4Gi", share=True), device("y", 
         ),
     ],
 )  # fmt: skip
-def test_what_is_given(objects, held, claims, results):
-    assert given(objects, claims, held) == results
+def test_claims_are_allocated(objects, held, claims, results):
+    assert allocate(objects, claims, held) == results
 
 
 @pytest.mark.parametrize(
@@ -289,30 +290,30 @@ def test_a_selector_that_fails_names_the_device():
     with pytest.raises(
         AllocationError, match=r"^claim default/c: selector #0 on device gpu.example.com/p/x: CEL runtime"
     ):
-        given([MODELS], [claim(request(where=NOT_MODEL))])
+        allocate([MODELS], [claim(request(where=NOT_MODEL))])
     with pytest.raises(AllocationError, match=r"^class gpu: selector #0 on device gpu.example.com/p/x: CEL runtime"):
-        given([MODELS, device_class("gpu", NOT_MODEL)], [claim()])
+        allocate([MODELS, device_class("gpu", NOT_MODEL)], [claim()])
 
 
-def test_an_invalid_pool_is_told_of_where_nothing_else_will_do():
+def test_an_invalid_pool_is_an_error_only_where_no_other_pool_satisfies_the_claim():
     with pytest.raises(NodeAllocationError, match=r"^invalid resource pools were encountered$"):
-        given([resource_slice("p", "x", "x")], [claim()])
-    assert given([resource_slice("p", "x", "x"), resource_slice("q", "y")], [claim()]) == ["r=q/y"]
+        allocate([resource_slice("p", "x", "x")], [claim()])
+    assert allocate([resource_slice("p", "x", "x"), resource_slice("q", "y")], [claim()]) == ["r=q/y"]
 
 
-def test_pods_with_many_claims_go_deeper_than_pythons_stack():
+def test_a_pod_with_more_claims_than_the_stack_is_deep_is_allocated():
     shared = [device(f"d{i}", share=True) for i in range(32)]
     claims = [claim(request(count=32), name=f"c{i}") for i in range(64)]
     results = allocator(resource_slice("p", *shared)).allocate(0, claims)
     assert [len(result.devices.results) for result in results] == [32] * 64
 
 
-def test_the_limit_of_devices_counts_for_each_claim():
+def test_the_limit_of_devices_is_per_claim():
     many = resource_slice("p", *(f"d{i}" for i in range(64)))
-    assert given([many], [claim(request(count=32)), claim(request(count=32), name="d")]) is not None
+    assert allocate([many], [claim(request(count=32)), claim(request(count=32), name="d")]) is not None
 
 
-def test_a_search_is_given_up_after_so_many_steps_and_always_the_same():
+def test_a_search_that_exceeds_its_budget_of_steps_raises():
     many = resource_slice("p", *(device(f"d{i}", model=str(i)) for i in range(12)))
     impossible = [claim(request(count=6), request("s", where="false"))]
     with pytest.raises(BudgetExceeded):
@@ -320,17 +321,17 @@ def test_a_search_is_given_up_after_so_many_steps_and_always_the_same():
     assert allocator(many, budget=100_000).allocate(0, impossible) is None
 
 
-def test_devices_that_are_equal_are_not_tried_in_all_combinations():
+def test_equal_devices_are_not_tried_in_all_combinations():
     equal = resource_slice("p", *(device(f"d{i}", model="t4") for i in range(60)))
     impossible = [claim(request(count=30), request("s", where="false"))]
     assert allocator(equal, budget=1000).allocate(0, impossible) is None
 
 
-def test_equal_devices_are_told_apart_by_what_is_in_use():
+def test_equal_devices_differ_by_what_is_in_use():
     equal = resource_slice("p", *(device(f"d{i}", share=True, memory="4Gi") for i in range(3)))
     held = [holding("h", share_of("p/d0", "1", memory="2Gi"))]
-    wanted = [claim(request(**memory_of("3Gi"))), claim(request(**memory_of("3Gi")), name="d")]
-    assert given([equal], wanted, held) == ["r=p/d1", "r=p/d2"]
+    claims = [claim(request(**memory_of("3Gi"))), claim(request(**memory_of("3Gi")), name="d")]
+    assert allocate([equal], claims, held) == ["r=p/d1", "r=p/d2"]
 
 
 # -- what results say ------------------------------------------------------------------------------------------------
@@ -341,7 +342,7 @@ def result_of(objects, *claims, row=0, held=()):
     return result
 
 
-def test_results_carry_what_binding_and_eviction_need():
+def test_an_allocation_has_binding_conditions_and_tolerations():
     slices = resource_slice(
         "p", device("x", bindingConditions=["Ready"], bindingFailureConditions=["Broken"], taint="k:NoSchedule")
     )
@@ -351,7 +352,7 @@ def test_results_carry_what_binding_and_eviction_need():
     assert [toleration.key for toleration in result.tolerations] == ["k"]
 
 
-def test_shares_have_ids_that_are_the_same_every_time_and_different_for_every_share():
+def test_share_ids_are_stable_and_unique():
     first, again = (result_of([SHARED], claim(request(count=2, **memory_of("1Gi")))) for _ in range(2))
     assert first == again
     assert len({each.share_id for each in first.devices.results}) == 2
@@ -372,18 +373,18 @@ def test_shares_have_ids_that_are_the_same_every_time_and_different_for_every_sh
         ),
     ],
 )
-def test_results_say_from_where_devices_can_be_used(spec, selector):
+def test_the_node_selector_of_an_allocation_covers_the_nodes_that_reach_its_devices(spec, selector):
     result = result_of([resource_slice("p", "x", **spec)], claim())
     terms = result.node_selector and result.node_selector.node_selector_terms
     assert msgspec.to_builtins(terms) == selector
 
 
-def test_a_device_that_binds_to_a_node_can_be_used_there_alone():
+def test_a_device_that_binds_to_a_node_is_selected_by_node_name():
     result = result_of([resource_slice("p", device("x", bindsToNode=True))], claim(), row=1)
     assert result.node_selector.node_selector_terms[0].match_fields[0].values == ["b"]
 
 
-def test_requirements_of_several_devices_are_joined():
+def test_node_selectors_of_several_devices_are_joined():
     slices = [
         resource_slice("p", "x", nodeSelector=zone_is("east", "west")),
         resource_slice("q", "x", nodeSelector=zone_is("west", "east")),
@@ -396,7 +397,7 @@ def test_requirements_of_several_devices_are_joined():
 # -- explaining ------------------------------------------------------------------------------------------------------
 
 
-def test_each_device_is_told_what_is_against_it():
+def test_an_explanation_has_every_reason_against_each_device():
     slices = resource_slice(
         "p",
         device("held", model="t4"),
@@ -404,10 +405,10 @@ def test_each_device_is_told_what_is_against_it():
         device("tainted", model="l4", taint="k:NoSchedule"),
         device("small", model="t4", memory="1Gi"),
     )
-    wanted = claim(request(count=1, where=f'{MODEL}"t4"', **memory_of("2Gi")))
-    explained = allocator(slices, held=[holding("h", "p/held")]).explain(0, [wanted])
+    t4 = claim(request(count=1, where=f'{MODEL}"t4"', **memory_of("2Gi")))
+    explained = allocator(slices, held=[holding("h", "p/held")]).explain(0, [t4])
     (shortage,) = explained.shortages
-    assert (explained.fits, shortage.claim, shortage.request, shortage.wanted, shortage.found) == (
+    assert (explained.fits, shortage.claim, shortage.request, shortage.needed, shortage.found) == (
         False, "default/c", "r", 1, 0,
     )  # fmt: skip
     assert [[refusal.why for refusal in judged.refusals] for judged in shortage.devices] == [
@@ -422,21 +423,21 @@ def test_each_device_is_told_what_is_against_it():
     assert shortage.histogram() == {Why.HELD: 1, Why.REQUEST: 2, Why.CAPACITY: 1}
 
 
-def test_the_request_that_came_farthest_is_told_of_with_all_its_alternatives():
+def test_an_explanation_has_all_alternatives_of_the_request_that_came_farthest():
     impossible = either("s", alternative("t", 4), alternative("u", where="false"))
     explained = allocator(XYZ).explain(0, [claim(request("r"), impossible)])
     assert [(each.request, each.found) for each in explained.shortages] == [("s/t", 2), ("s/u", 0)]
     assert Why.CHOSEN in explained.shortages[0].histogram()
 
 
-def test_counters_and_constraints_are_told():
+def test_an_explanation_has_counters_and_constraints():
     (shortage,) = allocator(*SLOTS, held=[holding("h", "p/x")]).explain(0, [claim(request(count=2))]).shortages
     assert ("set/slots", "3", "0") in [refusal[2:5] for refusal in shortage.devices[0].refusals]
     (shortage,) = allocator(MODELS).explain(0, [claim(request(count=3), constraints=same())]).shortages
     assert shortage.devices[0].refusals[0][:3] == (Why.CONSTRAINT, 0, "gpu.example.com/model")
 
 
-def test_pools_that_are_not_sound_are_told():
+def test_an_explanation_has_invalid_and_incomplete_pools():
     explained = allocator(resource_slice("p", "x", "x"), resource_slice("q", count=2)).explain(0, [claim()])
     assert explained.error == "invalid resource pools were encountered"
     assert [(pool.pool, problem) for pool, problem in explained.pools] == [
@@ -444,7 +445,7 @@ def test_pools_that_are_not_sound_are_told():
     ]  # fmt: skip
 
 
-def test_what_fits_has_nothing_to_explain():
+def test_an_allocation_that_fits_has_no_shortages():
     explained = allocator(XYZ).explain(0, [claim()])
     assert explained.fits
     assert not explained.shortages

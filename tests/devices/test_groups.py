@@ -9,9 +9,10 @@ from schedctl.api.devices import ResourceClaim
 from schedctl.api.meta import ObjectMeta
 from schedctl.devices.allocated import PendingAllocation, devices_in_use
 from schedctl.devices.allocator import Allocator
+from schedctl.devices.eligibility import AllocationError
 from schedctl.devices.groups import groups_of
 from schedctl.devices.pools import device_pools
-from schedctl.devices.search import AllocationError, BudgetExceeded, NodeAllocationError
+from schedctl.devices.search import BudgetExceeded, NodeAllocationError
 from schedctl.testing.builders import cluster, node
 from tests.devices.builders import (
     DRIVER,
@@ -33,23 +34,23 @@ ZONES = ["east", "west", "north"]
 MODEL = 'device.attributes["gpu.example.com"].model == "l4"'
 
 
-def alone(allocator, row, claims):
+def allocate_one(allocator, row, claims):
     try:
         return allocator.allocate(row, claims), None
     except (AllocationError, NodeAllocationError, BudgetExceeded) as fault:
         return None, (type(fault), str(fault))
 
 
-def agree(made, claims, budget=2000):
+def assert_columns_equal_rows(made, claims, budget=2000):
     """Ask about all nodes and about each, of a pool that was kept up to date and of a new one."""
     allocator = Allocator(made, devices_in_use(made), budget=budget)
     rows = made.rows
     found = allocator.allocate_all(rows, claims)
     for position, row in enumerate(rows.tolist()):
-        results, fault = alone(allocator, row, claims)
-        told = found.fault(position)
+        results, fault = allocate_one(allocator, row, claims)
+        fault_of_group = found.fault(position)
         assert found.at(position) == results
-        assert (told and (type(told), str(told))) == fault
+        assert (fault_of_group and (type(fault_of_group), str(fault_of_group))) == fault
         assert found.feasible[position] == (results is not None)
         assert found.failed[position] == (fault is not None and fault[0] is AllocationError)
         assert found.invalid[position] == (fault is not None and fault[0] is NodeAllocationError)
@@ -85,7 +86,7 @@ constraint = {"matchAttribute": f"{DRIVER}/model"}
 
 
 @st.composite
-def worlds(draw):
+def clusters(draw):
     """Nodes that are given one of few local pools each, now and then a second one, and pools that some or all see."""
     kinds = draw(st.lists(devices, min_size=1, max_size=2))
     objects = [device_class(), *(node(name, labels={"zone": draw(st.sampled_from(ZONES))}) for name in NODES)]
@@ -115,7 +116,7 @@ def worlds(draw):
 
 
 @st.composite
-def wishes(draw):
+def claim_lists(draw):
     return [
         claim(
             *({**draw(requests), "name": f"r{i}"} for i in range(draw(st.integers(1, 2)))),
@@ -126,11 +127,11 @@ def wishes(draw):
     ]
 
 
-@given(objects=worlds(), claims=wishes(), budget=st.sampled_from([20, 2000]), data=st.data())
-def test_all_nodes_at_once_and_one_by_one(objects, claims, budget, data):
+@given(objects=clusters(), claims=claim_lists(), budget=st.sampled_from([20, 2000]), data=st.data())
+def test_a_column_of_nodes_and_each_node_have_the_same_outcome(objects, claims, budget, data):
     made = cluster(*objects)
     for step in range(4):
-        found = agree(made, claims, budget)
+        found = assert_columns_equal_rows(made, claims, budget)
         feasible = np.flatnonzero(found.feasible)
         if not feasible.size:
             return
@@ -140,17 +141,17 @@ def test_all_nodes_at_once_and_one_by_one(objects, claims, budget, data):
             made.put(PendingAllocation(metadata=ObjectMeta(name=f"{step}-{number}"), claim=allocated))
 
 
-@given(objects=worlds(), claims=wishes())
-def test_a_fork_leaves_no_trace(objects, claims):
+@given(objects=clusters(), claims=claim_lists())
+def test_reverting_a_fork_restores_the_outcomes(objects, claims):
     made = cluster(*objects)
-    before = agree(made, claims)
+    before = assert_columns_equal_rows(made, claims)
     answers = [before.at(position) for position in range(len(NODES))]
     with made.fork():
         for key in list(made.every(ResourceClaim)):
             made.delete(made.get(ResourceClaim, key))
         made.add_node(node("e"))
-        agree(made, claims)
-    after = agree(made, claims)
+        assert_columns_equal_rows(made, claims)
+    after = assert_columns_equal_rows(made, claims)
     assert [after.at(position) for position in range(len(NODES))] == answers
 
 
@@ -169,25 +170,25 @@ def test_a_search_is_not_repeated_where_nothing_changed_that_the_node_sees():
         device_class(), *(node(zone, labels={"zone": zone}) for zone in ZONES),
         *(resource_slice(zone, "x", "y", nodeSelector=zone_is(zone)) for zone in ZONES),
     )  # fmt: skip
-    agree(made, [claim()])
+    assert_columns_equal_rows(made, [claim()])
     groups = groups_of(made, device_pools(made), devices_in_use(made))
     before = len(groups.outcomes)
     made.put(holding("h", "west/x"))
-    agree(made, [claim()])
+    assert_columns_equal_rows(made, [claim()])
     assert (before, len(groups.outcomes)) == (3, 4)
 
 
-def test_outcomes_are_not_kept_for_ever(monkeypatch):
+def test_the_cache_of_outcomes_is_bounded(monkeypatch):
     monkeypatch.setattr("schedctl.devices.groups._MOST_KEPT", 5)
     made = cluster(device_class(), node("a"), resource_slice("s", "x", on="a"))
     groups = groups_of(made, device_pools(made), devices_in_use(made))
     for number in range(20):
-        agree(made, [claim(request(count=number + 1))])
+        assert_columns_equal_rows(made, [claim(request(count=number + 1))])
         assert len(groups.outcomes) <= 6
 
 
-def test_a_new_class_is_noticed():
+def test_a_changed_device_class_invalidates_outcomes():
     made = cluster(node("a"), device_class(), resource_slice("s", device("x", model="t4"), on="a"))
-    assert agree(made, [claim()]).feasible.all()
+    assert assert_columns_equal_rows(made, [claim()]).feasible.all()
     made.put(device_class("gpu", MODEL))
-    assert not agree(made, [claim()]).feasible.any()
+    assert not assert_columns_equal_rows(made, [claim()]).feasible.any()

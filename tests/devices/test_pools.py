@@ -7,7 +7,7 @@ from schedctl.testing.builders import cluster, node
 from tests.devices.builders import counter_slice, device, resource_slice, taint_rule, zone_is
 
 
-def seen(objects, name="a"):
+def pools_of(objects, name="a"):
     """What a node sees: each pool with its devices, or with what is wrong with it."""
     made = cluster(node("a", labels={"zone": "east"}), node("b", labels={"zone": "west"}), *objects)
     offer = device_pools(made).offer(made.node_table.row_of[name])
@@ -161,12 +161,12 @@ def seen(objects, name="a"):
         ),
     ],
 )
-def test_what_a_node_sees(objects, pools):
-    assert seen(objects) == pools
-    assert seen(reversed(objects)) == pools
+def test_pools_as_a_node_sees_them(objects, pools):
+    assert pools_of(objects) == pools
+    assert pools_of(reversed(objects)) == pools
 
 
-def test_of_many_node_selectors_each_is_asked_of_each_node():
+def test_each_of_many_node_selectors_is_matched_with_each_node():
     zones = [f"z{number}" for number in range(20)]
     made = cluster(
         *(node(zone, labels={"zone": zone}) for zone in zones),
@@ -176,7 +176,7 @@ def test_of_many_node_selectors_each_is_asked_of_each_node():
         assert [pool.id.pool for pool in device_pools(made).offer(row).pools] == [f"s{i:02}" for i in range(row + 1)]
 
 
-def test_devices_may_choose_nodes_one_by_one():
+def test_devices_may_select_nodes_one_by_one():
     devices = [device("x", nodeName="a"), device("y", nodeSelector=zone_is("west")), device("z", allNodes=True)]
     made = cluster(
         node("a", labels={"zone": "east"}), node("b", labels={"zone": "west"}),
@@ -186,10 +186,10 @@ def test_devices_may_choose_nodes_one_by_one():
     assert [[each.id.device for each in offer.devices if each.reached] for offer in offers] == [["x", "z"], ["y", "z"]]
 
 
-def test_a_selector_that_cannot_be_parsed_is_an_error_of_kube_schedulers_wording():
+def test_a_node_selector_that_cannot_be_parsed_is_an_error_in_kube_schedulers_words():
     selector = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "zone", "operator": "Like", "values": ["e"]}]}]}
     with pytest.raises(GatherError) as caught:
-        seen([resource_slice("s", "x", nodeSelector=selector)])
+        pools_of([resource_slice("s", "x", nodeSelector=selector)])
     assert str(caught.value) == (
         "failed to perform node selection for slice s: failed to parse node selector &NodeSelector{NodeSelectorTerms:"
         "[]NodeSelectorTerm{NodeSelectorTerm{MatchExpressions:[]NodeSelectorRequirement{NodeSelectorRequirement{Key:zone,"
@@ -210,27 +210,27 @@ def test_a_selector_that_cannot_be_parsed_is_an_error_of_kube_schedulers_wording
         pytest.param(taint_rule("r", "k", effect="None", pool="p"), "", id="the effect None keeps nobody away"),
     ],
 )
-def test_rules_taint_devices(rule, tainted):
+def test_device_taint_rules_taint_devices(rule, tainted):
     made = cluster(node("a"), resource_slice("s", "x", "y", pool="p"), resource_slice("t", "z", pool="q"), rule)
     devices = device_pools(made).offer(0).devices
     assert "".join(each.id.device for each in devices if each.model.taints) == tainted
 
 
-def test_nodes_look_alike_when_their_pools_differ_in_names_alone():
+def test_signatures_are_equal_when_pools_differ_in_names_alone():
     made = cluster(
         node("a"), node("b"), node("c"), node("d"),
         resource_slice("s1", device("x", model="l4"), on="a", pool="p"),
         resource_slice("s2", device("y", model="l4"), on="b", pool="q"),
         resource_slice("s3", device("y", model="t4"), on="c", pool="r"),
     )  # fmt: skip
-    looks = device_pools(made).look(made.rows).tolist()
-    assert looks[0] == looks[1] != looks[2] != looks[3]
+    signatures = device_pools(made).signatures(made.rows).tolist()
+    assert signatures[0] == signatures[1] != signatures[2] != signatures[3]
 
 
-def test_nodes_do_not_look_alike_when_they_reach_different_devices_of_a_pool_they_share():
+def test_signatures_differ_when_nodes_reach_different_devices_of_a_shared_pool():
     made = cluster(
         node("a"), node("b"), node("c"),
         resource_slice("s", device("x", nodeName="a"), device("y", allNodes=True), perDeviceNodeSelection=True),
     )  # fmt: skip
-    looks = device_pools(made).look(made.rows).tolist()
-    assert looks[0] != looks[1] == looks[2]
+    signatures = device_pools(made).signatures(made.rows).tolist()
+    assert signatures[0] != signatures[1] == signatures[2]

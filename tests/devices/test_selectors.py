@@ -403,7 +403,7 @@ def test_a_selector_fails_on_a_device(expression, text):
         ),
     ],
 )
-def test_what_does_not_compile_is_pointed_at(expression, problems):
+def test_compile_errors_point_at_the_problem(expression, problems):
     def rendered(problem):
         column, text = problem.split(":", 1)
         return f"ERROR: <input>:1:{column}:{text}\n | {expression}\n | {'.' * (int(column) - 1)}^"
@@ -461,7 +461,7 @@ def test_what_does_not_compile_is_pointed_at(expression, problems):
         ),
     ],
 )
-def test_other_ways_not_to_compile(expression, text):
+def test_other_compile_errors(expression, text):
     assert answer(expression) == "does not compile: " + text
 
 
@@ -548,7 +548,7 @@ def test_other_ways_not_to_compile(expression, text):
         ),
     ],
 )
-def test_what_devices_are_like(device, expression, expected):
+def test_the_device_as_a_cel_value(device, expression, expected):
     assert answer(expression, device) == expected
 
 
@@ -576,7 +576,7 @@ def test_what_devices_are_like(device, expression, expected):
         ('timestamp("2020-01-01T00:00:00Z").getFullYear() == 2020', 2),
     ],
 )
-def test_what_an_evaluation_costs(expression, cost):
+def test_the_cost_of_an_evaluation(expression, cost):
     program = selector_programs.compile_selector(expression)
     assert selector_programs.verdict(program, selector_programs.device_value(*GPU)) is True
     assert program.cost == cost
@@ -585,11 +585,11 @@ def test_what_an_evaluation_costs(expression, cost):
 @pytest.mark.parametrize(
     ("count", "expected"), [(166664, True), (166665, "fails: operation cancelled: actual cost limit exceeded")]
 )
-def test_the_limit_is_a_million(count, expected):
+def test_the_cost_limit_is_a_million(count, expected):
     assert answer(f"lists.range({count}).all(x, x >= 0)") == expected
 
 
-def test_devices_of_one_content_are_answered_alike_and_others_are_not():
+def test_verdicts_are_cached_by_the_content_of_devices():
     selector = compile_selector('device.attributes["gpu.example.com"].n == 3')
     answers = [selector.matches(viewed({"n": {"int": number}})) for number in (3, 4, 3, 4)]
     assert answers == [True, False, True, False]
@@ -626,7 +626,7 @@ def test_one_text_is_compiled_once():
         ("f(1 2) + " * 13 + "1", "no CEL"),
     ],
 )
-def test_what_is_not_modelled_is_said(expression, feature):
+def test_what_is_not_modelled_raises(expression, feature):
     with pytest.raises(NotModelled, match=feature):
         answer(expression)
 
@@ -671,15 +671,15 @@ WRAPPINGS = (
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.sampled_from(WRAPPINGS), min_size=1, max_size=3), st.integers(1, 300))
-def test_no_depth_makes_anything_but_an_answer(wrappings, depth):
+def test_deep_expressions_have_a_verdict_or_an_error(wrappings, depth):
     expression = "true"
     for level in range(depth):
         expression = wrappings[level % len(wrappings)].format(expression)
     try:
-        said = answer(expression)
+        verdict = answer(expression)
     except NotModelled:
         return
-    assert said is True or said is False or len(said) > len("fails: ")
+    assert verdict is True or verdict is False or len(verdict) > len("fails: ")
 
 
 @pytest.mark.parametrize(
@@ -717,7 +717,7 @@ def test_no_depth_makes_anything_but_an_answer(wrappings, depth):
         ),
     ],
 )
-def test_where_the_engine_stumbles(expression, expected):
+def test_where_the_cel_engine_has_quirks(expression, expected):
     assert answer(expression) == expected
 
 
@@ -734,12 +734,12 @@ def test_where_the_engine_stumbles(expression, expected):
         ("'%.{}f'.format([1.0]) == '1.0'", "compilation failed: ERROR: <input>:1:5013: could not parse"),
     ],
 )
-def test_numbers_of_5000_digits(expression, digits, refusal):
-    said = answer(expression.format(digits))
-    assert said is True if digits[0] == "0" else said.startswith("does not compile: " + refusal)
+def test_numbers_of_5000_digits_are_parsed_as_go_does(expression, digits, refusal):
+    verdict = answer(expression.format(digits))
+    assert verdict is True if digits[0] == "0" else verdict.startswith("does not compile: " + refusal)
 
 
-def test_nothing_of_cel_is_loaded_before_a_selector_is_compiled():
+def test_cel_is_imported_with_the_first_selector():
     code = (
         "import sys, schedctl.devices.selectors as s\n"
         "late = [m for m in sys.modules if 'cel_expr' in m or m == 're2' or m.startswith('schedctl.cel')]\n"
@@ -792,12 +792,12 @@ GARBLED = st.lists(
 
 
 @given(st.one_of(EXPRESSIONS, GARBLED, st.text(max_size=30)))
-def test_no_expression_makes_anything_but_an_answer(expression):
+def test_any_expression_has_a_verdict_or_an_error(expression):
     try:
-        said = answer(expression)
+        verdict = answer(expression)
     except NotModelled:
         return
-    assert said is True or said is False or len(said) > len("fails: ")
+    assert verdict is True or verdict is False or len(verdict) > len("fails: ")
 
 
 @given(
@@ -821,6 +821,6 @@ def test_no_expression_makes_anything_but_an_answer(expression):
         ]
     ),
 )
-def test_no_device_makes_anything_but_an_answer(attributes, expression):
-    said = answer(expression, viewed(attributes))
-    assert said is True or said is False or said.startswith("fails: ")
+def test_any_device_has_a_verdict_or_an_error(attributes, expression):
+    verdict = answer(expression, viewed(attributes))
+    assert verdict is True or verdict is False or verdict.startswith("fails: ")

@@ -382,7 +382,7 @@ class DynamicResources(
             return rows  # which still may do, but for another alternative, and so score otherwise
         allocator = _allocator(search.claims, cluster)
         assert allocator is not None
-        return frozenset(row for row in rows if not allocator.fits(row, search.claims))
+        return frozenset(row for row in rows if not allocator.can_allocate(row, search.claims))
 
     def _as_of_now(self, search: ClaimSearch) -> ClaimSearch:
         """Return the search with the devices as they are now; what shareable claims ask for stays what it was."""
@@ -401,7 +401,7 @@ class DynamicResources(
         """Take devices on a node for claims of which it is known that they can be allocated there."""
         cluster = self.handle.cluster
         allocator = _allocator(claims, cluster)
-        allocations = allocator.allocate_alike(row, claims) if allocator is not None else None
+        allocations = allocator.allocate_by_group(row, claims) if allocator is not None else None
         if not allocations:
             return error(_NOT_FOUND)
         for claim, allocation in zip(claims, allocations, strict=True):

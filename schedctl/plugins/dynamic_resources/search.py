@@ -412,7 +412,7 @@ def _lack(shortage: Shortage) -> Lack:
         shortage.claim,
         shortage.request,
         shortage.class_name,
-        shortage.wanted,
+        shortage.needed,
         shortage.found,
         shortage.limit,
         {why.value: number for why, number in shortage.histogram().most_common()},
