@@ -158,7 +158,7 @@ def _file(path: str) -> _File | None:
         tree = merger(io.BytesIO(data)).config if data.strip() else None
     except ConfigException:  # nothing but comments
         return None
-    except Exception as error:  # of the YAML reader, which only `sources` and `config` may import
+    except Exception as error:  # of the YAML reader, which only `documents` may import
         mark = getattr(error, "problem_mark", None)
         place = f"{path}:{mark.line + 1}" if mark is not None else path
         problem = getattr(error, "problem", "") or type(error).__name__

@@ -14,31 +14,23 @@ from schedctl.api.meta import key_of
 from schedctl.api.node_selectors import compile_node_selector
 from schedctl.api.nodes import Node
 from schedctl.api.storage import SELECTED_NODE, PersistentVolume, PersistentVolumeClaim
+from schedctl.live import plans
 from schedctl.live.connections import Connection
 from schedctl.live.journal import Journal
 from schedctl.live.objects import CLAIM, NODE, POD, VOLUME, Head, decode, get_current, path_of
-from schedctl.live.plans import (
-    BindPlan,
-    Refusal,
-    Step,
-    added_annotations,
-    existing_body,
-    existing_object,
-    with_annotations,
-)
 
 PAUSE = 1.0
 """Seconds between two looks at what a controller has to do."""
 
 
-def volume_steps(plan: BindPlan) -> Iterable[Step]:
+def volume_steps(plan: plans.BindPlan) -> Iterable[plans.Step]:
     """Yield what gives a volume that is there already to its claim."""
     for changed in plan.changed:
         volume, before = changed.after, changed.before
         if isinstance(volume, PersistentVolume) and before is not None and volume.spec.claim_ref is not None:
             reference = volume.spec.claim_ref
             claim = f"{reference.namespace}/{reference.name}"
-            yield Step(
+            yield plans.Step(
                 VOLUME,
                 key_of(volume),
                 f"keep volume {key_of(volume)} for claim {claim}",
@@ -46,15 +38,15 @@ def volume_steps(plan: BindPlan) -> Iterable[Step]:
             )
 
 
-def claim_steps(plan: BindPlan) -> Iterable[Step]:
+def claim_steps(plan: plans.BindPlan) -> Iterable[plans.Step]:
     """Yield what asks for volumes that are to be made."""
     for claim, provisioned in claims_to_bind(plan):
         if provisioned:
             text = f"have a volume for claim {key_of(claim)} made where {plan.node} is"
-            yield Step(CLAIM, key_of(claim), text, _write_selected_node(claim, plan.node))
+            yield plans.Step(CLAIM, key_of(claim), text, _write_selected_node(claim, plan.node))
 
 
-def claims_to_bind(plan: BindPlan) -> Iterable[tuple[PersistentVolumeClaim, bool]]:
+def claims_to_bind(plan: plans.BindPlan) -> Iterable[tuple[PersistentVolumeClaim, bool]]:
     """Yield the claims that are bound on the way, and whether their volume is made for them."""
     made = {each.after.metadata.name for each in plan.changed if each.before is None}
     for changed in plan.changed:
@@ -66,11 +58,11 @@ def _write_claim_ref(before: PersistentVolume, after: PersistentVolume) -> Calla
     """Return what writes the reference to a claim into a volume, as kube-scheduler writes it."""
     reference = after.spec.claim_ref
     assert reference is not None
-    annotations = added_annotations(before.metadata, after.metadata)
+    annotations = plans.added_annotations(before.metadata, after.metadata)
 
     def write(connection: Connection, journal: Journal) -> None:
-        claim = existing_object(connection, CLAIM, f"{reference.namespace}/{reference.name}")
-        volume = existing_object(connection, VOLUME, key_of(before))
+        claim = plans.existing_object(connection, CLAIM, f"{reference.namespace}/{reference.name}")
+        volume = plans.existing_object(connection, VOLUME, key_of(before))
         claim_ref = {
             "kind": "PersistentVolumeClaim",
             "namespace": reference.namespace,
@@ -86,7 +78,7 @@ def _write_claim_ref(before: PersistentVolume, after: PersistentVolume) -> Calla
             reference.uid,
         ):
             claim_ref = theirs  # reserved for this claim already: kube-scheduler keeps the reference as it is
-        changed = {**with_annotations(volume, annotations), "spec": {**volume["spec"], "claimRef": claim_ref}}
+        changed = {**plans.with_annotations(volume, annotations), "spec": {**volume["spec"], "claimRef": claim_ref}}
         journal.put(f"volume {key_of(before)}", path_of(VOLUME, key_of(before)), volume, changed)
 
     return write
@@ -96,8 +88,8 @@ def _write_selected_node(claim: PersistentVolumeClaim, node: str) -> Callable[[C
     """Return what asks for a volume where a node is."""
 
     def write(connection: Connection, journal: Journal) -> None:
-        stored = existing_object(connection, CLAIM, key_of(claim))
-        changed = with_annotations(stored, {SELECTED_NODE: node})
+        stored = plans.existing_object(connection, CLAIM, key_of(claim))
+        changed = plans.with_annotations(stored, {SELECTED_NODE: node})
         journal.put(f"claim {key_of(claim)}", path_of(CLAIM, key_of(claim)), stored, changed)
 
     return write
@@ -105,7 +97,7 @@ def _write_selected_node(claim: PersistentVolumeClaim, node: str) -> Callable[[C
 
 def wait_for_volumes(
     connection: Connection,
-    plan: BindPlan,
+    plan: plans.BindPlan,
     *,
     pause: float = PAUSE,
     now: Callable[[], float] = time.monotonic,
@@ -124,13 +116,13 @@ def wait_for_volumes(
     while not _are_bound(connection, plan, waiting, volumes):
         if now() >= until:
             names = ", ".join(key_of(claim) for claim, _ in waiting)
-            raise Refusal(f"the volumes of {names} are not bound after {plan.patience:g} s")
+            raise plans.Refusal(f"the volumes of {names} are not bound after {plan.patience:g} s")
         sleep(pause)
 
 
 def _are_bound(
     connection: Connection,
-    plan: BindPlan,
+    plan: plans.BindPlan,
     waiting: Sequence[tuple[PersistentVolumeClaim, bool]],
     volumes: Sequence[PersistentVolume],
 ) -> bool:
@@ -142,27 +134,29 @@ def _are_bound(
     node = get_current(connection, NODE, plan.node)
     pod = get_current(connection, POD, plan.pod.key)
     if node is None:
-        raise Refusal(f"node {plan.node} is gone")
+        raise plans.Refusal(f"node {plan.node} is gone")
     if pod is None or decode(pod, Head).metadata.uid != plan.pod.metadata.uid:
-        raise Refusal(f"pod {plan.pod.key} is gone")
+        raise plans.Refusal(f"pod {plan.pod.key} is gone")
     labels = decode(node, Node).metadata.labels or {}
     for volume in volumes:
-        stored = decode(existing_body(connection, VOLUME, key_of(volume)), PersistentVolume)
+        stored = decode(plans.existing_body(connection, VOLUME, key_of(volume)), PersistentVolume)
         if stored.spec.claim_ref is None or not stored.spec.claim_ref.uid:
-            raise Refusal(f"volume {key_of(volume)} was taken back from its claim")
+            raise plans.Refusal(f"volume {key_of(volume)} was taken back from its claim")
         _check_reachable(stored, plan.node, labels)
     bound = True
     for claim, provisioned in waiting:
-        stored = decode(existing_body(connection, CLAIM, key_of(claim)), PersistentVolumeClaim)
+        stored = decode(plans.existing_body(connection, CLAIM, key_of(claim)), PersistentVolumeClaim)
         annotations = stored.metadata.annotations or {}
         # A provisioner that cannot make the volume on that node takes the annotation off again.
         if provisioned and annotations.get(SELECTED_NODE) != plan.node:
-            raise Refusal(f"no volume could be made for claim {key_of(claim)}")
+            raise plans.Refusal(f"no volume could be made for claim {key_of(claim)}")
         if not stored.spec.volume_name or BIND_COMPLETED not in annotations:
             bound = False
         elif provisioned:
             _check_reachable(
-                decode(existing_body(connection, VOLUME, stored.spec.volume_name), PersistentVolume), plan.node, labels
+                decode(plans.existing_body(connection, VOLUME, stored.spec.volume_name), PersistentVolume),
+                plan.node,
+                labels,
             )
     return bound
 
@@ -173,4 +167,4 @@ def _check_reachable(volume: PersistentVolume, node: str, labels: dict[str, str]
         return
     terms = compile_node_selector(affinity.required).terms
     if not any(term.labels.matches(labels) for term in terms):
-        raise Refusal(f"volume {key_of(volume)} cannot be reached from node {node}")
+        raise plans.Refusal(f"volume {key_of(volume)} cannot be reached from node {node}")

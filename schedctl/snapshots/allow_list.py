@@ -13,16 +13,8 @@ from typing import Any, Final
 
 import msgspec
 
-from schedctl.api import annotation_keys, devices, nodes, storage
+from schedctl.api import annotation_keys, devices, nodes, pods, storage
 from schedctl.api.meta import ObjectMeta
-from schedctl.api.pods import (
-    Container,
-    EphemeralContainer,
-    Pod,
-    PodCondition,
-    PodSpec,
-    PodTemplateSpec,
-)
 from schedctl.api.sharing import mounts_that_matter, volumes_that_matter
 from schedctl.snapshots.rewriters import Rewrite, Rewriter
 
@@ -55,17 +47,17 @@ def _annotations(value: dict[str, str]) -> dict[str, str] | None:
     return value if read == value else read
 
 
-def _condition(condition: PodCondition) -> PodCondition:
+def _condition(condition: pods.PodCondition) -> pods.PodCondition:
     if condition.type == SCHEDULED or not condition.message:
         return condition
     return _replace(condition, message="")
 
 
 _UNCONDITIONAL = {(struct, name): _reset_to_default(struct, name) for struct, name in _UNREAD}
-_OF_TEMPLATES = Rewriter(_UNCONDITIONAL, {PodCondition: _condition})
+_OF_TEMPLATES = Rewriter(_UNCONDITIONAL, {pods.PodCondition: _condition})
 
 
-def _template(template: PodTemplateSpec) -> PodTemplateSpec:
+def _template(template: pods.PodTemplateSpec) -> pods.PodTemplateSpec:
     """Return a template that still compares with others: what is left out of its annotations leaves a digest."""
     kept = annotation_keys.comparable_annotations(template.metadata.annotations)
     metadata = _replace(_OF_TEMPLATES(template.metadata), annotations=kept)
@@ -74,20 +66,20 @@ def _template(template: PodTemplateSpec) -> PodTemplateSpec:
 
 _REWRITING = Rewriter(
     {**_UNCONDITIONAL, (ObjectMeta, "annotations"): _annotations},
-    {PodCondition: _condition, PodTemplateSpec: _template},
+    {pods.PodCondition: _condition, pods.PodTemplateSpec: _template},
 )
 _OF_PODS = Rewriter(
     {
         **_UNCONDITIONAL,
         (ObjectMeta, "annotations"): _annotations,
-        (PodSpec, "volumes"): volumes_that_matter,
-        (Container, "volume_mounts"): mounts_that_matter,
-        (EphemeralContainer, "volume_mounts"): mounts_that_matter,
+        (pods.PodSpec, "volumes"): volumes_that_matter,
+        (pods.Container, "volume_mounts"): mounts_that_matter,
+        (pods.EphemeralContainer, "volume_mounts"): mounts_that_matter,
     },
-    {PodCondition: _condition},
+    {pods.PodCondition: _condition},
 )
 
 
 def keep_allowed(obj: Any) -> Any:
     """Return what a snapshot keeps of an object; what is allowed once is allowed again."""
-    return _OF_PODS(obj) if isinstance(obj, Pod) else _REWRITING(obj)
+    return _OF_PODS(obj) if isinstance(obj, pods.Pod) else _REWRITING(obj)

@@ -1,10 +1,7 @@
 """What differs between two snapshots: objects that came and went, and the fields of those that changed.
 
-Objects are known by kind, namespace and name; one that has another uid is another object of the same name. Items of a
-list that have names are compared by name, so that one more container is one addition and not a shift of all others;
-where those that both have are in another order, the names are told in both. A
-kind that one of them could not list is not compared: what is unknown has not gone. In snapshots of one key tokens
-compare without their ranks, which every new name moves.
+Objects are known by kind, namespace and name; one that has another uid is another object of the same name. The records
+are those of `schedctl.reports.snapshots`.
 """
 
 from __future__ import annotations
@@ -18,16 +15,7 @@ import msgspec
 from schedctl.api.kinds import KINDS
 from schedctl.api.meta import controller_of, key_of
 from schedctl.errors import UsageError
-from schedctl.reports.snapshots import (
-    FieldChange,
-    Header,
-    KindCounts,
-    ObjectChange,
-    ObjectChangeType,
-    SnapshotDiff,
-    SnapshotDiffSummary,
-    SnapshotSide,
-)
+from schedctl.reports import snapshots as reports
 from schedctl.snapshots.allow_list import keep_allowed
 from schedctl.snapshots.documents import ReadSnapshot
 from schedctl.snapshots.tokens import without_ranks
@@ -38,7 +26,7 @@ _NAMES = ("name", "type", "key", "containerPort", "kind")
 _NOT_COMPARED = frozenset(("counts", "digest", "key", "taken"))
 
 
-def diff(before: tuple[str, ReadSnapshot], after: tuple[str, ReadSnapshot], *, fail: bool) -> SnapshotDiff:
+def diff(before: tuple[str, ReadSnapshot], after: tuple[str, ReadSnapshot], *, fail: bool) -> reports.SnapshotDiff:
     """Return what differs between two snapshots.
 
     Args:
@@ -53,20 +41,20 @@ def diff(before: tuple[str, ReadSnapshot], after: tuple[str, ReadSnapshot], *, f
     _comparable(first.header, second.header)
     hashed = bool(first.header.key)
     old, new = _objects(first, hashed=hashed), _objects(second, hashed=hashed)
-    results: list[ObjectChange] = []
-    counts: list[KindCounts] = []
+    results: list[reports.ObjectChange] = []
+    counts: list[reports.KindCounts] = []
     unknown = {gap.kind for read in (first, second) for gap in read.header.missing}
     for kind in KINDS:
-        if kind.name in unknown:
+        if kind.name in unknown:  # one of them could not list it, and what is unknown has not gone
             continue
         mine, theirs = old.get(kind.name, {}), new.get(kind.name, {})
         found = [*_changes(kind.name, mine, theirs)]
         if found:
             results += found
-            added = sum(one.change is ObjectChangeType.ADDED for one in found)
-            removed = sum(one.change is ObjectChangeType.REMOVED for one in found)
+            added = sum(one.change is reports.ObjectChangeType.ADDED for one in found)
+            removed = sum(one.change is reports.ObjectChangeType.REMOVED for one in found)
             counts.append(
-                KindCounts(
+                reports.KindCounts(
                     kind=kind.name,
                     before=len(mine),
                     after=len(theirs),
@@ -76,17 +64,17 @@ def diff(before: tuple[str, ReadSnapshot], after: tuple[str, ReadSnapshot], *, f
                 )
             )
     header = [*_header_changes(first.header, second.header)]
-    summary = SnapshotDiffSummary(
+    summary = reports.SnapshotDiffSummary(
         exit_code=1 if fail and (results or header) else 0,
         added=sum(one.added for one in counts),
         removed=sum(one.removed for one in counts),
         changed=sum(one.changed for one in counts),
     )
     sides = (
-        SnapshotSide(file=name, taken=one.header.taken, digest=one.header.digest)
+        reports.SnapshotSide(file=name, taken=one.header.taken, digest=one.header.digest)
         for name, one in ((file, first), (other, second))
     )
-    return SnapshotDiff(
+    return reports.SnapshotDiff(
         before=next(sides),
         after=next(sides),
         summary=summary,
@@ -97,7 +85,7 @@ def diff(before: tuple[str, ReadSnapshot], after: tuple[str, ReadSnapshot], *, f
     )
 
 
-def _comparable(first: Header, second: Header) -> None:
+def _comparable(first: reports.Header, second: reports.Header) -> None:
     """See to it that names can be compared.
 
     Raises:
@@ -120,34 +108,34 @@ def _objects(read: ReadSnapshot, *, hashed: bool) -> dict[str, dict[str, Any]]:
     for kind, objects in read.objects:
         if read.header.redaction == "none":
             objects = [*map(keep_allowed, objects)]
-        if hashed:
+        if hashed:  # every new name moves the ranks of all behind it
             text = without_ranks(msgspec.json.encode(objects).decode())
             objects = msgspec.json.decode(text, type=list[kind.struct])  # type: ignore[name-defined]
         found[kind.name] = {key_of(obj) or str(number): obj for number, obj in enumerate(objects)}
     return found
 
 
-def _changes(kind: str, old: dict[str, Any], new: dict[str, Any]) -> Iterator[ObjectChange]:
+def _changes(kind: str, old: dict[str, Any], new: dict[str, Any]) -> Iterator[reports.ObjectChange]:
     for key in sorted(old.keys() | new.keys()):
         before, after = old.get(key), new.get(key)
         if before == after:
             continue
-        fields: list[FieldChange] = []
+        fields: list[reports.FieldChange] = []
         if before is None:
-            change = ObjectChangeType.ADDED
+            change = reports.ObjectChangeType.ADDED
         elif after is None:
-            change = ObjectChangeType.REMOVED
+            change = reports.ObjectChangeType.REMOVED
         else:
             fields = [*_fields(msgspec.to_builtins(before), msgspec.to_builtins(after), "")]
             same = before.metadata.uid == after.metadata.uid
-            change = ObjectChangeType.CHANGED if same else ObjectChangeType.REPLACED
+            change = reports.ObjectChangeType.CHANGED if same else reports.ObjectChangeType.REPLACED
         present: Any = before if after is None else after
         owner = controller_of(present)
-        told = f"{owner.kind} {owner.name}" if owner is not None else ""
-        yield ObjectChange(kind=kind, name=key, change=change, owner=told, fields=fields)
+        controller = f"{owner.kind} {owner.name}" if owner is not None else ""
+        yield reports.ObjectChange(kind=kind, name=key, change=change, owner=controller, fields=fields)
 
 
-def _header_changes(first: Header, second: Header) -> Iterator[FieldChange]:
+def _header_changes(first: reports.Header, second: reports.Header) -> Iterator[reports.FieldChange]:
     mine, theirs = msgspec.to_builtins(first), msgspec.to_builtins(second)
     for one in (mine, theirs):
         for name in _NOT_COMPARED:
@@ -155,7 +143,7 @@ def _header_changes(first: Header, second: Header) -> Iterator[FieldChange]:
     yield from _fields(mine, theirs, "metadata")
 
 
-def _fields(before: Any, after: Any, path: str) -> Iterator[FieldChange]:
+def _fields(before: Any, after: Any, path: str) -> Iterator[reports.FieldChange]:
     """Yield the innermost fields that differ."""
     if before == after:
         return
@@ -165,27 +153,28 @@ def _fields(before: Any, after: Any, path: str) -> Iterator[FieldChange]:
     elif isinstance(before, list) and isinstance(after, list):
         yield from _items(before, after, path)
     else:
-        yield FieldChange(path=path, before=before, after=after)
+        yield reports.FieldChange(path=path, before=before, after=after)
 
 
-def _items(before: list[Any], after: list[Any], path: str) -> Iterator[FieldChange]:
+def _items(before: list[Any], after: list[Any], path: str) -> Iterator[reports.FieldChange]:
+    # By name where all items have one, so that one more container is one addition and not a shift of all others.
     for label in _NAMES:
-        mine, theirs = _by(label, before), _by(label, after)
+        mine, theirs = _items_by(label, before), _items_by(label, after)
         if mine is not None and theirs is not None:
             for name in dict.fromkeys([*mine, *theirs]):
                 yield from _fields(mine.get(name), theirs.get(name), f"{path}[{label}={name}]")
             order, other = [name for name in mine if name in theirs], [name for name in theirs if name in mine]
             if order != other:
-                yield FieldChange(path=path, before=order, after=other)
+                yield reports.FieldChange(path=path, before=order, after=other)
             return
     if len(before) != len(after):
-        yield FieldChange(path=path, before=before, after=after)
+        yield reports.FieldChange(path=path, before=before, after=after)
         return
     for index, (one, other) in enumerate(zip(before, after, strict=True)):
         yield from _fields(one, other, f"{path}[{index}]")
 
 
-def _by(label: str, items: list[Any]) -> dict[Any, Any] | None:
+def _items_by(label: str, items: list[Any]) -> dict[Any, Any] | None:
     """Return items by a name that all have and no two share, None where they have none."""
     named = {item[label]: item for item in items if isinstance(item, dict) and item.get(label)}
     return named if len(named) == len(items) else None

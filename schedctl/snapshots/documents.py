@@ -1,19 +1,10 @@
 """Snapshots as bytes: written with one object a line, read kind by kind.
 
-A snapshot is one JSON document::
+A snapshot is one JSON document whose ``objects`` hold a list for each kind, but for pods and nodes, which stand in
+tables (`schedctl.snapshots.pods`, `schedctl.snapshots.nodes`); in ``v1alpha1`` they stood in lists too. The same state
+gives the same bytes, but for the time in the header::
 
     {"apiVersion": "schedctl.dev/v1alpha2", "kind": "Snapshot", "metadata": {...}, "objects": {"Pod": {...}, ...}}
-
-Each kind is a list of its objects, but for pods and nodes, which stand in tables (`schedctl.snapshots.pods`,
-`schedctl.snapshots.nodes`). In ``v1alpha1`` they stood in lists too; such snapshots are still read.
-
-The kinds come in the order of `schedctl.api.kinds.KINDS`, and the objects of a kind in the order in which they arrived,
-which for lists of an API server is that of their keys. Arrival is part of the state: it decides which nodes
-kube-scheduler looks at when it samples (one of each zone in turn, in order of arrival), which of two pods of the same
-priority waits longer, and in which order the pods of a node are asked. So the same state gives the same bytes, but for
-the time in the header.
-
-The digest is of the bytes of ``objects`` as they are in the file, so that it can be checked without understanding them.
 """
 
 from __future__ import annotations
@@ -124,10 +115,14 @@ def encode(header: Header, objects: Mapping[str, Sequence[Any]]) -> bytes:
         header: what it says of itself; counts and digest are filled in.
         objects: by name of a kind, structs or plain values.
     """
+    # The objects of a kind stay in the order in which they arrived (of an API server's list, that of their keys), which
+    # is part of the state: it decides which nodes kube-scheduler samples, which of two pods of equal priority waits
+    # longer, and in which order the pods of a node are visited.
     present = [(kind.name, objects[kind.name]) for kind in KINDS if objects.get(kind.name)]
     lists = (b'"%s":%s' % (name.encode(), _encode_list(name, found)) for name, found in present)
     body = b"{\n%s\n}" % b",\n".join(lists) if present else b"{}"
     counts = {name: len(found) for name, found in present}
+    # Of the bytes as they are in the file: so the digest can be checked without understanding them.
     header = msgspec.structs.replace(header, counts=counts, digest=_digest(body))
     opening = msgspec.json.encode({"apiVersion": API_VERSION, "kind": KIND, "metadata": header})
     return opening[:-1] + b',"objects":' + body + b"}\n"
@@ -145,7 +140,7 @@ def decode(data: bytes | memoryview) -> ReadSnapshot:
     """Return what a snapshot holds.
 
     Raises:
-        Damaged: it is of another version, or something in it is of the wrong type.
+        DamagedSnapshot: it is of another version, or something in it is of the wrong type.
         msgspec.DecodeError: it is not JSON.
     """
     envelope = _decode(data, _Envelope)
@@ -154,7 +149,7 @@ def decode(data: bytes | memoryview) -> ReadSnapshot:
         message = f"this snapshot is written as {version}, and this schedctl reads {API_VERSION}"
         raise DamagedSnapshot(message, ("apiVersion",), "upgrade schedctl, or take the snapshot with this one")
     header: Header = _decode(envelope.metadata, Header, "metadata")
-    if not len(envelope.objects):
+    if not len(envelope.objects):  # the field is not there: even an empty object has two bytes
         hint = "the file may have been cut short; take the snapshot again"
         raise DamagedSnapshot("the field is required", ("objects",), hint)
     found: list[tuple[Kind, list[Any]]] = []
@@ -170,7 +165,7 @@ def decode(data: bytes | memoryview) -> ReadSnapshot:
         except msgspec.ValidationError as error:
             raise _damage(error, "objects", name) from None
         found.append((kind, objects))
-        opening[name] = bytes(text).count(b"\n") - len(objects)
+        opening[name] = bytes(text).count(b"\n") - len(objects)  # each object has one line, and tables stand in front
     known = [gap for gap in header.missing if gap.kind in decoders]  # a newer schedctl may read more kinds
     return ReadSnapshot(
         msgspec.structs.replace(header, missing=known),
@@ -217,7 +212,7 @@ def _decode(text: bytes | memoryview | msgspec.Raw, what: Any, *where: str) -> A
     """Return a part of a snapshot.
 
     Raises:
-        Damaged: something in it is of the wrong type.
+        DamagedSnapshot: something in it is of the wrong type.
     """
     try:
         return msgspec.json.decode(text, type=what)

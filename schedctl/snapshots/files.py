@@ -1,7 +1,7 @@
 """Snapshots and keys on disk: nobody else's to read, and never half written.
 
-What a cluster looks like is nobody's business, so a file is made with mode 0600 beside its name and takes its place
-when all of it is there; what was there before is replaced only where that was asked for.
+A file is made with mode 0600 beside its name and takes its place when all of it is there; what was there before is
+replaced only where that was asked for.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a snapshot says of itself."""
+"""How a snapshot is told from other documents: by its API version and kind."""
 
 from __future__ import annotations
 

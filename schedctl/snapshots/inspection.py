@@ -7,8 +7,7 @@ from typing import Any
 
 import msgspec
 
-from schedctl.api import devices, nodes, storage
-from schedctl.api import pods as api
+from schedctl.api import devices, nodes, pods, storage
 from schedctl.api.meta import LabelSelector, Namespace, ObjectMeta
 from schedctl.reports.metadata import MissingKind
 from schedctl.reports.snapshots import InClear, SnapshotReport
@@ -22,14 +21,14 @@ _SORTS: dict[str, tuple[tuple[type[msgspec.Struct], str], ...]] = {
     "label keys": ((ObjectMeta, "labels"), (LabelSelector, "match_labels")),
     "label values": ((ObjectMeta, "labels"),),
     "annotation values": ((ObjectMeta, "annotations"),),
-    "messages of conditions": ((api.PodCondition, "message"),),
-    "containers": ((api.Container, "name"),),
-    "images": ((api.Container, "image"), (nodes.ContainerImage, "names")),
-    "addresses": ((api.ContainerPort, "host_ip"),),
+    "messages of conditions": ((pods.PodCondition, "message"),),
+    "containers": ((pods.Container, "name"),),
+    "images": ((pods.Container, "image"), (nodes.ContainerImage, "names")),
+    "addresses": ((pods.ContainerPort, "host_ip"),),
     "disks": (
-        (api.AWSElasticBlockStoreVolumeSource, "volume_id"),
-        (api.AzureDiskVolumeSource, "disk_uri"),
-        (api.GCEPersistentDiskVolumeSource, "pd_name"),
+        (pods.AWSElasticBlockStoreVolumeSource, "volume_id"),
+        (pods.AzureDiskVolumeSource, "disk_uri"),
+        (pods.GCEPersistentDiskVolumeSource, "pd_name"),
         (storage.CSIPersistentVolumeSource, "volume_handle"),
         (storage.PersistentVolumeDisk, "volume_id"),
         (storage.PersistentVolumeGCEDisk, "pd_name"),

@@ -33,6 +33,7 @@ def snapshot(header: Header, objects: Mapping[str, Sequence[Any]], level: Redact
     kept = {kind: [*map(keep_allowed, found)] for kind, found in objects.items()}
     if level == "default":
         return documents.encode(header, kept)
+    # What the header says of the cluster in words would be in clear: context, messages, configuration.
     header = msgspec.structs.replace(
         header,
         source="",

@@ -8,10 +8,6 @@ in which images they have pulled. All else, and above all the long lists of imag
     ["node-0", "81aa...", 0, 1, "node-0", 0, "aws:///...", 0, 3],
     ...
     ]}
-
-Place 0 of ``times`` and of ``pulled``, which are lists of places of images, stands for none. Nodes that are read from
-it share what is equal, so that what is worked out of a status is worked out once. Nodes as an API server sent them, and
-those of older snapshots, stand in a plain list.
 """
 
 from __future__ import annotations
@@ -84,6 +80,7 @@ def encode_list(nodes: Sequence[Any], encode: Callable[[Any], bytes]) -> bytes:
     """
     if not all(isinstance(node, Node) for node in nodes):
         return b"[\n%s\n]" % b",\n".join(map(encode, nodes))
+    # Place 0 of the times and of the lists of images stands for none.
     times, images = Table[str | None](encode, None), Table[ContainerImage](encode)
     pulled = Table[list[int] | None](encode, None)
     metadata, specs, statuses = Table[ObjectMeta](encode), Table[NodeSpec](encode), Table[NodeStatus](encode)
@@ -126,7 +123,7 @@ def decode(text: msgspec.Raw) -> list[Node]:
     Raises:
         msgspec.ValidationError: something is of the wrong type, or a row names a place that is in no table.
     """
-    if not is_tabled(text):
+    if not is_tabled(text):  # nodes as an API server sent them (level "none"), or of an older snapshot
         return _whole.decode(text)
     tables = _tabled.decode(text)
     try:
@@ -144,6 +141,7 @@ def _join(tables: Tables) -> list[Node]:
     times, metadata, specs, statuses = tables.times, tables.metadata, tables.specs, tables.statuses
     images = tables.images
     pulled = [None if places is None else [images[place] for place in places] for places in tables.pulled]
+    # Equal statuses become one object, so that what is worked out of a status is worked out once.
     full: dict[tuple[int, int], NodeStatus] = {}
     nodes = []
     for name, uid, meta, created, hostname, spec, provider_id, status, on_it in tables.nodes:

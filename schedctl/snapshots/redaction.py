@@ -1,19 +1,7 @@
 """Strict redaction: every text of an object is replaced by a token, unless its field is known to hold no name.
 
-It fails closed: what is listed here is what *stays*. A field that is added to a struct is replaced until somebody lists
-it. These stay, because the scheduler compares them with names of its own, because they count, or because a token would
-change what they mean:
-
-- kinds, API versions, enums, phases, policies, and the reasons of conditions;
-- quantities, numbers and times;
-- keys: of labels, taints and topologies, and resource names (the class in ``deviceclass.resource.kubernetes.io/…`` and
-  in ``….storageclass.storage.k8s.io/…`` is a name and goes);
-- names of drivers, provisioners, schedulers, features and operating systems;
-- attributes and capacities of devices, and CEL expressions, which compare the former with constants of their own;
-- label values that are integers, where some selector compares them as such, and ordinals.
-
-Texts that are made of several (images, disks, zones of a volume, claims) are taken apart, so that what takes them apart
-later finds the same parts equal.
+It fails closed: what is listed here is what *stays*, and a field that is added to a struct is replaced until somebody
+lists it. `schedctl.snapshots.tokens` makes the tokens, `schedctl.snapshots.rewriters` applies the rules.
 """
 
 from __future__ import annotations
@@ -25,18 +13,8 @@ from typing import Any, Final, Self
 
 import msgspec
 
-from schedctl.api import annotation_keys, devices, nodes, policies, storage, topology, urls, workloads
-from schedctl.api import pods as api
+from schedctl.api import annotation_keys, devices, meta, nodes, pods, policies, storage, topology, urls, workloads
 from schedctl.api.kinds import KINDS
-from schedctl.api.meta import (
-    LabelSelector,
-    LabelSelectorRequirement,
-    Namespace,
-    ObjectMeta,
-    ObjectReference,
-    OwnerReference,
-    controller_of,
-)
 from schedctl.api.selectors import parse_int64
 from schedctl.snapshots.rewriters import Rewrite, Rewriter, fields_of, holds_text, structs_in
 from schedctl.snapshots.tokens import Tokens
@@ -44,25 +22,25 @@ from schedctl.snapshots.tokens import Tokens
 _replace = msgspec.structs.replace
 
 KEPT: Final[Mapping[type[msgspec.Struct], str]] = {
-    OwnerReference: "api_version kind",
-    ObjectReference: "api_version kind",
+    meta.OwnerReference: "api_version kind",
+    meta.ObjectReference: "api_version kind",
     workloads.CrossVersionObjectReference: "api_version kind",
     devices.ResourceClaimConsumerReference: "api_group resource",
-    api.PodSpec: "preemption_policy restart_policy scheduler_name",
-    api.Container: "restart_policy",
-    api.ContainerPort: "protocol",
-    api.ContainerRestartRule: "action",
-    api.VolumeMount: "bind_mount_options",
-    api.PodAffinityTerm: "topology_key match_label_keys mismatch_label_keys",
-    api.TopologySpreadConstraint: (
+    pods.PodSpec: "preemption_policy restart_policy scheduler_name",
+    pods.Container: "restart_policy",
+    pods.ContainerPort: "protocol",
+    pods.ContainerRestartRule: "action",
+    pods.VolumeMount: "bind_mount_options",
+    pods.PodAffinityTerm: "topology_key match_label_keys mismatch_label_keys",
+    pods.TopologySpreadConstraint: (
         "topology_key when_unsatisfiable node_affinity_policy node_taints_policy match_label_keys"
     ),
-    api.PersistentVolumeClaimSpec: "access_modes volume_mode",
-    api.AzureDiskVolumeSource: "kind",
-    api.CSIVolumeSource: "driver",
-    api.PodOS: "name",
-    api.PodStatus: "phase resize",
-    api.PodCondition: "type status reason",
+    pods.PersistentVolumeClaimSpec: "access_modes volume_mode",
+    pods.AzureDiskVolumeSource: "kind",
+    pods.CSIVolumeSource: "driver",
+    pods.PodOS: "name",
+    pods.PodStatus: "phase resize",
+    pods.PodCondition: "type status reason",
     nodes.NodeStatus: "declared_features",
     nodes.NodeCondition: "type status reason",
     policies.LimitRangeItem: "type",
@@ -104,7 +82,12 @@ KEPT: Final[Mapping[type[msgspec.Struct], str]] = {
     devices.AllocatedDeviceStatus: "driver",
     devices.DeviceCondition: "type status reason",
 }
-"""The fields that stay, by struct."""
+"""The fields that stay, by struct; numbers, quantities and times, which hold no text, stay without being listed.
+
+The scheduler compares them with names of its own (drivers, schedulers, features, operating systems), they are one of a
+few words (kinds, phases, policies, reasons), they are keys (of labels, taints, topologies, resources), or a token would
+change what they mean: CEL expressions compare the attributes of devices with constants of their own.
+"""
 
 NAME_LABEL = "kubernetes.io/metadata.name"
 """The label of a namespace that holds its name."""
@@ -128,7 +111,7 @@ _GCE_HANDLE = re.compile(r"projects/([^/]+)/(zones|regions)/([^/]+)/disks/([^/]+
 _EBS_ID = re.compile(r"vol-[^/]*")
 _GENERATED_REQUEST = re.compile(r"container-\d+-request-\d+")
 _ORDINAL_END = re.compile(r"(.+)-(\d+)")
-_tolerations = msgspec.json.Decoder(list[api.Toleration])
+_tolerations = msgspec.json.Decoder(list[pods.Toleration])
 
 _RESOURCE_LIST = fields_of(policies.ResourceQuotaSpec)["hard"]
 
@@ -166,6 +149,7 @@ class Redaction:
     def of(cls, objects: Objects, key: bytes) -> Self:
         """Return the rules for the objects of a snapshot, all of whose names have tokens."""
         redaction = cls(Tokens(key, _composed_names(objects), _regional_zones(objects)), _compared_keys(objects))
+        # The rules go over everything twice: first only to collect the names, whose ranks are known when all are.
         for found in objects.values():
             for obj in found:
                 redaction(obj)
@@ -181,41 +165,43 @@ class Redaction:
     def _fields(self) -> dict[tuple[type[msgspec.Struct], str], Rewrite]:
         name = self.tokens.name
         particular: dict[tuple[type[msgspec.Struct], str], Rewrite] = {
-            (ObjectMeta, "namespace"): self.tokens.namespace,
-            (ObjectMeta, "generate_name"): self._prefix,
-            (ObjectMeta, "uid"): self.tokens.uid,
-            (ObjectMeta, "labels"): self._labels,
-            (ObjectMeta, "annotations"): self._annotations,
-            (OwnerReference, "uid"): self.tokens.uid,
-            (ObjectReference, "uid"): self.tokens.uid,
-            (ObjectReference, "namespace"): self.tokens.namespace,
+            (meta.ObjectMeta, "namespace"): self.tokens.namespace,
+            (meta.ObjectMeta, "generate_name"): self._prefix,
+            (meta.ObjectMeta, "uid"): self.tokens.uid,
+            (meta.ObjectMeta, "labels"): self._labels,
+            (meta.ObjectMeta, "annotations"): self._annotations,
+            (meta.OwnerReference, "uid"): self.tokens.uid,
+            (meta.ObjectReference, "uid"): self.tokens.uid,
+            (meta.ObjectReference, "namespace"): self.tokens.namespace,
             (devices.ResourceClaimConsumerReference, "uid"): self.tokens.uid,
-            (LabelSelector, "match_labels"): self._labels,
-            (api.PodSpec, "node_selector"): self._labels,
+            (meta.LabelSelector, "match_labels"): self._labels,
+            (pods.PodSpec, "node_selector"): self._labels,
             (workloads.ServiceSpec, "selector"): self._labels,
             (workloads.ReplicationControllerSpec, "selector"): self._labels,
             (policies.RuntimeClassScheduling, "node_selector"): self._labels,
-            (api.PodAffinityTerm, "namespaces"): lambda texts: [*map(self.tokens.namespace, texts)],
-            (api.Container, "image"): self._image,
-            (api.ImageVolumeSource, "reference"): self._image,
+            (pods.PodAffinityTerm, "namespaces"): lambda texts: [*map(self.tokens.namespace, texts)],
+            (pods.Container, "image"): self._image,
+            (pods.ImageVolumeSource, "reference"): self._image,
             (nodes.ContainerImage, "names"): lambda texts: [*map(self._image, texts)],
-            (api.ContainerPort, "host_ip"): self._address,
-            (api.Volume, "name"): self._volume,
-            (api.VolumeMount, "name"): self._volume,
-            (api.PodCondition, "message"): lambda text: "",
-            (api.AWSElasticBlockStoreVolumeSource, "volume_id"): self._handle,
+            (pods.ContainerPort, "host_ip"): self._address,
+            (pods.Volume, "name"): self._volume,
+            (pods.VolumeMount, "name"): self._volume,
+            (pods.PodCondition, "message"): lambda text: "",
+            (pods.AWSElasticBlockStoreVolumeSource, "volume_id"): self._handle,
             (storage.PersistentVolumeDisk, "volume_id"): self._handle,
             (storage.CSIPersistentVolumeSource, "volume_handle"): self._handle,
-            (api.ContainerResourceClaim, "request"): self._request,
-            (api.ContainerExtendedResourceRequest, "request_name"): self._request,
-            (api.ContainerExtendedResourceRequest, "resource_name"): self._resource,
+            (pods.ContainerResourceClaim, "request"): self._request,
+            (pods.ContainerExtendedResourceRequest, "request_name"): self._request,
+            (pods.ContainerExtendedResourceRequest, "resource_name"): self._resource,
             (devices.DeviceClassSpec, "extended_resource_name"): self._resource,
             (devices.DeviceRequest, "name"): self._request,
             (devices.DeviceSubRequest, "name"): self._request,
             (devices.DeviceConstraint, "requests"): lambda texts: [*map(self._request, texts)],
             (devices.DeviceRequestAllocationResult, "request"): self._request,
             (devices.Device, "node_allocatable_resources"): self._by_resource,
-            (policies.PodDisruptionBudgetStatus, "disrupted_pods"): lambda pods: dict.fromkeys(map(name, pods)),
+            (policies.PodDisruptionBudgetStatus, "disrupted_pods"): lambda pod_names: dict.fromkeys(
+                map(name, pod_names)
+            ),
         }
         kept = {(struct, field) for struct, fields in KEPT.items() for field in fields.split()}
         rules: dict[tuple[type[msgspec.Struct], str], Rewrite] = {}
@@ -233,16 +219,16 @@ class Redaction:
 
     def _structs(self) -> dict[type[msgspec.Struct], Rewrite]:
         requirements = (
-            LabelSelectorRequirement,
-            api.NodeSelectorRequirement,
+            meta.LabelSelectorRequirement,
+            pods.NodeSelectorRequirement,
             storage.TopologySelectorLabelRequirement,
         )
         whole: dict[type[msgspec.Struct], Rewrite] = dict.fromkeys(requirements, self._requirement)
         whole |= {
             each: lambda one: _replace(one, value=self._value(one.key, one.value))
-            for each in (nodes.Taint, api.Toleration, devices.DeviceTaint, devices.DeviceToleration)
+            for each in (nodes.Taint, pods.Toleration, devices.DeviceTaint, devices.DeviceToleration)
         }
-        whole[Namespace] = self._rename_rule(Namespace, self.tokens.namespace)
+        whole[meta.Namespace] = self._rename_rule(meta.Namespace, self.tokens.namespace)
         whole[storage.CSIDriver] = self._rename_rule(storage.CSIDriver, lambda text: text)
         return whole
 
@@ -250,6 +236,7 @@ class Redaction:
         """Return the rule of a kind whose names are not like others: those of namespaces, or of drivers, which stay."""
 
         def rewrite(obj: Any) -> Any:
+            # Without its name, so that the rule for names of all kinds does not see it.
             bare = _replace(obj, metadata=_replace(obj.metadata, name=""))
             change = self._rewriting.within(struct)
             after = change(bare) if change is not None else bare
@@ -276,6 +263,7 @@ class Redaction:
         """Return what stands for the value of a label or taint, which depends on what the key is for."""
         if key == NAME_LABEL:
             return self.tokens.namespace(value)
+        # Gt and Lt compare integers; ordinals are counted on, and made into names of pods and claims.
         if (key in self._compared and parse_int64(value) is not None) or (key in _ORDINALS and _is_integer(value)):
             return value
         if key in _UIDS:
@@ -327,6 +315,7 @@ class Redaction:
             return self.tokens.name(text)
         if address.is_unspecified or address.is_loopback:
             return text
+        # An address still has to be one, so the hash becomes one of fd00::/8, which is for private networks.
         digits = self.tokens.uid(text).removeprefix("u-")
         return str(ipaddress.IPv6Address(int(digits, 16) | 0xFD << 120)) if digits != text else text
 
@@ -365,14 +354,11 @@ class Redaction:
         return {self._resource(name): amount for name, amount in amounts.items()}
 
 
-# --- What names are made of -------------------------------------------------------------------------------------------
-
-
 def _composed_names(objects: Objects) -> set[tuple[str, ...]]:
     """Return what names are made of: those of StatefulSets' pods and claims, and of claims of ephemeral volumes."""
     made: set[tuple[str, ...]] = set()
     for pod in objects.get("Pod", ()):
-        owner, ordinal = controller_of(pod), _ORDINAL_END.fullmatch(pod.metadata.name)
+        owner, ordinal = meta.controller_of(pod), _ORDINAL_END.fullmatch(pod.metadata.name)
         if owner is not None and owner.kind == "StatefulSet" and ordinal and ordinal[1] == owner.name:
             made.add((owner.name, ordinal[2]))
         made |= {(pod.metadata.name, volume.name) for volume in pod.spec.volumes or () if volume.ephemeral is not None}
@@ -409,12 +395,12 @@ def _compared_keys(objects: Objects) -> frozenset[str]:
     """Return the label keys whose values some selector compares as integers."""
     keys: set[str] = set()
 
-    def note(one: api.NodeSelectorRequirement) -> api.NodeSelectorRequirement:
+    def note(one: pods.NodeSelectorRequirement) -> pods.NodeSelectorRequirement:
         if one.operator in ("Gt", "Lt"):
             keys.add(one.key)
         return one
 
-    collector = Rewriter({}, {api.NodeSelectorRequirement: note})
+    collector = Rewriter({}, {pods.NodeSelectorRequirement: note})
     for found in objects.values():
         for obj in found:
             collector(obj)

@@ -58,6 +58,7 @@ class Rewriter:
             replaced = {}
             for name, change in changes:
                 value = getattr(obj, name)
+                # By identity: rules return what they were given where nothing changes, and structs are dear to compare.
                 if value is not None and (after := change(value)) is not value:
                     replaced[name] = after
             return msgspec.structs.replace(obj, **replaced) if replaced else obj

@@ -1,18 +1,8 @@
 """What stands for a name in a snapshot that is redacted strictly.
 
-A token is the rank of the original among all originals of the snapshot, in a fixed width, and a keyed hash of it::
-
-    x00412-9f3c01d2ab47
-
-Equal names have equal tokens, and tokens sort as the names did, so whoever compares or sorts them decides as before.
-With the same key the second half is the same in every snapshot. Some names are well known and stay; the letters in
-front of the rank keep a token between the same two of these as the name was. Namespaces have ranks of their own, for
-they are sorted with the ``/`` that follows them in a key; uids, which nobody sorts, have none.
-
-Some names are made of others, by rules that Kubernetes and we follow: the claim of an ephemeral volume is
-``<pod>-<volume>``, a StatefulSet's pod ``<set>-<ordinal>``. The tokens of these are made by the same rules, and sort
-behind that of the first part. So that all others still sort as they did, every name that begins like one of these, be
-it a node's, has a token that begins with the same token, and a number behind that stays.
+A token is the rank of the original among all originals of the snapshot, in a fixed width, and a keyed hash of it, such
+as ``x00412-9f3c01d2ab47``. Equal names have equal tokens, and tokens sort as the names did, so whoever compares or
+sorts them decides as before; with the same key the second half is the same in every snapshot.
 """
 
 from __future__ import annotations
@@ -42,7 +32,10 @@ _MARKS = {
     "windows": "x",
     "yes": "yz",
 }
-"""What the tokens of names begin with that sort behind a text and before the next; all but the ``A`` are well known."""
+"""What the tokens of names begin with that sort behind a text and before the next; all but the ``A`` are well known.
+
+Well-known names stay, so the letters in front of the rank keep a token between the same two of them as the name was.
+"""
 WELL_KNOWN = frozenset(_MARKS) - {"A"}
 """Texts that every cluster has, or that mean something to the scheduler itself; they stay."""
 _MARK = "|".join(sorted(_MARKS.values(), key=len, reverse=True))
@@ -81,6 +74,11 @@ class Tokens:
     Names are first only collected, and given back as they are; after `settle` each is given its token. So the same code
     goes over the objects twice, and a name that it did not meet the first time is a `KeyError` and not a leak.
 
+    Some names are made of others, by rules that Kubernetes and we follow: the claim of an ephemeral volume is
+    ``<pod>-<volume>``, a StatefulSet's pod ``<set>-<ordinal>``. Their tokens are made by the same rules, and sort
+    behind that of the first part. So that all others still sort as they did, every name that begins like one of these,
+    be it a node's, has a token that begins with the same token, and a number behind that stays.
+
     Attributes:
         names, namespaces: what stands for each that was met.
         parts: what stands for what names are put together of.
@@ -110,7 +108,7 @@ class Tokens:
         if text in WELL_KNOWN:
             return text
         if not self._settled:
-            self._token(text)
+            self._token(text)  # meets the parts of the name
             self.names[text] = text
             return text
         return self.names[text]
@@ -136,7 +134,7 @@ class Tokens:
 
     def _rest(self, text: str) -> str:
         """Return what stands for what follows a beginning: numbers stay, for those of StatefulSets are counted on."""
-        if text and text < "0":
+        if text and text < "0":  # it begins with "-", "." or "/", which sort before every token
             return f"-{self._token(text)}"
         found = _NUMBERED.fullmatch(text)
         if found is None or any(f"{text}-".startswith(f"{name}-") for name in self._numbered_names):
@@ -144,6 +142,7 @@ class Tokens:
         number, more = found.groups()
         if more.startswith("-"):
             return f"{number}-{self._rest(more[1:])}"
+        # Behind a number "." sorts before the digits of a longer one and "z" behind them, as what follows did.
         between = "" if not more else "." if more < "0" else "z"
         return f"{number}{between}{self._token(more)}"
 
@@ -158,7 +157,7 @@ class Tokens:
     def settle(self) -> None:
         """Give every name that was met its token."""
         self._rank(self.parts, str)
-        self._rank(self.namespaces, lambda name: f"{name}/")
+        self._rank(self.namespaces, lambda name: f"{name}/")  # in a key, and so when sorted, they stand before a slash
         self._settled = True
         self.names.update({text: self._token(text) for text in self.names})
 

@@ -11,18 +11,8 @@ import msgspec
 import pytest
 
 from schedctl import sources
-from schedctl.api import annotation_keys
+from schedctl.api import annotation_keys, pods
 from schedctl.api.kinds import KINDS
-from schedctl.api.pods import (
-    Container,
-    EmptyDirVolumeSource,
-    Pod,
-    PodSpec,
-    PodTemplate,
-    PodTemplateSpec,
-    Volume,
-    VolumeMount,
-)
 from schedctl.reports.snapshots import Header
 from schedctl.snapshots import documents
 from schedctl.snapshots.allow_list import keep_allowed
@@ -108,13 +98,13 @@ def test_what_is_secret_cannot_get_in():
 
 
 def test_a_volume_of_which_only_its_name_would_be_left_is_not_kept():
-    volumes = [Volume(name="kube-api-access-x1"), Volume(name="data", empty_dir=EmptyDirVolumeSource())]
-    mounts = [VolumeMount(name="kube-api-access-x1"), VolumeMount(name="data", bind_mount_options=["exec"])]
-    spec = PodSpec(volumes=volumes, containers=[Container(name="web", volume_mounts=mounts)])
-    kept_spec = keep_allowed(Pod(spec=spec)).spec
+    volumes = [pods.Volume(name="kube-api-access-x1"), pods.Volume(name="data", empty_dir=pods.EmptyDirVolumeSource())]
+    mounts = [pods.VolumeMount(name="kube-api-access-x1"), pods.VolumeMount(name="data", bind_mount_options=["exec"])]
+    spec = pods.PodSpec(volumes=volumes, containers=[pods.Container(name="web", volume_mounts=mounts)])
+    kept_spec = keep_allowed(pods.Pod(spec=spec)).spec
     assert kept_spec.volumes == volumes[1:]
     assert kept_spec.containers[0].volume_mounts == mounts[1:]
-    template = keep_allowed(PodTemplate(template=PodTemplateSpec(spec=spec))).template
+    template = keep_allowed(pods.PodTemplate(template=pods.PodTemplateSpec(spec=spec))).template
     assert template.spec == spec, "templates compare with what somebody has written"
 
 
