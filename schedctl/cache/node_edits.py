@@ -15,7 +15,7 @@ from schedctl.api.nodes import Node, Taint
 from schedctl.api.storage import CSINode
 from schedctl.cache.cluster import Cluster
 
-UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
+UNSCHEDULABLE_TAINT = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 """What the node controller puts on a cordoned node."""
 _replace = msgspec.structs.replace
 
@@ -30,12 +30,12 @@ def edit_node(cluster: Cluster, name: str, edit: Callable[[Node], Node]) -> None
 
 def cordon(node: Node) -> Node:
     """Return a node cordoned, with the taint that the node controller adds."""
-    return add_taint(_replace(node, spec=_replace(node.spec, unschedulable=True)), UNSCHEDULABLE)
+    return add_taint(_replace(node, spec=_replace(node.spec, unschedulable=True)), UNSCHEDULABLE_TAINT)
 
 
 def uncordon(node: Node) -> Node:
     """Return a node that takes pods again, without the taint that came with the cordon."""
-    node = remove_taints(node, UNSCHEDULABLE.key)
+    node = remove_taints(node, UNSCHEDULABLE_TAINT.key)
     return _replace(node, spec=_replace(node.spec, unschedulable=False))
 
 

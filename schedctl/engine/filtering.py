@@ -20,10 +20,10 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.engine.calls import PluginRunner, runner_of
 from schedctl.engine.faults import CycleError
 from schedctl.engine.nominators import Nominator
+from schedctl.framework import reasons
 from schedctl.framework.cycles import Cycle, Found
 from schedctl.framework.points import FilterPlugin
 from schedctl.framework.profiles import Profile
-from schedctl.framework.reasons import CodeColumn, OnDemand, Part, Verdicts, is_on_demand
 from schedctl.framework.statuses import SUCCESS, Code, Status
 
 
@@ -38,7 +38,7 @@ class Refusal:
     """
 
     plugin: str
-    verdicts: Verdicts
+    verdicts: reasons.Verdicts
     mask: BoolArray
 
 
@@ -77,7 +77,7 @@ class Filtering:
     overruled: frozenset[str] = frozenset()
 
     @property
-    def codes(self) -> CodeColumn:
+    def codes(self) -> reasons.CodeColumn:
         """The code of the first refusal of each row, int8 (n,)."""
         codes = np.zeros(len(self.nodes), np.int8)
         for refusal in self.refusals:
@@ -95,7 +95,7 @@ class Filtering:
             return Status(code, tuple(part.text(row) for part, row in parts), plugin)
         return SUCCESS
 
-    def refusal_at(self, position: int) -> Iterator[tuple[str, list[tuple[Part, int]], Code]]:
+    def refusal_at(self, position: int) -> Iterator[tuple[str, list[tuple[reasons.Part, int]], Code]]:
         """Yield (plugin, [(reason part, its row)], code) of the refusal of a row; nothing where it is feasible."""
         if self.nominated is not None:
             found = np.flatnonzero(self.nominated_positions == position)
@@ -269,21 +269,21 @@ def _with_nominated(pod: PodInfo, nodes: Nodes, nominator: Nominator) -> tuple[I
 
 def _call_filter(
     plugin: FilterPlugin, cycle: Cycle, nodes: Nodes, standing: BoolArray | None, runner: PluginRunner
-) -> Verdicts:
+) -> reasons.Verdicts:
     # gathering a column costs more than a cheap filter saves by it
     if not plugin.per_row_cost or standing is None or bool(standing.all()):
         return runner.filter(plugin, cycle, nodes)
     positions = np.flatnonzero(standing)
     narrow = runner.filter(plugin, cycle, nodes.take(positions))
     findings = None if narrow.findings is None else _Widened(narrow.findings, positions)
-    return Verdicts(tuple(_widen(part, positions, len(nodes)) for part in narrow.parts), findings)
+    return reasons.Verdicts(tuple(_widen(part, positions, len(nodes)) for part in narrow.parts), findings)
 
 
 @dataclass(frozen=True, slots=True)
 class _Widened:
     """What is known of some positions of a column, asked for by their position in the whole of it."""
 
-    narrow: OnDemand
+    narrow: reasons.OnDemand
     positions: IndexArray
 
     def at(self, row: int) -> Any:
@@ -292,9 +292,9 @@ class _Widened:
         return self.narrow.at(found) if known else None
 
 
-def _widen(part: Part, positions: IndexArray, rows: int) -> Part:
+def _widen(part: reasons.Part, positions: IndexArray, rows: int) -> reasons.Part:
     def spread(column: Any) -> Any:
-        if is_on_demand(column):
+        if reasons.is_on_demand(column):
             return _Widened(column, positions)
         if not isinstance(column, np.ndarray) or column.ndim == 0:
             return column
@@ -304,10 +304,10 @@ def _widen(part: Part, positions: IndexArray, rows: int) -> Part:
 
     unresolvable = None if part.unresolvable is None else spread(part.unresolvable)
     evidence = {name: spread(value) for name, value in part.evidence.items()}
-    return Part(part.reason, spread(part.mask), unresolvable, evidence)
+    return reasons.Part(part.reason, spread(part.mask), unresolvable, evidence)
 
 
-def _faults(plugin: str, verdicts: Verdicts, mask: BoolArray, rows: int) -> dict[int, Fault]:
+def _faults(plugin: str, verdicts: reasons.Verdicts, mask: BoolArray, rows: int) -> dict[int, Fault]:
     """Return the fault of each of the masked rows on which the plugin failed."""
     faults = {}
     for position in np.flatnonzero(mask & (verdicts.codes(rows) == Code.ERROR)).tolist():

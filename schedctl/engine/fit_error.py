@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from schedctl.engine.attempts import Attempt
-from schedctl.framework.fit_errors import none_available
+from schedctl.framework.statuses import none_available
 
 NO_NODES = "no nodes available to schedule pods"
 

@@ -23,10 +23,9 @@ from schedctl.explain import extenders, facts, preemptions, remarks, requeue_eve
 from schedctl.explain import hints as next_steps
 from schedctl.explain.allocations import allocations
 from schedctl.framework import wording
-from schedctl.framework.fit_errors import none_available
 from schedctl.framework.pod_edits import as_pending
 from schedctl.framework.similar import closest_name, did_you_mean
-from schedctl.framework.statuses import Code
+from schedctl.framework.statuses import Code, none_available
 from schedctl.reports.explanations import (
     CurrentNode,
     ExplainReport,

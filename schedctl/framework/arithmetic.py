@@ -27,6 +27,7 @@ _LOG = (
 def truncdiv(a: IntArray | int, b: IntArray | int) -> IntArray:
     """Return ``a / b`` truncated toward zero, int64; the divisor must not be 0."""
     quotient = np.asarray(np.floor_divide(a, b), np.int64)
+    # rounding down and toward zero differ only below zero, and there only where something is left over
     if quotient.min(initial=0) < 0:
         quotient = quotient + ((quotient < 0) & (quotient * b != a))
     return quotient
@@ -34,6 +35,7 @@ def truncdiv(a: IntArray | int, b: IntArray | int) -> IntArray:
 
 def round_half_away(values: FloatArray) -> FloatArray:
     """Return the nearest integers, halves away from zero, as Go's ``math.Round``."""
+    # the number just below a half: 0.49999999999999994 + 0.5 is 1.0 in float64, and rounds to 1
     result: FloatArray = np.trunc(values + np.copysign(_BELOW_HALF, values))
     return result
 

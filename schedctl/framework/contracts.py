@@ -86,7 +86,7 @@ def _signature(plugin: type[Plugin], base: type[Plugin], name: str) -> Iterator[
         return
     taken = inspect.signature(method)
     try:
-        taken.bind(*inspect.signature(getattr(base, name)).parameters)
+        taken.bind(*inspect.signature(getattr(base, name)).parameters)  # as the engine calls it: all by position
     except TypeError as wrong:
         yield f"{plugin.__name__}.{name}{taken} cannot be called as {expected}: {wrong}"
 

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class StateKey(Generic[T]):
-    """Names one entry of the `CycleState` and its type."""
+    """Names one entry of the `CycleState` and its type; two keys of one name are two entries."""
 
     __slots__ = ("name",)
 
@@ -59,6 +59,7 @@ class CycleState:
     def keys_changed_since(self, before: CycleState) -> list[StateKey[Any]]:
         """Return the keys whose entries are not those of an earlier state."""
         known = before._entries
+        # by identity: entries are replaced and never written into, and comparing columns would be dear
         return [key for key, value in self._entries.items() if key not in known or known[key] is not value]
 
     def copy(self) -> CycleState:

@@ -49,7 +49,7 @@ def _classes(cluster: ClusterView) -> Mapping[str, DeviceClass]:
         if explicit is not None:
             rival = classes.get(explicit)
             if rival is not None and _creation_time(device_class) <= _creation_time(rival):
-                continue
+                continue  # without its implicit name either, see `classes_by_resource`
             classes[explicit] = device_class
         classes[IMPLICIT_PREFIX + name] = device_class
     return classes

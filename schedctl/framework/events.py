@@ -13,19 +13,10 @@ from enum import Enum, IntFlag
 from functools import cached_property
 from typing import Any
 
-from schedctl.api.devices import DeviceClass, ResourceClaim, ResourceSlice
+from schedctl.api import devices, storage
 from schedctl.api.nodes import Node
 from schedctl.api.pods import ResourceList
 from schedctl.api.quantities import stored_amount
-from schedctl.api.storage import (
-    CSIDriver,
-    CSINode,
-    CSIStorageCapacity,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-    VolumeAttachment,
-)
 from schedctl.cache.pod_info import PodInfo
 
 
@@ -72,7 +63,7 @@ class Action(IntFlag):
     UPDATE_POD_TOLERATION = 1 << 12
     UPDATE_POD_SCHEDULING_GATES_ELIMINATED = 1 << 13
     UPDATE_POD_GENERATED_RESOURCE_CLAIM = 1 << 14
-    UPDATE = (1 << 15) - (1 << 2)
+    UPDATE = (1 << 15) - (1 << 2)  # all bits but those of ADD and DELETE
     ALL = (1 << 15) - 1
 
 
@@ -132,6 +123,7 @@ class ClusterEvent:
         same = self.resource in (Resource.EVERY, happened.resource)
         if not same and not (self.resource is Resource.POD and happened.resource in POD_RESOURCES):
             return False
+        # an update that has no name of its own happens as UPDATE, a larger number than each of the bits that it is
         return bool(self.action.value & happened.action.value) and happened.action.value <= self.action.value
 
 
@@ -198,16 +190,16 @@ SCHEDULE_ATTEMPT_FAILURE, BACKOFF_COMPLETE, POP_FROM_BACKOFF_Q = (
 """Labels of moves between queues that no cluster event caused."""
 
 RESOURCES: Mapping[type, Resource] = {
-    PersistentVolume: Resource.PERSISTENT_VOLUME,
-    PersistentVolumeClaim: Resource.PERSISTENT_VOLUME_CLAIM,
-    CSINode: Resource.CSI_NODE,
-    CSIDriver: Resource.CSI_DRIVER,
-    VolumeAttachment: Resource.VOLUME_ATTACHMENT,
-    CSIStorageCapacity: Resource.CSI_STORAGE_CAPACITY,
-    StorageClass: Resource.STORAGE_CLASS,
-    ResourceClaim: Resource.RESOURCE_CLAIM,
-    ResourceSlice: Resource.RESOURCE_SLICE,
-    DeviceClass: Resource.DEVICE_CLASS,
+    storage.PersistentVolume: Resource.PERSISTENT_VOLUME,
+    storage.PersistentVolumeClaim: Resource.PERSISTENT_VOLUME_CLAIM,
+    storage.CSINode: Resource.CSI_NODE,
+    storage.CSIDriver: Resource.CSI_DRIVER,
+    storage.VolumeAttachment: Resource.VOLUME_ATTACHMENT,
+    storage.CSIStorageCapacity: Resource.CSI_STORAGE_CAPACITY,
+    storage.StorageClass: Resource.STORAGE_CLASS,
+    devices.ResourceClaim: Resource.RESOURCE_CLAIM,
+    devices.ResourceSlice: Resource.RESOURCE_SLICE,
+    devices.DeviceClass: Resource.DEVICE_CLASS,
 }
 """The kinds, besides pods and nodes, whose changes are events."""
 
@@ -243,6 +235,7 @@ def _pod_actions(before: PodInfo, after: PodInfo) -> Iterator[Action]:
     old, new = before.pod, after.pod
     if old.spec.scheduling_gates and not new.spec.scheduling_gates:
         yield Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED
+    # as upstream, by their number: the API server lets tolerations only be added to a pod
     if len(old.spec.tolerations or ()) != len(new.spec.tolerations or ()):
         yield Action.UPDATE_POD_TOLERATION
     claims = [
@@ -254,7 +247,7 @@ def _pod_actions(before: PodInfo, after: PodInfo) -> Iterator[Action]:
 
 
 def _node_actions(before: Node, after: Node) -> Iterator[Action]:
-    if before.spec.unschedulable and not after.spec.unschedulable:
+    if before.spec.unschedulable and not after.spec.unschedulable:  # upstream: an uncordon is a change of taints
         yield Action.UPDATE_NODE_TAINT
     if _differ(before.status.allocatable, after.status.allocatable):
         yield Action.UPDATE_NODE_ALLOCATABLE

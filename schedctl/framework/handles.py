@@ -23,6 +23,9 @@ Pods come as `PodInfo`, everything else as API structs. What it answers is not l
 """
 
 
+# `Fault` and `Filtered` are what plugins see of classes of the engine, which this package does not import.
+
+
 class Fault(Protocol):
     """A filter failed on a row."""
 

@@ -14,15 +14,16 @@ import numpy as np
 from schedctl.cache.arrays import IntArray
 from schedctl.cache.nodes import NodeInfo, Nodes
 from schedctl.errors import PluginError
-from schedctl.framework import faults
+from schedctl.framework import faults, reasons
 from schedctl.framework.cycles import Cycle
-from schedctl.framework.reasons import ACCEPT, Part, Reason, Verdict, Verdicts
 
 P = TypeVar("P")
 
 
 @overload
-def per_node(method: Callable[[P, Cycle, NodeInfo], Verdict | None]) -> Callable[[P, Cycle, Nodes], Verdicts]: ...
+def per_node(
+    method: Callable[[P, Cycle, NodeInfo], reasons.Verdict | None],
+) -> Callable[[P, Cycle, Nodes], reasons.Verdicts]: ...
 @overload
 def per_node(method: Callable[[P, Cycle, NodeInfo], int]) -> Callable[[P, Cycle, Nodes], IntArray]: ...
 def per_node(method: Callable[[Any, Cycle, NodeInfo], Any]) -> Callable[[Any, Cycle, Nodes], Any]:
@@ -34,10 +35,10 @@ def per_node(method: Callable[[Any, Cycle, NodeInfo], Any]) -> Callable[[Any, Cy
     if method.__name__ == "filter":
 
         @wraps(method)
-        def filter_column(self: Any, cycle: Cycle, nodes: Nodes) -> Verdicts:
+        def filter_column(self: Any, cycle: Cycle, nodes: Nodes) -> reasons.Verdicts:
             verdicts = [method(self, cycle, NodeInfo(nodes, i)) for i in range(len(nodes))]
             for verdict in verdicts:
-                if verdict is not None and not isinstance(verdict, Verdict):
+                if verdict is not None and not isinstance(verdict, reasons.Verdict):
                     raise _wrong(self, "filter", verdict, "None, or a Reason called with its evidence")
             return _by_reason(verdicts)
 
@@ -60,13 +61,13 @@ def _wrong(plugin: Any, method: str, answer: Any, expected: str) -> PluginError:
     return PluginError(faults.wrong(plugin, method, answer, expected))
 
 
-def _by_reason(verdicts: list[Verdict | None]) -> Verdicts:
-    refused: dict[Reason, list[int]] = {}
+def _by_reason(verdicts: list[reasons.Verdict | None]) -> reasons.Verdicts:
+    refused: dict[reasons.Reason, list[int]] = {}
     for row, verdict in enumerate(verdicts):
         if verdict is not None:
             refused.setdefault(verdict.reason, []).append(row)
     if not refused:
-        return ACCEPT
+        return reasons.ACCEPT
     parts = []
     for reason, rows in refused.items():
         mask = np.zeros(len(verdicts), np.bool_)
@@ -78,10 +79,10 @@ def _by_reason(verdicts: list[Verdict | None]) -> Verdicts:
             for row in rows:
                 column[row] = _evidence(verdicts, row).get(name)
             evidence[name] = column
-        parts.append(Part(reason, mask, None, evidence))
-    return Verdicts(tuple(parts))
+        parts.append(reasons.Part(reason, mask, None, evidence))
+    return reasons.Verdicts(tuple(parts))
 
 
-def _evidence(verdicts: list[Verdict | None], row: int) -> dict[str, Any]:
+def _evidence(verdicts: list[reasons.Verdict | None], row: int) -> dict[str, Any]:
     verdict = verdicts[row]
     return dict(verdict.evidence) if verdict is not None else {}

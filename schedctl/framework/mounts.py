@@ -47,6 +47,7 @@ class Mounts(ABC, Generic[T]):
     def __init__(self, cluster: ClusterView) -> None:
         self.things: Interner[T] = Interner()
         self._generation = -1
+        # (slots, pods): by pod row, one thing in each slot, and as many slots as the pod with the most mounts needs
         self._codes: CodeArray = np.full((1, 16), NOTHING, np.int32)
         self._node: IndexArray = np.zeros(16, np.intp)
         self._row_of: dict[str, int] = {}
@@ -98,6 +99,7 @@ class Mounts(ABC, Generic[T]):
             for info in table:
                 self._enter(cluster, info)
         else:
+            # all leave before any enters: the row of a pod that is gone may be that of one that came since
             for key in stale:
                 if key in self._row_of:
                     self._leave(key)
@@ -127,13 +129,13 @@ class Mounts(ABC, Generic[T]):
             is_wanted = np.zeros(len(self.things) + 1, np.bool_)  # the last is for `NOTHING`
             is_wanted[list(codes)] = True
             found = is_wanted[table]
-        hits = np.flatnonzero(found)
+        hits = np.flatnonzero(found)  # positions in the matrix laid out slot after slot
         return hits if len(table) == 1 else hits % pods
 
     def mount_changes(self, cluster: ClusterView, changes: PodChanges) -> MountChanges:
         """Return what the pods supposed to come and go mount."""
         codes = self._codes[:, changes.rows]
-        codes[:, changes.rows < 0] = NOTHING
+        codes[:, changes.rows < 0] = NOTHING  # -1, for a pod that does not run, has gathered the last column
         slots, which = np.nonzero(codes >= 0)
         things = codes[slots, which].astype(np.intp)
         strangers = np.flatnonzero(changes.rows < 0)
@@ -149,7 +151,7 @@ class Mounts(ABC, Generic[T]):
         """Return the keys of the pods to be looked at again, None for all."""
         if changes is None:
             return None
-        stale: dict[str, None] = {}
+        stale: dict[str, None] = {}  # a set in order, so that new things get the same codes in every run
         for change in changes:
             if change.kind in (ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED):
                 if change.subject.pod.spec.volumes:

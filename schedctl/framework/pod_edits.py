@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import msgspec
 
-from schedctl.api.pods import Container, Pod, PodStatus, ResourceList, ResourceRequirements
+from schedctl.api import pods
 
 _replace = msgspec.structs.replace
 
 
-def as_pending(pod: Pod) -> Pod:
+def as_pending(pod: pods.Pod) -> pods.Pod:
     """Return a pod as it was before it was bound: on no node, and with nothing in its status but its claims' names."""
-    status = PodStatus(
+    status = pods.PodStatus(
         phase="Pending",
         resource_claim_statuses=pod.status.resource_claim_statuses,
         extended_resource_claim_status=pod.status.extended_resource_claim_status,
@@ -21,13 +21,13 @@ def as_pending(pod: Pod) -> Pod:
     return _replace(pod, spec=_replace(pod.spec, node_name=""), status=status)
 
 
-def map_requests(pod: Pod, change: Callable[[ResourceList], ResourceList]) -> Pod:
+def map_requests(pod: pods.Pod, change: Callable[[pods.ResourceList], pods.ResourceList]) -> pods.Pod:
     """Return a pod with the requests of the pod itself and of each container changed."""
 
-    def resources(written: ResourceRequirements | None) -> ResourceRequirements | None:
+    def resources(written: pods.ResourceRequirements | None) -> pods.ResourceRequirements | None:
         return _replace(written, requests=change(written.requests)) if written and written.requests else written
 
-    def containers(written: list[Container] | None) -> list[Container] | None:
+    def containers(written: list[pods.Container] | None) -> list[pods.Container] | None:
         return [_replace(each, resources=resources(each.resources)) for each in written or ()] or None
 
     spec = pod.spec

@@ -31,7 +31,7 @@ def lower_request(resource: str, free: int) -> Remedy:
 def _cap_request(pod: Pod, resource: str, most: str) -> Pod:
     """Return the pod with its largest requests cut until they add up to no more."""
     spec = pod.spec
-    if spec.resources is not None and resource in (spec.resources.requests or {}):
+    if spec.resources is not None and resource in (spec.resources.requests or {}):  # it stands in for all containers
         return _replace(pod, spec=_replace(spec, resources=_with_request(spec.resources, resource, most)))
     limit = _parse(resource, most)
     containers = list(spec.containers or ())
@@ -41,6 +41,7 @@ def _cap_request(pod: Pod, resource: str, most: str) -> Pod:
     ]
     pod = _replace(pod, spec=_replace(spec, init_containers=inits or None))
     for index in sorted(range(len(containers)), key=lambda i: -_container_request(containers[i], resource)):
+        # of the pod as it is by now: overhead and sidecars are in the sum, and no container tells of them
         excess = PodInfo(pod).demand.fit_requests.get(resource, 0) - limit
         requested = _container_request(containers[index], resource)
         if excess <= 0 or requested <= 0:

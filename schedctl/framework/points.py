@@ -1,17 +1,8 @@
 """The extension points: one base class each, with one method a plugin must have.
 
-A plugin is a class that inherits the points it takes part in, named like its Kubernetes name (`Plugin.name`), made
-once per profile with its arguments and a `Handle`. The order of calls in one pod's cycle:
-
-    pre_enqueue, queue_sort | pre_filter, filter, post_filter | pre_score, score, normalize | reserve, permit |
-    pre_bind, bind, post_bind                                      (unreserve, when anything after reserve fails)
-
-Methods that look at nodes take a column (`Nodes`) and answer for all of it at once; `@per_node` lifts a method written
-for one. A plugin writes nothing but the cycle's state, and that only in the ``pre_`` methods; every other method gives
-the same answer however often and in whatever order rows are asked. What Filter finds out besides its verdict it hands
-over as the verdict's findings. Reserve, Unreserve and PreBind alone change the cluster: they put what they took into it
-as objects, so that the next pod, and a fork undone, see it. Refusals are values (`Verdicts`, `Status`); an
-exception is a fault and ends the cycle with an Error in the plugin's name.
+A plugin is a class that inherits the points it takes part in, made once per profile with its arguments and a `Handle`;
+`Plugin` says what all of them have in common, `POINTS` has them in the order of a cycle. What the methods take and
+return is in `cycles`, `reasons`, `statuses` and `events`; `lifting` makes a column's method of one written for a node.
 """
 
 from __future__ import annotations
@@ -42,7 +33,7 @@ if TYPE_CHECKING:  # for explanations, which a run does without
 
 
 class Scope(Enum):
-    """How much of an earlier answer a change of the cluster spoils."""
+    """How much of an earlier answer a change of the cluster makes invalid."""
 
     NOTHING = "nothing"
     ROW = "the changed row"
@@ -86,6 +77,12 @@ class PostFilterResult:
 class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point
     """Anything with a name. `args` are the plugin's typed arguments from the profile, None where it takes none.
 
+    Methods that look at nodes take a column (`Nodes`) and answer for all of it at once. A plugin writes nothing but the
+    cycle's state, and that only in the ``pre_`` methods; every other method gives the same answer however often and in
+    whatever order rows are asked about. Reserve, Unreserve and PreBind alone change the cluster: they put what they
+    took into it as objects, so that the next pod, and a fork undone, see it. Refusals are values (`Verdicts`, `Status`); an
+    exception is a fault and ends the cycle with an Error in the plugin's name.
+
     Attributes:
         name: the name in configurations and output; the class name unless set.
         per_row_cost: whether asking about a row is dear, so that the engine asks only about rows still standing.
@@ -116,6 +113,7 @@ class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
+        # a class of its own has a name of its own: the one inherited is that of another plugin
         if not cls.__dict__.get("name"):
             cls.name = cls.__name__
 
@@ -342,6 +340,9 @@ class PostBindPlugin(Plugin):
         """Called after the bind went through."""
 
 
+# The order of calls in one pod's cycle; Unreserve is called when anything from Reserve on fails:
+#   pre_enqueue, queue_sort | pre_filter, filter, post_filter | pre_score, score, normalize | reserve, permit |
+#   pre_bind, bind, post_bind
 POINTS: dict[str, type[Plugin]] = {
     "preEnqueue": PreEnqueuePlugin,
     "queueSort": QueueSortPlugin,

@@ -6,22 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from schedctl.framework import points
 from schedctl.framework.extenders import Extender
-from schedctl.framework.points import (
-    BindPlugin,
-    FilterPlugin,
-    PermitPlugin,
-    Plugin,
-    PostBindPlugin,
-    PostFilterPlugin,
-    PreBindPlugin,
-    PreEnqueuePlugin,
-    PreFilterPlugin,
-    PreScorePlugin,
-    QueueSortPlugin,
-    ReservePlugin,
-    ScorePlugin,
-)
 
 
 @dataclass(frozen=True)
@@ -37,32 +23,32 @@ class Profile:
     """
 
     scheduler_name: str
-    plugins: Mapping[str, Plugin] = field(default_factory=dict)
-    pre_enqueue: tuple[PreEnqueuePlugin, ...] = ()
-    queue_sort: tuple[QueueSortPlugin, ...] = ()
-    pre_filter: tuple[PreFilterPlugin, ...] = ()
-    filter: tuple[FilterPlugin, ...] = ()
-    post_filter: tuple[PostFilterPlugin, ...] = ()
-    pre_score: tuple[PreScorePlugin, ...] = ()
-    score: tuple[ScorePlugin, ...] = ()
-    reserve: tuple[ReservePlugin, ...] = ()
-    permit: tuple[PermitPlugin, ...] = ()
-    pre_bind: tuple[PreBindPlugin, ...] = ()
-    bind: tuple[BindPlugin, ...] = ()
-    post_bind: tuple[PostBindPlugin, ...] = ()
+    plugins: Mapping[str, points.Plugin] = field(default_factory=dict)
+    pre_enqueue: tuple[points.PreEnqueuePlugin, ...] = ()
+    queue_sort: tuple[points.QueueSortPlugin, ...] = ()
+    pre_filter: tuple[points.PreFilterPlugin, ...] = ()
+    filter: tuple[points.FilterPlugin, ...] = ()
+    post_filter: tuple[points.PostFilterPlugin, ...] = ()
+    pre_score: tuple[points.PreScorePlugin, ...] = ()
+    score: tuple[points.ScorePlugin, ...] = ()
+    reserve: tuple[points.ReservePlugin, ...] = ()
+    permit: tuple[points.PermitPlugin, ...] = ()
+    pre_bind: tuple[points.PreBindPlugin, ...] = ()
+    bind: tuple[points.BindPlugin, ...] = ()
+    post_bind: tuple[points.PostBindPlugin, ...] = ()
     weights: Mapping[str, int] = field(default_factory=dict)
     percentage_of_nodes_to_score: int | None = None
     extenders: tuple[Extender, ...] = ()
 
     @cached_property
-    def deciding_plugins(self) -> tuple[Plugin, ...]:
+    def deciding_plugins(self) -> tuple[points.Plugin, ...]:
         """Every plugin whose answers decide where a pod goes, each once."""
-        plugins: dict[str, Plugin] = {}
+        plugins: dict[str, points.Plugin] = {}
         for point in (self.pre_filter, self.filter, self.pre_score, self.score):
             plugins.update((plugin.name, plugin) for plugin in point)
         return tuple(plugins.values())
 
     @cached_property
-    def pod_specific_plugins(self) -> tuple[tuple[int, Plugin], ...]:
+    def pod_specific_plugins(self) -> tuple[tuple[int, points.Plugin], ...]:
         """Those of the deciding plugins, with their place among them, whose signature may read what is a pod's own."""
         return tuple((place, p) for place, p in enumerate(self.deciding_plugins) if not p.reads_template_only)

@@ -22,6 +22,7 @@ from schedctl.framework import faults
 from schedctl.framework.statuses import Cause, Code, Status
 
 CodeColumn = npt.NDArray[np.int8]
+# codes are numbered as upstream numbers them, which is not in the order in which one outweighs another
 _SEVERITY = {
     Code.SUCCESS: 0,
     Code.SKIP: 0,
@@ -148,6 +149,7 @@ class Part:
     def count(self, within: BoolArray) -> Counter[str]:
         """Return how many of these rows are refused in which words."""
         rows = self.mask & within
+        # with the same evidence everywhere, in what the text names, there is one text for all rows
         if not any(_varies(self.evidence.get(name)) for name in self.reason.fields):
             number = int(np.count_nonzero(rows))
             return Counter({self.reason.format(self.evidence): number} if number else {})
@@ -178,7 +180,7 @@ class Verdicts:
 
     def then(self, other: Verdicts) -> Verdicts:
         """Keep the first: the other's reasons apply only to rows not refused already."""
-        if not self.parts:
+        if not self.parts:  # which has no mask to tell who stands
             return other
         standing = ~self.mask
         later = (Part(p.reason, p.mask & standing, p.unresolvable, p.evidence) for p in other.parts)

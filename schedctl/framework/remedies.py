@@ -77,7 +77,7 @@ class Remedy:
         for key in self.removed_pods:
             row = cluster.pod_table.row_of.get(key)
             info = cluster.pod_table.infos[row] if row is not None else None
-            if info is not None:
+            if info is not None:  # it may have gone by another of the remedies that are tried together
                 cluster.remove_pod(info)
         return self.edit(pod, cluster)
 

@@ -89,6 +89,7 @@ def resource_columns(
 
 def least_allocated(requested: IntArray, allocatable: IntArray) -> IntArray:
     """Return the share that stays free, in percent; 0 where the request is too large."""
+    # ((allocatable - requested) * 100) / allocatable; the comparison as a factor is cheaper than a choice by `where`
     return _percent((allocatable - requested) * (requested <= allocatable), allocatable)
 
 
@@ -117,6 +118,7 @@ def weighted_mean(columns: Sequence[ResourceColumn], rate: Rate, rows: int) -> I
     weights: IntArray | int = 0
     for column in columns:
         total += _rate_column(column, rate) * column.weight
+        # no `+=`: it is a number until some resource is not offered everywhere, and a column from there on
         weights = weights + column.weight * (1 if column.everywhere else column.allocatable != 0)
     return truncdiv(total, np.where(weights, weights, 1) if np.ndim(weights) else weights or 1)
 
@@ -137,7 +139,7 @@ def balance(columns: Sequence[ResourceColumn], rows: int) -> IntArray:
 
     75 changes nothing, 100 evens it out, 50 makes one resource the bottleneck.
     """
-    if len(columns) == 2 and columns[0].everywhere and columns[1].everywhere:
+    if len(columns) == 2 and columns[0].everywhere and columns[1].everywhere:  # cpu and memory, the usual case
         first, second = columns
         after = _gap(_fraction(first.requested, first.allocatable), _fraction(second.requested, second.allocatable))
         before = _gap(_fraction(first.allocated, first.allocatable), _fraction(second.allocated, second.allocatable))

@@ -12,6 +12,7 @@ def closest_name(name: str, known: Collection[str]) -> str:
     """Return the known name that is most like another, "" if none is; the part behind a slash counts most."""
     last = name.rpartition("/")[2]
     alike = [other for other in known if other.rpartition("/")[2].lower() == last.lower()]
+    # with the same name behind the slash it is meant, however unlike the part in front is
     return nearest(name, alike, cutoff=0) or nearest(name, known)
 
 

@@ -1,4 +1,4 @@
-"""Status codes and statuses: Kubernetes' own, numbered as upstream numbers them."""
+"""Status codes and statuses: Kubernetes' own, numbered as upstream numbers them, and the line that counts refusals."""
 
 from __future__ import annotations
 
@@ -109,3 +109,13 @@ def error(*reasons: str) -> Status:
 def wait(seconds: float) -> Status:
     """Return Permit's answer that the pod is to be held back for at most so many seconds."""
     return Status(Code.WAIT, timeout=seconds)
+
+
+def none_available(nodes: int, reasons: Mapping[str, int]) -> str:
+    """Return kube-scheduler's line for a cluster of so many nodes, from how many of them each reason stands for.
+
+    ``0/3 nodes are available: 1 this, 2 that.``
+    """
+    # sorted as texts, number included, as upstream sorts them: "10 that" stands before "2 this"
+    counted = ", ".join(sorted(f"{number} {text}" for text, number in reasons.items()))
+    return f"0/{nodes} nodes are available:" + (f" {counted}." if counted else "")

@@ -41,6 +41,7 @@ class WaitingPod:
 
     def expire(self, now: float) -> None:
         """Refuse the pod in the name of the first plugin whose patience is over, if there is one."""
+        # in Go each plugin has its timer, and chance decides between two that end together: here the name does
         over = min((until, plugin) for plugin, until in self.until.items()) if self.until else None
         if over is not None and over[0] <= now:
             plugin = over[1]

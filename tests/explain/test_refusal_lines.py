@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedctl.explain.refusal_lines import CUT, LONGEST, Difference, Kind, agree, differences, is_cut, parse, plugin_of
-from schedctl.framework.fit_errors import none_available
+from schedctl.framework.statuses import none_available
 
 FIT, TAINTS = "NodeResourcesFit", "TaintToleration"
 OURS = (

@@ -20,10 +20,9 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.config.args import DefaultPreemptionArgs
 from schedctl.framework.cycles import Cycle
 from schedctl.framework.events import Action, Hint, Registration, Resource, registers
-from schedctl.framework.fit_errors import none_available
 from schedctl.framework.points import PostFilterPlugin, PostFilterResult, PreEnqueuePlugin
 from schedctl.framework.reasons import CodeColumn, Reason
-from schedctl.framework.statuses import SUCCESS, Code, Status
+from schedctl.framework.statuses import SUCCESS, Code, Status, none_available
 from schedctl.plugins.default_preemption.candidates import Preemption, choose
 from schedctl.plugins.default_preemption.dry_run import search
 from schedctl.plugins.default_preemption.extenders import ask_extenders

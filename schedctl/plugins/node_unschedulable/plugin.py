@@ -10,7 +10,7 @@ from typing_extensions import override
 from schedctl.api.nodes import Node
 from schedctl.api.tolerations import is_tolerated
 from schedctl.cache.changes import Change, ChangeKind
-from schedctl.cache.node_edits import UNSCHEDULABLE
+from schedctl.cache.node_edits import UNSCHEDULABLE_TAINT
 from schedctl.cache.nodes import Nodes
 from schedctl.cache.pod_info import PodInfo
 from schedctl.framework.cycles import Cycle
@@ -32,7 +32,7 @@ class NodeUnschedulable(PreFilterPlugin, FilterPlugin):
 
     def signature(self, pod: PodInfo) -> Hashable:
         """Whether it tolerates a cordon."""
-        return is_tolerated(UNSCHEDULABLE, pod.pod.spec.tolerations or ())
+        return is_tolerated(UNSCHEDULABLE_TAINT, pod.pod.spec.tolerations or ())
 
     def moved_by(self, cycle: Cycle, change: Change) -> Scope:
         """Only the node itself matters."""
@@ -51,7 +51,7 @@ class NodeUnschedulable(PreFilterPlugin, FilterPlugin):
     def filter(self, cycle: Cycle, nodes: Nodes) -> Verdicts:
         """Look at ``spec.unschedulable``."""
         cordoned = nodes.unschedulable
-        if not cordoned.any() or is_tolerated(UNSCHEDULABLE, cycle.pod.pod.spec.tolerations or ()):
+        if not cordoned.any() or is_tolerated(UNSCHEDULABLE_TAINT, cycle.pod.pod.spec.tolerations or ()):
             return ACCEPT
         return self.cordoned.where(cordoned.copy())
 
@@ -74,4 +74,4 @@ def _after_node(pod: PodInfo, before: Node | None, after: Node) -> Hint:
 
 
 def _after_toleration(pod: PodInfo, before: PodInfo, after: PodInfo) -> Hint:
-    return Hint.QUEUE if is_tolerated(UNSCHEDULABLE, after.pod.spec.tolerations or ()) else Hint.SKIP
+    return Hint.QUEUE if is_tolerated(UNSCHEDULABLE_TAINT, after.pod.spec.tolerations or ()) else Hint.SKIP

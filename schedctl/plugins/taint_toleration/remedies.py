@@ -19,7 +19,7 @@ def remedies(rejection: Rejection) -> Remedies:
     if rejection.reference != "taint-toleration/untolerated":
         return []
     taint = msgspec.convert(rejection.evidence["taint"], Taint)
-    if taint.key == node_edits.UNSCHEDULABLE.key:
+    if taint.key == node_edits.UNSCHEDULABLE_TAINT.key:
         return [uncordon(rejection.node)]
     if taint.key.startswith(_KUBERNETES_TAINTS):  # to tolerate not-ready would hide the problem
         return [_clear_taint(rejection.node, taint.key)]

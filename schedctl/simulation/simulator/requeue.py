@@ -8,9 +8,8 @@ from typing import Any
 from schedctl.engine.attempts import Attempt
 from schedctl.engine.fit_error import message as fit_error
 from schedctl.engine.queue.queues import QueuedPod
-from schedctl.framework.fit_errors import none_available
 from schedctl.framework.points import PostFilterResult
-from schedctl.framework.statuses import Status
+from schedctl.framework.statuses import Status, none_available
 from schedctl.simulation.simulator.evictions import Evictions
 from schedctl.simulation.simulator.state import RunState
 from schedctl.simulation.timeline import Failed, Refused
