@@ -80,8 +80,8 @@ class Plugin(ABC):  # noqa: B024 - abstract until it takes part in a point
     Methods that look at nodes take a column (`Nodes`) and answer for all of it at once. A plugin writes nothing but the
     cycle's state, and that only in the ``pre_`` methods; every other method gives the same answer however often and in
     whatever order rows are asked about. Reserve, Unreserve and PreBind alone change the cluster: they put what they
-    took into it as objects, so that the next pod, and a fork undone, see it. Refusals are values (`Verdicts`, `Status`); an
-    exception is a fault and ends the cycle with an Error in the plugin's name.
+    took into it as objects, so that the next pod, and a fork undone, see it. Refusals are values (`Verdicts`,
+    `Status`); an exception is a fault and ends the cycle with an Error in the plugin's name.
 
     Attributes:
         name: the name in configurations and output; the class name unless set.
