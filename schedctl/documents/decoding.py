@@ -1,8 +1,8 @@
 """Tree to structs: every unknown, repeated or ill-typed field becomes a problem, and decoding goes on.
 
-The types themselves are the schema. What Go's decoder does with a value is done here: null is an absent field, or the
-zero value inside a list; integers have a width; case matters. Where a value cannot be used its field keeps the default,
-so that later checks still run; `Decoder.spoilt` tells which of their findings are mere consequences.
+The types themselves are the schema, and values mean what Go's decoder makes of them. Where a value cannot be used its
+field keeps the default, so that later checks still run; `Decoder.spoilt` tells which of their findings are mere
+consequences.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from schedctl.errors import Problem
 
 T = TypeVar("T", bound=msgspec.Struct)
 
-_LARGEST_FLOAT32: Final = float.fromhex("0x1.ffffffp+127")
+_LARGEST_FLOAT32: Final = float.fromhex("0x1.ffffffp+127")  # halfway to 2**128: what is below rounds to a float32
 _SHOWN: Final = 60
 """How many characters of a text a problem quotes."""
 _EXPECTED: Final[dict[Any, str]] = {
@@ -132,7 +132,7 @@ class Decoder:
             _Unusable: the value was reported.
         """
         if node.value is None and not kind.refuses_null:
-            raise _Absent
+            raise _Absent  # to Go, null leaves a field as it is
         value = self.present(node, kind, path)
         if kind.zero_is_absent and not value:
             raise _Absent
@@ -188,11 +188,13 @@ class Decoder:
         if bare is str and isinstance(value, str):
             return value
         if bare is bytes and isinstance(value, str):
-            try:
+            try:  # Go skips line breaks in base64, and nothing else
                 return base64.b64decode(value.replace("\r", "").replace("\n", ""), validate=True)
             except ValueError:
                 raise self.refusal(node, path, "expected base64 text") from None
-        if bare is Duration and (value is None or isinstance(value, str)):
+        if bare is Duration and (
+            value is None or isinstance(value, str)
+        ):  # null comes here as "", which is no duration
             try:
                 return Duration.parse(value or "")
             except ValueError as error:
@@ -264,6 +266,7 @@ def _schema(struct: type[msgspec.Struct]) -> dict[str, tuple[str, _Kind]]:
 
 
 def _kind(annotation: Any, required: bool = False) -> _Kind:
+    # `X | None` is X: whether a field may be absent shows in its default
     optional = get_origin(annotation) in (Union, types.UnionType)
     bare = next(one for one in get_args(annotation) if one is not type(None)) if optional else annotation
     marks: tuple[Any, ...] = getattr(bare, "__metadata__", ())

@@ -88,13 +88,13 @@ def describe_value(value: Any) -> str:
     return "a mapping" if isinstance(value, dict) else "a list"
 
 
-class Wanted:
-    """A tree of the paths whose places are sought, and the places found so far."""
+class PathTree:
+    """Paths whose places are sought, as a tree, and the places found so far."""
 
     __slots__ = ("children", "key", "value")
 
     def __init__(self) -> None:
-        self.children: dict[str | int, Wanted] = {}
+        self.children: dict[str | int, PathTree] = {}
         self.key: Place | None = None
         self.value: Place | None = None
 
@@ -102,7 +102,7 @@ class Wanted:
         """Ask for a path."""
         node = self
         for step in path:
-            node = node.children.setdefault(step, Wanted())
+            node = node.children.setdefault(step, PathTree())
 
     def place(self, path: Path, *, at_key: bool = False) -> Place | None:
         """Return where the path is, or the nearest thing around it that was found."""

@@ -68,6 +68,7 @@ def _check_head(node: Node, decoder: Decoder, expected: str, api_version: str, h
     if not node.is_mapping and node.value is not None:
         decoder.report(node, "", "expected a mapping with apiVersion and kind")
         return
+    # the document itself stands for a field that is not there, so that the problem is placed at its beginning
     kind, version = (head.get(name, node) for name in ("kind", "apiVersion"))
     if kind is node or kind.value in (None, ""):
         decoder.report(kind, "kind", "Object 'Kind' is missing", f'add "kind: {expected}"')

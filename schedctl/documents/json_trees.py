@@ -1,4 +1,4 @@
-"""JSON to tree, strictly: no comments, no trailing commas, and ``8.0`` is no integer."""
+"""JSON to a tree of nodes with their places, strictly: no comments, no trailing commas, and ``8.0`` is no integer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-define
 from typing import Any, Final
 
 from schedctl.api.texts import whole
-from schedctl.documents.trees import MAX_DEPTH, MAX_SIZE, TOO_DEEP, TOO_LARGE, DocumentError, Node
+from schedctl.documents import trees
+from schedctl.documents.trees import Node
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 _NUMBER: Final = re.compile(r"(-?(?:0|[1-9][0-9]*))((?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)")
@@ -20,7 +21,7 @@ def read_json(text: str) -> Node:
     """Return the one document of a text.
 
     Raises:
-        DocumentError: not JSON, or built to blow up.
+        trees.DocumentError: not JSON, or built to blow up.
     """
     return _Json(text).document()
 
@@ -44,8 +45,8 @@ class _Json:
         line = bisect_right(self.lines, self.at)
         return line, self.at - self.lines[line - 1] + 1
 
-    def error(self, message: str) -> DocumentError:
-        return DocumentError(message, *self.place())
+    def error(self, message: str) -> trees.DocumentError:
+        return trees.DocumentError(message, *self.place())
 
     def next(self) -> str:
         """Skip white space and return the character there, "" at the end."""
@@ -57,8 +58,8 @@ class _Json:
         first = self.next()
         line, column = self.place()
         self.size += 1
-        if depth > MAX_DEPTH or self.size > MAX_SIZE:
-            raise self.error(TOO_DEEP if depth > MAX_DEPTH else TOO_LARGE)
+        if depth > trees.MAX_DEPTH or self.size > trees.MAX_SIZE:
+            raise self.error(trees.TOO_DEEP if depth > trees.MAX_DEPTH else trees.TOO_LARGE)
         if first in ("{", "["):
             closing = "}" if first == "{" else "]"
             return Node(list(self.items(depth, closing)), line, column, first == "{").measure()
@@ -72,8 +73,9 @@ class _Json:
         if number is None:
             raise self.error("expected a JSON value" if first else "the document ends too early")
         self.at = number.end()
-        whole = not number[2] and len(number[1]) < 30
-        return Node(int(number[1]) if whole else float(number[0]), line, column)
+        # more digits than any integer type holds: a float, which no integer field takes
+        integral = not number[2] and len(number[1]) < 30
+        return Node(int(number[1]) if integral else float(number[0]), line, column)
 
     def items(self, depth: int, closing: str) -> Iterator[Any]:
         """Yield the nodes of a list or the pairs of a mapping, past its closing bracket."""

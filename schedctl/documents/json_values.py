@@ -1,8 +1,7 @@
 """JSON text, cut into documents and list items without being decoded.
 
 msgspec skips over JSON at well over a gigabyte a second and hands out pieces of it as views, so a List is cut first and
-each item decoded straight into its struct; nothing is ever turned into dicts on the way. Positions cost one count of
-line ends. Finding a field inside (`locate`) is done with the standard library's scanner, which can start anywhere.
+each item decoded straight into its struct. Where a field stands in the text is only found out for messages (`locate`).
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from schedctl.documents.findings import Place, Wanted
+from schedctl.documents.findings import PathTree, Place
 
 JSONText = msgspec.Raw | memoryview
 """A JSON value as text."""
@@ -92,9 +91,10 @@ def cut(data: bytes, start: int, end: int) -> Iterator[Document]:
         stop = end
         try:
             found = head(view[start:end])
-            if found is None:
+            if found is None:  # no object; decoded once more for the error, should it be no JSON either
                 msgspec.json.decode(view[start:end], type=msgspec.Raw)
         except msgspec.DecodeError as error:
+            # one decode finds the end of a document: msgspec objects to what follows it, and says where that begins
             trailing = _TRAILING.search(str(error))
             if trailing is None:
                 raise _problem(error, data, start, end) from None
@@ -122,7 +122,7 @@ def head(text: JSONText) -> Head | None:
     try:
         return _head.decode(text)
     except msgspec.ValidationError:
-        pass
+        pass  # `items` may be no list, which does not keep kind and version from being read
     try:
         name = _name.decode(text)
     except msgspec.ValidationError:
@@ -145,7 +145,7 @@ def plain(text: JSONText) -> Any:
     try:
         return msgspec.json.decode(text) if len(text) else None
     except (msgspec.DecodeError, RecursionError):
-        return float("nan")
+        return float("nan")  # a value that equals no kind and no version
 
 
 def items(data: bytes, document: Document, line: int) -> Iterator[Item]:
@@ -161,6 +161,7 @@ def items(data: bytes, document: Document, line: int) -> Iterator[Item]:
     start, end, outer = document
     if outer is None or not outer.items:
         return
+    # views do not tell their offset, so the first item is looked for, behind an `items` that is followed by it
     first = bytes(outer.items[0])
     begins = (match.end() for match in _ITEMS.finditer(data, start, end) if data.startswith(first, match.end()))
     position, counted, line_start = next(begins, start), start, data.rfind(b"\n", 0, start) + 1
@@ -175,16 +176,16 @@ def items(data: bytes, document: Document, line: int) -> Iterator[Item]:
         position = gap.end() if gap else position
 
 
-def locate(text: str, wanted: Wanted, place: Place) -> None:
-    """Fill in the places of the wanted paths.
+def locate(text: str, paths: PathTree, place: Place) -> None:
+    """Fill in the places of paths, as far as they are in the document.
 
     Args:
         text: the document.
-        wanted: the paths.
+        paths: what is sought.
         place: where the document begins.
     """
     try:
-        _Locator(text, place).value(0, wanted)
+        _Locator(text, place).value(0, paths)
     except (ValueError, IndexError, RecursionError):
         return  # broken further on; what was found until there is what can be said
 
@@ -195,7 +196,7 @@ class _Locator:
     def __init__(self, text: str, place: Place) -> None:
         self.text = text
         self.counted, self.line, self.line_start = 0, place.line, 1 - place.column
-        self.skip = json.JSONDecoder(strict=False).raw_decode
+        self.skip = json.JSONDecoder(strict=False).raw_decode  # msgspec cannot start in the middle of a text
 
     def place(self, position: int) -> Place:
         """Return the place of a position that is not before the last one asked for."""
@@ -211,11 +212,11 @@ class _Locator:
         match = _SPACE.match(self.text, position)
         return match.end() if match else position
 
-    def value(self, position: int, wanted: Wanted) -> int:
-        """Note the place of the value at a position and, inside it, of what is wanted; return where it ends."""
+    def value(self, position: int, paths: PathTree) -> int:
+        """Note the place of the value at a position and, inside it, of what is sought; return where it ends."""
         position = self.space(position)
-        wanted.value = self.place(position)
-        if not wanted.children or self.text[position] not in "{[":
+        paths.value = self.place(position)
+        if not paths.children or self.text[position] not in "{[":
             return self.skip(self.text, position)[1]
         closing, index = ("}", None) if self.text[position] == "{" else ("]", 0)
         position = self.space(position + 1)
@@ -228,7 +229,7 @@ class _Locator:
             else:
                 key_place, step = None, index
                 index += 1
-            child = wanted.children.get(step)
+            child = paths.children.get(step)
             if child is None:
                 position = self.skip(self.text, position)[1]
             else:
@@ -244,6 +245,7 @@ def _problem(error: Exception, data: bytes, start: int, end: int) -> JSONProblem
     malformed = _MALFORMED.search(str(error))
     if malformed:
         return JSONProblem(f"this is not JSON: {malformed[1]}", start + int(malformed[2]))
+    # msgspec gives no offset for a text that is cut short, or for half a surrogate pair; json tells the two apart
     text = data[start:end].decode()
     try:
         json.loads(text)

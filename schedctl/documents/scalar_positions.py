@@ -75,11 +75,11 @@ def _flow(text: str, value: str) -> Iterator[tuple[int, int]]:
             continue
         fold = _FOLD.match(text, at)
         if fold:
-            breaks = fold[0].count("\n")
+            breaks = fold[0].count("\n")  # one break folds into a space, more into one newline less
             offset += max(breaks - 1, 1)
             at = fold.end()
             continue
-        if at != previous + 1 or not offset:
+        if at != previous + 1 or not offset:  # a quote, an escape or a fold lies between this character and the last
             yield offset, at
         previous = at
         if quote == "'" and text.startswith("''", at):
@@ -90,7 +90,7 @@ def _flow(text: str, value: str) -> Iterator[tuple[int, int]]:
         elif text[at] == value[offset]:
             at += 1
         else:
-            return
+            return  # not what the value says: better no place than a wrong one
         offset += 1
 
 

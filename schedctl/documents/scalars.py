@@ -1,13 +1,8 @@
 """What a YAML scalar means: text, number, boolean or null, exactly as kubectl takes it.
 
-kubectl reads YAML with a descendant of go-yaml v2 and turns it into JSON before anything else sees it. Its reading is
-neither YAML 1.1 nor 1.2: ``yes``, ``on`` and ``y`` are booleans, ``0644`` and ``0o644`` are octal, ``08`` is eight,
-``1e3`` is a number and ``1e400`` is text, dates and base-60 stay text, an explicit tag only counts for the few types
-JSON has. PyYAML's own tables differ in most of these, so none of them is used; `plain` is the whole table, and the test
-beside it holds some two hundred scalars with what kubectl made of them.
-
-A float without a fraction comes out as an int, because that is what its JSON looks like (``1.0`` is ``1``). Keys are
-text in JSON; `key` says which.
+kubectl reads YAML with a descendant of go-yaml v2 and turns it into JSON before anything else sees it. PyYAML's own
+tables differ from it in most respects, so none of them is used; `tests/documents/test_scalars.py` holds some two
+hundred scalars with what kubectl made of them.
 """
 
 from __future__ import annotations
@@ -50,7 +45,11 @@ KNOWN_TAGS = _JSON_TAGS | frozenset(
 
 
 def plain(text: str) -> Scalar:
-    """Return what a scalar without quotes and tag means."""
+    """Return what a scalar without quotes and tag means.
+
+    That is neither YAML 1.1 nor 1.2: ``yes``, ``on`` and ``y`` are booleans, ``0644`` and ``0o644`` are octal, ``08``
+    is eight, ``1e3`` is a number and ``1e400`` is text, dates and base-60 numbers stay text.
+    """
     if text in _WORDS:
         return _WORDS[text]
     first = text[0]
@@ -75,6 +74,7 @@ def tagged_scalar(tag: str, text: str) -> Scalar:
         return data.decode(errors="replace")
     if tag not in _JSON_TAGS:
         return text
+    # a timestamp stays the text it is, and other types need a text that means one without a tag
     value, kind = plain(text), tag.rpartition(":")[2]
     if kind == "timestamp" and isinstance(value, str) and _TIMESTAMP.fullmatch(value):
         return text
@@ -129,17 +129,18 @@ def _integer(digits: str) -> int | None:
     sign, *bodies = match.groups()
     magnitude = next(int(body, base) for body, base in zip(bodies, _BASES, strict=True) if body is not None)
     value = -magnitude if sign == "-" else magnitude
+    # beyond int64 Go tries uint64, which may not have a sign
     limit = 1 << 63 if sign == "+" else 1 << 64
     return value if -(1 << 63) <= value < limit else None
 
 
 def _finite(digits: str, text: str = "") -> Scalar:
     value = float(digits)
-    return _whole(value) if isfinite(value) else text or digits
+    return _whole(value) if isfinite(value) else text or digits  # what overflows is text
 
 
 def _whole(value: float) -> int | float:
-    """Return the float, as an int where JSON writes it without fraction and exponent."""
+    """Return the float, as an int where Go's JSON writes it without fraction and exponent: ``1.0`` is ``1``."""
     return int(Decimal(repr(value))) if value.is_integer() and abs(value) < 1e21 else value
 
 

@@ -28,7 +28,7 @@ def _nearest(word: str, names: tuple[str, ...], cutoff: float) -> str:
     if len(word) >= _TELLING:
         for name in names:
             if name.lower().startswith(word.lower()):
-                return name
+                return name  # a name cut short, which difflib takes for too different
     return next(iter(similar(word, names, 1, cutoff=cutoff)), "")
 
 

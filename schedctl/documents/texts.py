@@ -1,13 +1,7 @@
 """Texts, the documents in them, and where in them a field is.
 
-A text is what one file or standard input holds. kubectl cuts it at lines that begin with ``---`` before any YAML is
-parsed, and so do we: a mistake in one document leaves the others readable. A document knows which part of the text it
-is; to find a field's line and column it is read once more, which only messages ever need. Long texts are let go of
-after loading, and then only the place of whole objects is still known.
-
-``kubectl cluster-info dump`` into one file writes the logs of every container between the documents, each between a
-``==== START logs`` and an ``==== END logs`` line. Logs can hold anything, so they are blanked before anything looks at
-the text; lines and offsets stay what they were.
+A text is what one file or standard input holds. A document knows which part of the text it is; to find a field's line
+and column it is read once more, which only messages ever need.
 """
 
 from __future__ import annotations
@@ -17,14 +11,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from schedctl.documents import json_values
-from schedctl.documents.findings import Path, Place, Wanted, place_in
+from schedctl.documents.findings import Path, PathTree, Place, place_in
 
 _SEPARATOR = re.compile(rb"\n---")
 _RENDERED_FROM = re.compile(rb"(?:[ \t]*(?:#[^\n]*)?\n){0,16}?# Source: ([^\r\n]+)")
 _LOGS = re.compile(rb"^==== START (logs for container [^ \n]+ of pod [^ \n]+ ====)\r?$", re.MULTILINE)
 _BLANK = bytes(byte if byte == ord("\n") else ord(" ") for byte in range(256))
 KEPT_BYTES = 4 << 20
-"""Texts up to this long stay in memory after loading, so that any field in them can be located."""
+"""Texts up to this long stay in memory after loading, so that any field in them can be located.
+
+Of longer ones only the place of whole objects is still known.
+"""
 
 
 @dataclass(slots=True, eq=False)
@@ -59,31 +56,32 @@ class Document:
     json: bool
     origin: str = ""
 
-    def locate(self, wanted: Wanted) -> None:
+    def locate(self, paths: PathTree) -> None:
         """Fill in the places of paths in the document; nothing if the text was let go."""
         data = self.text.data
         if data is None:
             return
         if self.json:
-            json_values.locate(data[self.start : self.end].decode(errors="replace"), wanted, self.place)
+            json_values.locate(data[self.start : self.end].decode(errors="replace"), paths, self.place)
         else:
             from schedctl.documents import yaml_values  # PyYAML: only those who need it pay for it
 
-            yaml_values.locate(data[self.start : self.end], wanted, self.place)
+            yaml_values.locate(data[self.start : self.end], paths, self.place)
 
     def place_of(self, path: Path) -> Place | None:
         """Return where a field is, or what is around it; None if the text was let go."""
-        wanted = Wanted()
-        wanted.add(path)
-        self.locate(wanted)
-        return wanted.place(path)
+        paths = PathTree()
+        paths.add(path)
+        self.locate(paths)
+        return paths.place(path)
 
 
 def blank_logs(text: Text) -> Place | None:
     """Put spaces in place of all container logs of a cluster dump; return where logs begin that never end.
 
-    The end of a log is the one that names the container of its start, and need not begin a line, as a log need not end
-    one. Logs that never end reach to the end of the text.
+    ``kubectl cluster-info dump`` into one file writes the logs of every container between the documents, and logs can
+    hold anything; lines and offsets stay what they were. The end of a log is the one that names the container of its
+    start, and need not begin a line, as a log need not end one. Logs that never end reach to the end of the text.
     """
     data = text.data or b""
     if b"==== START logs for container " not in data:
@@ -105,7 +103,8 @@ def blank_logs(text: Text) -> Place | None:
 def split(text: Text) -> Iterator[Document | Place]:
     """Yield the documents of a text; the place of a line that begins with ``---`` and goes on with something else.
 
-    White space and comments may follow ``---``; kubectl refuses anything else there.
+    kubectl cuts a text before any YAML is parsed, so that a mistake in one document leaves the others readable. White
+    space and comments may follow ``---``; kubectl refuses anything else there.
     """
     data = text.data or b""
     start, line = 0, 1

@@ -1,7 +1,7 @@
 """YAML to a tree of nodes with their places, with the meaning kube-scheduler gives it.
 
-Scalars and keys mean what `schedctl.documents.scalars` says. Only the first document of a file counts. Trees are built
-from the parser's events without recursion, and aliases share their node.
+Scalars and keys mean what `schedctl.documents.scalars` says. Trees are built from the parser's events without
+recursion, and aliases share their node.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 
 import yaml
 
-from schedctl.documents import scalars
-from schedctl.documents.trees import MAX_DEPTH, MAX_SIZE, TOO_DEEP, TOO_LARGE, DocumentError, Node
+from schedctl.documents import scalars, trees
+from schedctl.documents.trees import DocumentError, Node
 
 
 def read_yaml(text: str) -> Node:
@@ -27,7 +27,7 @@ def read_yaml(text: str) -> Node:
         for event in yaml.parse(text, Loader=yaml.CSafeLoader):
             builder.add(event)
             if builder.root is not None:
-                return builder.root
+                return builder.root  # as kube-scheduler, which reads the first document of a file and no other
     except yaml.MarkedYAMLError as error:
         place = _position(error.problem_mark or error.context_mark)
         raise DocumentError(error.problem or str(error), *place) from None
@@ -63,8 +63,8 @@ class _TreeBuilder:
     def add(self, event: yaml.Event) -> None:
         """Take the next event of the parser."""
         if isinstance(event, yaml.CollectionStartEvent):
-            if len(self.opened) >= MAX_DEPTH:
-                _refuse(event, TOO_DEEP)
+            if len(self.opened) >= trees.MAX_DEPTH:
+                _refuse(event, trees.TOO_DEEP)
             line, column = _position(event.start_mark)
             node = Node([], line, column, isinstance(event, yaml.MappingStartEvent))
             self.opened.append(_Open(node, event.anchor))
@@ -76,7 +76,8 @@ class _TreeBuilder:
             self.finish(event, Node(_scalar(event, is_key), *_position(event.start_mark)), event.anchor, 1)
         elif isinstance(event, yaml.AliasEvent):
             node = self.aliased_node(event)
-            self.finish(event, node, None, node.size)
+            self.finish(event, node, None, node.size)  # one of its size: a few aliases of aliases would be billions
+        # of the events that are left only a %YAML directive can be wrong
         elif isinstance(event, yaml.DocumentStartEvent) and event.version not in (None, (1, 1)):
             _refuse(event, "only YAML 1.1 is understood")
 
@@ -91,10 +92,10 @@ class _TreeBuilder:
     def finish(self, event: yaml.Event, node: Node, anchor: str | None, size: int) -> None:
         """Put a finished node where it belongs."""
         self.size += size
-        if self.size > MAX_SIZE:
-            _refuse(event, TOO_LARGE)
+        if self.size > trees.MAX_SIZE:
+            _refuse(event, trees.TOO_LARGE)
         if anchor:
-            self.anchors[anchor] = node
+            self.anchors[anchor] = node  # the latest of a name counts
         if not self.opened:
             self.root = node
             return

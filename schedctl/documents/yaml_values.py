@@ -1,13 +1,7 @@
 """YAML text to plain values, meaning what kubectl makes it mean, quickly and without trusting it.
 
-PyYAML's own constructors resolve scalars by other rules and take thrice the time; what is used of it is libyaml's event
-stream. One loop builds values from events: scalars by `schedctl.documents.scalars` (each distinct one resolved once),
-merge keys where they stand (as in kubectl a merge overrides what was written before it), repeated keys with the last
-one winning, and said. The items of a top-level ``items`` list are handed over one by one and forgotten, so that a big
-List never exists as plain values in full.
-
-Bounds: nesting `MAX_DEPTH`; aliases count as much as what they stand for, and too many of them are refused by
-go-yaml's own rule; an anchor inside itself is refused. Positions are not kept: `locate` reads the document again when a
+PyYAML's own constructors resolve scalars by other rules and take thrice the time, so values are built from libyaml's
+events, scalars by `schedctl.documents.scalars`. Positions are not kept: `locate` reads the document again when a
 message needs some.
 """
 
@@ -35,8 +29,8 @@ from yaml.events import (
     StreamStartEvent,
 )
 
-from schedctl.documents import scalars
-from schedctl.documents.findings import TEMPLATE, Finding, Path, Place, Wanted, place_in, quote
+from schedctl.documents import findings, scalars
+from schedctl.documents.findings import Finding, PathTree, Place, quote
 
 MAX_DEPTH = 1000
 """How deep mappings and lists may nest; the deepest Kubernetes schema has some thirty levels."""
@@ -85,19 +79,19 @@ def read(text: bytes, place: Place, report: Report) -> Iterator[Value]:
         raise _problem(error, text, place.line - 1) from None
 
 
-def locate(text: bytes, wanted: Wanted, place: Place) -> None:
-    """Fill in the places of the wanted paths, as far as they are written out (an alias or merge is one place).
+def locate(text: bytes, paths: PathTree, place: Place) -> None:
+    """Fill in the places of paths, as far as they are written out (an alias or merge is one place).
 
     Args:
         text: one document.
-        wanted: the paths.
+        paths: what is sought.
         place: where the document begins; the first column.
     """
     parser, above = CParser(text), place.line - 1
     try:
         while (event := parser.get_event()) is not None:
             if isinstance(event, NodeEvent):
-                _locate(parser, event, wanted, above)
+                _locate(parser, event, paths, above)
                 return
     except (YAMLError, ValueError):
         return  # the document is broken further on; what was found until there is what can be said
@@ -135,8 +129,9 @@ class _Builder:
             anchor = None
             if kind is ScalarEvent:
                 text, mark = event.value, event.start_mark
+                # `resolved` itself stands for "not in it": None is what null resolves to
                 value = resolved.get(text, resolved) if event.tag is None and event.implicit[0] else resolved
-                if value is resolved:  # which stands for a text that is not in it
+                if value is resolved:
                     value = self.scalar(event, key is _AWAITED)
                 anchor, first = event.anchor, count
                 if anchor is not None:
@@ -149,6 +144,7 @@ class _Builder:
                 self.begin(event, key, count)
                 stack.append((holder, key, event.anchor, count, event.start_mark))
                 holder, key = ({}, _AWAITED) if kind is MappingStartEvent else ([], _IN_LIST)
+                # the list under a top-level "items" is handed over item by item, so that a List never exists in full
                 if key is _IN_LIST and len(stack) == 2 and stack[-1][1] == "items":
                     items = holder
                 continue
@@ -166,6 +162,7 @@ class _Builder:
             else:
                 continue
 
+            # unless a node inside it has taken the name of its anchor over
             if anchor is not None and begun[anchor] == first:
                 anchors[anchor] = (value, count - first + 1)
             if holder is None:
@@ -173,7 +170,7 @@ class _Builder:
             elif key is _IN_LIST:
                 if holder is items:
                     yield Value(value, len(items), _place(mark, self.above), mark.index)
-                    value = None
+                    value = None  # keeps the index of the next one
                 holder.append(value)
             else:
                 if key is _MERGE:
@@ -192,7 +189,7 @@ class _Builder:
         if not event.implicit[0]:
             return text
         value = scalars.plain(text)
-        if value.__class__ is not float or isfinite(value):
+        if value.__class__ is not float or isfinite(value):  # .nan and .inf are refused anew at each place
             if len(self.resolved) >= _CACHED_SCALARS:
                 self.resolved.clear()
             self.resolved[text] = value
@@ -203,14 +200,14 @@ class _Builder:
     def begin(self, event: Any, key: Any, count: int) -> None:
         """Refuse a list or mapping that may not begin here; note its anchor."""
         if key is _AWAITED:
-            self.refuse(event, "a key must be text, a number or a boolean", TEMPLATE)
+            self.refuse(event, "a key must be text, a number or a boolean", findings.TEMPLATE)
         if len(self.stack) >= MAX_DEPTH:
             self.refuse(event, f"nested more than {MAX_DEPTH} levels deep")
         if event.tag is not None:
             self.check_tag(event)
         if event.anchor is not None:
             self.begun[event.anchor] = count
-            self.anchors.pop(event.anchor, None)
+            self.anchors.pop(event.anchor, None)  # until it ends, an alias of it would contain itself
 
     def alias(self, event: Any, count: int) -> tuple[Any, int]:
         """Return what an alias stands for, and the number of events with those it stands for."""
@@ -220,6 +217,7 @@ class _Builder:
         value, size = self.anchors[event.anchor]
         count += size
         self.aliased += size
+        # go-yaml's own rule against documents that blow up
         if self.aliased > 100 and count > 1000 and self.aliased > count * _alias_share(count):
             self.refuse(event, "aliases repeat too much of the document")
         return value, count
@@ -258,11 +256,12 @@ class _Builder:
 
     def merge(self, holder: dict[str, Any], value: Any, event: Any) -> None:
         """Put the pairs of a mapping, or of several of which earlier ones count more, into the one being built."""
+        # as in kubectl, a merge overrides what was written before it, which YAML would have the other way round
         sources = value if isinstance(value, list) else [value]
         if not all(isinstance(source, dict) for source in sources):
             self.refuse(event, "a merge needs a mapping or a list of mappings")
-        _, merged = self.merged.setdefault(id(holder), (holder, set()))
-        for source in reversed(sources):
+        _, merged = self.merged.setdefault(id(holder), (holder, set()))  # holds the holder, whose id is the key
+        for source in reversed(sources):  # earlier ones count more, so they come last
             for name in source:
                 if name in holder and name not in merged:
                     message = f"the merge replaces the key {quote(name)} written before it"
@@ -281,7 +280,7 @@ class _Builder:
         message = f"the key {quote(key)} is written twice; the last one counts"
         self.report(Finding((*self.path(), key), message, warning=True), _place(event.start_mark, self.above))
 
-    def path(self) -> Path:
+    def path(self) -> findings.Path:
         """Return where in the document the collection being filled is."""
         return tuple(key if isinstance(key, str) else len(holder) for holder, key, *_ in self.stack[1:])
 
@@ -317,15 +316,15 @@ def _place(mark: Any, above: int) -> Place:
     return Place(above + mark.line + 1, mark.column + 1)
 
 
-def _locate(parser: Any, event: Any, wanted: Wanted, above: int) -> None:
-    """Note the place of one node and, inside it, of what is wanted; leaves the parser behind the node."""
-    wanted.value = _place(event.start_mark, above)
-    if not wanted.children:
+def _locate(parser: Any, event: Any, paths: PathTree, above: int) -> None:
+    """Note the place of one node and, inside it, of what is sought; leaves the parser behind the node."""
+    paths.value = _place(event.start_mark, above)
+    if not paths.children:
         _skip(parser, event)
     elif isinstance(event, MappingStartEvent):
         while not isinstance(key := parser.get_event(), MappingEndEvent):
             _skip(parser, key)
-            value, child = parser.get_event(), wanted.children.get(_key_text(key))
+            value, child = parser.get_event(), paths.children.get(_key_text(key))
             if child is None:
                 _skip(parser, value)
             else:
@@ -334,7 +333,7 @@ def _locate(parser: Any, event: Any, wanted: Wanted, above: int) -> None:
     elif isinstance(event, SequenceStartEvent):
         index = 0
         while not isinstance(item := parser.get_event(), SequenceEndEvent):
-            child = wanted.children.get(index)
+            child = paths.children.get(index)
             if child is None:
                 _skip(parser, item)
             else:
@@ -367,7 +366,7 @@ def _problem(error: YAMLError, text: bytes, above: int) -> YAMLProblem:
     mark = getattr(error, "problem_mark", None)
     if mark is None:  # the reader, which knows bytes only
         offset = getattr(error, "position", 0)
-        line, column = place_in(text, offset)
+        line, column = findings.place_in(text, offset)
         character = text[offset : offset + 4].decode(errors="ignore")[:1] or "\0"
         return YAMLProblem(f"the control character U+{ord(character):04X} is not allowed", Place(above + line, column))
     message = str(getattr(error, "problem", None) or "this is not YAML")
@@ -375,7 +374,7 @@ def _problem(error: YAMLError, text: bytes, above: int) -> YAMLProblem:
     written = text.split(b"\n", mark.line + 1)[mark.line : mark.line + 1]
     hint = ""
     if written and b"{{" in written[0]:
-        hint = TEMPLATE
+        hint = findings.TEMPLATE
     elif written and re.match(rb"[ -]*\t", written[0]):
         hint = "indent with spaces, not with tabs"
     return YAMLProblem(f"{message} {context}" if context else message, _place(mark, above), hint)

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from schedctl import sources
 from schedctl.documents.findings import Path as FieldPath
-from schedctl.documents.findings import Wanted, path_text, printable
+from schedctl.documents.findings import PathTree, path_text, printable
 from schedctl.documents.texts import Document
 from schedctl.errors import InputError
 from schedctl.reports.checks import Location
@@ -62,10 +62,10 @@ class Locator:
             fields: objects as they were read, each with a field, () for the object as a whole.
         """
         found = [(self._in_file(sourced, path), path) for sourced, path in fields]
-        wanted: dict[int, tuple[Document, Wanted]] = {}
+        wanted: dict[int, tuple[Document, PathTree]] = {}
         for where, path in found:
             if isinstance(where, Sourced):
-                _, tree = wanted.setdefault(id(where.document), (where.document, Wanted()))
+                _, tree = wanted.setdefault(id(where.document), (where.document, PathTree()))
                 full, kind = _paths(where, path)
                 tree.add(full)
                 tree.add(kind)
@@ -155,7 +155,7 @@ def _paths(sourced: Sourced, path: FieldPath) -> tuple[FieldPath, FieldPath]:
     return (*above, *path), (*above, "kind")
 
 
-def _location_in_file(sourced: Sourced, path: FieldPath, wanted: Wanted) -> Location:
+def _location_in_file(sourced: Sourced, path: FieldPath, wanted: PathTree) -> Location:
     """Return the place of a field in the file that was read, once it was looked for."""
     full, kind = _paths(sourced, path)
     place = wanted.place(full, at_key=True) if path and _is_there(wanted, full) else wanted.place(kind, at_key=True)
@@ -163,7 +163,7 @@ def _location_in_file(sourced: Sourced, path: FieldPath, wanted: Wanted) -> Loca
     return Location(file=sourced.source, line=line, column=column, path=path_text(path))
 
 
-def _is_there(wanted: Wanted, path: Iterable[str | int]) -> bool:
+def _is_there(wanted: PathTree, path: Iterable[str | int]) -> bool:
     node = wanted
     for step in path:
         node = node.children[step]

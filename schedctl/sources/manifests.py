@@ -26,8 +26,8 @@ from schedctl.documents.findings import (
     TEMPLATE,
     Finding,
     Path,
+    PathTree,
     Place,
-    Wanted,
     describe_value,
     path_text,
     place_in,
@@ -397,7 +397,7 @@ class Reading:
         """Give all findings of a document their places, in one reading of it."""
         if not self._findings:
             return
-        wanted = Wanted()
+        wanted = PathTree()
         for origin, finding, _ in self._findings:
             wanted.add(_within(origin.item, finding.path))
         document.locate(wanted)
