@@ -15,7 +15,6 @@ from schedctl.api.durations import Duration
 from schedctl.config.custom_kinds import with_custom_kinds
 from schedctl.config.loading import conversion_hint
 from schedctl.documents.decoding import Decoder, describe
-from schedctl.documents.fields import ConfigStruct
 from schedctl.documents.heads import HEAD, open_document, place
 from schedctl.documents.spelling import did_you_mean
 from schedctl.documents.trees import Node
@@ -101,19 +100,6 @@ class Config(msgspec.Struct, frozen=True, rename="camel", kw_only=True, forbid_u
     check: CheckConfig = CheckConfig()
 
 
-class _CheckTexts(ConfigStruct, frozen=True):
-    """`CheckConfig` as far as the decoder knows it, to which a choice of words is a text."""
-
-    policies: tuple[str, ...] = ()
-    state: tuple[str, ...] = ()
-    output: str = ""
-    reports: tuple[str, ...] = ()
-    baseline: str = ""
-    fail_on: str = ""
-    on_inconclusive: str = ""
-    max_age: str = ""
-
-
 class FileSettings(NamedTuple):
     """What a configuration file sets.
 
@@ -186,24 +172,24 @@ def _check_config(node: Node, decoder: Decoder) -> CheckConfig:
     for key, _ in node.value if node.is_mapping else ():
         if key.value in forbidden:
             _refuse(key.value, key, f"{_CHECK}.{key.value}", decoder, fields)
-    texts = decoder.struct(node, _CheckTexts, _CHECK, also=tuple(forbidden))
+    config = decoder.struct(node, CheckConfig, _CHECK, also=tuple(forbidden))
     for name, choices in CHOICES.items():
         path = f"{_CHECK}.{name}"
-        word = {"failOn": texts.fail_on, "onInconclusive": texts.on_inconclusive, "output": texts.output}[name]
+        word = {"failOn": config.fail_on, "onInconclusive": config.on_inconclusive, "output": config.output}[name]
         if word and word not in choices:
             problem = Problem(f'{name} cannot be "{word}"', path=path, hint=did_you_mean(word, choices))
             decoder.problems.append(place(problem, decoder.places))
             return CheckConfig()
-    if texts.max_age and not is_age(texts.max_age):
-        problem = Problem(f'"{texts.max_age}" is no age', path=f"{_CHECK}.maxAge", hint='as in maxAge: "24h"')
+    if config.max_age and not is_age(config.max_age):
+        problem = Problem(f'"{config.max_age}" is no age', path=f"{_CHECK}.maxAge", hint='as in maxAge: "24h"')
         decoder.problems.append(place(problem, decoder.places))
-    for index, target in enumerate(texts.reports):
+    for index, target in enumerate(config.reports):
         form, _, file = target.partition("=")
         if form not in CHOICES["output"] or not file:
             hint = f"FORMAT=FILE, where FORMAT is one of {', '.join(CHOICES['output'])}"
             problem = Problem(f'"{target}" is no report', path=f"{_CHECK}.reports[{index}]", hint=hint)
             decoder.problems.append(place(problem, decoder.places))
-    return msgspec.convert(msgspec.to_builtins(texts), CheckConfig)
+    return config
 
 
 def is_age(text: str) -> bool:

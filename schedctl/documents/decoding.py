@@ -13,7 +13,7 @@ import types
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
@@ -272,6 +272,8 @@ def _kind(annotation: Any, required: bool = False) -> _Kind:
     marks: tuple[Any, ...] = getattr(bare, "__metadata__", ())
     if get_origin(bare) is Annotated:
         bare = get_args(bare)[0]
+    if get_origin(bare) is Literal:
+        bare = str  # which words it takes is for later checks to say
     bounds = next((mark for mark in marks if isinstance(mark, msgspec.Meta)), msgspec.Meta())
     return _Kind(
         bare=get_origin(bare) or bare,
