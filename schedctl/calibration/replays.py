@@ -24,9 +24,9 @@ from schedctl.engine import attempts, fit_error, sampling
 from schedctl.engine.attempts import Attempt
 from schedctl.engine.certainty import assumptions_affecting_verdict
 from schedctl.errors import NotModelled
-from schedctl.explain import facts, refusal_lines, scores
+from schedctl.explain import facts, fit_error_lines, scores
+from schedctl.explain.fit_error_lines import FitErrorDifference
 from schedctl.explain.histories import GATED
-from schedctl.explain.refusal_lines import Difference
 from schedctl.framework.extenders import Unanswered
 from schedctl.framework.pod_edits import as_pending
 from schedctl.reports.explanations import Comparison
@@ -117,7 +117,7 @@ class RefusalReplay:
     ours: str = ""
     agrees: bool = False
     later: int = 0
-    differences: list[Difference] = field(default_factory=list)
+    differences: list[FitErrorDifference] = field(default_factory=list)
     would_be_placed_on: str = ""
     error: str = ""
 
@@ -298,7 +298,7 @@ def _replay_refusal(scheduler: Scheduler, pod: Pod, theirs: str) -> RefusalRepla
         return refusal
     refusal.error = _missing_inputs(outcome)
     refusal.ours, refusal.would_be_placed_on = fit_error.message(outcome) or outcome.error, outcome.chosen
-    refusal.differences = refusal_lines.differences(theirs, refusal.ours) if refusal.ours else []
+    refusal.differences = fit_error_lines.differences(theirs, refusal.ours) if refusal.ours else []
     refusal.agrees = bool(refusal.ours) and not refusal.differences
     return refusal
 
@@ -312,6 +312,6 @@ def _ask_again(scheduler: Scheduler, refusal: RefusalReplay, later: int) -> None
     if _missing_inputs(outcome):
         return
     ours = fit_error.message(outcome) or outcome.error
-    if ours and not refusal_lines.differences(refusal.theirs, ours):
+    if ours and not fit_error_lines.differences(refusal.theirs, ours):
         refusal.ours, refusal.differences, refusal.would_be_placed_on = ours, [], ""
         refusal.agrees, refusal.later = True, later

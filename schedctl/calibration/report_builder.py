@@ -20,9 +20,9 @@ from schedctl.calibration import traces
 from schedctl.calibration.replays import RETRIED, CalibrationFacts, RefusalReplay, Replay, Result
 from schedctl.calibration.timelines import LeftOut
 from schedctl.calibration.traces import Found, Known, Trace
-from schedctl.explain import refusal_lines
+from schedctl.explain import fit_error_lines
+from schedctl.explain.fit_error_lines import PREEMPTION
 from schedctl.explain.histories import in_words
-from schedctl.explain.refusal_lines import PREEMPTION
 from schedctl.framework.registries import Registry
 from schedctl.framework.wording import few
 from schedctl.plugins.in_tree import IN_TREE
@@ -205,9 +205,11 @@ def _plugins(made: CalibrationFacts, registry: Registry) -> list[PluginAgreement
         if refusal.error or not refusal.ours:
             continue
         differing = {each.reason for each in refusal.differences if each.reason}
-        reasons = refusal_lines.parse(refusal.theirs).counts.keys() | refusal_lines.parse(refusal.ours).counts.keys()
+        reasons = (
+            fit_error_lines.parse(refusal.theirs).counts.keys() | fit_error_lines.parse(refusal.ours).counts.keys()
+        )
         for reason in reasons:
-            for plugin in filter(None, refusal_lines.plugin_of(reason).split(", ")):
+            for plugin in filter(None, fit_error_lines.plugin_of(reason).split(", ")):
                 count(plugin, "reasons")
                 count(plugin, "same", reason not in differing)
         count(PREEMPTION, "reasons")

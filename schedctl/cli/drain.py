@@ -89,7 +89,7 @@ def drain(
     from schedctl.cli.printing import Printer
     from schedctl.session import drain as use_case
     from schedctl.session.sessions import SchedulerOptions, Session
-    from schedctl.simulation.drains import Flags
+    from schedctl.simulation.drains import DrainFlags
 
     printer = Printer.of(output, color)
     if timeout not in ("", "0", "0s"):
@@ -98,7 +98,7 @@ def drain(
             "leave it out, and compare `goneAt` of each pod in `-o json` with it",
         )
     _check_selection(nodes or [], selector, zone)
-    flags = Flags(
+    flags = DrainFlags(
         ignore_daemonsets=ignore_daemonsets,
         delete_emptydir_data=delete_emptydir_data,
         force=force,

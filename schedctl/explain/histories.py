@@ -17,8 +17,8 @@ from schedctl.api.events import FAILED, Event
 from schedctl.api.pods import Pod, PodCondition
 from schedctl.api.times import unix_nanoseconds
 from schedctl.cache.cluster import Cluster
-from schedctl.explain import refusal_lines
-from schedctl.explain.refusal_lines import Difference, Kind
+from schedctl.explain import fit_error_lines
+from schedctl.explain.fit_error_lines import DifferenceKind, FitErrorDifference
 from schedctl.framework.wording import few
 from schedctl.reports.explanations import Agreement, Explanation, LineDifference, RecordedMessage, Verdict
 
@@ -100,11 +100,11 @@ def _when(record: RecordedMessage) -> str:
 def compare(record: RecordedMessage, answer: Explanation, cluster: Cluster, supposed: bool = False) -> RecordedMessage:
     """Return a record with whether our answer is the same, and what differs if it is not."""
     ours = answer.message or answer.error
-    if ours and refusal_lines.agree(record.message, ours):
-        cut = refusal_lines.is_cut(record.message)
+    if ours and fit_error_lines.agree(record.message, ours):
+        cut = fit_error_lines.is_cut(record.message)
         return _replace(record, agreement=Agreement.AGREES_AS_FAR if cut else Agreement.AGREES)
     found = (
-        [in_words(each) for each in refusal_lines.differences(record.message, ours)]
+        [in_words(each) for each in fit_error_lines.differences(record.message, ours)]
         if ours
         else [LineDifference(kind="Verdict", theirs=record.message, ours=answer.verdict.value, text=_verdict(answer))]
     )
@@ -143,7 +143,7 @@ def _verdict(answer: Explanation) -> str:
             return "schedctl has no line to put next to it"
 
 
-def in_words(each: Difference) -> LineDifference:
+def in_words(each: FitErrorDifference) -> LineDifference:
     """Return a difference with its words."""
     return LineDifference(
         kind=each.kind.value,
@@ -155,24 +155,24 @@ def in_words(each: Difference) -> LineDifference:
     )
 
 
-def _difference_text(each: Difference) -> str:
+def _difference_text(each: FitErrorDifference) -> str:
     by = f"  [{each.plugin}]" if each.plugin else ""
     match each.kind:
-        case Kind.NODES:
+        case DifferenceKind.NODES:
             return f"{each.theirs} nodes then, {each.ours} now"
-        case Kind.GAINED:
+        case DifferenceKind.GAINED:
             return f"{each.reason}: {_nodes(each.ours)} now, none then{by}"
-        case Kind.LOST:
+        case DifferenceKind.LOST:
             return f"{each.reason}: {_nodes(each.theirs)} then, none now{by}"
-        case Kind.COUNT:
+        case DifferenceKind.COUNT:
             return f"{each.reason}: {_nodes(each.theirs)} then, {each.ours} now{by}"
-        case Kind.PREEMPTION if not each.theirs:
+        case DifferenceKind.PREEMPTION if not each.theirs:
             return f"preemption was not tried then{by}"
-        case Kind.PREEMPTION if not each.ours:
+        case DifferenceKind.PREEMPTION if not each.ours:
             return f"preemption was not tried now{by}"
-        case Kind.PREEMPTION:
+        case DifferenceKind.PREEMPTION:
             return f"preemption came to something else{by}"
-        case Kind.TEXT:
+        case DifferenceKind.TEXT:
             return f"now: {each.ours or 'nodes refuse it one by one'}{by}"
 
 

@@ -25,7 +25,7 @@ from schedctl.reports.reasons import Remark
 from schedctl.scheduler.schedulers import Scheduler
 
 
-class Forked:
+class ForkedTrials:
     """Trials on the scheduler's cluster, each in a fork of its own; see `schedctl.framework.remarks.Trials`."""
 
     def __init__(self, scheduler: Scheduler) -> None:
@@ -57,7 +57,7 @@ class Forked:
 
 def of(scheduler: Scheduler, outcome: Attempt) -> list[Remark]:
     """Return what the plugins of the pod's profile say of it, plugin by plugin; a fault of one is its remark."""
-    trials = Forked(scheduler)
+    trials = ForkedTrials(scheduler)
     found: list[Remark] = []
     for plugin in outcome.profile.plugins.values():
         try:

@@ -21,7 +21,7 @@ from schedctl.reports import counts
 from schedctl.reports.explanations import Explanation, Verdict
 from schedctl.reports.reasons import Reason
 from schedctl.reports.simulations import Fate
-from schedctl.simulation.what_ifs import few
+from schedctl.simulation.what_ifs import abbreviate
 
 HINTED = 8
 """For how many groups of pods of one check in one situation next steps are looked for."""
@@ -77,7 +77,7 @@ class Causes:
                 path = path or fields.first(first.info.pod.spec, (("schedulingGates",),))
             elif first.fate is Fate.FOREIGN_SCHEDULER:
                 path = path or fields.first(first.info.pod.spec, fields.SCHEDULER)
-            names = few([pod.name for pod in same])
+            names = abbreviate([pod.name for pod in same])
             reasons.append(f"{names}: {_fate(first)}{_describe_refusal(first, explanation)}")
             if explanation is not None:
                 reasons += (f"    {line}" for line in lines(explanation.reasons))

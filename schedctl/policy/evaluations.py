@@ -58,7 +58,7 @@ from schedctl.scheduler import Scheduler
 from schedctl.simulation.outcomes import RunEnd
 from schedctl.simulation.runs import Options
 from schedctl.simulation.simulations import Simulation, simulate
-from schedctl.simulation.what_ifs import few
+from schedctl.simulation.what_ifs import abbreviate
 from schedctl.sources import Manifests
 from schedctl.sources.manifests import Sourced
 from schedctl.workloads.expansion import Workload
@@ -521,7 +521,7 @@ def _unclear(about: Judged, view: View) -> dict[str, str]:
         unclear["workload"] = about.workload.unclear_pods
     if about.pod is not None:
         unclear["pod"] = [about.pod] if about.pod.is_unclear else []
-    return {root: few([pod.name for pod in pods]) for root, pods in unclear.items() if pods}
+    return {root: abbreviate([pod.name for pod in pods]) for root, pods in unclear.items() if pods}
 
 
 def _owner_identity(owner: Workload | None, group: str) -> tuple[str, ...]:

@@ -31,11 +31,11 @@ from schedctl.policy.documents import Scenario, substitute_value
 from schedctl.policy.situations import Situation, changed_situation, last
 from schedctl.scheduler import Scheduler
 from schedctl.simulation import what_if_syntax, what_ifs
-from schedctl.simulation.node_choices import SHORTHANDS, cluster_labels, label_of, one_of
+from schedctl.simulation.node_choices import SHORTHANDS, cluster_labels, label_of, suggest_names
 from schedctl.simulation.outcomes import PodState, Run, RunEnd
 from schedctl.simulation.replacement import ReplacementController, controller_of
 from schedctl.simulation.runs import Options, run
-from schedctl.simulation.what_ifs import Change, Changed
+from schedctl.simulation.what_ifs import WhatIf, WhatIfResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Case:
     """
 
     name: str
-    changes: tuple[Change, ...]
+    changes: tuple[WhatIf, ...]
 
 
 def cases(scenario: Scenario, cluster: Cluster) -> list[Case]:
@@ -68,7 +68,7 @@ def cases(scenario: Scenario, cluster: Cluster) -> list[Case]:
     values = {(table.objects[row].metadata.labels or {}).get(key, "") for row in table.row_of.values()} - {""}
     if not values:
         known = [*sorted(cluster_labels(cluster)), *SHORTHANDS]
-        raise UsageError(f'no node has a label "{key}"', one_of(key, known, "labels"))
+        raise UsageError(f'no node has a label "{key}"', suggest_names(key, known, "labels"))
     return [
         Case(f"{scenario.name}={value}", tuple(what_if_syntax.from_mappings(substitute_value(scenario.changes, value))))
         for value in sorted(values)
@@ -111,7 +111,7 @@ def play(case: Case, before: Situation, deciding: Collection[str] | None = None)
 def _situation(
     case: Case,
     before: Situation,
-    done: Sequence[Changed],
+    done: Sequence[WhatIfResult],
     facts: Run,
     controller: ReplacementController,
     successors: Mapping[str, str],
@@ -135,13 +135,13 @@ def _run(scheduler: Scheduler, pods: Sequence[PodInfo]) -> tuple[Run, Replacemen
     return facts, controller
 
 
-def _successors(done: Sequence[Changed]) -> dict[str, str]:
+def _successors(done: Sequence[WhatIfResult]) -> dict[str, str]:
     """Return by key of a pod that is gone the key of the pod in its place, "" for none."""
     return {key: each.successors.get(key, "") for each in done for key in each.gone}
 
 
 def _pods_to_place(
-    scheduler: Scheduler, done: Sequence[Changed], ours: Collection[str], arrived: Sequence[str]
+    scheduler: Scheduler, done: Sequence[WhatIfResult], ours: Collection[str], arrived: Sequence[str]
 ) -> tuple[list[PodInfo], set[str]]:
     """Return the pods that want a node, in order of arrival, and the keys of those that no profile serves.
 

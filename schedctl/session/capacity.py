@@ -15,7 +15,7 @@ from schedctl.session.capacity_models import Model
 from schedctl.session.notifiers import Progress
 from schedctl.session.sessions import Session
 from schedctl.simulation import capacities, capacity_report_builder
-from schedctl.simulation.capacities import Filled
+from schedctl.simulation.capacities import CapacityFacts
 
 
 def capacity(
@@ -68,7 +68,7 @@ def capacity(
     )
 
 
-def _fill(scheduler: Scheduler, model: Model, profile: str, most: int, progress: Progress) -> Filled:
+def _fill(scheduler: Scheduler, model: Model, profile: str, most: int, progress: Progress) -> CapacityFacts:
     """Place copies of a model until one finds no node."""
     return capacities.fill(
         scheduler,

@@ -21,7 +21,7 @@ from schedctl.framework.pod_edits import as_pending
 from schedctl.scheduler import Scheduler
 from schedctl.session import subjects
 from schedctl.session.explain import pod_of
-from schedctl.simulation.capacities import Copies, CopiesOf, StatefulCopies
+from schedctl.simulation.capacities import CopiesOfPod, PodCopies, StatefulSetCopies
 from schedctl.workloads import admission
 from schedctl.workloads.clusters import AssembledCluster
 
@@ -65,7 +65,7 @@ def find(text: str, state: AssembledCluster, namespace: str) -> list[Model]:
     return found
 
 
-def copies(model: Model, scheduler: Scheduler, profile: str) -> Copies:
+def copies(model: Model, scheduler: Scheduler, profile: str) -> PodCopies:
     """Return the pods that are like a model; what they need is put into the cluster.
 
     Args:
@@ -80,7 +80,7 @@ def copies(model: Model, scheduler: Scheduler, profile: str) -> Copies:
     for companion in model.companions:
         cluster.put(companion)
     if isinstance(obj, StatefulSet) and obj.spec.volume_claim_templates:
-        made: Copies = StatefulCopies(_replace(obj, metadata=with_namespace(obj.metadata)), profile)
+        made: PodCopies = StatefulSetCopies(_replace(obj, metadata=with_namespace(obj.metadata)), profile)
         asked_for = profile or obj.spec.template.spec.scheduler_name
     else:
         pod, _ = pod_of(obj, cluster, "")
@@ -91,7 +91,7 @@ def copies(model: Model, scheduler: Scheduler, profile: str) -> Copies:
                 cluster.put(claim)
         pod = as_pending(pod)
         spec = _replace(pod.spec, scheduler_name=profile or pod.spec.scheduler_name, scheduling_gates=None)
-        made, asked_for = CopiesOf(_replace(pod, spec=spec), cluster), spec.scheduler_name
+        made, asked_for = CopiesOfPod(_replace(pod, spec=spec), cluster), spec.scheduler_name
     if asked_for and asked_for not in scheduler.profiles:
         raise UsageError(
             f'no profile serves schedulerName "{asked_for}" of {model.subject}',

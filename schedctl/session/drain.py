@@ -16,7 +16,7 @@ from schedctl.session import pending_reasons, runs
 from schedctl.session.sessions import Session
 from schedctl.simulation import drain_report_builder, drains
 from schedctl.simulation.budgets import Budgets
-from schedctl.simulation.drains import Flags
+from schedctl.simulation.drains import DrainFlags
 from schedctl.simulation.node_choices import node_named, nodes_chosen
 
 _NODE_PREFIX = re.compile(r"^(?:nodes?|no)/")
@@ -49,7 +49,7 @@ class NodeSelection:
         return found
 
 
-def drain(session: Session, selection: NodeSelection, flags: Flags, *, fail: bool = False) -> DrainReport:
+def drain(session: Session, selection: NodeSelection, flags: DrainFlags, *, fail: bool = False) -> DrainReport:
     """Return what draining nodes would do, one after another.
 
     Args:

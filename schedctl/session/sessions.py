@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from schedctl.scheduler import Scheduler
     from schedctl.session.configurations import ConfigurationChoice
     from schedctl.session.states import State, StateSource
-    from schedctl.simulation.what_ifs import Changed
+    from schedctl.simulation.what_ifs import WhatIfResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Session:
         options = options or SchedulerOptions()
         self.source = source
         self.notifier = notifier
-        self.changes: list[Changed] = []
+        self.changes: list[WhatIfResult] = []
         self._extenders = options.extenders
         self._what_ifs = what_ifs
         self._reporter = schedulers.PluginFaultReporter(notifier)

@@ -165,7 +165,7 @@ def _compare(question: _Question, assumptions: AssumptionLog) -> SimulationCompa
                 problems=question.manifests.problems,
                 guesses=assumptions_of_side.describe(),
             )
-        results.append(comparisons.Ran.of(side, report, facts))
+        results.append(comparisons.SideRun.of(side, report, facts))
     session.notifier.report(facts.expansion.refused, "error")
     zones = utilisation.zones(cluster)
     return comparisons.compare(results, metadata=question.metadata, zones=zones, fail=question.options.fail)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from schedctl.cache.cluster import Cluster
     from schedctl.scheduler import Scheduler
-    from schedctl.simulation.what_ifs import Changed
+    from schedctl.simulation.what_ifs import WhatIfResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class WhatIfs:
     def __bool__(self) -> bool:
         return bool(self.written)
 
-    def apply(self, cluster: Cluster, namespace: str = "") -> list[Changed]:
+    def apply(self, cluster: Cluster, namespace: str = "") -> list[WhatIfResult]:
         """Change the cluster for good and return what each what-if did.
 
         Args:
@@ -50,7 +50,7 @@ NO_WHAT_IFS = WhatIfs()
 """No what-if."""
 
 
-def successors(changed: Iterable[Changed]) -> dict[str, str]:
+def successors(changed: Iterable[WhatIfResult]) -> dict[str, str]:
     """Return by key of a pod that is gone the key of the pod that has taken its place in the end."""
     found: dict[str, str] = {}
     for each in changed:
@@ -58,7 +58,7 @@ def successors(changed: Iterable[Changed]) -> dict[str, str]:
     return found
 
 
-def settle(changed: Iterable[Changed], scheduler: Scheduler) -> list[str]:
+def settle(changed: Iterable[WhatIfResult], scheduler: Scheduler) -> list[str]:
     """Place the pods that have no node because of what-ifs, as a run does it; return a line about that, or none."""
     waiting = dict.fromkeys(key for each in changed for key in each.waiting)
     pods = [info for key in waiting if (info := scheduler.cluster.pending.get(key)) and scheduler.profile_of(info)]

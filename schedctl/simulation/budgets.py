@@ -31,7 +31,7 @@ _SCALES: Mapping[str, type] = {
 
 
 @dataclass(slots=True)
-class Book:
+class BudgetState:
     """One budget.
 
     Attributes:
@@ -73,7 +73,7 @@ class Book:
 
 
 @dataclass(frozen=True, slots=True)
-class Blocked:
+class RefusedEviction:
     """An eviction that the API server refuses.
 
     Attributes:
@@ -97,7 +97,7 @@ class Budgets:
         books: one for each budget whose selector can be read, by key.
     """
 
-    books: dict[str, Book] = field(default_factory=dict)
+    books: dict[str, BudgetState] = field(default_factory=dict)
 
     @classmethod
     def of(cls, cluster: Cluster) -> Budgets:
@@ -113,7 +113,9 @@ class Budgets:
             healthy = {info.key for info in pods if _healthy(info)}
             desired, margin = _margin(budget, cluster, pods, healthy)
             lenient = budget.spec.unhealthy_pod_eviction_policy == "AlwaysAllow"
-            made.books[key] = Book(key, budget.metadata.name, query, namespace, desired, margin, healthy, lenient)
+            made.books[key] = BudgetState(
+                key, budget.metadata.name, query, namespace, desired, margin, healthy, lenient
+            )
         return made
 
     def recount(self, cluster: Cluster) -> None:
@@ -133,11 +135,11 @@ class Budgets:
             book.margin -= desired - book.desired
             book.desired = desired
 
-    def about(self, info: PodInfo) -> list[Book]:
+    def about(self, info: PodInfo) -> list[BudgetState]:
         """Return the budgets that select a pod."""
         return [book for book in self.books.values() if book.selects(info)]
 
-    def evict(self, info: PodInfo) -> Blocked | None:
+    def evict(self, info: PodInfo) -> RefusedEviction | None:
         """Ask for the eviction of a pod; it counts as gone unless the answer says why it cannot go."""
         books = self.about(info)
         if not books or info.is_terminating:
@@ -146,12 +148,12 @@ class Budgets:
         if not well and info.pod.status.phase == "Pending":
             return None
         if len(books) > 1:
-            return Blocked("", SEVERAL, lasting=True)
+            return RefusedEviction("", SEVERAL, lasting=True)
         book = books[0]
         if not well and (book.lenient or (book.margin >= 0 and book.desired > 0)):
             return None
         if not book.disruptions_allowed:
-            return Blocked(book.key, VIOLATES, book.cause)
+            return RefusedEviction(book.key, VIOLATES, book.cause)
         book.spent += 1
         self.note_gone(info)
         return None

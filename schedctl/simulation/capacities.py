@@ -35,14 +35,14 @@ from schedctl.workloads.api_server import Admission, Created, Rejected
 from schedctl.workloads.expansion import Replica
 from schedctl.workloads.pod_templates import exists, stateful_claims, stateful_pod
 
-Asker = Callable[[Attempt], list[Any]]
+ReasonReader = Callable[[Attempt], list[Any]]
 """Reads off a failed attempt why no node will do, while it can be read."""
-Ticker = Callable[[int], None]
+PlacementCallback = Callable[[int], None]
 """Told how many pods are placed."""
 _replace = msgspec.structs.replace
 
 
-class Copies(ABC):
+class PodCopies(ABC):
     """Pods alike, one after another."""
 
     @abstractmethod
@@ -50,7 +50,7 @@ class Copies(ABC):
         """Return another one, on no node; claims of its own are put into the cluster."""
 
 
-class CopiesOf(Copies):
+class CopiesOfPod(PodCopies):
     """Pods like one pod, under other names."""
 
     def __init__(self, pod: Pod, cluster: Cluster) -> None:
@@ -79,7 +79,7 @@ class CopiesOf(Copies):
         return PodInfo(created.pod)
 
 
-class StatefulCopies(Copies):
+class StatefulSetCopies(PodCopies):
     """The next pods of a StatefulSet, each with its claims."""
 
     def __init__(self, workload: StatefulSet, scheduler: str = "") -> None:
@@ -101,7 +101,7 @@ class StatefulCopies(Copies):
 
 
 @dataclass(slots=True)
-class Largest:
+class LargestRequest:
     """How much of a resource one pod could request.
 
     Attributes:
@@ -118,7 +118,7 @@ class Largest:
 
 
 @dataclass(slots=True)
-class Filled:
+class CapacityFacts:
     """The facts of a capacity question.
 
     Attributes:
@@ -148,7 +148,7 @@ class Filled:
     not_modelled: str = ""
     quota: str = ""
     within_quota: int | None = None
-    largest: list[Largest] = field(default_factory=list)
+    largest: list[LargestRequest] = field(default_factory=list)
     interrupted: bool = False
 
     @property
@@ -159,13 +159,13 @@ class Filled:
 
 def fill(
     scheduler: Scheduler,
-    copies: Copies,
+    copies: PodCopies,
     *,
     most: int,
-    ask: Asker,
-    tick: Ticker = lambda placed: None,
+    ask: ReasonReader,
+    tick: PlacementCallback = lambda placed: None,
     sizes: bool = True,
-) -> Filled:
+) -> CapacityFacts:
     """Place pods until the next one does not fit, and return the facts. The cluster is as before.
 
     Args:
@@ -179,7 +179,7 @@ def fill(
     with scheduler.fork():
         cluster = scheduler.cluster
         info = copies.next(cluster)
-        facts = Filled(info, largest=[Largest(name, amount) for name, amount in _requests(info) if sizes])
+        facts = CapacityFacts(info, largest=[LargestRequest(name, amount) for name, amount in _requests(info) if sizes])
         try:
             for one in facts.largest:
                 one.alone = largest(scheduler, info.pod, one.resource)
@@ -253,7 +253,13 @@ def _fits(scheduler: Scheduler, pod: Pod) -> bool:
 
 
 def _place_all(
-    scheduler: Scheduler, copies: Copies, info: PodInfo, facts: Filled, most: int, ask: Asker, tick: Ticker
+    scheduler: Scheduler,
+    copies: PodCopies,
+    info: PodInfo,
+    facts: CapacityFacts,
+    most: int,
+    ask: ReasonReader,
+    tick: PlacementCallback,
 ) -> None:
     """Place pods until one does not fit, and find out why."""
     cluster = scheduler.cluster
@@ -277,7 +283,7 @@ def _place_all(
     facts.limited = True
 
 
-def _explain_stop(scheduler: Scheduler, info: PodInfo, facts: Filled, ask: Asker) -> None:
+def _explain_stop(scheduler: Scheduler, info: PodInfo, facts: CapacityFacts, ask: ReasonReader) -> None:
     """Ask once more with all that kube-scheduler does for a pod that fits nowhere, and note why it does not."""
     outcome = scheduler.attempt(info, admitted=True)
     facts.message = outcome.error or message(outcome)
@@ -288,7 +294,7 @@ def _explain_stop(scheduler: Scheduler, info: PodInfo, facts: Filled, ask: Asker
         facts.nominated, facts.victims = result.nominated_node, len(result.victims)
 
 
-def _count_quota(cluster: Cluster, facts: Filled) -> None:
+def _count_quota(cluster: Cluster, facts: CapacityFacts) -> None:
     """Find out whether the quotas of the namespace allow as many pods as fit."""
     namespace = facts.pod.namespace
     if not any(quota.metadata.namespace == namespace for quota in cluster.every(ResourceQuota).values()):

@@ -23,7 +23,7 @@ from schedctl.reports.capacities import (
 )
 from schedctl.reports.metadata import Metadata, ReportedAssumption
 from schedctl.simulation import utilisation
-from schedctl.simulation.capacities import Filled
+from schedctl.simulation.capacities import CapacityFacts
 from schedctl.simulation.node_choices import label_of
 
 INTERRUPTED = 130
@@ -40,7 +40,7 @@ def labels_of(cluster: Cluster, by: str) -> list[str]:
 
 
 def result(
-    facts: Filled, cluster: Cluster, *, subject: str, by: Sequence[str], notes: Sequence[str] = ()
+    facts: CapacityFacts, cluster: Cluster, *, subject: str, by: Sequence[str], notes: Sequence[str] = ()
 ) -> CapacityResult:
     """Return the result about one kind of pod.
 
@@ -115,7 +115,7 @@ def report(
     )
 
 
-def _group_by(facts: Filled, cluster: Cluster, label: str) -> Grouping:
+def _group_by(facts: CapacityFacts, cluster: Cluster, label: str) -> Grouping:
     if label in (NODE, topology.HOSTNAME):
         groups = [GroupFit(name=name, nodes=1, used=1, fits=fits) for name, fits in sorted(facts.placed.items())]
         return Grouping(label=NODE, groups=groups)

@@ -33,7 +33,7 @@ _CONCLUSIVE = (0, 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class SideRun:
     """A run under one configuration.
 
     Attributes:
@@ -47,7 +47,7 @@ class Ran:
     own: frozenset[str]
 
     @classmethod
-    def of(cls, side: Side, report: SimulationReport, facts: Simulation) -> Ran:
+    def of(cls, side: Side, report: SimulationReport, facts: Simulation) -> SideRun:
         """Return a run by its report and the facts behind it."""
         return cls(
             side, report, frozenset(info.key for rollout in facts.controller.rollouts for info in rollout.update.old)
@@ -55,7 +55,7 @@ class Ran:
 
 
 def compare(
-    runs: Sequence[Ran], *, metadata: Metadata, zones: Mapping[str, str], fail: bool = False
+    runs: Sequence[SideRun], *, metadata: Metadata, zones: Mapping[str, str], fail: bool = False
 ) -> SimulationComparison:
     """Return the comparison of runs of the same manifests on the same cluster.
 
@@ -86,7 +86,7 @@ def compare(
     )
 
 
-def _against(runs: Sequence[Ran]) -> Sequence[tuple[int, Ran]]:
+def _against(runs: Sequence[SideRun]) -> Sequence[tuple[int, SideRun]]:
     return list(enumerate(runs[1:]))
 
 
@@ -100,7 +100,7 @@ def _exit_code(reports: Sequence[SimulationReport], broken: bool) -> int:
     return int(broken)
 
 
-def _side(run: Ran) -> SideResult:
+def _side(run: SideRun) -> SideResult:
     report = run.report
     return SideResult(
         side=run.side,
@@ -115,7 +115,9 @@ def _side(run: Ran) -> SideResult:
 # -- workloads ---------------------------------------------------------------------
 
 
-def _workload(runs: Sequence[Ran], results: Sequence[WorkloadResult], zones: Mapping[str, str]) -> WorkloadComparison:
+def _workload(
+    runs: Sequence[SideRun], results: Sequence[WorkloadResult], zones: Mapping[str, str]
+) -> WorkloadComparison:
     outcomes = [_outcome(run.side, result) for run, result in zip(runs, results, strict=True)]
     first = results[0]
     return WorkloadComparison(
@@ -180,7 +182,7 @@ def _sum(side: Side, differences: Sequence[PlacementDifference]) -> PlacementDif
 # -- other pods --------------------------------------------------------------------
 
 
-def _others(runs: Sequence[Ran]) -> list[OtherComparison]:
+def _others(runs: Sequence[SideRun]) -> list[OtherComparison]:
     """Return the pods of the cluster that had a part in some run and are not of the workloads."""
     preempted = [_preemptions(run) for run in runs]
     pending = [{other.pod: other for other in run.report.others} for run in runs]
@@ -206,7 +208,7 @@ def _others(runs: Sequence[Ran]) -> list[OtherComparison]:
     return found
 
 
-def _preemptions(run: Ran) -> dict[str, Preempted]:
+def _preemptions(run: SideRun) -> dict[str, Preempted]:
     """Return who had to make room and is not of the workloads, by key; of a pod and its successors the first."""
     own = set(run.own)
     for result in run.report.results:

@@ -18,7 +18,7 @@ from schedctl.framework.events import ASSIGNED_POD_ADD, ASSIGNED_POD_DELETE, RES
 from schedctl.simulation.pod_state import pod_on_node
 from schedctl.simulation.timeline import AnyRecord, Happened
 
-Among = Callable[[QueuedPod], bool]
+PodPredicate = Callable[[QueuedPod], bool]
 """Says which pods an event could help at all."""
 
 
@@ -40,12 +40,14 @@ class EventDispatcher:
         self._record = record
         self._handles = handles
 
-    def dispatch(self, event: ClusterEvent, before: Any, after: Any, among: Among | None = None) -> None:
+    def dispatch(self, event: ClusterEvent, before: Any, after: Any, among: PodPredicate | None = None) -> None:
         """Tell of an event, with the object before and after; see `SchedulingQueue.tell`."""
         self.dispatch_to_plugins(event, before, after)
         self.dispatch_to_queue(event, before, after, among)
 
-    def dispatch_to_queue(self, event: ClusterEvent, before: Any, after: Any, among: Among | None = None) -> None:
+    def dispatch_to_queue(
+        self, event: ClusterEvent, before: Any, after: Any, among: PodPredicate | None = None
+    ) -> None:
         """Tell the queue alone of an event."""
         self._record_event(event, _name(before if after is None else after))
         if self._queue.reacts_to(event):
@@ -70,7 +72,7 @@ class EventDispatcher:
             self.dispatch_to_plugins(ASSIGNED_POD_DELETE, pod_on_node(info, node_name), None)
         self.dispatch_release(info, node_name)
 
-    def dispatch_release(self, info: PodInfo, node_name: str, among: Among | None = None) -> None:
+    def dispatch_release(self, info: PodInfo, node_name: str, among: PodPredicate | None = None) -> None:
         """Tell the queue that a pod has left a node, or is not assumed to be there any more."""
         self._record_event(ASSIGNED_POD_DELETE, info.key)
         if self._queue.reacts_to(ASSIGNED_POD_DELETE):

@@ -23,28 +23,14 @@ from schedctl.reports.drains import (
 )
 from schedctl.reports.metadata import Metadata, ReportedAssumption
 from schedctl.reports.simulations import Fate, PendingPods
-from schedctl.simulation import drains, utilisation
-from schedctl.simulation.drains import Drained, DrainedNode, DrainedPod
+from schedctl.simulation import utilisation
+from schedctl.simulation.drains import DrainedNode, DrainedPod, DrainFacts
 from schedctl.simulation.outcomes import PodOutcome, PodState
 from schedctl.simulation.replacement import controller_of
 
 INTERRUPTED = 130
 INCONCLUSIVE = 5
 
-
-_FATES = {
-    drains.Fate.MOVED: DrainFate.MOVED,
-    drains.Fate.PENDING: DrainFate.PENDING,
-    drains.Fate.LOST: DrainFate.LOST,
-    drains.Fate.FOREIGN: DrainFate.FOREIGN_SCHEDULER,
-    drains.Fate.UNANSWERED: DrainFate.INCONCLUSIVE,
-    drains.Fate.TERMINATING: DrainFate.TERMINATING,
-    drains.Fate.BLOCKED: DrainFate.BLOCKED,
-    drains.Fate.REFUSED: DrainFate.REFUSED,
-    drains.Fate.KEPT: DrainFate.KEPT,
-    drains.Fate.IGNORED: DrainFate.IGNORED,
-    drains.Fate.MIRROR: DrainFate.MIRROR,
-}
 _PENDING = {
     PodState.UNSCHEDULABLE: Fate.UNSCHEDULABLE,
     PodState.GATED: Fate.GATED,
@@ -54,7 +40,7 @@ _PENDING = {
 
 
 def report(
-    facts: Drained,
+    facts: DrainFacts,
     cluster: Cluster,
     *,
     metadata: Metadata,
@@ -73,7 +59,7 @@ def report(
     zones = utilisation.zones(cluster)
     results = [_node(node, zones, facts.interrupted) for node in facts.nodes]
     pods = [pod for node in facts.nodes for pod in node.pods]
-    fates = Counter(_FATES[pod.fate] for pod in pods)
+    fates = Counter(pod.fate for pod in pods)
     verdicts = Counter(result.verdict for result in results)
     gone = (DrainFate.MOVED, DrainFate.PENDING, DrainFate.LOST, DrainFate.FOREIGN_SCHEDULER, DrainFate.INCONCLUSIVE)
     refused = verdicts[DrainVerdict.REFUSED] + verdicts[DrainVerdict.BLOCKED] + verdicts[DrainVerdict.LEAVES_PENDING]
@@ -134,13 +120,13 @@ def _verdict(node: DrainedNode, interrupted: bool) -> DrainVerdict:
     fates = {pod.fate for pod in node.pods}
     if node.refusals:
         return DrainVerdict.REFUSED
-    if interrupted and fates - {drains.Fate.MOVED, drains.Fate.IGNORED, drains.Fate.MIRROR}:
+    if interrupted and fates - {DrainFate.MOVED, DrainFate.IGNORED, DrainFate.MIRROR}:
         return DrainVerdict.INTERRUPTED
-    if drains.Fate.BLOCKED in fates:
+    if DrainFate.BLOCKED in fates:
         return DrainVerdict.BLOCKED
-    if fates & {drains.Fate.PENDING, drains.Fate.FOREIGN}:
+    if fates & {DrainFate.PENDING, DrainFate.FOREIGN_SCHEDULER}:
         return DrainVerdict.LEAVES_PENDING
-    return DrainVerdict.INCONCLUSIVE if drains.Fate.UNANSWERED in fates else DrainVerdict.DRAINED
+    return DrainVerdict.INCONCLUSIVE if DrainFate.INCONCLUSIVE in fates else DrainVerdict.DRAINED
 
 
 def _pod(pod: DrainedPod, zones: dict[str, str]) -> PodResult:
@@ -152,7 +138,7 @@ def _pod(pod: DrainedPod, zones: dict[str, str]) -> PodResult:
         message = outcome.message
     return PodResult(
         pod=pod.info.key,
-        fate=_FATES[pod.fate],
+        fate=pod.fate,
         owner=f"{owner.kind}/{owner.name}" if owner is not None else "",
         priority=pod.info.priority,
         successor=pod.successor,
@@ -171,7 +157,7 @@ def _pending_groups(pods: Sequence[DrainedPod]) -> list[PendingPods]:
     """Return the pending successors, those with the same line together."""
     groups: dict[tuple[Fate, str, tuple[str, ...]], list[str]] = {}
     for pod in pods:
-        if pod.fate is drains.Fate.PENDING:
+        if pod.fate is DrainFate.PENDING:
             outcome = pod.outcome or PodOutcome(pod.info)
             fate = Fate.NOMINATED if outcome.nominated else _PENDING.get(outcome.state, Fate.QUEUED)
             fate = Fate.FAILED if outcome.fault else fate
@@ -182,9 +168,9 @@ def _pending_groups(pods: Sequence[DrainedPod]) -> list[PendingPods]:
     ]
 
 
-def _budgets(facts: Drained, pods: Sequence[DrainedPod]) -> list[BudgetUse]:
+def _budgets(facts: DrainFacts, pods: Sequence[DrainedPod]) -> list[BudgetUse]:
     """Return the budgets that let pods go or hold them."""
-    blocked = Counter(key for pod in pods if pod.fate is drains.Fate.BLOCKED for key in pod.budgets)
+    blocked = Counter(key for pod in pods if pod.fate is DrainFate.BLOCKED for key in pod.budgets)
     books = facts.budgets.books
     concerned = [key for key, book in books.items() if book.spent or blocked[key]]
     return [

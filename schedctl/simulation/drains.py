@@ -19,8 +19,9 @@ from schedctl.api.workloads import DaemonSet
 from schedctl.cache import node_edits
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
+from schedctl.reports.drains import DrainFate
 from schedctl.scheduler import Scheduler
-from schedctl.simulation.budgets import Blocked, Budgets
+from schedctl.simulation.budgets import Budgets, RefusedEviction
 from schedctl.simulation.events import EventAction, SimulatedEvent
 from schedctl.simulation.outcomes import Eviction, PodOutcome, PodState, RunEnd
 from schedctl.simulation.pod_state import remaining_grace_period
@@ -37,7 +38,7 @@ UNMANAGED = "Pods that declare no controller (use --force to override)"
 
 
 @dataclass(frozen=True, slots=True)
-class Flags:
+class DrainFlags:
     """The flags of ``kubectl drain``.
 
     Attributes:
@@ -66,22 +67,6 @@ class Plan(Enum):
     REFUSE = "refuse the node"
 
 
-class Fate(Enum):
-    """What became of a pod of a drained node."""
-
-    MOVED = "its successor is on a node"
-    PENDING = "its successor is pending"
-    LOST = "nobody makes another"
-    FOREIGN = "its successor waits for another scheduler"
-    UNANSWERED = "what its successor needs is not modelled"
-    TERMINATING = "it was on its way out already"
-    BLOCKED = "the API server does not let it go"
-    REFUSED = "kubectl refuses the node because of it"
-    KEPT = "kubectl refuses the node because of others"
-    IGNORED = "it belongs to a DaemonSet"
-    MIRROR = "it belongs to the kubelet"
-
-
 @dataclass(slots=True)
 class DrainedPod:
     """A pod of a node that is drained.
@@ -102,11 +87,11 @@ class DrainedPod:
 
     info: PodInfo
     node: str
-    fate: Fate = Fate.KEPT
+    fate: DrainFate = DrainFate.KEPT
     successor: str = ""
     outcome: PodOutcome | None = None
     where: str = ""
-    blocked: Blocked | None = None
+    blocked: RefusedEviction | None = None
     refusal: str = ""
     at: float = 0.0
     until: float = 0.0
@@ -131,7 +116,7 @@ class DrainedNode:
 
 
 @dataclass(slots=True)
-class Displaced:
+class Displacement:
     """A pod of another node that had to make room for one that was evicted.
 
     Attributes:
@@ -146,7 +131,7 @@ class Displaced:
 
 
 @dataclass(slots=True)
-class Drained:
+class DrainFacts:
     """The facts of a drain.
 
     Attributes:
@@ -159,7 +144,7 @@ class Drained:
     """
 
     nodes: list[DrainedNode]
-    displaced: list[Displaced]
+    displaced: list[Displacement]
     arrived: dict[str, str]
     allowed: dict[str, int]
     budgets: Budgets
@@ -169,12 +154,12 @@ class Drained:
 def drain(
     scheduler: Scheduler,
     names: Sequence[str],
-    flags: Flags | None = None,
+    flags: DrainFlags | None = None,
     *,
     budgets: Budgets | None = None,
     options: Options | None = None,
     progress: Progress | None = None,
-) -> Drained:
+) -> DrainFacts:
     """Drain nodes and return what became of their pods. The cluster is changed: wrap it in ``scheduler.fork()``.
 
     Pods that were pending before take part, as they would.
@@ -187,7 +172,7 @@ def drain(
         options: how the runs are run.
         progress: is told how far they have come.
     """
-    flags, cluster = flags or Flags(), scheduler.cluster
+    flags, cluster = flags or DrainFlags(), scheduler.cluster
     options = options or Options(trace=False)
     budgets = budgets or Budgets.of(cluster)
     budgets.recount(cluster)
@@ -206,7 +191,7 @@ def drain(
         )
         nodes.append(node)
         node.refusals = _refusals(node.pods)
-        leaving = [pod.info for pod in node.pods if pod.fate is Fate.MOVED]
+        leaving = [pod.info for pod in node.pods if pod.fate is DrainFate.MOVED]
         if interrupted or node.refusals or not node.pods:
             continue
         facts = run(
@@ -219,21 +204,21 @@ def drain(
         for pod in node.pods:
             blocked = controller.blocked.get(pod.info.key)
             if blocked is not None:
-                pod.fate, pod.blocked = Fate.BLOCKED, blocked
+                pod.fate, pod.blocked = DrainFate.BLOCKED, blocked
     for node in nodes:
         for pod in node.pods:
             _conclude(pod, node, controller, evictions, outcomes, cluster)
     drained = {pod.info.key for node in nodes for pod in node.pods}
     displaced = [
-        Displaced(each, made := controller.latest_successor(key), _where(cluster, made))
+        Displacement(each, made := controller.latest_successor(key), _where(cluster, made))
         for key, each in evictions.items()
         if each.by and key not in drained
     ]
     arrived = {key: where for key in sorted(waiting) if (where := _where(cluster, key))}
-    return Drained(nodes, displaced, arrived, allowed, budgets, interrupted)
+    return DrainFacts(nodes, displaced, arrived, allowed, budgets, interrupted)
 
 
-def plan_for(pod: Pod, cluster: Cluster, flags: Flags) -> tuple[Plan, str]:
+def plan_for(pod: Pod, cluster: Cluster, flags: DrainFlags) -> tuple[Plan, str]:
     """Return what kubectl means to do with a pod of a node, and why it refuses the node if it does.
 
     It looks at DaemonSets first, then at static pods, local storage and controllers. A DaemonSet that is not in the
@@ -266,9 +251,9 @@ class _Controllers(ReplacementController):
         blocked: by key, why pods may not go as things stand.
     """
 
-    def __init__(self, scheduler: Scheduler, budgets: Budgets, flags: Flags) -> None:
+    def __init__(self, scheduler: Scheduler, budgets: Budgets, flags: DrainFlags) -> None:
         super().__init__(scheduler)
-        self.blocked: dict[str, Blocked] = {}
+        self.blocked: dict[str, RefusedEviction] = {}
         self._budgets = budgets
         self._flags = flags
         self._asking: list[PodInfo] = []
@@ -311,18 +296,23 @@ class _Controllers(ReplacementController):
                 self._asking.append(info)
 
 
-def _pods_to_drain(cluster: Cluster, node: str, flags: Flags) -> list[PodInfo]:
+def _pods_to_drain(cluster: Cluster, node: str, flags: DrainFlags) -> list[PodInfo]:
     return [info for info in pods_on(cluster, node) if flags.pod_selector.matches(info.labels)]
 
 
-def _assess(info: PodInfo, node: str, cluster: Cluster, flags: Flags, budgets: Budgets) -> DrainedPod:
+def _assess(info: PodInfo, node: str, cluster: Cluster, flags: DrainFlags, budgets: Budgets) -> DrainedPod:
     """Return a pod as kubectl sees it before it does anything; one to be evicted as if it were moved already."""
     pod = DrainedPod(info, node, budgets=[book.key for book in budgets.about(info)])
     plan, pod.refusal = plan_for(info.pod, cluster, flags)
-    fates = {Plan.IGNORE: Fate.IGNORED, Plan.SKIP: Fate.MIRROR, Plan.REFUSE: Fate.REFUSED, Plan.EVICT: Fate.MOVED}
+    fates = {
+        Plan.IGNORE: DrainFate.IGNORED,
+        Plan.SKIP: DrainFate.MIRROR,
+        Plan.REFUSE: DrainFate.REFUSED,
+        Plan.EVICT: DrainFate.MOVED,
+    }
     pod.fate = fates[plan]
     if plan is Plan.EVICT and info.is_terminating:
-        pod.fate = Fate.TERMINATING
+        pod.fate = DrainFate.TERMINATING
     return pod
 
 
@@ -330,7 +320,7 @@ def _refusals(pods: Iterable[DrainedPod]) -> list[str]:
     """Return why kubectl refuses a node, in its words."""
     named: defaultdict[str, list[str]] = defaultdict(list)
     for pod in pods:
-        if pod.fate is Fate.REFUSED:
+        if pod.fate is DrainFate.REFUSED:
             named[pod.refusal].append(pod.info.key)
     return [f"cannot delete {why}: {', '.join(keys)}" for why, keys in named.items()]
 
@@ -344,31 +334,31 @@ def _conclude(
     cluster: Cluster,
 ) -> None:
     """Find out what became of a pod that was to go."""
-    if pod.fate not in (Fate.MOVED, Fate.TERMINATING):
+    if pod.fate not in (DrainFate.MOVED, DrainFate.TERMINATING):
         return
     if node.refusals:
-        pod.fate = Fate.KEPT
+        pod.fate = DrainFate.KEPT
         return
     eviction = evictions.get(pod.info.key)
     if eviction is not None:
         pod.at, pod.until = eviction.at, eviction.until
-    elif pod.fate is Fate.TERMINATING:
+    elif pod.fate is DrainFate.TERMINATING:
         pod.until = remaining_grace_period(pod.info)
     pod.successor = controller.latest_successor(pod.info.key)
-    if pod.fate is Fate.TERMINATING and not pod.successor:
+    if pod.fate is DrainFate.TERMINATING and not pod.successor:
         return
     pod.where = _where(cluster, pod.successor)
     pod.outcome = outcomes.get(pod.successor)
     if not pod.successor:
-        pod.fate = Fate.LOST
+        pod.fate = DrainFate.LOST
     elif pod.where:
-        pod.fate = Fate.MOVED
+        pod.fate = DrainFate.MOVED
     elif pod.successor in controller.foreign:
-        pod.fate = Fate.FOREIGN
+        pod.fate = DrainFate.FOREIGN_SCHEDULER
     elif pod.outcome is not None and pod.outcome.state is PodState.UNANSWERED:
-        pod.fate = Fate.UNANSWERED
+        pod.fate = DrainFate.INCONCLUSIVE
     else:
-        pod.fate = Fate.PENDING
+        pod.fate = DrainFate.PENDING
 
 
 def _where(cluster: Cluster, key: str) -> str:

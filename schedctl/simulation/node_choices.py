@@ -29,7 +29,7 @@ def node_named(cluster: Cluster, name: str) -> Node:
     """
     row = cluster.node_table.row_of.get(name)
     if row is None:
-        raise UsageError(f'there is no node "{name}"', one_of(name, sorted(cluster.node_table.row_of), "nodes"))
+        raise UsageError(f'there is no node "{name}"', suggest_names(name, sorted(cluster.node_table.row_of), "nodes"))
     return cluster.node_table.objects[row]
 
 
@@ -63,9 +63,9 @@ def nodes_chosen(cluster: Cluster, choice: str) -> list[str]:
             values.setdefault(own[label], []).append(name)
     if not values:
         keys = sorted(cluster_labels(cluster))
-        raise UsageError(f'no node has a label "{label}"', one_of(label, [*keys, *SHORTHANDS], "labels"))
+        raise UsageError(f'no node has a label "{label}"', suggest_names(label, [*keys, *SHORTHANDS], "labels"))
     if value not in values:
-        raise UsageError(f"no node has {label}={value}", one_of(value, sorted(values), "values"))
+        raise UsageError(f"no node has {label}={value}", suggest_names(value, sorted(values), "values"))
     return values[value]
 
 
@@ -80,7 +80,7 @@ def cluster_labels(cluster: Cluster) -> set[str]:
     return {key for row in table.row_of.values() for key in table.objects[row].metadata.labels or ()}
 
 
-def one_of(wanted: str, known: Sequence[str], what: str) -> str:
+def suggest_names(wanted: str, known: Sequence[str], what: str) -> str:
     """Return the next step for a name that is not there: the nearest ones, else what there is."""
     close = similar(wanted, known) or [name for name in known if name.startswith(wanted)][:3]
     if close:

@@ -41,7 +41,6 @@ from schedctl.errors import UsageError
 from schedctl.simulation.what_ifs import (
     AddNodes,
     AddNodesLike,
-    Change,
     ClearTaint,
     Cordon,
     Drain,
@@ -52,6 +51,7 @@ from schedctl.simulation.what_ifs import (
     SetPriority,
     SetTaint,
     Subject,
+    WhatIf,
 )
 
 EFFECTS = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
@@ -66,7 +66,7 @@ _MOST = 10_000
 """More nodes than this of one kind, or pods of one workload, are a slip of the finger."""
 
 
-def parse(word: str, text: str, namespace: str = DEFAULT_NAMESPACE) -> Change:
+def parse(word: str, text: str, namespace: str = DEFAULT_NAMESPACE) -> WhatIf:
     """Return the change that a word and a text stand for.
 
     Args:
@@ -84,7 +84,7 @@ def parse(word: str, text: str, namespace: str = DEFAULT_NAMESPACE) -> Change:
     return _PARSERS[known](text, namespace)
 
 
-def from_mappings(mappings: Iterable[Mapping[str, Any]], namespace: str = DEFAULT_NAMESPACE) -> list[Change]:
+def from_mappings(mappings: Iterable[Mapping[str, Any]], namespace: str = DEFAULT_NAMESPACE) -> list[WhatIf]:
     """Return the changes that plain data stands for, in order.
 
     Raises:
@@ -146,7 +146,7 @@ def _canonical_word(word: str) -> str:
 # -- the words -------------------------------------------------------------------
 
 
-def _add_node(text: str, namespace: str) -> Change:
+def _add_node(text: str, namespace: str) -> WhatIf:
     what, count = text, 1
     counted = _COUNT.fullmatch(text)
     if counted and not Path(text).exists():
@@ -169,7 +169,7 @@ def _nodes_in(path: str) -> tuple[Node, ...]:
     return nodes
 
 
-def _taint(text: str, namespace: str) -> Change:
+def _taint(text: str, namespace: str) -> WhatIf:
     nodes, written = _of_nodes("taint", text)
     removing = written.endswith("-")
     body = written.removesuffix("-")
@@ -185,7 +185,7 @@ def _taint(text: str, namespace: str) -> Change:
     return ClearTaint(nodes, key, effect) if removing else SetTaint(nodes, key, value, effect)
 
 
-def _label(text: str, namespace: str) -> Change:
+def _label(text: str, namespace: str) -> WhatIf:
     nodes, written = _of_nodes("label", text)
     key, equals, value = written.partition("=")
     if not equals:
@@ -211,14 +211,14 @@ def _check(key: str, value: str) -> None:
         raise UsageError(f'"{value}" is no value: {"; ".join(wrong)}')
 
 
-def _scale(text: str, namespace: str) -> Change:
+def _scale(text: str, namespace: str) -> WhatIf:
     subject, value = _of_subject("scale", text, namespace)
     if not value.isdecimal() or int(value) > _MOST:
         raise UsageError(f'"{value}" is no number of pods', f"from 0 to {_MOST}, as in `--scale {EXAMPLES['scale']}`")
     return Scale(subject, int(value))
 
 
-def _priority(text: str, namespace: str) -> Change:
+def _priority(text: str, namespace: str) -> WhatIf:
     subject, value = _of_subject("priority", text, namespace)
     if not re.fullmatch(r"-?[0-9]+", value):
         return SetPriority(subject, value)
@@ -250,7 +250,7 @@ def subject_named(written: str, namespace: str = DEFAULT_NAMESPACE) -> Subject:
     return Subject(kind or Pod, names[0] if len(names) == 2 else namespace, names[-1])
 
 
-_PARSERS: Mapping[str, Callable[[str, str], Change]] = {
+_PARSERS: Mapping[str, Callable[[str, str], WhatIf]] = {
     "cordon": lambda text, namespace: Cordon(text),
     "drain": lambda text, namespace: Drain(text),
     "remove-node": lambda text, namespace: RemoveNode(text),

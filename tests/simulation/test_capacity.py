@@ -11,7 +11,7 @@ from schedctl.api.workloads import StatefulSet
 from schedctl.reports.metadata import Metadata
 from schedctl.scheduler import Scheduler
 from schedctl.simulation import capacity_report_builder
-from schedctl.simulation.capacities import CopiesOf, StatefulCopies, fill, largest, resize
+from schedctl.simulation.capacities import CopiesOfPod, StatefulSetCopies, fill, largest, resize
 from schedctl.testing.builders import cluster, node, pod
 
 GIB = 1 << 30
@@ -32,7 +32,7 @@ def spread(key: str, skew: int = 1) -> dict:
 
 
 def filled(state, like, *, most: int = 1000):
-    return fill(Scheduler(state), CopiesOf(like.pod, state), most=most, ask=lambda outcome: [outcome.generation])
+    return fill(Scheduler(state), CopiesOfPod(like.pod, state), most=most, ask=lambda outcome: [outcome.generation])
 
 
 def test_as_many_fit_as_the_nodes_have_room_for():
@@ -92,7 +92,7 @@ def test_each_pod_of_a_stateful_set_has_claims_of_its_own():
         "template": {"metadata": {"labels": WEB}, "spec": {"containers": [{"name": "c"}]}},
     }
     data = {"metadata": {"name": "db", "namespace": "default"}, "spec": {**spec, "volumeClaimTemplates": claims}}
-    state, copies = cluster(node("a"), pod("db-1", on="a")), StatefulCopies(msgspec.convert(data, StatefulSet))
+    state, copies = cluster(node("a"), pod("db-1", on="a")), StatefulSetCopies(msgspec.convert(data, StatefulSet))
     made = [copies.next(state) for _ in range(2)]
     assert [info.key for info in made] == ["default/db-0", "default/db-2"]
     assert [info.pod.spec.volumes[0].persistent_volume_claim.claim_name for info in made] == ["data-db-0", "data-db-2"]
@@ -143,7 +143,7 @@ def test_a_pod_is_resized(like):
 
 def reported(state, like, by: str, **options):
     labels = capacity_report_builder.labels_of(state, by)
-    facts = fill(Scheduler(state), CopiesOf(like.pod, state), most=1000, ask=lambda outcome: [])
+    facts = fill(Scheduler(state), CopiesOfPod(like.pod, state), most=1000, ask=lambda outcome: [])
     return capacity_report_builder.report(
         [capacity_report_builder.result(facts, state, subject="pod web", by=labels)], metadata=Metadata(), **options
     )

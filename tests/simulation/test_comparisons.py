@@ -12,7 +12,7 @@ from schedctl.reports.run_comparisons import PlacementEffect
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.sides import sides
 from schedctl.simulation import report_builder, utilisation
-from schedctl.simulation.comparisons import Ran, compare, difference
+from schedctl.simulation.comparisons import SideRun, compare, difference
 from schedctl.simulation.simulations import simulate
 from schedctl.sources import Terms, load_text
 from schedctl.workloads.clusters import assemble
@@ -140,7 +140,7 @@ def compared(state, manifests, *texts, fail=False):
         with cluster.fork():
             scheduler = Scheduler(cluster, loading.load(HEAD + text, "test.yaml") if text else None)
             facts = simulate(scheduler, wanted.objects)
-            runs.append(Ran.of(side, report_builder.report(facts, cluster, metadata=Metadata()), facts))
+            runs.append(SideRun.of(side, report_builder.report(facts, cluster, metadata=Metadata()), facts))
     assert (list(cluster.pending), sorted(cluster.pod_table.row_of), utilisation.measure(cluster)) == was
     return compare(runs, metadata=Metadata(), zones=utilisation.zones(cluster), fail=fail)
 

@@ -13,7 +13,7 @@ from schedctl.reports.drains import DrainFate, DrainVerdict
 from schedctl.scheduler import Scheduler
 from schedctl.simulation import drain_report_builder
 from schedctl.simulation.budgets import SEVERAL, VIOLATES, Budgets
-from schedctl.simulation.drains import Fate, Flags, drain
+from schedctl.simulation.drains import DrainFlags, drain
 from schedctl.testing.builders import cluster, node, pod
 
 EMPTY_DIR = [{"name": "tmp", "emptyDir": {}}]
@@ -39,20 +39,20 @@ def made(kind, name: str, **spec):
     return msgspec.convert({"metadata": {"name": name, "namespace": "default", "uid": name}, "spec": spec}, kind)
 
 
-def drained(state, *names: str, flags: Flags | None = None):
+def drained(state, *names: str, flags: DrainFlags | None = None):
     return drain(Scheduler(state), names, flags)
 
 
-def fates(facts) -> dict[str, Fate | str]:
+def fates(facts) -> dict[str, DrainFate | str]:
     """What became of each pod: the node of its successor, or the fate."""
     return {
-        pod.info.pod.metadata.name: pod.where if pod.fate is Fate.MOVED else pod.fate
+        pod.info.pod.metadata.name: pod.where if pod.fate is DrainFate.MOVED else pod.fate
         for node in facts.nodes
         for pod in node.pods
     }
 
 
-def reported(state, *names: str, fail: bool = False, flags: Flags | None = None):
+def reported(state, *names: str, fail: bool = False, flags: DrainFlags | None = None):
     facts = drained(state, *names, flags=flags)
     return drain_report_builder.report(facts, state, metadata=drain_report_builder.Metadata(), fail=fail)
 
@@ -92,7 +92,7 @@ def test_pods_that_were_pending_before_take_part_as_they_would():
         node("a", cpu="2"), node("b", cpu="2"), web("web-x", "a", cpu="2"), pod("first", cpu="2", priority=9)
     )
     facts = drained(state, "a")
-    assert fates(facts) == {"web-x": Fate.PENDING}
+    assert fates(facts) == {"web-x": DrainFate.PENDING}
     assert facts.arrived == {"default/first": "b"}
 
 
@@ -122,7 +122,7 @@ def test_pods_on_their_way_out_are_waited_for_and_replaced_by_nobody_again():
     leaving = web("web-x", "a")
     going = msgspec.structs.replace(leaving.pod.metadata, deletion_timestamp="2026-01-01T00:00:00Z")
     state = cluster(node("a"), node("b"), leaving.as_now(msgspec.structs.replace(leaving.pod, metadata=going)))
-    assert fates(drained(state, "a")) == {"web-x": Fate.TERMINATING}
+    assert fates(drained(state, "a")) == {"web-x": DrainFate.TERMINATING}
     assert (list(state.pod_table), dict(state.pending)) == ([], {})
 
 
@@ -165,7 +165,7 @@ def test_volumes_keep_their_reach():
 
 def test_a_grace_period_of_ones_own():
     state = cluster(node("a"), node("b"), web("web-x", "a"))
-    assert drained(state, "a", flags=Flags(grace_period=5)).nodes[0].clock == 5.0
+    assert drained(state, "a", flags=DrainFlags(grace_period=5)).nodes[0].clock == 5.0
 
 
 def test_a_drain_in_a_fork_leaves_everything_as_it_was():
@@ -190,50 +190,52 @@ OTHER = made(DaemonSet, "other")
     [
         pytest.param(
             [DAEMON, LOGS],
-            Flags(),
+            DrainFlags(),
             ["cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): default/d"],
             id="pods of DaemonSets",
         ),
-        pytest.param([DAEMON, LOGS], Flags(ignore_daemonsets=True), [], id="unless they are to be ignored"),
-        pytest.param([DAEMON], Flags(ignore_daemonsets=True), [], id="also where nobody has listed the DaemonSets"),
+        pytest.param([DAEMON, LOGS], DrainFlags(ignore_daemonsets=True), [], id="unless they are to be ignored"),
+        pytest.param(
+            [DAEMON], DrainFlags(ignore_daemonsets=True), [], id="also where nobody has listed the DaemonSets"
+        ),
         pytest.param(
             [DAEMON, OTHER],
-            Flags(ignore_daemonsets=True),
+            DrainFlags(ignore_daemonsets=True),
             ['cannot delete daemonsets.apps "logs" not found: default/d'],
             id="orphans of a DaemonSet, even so",
         ),
-        pytest.param([DAEMON, OTHER], Flags(force=True), [], id="unless by force"),
+        pytest.param([DAEMON, OTHER], DrainFlags(force=True), [], id="unless by force"),
         pytest.param(
             [web("w", "a", volumes=EMPTY_DIR)],
-            Flags(),
+            DrainFlags(),
             ["cannot delete Pods with local storage (use --delete-emptydir-data to override): default/w"],
             id="pods with emptyDir volumes",
         ),
         pytest.param(
-            [web("w", "a", volumes=EMPTY_DIR)], Flags(delete_emptydir_data=True), [], id="unless their data may go"
+            [web("w", "a", volumes=EMPTY_DIR)], DrainFlags(delete_emptydir_data=True), [], id="unless their data may go"
         ),
         pytest.param(
             [pod("bare", on="a")],
-            Flags(),
+            DrainFlags(),
             ["cannot delete Pods that declare no controller (use --force to override): default/bare"],
             id="pods that nobody controls",
         ),
         pytest.param(
             [pod("bare", on="a", volumes=EMPTY_DIR)],
-            Flags(),
+            DrainFlags(),
             ["cannot delete Pods with local storage (use --delete-emptydir-data to override): default/bare"],
             id="of two reasons, the first it looks at",
         ),
-        pytest.param([MIRROR], Flags(), [], id="static pods are no reason"),
+        pytest.param([MIRROR], DrainFlags(), [], id="static pods are no reason"),
         pytest.param(
             [pod("one", on="a"), pod("two", on="a")],
-            Flags(),
+            DrainFlags(),
             ["cannot delete Pods that declare no controller (use --force to override): default/one, default/two"],
             id="pods with the same reason stand in one line",
         ),
         pytest.param(
             [pod("bare", on="a")],
-            Flags(pod_selector=compile_labels(WEB)),
+            DrainFlags(pod_selector=compile_labels(WEB)),
             [],
             id="pods that are not selected are no reason",
         ),
@@ -254,7 +256,7 @@ def test_of_a_node_that_is_refused_nothing_is_evicted_and_the_next_has_its_turn(
 
 def test_daemons_and_static_pods_stay_and_bare_pods_are_lost():
     state = cluster(node("a"), node("b"), DAEMON, MIRROR, LOGS, pod("bare", on="a"))
-    flags = Flags(ignore_daemonsets=True, force=True)
+    flags = DrainFlags(ignore_daemonsets=True, force=True)
     report = reported(state, "a", fail=True, flags=flags)
     assert {pod.pod: pod.fate for pod in report.results[0].pods} == {
         "default/bare": DrainFate.LOST,
@@ -297,11 +299,11 @@ def test_a_pending_successor_holds_up_the_pods_of_its_budget():
         node("a"), node("b", cpu="1"), *(web(f"web-{name}", "a", cpu="1") for name in "xyz"), budget(maxUnavailable=1)
     )
     facts = drained(state, "a")
-    assert sorted(map(str, fates(facts).values())) == ["Fate.BLOCKED", "Fate.PENDING", "b"]
+    assert sorted(map(str, fates(facts).values())) == ["Blocked", "Pending", "b"]
 
 
 def test_deleting_asks_no_budget():
-    assert set(fates(drained(three(minAvailable=3), "a", flags=Flags(disable_eviction=True))).values()) == {"b"}
+    assert set(fates(drained(three(minAvailable=3), "a", flags=DrainFlags(disable_eviction=True))).values()) == {"b"}
 
 
 def test_two_budgets_over_a_pod_are_an_error_that_does_not_pass():

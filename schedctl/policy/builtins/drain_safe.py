@@ -13,14 +13,21 @@ from typing import Final
 from schedctl.policy import findings
 from schedctl.policy.documents import DrainSafe
 from schedctl.reports import counts
+from schedctl.reports.drains import DrainFate
 from schedctl.simulation.budgets import Budgets
-from schedctl.simulation.drains import DrainedPod, Fate, Flags, drain
+from schedctl.simulation.drains import DrainedPod, DrainFlags, drain
 from schedctl.simulation.runs import Options
-from schedctl.simulation.what_ifs import few
+from schedctl.simulation.what_ifs import abbreviate
 
-_FLAGS: Final = Flags(ignore_daemonsets=True, delete_emptydir_data=True)
-_UNCLEAR = (Fate.FOREIGN, Fate.UNANSWERED)
-_WRONG = (Fate.PENDING, Fate.BLOCKED, Fate.REFUSED, Fate.LOST)
+_FLAGS: Final = DrainFlags(ignore_daemonsets=True, delete_emptydir_data=True)
+_UNCLEAR = (DrainFate.FOREIGN_SCHEDULER, DrainFate.INCONCLUSIVE)
+_WRONG = (DrainFate.PENDING, DrainFate.BLOCKED, DrainFate.REFUSED, DrainFate.LOST)
+_IN_WORDS = {
+    DrainFate.PENDING: "its successor is pending",
+    DrainFate.LOST: "nobody makes another",
+    DrainFate.FOREIGN_SCHEDULER: "its successor waits for another scheduler",
+    DrainFate.INCONCLUSIVE: "what its successor needs is not modelled",
+}
 _SHOWN = 8
 
 
@@ -37,10 +44,10 @@ def judge(view: findings.View, arguments: DrainSafe, about: findings.Judged) -> 
     node = facts.nodes[0]
     wrong = [pod for pod in node.pods if pod.fate in _WRONG]
     unclear = [pod for pod in node.pods if pod.fate in _UNCLEAR]
-    moved = sum(pod.fate is Fate.MOVED for pod in node.pods)
+    moved = sum(pod.fate is DrainFate.MOVED for pod in node.pods)
     if node.refusals:
-        refused = [pod for pod in node.pods if pod.fate is Fate.REFUSED]
-        names = few([pod.info.key for pod in refused if pod.refusal == refused[0].refusal])
+        refused = [pod for pod in node.pods if pod.fate is DrainFate.REFUSED]
+        names = abbreviate([pod.info.key for pod in refused if pod.refusal == refused[0].refusal])
         first = f"cannot delete {refused[0].refusal}: {names}"
         yield findings.violation(
             f"kubectl drain refuses it: {first}", [line for line in node.refusals if line != first]
@@ -105,7 +112,7 @@ def _describe(pod: DrainedPod) -> str:
     if pod.blocked is not None:
         cause = f" {pod.blocked.cause}." if pod.blocked.cause else ""
         return f"{name} is not let go: {pod.blocked.message}{cause}"
-    if pod.fate is Fate.REFUSED:
+    if pod.fate is DrainFate.REFUSED:
         return f"{name}: {pod.refusal}"
     said = f": {pod.outcome.message}" if pod.outcome is not None and pod.outcome.message else ""
-    return f"{name}: {pod.fate.value}{said}"
+    return f"{name}: {_IN_WORDS[pod.fate]}{said}"

@@ -27,7 +27,7 @@ from schedctl.policy.documents import Headroom
 from schedctl.policy.situations import JudgedWorkload
 from schedctl.reports import counts
 from schedctl.reports.checks import CheckOutcome
-from schedctl.simulation.capacities import Copies, CopiesOf, StatefulCopies, fill
+from schedctl.simulation.capacities import CopiesOfPod, PodCopies, StatefulSetCopies, fill
 from schedctl.simulation.utilisation import share
 from schedctl.simulation.what_if_syntax import subject_named
 from schedctl.simulation.what_ifs import Subject
@@ -100,7 +100,7 @@ def _more_replicas(view: findings.View, arguments: Headroom) -> findings.Finding
     return findings.violation(message, facts.reasons or ((facts.message,) if facts.message else ()))
 
 
-def _copies(view: findings.View, written: str) -> Copies:
+def _copies(view: findings.View, written: str) -> PodCopies:
     """Return pods that are like those of a workload of the manifests, or of the cluster.
 
     Raises:
@@ -143,12 +143,12 @@ def _key(subject: Subject) -> str:
     return f"{subject.namespace or 'default'}/{subject.name}"
 
 
-def _like(obj: Any, pod: Pod | None, view: findings.View, written: str) -> Copies:
+def _like(obj: Any, pod: Pod | None, view: findings.View, written: str) -> PodCopies:
     scheduler, cluster = view.situation.scheduler, view.situation.cluster
     if isinstance(obj, DaemonSet):
         raise UsageError(f"{written} has one pod for each node", "ask about another workload")
     if isinstance(obj, StatefulSet) and obj.spec.volume_claim_templates:
-        return StatefulCopies(_replace(obj, metadata=with_namespace(obj.metadata)))
+        return StatefulSetCopies(_replace(obj, metadata=with_namespace(obj.metadata)))
     if pod is None:
         made = pod_templates.pod_of(obj, cluster)
         pod = admission.admit(made.pod, cluster).pod
@@ -158,4 +158,4 @@ def _like(obj: Any, pod: Pod | None, view: findings.View, written: str) -> Copie
     pod = _replace(pod, spec=_replace(pod.spec, scheduling_gates=None))
     if pod.spec.scheduler_name not in scheduler.profiles:
         raise UsageError(f'no profile serves schedulerName "{pod.spec.scheduler_name}" of {written}')
-    return CopiesOf(pod, cluster)
+    return CopiesOfPod(pod, cluster)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from schedctl.policy import fields, findings
 from schedctl.policy.documents import MaxNodes
 from schedctl.reports import counts
-from schedctl.simulation.what_ifs import few
+from schedctl.simulation.what_ifs import abbreviate
 
 
 def judge(view: findings.View, arguments: MaxNodes, about: findings.Judged) -> Iterable[findings.Finding]:
@@ -18,7 +18,7 @@ def judge(view: findings.View, arguments: MaxNodes, about: findings.Judged) -> I
     message = f"on {counts.of(len(nodes), 'node')}, may use {arguments.count}"
     if len(nodes) > arguments.count:
         path = fields.first(judged.pods[0].info.pod.spec, fields.SPREADING)
-        yield findings.violation(message, [f"nodes: {few(nodes)}"], path=path)
+        yield findings.violation(message, [f"nodes: {abbreviate(nodes)}"], path=path)
     elif len(nodes) + len(judged.unclear_pods) > arguments.count:
         unclear = counts.of(len(judged.unclear_pods), "pod")
         yield findings.inconclusive(f"{message}; of {unclear} schedctl cannot tell").because(

@@ -16,7 +16,7 @@ from schedctl.policy.situations import JudgedPod
 from schedctl.reports import counts
 from schedctl.reports.simulations import Fate
 from schedctl.simulation import report_builder
-from schedctl.simulation.what_ifs import few, stays
+from schedctl.simulation.what_ifs import abbreviate, stays
 
 _SHOWN = 10
 _UNCLEAR = (Fate.INCONCLUSIVE, Fate.FOREIGN_SCHEDULER)
@@ -82,7 +82,7 @@ def _fewer(view: findings.View) -> Iterator[tuple[str, bool]]:
 def _guests(view: findings.View) -> Iterator[tuple[str, bool]]:
     for judged in view.situation.workloads:
         if judged.unclear_pods:
-            pods = few([pod.name for pod in judged.unclear_pods])
+            pods = abbreviate([pod.name for pod in judged.unclear_pods])
             yield f"{judged.workload.subject}: schedctl cannot tell where {pods} go, nor who has to make room", False
 
 

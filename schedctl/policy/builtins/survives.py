@@ -9,7 +9,7 @@ from schedctl.policy.builtins.no_preemption import describe_victims
 from schedctl.policy.documents import Survives
 from schedctl.policy.situations import JudgedPod, JudgedWorkload
 from schedctl.reports import counts
-from schedctl.simulation.what_ifs import few
+from schedctl.simulation.what_ifs import abbreviate
 
 _SHOWN_CHANGES = 1
 
@@ -34,7 +34,7 @@ def judge(view: findings.View, arguments: Survives, about: findings.Judged) -> I
         text = f"survives only by evicting {counts.of(len(victims), 'pod')}"
         yield findings.violation(text, [*_changes(view), *describe_victims(victims, view.situation)])
     elif len(pending) + len(unclear) > allowed:
-        names = few([pod.name for pod in unclear])
+        names = abbreviate([pod.name for pod in unclear])
         yield findings.inconclusive(f"{message}; schedctl cannot tell of {names}").because(
             view.causes.explain_pending(unclear)
         )

@@ -6,7 +6,7 @@ nothing is scheduled here. They are a closed set, which ``what_if_syntax`` reads
 
 from __future__ import annotations
 
-from schedctl.simulation.what_ifs.changes import Change, Changed, apply
+from schedctl.simulation.what_ifs.changes import WhatIf, WhatIfResult, apply
 from schedctl.simulation.what_ifs.displacement import is_mirror, pods_on, stays
 from schedctl.simulation.what_ifs.nodes import (
     AddNodes,
@@ -19,14 +19,12 @@ from schedctl.simulation.what_ifs.nodes import (
     SetLabel,
     SetTaint,
 )
-from schedctl.simulation.what_ifs.phrases import few
+from schedctl.simulation.what_ifs.phrases import abbreviate
 from schedctl.simulation.what_ifs.workloads import Scale, SetPriority, Subject
 
 __all__ = [
     "AddNodes",
     "AddNodesLike",
-    "Change",
-    "Changed",
     "ClearTaint",
     "Cordon",
     "Drain",
@@ -37,8 +35,10 @@ __all__ = [
     "SetPriority",
     "SetTaint",
     "Subject",
+    "WhatIf",
+    "WhatIfResult",
+    "abbreviate",
     "apply",
-    "few",
     "is_mirror",
     "pods_on",
     "stays",

@@ -12,7 +12,7 @@ from schedctl.cache.cluster import Cluster
 from schedctl.reports.metadata import Record
 
 
-class Changed(Record, frozen=True):
+class WhatIfResult(Record, frozen=True):
     """What a change did.
 
     Attributes:
@@ -32,7 +32,7 @@ class Changed(Record, frozen=True):
     successors: dict[str, str] = msgspec.field(default_factory=dict)
 
 
-class Change(ABC):
+class WhatIf(ABC):
     """One thing to change.
 
     Attributes:
@@ -42,7 +42,7 @@ class Change(ABC):
     kind: ClassVar[str]
 
     @abstractmethod
-    def apply(self, cluster: Cluster) -> Changed:
+    def apply(self, cluster: Cluster) -> WhatIfResult:
         """Make the change and return what it did.
 
         Raises:
@@ -50,7 +50,7 @@ class Change(ABC):
         """
 
 
-def apply(changes: Iterable[Change], cluster: Cluster) -> list[Changed]:
+def apply(changes: Iterable[WhatIf], cluster: Cluster) -> list[WhatIfResult]:
     """Make changes in the order given and return what each did.
 
     Raises:

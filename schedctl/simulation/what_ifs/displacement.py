@@ -11,7 +11,7 @@ from schedctl.api.pods import Pod
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.simulation.replacement import controller_of, successor
-from schedctl.simulation.what_ifs.changes import Changed
+from schedctl.simulation.what_ifs.changes import WhatIfResult
 from schedctl.simulation.what_ifs.phrases import describe_displaced
 from schedctl.workloads import pod_templates
 from schedctl.workloads.admission import RESOURCE_QUOTA
@@ -73,10 +73,10 @@ def create_pods(cluster: Cluster, admit: Admission, replicas: Iterable[Replica])
     return keys
 
 
-def displace_from(kind: str, done: str, cluster: Cluster, nodes: list[str], pods: Sequence[PodInfo]) -> Changed:
+def displace_from(kind: str, done: str, cluster: Cluster, nodes: list[str], pods: Sequence[PodInfo]) -> WhatIfResult:
     """Displace pods and return that as a change of their nodes."""
     successors, gone = displace(cluster, pods), [info.key for info in pods]
     waiting = list(successors.values())
     lost = [info for info in pods if info.key not in successors and not stays(info.pod) and not info.is_terminating]
     text = f"{done}{describe_displaced(waiting, lost)}"
-    return Changed(kind=kind, text=text, nodes=nodes, waiting=waiting, gone=gone, successors=successors)
+    return WhatIfResult(kind=kind, text=text, nodes=nodes, waiting=waiting, gone=gone, successors=successors)

@@ -16,11 +16,11 @@ from schedctl.api.tolerations import NO_EXECUTE, tolerates
 from schedctl.cache import node_edits
 from schedctl.cache.cluster import Cluster
 from schedctl.errors import UsageError
-from schedctl.simulation.node_choices import node_named, nodes_chosen, one_of
-from schedctl.simulation.what_ifs.changes import Change, Changed
+from schedctl.simulation.node_choices import node_named, nodes_chosen, suggest_names
+from schedctl.simulation.what_ifs.changes import WhatIf, WhatIfResult
 from schedctl.simulation.what_ifs.daemons import start_daemons, start_daemons_like
 from schedctl.simulation.what_ifs.displacement import displace_from, is_mirror, pods_on, stays
-from schedctl.simulation.what_ifs.phrases import describe_daemons, few
+from schedctl.simulation.what_ifs.phrases import abbreviate, describe_daemons
 
 _CONDITIONS = "node.kubernetes.io/"
 """How the keys of taints begin that Kubernetes sets itself, for what is wrong with one node."""
@@ -28,7 +28,7 @@ _replace = msgspec.structs.replace
 
 
 @dataclass(frozen=True, slots=True)
-class Cordon(Change):
+class Cordon(WhatIf):
     """Nodes take no more pods; those that run there stay.
 
     Attributes:
@@ -39,16 +39,16 @@ class Cordon(Change):
 
     kind: ClassVar[str] = "cordon"
 
-    def apply(self, cluster: Cluster) -> Changed:
+    def apply(self, cluster: Cluster) -> WhatIfResult:
         """Cordon the nodes."""
         names = nodes_chosen(cluster, self.nodes)
         for name in names:
             node_edits.edit_node(cluster, name, node_edits.cordon)
-        return Changed(kind=self.kind, text=f"cordoned {few(names)}", nodes=names)
+        return WhatIfResult(kind=self.kind, text=f"cordoned {abbreviate(names)}", nodes=names)
 
 
 @dataclass(frozen=True, slots=True)
-class Drain(Change):
+class Drain(WhatIf):
     """Nodes are cordoned and emptied, but for the pods of DaemonSets and those their kubelets run by themselves.
 
     Attributes:
@@ -59,17 +59,17 @@ class Drain(Change):
 
     kind: ClassVar[str] = "drain"
 
-    def apply(self, cluster: Cluster) -> Changed:
+    def apply(self, cluster: Cluster) -> WhatIfResult:
         """Cordon the nodes, then let their pods come back on no node."""
         names = nodes_chosen(cluster, self.nodes)
         for name in names:
             node_edits.edit_node(cluster, name, node_edits.cordon)
         leaving = [info for name in names for info in pods_on(cluster, name) if not stays(info.pod)]
-        return displace_from(self.kind, f"drained {few(names)}", cluster, names, leaving)
+        return displace_from(self.kind, f"drained {abbreviate(names)}", cluster, names, leaving)
 
 
 @dataclass(frozen=True, slots=True)
-class RemoveNode(Change):
+class RemoveNode(WhatIf):
     """Nodes are gone, and the pods on them with them.
 
     Attributes:
@@ -80,13 +80,13 @@ class RemoveNode(Change):
 
     kind: ClassVar[str] = "remove-node"
 
-    def apply(self, cluster: Cluster) -> Changed:
+    def apply(self, cluster: Cluster) -> WhatIfResult:
         """Remove the nodes; their pods come back on no node, but for those of DaemonSets."""
         return _remove_nodes(self.kind, "removed", cluster, nodes_chosen(cluster, self.nodes))
 
 
 @dataclass(frozen=True, slots=True)
-class Lose(Change):
+class Lose(WhatIf):
     """All nodes of a zone, or with another label, fail at once.
 
     Attributes:
@@ -97,7 +97,7 @@ class Lose(Change):
 
     kind: ClassVar[str] = "lose"
 
-    def apply(self, cluster: Cluster) -> Changed:
+    def apply(self, cluster: Cluster) -> WhatIfResult:
         """Remove the nodes; their pods come back on no node, but for those of DaemonSets."""
         if "=" not in self.label:
             raise UsageError(f'"{self.label}" is no label with a value', "e.g. `zone=eu-west-1a` or `pool=spot`")
@@ -105,7 +105,7 @@ class Lose(Change):
 
 
 @dataclass(frozen=True, slots=True)
-class AddNodes(Change):
+class AddNodes(WhatIf):
     """Nodes join, described in full; empty but for the pods of the DaemonSets in the cluster.
 
     Attributes:
@@ -118,7 +118,7 @@ class AddNodes(Change):
 
     kind: ClassVar[str] = "add-node"
 
-    def apply(self, cluster: Cluster) -> Changed:
+    def apply(self, cluster: Cluster) -> WhatIfResult:
         """Add the nodes under their names, with numbers where those are taken or there are several."""
         added, daemons = [], 0
         for node in self.nodes:
@@ -128,11 +128,11 @@ class AddNodes(Change):
                 cluster.add_node(node_edits.rename_node(node, name))
                 daemons += start_daemons(cluster, name)
                 added.append(name)
-        return Changed(kind=self.kind, text=f"added {few(added)}{describe_daemons(daemons)}", nodes=added)
+        return WhatIfResult(kind=self.kind, text=f"added {abbreviate(added)}{describe_daemons(daemons)}", nodes=added)
 
 
 @dataclass(frozen=True, slots=True)
-class AddNodesLike(Change):
+class AddNodesLike(WhatIf):
     """Nodes join that are like one of the cluster when it was new: same size, labels and taints, no images.
 
     Attributes:
@@ -145,7 +145,7 @@ class AddNodesLike(Change):
 
     kind: ClassVar[str] = "add-node"
 
-    def apply(self, cluster: Cluster) -> Changed:
+    def apply(self, cluster: Cluster) -> WhatIfResult:
         """Add the nodes as ``NODE-new-1`` and so on, with what drivers publish of the model and its daemons."""
         named, count = self.node, self.count
         if named not in cluster.node_table.row_of and f"{named}x{count}" in cluster.node_table.row_of:
@@ -163,12 +163,12 @@ class AddNodesLike(Change):
             cluster.add_node(node_edits.rename_node(fresh, name))
             node_edits.publish_like(cluster, named, name)
             daemons += start_daemons(cluster, name) + start_daemons_like(cluster, named, name)
-        text = f"added {few(names)}, like {named}{describe_daemons(daemons)}"
-        return Changed(kind=self.kind, text=text, nodes=names)
+        text = f"added {abbreviate(names)}, like {named}{describe_daemons(daemons)}"
+        return WhatIfResult(kind=self.kind, text=text, nodes=names)
 
 
 @dataclass(frozen=True, slots=True)
-class SetTaint(Change):
+class SetTaint(WhatIf):
     """Nodes get a taint, as ``kubectl taint`` does it; NoExecute evicts the pods that do not tolerate it for good.
 
     Attributes:
@@ -183,7 +183,7 @@ class SetTaint(Change):
 
     kind: ClassVar[str] = "taint"
 
-    def apply(self, cluster: Cluster) -> Changed:
+    def apply(self, cluster: Cluster) -> WhatIfResult:
         """Set the taint."""
         names = nodes_chosen(cluster, self.nodes)
         taint = Taint(key=self.key, value=self.value, effect=self.effect)
@@ -194,11 +194,11 @@ class SetTaint(Change):
             running = (info for name in names for info in pods_on(cluster, name))
             evicted = [info for info in running if not is_mirror(info.pod) and not _tolerates_for_good(info.pod, taint)]
         written = f"{self.key}{f'={self.value}' if self.value else ''}:{self.effect}"
-        return displace_from(self.kind, f"tainted {few(names)} with {written}", cluster, names, evicted)
+        return displace_from(self.kind, f"tainted {abbreviate(names)} with {written}", cluster, names, evicted)
 
 
 @dataclass(frozen=True, slots=True)
-class ClearTaint(Change):
+class ClearTaint(WhatIf):
     """Nodes lose their taints of a key, as with ``kubectl taint KEY-``.
 
     Attributes:
@@ -213,7 +213,7 @@ class ClearTaint(Change):
 
     kind: ClassVar[str] = "taint"
 
-    def apply(self, cluster: Cluster) -> Changed:
+    def apply(self, cluster: Cluster) -> WhatIfResult:
         """Clear the taints of those nodes that have one.
 
         Raises:
@@ -223,18 +223,20 @@ class ClearTaint(Change):
         names = [name for name in chosen if any(map(self._matches, node_named(cluster, name).spec.taints or ()))]
         if not names:
             keys = {taint.key for name in chosen for taint in node_named(cluster, name).spec.taints or ()}
-            raise UsageError(f'no taint "{self.key}" on {few(chosen)}', one_of(self.key, sorted(keys), "taints"))
+            raise UsageError(
+                f'no taint "{self.key}" on {abbreviate(chosen)}', suggest_names(self.key, sorted(keys), "taints")
+            )
         for name in names:
             node_edits.edit_node(cluster, name, lambda node: node_edits.remove_taints(node, self.key, self.effect))
         written = f"{self.key}{f':{self.effect}' if self.effect else ''}"
-        return Changed(kind=self.kind, text=f"cleared taint {written} from {few(names)}", nodes=names)
+        return WhatIfResult(kind=self.kind, text=f"cleared taint {written} from {abbreviate(names)}", nodes=names)
 
     def _matches(self, taint: Taint) -> bool:
         return taint.key == self.key and self.effect in ("", taint.effect)
 
 
 @dataclass(frozen=True, slots=True)
-class SetLabel(Change):
+class SetLabel(WhatIf):
     """Nodes get a label, or lose one; the pods that run there stay.
 
     Attributes:
@@ -249,19 +251,19 @@ class SetLabel(Change):
 
     kind: ClassVar[str] = "label"
 
-    def apply(self, cluster: Cluster) -> Changed:
+    def apply(self, cluster: Cluster) -> WhatIfResult:
         """Set or remove the label."""
         names = nodes_chosen(cluster, self.nodes)
         for name in names:
             node_edits.edit_node(cluster, name, lambda node: node_edits.set_label(node, self.key, self.value))
         if self.value is None:
-            return Changed(kind=self.kind, text=f"removed label {self.key} from {few(names)}", nodes=names)
-        return Changed(kind=self.kind, text=f"labelled {few(names)} {self.key}={self.value}", nodes=names)
+            return WhatIfResult(kind=self.kind, text=f"removed label {self.key} from {abbreviate(names)}", nodes=names)
+        return WhatIfResult(kind=self.kind, text=f"labelled {abbreviate(names)} {self.key}={self.value}", nodes=names)
 
 
-def _remove_nodes(kind: str, verb: str, cluster: Cluster, names: list[str]) -> Changed:
+def _remove_nodes(kind: str, verb: str, cluster: Cluster, names: list[str]) -> WhatIfResult:
     changed = displace_from(
-        kind, f"{verb} {few(names)}", cluster, names, [info for name in names for info in pods_on(cluster, name)]
+        kind, f"{verb} {abbreviate(names)}", cluster, names, [info for name in names for info in pods_on(cluster, name)]
     )
     for name in names:
         cluster.remove_node(name)

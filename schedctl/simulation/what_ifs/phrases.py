@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from schedctl.cache.pod_info import PodInfo
+from schedctl.framework.wording import few
 from schedctl.reports import counts
 
-_FEW = 3
+_SHOWN = 3
 
 
-def few(names: Sequence[str]) -> str:
+def abbreviate(names: Sequence[str]) -> str:
     """Return names in a sentence, the first few of many."""
-    if len(names) <= _FEW + 1:
-        return ", ".join(names)
-    return f"{', '.join(names[:_FEW])} and {len(names) - _FEW} more"
+    # "and 1 more" is no shorter than the one name, so it is never said
+    return few(names, _SHOWN if len(names) > _SHOWN + 1 else len(names))
 
 
 def describe_displaced(waiting: Sequence[str], lost: Sequence[PodInfo] = ()) -> str:
     """Return in words how many pods wait, and which are gone for good."""
     parts = [f"{counts.of(len(waiting), 'pod')} to be placed"] if waiting else []
-    parts += [f"{few([info.key for info in lost])} gone for good"] if lost else []
+    parts += [f"{abbreviate([info.key for info in lost])} gone for good"] if lost else []
     return f" ({', '.join(parts)})" if parts else ""
 
 

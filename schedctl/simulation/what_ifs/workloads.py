@@ -20,10 +20,10 @@ from schedctl.cache.pod_info import PodInfo
 from schedctl.documents.spelling import similar
 from schedctl.errors import UsageError
 from schedctl.reports import counts
-from schedctl.simulation.node_choices import one_of
-from schedctl.simulation.what_ifs.changes import Change, Changed
+from schedctl.simulation.node_choices import suggest_names
+from schedctl.simulation.what_ifs.changes import WhatIf, WhatIfResult
 from schedctl.simulation.what_ifs.displacement import create_pods
-from schedctl.simulation.what_ifs.phrases import describe_displaced, few
+from schedctl.simulation.what_ifs.phrases import abbreviate, describe_displaced
 from schedctl.workloads import pod_templates
 from schedctl.workloads.api_server import Admission, join
 from schedctl.workloads.clusters import every_pod
@@ -57,7 +57,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Scale(Change):
+class Scale(WhatIf):
     """A workload is to have another number of pods, as with ``kubectl scale``.
 
     Attributes:
@@ -70,7 +70,7 @@ class Scale(Change):
 
     kind: ClassVar[str] = "scale"
 
-    def apply(self, cluster: Cluster) -> Changed:
+    def apply(self, cluster: Cluster) -> WhatIfResult:
         """Scale the workload: further pods wait, admitted; those that are too many are gone.
 
         Raises:
@@ -99,11 +99,11 @@ class Scale(Change):
         refused = f", {len(admit.rejected)} refused ({admit.rejected[0].message})" if admit.rejected else ""
         fewer = f" ({counts.of(len(gone), 'pod')} gone)" if gone else ""
         text = f"scaled {self.workload} from {before} to {self.replicas}{fewer}{describe_displaced(waiting)}{refused}"
-        return Changed(kind=self.kind, text=text, waiting=waiting, gone=gone)
+        return WhatIfResult(kind=self.kind, text=text, waiting=waiting, gone=gone)
 
 
 @dataclass(frozen=True, slots=True)
-class SetPriority(Change):
+class SetPriority(WhatIf):
     """A pod, or all pods of a workload now and later, have another priority.
 
     Attributes:
@@ -116,7 +116,7 @@ class SetPriority(Change):
 
     kind: ClassVar[str] = "priority"
 
-    def apply(self, cluster: Cluster) -> Changed:
+    def apply(self, cluster: Cluster) -> WhatIfResult:
         """Change the priority of pods and templates; a bare number becomes a class of its own, as clusters demand.
 
         Raises:
@@ -137,7 +137,7 @@ class SetPriority(Change):
             _change_pod(cluster, info, _replace(pod, spec=self._with_priority(pod.spec, cluster, value)))
         was = f", was {' and '.join(map(str, before))}" if before else ""
         many = f" ({len(pods)} pods)" if self.subject.struct is not Pod else ""
-        return Changed(kind=self.kind, text=f"priority of {self.subject} is {value}{many}{was}")
+        return WhatIfResult(kind=self.kind, text=f"priority of {self.subject} is {value}{many}{was}")
 
     def _with_priority(self, spec: Any, cluster: Cluster, value: int | None) -> Any:
         """Return a pod's spec with the class, and with its value where it has been admitted."""
@@ -161,7 +161,7 @@ class SetPriority(Change):
         classes = cluster.every(PriorityClass)
         if name not in classes:
             raise UsageError(
-                f'there is no PriorityClass "{name}"', one_of(name, [*classes, *SYSTEM_CLASSES], "classes")
+                f'there is no PriorityClass "{name}"', suggest_names(name, [*classes, *SYSTEM_CLASSES], "classes")
             )
         return classes[name]
 
@@ -190,11 +190,11 @@ def _nearest(subject: Subject, keys: Sequence[str]) -> str:
     elsewhere = [key.partition("/")[0] for key in keys if key.partition("/")[2] == subject.name]
     if elsewhere:
         there = Subject(subject.struct, elsewhere[0], subject.name)
-        return f"there is one in namespace {few(elsewhere)}: `{there}`"
+        return f"there is one in namespace {abbreviate(elsewhere)}: `{there}`"
     inside = [key.partition("/")[2] for key in keys if key.partition("/")[0] == subject.namespace]
     close = similar(subject.name, inside)
     close = close or [name for name in inside if name.startswith(subject.name)]
-    return f"did you mean {few(close)}?" if close else f"there are {few(sorted(keys))}" if keys else ""
+    return f"did you mean {abbreviate(close)}?" if close else f"there are {abbreviate(sorted(keys))}" if keys else ""
 
 
 def _change_pod(cluster: Cluster, info: PodInfo, pod: Pod) -> None:

@@ -4,7 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedctl.explain.refusal_lines import CUT, LONGEST, Difference, Kind, agree, differences, is_cut, parse, plugin_of
+from schedctl.explain.fit_error_lines import (
+    CUT,
+    LONGEST,
+    DifferenceKind,
+    FitErrorDifference,
+    agree,
+    differences,
+    is_cut,
+    parse,
+    plugin_of,
+)
 from schedctl.framework.statuses import none_available
 
 FIT, TAINTS = "NodeResourcesFit", "TaintToleration"
@@ -34,18 +44,22 @@ def cut(line: str) -> str:
     ("theirs", "expected"),
     [
         pytest.param(OURS, [], id="the same"),
-        pytest.param(OURS.replace("0/9", "0/8"), [Difference(Kind.NODES, theirs=8, ours=9)], id="fewer nodes"),
+        pytest.param(
+            OURS.replace("0/9", "0/8"), [FitErrorDifference(DifferenceKind.NODES, theirs=8, ours=9)], id="fewer nodes"
+        ),
         pytest.param(
             OURS.replace("4 Insufficient cpu", "3 Insufficient cpu"),
-            [Difference(Kind.COUNT, "Insufficient cpu", FIT, 3, 4)],
+            [FitErrorDifference(DifferenceKind.COUNT, "Insufficient cpu", FIT, 3, 4)],
             id="another count",
         ),
         pytest.param(
-            OURS.replace("3 Too many pods, ", ""), [Difference(Kind.GAINED, "Too many pods", FIT, 0, 3)], id="gained"
+            OURS.replace("3 Too many pods, ", ""),
+            [FitErrorDifference(DifferenceKind.GAINED, "Too many pods", FIT, 0, 3)],
+            id="gained",
         ),
         pytest.param(
             OURS.replace("available: 2 n", "available: 1 Insufficient example.com/gpu, 2 n"),
-            [Difference(Kind.LOST, "Insufficient example.com/gpu", FIT, 1, 0)],
+            [FitErrorDifference(DifferenceKind.LOST, "Insufficient example.com/gpu", FIT, 1, 0)],
             id="lost",
         ),
         pytest.param(
@@ -66,14 +80,14 @@ def cut(line: str) -> str:
         pytest.param(f"{OURS}.", [], id="two full stops, as others write them"),
         pytest.param(
             OURS.partition(" preemption")[0],
-            [Difference(Kind.PREEMPTION, "", "DefaultPreemption", "", OURS.partition("cpu. ")[2])],
+            [FitErrorDifference(DifferenceKind.PREEMPTION, "", "DefaultPreemption", "", OURS.partition("cpu. ")[2])],
             id="preemption was not tried",
         ),
         pytest.param(
             OURS.replace("7 No preemption victims found for incoming pod", "7 Insufficient cpu"),
             [
-                Difference(
-                    Kind.PREEMPTION,
+                FitErrorDifference(
+                    DifferenceKind.PREEMPTION,
                     "",
                     "DefaultPreemption",
                     OURS.partition("cpu. ")[2].replace(
@@ -87,8 +101,8 @@ def cut(line: str) -> str:
         pytest.param(
             '0/9 nodes are available: persistentvolumeclaim "data" not found. ' + OURS.partition("cpu. ")[2],
             [
-                Difference(
-                    Kind.TEXT,
+                FitErrorDifference(
+                    DifferenceKind.TEXT,
                     "",
                     "VolumeRestrictions",
                     'persistentvolumeclaim "data" not found',
@@ -146,8 +160,8 @@ def test_a_line_that_was_cut_in_the_middle_of(end, what):
     assert ("\ufffd" in theirs) == broken
     assert agree(theirs, full)
     assert differences(theirs, full) == []
-    assert differences(theirs, full.replace("11 Insufficient", "10 Insufficient", 1))[0] == Difference(
-        Kind.COUNT, f"Insufficient example.com/{name}", FIT, 11, 10
+    assert differences(theirs, full.replace("11 Insufficient", "10 Insufficient", 1))[0] == FitErrorDifference(
+        DifferenceKind.COUNT, f"Insufficient example.com/{name}", FIT, 11, 10
     )
 
 

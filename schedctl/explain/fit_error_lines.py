@@ -48,7 +48,7 @@ _OTHER_WORDS = (
 """How other versions of kube-scheduler word what this one words as it does."""
 
 
-class Kind(StrEnum):
+class DifferenceKind(StrEnum):
     """In what two lines differ."""
 
     NODES = "Nodes"
@@ -66,7 +66,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class FitErrorDifference:
     """One way in which two lines differ.
 
     Attributes:
@@ -77,7 +77,7 @@ class Difference:
         ours: likewise.
     """
 
-    kind: Kind
+    kind: DifferenceKind
     reason: str = ""
     plugin: str = ""
     theirs: int | str = 0
@@ -85,7 +85,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class FitErrorLine:
     """A line taken apart.
 
     Attributes:
@@ -115,15 +115,15 @@ def certain_part(text: str) -> str:
     return text.removesuffix(CUT).rstrip(_BROKEN) if is_cut(text) else text
 
 
-def parse(text: str) -> Line:
+def parse(text: str) -> FitErrorLine:
     """Return a line taken apart."""
     return _parse(certain_part(text), is_cut(text))
 
 
-def _parse(text: str, cut: bool) -> Line:
+def _parse(text: str, cut: bool) -> FitErrorLine:
     found = _LINE.match(text)
     if found is None:
-        return Line(text=text.rstrip("."), cut=cut, open=cut)
+        return FitErrorLine(text=text.rstrip("."), cut=cut, open=cut)
     nodes, rest = int(found[1]), found[2].strip()
     behind = _AFTER.search(rest)
     after = rest[behind.end() :] if behind else ""
@@ -132,12 +132,12 @@ def _parse(text: str, cut: bool) -> Line:
     pieces = _BETWEEN.split(counts_text)
     counted = [_COUNTED.fullmatch(piece) for piece in pieces]
     if counts_text and counted[0] is None and not (unfinished and counts_text.isdecimal()):
-        return Line(nodes, text=counts_text, after=after, cut=cut, open=unfinished)
+        return FitErrorLine(nodes, text=counts_text, after=after, cut=cut, open=unfinished)
     counts: Counter[str] = Counter()
     for piece in counted[:-1] if unfinished else counted:
         if piece is not None:
-            counts[in_our_words(piece[2])] += int(piece[1])
-    return Line(nodes, counts, after=after, cut=cut, open=unfinished)
+            counts[normalize_reason(piece[2])] += int(piece[1])
+    return FitErrorLine(nodes, counts, after=after, cut=cut, open=unfinished)
 
 
 def agree(theirs: str, ours: str) -> bool:
@@ -145,39 +145,41 @@ def agree(theirs: str, ours: str) -> bool:
     return ours.startswith(certain_part(theirs)) if is_cut(theirs) else theirs == ours
 
 
-def differences(theirs: str, ours: str) -> list[Difference]:
+def differences(theirs: str, ours: str) -> list[FitErrorDifference]:
     """Return in what two lines differ; empty where they say the same, if need be in other words."""
     if agree(theirs, ours):
         return []
     one, other = parse(theirs), parse(ours)
-    found: list[Difference] = []
+    found: list[FitErrorDifference] = []
     if None not in (one.nodes, other.nodes) and one.nodes != other.nodes:
-        found.append(Difference(Kind.NODES, theirs=one.nodes or 0, ours=other.nodes or 0))
+        found.append(FitErrorDifference(DifferenceKind.NODES, theirs=one.nodes or 0, ours=other.nodes or 0))
     found += _count_differences(one, other)
     if one.text != other.text and not (one.open and _text_of(other).startswith(one.text)):
         named = plugin_of(other.text or one.text)
-        found.append(Difference(Kind.TEXT, plugin=named, theirs=_text_of(one), ours=_text_of(other)))
+        found.append(FitErrorDifference(DifferenceKind.TEXT, plugin=named, theirs=_text_of(one), ours=_text_of(other)))
     if not one.open and _differ_in_preemption(one, other):
-        found.append(Difference(Kind.PREEMPTION, plugin=PREEMPTION, theirs=one.after, ours=other.after))
+        found.append(
+            FitErrorDifference(DifferenceKind.PREEMPTION, plugin=PREEMPTION, theirs=one.after, ours=other.after)
+        )
     return found
 
 
-def _text_of(line: Line) -> str:
+def _text_of(line: FitErrorLine) -> str:
     return line.text or ", ".join(f"{count} {reason}" for reason, count in line.counts.items())
 
 
-def _count_differences(one: Line, other: Line) -> Iterator[Difference]:
+def _count_differences(one: FitErrorLine, other: FitErrorLine) -> Iterator[FitErrorDifference]:
     if one.text or other.text:
         return
     for reason in sorted({*one.counts, *other.counts}):
         theirs, ours = one.counts.get(reason, 0), other.counts.get(reason, 0)
         if theirs == ours or (one.open and not theirs):
             continue
-        kind = Kind.COUNT if theirs and ours else Kind.GAINED if ours else Kind.LOST
-        yield Difference(kind, reason, plugin_of(reason), theirs, ours)
+        kind = DifferenceKind.COUNT if theirs and ours else DifferenceKind.GAINED if ours else DifferenceKind.LOST
+        yield FitErrorDifference(kind, reason, plugin_of(reason), theirs, ours)
 
 
-def _differ_in_preemption(one: Line, other: Line) -> bool:
+def _differ_in_preemption(one: FitErrorLine, other: FitErrorLine) -> bool:
     """Return whether preemption came to something else; the size of the cluster and full stops do not count."""
     theirs, ours = _afterwards(one), _afterwards(other)
     if theirs.open and theirs.text:
@@ -185,11 +187,11 @@ def _differ_in_preemption(one: Line, other: Line) -> bool:
     return theirs.text != ours.text or any(_count_differences(theirs, ours))
 
 
-def _afterwards(line: Line) -> Line:
+def _afterwards(line: FitErrorLine) -> FitErrorLine:
     return _parse(line.after.removeprefix("preemption: "), line.cut)
 
 
-def in_our_words(reason: str) -> str:
+def normalize_reason(reason: str) -> str:
     """Return a reason as this version words it."""
     return next((ours for theirs, ours in _OTHER_WORDS if theirs.fullmatch(reason)), reason)
 
