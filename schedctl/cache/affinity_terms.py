@@ -30,6 +30,7 @@ class CarriedTerms(NamedTuple):
 NO_TERMS = CarriedTerms()
 
 
+# By namespace and the id of the affinity; holding the affinity keeps its id from being used again.
 _CARRIED: dict[tuple[str, int], tuple[Affinity, CarriedTerms]] = {}
 _CARRIED_KEPT = 10_000
 
@@ -219,10 +220,11 @@ class AffinityTerms:
         """Count the terms of many pods in at once.
 
         Args:
-            first: a pod of each likeness.
-            of: which of them each pod is like.
+            first: a pod of each group of equal pods.
+            of: the group of each pod.
             node_rows: the node of each pod.
         """
+        # groups that differ in other things may still carry the same terms
         terms = [*map(carried_terms, first)]
         distinct = {id(carried): carried for carried in terms}
         code_of = {each: code for code, each in enumerate(distinct)}
@@ -251,6 +253,7 @@ def _read_or_nothing(read: Callable[[], tuple[T, ...]]) -> tuple[T, ...]:
 
 def _required_labels(term: AffinityTerm) -> Iterable[tuple[str, str] | None]:
     """The labels of which a pod must have one for the term to be about it; None stands for "any pod may do"."""
+    # all requirements have to hold, so that one of them is enough to file a term by
     for requirement in term.selector.requirements:
         if requirement.operator == "In":
             return [(requirement.key, value) for value in requirement.values]

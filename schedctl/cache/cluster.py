@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -23,10 +23,7 @@ from schedctl.cache.footprints import group_equal_pods
 from schedctl.cache.nodes import ClusterView
 from schedctl.cache.pod_info import PodInfo
 
-T = TypeVar("T")
 _CHANGES_KEPT = 4096
-
-
 _TABLED = {
     ChangeKind.POD_ADDED: Pod,
     ChangeKind.POD_REMOVED: Pod,
@@ -88,6 +85,7 @@ class Cluster(ClusterView):
         row = int(self.node_table.append([node])[0])
         self._enliven(row)
         self._undoes(lambda: self._drop(row))
+        # pods that were bound to it while it was not there run on it now
         for info in [info for info in self.strays.values() if info.pod.spec.node_name == name]:
             self.remove_pod(info)
             self.add_pod(info)
@@ -96,7 +94,7 @@ class Cluster(ClusterView):
         """Add many nodes at once, which costs much less than one by one; see `add_node`."""
         table = self.node_table
         names = {node.metadata.name for node in nodes}
-        plain = self._undo is None and not self.strays
+        plain = self._undo is None and not self.strays  # what has to be undone, or is waited for, goes one by one
         if not (plain and 1 < len(nodes) == len(names) and names.isdisjoint(table.row_of)):
             for node in nodes:
                 self.add_node(node)
@@ -116,7 +114,7 @@ class Cluster(ClusterView):
         """
         row = self.node_table.row_of[name]
         pods = self.pod_table.on(row)
-        for info in pods:
+        for info in pods:  # before the node, so that undone in reverse they find it there again
             self.remove_pod(info)
         self._retire(row)
         self._undoes(lambda: self._enliven(row))
@@ -146,7 +144,7 @@ class Cluster(ClusterView):
         Raises:
             ValueError: a pod of one of the keys is there already, or comes twice.
         """
-        row_of = self.node_table.row_of if self._undo is None else {}
+        row_of = self.node_table.row_of if self._undo is None else {}  # in a fork all pods are added one by one
         running: list[PodInfo] = []
         on: list[int] = []
         for info in infos:
@@ -235,7 +233,7 @@ class Cluster(ClusterView):
         try:
             yield self
         finally:
-            log, self._undo = self._undo, None
+            log, self._undo = self._undo, None  # undoing is not to be undone: it adds to no log, the outer one either
             for undo in reversed(log):
                 undo()
             self._undo = outer
@@ -272,7 +270,7 @@ class Cluster(ClusterView):
         kind = type(change.subject) if change.kind is ChangeKind.OBJECT else _TABLED[change.kind]
         self._versions[kind] = self._versions.get(kind, 0) + 1
         self._log.append(change)
-        if len(self._log) > 2 * _CHANGES_KEPT:
+        if len(self._log) > 2 * _CHANGES_KEPT:  # half at a time, for each cut moves what is left
             del self._log[:_CHANGES_KEPT]
             self._log_begins += _CHANGES_KEPT
 
@@ -325,7 +323,7 @@ class Cluster(ClusterView):
     def _undoes_ports(self, row: int, taken: list[tuple[tuple[str, int], tuple[str, ...]]]) -> None:
         """Put back the ports of a node after the change noted last has been undone."""
         if taken and self._undo:
-            undo = self._undo.pop()
+            undo = self._undo.pop()  # that of the caller, which must come first: it charges the ports of the pod
 
             def undo_with_ports() -> None:
                 undo()

@@ -21,8 +21,8 @@ SCORED_CPU, SCORED_MEMORY, POD_COUNT = "scored cpu", "scored memory", "pod count
 """Quantities beside the resources; no resource can have a name with a space in it."""
 
 
-_ALIKE_KEPT = 4096
-"""How many pods are remembered of which others may be the like; then all are forgotten."""
+_PODS_KEPT = 4096
+"""How many pods are remembered that others may share their parts with; then all are forgotten."""
 
 
 class Footprint(NamedTuple):
@@ -53,11 +53,11 @@ class Footprint(NamedTuple):
 
 
 class EqualPods(NamedTuple):
-    """Pods by likeness: those of one are written alike, but for what their nodes do not ask.
+    """Pods in groups: those of one group share the very parts of which their nodes ask.
 
     Attributes:
-        first: the first pod of each likeness.
-        of: the likeness of each pod, intp (pods,).
+        first: the first pod of each group.
+        of: the group of each pod, intp (pods,).
     """
 
     first: list[PodInfo]
@@ -67,11 +67,11 @@ class EqualPods(NamedTuple):
 class Footprints:
     """All footprints seen in a cluster, by code."""
 
-    __slots__ = ("_alike", "_amounts", "_known")
+    __slots__ = ("_amounts", "_code_of", "_known")
 
     def __init__(self) -> None:
         self._known: Interner[Footprint] = Interner()
-        self._alike: dict[tuple[object, ...], tuple[PodInfo, int]] = {}
+        self._code_of: dict[tuple[object, ...], tuple[PodInfo, int]] = {}
         self._amounts: dict[str, IntArray] = {}
 
     def code(self, info: PodInfo) -> int:
@@ -81,14 +81,14 @@ class Footprints:
         """
         spec = info.pod.spec
         key = requests_identity(spec), grant_identity(info.pod.status), id(spec.affinity), info.namespace
-        known = self._alike.get(key)
+        known = self._code_of.get(key)
         if known is not None:
             info.take_demand(known[0])
             return known[1]
-        if len(self._alike) >= _ALIKE_KEPT:
-            self._alike.clear()
+        if len(self._code_of) >= _PODS_KEPT:
+            self._code_of.clear()
         code = self._new_code(info)
-        self._alike[key] = info, code  # holding the pod keeps the ids of its parts from being used again
+        self._code_of[key] = info, code  # holding the pod keeps the ids of its parts from being used again
         return code
 
     def codes(self, pods: EqualPods) -> CodeArray:
@@ -131,9 +131,9 @@ class Footprints:
 
 
 def group_equal_pods(infos: Sequence[PodInfo]) -> EqualPods:
-    """Return the likenesses of pods, which share from now on what they ask for."""
+    """Return pods in groups, whose pods share from now on what they ask for."""
     kinds: dict[tuple[int | bool, ...], int] = {}
-    granted: dict[int, int] = {}  # most pods share their status with others
+    granted: dict[int, int] = {}  # by the id of a status, which most pods share with others
     known: dict[tuple[object, ...], int] = {}
     first: list[PodInfo] = []
     of: list[int] = []

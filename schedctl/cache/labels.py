@@ -97,7 +97,7 @@ class LabelColumns:
 
     def put_all(self, rows: Iterable[Mapping[str, str] | None]) -> None:
         """Set the labels of the next new rows."""
-        if not (self._columns or self._domains):
+        if not (self._columns or self._domains):  # nobody has asked for a label yet, as when a cluster is loaded
             self.maps.extend(labels or _NO_LABELS for labels in rows)
             self._numbers.clear()
             return
@@ -106,7 +106,7 @@ class LabelColumns:
 
     def drop_last(self) -> None:
         """Forget the last row."""
-        self.maps.pop()
+        self.maps.pop()  # columns may be longer than this: what stands beyond is written over by the next row
         for domains in self._domains.values():
             domains.shorten(len(self.maps))
         self._numbers.clear()
@@ -152,6 +152,7 @@ class LabelColumns:
             there: BoolArray = column != ABSENT
             return there if requirement.operator == "Exists" else ~there
         if requirement.operator in ("In", "NotIn"):
+            # the code of a value that no object has equals nothing, not even `ABSENT`; NotIn holds without the label
             codes = [self.strings.find_code(value) for value in requirement.values]
             found = _among(column, codes)
             return found if requirement.operator == "In" else ~found

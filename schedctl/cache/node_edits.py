@@ -79,6 +79,7 @@ def publish_like(cluster: Cluster, model: str, name: str) -> None:
 def _slice_of(resource_slice: ResourceSlice, model: str, name: str) -> ResourceSlice:
     """Return a slice as the driver on another node would publish it; its pool is that node's own."""
     metadata, pool = resource_slice.metadata, resource_slice.spec.pool
+    # drivers name slices and pools after their node; where one does not, the other node's name makes it another
     slice_name = metadata.name.replace(model, name) if model in metadata.name else f"{name}-{metadata.name}"
     pool_name = pool.name.replace(model, name) or name
     if pool_name == pool.name:

@@ -19,6 +19,9 @@ from schedctl.cache.footprints import POD_COUNT, SCORED_CPU, SCORED_MEMORY, Equa
 from schedctl.cache.labels import LabelColumns
 from schedctl.cache.pod_info import PodInfo
 
+# The labels that name a node's place, the deprecated ones first, as upstream's GetZoneKey reads them.
+_ZONES = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")
+_REGIONS = ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region")
 SCORED = 2
 """Rows of `NodeTable.scored`: cpu (millicores) and memory (bytes)."""
 
@@ -78,6 +81,22 @@ class NodeTable:
         """The rows of live nodes in order of arrival, intp (live,)."""
         return np.flatnonzero(self.alive[: len(self.names)])
 
+    def zone_interleaved(self) -> IndexArray:
+        """Return the rows of live nodes, one of each zone in turn as in upstream's node tree, intp (live,).
+
+        Zones come in order of first appearance, nodes within a zone in order of arrival. With every node judged the
+        order changes nothing; with sampling (``percentageOfNodesToScore``) it decides which nodes are looked at.
+        """
+        zones: dict[tuple[str, str], list[int]] = {}
+        for row in self.rows.tolist():
+            labels = self.labels.maps[row]
+            zone = next((labels[key] for key in _ZONES if key in labels), "")
+            region = next((labels[key] for key in _REGIONS if key in labels), "")
+            zones.setdefault((region, zone), []).append(row)
+        turns = max(map(len, zones.values()), default=0)
+        order = [rows[turn] for turn in range(turns) for rows in zones.values() if turn < len(rows)]
+        return np.array(order, np.intp)
+
     def append(self, nodes: Sequence[Node]) -> IndexArray:
         """Add rows for nodes and return them, intp (nodes,); the caller marks them alive.
 
@@ -92,14 +111,14 @@ class NodeTable:
             setattr(self, name, grow(getattr(self, name), first + many))
         for name in ("allocatable", "requested", "scored"):
             setattr(self, name, grow(getattr(self, name), first + many))
-        like: dict[int, int] = {}
+        row_of_status: dict[int, int] = {}
         images: dict[int, Image] = {}
         for row, node in enumerate(nodes, first):
-            if like.setdefault(id(node.status), row) == row:
+            if row_of_status.setdefault(id(node.status), row) == row:
                 self._describe_status(row, node.status, images)
             self._describe_spec(row, node.spec)
-        if len(like) < many:
-            described = np.fromiter((like[id(node.status)] for node in nodes), np.intp, many)
+        if len(row_of_status) < many:
+            described = np.fromiter((row_of_status[id(node.status)] for node in nodes), np.intp, many)
             self.allocatable[:, rows] = self.allocatable[:, described]
             self.images[rows] = self.images[described]
             self.features[rows] = self.features[described]
@@ -126,6 +145,8 @@ class NodeTable:
         """Set what the row says of a status; `images` are those that were met, by identity, and are added to."""
         offered = resources.allocatable(status.allocatable)
         codes = {self.resource_code(name): amount for name, amount in offered.items()}
+        # only now, for a new code may have put another matrix in the place of this one; and all of it, for a resource
+        # that is not offered any more
         self.allocatable[:, row] = 0
         for code, amount in codes.items():
             self.allocatable[code, row] = amount
@@ -166,28 +187,29 @@ class NodeTable:
         self.pod_count[row] += sign
         for name, amount in exact.items():
             code = self.resource_code(name)
+            # in Python's integers: NumPy warns of a scalar that overflows, although not of a column
             self.requested[code, row] = resources.wrapping_sum(int(self.requested[code, row]), sign * amount)
         self.scored[0, row] = resources.wrapping_sum(int(self.scored[0, row]), sign * cpu)
         self.scored[1, row] = resources.wrapping_sum(int(self.scored[1, row]), sign * memory)
         self._charge_ports(row, info, sign)
 
-    def charge_all(self, rows: IndexArray, infos: Sequence[PodInfo], alike: EqualPods) -> None:
+    def charge_all(self, rows: IndexArray, infos: Sequence[PodInfo], equal_pods: EqualPods) -> None:
         """Count many pods in at once; ``rows[i]`` is the node of ``infos[i]``."""
         np.add.at(self.pod_count, rows, 1)
-        requests = [info.requests for info in alike.first]
+        requests = [info.requests for info in equal_pods.first]
         for name in dict.fromkeys(name for each in requests for name in each.exact):
             code = self.resource_code(name)
-            self._add(self.requested[code], rows, [each.exact.get(name, 0) for each in requests], alike)
-        self._add(self.scored[0], rows, [each.scored_cpu for each in requests], alike)
-        self._add(self.scored[1], rows, [each.scored_memory for each in requests], alike)
-        holding = np.array([bool(info.host_ports) for info in alike.first], np.bool_)
-        for position in np.flatnonzero(holding[alike.of]).tolist():
+            self._add(self.requested[code], rows, [each.exact.get(name, 0) for each in requests], equal_pods)
+        self._add(self.scored[0], rows, [each.scored_cpu for each in requests], equal_pods)
+        self._add(self.scored[1], rows, [each.scored_memory for each in requests], equal_pods)
+        holding = np.array([bool(info.host_ports) for info in equal_pods.first], np.bool_)
+        for position in np.flatnonzero(holding[equal_pods.of]).tolist():
             self._charge_ports(int(rows[position]), infos[position], 1)
 
     @staticmethod
-    def _add(column: IntArray, rows: IndexArray, amounts: list[int], alike: EqualPods) -> None:
-        """Add to each row what each pod takes; the amounts are those of the pods' likenesses."""
-        np.add.at(column, rows, np.array(amounts, np.int64)[alike.of])
+    def _add(column: IntArray, rows: IndexArray, amounts: list[int], equal_pods: EqualPods) -> None:
+        """Add to each row what each pod takes; there is one amount for each group of equal pods."""
+        np.add.at(column, rows, np.array(amounts, np.int64)[equal_pods.of])
 
     def _charge_ports(self, row: int, info: PodInfo, sign: int) -> None:
         for ip, protocol, port in info.host_ports:

@@ -24,7 +24,6 @@ from schedctl.cache.arrays import BoolArray, CodeArray, IndexArray, IntArray, In
 from schedctl.cache.changes import Change
 from schedctl.cache.footprints import POD_COUNT, SCORED_CPU, SCORED_MEMORY
 from schedctl.cache.labels import LabelColumns
-from schedctl.cache.node_order import zone_interleaved
 from schedctl.cache.node_table import NodeTable
 from schedctl.cache.pod_changes import PodChanges
 from schedctl.cache.pod_info import PodInfo
@@ -117,7 +116,7 @@ class ClusterView:
     @property
     def nodes_by_zone(self) -> Nodes:
         """All nodes in kube-scheduler's own order: one of each zone in turn."""
-        return Nodes(self, zone_interleaved(self.node_table))
+        return Nodes(self, self.node_table.zone_interleaved())
 
     def nodes_named(self, names: Iterable[str]) -> Nodes:
         """Return the nodes with these names that exist, in the order given."""
@@ -169,7 +168,7 @@ class ClusterView:
 
     @contextmanager
     def observe_reads(self, observer: ReadObserver) -> Iterator[None]:
-        """Tell a witness what is read of missing kinds for the length of a ``with`` block, and no other."""
+        """Tell an observer what is read of missing kinds for the length of a ``with`` block, and no other."""
         before, self.observer = self.observer, observer
         try:
             yield
@@ -180,6 +179,7 @@ class ClusterView:
         """Return what happened after a generation, None when the log no longer reaches that far back."""
         if generation < self._log_begins:
             return None
+        # every generation has one line, but for those that `Cluster.add_pods` and `add_nodes` count without one
         return self._log[generation - self._log_begins :]
 
 
@@ -197,11 +197,12 @@ class Nodes:
     def __init__(self, cluster: ClusterView, rows: IndexArray) -> None:
         self.cluster = cluster
         self.rows = rows
+        # positions are rows of the table, so that columns are views of it and nothing has to be gathered
         self._whole = len(rows) == len(cluster.node_table) and rows is cluster.rows
-        self._before: Nodes | None = None
-        self._picked: IndexArray | None = None
-        self._more: PodChanges | None = None
-        self._known: dict[str, IntArray] = {}
+        self._before: Nodes | None = None  # the hypothetical column that this one is a step from, or the real one
+        self._picked: IndexArray | None = None  # the positions of `_before` that it takes
+        self._more: PodChanges | None = None  # or the changes that it adds
+        self._known: dict[str, IntArray] = {}  # usage by quantity, as far as it was asked for
         self.bare = False
 
     def __len__(self) -> int:
@@ -242,6 +243,7 @@ class Nodes:
     @cached_property
     def changes(self) -> PodChanges | None:
         """Pods supposed gained or lost, None when the column is as the cluster is."""
+        # a loop and no recursion: reprieves may make columns that are thousands of steps from the cluster
         steps: list[Nodes] = []
         column = self
         while column._before is not None and "changes" not in column.__dict__:
@@ -334,14 +336,14 @@ class Nodes:
     @property
     def unschedulable(self) -> BoolArray:
         """Which nodes are cordoned, bool (n,); may be a view of the cluster."""
-        return self._gather(self.cluster.node_table.unschedulable)
+        return self.gather(self.cluster.node_table.unschedulable)
 
     def label(self, key: str) -> CodeArray:
         """Return the codes of a label, int32 (n,), `ABSENT` where a node has none.
 
         Compare them with `cluster.strings.find_code(value)`, which interns nothing.
         """
-        return self._gather(self.labels.column(key))
+        return self.gather(self.labels.column(key))
 
     @property
     def labels(self) -> LabelColumns:
@@ -349,13 +351,16 @@ class Nodes:
         return self.cluster.node_table.labels
 
     def gather(self, by_row: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return a column of this choice from one over the whole node table."""
-        return self._gather(by_row)
+        """Return a column of this choice from one over the whole node table; of all nodes it is a view, to be read."""
+        if self._whole:
+            return read_only(by_row[: len(self.rows)])  # tables have room for more rows than there are
+        gathered: npt.NDArray[Any] = by_row[self.rows]
+        return gathered
 
     def allocatable(self, resource: str) -> IntArray:
         """Return what each node offers of a resource, int64 (n,): millicores, bytes or units; 0 where none."""
         table = self.cluster.node_table
-        return self._gather(table.column(table.allocatable, resource))
+        return self.gather(table.column(table.allocatable, resource))
 
     # -- what pods have taken ----------------------------------------------------
 
@@ -421,16 +426,11 @@ class Nodes:
     # -- inside ------------------------------------------------------------------
 
     def _positions_of(self, taken: dict[int, tuple[str, ...]]) -> list[tuple[int, int]]:
+        """Return (row, position) of the positions whose rows have an entry, by whichever of both is shorter."""
         if len(self.rows) <= len(taken):
             return [(row, position) for position, row in enumerate(self.rows.tolist()) if row in taken]
         has_entry = np.isin(self.rows, np.fromiter(taken, np.intp, len(taken)))
         return [(int(self.rows[position]), int(position)) for position in np.flatnonzero(has_entry)]
-
-    def _gather(self, by_row: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        if self._whole:
-            return read_only(by_row[: len(self.rows)])
-        gathered: npt.NDArray[Any] = by_row[self.rows]
-        return gathered
 
     def _usage(self, quantity: str) -> IntArray:
         """Return what pods have taken of a quantity, int64 (n,), worked out from the columns this one was made from."""
@@ -440,14 +440,14 @@ class Nodes:
             steps.append(column)
             column = column._before
         if column._before is None:
-            taken = column._gather(self.cluster.node_table.usage(quantity))
+            taken = column.gather(self.cluster.node_table.usage(quantity))
         else:
             taken = column._known[quantity]
         for step in reversed(steps):
             taken = taken.copy() if step._picked is None else taken[step._picked]
             if (more := step._more) is not None:
                 amounts = self.cluster.pod_table.footprints.amounts(quantity)[more.footprints]
-                np.add.at(taken, more.positions, amounts * more.signs)
+                np.add.at(taken, more.positions, amounts * more.signs)  # `+=` would count a position once
             taken = step._known[quantity] = read_only(taken)
         return taken
 

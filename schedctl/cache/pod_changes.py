@@ -54,6 +54,7 @@ class PodChanges:
         """Return the changes at these positions, each of which may be asked for several times, as those of a column."""
         by_position = np.argsort(self.positions, kind="stable")
         ordered = self.positions[by_position]
+        # the changes at a position are a range of the order; all ranges asked for are put together without a loop
         begin = np.searchsorted(ordered, positions)
         counts = np.searchsorted(ordered, positions, "right") - begin
         now = np.repeat(np.arange(len(positions), dtype=np.intp), counts)

@@ -68,6 +68,7 @@ class PodInfo:
         priority: 0 where the pod states none.
     """
 
+    # the dictionary is for cached properties, and is only made for pods of which one is asked for
     __slots__ = ("__dict__", "_demand", "key", "labels", "namespace", "pod", "priority", "uid")
 
     def __init__(self, pod: Pod) -> None:
@@ -120,7 +121,7 @@ class PodInfo:
     def host_ports(self) -> tuple[HostPort, ...]:
         """The host ports of containers and sidecars, in the order of upstream: sidecars first."""
         spec = self.pod.spec
-        if not spec.init_containers:
+        if not spec.init_containers:  # nearly all pods, asked at every placement: nothing is built for them
             for container in spec.containers or ():
                 if container.ports:
                     break

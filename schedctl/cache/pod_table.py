@@ -52,9 +52,9 @@ class PodTable:
         self._priority: IntArray = np.zeros(16, np.int64)
         self._terminating: BoolArray = np.zeros(16, np.bool_)
         self._footprint: CodeArray = np.zeros(16, np.int32)
-        self._start_times: IntArray | None = None
+        self._start_times: IntArray | None = None  # only preemption asks for them, and reading them is dear
         self._by_importance: IndexArray = np.empty(0, np.intp)
-        self._unordered: set[int] | None = set()
+        self._unordered: set[int] | None = set()  # the rows put since the order was worked out, None for too many
         self._free: list[int] = []
 
     def __len__(self) -> int:
@@ -147,18 +147,18 @@ class PodTable:
             self._unordered.add(row)
         return row
 
-    def put_all(self, infos: Sequence[PodInfo], node_rows: IndexArray, alike: EqualPods) -> None:
+    def put_all(self, infos: Sequence[PodInfo], node_rows: IndexArray, equal_pods: EqualPods) -> None:
         """Add many running pods at once, in new rows."""
         first, many = self._rows, len(infos)
-        namespaces = [self.strings.code(info.namespace) for info in alike.first]
+        namespaces = [self.strings.code(info.namespace) for info in equal_pods.first]
         self._make_room(first + many)
         rows = slice(first, first + many)
         self._infos[rows] = np.fromiter(infos, np.object_, many)
         self._node[rows] = node_rows
-        self._namespace[rows] = np.array(namespaces, np.int32)[alike.of]
+        self._namespace[rows] = np.array(namespaces, np.int32)[equal_pods.of]
         self._priority[rows] = np.fromiter(map(_PRIORITY, infos), np.int64, many)
         self._terminating[rows] = [at is not None for at in map(_DELETED, infos)]
-        self._footprint[rows] = self.footprints.codes(alike)
+        self._footprint[rows] = self.footprints.codes(equal_pods)
         if self._start_times is not None:
             self._start_times[rows] = np.fromiter((_start_time(info) for info in infos), np.int64, many)
         self.labels.put_all(map(_LABELS, infos))
@@ -203,6 +203,7 @@ class PodTable:
         """Return the order of importance with some rows taken out and put where they belong."""
         moved = np.zeros(self._rows, np.bool_)
         moved[list(rows)] = True
+        # dead rows stay in their places: they keep their priority and start, so that the order can be searched
         kept = self._by_importance[~moved[self._by_importance]]
         priority, started = self.priority, self.start_times
 

@@ -43,7 +43,7 @@ def test_what_the_kubelet_has_granted_tells_pods_of_one_template_apart():
 
 def test_more_pods_than_are_remembered_keep_their_codes():
     known = Footprints()
-    infos = [pod(f"p{i}", cpu=f"{i % 7 + 1}") for i in range(footprints._ALIKE_KEPT + 10)]
+    infos = [pod(f"p{i}", cpu=f"{i % 7 + 1}") for i in range(footprints._PODS_KEPT + 10)]
     codes = [known.code(info) for info in infos]
     assert codes == [i % 7 for i in range(len(infos))]
 
