@@ -8,20 +8,21 @@ from __future__ import annotations
 import math
 
 from schedctl.cel import times, values
+from schedctl.cel.values import Failure, Value
 
-INT_OVERFLOW, UINT_OVERFLOW = values.Failure("integer overflow"), values.Failure("unsigned integer overflow")
-_DIVISION, _MODULUS = values.Failure("division by zero"), values.Failure("modulus by zero")
+INT_OVERFLOW, UINT_OVERFLOW = Failure("integer overflow"), Failure("unsigned integer overflow")
+_DIVISION, _MODULUS = Failure("division by zero"), Failure("modulus by zero")
 
 
-def _int(value: int) -> values.Value:
+def _int(value: int) -> Value:
     return value if values.MIN_INT64 <= value <= values.MAX_INT64 else INT_OVERFLOW
 
 
-def _uint(value: int) -> values.Value:
+def _uint(value: int) -> Value:
     return values.Uint(value) if 0 <= value <= values.MAX_UINT64 else UINT_OVERFLOW
 
 
-def add(a: values.Value, b: values.Value) -> values.Value:
+def add(a: Value, b: Value) -> Value:
     """Return the sum, or one text or list after the other."""
     kind = a.__class__
     if kind is values.Duration or kind is values.Timestamp:
@@ -42,7 +43,7 @@ def add(a: values.Value, b: values.Value) -> values.Value:
     return a + b
 
 
-def _add_time(a: values.Value, b: values.Value) -> values.Value:
+def _add_time(a: Value, b: Value) -> Value:
     if a.__class__ is values.Timestamp:
         return times.shift_timestamp(a, b) if b.__class__ is values.Duration else values.failure_or_no_overload(b)
     if b.__class__ is values.Timestamp:
@@ -50,7 +51,7 @@ def _add_time(a: values.Value, b: values.Value) -> values.Value:
     return times.add_durations(a, b) if b.__class__ is values.Duration else values.failure_or_no_overload(b)
 
 
-def subtract(a: values.Value, b: values.Value) -> values.Value:
+def subtract(a: Value, b: Value) -> Value:
     """Return the difference."""
     kind = a.__class__
     if kind is values.Timestamp:
@@ -66,7 +67,7 @@ def subtract(a: values.Value, b: values.Value) -> values.Value:
     return _uint(a - b) if kind is values.Uint else a - b
 
 
-def multiply(a: values.Value, b: values.Value) -> values.Value:
+def multiply(a: Value, b: Value) -> Value:
     """Return the product."""
     kind = a.__class__
     if b.__class__ is not kind:
@@ -76,7 +77,7 @@ def multiply(a: values.Value, b: values.Value) -> values.Value:
     return _uint(a * b) if kind is values.Uint else a * b
 
 
-def divide(a: values.Value, b: values.Value) -> values.Value:
+def divide(a: Value, b: Value) -> Value:
     """Return the quotient; of integers, truncated toward zero."""
     kind = a.__class__
     if b.__class__ is not kind:
@@ -91,7 +92,7 @@ def divide(a: values.Value, b: values.Value) -> values.Value:
     return values.Uint(quotient) if kind is values.Uint else _int(quotient if (a < 0) is (b < 0) else -quotient)
 
 
-def modulo(a: values.Value, b: values.Value) -> values.Value:
+def modulo(a: Value, b: Value) -> Value:
     """Return the remainder of integers, with the sign of the first."""
     kind = a.__class__
     if b.__class__ is not kind:
@@ -104,7 +105,7 @@ def modulo(a: values.Value, b: values.Value) -> values.Value:
     return values.Uint(remainder) if kind is values.Uint else -remainder if a < 0 else remainder
 
 
-def negate(a: values.Value) -> values.Value:
+def negate(a: Value) -> Value:
     """Return the opposite."""
     if a.__class__ is bool:
         return values.NO_SUCH_OVERLOAD

@@ -10,25 +10,10 @@ from typing import NamedTuple
 
 from typing_extensions import override
 
-from schedctl.cel import costs
+from schedctl.cel import costs, values
 from schedctl.cel.errors import LimitExceeded
 from schedctl.cel.steps import COST, KEY_CLASSES, Frame, Step
-from schedctl.cel.values import (
-    ABSENT,
-    MAX_INT64,
-    MISSING,
-    Failure,
-    Map,
-    MissingKey,
-    Optional,
-    Record,
-    Uint,
-    Value,
-    failure_or_no_overload,
-    format_value,
-    go_type,
-    type_name,
-)
+from schedctl.cel.values import Failure, Value
 
 
 class Planned:
@@ -105,7 +90,7 @@ class Attribute(Planned):
 
         def test(frame: Frame) -> Value:
             value = resolve(frame)
-            return value.is_present if value.__class__ is Optional else value
+            return value.is_present if value.__class__ is values.Optional else value
 
         return test
 
@@ -134,7 +119,7 @@ class Choice(Attribute):
                 return then(frame)
             if chosen is False:
                 return otherwise(frame)
-            return failure_or_no_overload(chosen)
+            return values.failure_or_no_overload(chosen)
 
         return resolve
 
@@ -151,7 +136,7 @@ class Choice(Attribute):
             if frame[COST] < 0:
                 # An unsigned count wraps around here, and is far beyond the limit at once.
                 raise LimitExceeded
-            return value.is_present if value.__class__ is Optional else value
+            return value.is_present if value.__class__ is values.Optional else value
 
         return test
 
@@ -176,7 +161,7 @@ class HiddenVariable(Attribute):
 
 
 def _absent(frame: Frame) -> Value:
-    return ABSENT
+    return values.ABSENT
 
 
 # --- Steps into values --------------------------------------------------------------------------------------------
@@ -191,14 +176,14 @@ def _path(root: Step, keys: list[str]) -> Step:
         kind = value.__class__
         if kind is Failure:
             return value
-        if kind is Optional:
+        if kind is values.Optional:
             return _along_optional(frame, value, applied)
         # Charged at once, since the path is nearly always there to its end; what was not walked is paid back below.
         frame[COST] += count
         for position, key in enumerate(keys):
-            if value.__class__ is Map:
+            if value.__class__ is values.Map:
                 value = value.find(key)
-                if value is not MISSING:
+                if value is not values.MISSING:
                     continue
                 value = _missing_key(key, value)
             else:
@@ -230,7 +215,7 @@ def _path_of_qualifiers(root: Step, qualifiers: list[_Applied]) -> Step:
         value = root(frame)
         if value.__class__ is Failure:
             return value
-        if value.__class__ is Optional:
+        if value.__class__ is values.Optional:
             return _along_optional(frame, value, qualifiers)
         for position, qualifier in enumerate(qualifiers):
             if qualifier.optional:
@@ -239,7 +224,7 @@ def _path_of_qualifiers(root: Step, qualifiers: list[_Applied]) -> Step:
             frame[COST] += costs.NAME
             if qualifier.test_only:
                 found = _step_if_present(value, key)
-                return found if found.__class__ is Failure else found is not MISSING
+                return found if found.__class__ is Failure else found is not values.MISSING
             value = _step_into(value, key)
             if value.__class__ is Failure:
                 return value
@@ -248,7 +233,7 @@ def _path_of_qualifiers(root: Step, qualifiers: list[_Applied]) -> Step:
     return resolve
 
 
-def _along_optional(frame: Frame, value: Optional, qualifiers: list[_Applied]) -> Value:
+def _along_optional(frame: Frame, value: values.Optional, qualifiers: list[_Applied]) -> Value:
     return _along(frame, value.value, qualifiers) if value.is_present else value
 
 
@@ -259,37 +244,41 @@ def _along(frame: Frame, value: Value, qualifiers: list[_Applied]) -> Value:
         value = key if key.__class__ is Failure else _step_if_present(value, key)
         if value.__class__ is Failure:
             return value
-        if value is MISSING:
-            return ABSENT
+        if value is values.MISSING:
+            return values.ABSENT
         frame[COST] += costs.NAME
-    return Optional(value)
+    return values.Optional(value)
 
 
 def _missing_key(key: Value, value: Value) -> Failure:
-    return Failure(f"no such key: {format_value(key)}", MissingKey(key, value))
+    return Failure(f"no such key: {values.format_value(key)}", values.MissingKey(key, value))
 
 
 def _step_into(value: Value, key: Value) -> Value:
     """Return the entry or element of a value, a failure if there is none."""
     found = _step_if_present(value, key)
-    if found is not MISSING:
+    if found is not values.MISSING:
         return found
-    return Failure(f"index out of bounds: {format_value(key)}") if isinstance(value, list) else _missing_key(key, value)
+    return (
+        Failure(f"index out of bounds: {values.format_value(key)}")
+        if isinstance(value, list)
+        else _missing_key(key, value)
+    )
 
 
 def _step_if_present(value: Value, key: Value) -> Value:
     """Return the entry or element of a value, MISSING if there is none."""
     kind = key.__class__
     if kind not in KEY_CLASSES:
-        return key if kind is Failure else Failure(f"invalid qualifier type: {go_type(key)}")
-    if value.__class__ is Map:
+        return key if kind is Failure else Failure(f"invalid qualifier type: {values.go_type(key)}")
+    if value.__class__ is values.Map:
         return value.find(key)
     if isinstance(value, list):
         index = _index(key)
         if isinstance(index, Failure):
             return index
-        return value[index] if 0 <= index < len(value) else MISSING
-    return value.find(key) if isinstance(value, Record) else MISSING
+        return value[index] if 0 <= index < len(value) else values.MISSING
+    return value.find(key) if isinstance(value, values.Record) else values.MISSING
 
 
 def _index(key: Value) -> int | Failure:
@@ -298,8 +287,8 @@ def _index(key: Value) -> int | Failure:
         return int(key)
     if kind is float and -(2.0**63) < key < 2.0**63 and key == int(key):
         return int(key)
-    if kind is Uint and key <= MAX_INT64:
+    if kind is values.Uint and key <= values.MAX_INT64:
         return int(key)
-    if kind is float or kind is Uint:
-        return Failure(f"unsupported index value {format_value(key)} in list")
-    return Failure(f"unsupported index type '{type_name(key)}' in list")
+    if kind is float or kind is values.Uint:
+        return Failure(f"unsupported index value {values.format_value(key)} in list")
+    return Failure(f"unsupported index type '{values.type_name(key)}' in list")

@@ -8,6 +8,7 @@ import re
 from schedctl.cel import times, values
 from schedctl.cel.arithmetic import INT_OVERFLOW, UINT_OVERFLOW
 from schedctl.cel.declarations import declare
+from schedctl.cel.values import Failure, Value
 
 _INTEGER = re.compile("[+-]?[0-9]+")
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -22,8 +23,8 @@ _BOOLS = {
 _MOST_DIGITS = 400
 
 
-def _refuse(text: str, wanted: str) -> values.Failure:
-    return values.Failure(f"type conversion error from 'string' to '{wanted}'")
+def _refuse(text: str, wanted: str) -> Failure:
+    return Failure(f"type conversion error from 'string' to '{wanted}'")
 
 
 def _integer(text: str, least: int, most: int) -> int | None:
@@ -37,12 +38,12 @@ def _integer(text: str, least: int, most: int) -> int | None:
     return value if least <= value <= most else None
 
 
-def _string_to_int(text: str) -> values.Value:
+def _string_to_int(text: str) -> Value:
     value = _integer(text, values.MIN_INT64, values.MAX_INT64)
     return _refuse(text, "int") if value is None else value
 
 
-def _string_to_uint(text: str) -> values.Value:
+def _string_to_uint(text: str) -> Value:
     value = None if text[:1] in ("+", "-") else _integer(text, 0, values.MAX_UINT64)
     return _refuse(text, "uint") if value is None else values.Uint(value)
 
@@ -62,56 +63,56 @@ def parse_double(text: str) -> float | None:
         return None
 
 
-def _string_to_double(text: str) -> values.Value:
+def _string_to_double(text: str) -> Value:
     value = parse_double(text)
     return _refuse(text, "double") if value is None else value
 
 
-def _double_to_int(value: float) -> values.Value:
+def _double_to_int(value: float) -> Value:
     return int(value) if -(2.0**63) < value < 2.0**63 else INT_OVERFLOW
 
 
-def _double_to_uint(value: float) -> values.Value:
+def _double_to_uint(value: float) -> Value:
     return values.Uint(int(value)) if 0 <= value < 2.0**64 else UINT_OVERFLOW
 
 
-def _uint_to_int(value: values.Uint) -> values.Value:
+def _uint_to_int(value: values.Uint) -> Value:
     return int(value) if value <= values.MAX_INT64 else INT_OVERFLOW
 
 
-def _int_to_uint(value: int) -> values.Value:
+def _int_to_uint(value: int) -> Value:
     return values.Uint(value) if value >= 0 else UINT_OVERFLOW
 
 
-def _string_to_bool(text: str) -> values.Value:
+def _string_to_bool(text: str) -> Value:
     value = _BOOLS.get(text)
     return _refuse(text, "bool") if value is None else value
 
 
-def _bytes_to_string(value: bytes) -> values.Value:
+def _bytes_to_string(value: bytes) -> Value:
     try:
         return value.decode()
     except UnicodeDecodeError:
-        return values.Failure("invalid UTF-8 in bytes, cannot convert to string")
+        return Failure("invalid UTF-8 in bytes, cannot convert to string")
 
 
-def string_to_duration(text: str) -> values.Value:
+def string_to_duration(text: str) -> Value:
     """Return the duration that a text writes."""
     value = times.parse_duration(text)
     return _refuse(text, values.type_name(values.Duration(0))) if value is None else value
 
 
-def string_to_timestamp(text: str) -> values.Value:
+def string_to_timestamp(text: str) -> Value:
     """Return the timestamp that a text writes."""
     value = times.parse_timestamp(text)
     return _refuse(text, values.type_name(values.Timestamp(0))) if value is None else value
 
 
-def _same(value: values.Value) -> values.Value:
+def _same(value: Value) -> Value:
     return value
 
 
-def type_of(value: values.Value) -> values.TypeValue:
+def type_of(value: Value) -> values.TypeValue:
     """Return the type of a value, as a value."""
     return values.TypeValue(values.type_name(value))
 

@@ -18,6 +18,7 @@ from schedctl.cel.networks import CIDR, IP
 from schedctl.cel.quantities import QuantityValue
 from schedctl.cel.semvers import Semver
 from schedctl.cel.urls import URL
+from schedctl.cel.values import Value
 
 NAME, LIST, MAP = 1, 10, 30
 """A name or a step into a value; a list or map that is not constant."""
@@ -28,7 +29,7 @@ def cost_of(function: str, overload: str) -> Cost | None:
     return _BY_OVERLOAD.get(overload) or _BY_FUNCTION.get(function) or _BY_CORE_OVERLOAD.get(overload)
 
 
-def size(value: values.Value) -> int:
+def size(value: Value) -> int:
     """Return the size of a value: its length if it has one, else 1."""
     kind = value.__class__
     if kind is str or kind is bytes or kind is values.Map or isinstance(value, list):
@@ -38,7 +39,7 @@ def size(value: values.Value) -> int:
     return 1
 
 
-def _size(value: values.Value) -> int:
+def _size(value: Value) -> int:
     """Return the size of a value, or of what an optional holds."""
     while value.__class__ is values.Optional and value.value is not values.MISSING:
         value = value.value
@@ -49,7 +50,7 @@ def _scan(length: float) -> int:
     return math.ceil(length * 0.1)
 
 
-def _traversal(value: values.Value) -> int:
+def _traversal(value: Value) -> int:
     if isinstance(value, str):
         return int(len(value.encode(errors="surrogatepass")) * 0.1)
     if isinstance(value, bytes):
@@ -65,11 +66,11 @@ def _pattern(text: int, pattern: int) -> int:
     return math.ceil((1.0 + text) * 0.1) * math.ceil(pattern * 0.25)
 
 
-def _contains_ip(a: Sequence[values.Value], _: values.Value) -> int:
+def _contains_ip(a: Sequence[Value], _: Value) -> int:
     return _scan(2 * size(a[0]))
 
 
-def _contains_cidr(a: Sequence[values.Value], _: values.Value) -> int:
+def _contains_cidr(a: Sequence[Value], _: Value) -> int:
     return _scan(2 * size(a[0])) + _scan(size(a[0])) + 1
 
 
@@ -78,19 +79,19 @@ def _and_text(cost: Cost) -> Cost:
     return lambda a, result: cost(a, result) + _scan(size(a[1]))
 
 
-def _validate(a: Sequence[values.Value], _: values.Value) -> int:
+def _validate(a: Sequence[Value], _: Value) -> int:
     return _pattern(size(a[1]), a[0].kind.pattern_size) if isinstance(a[0], Format) else 1
 
 
 _CONSTANT_EQUALITY = frozenset((QuantityValue, IP, CIDR, Format, URL, Semver))
 
 
-def equality(a: values.Value, b: values.Value) -> int:
+def equality(a: Value, b: Value) -> int:
     """Return the cost of ``!=``: that of the smaller side."""
     return _scan(min(_size(a), _size(b)))
 
 
-def kubernetes_equality(a: values.Value, b: values.Value) -> int:
+def kubernetes_equality(a: Value, b: Value) -> int:
     """Return the cost of ``==``, which is 1 for the values of Kubernetes' own types."""
     return 1 if a.__class__ in _CONSTANT_EQUALITY else equality(a, b)
 
@@ -99,7 +100,7 @@ def _allocation_cost(factor: float, length: int) -> int:
     return int(length * (1.0 if factor < 0 else factor)) + 1 + LIST
 
 
-def _flatten_cost(a: Sequence[values.Value], _: values.Value) -> int:
+def _flatten_cost(a: Sequence[Value], _: Value) -> int:
     depth = 1.0
     if len(a) == 2:
         _expect(a[1], int)
@@ -108,7 +109,7 @@ def _flatten_cost(a: Sequence[values.Value], _: values.Value) -> int:
 
 
 def _ordering_cost(position: int) -> Cost:
-    def cost(a: Sequence[values.Value], _: values.Value) -> int:
+    def cost(a: Sequence[Value], _: Value) -> int:
         elements = a[position]
         _expect(elements, list)
         factor = 2.1 if elements and isinstance(elements[0], str | bytes) else 2.0
@@ -120,7 +121,7 @@ def _ordering_cost(position: int) -> Cost:
 _WITH_ADD = frozenset((int, values.Uint, float, str, bytes, values.Duration, values.Timestamp))
 
 
-def _expect(value: values.Value, kind: type) -> None:
+def _expect(value: Value, kind: type) -> None:
     """Stumble where kube-scheduler stumbles when it charges for a call that has failed already.
 
     Raises:
@@ -142,7 +143,7 @@ def _comparison_cost(factor: float) -> Cost:
     return lambda a, _: 1 + int(size(a[0]) * size(a[1]) * factor)
 
 
-def _result_list(_: Sequence[values.Value], result: values.Value) -> int:
+def _result_list(_: Sequence[Value], result: Value) -> int:
     return _allocation_cost(1, size(result))
 
 

@@ -9,23 +9,24 @@ from typing import Any
 
 from schedctl.cel import values
 from schedctl.cel.declarations import Overload, declare
+from schedctl.cel.values import Failure, Value
 
 _NUMBERS = ("int", "uint", "double")
 _MOST_ARGUMENTS = 8
-_OVERFLOW = values.Failure("integer overflow")
+_OVERFLOW = Failure("integer overflow")
 
 
-def _extreme(sign: int) -> Callable[..., values.Value]:
+def _extreme(sign: int) -> Callable[..., Value]:
     """Return what finds the greatest (1) or the least (-1) of numbers, or of those in a list."""
 
-    def extreme(*arguments: values.Value) -> values.Value:
+    def extreme(*arguments: Value) -> Value:
         numbers = arguments[0] if isinstance(arguments[0], list) else list(arguments)
         if not numbers:
-            return values.Failure("an empty list has no extreme")
+            return Failure("an empty list has no extreme")
         found = numbers[0]
         for value in numbers[1:]:
             order = values.compare(value, found)
-            if isinstance(order, values.Failure):
+            if isinstance(order, Failure):
                 return order
             if order == sign:
                 found = value
@@ -58,7 +59,7 @@ def _keep_special(call: Callable[[float], float]) -> Callable[[float], float]:
     return lambda value: float(call(value)) if math.isfinite(value) else value
 
 
-def _absolute(value: int) -> values.Value:
+def _absolute(value: int) -> Value:
     return _OVERFLOW if value == values.MIN_INT64 else abs(value)
 
 
@@ -70,10 +71,10 @@ def _square_root(value: float) -> float:
     return math.sqrt(value) if value >= 0 else math.nan
 
 
-def _shift(left: bool, unsigned: bool) -> Callable[[int, int], values.Value]:
-    def shift(value: int, places: int) -> values.Value:
+def _shift(left: bool, unsigned: bool) -> Callable[[int, int], Value]:
+    def shift(value: int, places: int) -> Value:
         if places < 0:
-            return values.Failure(f"math.bitShift{'Left' if left else 'Right'}() negative offset: {places}")
+            return Failure(f"math.bitShift{'Left' if left else 'Right'}() negative offset: {places}")
         bits = value & values.MAX_UINT64
         bits = 0 if places >= 64 else (bits << places) & values.MAX_UINT64 if left else bits >> places
         return values.Uint(bits) if unsigned else bits - (1 << 64) if bits > values.MAX_INT64 else bits

@@ -10,6 +10,7 @@ from schedctl.cel import values
 from schedctl.cel.declarations import declare
 from schedctl.cel.times import is_date
 from schedctl.cel.urls import UrlError, parse_request
+from schedctl.cel.values import Failure, Value
 
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
@@ -51,7 +52,7 @@ class Format(values.Opaque):
     def __init__(self, kind: _Kind) -> None:
         self.kind = kind
 
-    def equals(self, other: values.Value) -> bool | values.Failure:
+    def equals(self, other: Value) -> bool | Failure:
         """Return whether it is the same format."""
         return self.kind.name == other.kind.name if isinstance(other, Format) else values.failure_or_no_overload(other)
 

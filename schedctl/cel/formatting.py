@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from schedctl.cel import values
 from schedctl.cel.times import duration_text, timestamp_text
+from schedctl.cel.values import Failure, Value
 
 _DEFAULT_PRECISION = 6
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -100,7 +101,7 @@ def _clause(template: str, at: int) -> tuple[Clause, int]:
     return Clause(letter, precision), at + 1
 
 
-def string_format(template: str, arguments: list[values.Value]) -> str | values.Failure:
+def string_format(template: str, arguments: list[Value]) -> str | Failure:
     """Return the template with every clause replaced by the argument it stands for."""
     parts: list[str] = []
     remaining = iter(arguments)
@@ -111,18 +112,18 @@ def string_format(template: str, arguments: list[values.Value]) -> str | values.
             else:
                 parts.append(_CLAUSES[part.letter](part, next(remaining)))
     except FormatError as error:
-        return values.Failure(str(error))
+        return Failure(str(error))
     return "".join(parts)
 
 
-def _string(clause: Clause, value: values.Value) -> str:
+def _string(clause: Clause, value: Value) -> str:
     text = _plain(value)
     if text is None:
         raise unfit(clause, values.type_name(value))
     return text
 
 
-def _plain(value: values.Value) -> str | None:
+def _plain(value: Value) -> str | None:
     match value:
         case None:
             return "null"
@@ -166,7 +167,7 @@ def _key_of(entry: str) -> bytes:
     return entry.encode(errors="surrogatepass")
 
 
-def _nested_text(value: values.Value) -> str:
+def _nested_text(value: Value) -> str:
     """Return a value inside a list or map, which looks as if written in CEL."""
     match value:
         case str():
@@ -185,13 +186,13 @@ def _nested_text(value: values.Value) -> str:
     return text
 
 
-def _decimal(clause: Clause, value: values.Value) -> str:
+def _decimal(clause: Clause, value: Value) -> str:
     if not _is_integer(value):
         raise unfit(clause, values.type_name(value))
     return str(int(value))
 
 
-def _number(clause: Clause, value: values.Value) -> float:
+def _number(clause: Clause, value: Value) -> float:
     if isinstance(value, float):
         return value
     if value in _INFINITIES and isinstance(value, str):
@@ -199,13 +200,13 @@ def _number(clause: Clause, value: values.Value) -> float:
     raise unfit(clause, values.type_name(value))
 
 
-def _fixed_point_text(clause: Clause, value: values.Value) -> str:
+def _fixed_point_text(clause: Clause, value: Value) -> str:
     number = _number(clause, value)
     precision = _DEFAULT_PRECISION if clause.precision is None else clause.precision
     return _infinite(number) or f"{number if number else 0.0:,.{precision}f}"
 
 
-def _scientific(clause: Clause, value: values.Value) -> str:
+def _scientific(clause: Clause, value: Value) -> str:
     number = _number(clause, value)
     text = _infinite(number)
     if not text:
@@ -220,19 +221,19 @@ def _infinite(number: float) -> str:
     return "" if math.isfinite(number) else "∞" if number > 0 else "-∞"
 
 
-def _binary(clause: Clause, value: values.Value) -> str:
+def _binary(clause: Clause, value: Value) -> str:
     if not isinstance(value, int):
         raise unfit(clause, values.type_name(value))
     return f"{value:b}"
 
 
-def _octal(clause: Clause, value: values.Value) -> str:
+def _octal(clause: Clause, value: Value) -> str:
     if not _is_integer(value):
         raise unfit(clause, values.type_name(value))
     return f"{value:o}"
 
 
-def _hex(clause: Clause, value: values.Value) -> str:
+def _hex(clause: Clause, value: Value) -> str:
     if isinstance(value, str):
         value = value.encode(errors="surrogateescape")
     if isinstance(value, bytes):
@@ -244,11 +245,11 @@ def _hex(clause: Clause, value: values.Value) -> str:
     return text.upper() if clause.letter == "X" else text
 
 
-def _is_integer(value: values.Value) -> bool:
+def _is_integer(value: Value) -> bool:
     return value.__class__ is int or value.__class__ is values.Uint
 
 
-_CLAUSES: dict[str, Callable[[Clause, values.Value], str]] = {
+_CLAUSES: dict[str, Callable[[Clause, Value], str]] = {
     "s": _string,
     "d": _decimal,
     "f": _fixed_point_text,

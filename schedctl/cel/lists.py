@@ -8,39 +8,40 @@ from itertools import pairwise
 
 from schedctl.cel import arithmetic, values
 from schedctl.cel.declarations import Overload, declare
+from schedctl.cel.values import Failure, Value
 
 _ORDERED = ("int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes")
-_SUMMED: dict[str, values.Value] = {"int": 0, "uint": values.Uint(0), "double": 0.0, "duration": values.Duration(0)}
+_SUMMED: dict[str, Value] = {"int": 0, "uint": values.Uint(0), "double": 0.0, "duration": values.Duration(0)}
 _MOST_IN_RANGE = 1_000_000
 
 
 # --- Lists --------------------------------------------------------------------------------------------------------
 
 
-def contains(elements: list[values.Value], value: values.Value) -> bool:
+def contains(elements: list[Value], value: Value) -> bool:
     """Return whether a list has an equal element."""
     return any(values.same(value, element) is True for element in elements)
 
 
-def _slice(elements: list[values.Value], start: int, end: int) -> values.Value:
+def _slice(elements: list[Value], start: int, end: int) -> Value:
     if start < 0 or end < 0:
-        return values.Failure(f"cannot slice({start}, {end}), negative indexes not supported")
+        return Failure(f"cannot slice({start}, {end}), negative indexes not supported")
     if start > end:
-        return values.Failure(f"cannot slice({start}, {end}), start index must be less than or equal to end index")
+        return Failure(f"cannot slice({start}, {end}), start index must be less than or equal to end index")
     if len(elements) < end:
-        return values.Failure(f"cannot slice({start}, {end}), list is length {len(elements)}")
+        return Failure(f"cannot slice({start}, {end}), list is length {len(elements)}")
     return elements[start:end]
 
 
-def _flatten(elements: values.Value, *depths: values.Value) -> values.Value:
+def _flatten(elements: Value, *depths: Value) -> Value:
     depth = depths[0] if depths else 1
     if not isinstance(elements, list) or depth.__class__ is not int:
-        return values.Failure(
+        return Failure(
             f"no such overload: {values.type_name(elements)}.flatten({', '.join(map(values.type_name, depths))})"
         )
     if depth < 0:
-        return values.Failure("level must be non-negative")
-    flat: list[values.Value] = []
+        return Failure("level must be non-negative")
+    flat: list[Value] = []
     for value in elements:
         if depth and isinstance(value, list):
             flat.extend(_flatten(value, depth - 1))
@@ -49,22 +50,22 @@ def _flatten(elements: values.Value, *depths: values.Value) -> values.Value:
     return flat
 
 
-def sort(elements: list[values.Value]) -> values.Value:
+def sort(elements: list[Value]) -> Value:
     """Return the elements in order; elements of several types have none."""
     return sort_by_keys(elements, elements)
 
 
-def sort_by_keys(elements: list[values.Value], keys: list[values.Value]) -> values.Value:
+def sort_by_keys(elements: list[Value], keys: list[Value]) -> Value:
     """Return the elements in the order of the keys that belong to them."""
     if len(elements) != len(keys):
         expected = "@sortByAssociatedKeys() expected a list of the same size as the associated keys list"
-        return values.Failure(f"{expected}, but got {len(elements)} and {len(keys)} elements respectively")
+        return Failure(f"{expected}, but got {len(elements)} and {len(keys)} elements respectively")
     if not elements:
         return elements
     if not values.is_ordered(keys[0]):
-        return values.Failure("list elements must be comparable")
+        return Failure("list elements must be comparable")
     if any(key.__class__ is not keys[0].__class__ for key in keys):
-        return values.Failure("list elements must have the same type")
+        return Failure("list elements must have the same type")
 
     def by_key(i: int, j: int) -> int:
         return _order(keys[i], keys[j])
@@ -73,70 +74,70 @@ def sort_by_keys(elements: list[values.Value], keys: list[values.Value]) -> valu
     return [elements[i] for i in order]
 
 
-def _order(a: values.Value, b: values.Value) -> int:
+def _order(a: Value, b: Value) -> int:
     found = values.compare(a, b)
-    return 0 if isinstance(found, values.Failure) else found
+    return 0 if isinstance(found, Failure) else found
 
 
-def _range(count: int) -> values.Value:
+def _range(count: int) -> Value:
     if count < 0:
-        return values.Failure(f"lists.range: size must be non-negative, got {count}")
+        return Failure(f"lists.range: size must be non-negative, got {count}")
     if count > _MOST_IN_RANGE:
-        return values.Failure(f"lists.range: size {count} exceeds maximum allowed ({_MOST_IN_RANGE})")
+        return Failure(f"lists.range: size {count} exceeds maximum allowed ({_MOST_IN_RANGE})")
     return list(range(count))
 
 
-def _distinct(elements: list[values.Value]) -> list[values.Value]:
-    found: list[values.Value] = []
+def _distinct(elements: list[Value]) -> list[Value]:
+    found: list[Value] = []
     for value in elements:
         if not any(values.same(value, other) is True for other in found):
             found.append(value)
     return found
 
 
-def _is_sorted(elements: list[values.Value]) -> values.Value:
+def _is_sorted(elements: list[Value]) -> Value:
     for value in elements:
         if not values.is_ordered(value):
             return values.NO_SUCH_OVERLOAD
     return all(values.compare(a, b) != 1 for a, b in pairwise(elements))
 
 
-def _sum(zero: values.Value) -> Callable[[list[values.Value]], values.Value]:
-    def of(elements: list[values.Value]) -> values.Value:
+def _sum(zero: Value) -> Callable[[list[Value]], Value]:
+    def of(elements: list[Value]) -> Value:
         total = zero
         for value in elements:
             total = arithmetic.add(total, value)
-            if isinstance(total, values.Failure):
+            if isinstance(total, Failure):
                 return total
         return total
 
     return of
 
 
-def _extreme(name: str, wanted: int) -> Callable[[list[values.Value]], values.Value]:
+def _extreme(name: str, wanted: int) -> Callable[[list[Value]], Value]:
     """Return what finds the first value that no later one beats; `wanted` is how a value compares to a better one."""
 
-    def of(elements: list[values.Value]) -> values.Value:
-        found: values.Value = values.MISSING
+    def of(elements: list[Value]) -> Value:
+        found: Value = values.MISSING
         for value in elements:
             if not values.is_ordered(value):
                 return values.NO_SUCH_OVERLOAD
             if found is values.MISSING or values.compare(found, value) == wanted:
                 found = value
-        return values.Failure(f"{name} called on empty list") if found is values.MISSING else found
+        return Failure(f"{name} called on empty list") if found is values.MISSING else found
 
     return of
 
 
-def _index_of(elements: list[values.Value], value: values.Value) -> int:
+def _index_of(elements: list[Value], value: Value) -> int:
     return next((i for i, element in enumerate(elements) if values.same(element, value) is True), -1)
 
 
-def _last_index_of(elements: list[values.Value], value: values.Value) -> int:
+def _last_index_of(elements: list[Value], value: Value) -> int:
     return next((i for i in range(len(elements) - 1, -1, -1) if values.same(elements[i], value) is True), -1)
 
 
-def _includes(elements: values.Value, value: values.Value) -> bool:
+def _includes(elements: Value, value: Value) -> bool:
     searched = elements if isinstance(elements, list) else [elements]
     return any(values.same(element, value) is True for element in searched)
 
@@ -144,22 +145,22 @@ def _includes(elements: values.Value, value: values.Value) -> bool:
 # --- Sets ---------------------------------------------------------------------------------------------------------
 
 
-def _contains_all(elements: list[values.Value], others: list[values.Value]) -> bool:
+def _contains_all(elements: list[Value], others: list[Value]) -> bool:
     return all(contains(elements, other) for other in others)
 
 
-def _equivalent(elements: list[values.Value], others: list[values.Value]) -> bool:
+def _equivalent(elements: list[Value], others: list[Value]) -> bool:
     return _contains_all(elements, others) and _contains_all(others, elements)
 
 
-def _intersects(elements: list[values.Value], others: list[values.Value]) -> bool:
+def _intersects(elements: list[Value], others: list[Value]) -> bool:
     return any(contains(others, value) for value in elements)
 
 
 # --- Optionals ----------------------------------------------------------------------------------------------------
 
 
-def _is_zero(value: values.Value) -> bool:
+def _is_zero(value: Value) -> bool:
     match value:
         case None:
             return True
@@ -172,23 +173,23 @@ def _is_zero(value: values.Value) -> bool:
     return False
 
 
-def _of_non_zero(value: values.Value) -> values.Optional:
+def _of_non_zero(value: Value) -> values.Optional:
     return values.ABSENT if _is_zero(value) else values.Optional(value)
 
 
-def _value(optional: values.Optional) -> values.Value:
-    return optional.value if optional.is_present else values.Failure("optional.none() dereference")
+def _value(optional: values.Optional) -> Value:
+    return optional.value if optional.is_present else Failure("optional.none() dereference")
 
 
-def _at(index: int) -> Callable[[list[values.Value]], values.Optional]:
+def _at(index: int) -> Callable[[list[Value]], values.Optional]:
     return lambda elements: values.Optional(elements[index]) if elements else values.ABSENT
 
 
-def _unwrap(elements: list[values.Value]) -> values.Value:
+def _unwrap(elements: list[Value]) -> Value:
     found = []
     for value in elements:
         if not isinstance(value, values.Optional):
-            return values.Failure(f"value {values.format_value(value)} is not optional")
+            return Failure(f"value {values.format_value(value)} is not optional")
         if value.is_present:
             found.append(value.value)
     return found
@@ -197,21 +198,21 @@ def _unwrap(elements: list[values.Value]) -> values.Value:
 # --- Maps ---------------------------------------------------------------------------------------------------------
 
 
-def insert(target: values.Map, key: values.Value, value: values.Value) -> values.Value:
+def insert(target: values.Map, key: Value, value: Value) -> Value:
     """Return the map with one more entry."""
     return _insert(target, [(key, value)])
 
 
-def insert_all(target: values.Map, entries: values.Map) -> values.Value:
+def insert_all(target: values.Map, entries: values.Map) -> Value:
     """Return the map with the entries of another."""
     return _insert(target, [(key, entries.find(key)) for key in entries])
 
 
-def _insert(target: values.Map, entries: list[tuple[values.Value, values.Value]]) -> values.Value:
+def _insert(target: values.Map, entries: list[tuple[Value, Value]]) -> Value:
     grown = target if target.growing else values.Map(dict(target.entries))
     for key, value in entries:
         if grown.own(key) is not values.MISSING:
-            return values.Failure(f"insert failed: key {values.format_value(key)} already exists")
+            return Failure(f"insert failed: key {values.format_value(key)} already exists")
         grown.entries[values.token(key)] = value
     return grown
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from schedctl.cel import values
 from schedctl.cel.declarations import declare
+from schedctl.cel.values import Failure, Value
 
 
 class AddressError(ValueError):
@@ -49,7 +50,7 @@ class IP(values.Opaque):
         """How many bytes it has."""
         return self.address.bits // 8
 
-    def equals(self, other: values.Value) -> bool | values.Failure:
+    def equals(self, other: Value) -> bool | Failure:
         """Return whether it is the same address."""
         return self.address == other.address if isinstance(other, IP) else values.failure_or_no_overload(other)
 
@@ -68,7 +69,7 @@ class CIDR(values.Opaque):
         """How many bytes the prefix has, rounded up."""
         return -(-self.length // 8)
 
-    def equals(self, other: values.Value) -> bool | values.Failure:
+    def equals(self, other: Value) -> bool | Failure:
         """Return whether it was written with the same address and length."""
         if not isinstance(other, CIDR):
             return values.failure_or_no_overload(other)
@@ -180,38 +181,38 @@ def _ipv6(text: str) -> Address:
     return Address(128, value, zone)
 
 
-def _ip(text: str) -> values.Value:
+def _ip(text: str) -> Value:
     try:
         address = parse_address(text)
     except AddressError as error:
-        return values.Failure(f"IP Address {values.go_quoted(text)} parse error during conversion from string: {error}")
+        return Failure(f"IP Address {values.go_quoted(text)} parse error during conversion from string: {error}")
     if address.zone:
-        return values.Failure(f"IP address {values.go_quoted(text)} with zone value is not allowed")
+        return Failure(f"IP address {values.go_quoted(text)} with zone value is not allowed")
     if address.is_mapped:
-        return values.Failure(f"IPv4-mapped IPv6 address {values.go_quoted(text)} is not allowed")
+        return Failure(f"IPv4-mapped IPv6 address {values.go_quoted(text)} is not allowed")
     return IP(address)
 
 
 _CONVERSION = "network address parse error during conversion from string: "
 
 
-def _cidr(text: str) -> values.Value:
+def _cidr(text: str) -> Value:
     where = f"{_CONVERSION * 2}netip.ParsePrefix({values.go_quoted(text)}): "
     before, slash, bits = text.rpartition("/")
     if not slash:
-        return values.Failure(f"{where}no '/'")
+        return Failure(f"{where}no '/'")
     try:
         address = parse_address(before)
     except AddressError as error:
-        return values.Failure(f"{where}{error}")
+        return Failure(f"{where}{error}")
     if address.zone:
-        return values.Failure(f"{where}IPv6 zones cannot be present in a prefix")
+        return Failure(f"{where}IPv6 zones cannot be present in a prefix")
     if not bits.isascii() or not bits.isdigit() or (len(bits) > 1 and bits[0] == "0") or len(bits) > 18:
-        return values.Failure(f"{where}bad bits after slash: {values.go_quoted(bits)}")
+        return Failure(f"{where}bad bits after slash: {values.go_quoted(bits)}")
     if int(bits) > address.bits:
-        return values.Failure(f"{where}prefix length out of range")
+        return Failure(f"{where}prefix length out of range")
     if address.is_mapped:
-        return values.Failure(f"{_CONVERSION}IPv4-mapped IPv6 address {values.go_quoted(text)} is not allowed")
+        return Failure(f"{_CONVERSION}IPv4-mapped IPv6 address {values.go_quoted(text)} is not allowed")
     return CIDR(address, int(bits))
 
 
@@ -251,19 +252,19 @@ def _of(asks: Callable[[Address], bool]) -> Callable[[IP], bool]:
     return lambda ip: asks(ip.address)
 
 
-def _is_canonical(text: str) -> values.Value:
+def _is_canonical(text: str) -> Value:
     ip = _ip(text)
     return str(ip.address) == text if isinstance(ip, IP) else ip
 
 
-def _contains_ip(network: CIDR, ip: values.Value) -> values.Value:
+def _contains_ip(network: CIDR, ip: Value) -> Value:
     if isinstance(ip, str):
         ip = _ip(ip)
     # An address that cannot be read makes the network the culprit, in kube-scheduler's words.
     return network.covers(ip.address, ip.address.bits) if isinstance(ip, IP) else values.failure_or_no_overload(network)
 
 
-def _contains_cidr(network: CIDR, other: values.Value) -> values.Value:
+def _contains_cidr(network: CIDR, other: Value) -> Value:
     if isinstance(other, str):
         other = _cidr(other)
     return (

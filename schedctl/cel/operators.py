@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from schedctl.cel import arithmetic, conversions, lists, patterns, values
 from schedctl.cel.declarations import Implementation, declare
+from schedctl.cel.values import Failure, Value
 
 
 class Operator(NamedTuple):
@@ -25,25 +26,25 @@ class Operator(NamedTuple):
     takes: frozenset[type] | None = None
 
 
-def _not(a: values.Value) -> values.Value:
+def _not(a: Value) -> Value:
     return not a if a.__class__ is bool else values.NO_SUCH_OVERLOAD
 
 
 def _comparison(holds: Callable[[int], bool]) -> Implementation:
-    def operator(a: values.Value, b: values.Value) -> values.Value:
+    def operator(a: Value, b: Value) -> Value:
         order = values.compare(a, b)
-        return order if isinstance(order, values.Failure) else holds(order)
+        return order if isinstance(order, Failure) else holds(order)
 
     return operator
 
 
-def _in(a: values.Value, b: values.Value) -> values.Value:
+def _in(a: Value, b: Value) -> Value:
     if isinstance(b, list):
         return lists.contains(b, a)
     return b.own(a) is not values.MISSING if b.__class__ is values.Map else values.NO_SUCH_OVERLOAD
 
 
-def _not_strictly_false(a: values.Value) -> values.Value:
+def _not_strictly_false(a: Value) -> Value:
     return a if a.__class__ is bool else True
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from schedctl.cel import values
 from schedctl.cel.declarations import Implementation, Overload
 from schedctl.cel.operators import OPERATORS
 from schedctl.cel.syntax import Call
 from schedctl.cel.types import Kind, Type
-from schedctl.cel.values import NO_SUCH_OVERLOAD, Duration, Failure, Timestamp, Uint, Value, type_name
+from schedctl.cel.values import Failure, Value
 
 _VARIADIC = frozenset(("string_format",))
 """Overloads that take their arguments one by one although there are only two."""
@@ -28,7 +29,7 @@ def implementation_of(call: Call, functions: Mapping[str, Sequence[Overload]]) -
     return _dispatcher(call.function, overloads), True
 
 
-_RECEIVERS = frozenset((str, Duration, Timestamp))
+_RECEIVERS = frozenset((str, values.Duration, values.Timestamp))
 """Values that refuse a function they do not know in words of their own."""
 
 
@@ -40,7 +41,7 @@ def _operator(name: str, implementation: Implementation, takes: frozenset[type] 
     def operator(first: Value, *others: Value) -> Value:
         if first.__class__ in takes:
             return implementation(first, *others)
-        return NO_SUCH_OVERLOAD if first.__class__ in _RECEIVERS else refusal
+        return values.NO_SUCH_OVERLOAD if first.__class__ in _RECEIVERS else refusal
 
     return operator
 
@@ -54,47 +55,47 @@ def _guard(overload: Overload) -> Implementation:
     if all(p.kind in _BY_CLASS for p in parameters):
         classes = tuple(_BY_CLASS[p.kind] for p in parameters)
 
-        def call_guarded(*values: Value) -> Value:
-            if tuple(value.__class__ for value in values) == classes:
-                return implementation(*values)
-            return _no_overload(overload.function, values)
+        def call_guarded(*arguments: Value) -> Value:
+            if tuple(value.__class__ for value in arguments) == classes:
+                return implementation(*arguments)
+            return _no_overload(overload.function, arguments)
 
         return call_guarded
 
-    def call_checked(*values: Value) -> Value:
-        if all(map(_is_of, parameters, values)):
-            return implementation(*values)
-        return _no_overload(overload.function, values)
+    def call_checked(*arguments: Value) -> Value:
+        if all(map(_is_of, parameters, arguments)):
+            return implementation(*arguments)
+        return _no_overload(overload.function, arguments)
 
     return call_checked
 
 
 def _dispatcher(function: str, overloads: Sequence[Overload]) -> Implementation:
-    def dispatch(*values: Value) -> Value:
+    def dispatch(*arguments: Value) -> Value:
         for overload in overloads:
-            fits = len(values) == len(overload.parameters) and (
-                overload.unguarded or all(map(_is_of, overload.parameters, values))
+            fits = len(arguments) == len(overload.parameters) and (
+                overload.unguarded or all(map(_is_of, overload.parameters, arguments))
             )
             if fits and overload.implementation:
-                return overload.implementation(*values)
-        return _no_overload(function, values)
+                return overload.implementation(*arguments)
+        return _no_overload(function, arguments)
 
     return dispatch
 
 
-def _no_overload(function: str, values: Sequence[Value]) -> Failure:
-    return Failure(f"no such overload: {function}({', '.join(map(type_name, values))})")
+def _no_overload(function: str, arguments: Sequence[Value]) -> Failure:
+    return Failure(f"no such overload: {function}({', '.join(map(values.type_name, arguments))})")
 
 
 _BY_CLASS: dict[Kind, type] = {
     Kind.BOOL: bool,
     Kind.BYTES: bytes,
     Kind.DOUBLE: float,
-    Kind.DURATION: Duration,
+    Kind.DURATION: values.Duration,
     Kind.INT: int,
     Kind.STRING: str,
-    Kind.TIMESTAMP: Timestamp,
-    Kind.UINT: Uint,
+    Kind.TIMESTAMP: values.Timestamp,
+    Kind.UINT: values.Uint,
 }
 
 
@@ -105,7 +106,7 @@ def _is_of(type_: Type, value: Value) -> bool:
         return value.__class__ is _BY_CLASS[kind]
     if kind is Kind.DYN or kind is Kind.PARAMETER:
         return True
-    if type_.name != type_name(value):
+    if type_.name != values.type_name(value):
         return False
     if kind is Kind.LIST:
         return not value or _is_of(type_.parameters[0], value[0])

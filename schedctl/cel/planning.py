@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from schedctl.cel import attributes, conversions, costs, patterns, steps, syntax
+from schedctl.cel import attributes, conversions, costs, patterns, steps, syntax, values
 from schedctl.cel.checking import TYPE_NAMES
 from schedctl.cel.declarations import Environment, Implementation
 from schedctl.cel.errors import LimitExceeded, PlanError
 from schedctl.cel.overloads import implementation_of
 from schedctl.cel.steps import COST, FIRST_VARIABLE, STEPS, Frame, Step
 from schedctl.cel.types import Kind
-from schedctl.cel.values import NO_SUCH_OVERLOAD, Failure, TypeValue, Value, go_type
+from schedctl.cel.values import Failure, Value
 
 
 class Plan(NamedTuple):
@@ -72,7 +72,7 @@ class _Planner:
         if node.type.kind is Kind.TYPE:
             if name not in TYPE_NAMES and name not in self._environment.records:
                 raise PlanError(f"reference to undefined type: {name}")
-            return attributes.Constant(TypeValue(name))
+            return attributes.Constant(values.TypeValue(name))
         local = next((scope[name] for scope in reversed(self._scopes) if name in scope), None)
         if local is not None and node.name == name:
             return attributes.Attribute(steps.read_variable(local))
@@ -81,7 +81,7 @@ class _Planner:
 
     def _select(self, node: syntax.Select) -> attributes.Planned:
         if node.name:
-            return attributes.Constant(TypeValue(node.name))
+            return attributes.Constant(values.TypeValue(node.name))
         attribute = self._attribute(node.operand)
         attribute.add(attributes.Qualifier(node.field, False, node.test_only))
         return attribute
@@ -93,7 +93,7 @@ class _Planner:
         optional = node.function in (syntax.OPTIONAL_SELECT, syntax.OPTIONAL_INDEX)
         if isinstance(planned, attributes.Constant):
             if planned.value.__class__ not in steps.KEY_CLASSES:
-                raise PlanError(f"invalid qualifier type: {go_type(planned.value)}")
+                raise PlanError(f"invalid qualifier type: {values.go_type(planned.value)}")
             attribute.add(attributes.Qualifier(planned.value, optional))
         elif isinstance(planned, attributes.Attribute):
             attribute.add(attributes.Qualifier(planned, optional))
@@ -141,11 +141,11 @@ class _Planner:
                 raise PlanError(value.text)
             return attributes.Constant(value)
         if node.overloads == ["in_list"] and isinstance(arguments[1], attributes.Constant):
-            values = arguments[1].value
-            if not values:
+            members = arguments[1].value
+            if not members:
                 return attributes.Constant(False)
-            if all(value.__class__ in steps.KEY_CLASSES for value in values):
-                return attributes.Planned(steps.membership(arguments[0].step(), values))
+            if all(value.__class__ in steps.KEY_CLASSES for value in members):
+                return attributes.Planned(steps.membership(arguments[0].step(), members))
         return None
 
     def _function(self, node: syntax.Call, arguments: list[attributes.Planned]) -> Step:
@@ -175,11 +175,11 @@ class _Planner:
             raise PlanError(str(compiled))
 
         def search(text: Value, _: Value, most: Value = -1) -> Value:
-            if text.__class__ is TypeValue:
+            if text.__class__ is values.TypeValue:
                 # With a constant pattern, a type is as good as its name.
                 text = text.name
             if not isinstance(text, str) or most.__class__ is not int:
-                return NO_SUCH_OVERLOAD
+                return values.NO_SUCH_OVERLOAD
             if node.function == "findAll":
                 return compiled.find_all(text, most)
             return compiled.matches(text) if node.function == "matches" else compiled.find(text)
@@ -195,9 +195,9 @@ class _Planner:
         parts = [(element.step(), index in node.optional) for index, element in enumerate(elements)]
 
         def step(frame: Frame) -> Value:
-            values = steps.elements(frame, parts)
+            made = steps.elements(frame, parts)
             frame[COST] += costs.LIST
-            return values
+            return made
 
         return attributes.Planned(step)
 
@@ -208,9 +208,9 @@ class _Planner:
             return attributes.Constant(steps.entries([], parts))
 
         def step(frame: Frame) -> Value:
-            values = steps.entries(frame, parts)
+            made = steps.entries(frame, parts)
             frame[COST] += costs.MAP
-            return values
+            return made
 
         return attributes.Planned(step)
 
@@ -235,10 +235,10 @@ class _Planner:
 
         def fold(frame: Frame) -> Value:
             frame[accumulator] = steps.UNSET
-            values = over(frame)
-            if values.__class__ is Failure:
-                return values
-            rounds = steps.rounds(values, len(variables))
+            collection = over(frame)
+            if collection.__class__ is Failure:
+                return collection
+            rounds = steps.rounds(collection, len(variables))
             if isinstance(rounds, Failure):
                 return rounds
             for items in rounds:

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from schedctl.cel import values
 from schedctl.cel.declarations import declare
+from schedctl.cel.values import Failure, Value
 
 _DIGITS = frozenset("0123456789")
 _WORD = _DIGITS | frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-")
@@ -28,7 +29,7 @@ class Semver(values.Opaque):
         """Return -1, 0 or 1 as this version is older than, as old as or newer than the other."""
         return (self._key > other._key) - (self._key < other._key)
 
-    def equals(self, other: values.Value) -> bool | values.Failure:
+    def equals(self, other: Value) -> bool | Failure:
         """Return whether both have the same precedence."""
         return self._key == other._key if isinstance(other, Semver) else values.failure_or_no_overload(other)
 
@@ -105,11 +106,11 @@ def _normalize(text: str) -> str:
     return ".".join(parts)
 
 
-def _semver(text: str, normalize: bool = False) -> values.Value:
+def _semver(text: str, normalize: bool = False) -> Value:
     try:
         return parse(_normalize(text) if normalize else text)
     except SemverError as error:
-        return values.Failure(str(error))
+        return Failure(str(error))
 
 
 def _is_semver(text: str, normalize: bool = False) -> bool:

@@ -8,22 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from schedctl.cel import costs
+from schedctl.cel import costs, values
 from schedctl.cel.declarations import Cost, Implementation
-from schedctl.cel.values import (
-    MAX_INT64,
-    Failure,
-    Map,
-    Mutable,
-    Optional,
-    Uint,
-    Value,
-    equal,
-    failure_or_no_overload,
-    format_value,
-    go_type,
-    token,
-)
+from schedctl.cel.values import Failure, Value
 
 Frame = list[Any]
 """The cost and the elements visited so far, the variables of the environment, and a place for every loop variable."""
@@ -31,7 +18,7 @@ Step = Callable[[Frame], Value]
 COST, STEPS, FIRST_VARIABLE = 0, 1, 2
 UNSET: Any = object()
 """Stands in the place of an accumulator that nothing has read yet."""
-KEY_CLASSES = frozenset((bool, int, Uint, float, str))
+KEY_CLASSES = frozenset((bool, int, values.Uint, float, str))
 """Keys by which an expression can step into a value."""
 
 
@@ -61,30 +48,30 @@ def read_variable(variable: Variable) -> Step:
 def _make_growable(value: Value) -> Value:
     """Return an empty list or map as one that a loop can extend in place."""
     if isinstance(value, list) and not value:
-        return Mutable()
-    if value.__class__ is Map and not len(value):
-        return Map({}, growing=True)
+        return values.Mutable()
+    if value.__class__ is values.Map and not len(value):
+        return values.Map({}, growing=True)
     return value
 
 
 def freeze(value: Value) -> Value:
     """Return the result of a loop, which nothing extends in place any more."""
-    if value.__class__ is Mutable:
+    if value.__class__ is values.Mutable:
         return list(value)
-    if value.__class__ is Map and value.growing:
-        return Map(value.entries)
+    if value.__class__ is values.Map and value.growing:
+        return values.Map(value.entries)
     return value
 
 
-def rounds(values: Value, variables: int) -> Iterator[tuple[Value, ...]] | Failure:
+def rounds(collection: Value, variables: int) -> Iterator[tuple[Value, ...]] | Failure:
     """Return what one or two loop variables stand for in each round."""
-    if isinstance(values, list):
-        return enumerate(values) if variables == 2 else zip(values, strict=False)
-    if values.__class__ is Map:
-        return ((key, values.find(key)) if variables == 2 else (key,) for key in list(values))
+    if isinstance(collection, list):
+        return enumerate(collection) if variables == 2 else zip(collection, strict=False)
+    if collection.__class__ is values.Map:
+        return ((key, collection.find(key)) if variables == 2 else (key,) for key in list(collection))
     if variables == 2:
-        return Failure(f"unsupported comprehension range type: {go_type(values)}")
-    return Failure(f"got '{go_type(values)}', expected iterable type")
+        return Failure(f"unsupported comprehension range type: {values.go_type(collection)}")
+    return Failure(f"got '{values.go_type(collection)}', expected iterable type")
 
 
 def junction(a: Step, b: Step, *, decides: bool) -> Step:
@@ -98,8 +85,8 @@ def junction(a: Step, b: Step, *, decides: bool) -> Step:
         if second is decides:
             return decides
         if first.__class__ is not bool:
-            return failure_or_no_overload(first)
-        return second if second.__class__ is bool else failure_or_no_overload(second)
+            return values.failure_or_no_overload(first)
+        return second if second.__class__ is bool else values.failure_or_no_overload(second)
 
     return junction
 
@@ -117,7 +104,7 @@ def equality(a: Step, b: Step) -> Step:
         frame[COST] += costs.kubernetes_equality(left, right)
         if left.__class__ is Failure:
             return left
-        return right if right.__class__ is Failure else equal(left, right)
+        return right if right.__class__ is Failure else values.equal(left, right)
 
     return equality
 
@@ -130,7 +117,7 @@ def inequality(a: Step, b: Step) -> Step:
         frame[COST] += costs.equality(left, right)
         if left.__class__ is Failure:
             return left
-        return right if right.__class__ is Failure else equal(left, right) is not True
+        return right if right.__class__ is Failure else values.equal(left, right) is not True
 
     return inequality
 
@@ -140,8 +127,8 @@ def alternative(a: Step, b: Step, *, unwrap: bool) -> Step:
 
     def alternative(frame: Frame) -> Value:
         first = a(frame)
-        if first.__class__ is not Optional:
-            return failure_or_no_overload(first)
+        if first.__class__ is not values.Optional:
+            return values.failure_or_no_overload(first)
         if not first.is_present:
             return b(frame)
         return first.value if unwrap else first
@@ -149,29 +136,31 @@ def alternative(a: Step, b: Step, *, unwrap: bool) -> Step:
     return alternative
 
 
-def membership(a: Step, values: list[Value]) -> Step:
-    """Return ``in`` for a constant list of simple values: a look into a set, free of charge."""
+def membership(a: Step, members: list[Value]) -> Step:
+    """Return ``in`` for a constant list of simple members: a look into a set, free of charge."""
     tokens = set()
-    for value in values:
-        tokens.add(token(value))
+    for value in members:
+        tokens.add(values.token(value))
         kind = value.__class__
-        if kind is int or kind is Uint:
+        if kind is int or kind is values.Uint:
             # A number is found whatever type the other side has, as in `Map.own`.
-            tokens |= {(float, float(value)), (int, int(value))} if value <= MAX_INT64 else {(float, float(value))}
+            tokens |= (
+                {(float, float(value)), (int, int(value))} if value <= values.MAX_INT64 else {(float, float(value))}
+            )
             if value >= 0:
-                tokens.add((Uint, Uint(value)))
+                tokens.add((values.Uint, values.Uint(value)))
         elif kind is float and value == value and abs(value) < 2.0**64 and value == int(value):
             if abs(value) < 2.0**63:
                 tokens.add((int, int(value)))
             if value >= 0:
-                tokens.add((Uint, Uint(int(value))))
+                tokens.add((values.Uint, values.Uint(int(value))))
 
     def membership(frame: Frame) -> Value:
         value = a(frame)
         kind = value.__class__
         if kind is Failure:
             return value
-        key = token(value)
+        key = values.token(value)
         # NaN equals nothing, but Python finds it in a set by identity.
         return kind in KEY_CLASSES and value == value and key in tokens
 
@@ -223,18 +212,18 @@ def variadic(parts: list[Step], implementation: Implementation, cost: Cost | Non
     """Return a call whose arguments are computed one by one, up to the first failure."""
 
     def variadic(frame: Frame) -> Value:
-        values: list[Value] = []
+        arguments: list[Value] = []
         value: Value = None
         for step in parts:
             value = step(frame)
-            values.append(value)
+            arguments.append(value)
             if value.__class__ is Failure:
                 # A call whose last argument fails is charged like one that was made.
-                if len(values) < count:
+                if len(arguments) < count:
                     return value
                 break
-        result = value if value.__class__ is Failure else implementation(*values)
-        frame[COST] += cost(values, result) if cost else 1
+        result = value if value.__class__ is Failure else implementation(*arguments)
+        frame[COST] += cost(arguments, result) if cost else 1
         return result
 
     count = len(parts)
@@ -243,19 +232,21 @@ def variadic(parts: list[Step], implementation: Implementation, cost: Cost | Non
 
 def elements(frame: Frame, parts: list[tuple[Step, bool]]) -> Value:
     """Return the list that is written down; each element comes with whether it may be absent."""
-    values = []
+    found = []
     for step, optional in parts:
         value = step(frame)
         if value.__class__ is Failure:
             return value
         if optional:
-            if value.__class__ is not Optional:
-                return Failure(f"cannot initialize optional list element from non-optional value {format_value(value)}")
+            if value.__class__ is not values.Optional:
+                return Failure(
+                    f"cannot initialize optional list element from non-optional value {values.format_value(value)}"
+                )
             if not value.is_present:
                 continue
             value = value.value
-        values.append(value)
-    return values
+        found.append(value)
+    return found
 
 
 def entries(frame: Frame, parts: list[tuple[Step, Step, bool]]) -> Value:
@@ -269,12 +260,12 @@ def entries(frame: Frame, parts: list[tuple[Step, Step, bool]]) -> Value:
         if value.__class__ is Failure:
             return value
         if optional:
-            if value.__class__ is not Optional:
-                entry = f"optional entry '{format_value(key)}'"
-                return Failure(f"cannot initialize {entry} from non-optional value {format_value(value)}")
+            if value.__class__ is not values.Optional:
+                entry = f"optional entry '{values.format_value(key)}'"
+                return Failure(f"cannot initialize {entry} from non-optional value {values.format_value(value)}")
             if not value.is_present:
-                entries.pop(token(key), None)
+                entries.pop(values.token(key), None)
                 continue
             value = value.value
-        entries[token(key)] = value
-    return Map(entries)
+        entries[values.token(key)] = value
+    return values.Map(entries)

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from schedctl.api import durations
 from schedctl.cel import values
 from schedctl.cel.declarations import Overload, declare
+from schedctl.cel.values import Failure, Value
 
 _SECOND = 10**9
 _LEAST_SECOND, _MOST_SECOND = -62135596800, 253402300799
@@ -23,8 +24,8 @@ _RFC3339 = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:[.,]([0-9]+))?(?:Z|([+-])([0-9]{2}):([0-9]{2}))"
 )
 _DATE = re.compile("([0-9]{4})-([0-9]{2})-([0-9]{2})", re.ASCII)
-TIMESTAMP_OVERFLOW = values.Failure("timestamp overflow")
-DURATION_OVERFLOW = values.Failure("integer overflow")
+TIMESTAMP_OVERFLOW = Failure("timestamp overflow")
+DURATION_OVERFLOW = Failure("integer overflow")
 
 
 def parse_duration(text: str) -> values.Duration | None:
@@ -35,7 +36,7 @@ def parse_duration(text: str) -> values.Duration | None:
         return None
 
 
-def parse_timestamp(text: str) -> values.Timestamp | values.Failure | None:
+def parse_timestamp(text: str) -> values.Timestamp | Failure | None:
     """Return the moment an RFC 3339 text means, None if it is not one."""
     match = _RFC3339.fullmatch(text)
     if match is None:
@@ -72,7 +73,7 @@ def _days(year: int, month: int) -> int:
     return 30 if month in (4, 6, 9, 11) else 31
 
 
-def timestamp_of_seconds(seconds: int) -> values.Timestamp | values.Failure:
+def timestamp_of_seconds(seconds: int) -> values.Timestamp | Failure:
     """Return the moment that many seconds after 1970."""
     if not _LEAST_SECOND <= seconds <= _MOST_SECOND:
         return TIMESTAMP_OVERFLOW
@@ -138,22 +139,22 @@ class _Civil(NamedTuple):
 # --- Arithmetic ---------------------------------------------------------------------------------------------------
 
 
-def add_durations(a: values.Duration, b: values.Duration) -> values.Duration | values.Failure:
+def add_durations(a: values.Duration, b: values.Duration) -> values.Duration | Failure:
     """Return the sum."""
     return _duration(a.nanoseconds + b.nanoseconds)
 
 
-def subtract_durations(a: values.Duration, b: values.Duration) -> values.Duration | values.Failure:
+def subtract_durations(a: values.Duration, b: values.Duration) -> values.Duration | Failure:
     """Return the difference."""
     return _duration(a.nanoseconds - b.nanoseconds)
 
 
-def negate_duration(a: values.Duration) -> values.Duration | values.Failure:
+def negate_duration(a: values.Duration) -> values.Duration | Failure:
     """Return the opposite."""
     return _duration(-a.nanoseconds)
 
 
-def shift_timestamp(a: values.Timestamp, b: values.Duration, sign: int = 1) -> values.Timestamp | values.Failure:
+def shift_timestamp(a: values.Timestamp, b: values.Duration, sign: int = 1) -> values.Timestamp | Failure:
     """Return the moment a duration later, or earlier."""
     if sign < 0 and b.nanoseconds == values.MIN_INT64:
         return DURATION_OVERFLOW
@@ -163,7 +164,7 @@ def shift_timestamp(a: values.Timestamp, b: values.Duration, sign: int = 1) -> v
     return values.Timestamp(total, a.offset)
 
 
-def between_timestamps(a: values.Timestamp, b: values.Timestamp) -> values.Duration | values.Failure:
+def between_timestamps(a: values.Timestamp, b: values.Timestamp) -> values.Duration | Failure:
     """Return the time from `b` to `a`; fails already when its whole seconds do not fit."""
     seconds = (a.nanoseconds // _SECOND - b.nanoseconds // _SECOND) * _SECOND
     if not values.MIN_INT64 <= seconds <= values.MAX_INT64:
@@ -171,7 +172,7 @@ def between_timestamps(a: values.Timestamp, b: values.Timestamp) -> values.Durat
     return _duration(a.nanoseconds - b.nanoseconds)
 
 
-def _duration(nanoseconds: int) -> values.Duration | values.Failure:
+def _duration(nanoseconds: int) -> values.Duration | Failure:
     return values.Duration(nanoseconds) if values.MIN_INT64 <= nanoseconds <= values.MAX_INT64 else DURATION_OVERFLOW
 
 
@@ -179,17 +180,17 @@ def _duration(nanoseconds: int) -> values.Duration | values.Failure:
 
 
 @lru_cache(maxsize=256)
-def _zone(name: str) -> int | ZoneInfo | values.Failure:
+def _zone(name: str) -> int | ZoneInfo | Failure:
     """Return the time zone of that name, or the seconds that an offset such as ``-08:00`` stands for."""
     if ":" in name:
         hours, _, minutes = name.partition(":")
         parts = []
         for part in (hours, minutes):
             if not re.fullmatch("[+-]?[0-9]+", part):
-                return values.Failure(f"strconv.Atoi: parsing {values.go_quoted(part)}: invalid syntax")
+                return Failure(f"strconv.Atoi: parsing {values.go_quoted(part)}: invalid syntax")
             part = re.sub("^([+-]?)0+(?=[0-9])", r"\1", part)
             if len(part.lstrip("+-")) >= _MOST_DIGITS:
-                return values.Failure(f"strconv.Atoi: parsing {values.go_quoted(part)}: value out of range")
+                return Failure(f"strconv.Atoi: parsing {values.go_quoted(part)}: value out of range")
             parts.append(int(part))
         return 60 * (parts[0] * 60 + (-parts[1] if name.startswith("-") else parts[1]))
     if name in ("", "UTC", "Local"):
@@ -198,7 +199,7 @@ def _zone(name: str) -> int | ZoneInfo | values.Failure:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        return values.Failure(f"unknown time zone {name}")
+        return Failure(f"unknown time zone {name}")
 
 
 def _offset(value: values.Timestamp, zone: ZoneInfo) -> int:
@@ -211,10 +212,10 @@ def _offset(value: values.Timestamp, zone: ZoneInfo) -> int:
     return int(offset.total_seconds()) if offset else 0
 
 
-def _part(part: Callable[[_Civil], int]) -> Callable[..., values.Value]:
-    def of(value: values.Timestamp, zone: str = "UTC") -> values.Value:
+def _part(part: Callable[[_Civil], int]) -> Callable[..., Value]:
+    def of(value: values.Timestamp, zone: str = "UTC") -> Value:
         found = _zone(zone)
-        if isinstance(found, values.Failure):
+        if isinstance(found, Failure):
             return found
         return part(_Civil.of(value, found if isinstance(found, int) else _offset(value, found)))
 

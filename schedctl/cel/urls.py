@@ -11,6 +11,7 @@ from typing import NamedTuple
 from schedctl.cel import values
 from schedctl.cel.declarations import declare
 from schedctl.cel.networks import AddressError, parse_address
+from schedctl.cel.values import Failure, Value
 
 _UNRESERVED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~")
 _HOST = _UNRESERVED | frozenset("!$&'()*+,;=:[]<>\"")
@@ -82,7 +83,7 @@ class URL(values.Opaque):
     def __init__(self, parts: _Url) -> None:
         self.parts = parts
 
-    def equals(self, other: values.Value) -> bool | values.Failure:
+    def equals(self, other: Value) -> bool | Failure:
         """Return whether both print the same."""
         return str(self.parts) == str(other.parts) if isinstance(other, URL) else values.failure_or_no_overload(other)
 
@@ -249,7 +250,7 @@ def _quote(raw: str) -> str:
 
 
 def _query(url: URL) -> values.Map:
-    found: dict[str, list[values.Value]] = {}
+    found: dict[str, list[Value]] = {}
     for pair in url.parts.query.split("&"):
         if not pair or ";" in pair:
             continue
@@ -262,12 +263,12 @@ def _query(url: URL) -> values.Map:
     return values.Map(found)
 
 
-def _url(text: str) -> values.Value:
+def _url(text: str) -> Value:
     try:
         parse_request(text)
         return URL(_parse_url(text))
     except UrlError as error:
-        return values.Failure(f"URL parse error during conversion from string: {error}")
+        return Failure(f"URL parse error during conversion from string: {error}")
 
 
 def _is_url(text: str) -> bool:

@@ -15,6 +15,7 @@ from schedctl.api import label_selectors, quantities
 from schedctl.api.selectors import compile_labels
 from schedctl.cel import arithmetic, extensions, library, values
 from schedctl.cel.declarations import Implementation, Overload, declare
+from schedctl.cel.values import Failure, Value
 from schedctl.errors import UsageError
 from schedctl.policy.arguments import is_quantity
 
@@ -35,16 +36,16 @@ class ExactQuantity(values.Opaque):
         return hash(self.number)
 
 
-def _quantity(text: str) -> values.Value:
+def _quantity(text: str) -> Value:
     if not is_quantity(text):
-        return values.Failure(f'"{text}" is no quantity')
+        return Failure(f'"{text}" is no quantity')
     amount = quantities.parse(text)
     return ExactQuantity(amount.unscaled * Fraction(10) ** amount.exponent)
 
 
-def _as_integer(quantity: ExactQuantity) -> values.Value:
+def _as_integer(quantity: ExactQuantity) -> Value:
     number = quantity.number
-    return int(number) if number.denominator == 1 else values.Failure("the quantity is not a whole number")
+    return int(number) if number.denominator == 1 else Failure("the quantity is not a whole number")
 
 
 def _order(one: Fraction, other: Fraction) -> int:
@@ -55,31 +56,31 @@ def _number(value: ExactQuantity | int) -> Fraction:
     return value.number if isinstance(value, ExactQuantity) else Fraction(value)
 
 
-def _percent(part: float, whole: float) -> values.Value:
-    return part * 100 / whole if whole else values.Failure("percent of nothing")
+def _percent(part: float, whole: float) -> Value:
+    return part * 100 / whole if whole else Failure("percent of nothing")
 
 
-def _sum(elements: list[values.Value]) -> values.Value:
-    total: values.Value = 0
+def _sum(elements: list[Value]) -> Value:
+    total: Value = 0
     for position, value in enumerate(elements):
         if isinstance(total, float) and value.__class__ is int:
             value = float(value)
         elif total.__class__ is int and isinstance(value, float):
             total = float(total)
         total = arithmetic.add(total, value) if position else value
-        if isinstance(total, values.Failure):
+        if isinstance(total, Failure):
             return total
     return total
 
 
 def _extreme(name: str, sign: int) -> Implementation:
-    def extreme(elements: list[values.Value]) -> values.Value:
+    def extreme(elements: list[Value]) -> Value:
         if not elements:
-            return values.Failure(f"{name} of an empty list")
+            return Failure(f"{name} of an empty list")
         found = elements[0]
         for value in elements[1:]:
             order = values.compare(value, found)
-            if isinstance(order, values.Failure):
+            if isinstance(order, Failure):
                 return order
             if order == sign:
                 found = value
@@ -93,15 +94,15 @@ def _parse_selector(text: str) -> Any:
     try:
         return label_selectors.parse(text)
     except UsageError as error:
-        return values.Failure(str(error))
+        return Failure(str(error))
 
 
-def _label_match(selector: str | values.Map, labels: values.Map) -> values.Value:
+def _label_match(selector: str | values.Map, labels: values.Map) -> Value:
     query = compile_labels(selector.entries) if isinstance(selector, values.Map) else _parse_selector(selector)
-    return query if isinstance(query, values.Failure) else bool(query.matches(labels.entries))
+    return query if isinstance(query, Failure) else bool(query.matches(labels.entries))
 
 
-def _of_list(name: str, call: Callable[[list[values.Value]], values.Value]) -> list[Overload]:
+def _of_list(name: str, call: Callable[[list[Value]], Value]) -> list[Overload]:
     return [
         declare(f"{name} {name}_of_list (list(dyn)) dyn", call),
         declare(f".{name} list_{name} (list(dyn)) dyn", call),

@@ -14,6 +14,7 @@ from typing import Any, Final
 from schedctl.cel import errors as cel_errors
 from schedctl.cel import values
 from schedctl.cel.programs import Program
+from schedctl.cel.values import Failure, Value
 from schedctl.policy.compilation import STEP_LIMIT, VARIABLES, ScopeCompiler
 from schedctl.policy.documents import Check, Expression, Scope, Validation
 from schedctl.policy.expressions import PolicyExpressions
@@ -63,7 +64,7 @@ class Programs:
         self.params = values.from_json(dict(expressions.policy.params))
         self._compilers: dict[Scope, ScopeCompiler] = {}
         self._programs: dict[tuple[str, Scope], Program] = {}
-        self._latest: dict[str, tuple[Any, values.Value]] = {}
+        self._latest: dict[str, tuple[Any, Value]] = {}
 
     def judgement(self, scope: Scope, data: Mapping[str, Any], undecided: Mapping[str, str] | None = None) -> Judgement:
         """Return what judges one object.
@@ -85,7 +86,7 @@ class Programs:
             self._programs[text, scope] = self._compilers[scope].program(text)
         return self._programs[text, scope]
 
-    def _value(self, root: str, data: Any) -> values.Value:
+    def _value(self, root: str, data: Any) -> Value:
         # The pods of a workload are judged one after another, and share the workload, which has all of them.
         latest = self._latest.get(root)
         if latest is None or latest[0] is not data:
@@ -96,13 +97,11 @@ class Programs:
 class Judgement:
     """One object under the expressions of a policy."""
 
-    def __init__(
-        self, programs: Programs, scope: Scope, roots: list[values.Value], undecided: Mapping[str, str]
-    ) -> None:
+    def __init__(self, programs: Programs, scope: Scope, roots: list[Value], undecided: Mapping[str, str]) -> None:
         self._programs, self._scope, self._undecided = programs, scope, undecided
         # In the order of the environment that `compilation` makes.
         self._values = (*roots, programs.params, values.Record(VARIABLES, self._variable))
-        self._variables: dict[str, values.Value] = {}
+        self._variables: dict[str, Value] = {}
 
     def applies(self, check: Check) -> bool:
         """Return whether a check is about the object: all its conditions hold.
@@ -160,7 +159,7 @@ class Judgement:
             return value
         return Fault(expression, f"it is {_describe(value)}, neither true nor false")
 
-    def _evaluate(self, expression: Expression) -> values.Value | Fault:
+    def _evaluate(self, expression: Expression) -> Value | Fault:
         """Return what an expression comes to, or why it comes to nothing."""
         try:
             value = self._programs.program(expression.text, self._scope).evaluate(*self._values)
@@ -172,13 +171,13 @@ class Judgement:
             return Fault(expression, f"schedctl does not support {error.feature}")
         except RecursionError:
             return Fault(expression, "it is nested too deeply")
-        if isinstance(value, values.Failure):
+        if isinstance(value, Failure):
             return value.cause if isinstance(value.cause, Fault) else Fault(expression, *_reword(value))
         if isinstance(value, values.Optional):
             return Fault(expression, "it is an optional value", "end it in `.orValue(...)` or `.hasValue()`")
         return value
 
-    def _variable(self, name: str) -> values.Value:
+    def _variable(self, name: str) -> Value:
         """Return the value of a variable, or the failure whose cause is the fault that keeps it from having one."""
         value = self._variables.get(name, _UNSET)
         if value is _UNSET:
@@ -186,12 +185,12 @@ class Judgement:
             value = self._evaluate(expression)
             if isinstance(value, Fault):
                 fault = value if value.variable else replace(value, variable=name)
-                value = values.Failure(fault.message, fault)
+                value = Failure(fault.message, fault)
             self._variables[name] = value
         return value
 
 
-def _reword(failure: values.Failure) -> tuple[str, str]:
+def _reword(failure: Failure) -> tuple[str, str]:
     """Return why an evaluation failed in the words of policies, and a next step."""
     match failure.cause:
         case values.MissingKey(value=None):
@@ -218,7 +217,7 @@ def _line_with_place(expression: Expression) -> str:
     return f"expression: {_one_line(expression.text)}{where}"
 
 
-def _describe(value: values.Value) -> str:
+def _describe(value: Value) -> str:
     if value is None:
         return "null"
     kinds = {
