@@ -31,6 +31,7 @@ def add(a: Value, b: Value) -> Value:
         if not isinstance(b, list):
             return values.failure_or_no_overload(b)
         if kind is values.Mutable:
+            # A loop builds its list in place; a new one in each round would make it quadratic.
             a.extend(b)
             return a
         return [*a, *b]
@@ -85,9 +86,11 @@ def divide(a: Value, b: Value) -> Value:
     if kind is float:
         if b:
             return a / b
+        # Python raises where Go, by IEEE 754, has an infinity with the signs of both, or NaN.
         return math.nan if a != a or not a else math.copysign(math.inf, a) * math.copysign(1, b)
     if not b:
         return _DIVISION
+    # Python's `//` rounds down, Go's `/` toward zero; the one overflow is that of the least integer by -1.
     quotient = abs(a) // abs(b)
     return values.Uint(quotient) if kind is values.Uint else _int(quotient if (a < 0) is (b < 0) else -quotient)
 
@@ -107,6 +110,7 @@ def modulo(a: Value, b: Value) -> Value:
 
 def negate(a: Value) -> Value:
     """Return the opposite."""
+    # Go can negate a Bool (for `!`), so the engine lets one through to here.
     if a.__class__ is bool:
         return values.NO_SUCH_OVERLOAD
     if a.__class__ is values.Duration:

@@ -214,33 +214,36 @@ class _Checker:
             if overloads is not None:
                 node.function, node.target = name, None
                 return self._resolve(node, overloads)
+        # The target is visited only now: the dots before a function may be a part of its name (`ip.isCanonical`).
         self.visit(node.target)
         overloads = self._functions.get(node.function)
         return self._report_undeclared(node, node.function) if overloads is None else self._resolve(node, overloads)
 
     def _resolve(self, node: syntax.Call, overloads: Sequence[Overload]) -> types.Type:
         arguments = list(node.children())
-        given = [argument.type for argument in arguments]
+        argument_types = [argument.type for argument in arguments]
         if node.function in ("_&&_", "_||_"):
             return self._logical(arguments)
         result: types.Type | None = None
         for overload in overloads:
             if overload.member is not (node.target is not None):
                 continue
-            taken, given_back = list(overload.parameters), overload.result
+            taken, returned = list(overload.parameters), overload.result
             if overload.type_parameters:
                 fresh = types.Bindings({name: self._parameter() for name in overload.type_parameters})
-                taken, given_back = [fresh.resolve(p) for p in taken], fresh.resolve(given_back)
-            if not self._bindings.accept(given, taken):
+                # Parameters are new for every call: `A` of one call has nothing to do with `A` of another.
+                taken, returned = [fresh.resolve(p) for p in taken], fresh.resolve(returned)
+            if not self._bindings.accept(argument_types, taken):
                 continue
             node.overloads.append(overload.id)
-            found = self._bindings.resolve(given_back)
+            found = self._bindings.resolve(returned)
             if result is None:
                 result = found
+            # Several may fit a value of type dyn; then it is known only when evaluating which one is called.
             elif result.kind is not types.Kind.DYN and found != result:
                 result = types.DYN
         if result is None:
-            return self._no_overload(node, given)
+            return self._no_overload(node, argument_types)
         return result
 
     def _logical(self, terms: list[syntax.Node]) -> types.Type:
@@ -250,8 +253,8 @@ class _Checker:
                 result = self._mismatch(term, types.BOOL, term.type)
         return result
 
-    def _no_overload(self, node: syntax.Call, given: list[types.Type]) -> types.Type:
-        shown = [str(self._bindings.resolve(type_, free_is_dyn=True)) for type_ in given]
+    def _no_overload(self, node: syntax.Call, argument_types: list[types.Type]) -> types.Type:
+        shown = [str(self._bindings.resolve(type_, free_is_dyn=True)) for type_ in argument_types]
         cause = errors.NoOverload(node.function, tuple(shown))
         target = f"{shown.pop(0)}." if node.target is not None else ""
         signature = f"{target}({', '.join(shown)})"

@@ -23,8 +23,8 @@ _BOOLS = {
 _MOST_DIGITS = 400
 
 
-def _refuse(text: str, wanted: str) -> Failure:
-    return Failure(f"type conversion error from 'string' to '{wanted}'")
+def _refuse(type_: str) -> Failure:
+    return Failure(f"type conversion error from 'string' to '{type_}'")
 
 
 def _integer(text: str, least: int, most: int) -> int | None:
@@ -32,6 +32,7 @@ def _integer(text: str, least: int, most: int) -> int | None:
     if not _INTEGER.fullmatch(text):
         return None
     digits = text.lstrip("+-").lstrip("0") or "0"
+    # Python refuses to read very long integers, and none so long fits an int64.
     if len(digits) > _MOST_DIGITS:
         return None
     value = -int(digits) if text[0] == "-" else int(digits)
@@ -40,12 +41,12 @@ def _integer(text: str, least: int, most: int) -> int | None:
 
 def _string_to_int(text: str) -> Value:
     value = _integer(text, values.MIN_INT64, values.MAX_INT64)
-    return _refuse(text, "int") if value is None else value
+    return _refuse("int") if value is None else value
 
 
 def _string_to_uint(text: str) -> Value:
     value = None if text[:1] in ("+", "-") else _integer(text, 0, values.MAX_UINT64)
-    return _refuse(text, "uint") if value is None else values.Uint(value)
+    return _refuse("uint") if value is None else values.Uint(value)
 
 
 def parse_double(text: str) -> float | None:
@@ -57,6 +58,7 @@ def parse_double(text: str) -> float | None:
             plain = _HEX_UNDERSCORES.sub("", text)
             return float.fromhex(plain) if _HEXADECIMAL.fullmatch(plain) else None
         plain = _UNDERSCORES.sub("", text)
+        # A decimal that is too large is an error in Go, so infinity can stand for every text that is none.
         value = float(plain) if _DECIMAL.fullmatch(plain) else math.inf
         return None if math.isinf(value) else value
     except OverflowError:
@@ -65,7 +67,7 @@ def parse_double(text: str) -> float | None:
 
 def _string_to_double(text: str) -> Value:
     value = parse_double(text)
-    return _refuse(text, "double") if value is None else value
+    return _refuse("double") if value is None else value
 
 
 def _double_to_int(value: float) -> Value:
@@ -86,7 +88,7 @@ def _int_to_uint(value: int) -> Value:
 
 def _string_to_bool(text: str) -> Value:
     value = _BOOLS.get(text)
-    return _refuse(text, "bool") if value is None else value
+    return _refuse("bool") if value is None else value
 
 
 def _bytes_to_string(value: bytes) -> Value:
@@ -99,13 +101,13 @@ def _bytes_to_string(value: bytes) -> Value:
 def string_to_duration(text: str) -> Value:
     """Return the duration that a text writes."""
     value = times.parse_duration(text)
-    return _refuse(text, values.type_name(values.Duration(0))) if value is None else value
+    return _refuse(values.type_name(values.Duration(0))) if value is None else value
 
 
 def string_to_timestamp(text: str) -> Value:
     """Return the timestamp that a text writes."""
     value = times.parse_timestamp(text)
-    return _refuse(text, values.type_name(values.Timestamp(0))) if value is None else value
+    return _refuse(values.type_name(values.Timestamp(0))) if value is None else value
 
 
 def _same(value: Value) -> Value:

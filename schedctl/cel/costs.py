@@ -26,6 +26,7 @@ NAME, LIST, MAP = 1, 10, 30
 
 def cost_of(function: str, overload: str) -> Cost | None:
     """Return how a call is charged; None when it always costs 1."""
+    # cel-go's order: what extensions charge for an overload, then Kubernetes' estimator, then the core.
     return _BY_OVERLOAD.get(overload) or _BY_FUNCTION.get(function) or _BY_CORE_OVERLOAD.get(overload)
 
 
@@ -41,6 +42,7 @@ def size(value: Value) -> int:
 
 def _size(value: Value) -> int:
     """Return the size of a value, or of what an optional holds."""
+    # An optional may hold an optional.
     while value.__class__ is values.Optional and value.value is not values.MISSING:
         value = value.value
     return size(value)
@@ -129,6 +131,7 @@ def _expect(value: Value, kind: type) -> None:
     """
     if isinstance(value, kind):
         return
+    # What Go says depends on the methods of the opaque value's type, which are not known here.
     if isinstance(value, values.Opaque):
         raise Unsupported("list functions applied to Kubernetes' own values")
     if kind is int:

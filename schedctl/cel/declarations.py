@@ -1,8 +1,6 @@
 """How functions are declared: a name, and overloads that each take and return certain types.
 
-A declaration is one line, ``.charAt string_char_at_int (string, int) string``: a leading dot for a function that
-follows its first argument, the name, the id of the overload, what it takes and what it gives. A single capital letter
-is a type parameter. The libraries declare what they implement in this way, beside the implementation.
+The libraries declare what they implement beside the implementation, a line for each overload (`declare`).
 """
 
 from __future__ import annotations
@@ -77,15 +75,19 @@ _DECLARATION = re.compile(r"(\.?)(\S+) (\S+) \((.*)\) (\S.*)")
 
 
 def declare(text: str, implementation: Implementation | None = None, *, unguarded: bool = False) -> Overload:
-    """Return the overload that a line declares."""
+    """Return the overload that a line such as ``.charAt string_char_at_int (string, int) string`` declares.
+
+    A leading dot is for a function that follows its first argument; then come the name, the id of the overload, what it
+    takes and what it gives. A single capital letter is a type parameter.
+    """
     match = _DECLARATION.fullmatch(text)
     if match is None:
         raise ValueError(f"not a declaration: {text}")
     dot, function, overload, parameters, result = match.groups()
     taken = tuple(_type(p) for p in _split_at_commas(parameters)) if parameters else ()
-    given = _type(result)
-    names = frozenset().union(*map(_parameters_in, (*taken, given)))
-    return Overload(function, overload, bool(dot), taken, given, implementation, unguarded, tuple(sorted(names)))
+    returned = _type(result)
+    names = frozenset().union(*map(_parameters_in, (*taken, returned)))
+    return Overload(function, overload, bool(dot), taken, returned, implementation, unguarded, tuple(sorted(names)))
 
 
 _NAMED = {

@@ -16,27 +16,23 @@ _MOST_ARGUMENTS = 8
 _OVERFLOW = Failure("integer overflow")
 
 
-def _extreme(sign: int) -> Callable[..., Value]:
-    """Return what finds the greatest (1) or the least (-1) of numbers, or of those in a list."""
-
-    def extreme(*arguments: Value) -> Value:
-        numbers = arguments[0] if isinstance(arguments[0], list) else list(arguments)
-        if not numbers:
-            return Failure("an empty list has no extreme")
-        found = numbers[0]
-        for value in numbers[1:]:
-            order = values.compare(value, found)
-            if isinstance(order, Failure):
-                return order
-            if order == sign:
-                found = value
-        return found
-
-    return extreme
+def extreme(elements: list[Value], sign: int) -> Value:
+    """Return the greatest (1) or the least (-1) of a list that is not empty, the failure where two have no order."""
+    found = elements[0]
+    for value in elements[1:]:
+        order = values.compare(value, found)
+        if isinstance(order, Failure):
+            return order
+        if order == sign:
+            found = value
+    return found
 
 
 def _extremes(name: str, sign: int) -> list[Overload]:
-    call = _extreme(sign)
+    def call(*arguments: Value) -> Value:
+        numbers = arguments[0] if isinstance(arguments[0], list) else list(arguments)
+        return extreme(numbers, sign) if numbers else Failure("an empty list has no extreme")
+
     lines = [f"list_{kind} (list({kind})) {kind}" for kind in _NUMBERS]
     for count in range(1, _MOST_ARGUMENTS + 1):
         lines += [f"{kind}_{count} ({', '.join([kind] * count)}) {kind}" for kind in _NUMBERS]

@@ -38,6 +38,7 @@ _VALUE_TEXT = (
 )
 _UUID = re.compile("[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
 _BASE64 = re.compile("(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})")
+# The dot before fractions of a second is any character upstream, too.
 _TIME = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))")
 
 
@@ -168,8 +169,8 @@ def _format_by_name(name: str) -> values.Optional:
     return values.Optional(Format(kind)) if kind else values.ABSENT
 
 
-def _validate(wanted: Format, text: str) -> values.Optional:
-    faults = wanted.kind.faults(text)
+def _validate(named_format: Format, text: str) -> values.Optional:
+    faults = named_format.kind.faults(text)
     return values.Optional(faults) if faults else values.ABSENT
 
 

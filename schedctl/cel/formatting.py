@@ -95,7 +95,7 @@ def _clause(template: str, at: int) -> tuple[Clause, int]:
         precision = int(significant)
     letter = template[at]
     if letter not in "sdfebxXo":
-        # Go looks at bytes here.
+        # Go looks at the first byte, and prints it as if it were a character.
         letter = chr(letter.encode(errors="surrogatepass")[0])
         raise FormatError(f'could not parse formatting clause: unrecognized formatting clause "{letter}"')
     return Clause(letter, precision), at + 1

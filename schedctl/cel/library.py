@@ -1,4 +1,4 @@
-"""All functions a selector can call, by name; the order of overloads is kube-scheduler's, for it shows in errors."""
+"""All functions of Kubernetes' CEL, by name; the order of overloads is kube-scheduler's, for it shows in errors."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _AUTHORIZATION = """\
 @cache
 def functions() -> dict[str, list[Overload]]:
     """Return the overloads of every function."""
-    found: dict[str, list[Overload]] = {}
+    overloads: dict[str, list[Overload]] = {}
     libraries = (
         *(operators.LIBRARY, conversions.LIBRARY, strings.LIBRARY, times.LIBRARY, patterns.LIBRARY),
         *(lists.LIBRARY, quantities.LIBRARY, semvers.LIBRARY, networks.LIBRARY, urls.LIBRARY, formats.LIBRARY),
@@ -49,8 +49,8 @@ def functions() -> dict[str, list[Overload]]:
     )
     for library in libraries:
         for overload in library:
-            found.setdefault(overload.function, []).append(overload)
-    return found
+            overloads.setdefault(overload.function, []).append(overload)
+    return overloads
 
 
 def _unreachable(*_: object) -> object:

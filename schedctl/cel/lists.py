@@ -114,15 +114,15 @@ def _sum(zero: Value) -> Callable[[list[Value]], Value]:
     return of
 
 
-def _extreme(name: str, wanted: int) -> Callable[[list[Value]], Value]:
-    """Return what finds the first value that no later one beats; `wanted` is how a value compares to a better one."""
+def _extreme(name: str, order: int) -> Callable[[list[Value]], Value]:
+    """Return what finds the first value that no later one beats; `order` is how a value compares to a better one."""
 
     def of(elements: list[Value]) -> Value:
         found: Value = values.MISSING
         for value in elements:
             if not values.is_ordered(value):
                 return values.NO_SUCH_OVERLOAD
-            if found is values.MISSING or values.compare(found, value) == wanted:
+            if found is values.MISSING or values.compare(found, value) == order:
                 found = value
         return Failure(f"{name} called on empty list") if found is values.MISSING else found
 

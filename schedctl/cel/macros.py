@@ -1,7 +1,7 @@
 """Shorthand written out: what looks like a call but introduces variables or inspects its argument.
 
-``has``, the comprehensions over one and over two variables, ``sortBy`` and ``cel.bind``. (``optMap`` and
-``optFlatMap`` arrive expanded.) Everything a macro adds stands where the call stood, for error messages.
+``has``, the comprehensions over one and over two variables, ``sortBy`` and ``cel.bind``; ``optMap`` and ``optFlatMap``
+arrive from `parsing` expanded.
 """
 
 from __future__ import annotations
@@ -76,11 +76,12 @@ class _Expander:
             return macro(call) or call
         except _Misused as misuse:
             self._problems.append(self._source.problem(misuse.node.position, misuse.text))
+            # Stands in for the call, so that the rest is expanded and all misuses are reported.
             return syntax.Literal(misuse.node.position, None)
 
 
-class _Macro:
-    """What building an expansion takes: nodes that stand where the call stood."""
+class _Expansion:
+    """What a macro is expanded to: every node that it adds stands where the call stood, for error messages."""
 
     def __init__(self, call: syntax.Call) -> None:
         self.position, self.arguments = call.position, call.arguments
@@ -141,65 +142,74 @@ def _has(call: syntax.Call) -> syntax.Node:
 
 
 def _all(call: syntax.Call) -> syntax.Node:
-    m, (*names, predicate) = _Macro(call), call.arguments
+    expansion, (*names, predicate) = _Expansion(call), call.arguments
     variables = _variables(names, _NOT_A_NAME)
-    condition = m.call(NOT_STRICTLY_FALSE, m.accumulator())
-    return m.fold(variables, m.literal(True), condition, m.call("_&&_", m.accumulator(), predicate))
+    # The loop goes on after a failure: a later element may still decide.
+    condition = expansion.call(NOT_STRICTLY_FALSE, expansion.accumulator())
+    return expansion.fold(
+        variables, expansion.literal(True), condition, expansion.call("_&&_", expansion.accumulator(), predicate)
+    )
 
 
 def _exists(call: syntax.Call) -> syntax.Node:
-    m, (*names, predicate) = _Macro(call), call.arguments
+    expansion, (*names, predicate) = _Expansion(call), call.arguments
     variables = _variables(names, _NOT_A_NAME)
-    condition = m.call(NOT_STRICTLY_FALSE, m.call("!_", m.accumulator()))
-    return m.fold(variables, m.literal(False), condition, m.call("_||_", m.accumulator(), predicate))
+    condition = expansion.call(NOT_STRICTLY_FALSE, expansion.call("!_", expansion.accumulator()))
+    return expansion.fold(
+        variables, expansion.literal(False), condition, expansion.call("_||_", expansion.accumulator(), predicate)
+    )
 
 
 def _exists_one(call: syntax.Call) -> syntax.Node:
-    m, (*names, predicate) = _Macro(call), call.arguments
+    expansion, (*names, predicate) = _Expansion(call), call.arguments
     variables = _variables(names, _NOT_A_NAME)
-    step = m.choose(predicate, m.call("_+_", m.accumulator(), m.literal(1)))
-    found = m.call("_==_", m.accumulator(), m.literal(1))
-    return m.fold(variables, m.literal(0), m.literal(True), step, found)
+    step = expansion.choose(predicate, expansion.call("_+_", expansion.accumulator(), expansion.literal(1)))
+    found = expansion.call("_==_", expansion.accumulator(), expansion.literal(1))
+    return expansion.fold(variables, expansion.literal(0), expansion.literal(True), step, found)
 
 
-def _listing(m: _Macro, variables: tuple[str, ...], predicate: list[syntax.Node], element: syntax.Node) -> syntax.Node:
-    step: syntax.Node = m.call("_+_", m.accumulator(), syntax.ListOf(m.position, [element]))
+def _listing(
+    expansion: _Expansion, variables: tuple[str, ...], predicate: list[syntax.Node], element: syntax.Node
+) -> syntax.Node:
+    step: syntax.Node = expansion.call("_+_", expansion.accumulator(), syntax.ListOf(expansion.position, [element]))
     if predicate:
-        step = m.choose(predicate[0], step)
-    return m.fold(variables, syntax.ListOf(m.position, []), m.literal(True), step)
+        step = expansion.choose(predicate[0], step)
+    return expansion.fold(variables, syntax.ListOf(expansion.position, []), expansion.literal(True), step)
 
 
 def _map(call: syntax.Call) -> syntax.Node:
     name, *predicate, element = call.arguments
-    return _listing(_Macro(call), _variables([name], _NOT_AN_IDENTIFIER), predicate, element)
+    return _listing(_Expansion(call), _variables([name], _NOT_AN_IDENTIFIER), predicate, element)
 
 
 def _filter(call: syntax.Call) -> syntax.Node:
     name, predicate = call.arguments
-    return _listing(_Macro(call), _variables([name], _NOT_AN_IDENTIFIER), [predicate], name)
+    return _listing(_Expansion(call), _variables([name], _NOT_AN_IDENTIFIER), [predicate], name)
 
 
 def _transform_list(call: syntax.Call) -> syntax.Node:
     key, value, *predicate, element = call.arguments
-    return _listing(_Macro(call), _variables([key, value], _NOT_A_NAME), predicate, element)
+    return _listing(_Expansion(call), _variables([key, value], _NOT_A_NAME), predicate, element)
 
 
-def _mapping(m: _Macro, variables: tuple[str, ...], predicate: list[syntax.Node], *entry: syntax.Node) -> syntax.Node:
-    step: syntax.Node = m.call(MAP_INSERT, m.accumulator(), *entry)
+def _mapping(
+    expansion: _Expansion, variables: tuple[str, ...], predicate: list[syntax.Node], *entry: syntax.Node
+) -> syntax.Node:
+    step: syntax.Node = expansion.call(MAP_INSERT, expansion.accumulator(), *entry)
     if predicate:
-        step = m.choose(predicate[0], step)
-    return m.fold(variables, syntax.MapOf(m.position, []), m.literal(True), step)
+        step = expansion.choose(predicate[0], step)
+    return expansion.fold(variables, syntax.MapOf(expansion.position, []), expansion.literal(True), step)
 
 
 def _transform_map(call: syntax.Call) -> syntax.Node:
     key, value, *predicate, element = call.arguments
     variables = _variables([key, value], _NOT_A_NAME)
-    return _mapping(_Macro(call), variables, predicate, syntax.Ident(call.position, variables[0]), element)
+    return _mapping(_Expansion(call), variables, predicate, syntax.Ident(call.position, variables[0]), element)
 
 
 def _transform_map_entry(call: syntax.Call) -> syntax.Node:
     key, value, *predicate, entry = call.arguments
-    return _mapping(_Macro(call), _variables([key, value], _NOT_A_NAME), predicate, entry)
+    return _mapping(_Expansion(call), _variables([key, value], _NOT_A_NAME), predicate, entry)
 
 
 def _binding(position: int, name: str, value: syntax.Node, result: syntax.Node) -> syntax.Node:
@@ -218,6 +228,7 @@ def _binding(position: int, name: str, value: syntax.Node, result: syntax.Node) 
 
 def _bind(call: syntax.Call) -> syntax.Node | None:
     name, value, result = call.arguments
+    # A method `bind` of something else is no macro; None leaves the call as it is.
     if not isinstance(call.target, syntax.Ident) or call.target.name != "cel":
         return None
     if not isinstance(name, syntax.Ident):
@@ -231,9 +242,9 @@ def _sort_by(call: syntax.Call) -> syntax.Node:
         kinds = "list, identifier, comprehension, call or select expression"
         raise _Misused(call.target, f"sortBy can only be applied to a {kinds}")
     name, key = call.arguments
-    m = _Macro(call)
-    m.range = syntax.Ident(call.position, _SORT_INPUT)
-    keys = _listing(m, _variables([name], _NOT_AN_IDENTIFIER), [], key)
+    expansion = _Expansion(call)
+    expansion.range = syntax.Ident(call.position, _SORT_INPUT)
+    keys = _listing(expansion, _variables([name], _NOT_AN_IDENTIFIER), [], key)
     ordered = syntax.Call(call.position, SORT_BY_KEYS, [keys], syntax.Ident(call.position, _SORT_INPUT))
     return _binding(call.position, _SORT_INPUT, call.target, ordered)
 

@@ -34,6 +34,7 @@ def excess(text: str) -> str | None:
         elif kind == "close" and len(adds) > 1:
             adds.pop()
             dots.pop()
+        # A dot or a sign counts only behind an operand: before one it begins a number, or negates.
         elif kind == "dot":
             dots[-1] += after_operand
         elif kind == "add":

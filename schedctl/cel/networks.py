@@ -24,7 +24,7 @@ class Address(NamedTuple):
 
     @property
     def is_mapped(self) -> bool:
-        """Whether it is an IPv4 address in IPv6's clothes."""
+        """Whether it is an IPv4 address written as IPv6, ``::ffff:1.2.3.4``."""
         return self.bits == 128 and self.value >> 32 == 0xFFFF
 
     def __str__(self) -> str:
@@ -197,6 +197,7 @@ _CONVERSION = "network address parse error during conversion from string: "
 
 
 def _cidr(text: str) -> Value:
+    # Upstream wraps this error twice in the same words.
     where = f"{_CONVERSION * 2}netip.ParsePrefix({values.go_quoted(text)}): "
     before, slash, bits = text.rpartition("/")
     if not slash:
@@ -216,7 +217,7 @@ def _cidr(text: str) -> Value:
     return CIDR(address, int(bits))
 
 
-# --- Asking -------------------------------------------------------------------------------------------------------
+# --- Properties ---------------------------------------------------------------------------------------------------
 
 
 def _in(address: Address, v4: tuple[int, int], v6: tuple[int, int]) -> bool:
@@ -248,8 +249,8 @@ def _is_global_unicast(a: Address) -> bool:
     return not (special or _is_loopback(a) or _is_multicast(a) or _is_link_local_unicast(a))
 
 
-def _of(asks: Callable[[Address], bool]) -> Callable[[IP], bool]:
-    return lambda ip: asks(ip.address)
+def _of(holds: Callable[[Address], bool]) -> Callable[[IP], bool]:
+    return lambda ip: holds(ip.address)
 
 
 def _is_canonical(text: str) -> Value:

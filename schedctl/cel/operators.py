@@ -1,8 +1,6 @@
 """Operators, and the few functions that are one implementation for all their overloads.
 
-They look at the values themselves. `OPERATORS` says of each which classes its first argument may be of at all; another
-one is refused in words of its own. What short-circuits (``&&``, ``||``, ``?:``), equality and indexing are declared
-here but evaluated by `planning`.
+What short-circuits (``&&``, ``||``, ``?:``), equality and indexing are declared here but evaluated by `steps`.
 """
 
 from __future__ import annotations
@@ -41,6 +39,7 @@ def _comparison(holds: Callable[[int], bool]) -> Implementation:
 def _in(a: Value, b: Value) -> Value:
     if isinstance(b, list):
         return lists.contains(b, a)
+    # A map answers for the entries that are really there, not for what a lookup falls back to.
     return b.own(a) is not values.MISSING if b.__class__ is values.Map else values.NO_SUCH_OVERLOAD
 
 
@@ -75,6 +74,8 @@ OPERATORS: dict[str, Operator] = {
     "sort": Operator(lists.sort, _LISTS),
     "@sortByAssociatedKeys": Operator(lists.sort_by_keys, _LISTS),
 }
+
+"""By name. A first argument that an operator does not take is refused in words of its own, see `overloads`."""
 
 _ORDERINGS = {"_<_": "less", "_<=_": "less_equals", "_>_": "greater", "_>=_": "greater_equals"}
 _COMPARED = (

@@ -1,8 +1,7 @@
 """Regular expressions as Go reads them, in a time linear in the text.
 
-Go's engine is a port of RE2: the two agree on what matches, and on nearly all that they refuse. So RE2 searches, and
-what is left to do here is to refuse the little that only Go refuses, to say why in Go's words, and to walk from match
-to match by Go's rule for empty ones. RE2 searches bytes; positions here are bytes of UTF-8.
+RE2, of which Go's engine is a port, searches the bytes of a text. What is left to do here is to refuse the little that
+only Go refuses, to say why in Go's words, and to walk from match to match by Go's rule for empty ones.
 """
 
 from __future__ import annotations

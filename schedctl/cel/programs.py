@@ -6,9 +6,10 @@ from schedctl.cel.checking import check
 from schedctl.cel.declarations import Environment
 from schedctl.cel.errors import LimitExceeded
 from schedctl.cel.macros import expand_macros
+from schedctl.cel.parsing import parse
 from schedctl.cel.planning import plan
 from schedctl.cel.steps import COST, FIRST_VARIABLE
-from schedctl.cel.syntax import Node, Source, parse
+from schedctl.cel.syntax import Node, Source
 from schedctl.cel.validation import validate
 from schedctl.cel.values import Value
 

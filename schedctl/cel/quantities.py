@@ -53,6 +53,7 @@ def _parse(text: str) -> Amount | Failure:
     if not _SUFFIX.fullmatch(suffix):
         return _BAD_SUFFIX
     if not digits and not fraction:
+        # Upstream reads no digits as zero, but for suffixes too large for its arithmetic in int64.
         return _BAD_NUMBER if suffix in ("Pi", "Ei") else _ZERO
     try:
         return quantities.parse(text)

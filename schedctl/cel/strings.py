@@ -34,6 +34,7 @@ def _char_at(text: str, index: int) -> Value:
 def _index_of(text: str, part: str, start: int = 0) -> Value:
     if start < 0:
         return _out_of_range(start)
+    # cel-go finds an empty text even beyond the end, where it finds nothing else.
     if not part:
         return min(start, len(text))
     return text.find(part, start) if start < len(text) else -1

@@ -118,7 +118,7 @@ class _Civil(NamedTuple):
         era, day = divmod(days + 719468, 146097)
         year = (day - day // 1460 + day // 36524 - day // 146096) // 365
         day -= 365 * year + year // 4 - year // 100
-        month = (5 * day + 2) // 153
+        month = (5 * day + 2) // 153  # months of 31 and 30 days in turn: five of them have 153
         return cls(
             year + era * 400 + (month >= 10),
             month + 3 if month < 10 else month - 9,

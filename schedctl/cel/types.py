@@ -184,6 +184,7 @@ _NULLABLE = frozenset((Kind.OPAQUE, Kind.STRUCT, Kind.DURATION, Kind.TIMESTAMP, 
 def _assignable(bindings: Bindings, a: Type, b: Type) -> bool:
     if b.kind is Kind.PARAMETER:
         valid, bound = _substitutes(bindings, a, b)
+        # A free parameter that cannot stand for `a` may still be what `a`, itself a parameter, stands for.
         if valid or bound:
             return valid
     if a.kind is Kind.PARAMETER:

@@ -265,6 +265,7 @@ def _query(url: URL) -> values.Map:
 
 def _url(text: str) -> Value:
     try:
+        # Upstream looks first whether it is an absolute URL, then parses it again with its fragment.
         parse_request(text)
         return URL(_parse_url(text))
     except UrlError as error:

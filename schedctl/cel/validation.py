@@ -100,9 +100,9 @@ class _Validator:
         except FormatError as error:
             self._report(call, str(error))
             return
-        given = len(arguments.elements)
-        if given > used:
-            counts = f"(expected {used}, got {given})"
+        got = len(arguments.elements)
+        if got > used:
+            counts = f"(expected {used}, got {got})"
             self._report(call, f"too many arguments supplied to string.format {counts}")
 
     def _list(self, node: syntax.ListOf) -> None:

@@ -1,11 +1,7 @@
 """What expressions compute with: Go's numbers, maps with typed keys, optionals, types as values, errors as values.
 
-Most values are Python's own: bool, int (an int64), float, str, bytes, list, None for null. Of the others, `Uint` is an
-int that does not mix with ints, and a `Map` knows that its key ``1u`` is also ``1`` and ``1.0`` but never ``true``.
-An error is a value too (`Failure`): ``&&`` and ``||`` may still make something of it, nothing else does.
-
-The opaque values of Kubernetes' libraries derive from `Opaque`, which says what all of them have in common: a name of
-their type, and equality that fails instead of being false when the other value is of another type.
+Most values are Python's own: bool, int (an int64), float, str, bytes, list, None for null; the opaque ones of
+Kubernetes' libraries derive from `Opaque`.
 """
 
 from __future__ import annotations
@@ -22,13 +18,13 @@ MAX_INT64, MIN_INT64, MAX_UINT64 = (1 << 63) - 1, -(1 << 63), (1 << 64) - 1
 
 
 class Uint(int):
-    """An unsigned 64-bit integer."""
+    """An unsigned 64-bit integer, which arithmetic does not mix with signed ones."""
 
     __slots__ = ()
 
 
 class Failure:
-    """An error as a value.
+    """An error as a value: ``&&``, ``||`` and loops may still make something of it, nothing else does.
 
     Attributes:
         text: Kubernetes' words.
@@ -76,7 +72,7 @@ class Opaque:
 
     def equals(self, other: Any) -> bool | Failure:
         """Return whether the values are equal; comparing with another type is an error."""
-        return self == other if type(other) is type(self) else _no_overload(other)
+        return self == other if type(other) is type(self) else failure_or_no_overload(other)
 
 
 class Record(Opaque):
@@ -294,9 +290,6 @@ def failure_or_no_overload(value: Value) -> Failure:
     return value if value.__class__ is Failure else NO_SUCH_OVERLOAD
 
 
-_no_overload = failure_or_no_overload
-
-
 # --- Equality and order ------------------------------------------------------------------------------------------
 
 
@@ -308,7 +301,7 @@ def equal(a: Value, b: Value) -> bool | Failure:
 
 
 def same(a: Value, b: Value) -> bool | Failure:
-    """Return whether a value that is not null equals another."""
+    """Return what the Equal method of a value's Go type says; that of an opaque one fails on another type."""
     kind = a.__class__
     if kind is str or kind is bytes or kind is bool:
         return b.__class__ is kind and bool(a == b)
@@ -317,6 +310,7 @@ def same(a: Value, b: Value) -> bool | Failure:
     if kind is list or kind is Mutable:
         if not isinstance(b, list) or len(a) != len(b):
             return False
+        # As in cel-go only a false makes lists unequal: a comparison that fails counts as equal.
         return all(equal(x, y) is not False for x, y in zip(a, b, strict=True))
     if kind is Map:
         return b.__class__ is Map and len(a) == len(b) and all(_same_entry(key, a, b) for key in a)
@@ -355,16 +349,15 @@ def compare(a: Value, b: Value) -> int | Failure:
         if kind is float and math.isnan(a):
             return Failure("NaN values cannot be ordered")
         if b.__class__ not in _NUMBERS:
-            return _no_overload(b)
+            return failure_or_no_overload(b)
         if b.__class__ is float and math.isnan(b):
             return Failure("NaN values cannot be ordered")
         return _order(a, b)
     if b.__class__ is not kind:
-        return _no_overload(b)
+        return failure_or_no_overload(b)
     if kind is Duration or kind is Timestamp:
         a, b = a.nanoseconds, b.nanoseconds
-    elif kind is str:
-        a, b = a.encode(errors="surrogatepass"), b.encode(errors="surrogatepass")
+    # Go orders strings by their bytes of UTF-8, which is the order of code points, and so Python's.
     return int(a > b) - int(a < b)
 
 

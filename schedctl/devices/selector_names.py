@@ -33,7 +33,8 @@ class Named(NamedTuple):
 def names_in(expression: str) -> tuple[Named, ...]:
     """Return what a selector names, each once; nothing where the text is no expression."""
     from schedctl.cel.errors import CompileError, Unsupported
-    from schedctl.cel.syntax import Source, parse
+    from schedctl.cel.parsing import parse
+    from schedctl.cel.syntax import Source
 
     try:
         return tuple(dict.fromkeys(_names(parse(Source(expression)))))

@@ -23,6 +23,9 @@ from schedctl.policy.arguments import is_quantity
 class ExactQuantity(values.Opaque):
     """A quantity as an exact number."""
 
+    # Not `schedctl.cel.quantities`, which answers as kube-scheduler does: to it 1000m is no integer, 0.3 approximately
+    # 0.30000000000000004, what is beyond int64 no integer, and a sum equals nothing that stands on its left.
+
     __slots__ = ("number",)
     type_name = "kubernetes.Quantity"
 
@@ -74,19 +77,10 @@ def _sum(elements: list[Value]) -> Value:
 
 
 def _extreme(name: str, sign: int) -> Implementation:
-    def extreme(elements: list[Value]) -> Value:
-        if not elements:
-            return Failure(f"{name} of an empty list")
-        found = elements[0]
-        for value in elements[1:]:
-            order = values.compare(value, found)
-            if isinstance(order, Failure):
-                return order
-            if order == sign:
-                found = value
-        return found
+    def call(elements: list[Value]) -> Value:
+        return extensions.extreme(elements, sign) if elements else Failure(f"{name} of an empty list")
 
-    return extreme
+    return call
 
 
 @lru_cache(maxsize=256)
@@ -161,13 +155,14 @@ _MIXED_COMPARISONS: Final = frozenset(
 @cache
 def functions() -> Mapping[str, Sequence[Overload]]:
     """Return the overloads of every function of policies."""
-    own: dict[str, list[Overload]] = {}
+    of_policies: dict[str, list[Overload]] = {}
     for overload in LIBRARY:
-        own.setdefault(overload.function, []).append(overload)
-    found = {
+        of_policies.setdefault(overload.function, []).append(overload)
+    of_cel = {
         name: [overload for overload in overloads if overload.id not in _MIXED_COMPARISONS]
         for name, overloads in library.functions().items()
     }
     for overload in extensions.LIBRARY:
-        found.setdefault(overload.function, []).append(overload)
-    return {**found, **own}
+        of_cel.setdefault(overload.function, []).append(overload)
+    # A function of ours takes the place of Kubernetes' with all its overloads, as `quantity` does.
+    return {**of_cel, **of_policies}
