@@ -1,9 +1,7 @@
 """BalloonsFirst: a PostFilter that takes away placeholder pods before anybody else has to go.
 
 For clusters that keep room free with "balloons": pods that do nothing but ask for resources, and give way to whoever
-needs them. Balloons carry the label ``balloon: "true"``, or the one the profile names. When no node will do, the
-plugin looks for the node on which the fewest of them have to go, nominates the pod to it, and DefaultPreemption, which
-comes after it, is not needed. Balloons need no lower priority than the pod, and their budgets are not asked.
+needs them. Balloons carry the label ``balloon: "true"``, or the one the profile names.
 
 Extension point: ``postFilter``, before DefaultPreemption::
 
@@ -32,7 +30,10 @@ class BalloonsFirstArgs(PluginArgs, frozen=True):
 
 
 class BalloonsFirst(PostFilterPlugin):
-    """Makes room by removing balloons, as few as will do."""
+    """Makes room by removing balloons, as few as will do.
+
+    Balloons need no lower priority than the pod, and their budgets are not asked.
+    """
 
     args_type = BalloonsFirstArgs
 
@@ -48,6 +49,7 @@ class BalloonsFirst(PostFilterPlugin):
                 found = candidate
         if found is None:
             return PostFilterResult(unschedulable("no balloon makes room"))
+        # a success ends PostFilter: DefaultPreemption, which comes after this plugin, is not asked
         return PostFilterResult(SUCCESS, found[1], found[2])
 
     def _in_the_way(self, cycle: Cycle, nodes: Nodes, position: int) -> tuple[PodInfo, ...]:

@@ -1,8 +1,7 @@
 """BindCounts: a PostBind that counts, and tells in explanations what it has counted.
 
 For whoever wants a number out of a run that no report has: here, how many pods of each namespace went to each zone.
-PostBind is told of pods that are bound and decides nothing, so that the numbers may live in the plugin. They are of all
-runs since it was made, those that were undone included; `counts` hands them over::
+`counts` hands the numbers over::
 
     scheduler.profiles["default-scheduler"].plugins["BindCounts"].counts()
 
@@ -26,7 +25,11 @@ ZONE = "topology.kubernetes.io/zone"
 
 
 class BindCounts(PostBindPlugin):
-    """Counts the pods bound, by namespace and zone."""
+    """Counts the pods bound, by namespace and zone.
+
+    PostBind is told of pods that are bound and decides nothing, so that the numbers may live in the plugin. They are of
+    all runs since it was made, those that were undone included.
+    """
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
@@ -46,5 +49,5 @@ class BindCounts(PostBindPlugin):
         zones = {zone: count for (namespace, zone), count in self.counts().items() if namespace == cycle.pod.namespace}
         if not zones:
             return ()
-        told = ", ".join(f"{count} in {zone or 'no zone'}" for zone, count in zones.items())
-        return (Remark(f"bound so far of namespace {cycle.pod.namespace}: {told}", evidence={"zones": zones}),)
+        listed = ", ".join(f"{count} in {zone or 'no zone'}" for zone, count in zones.items())
+        return (Remark(f"bound so far of namespace {cycle.pod.namespace}: {listed}", evidence={"zones": zones}),)

@@ -1,9 +1,7 @@
 """ConcurrencyLimit: a PreEnqueue gate that lets so many pods of a namespace in, and keeps the others out of the queue.
 
 For namespaces that may submit as much as they like, but run only so much at a time, without a ResourceQuota that
-refuses their pods outright. The Namespace says how many by the annotation ``batch.example.com/max-running``. Of its
-pending pods those that came first are let in, as many as there are places left beside those that run; a pod that is
-let in keeps its place while no node will do. Whenever a pod of the namespace leaves its node, the next one comes in.
+refuses their pods outright. The Namespace says how many by the annotation ``batch.example.com/max-running``.
 
 Extension point: ``preEnqueue``::
 
@@ -23,7 +21,11 @@ LIMIT = "batch.example.com/max-running"
 
 
 class ConcurrencyLimit(PreEnqueuePlugin):
-    """Keeps pods of a namespace out of the queue beyond the number that may run at a time."""
+    """Keeps pods of a namespace out of the queue beyond the number that may run at a time.
+
+    Of its pending pods those that came first are let in, as many as there are places left beside those that run; a pod
+    that is let in keeps its place while no node will do.
+    """
 
     reads = (Namespace,)
 
@@ -31,7 +33,7 @@ class ConcurrencyLimit(PreEnqueuePlugin):
     senseless = Reason("the annotation {annotation} of namespace {namespace} is no number: {value}", unresolvable=True)
 
     def events_to_register(self) -> tuple[Registration, ...]:
-        """A pod of the namespace that leaves its node."""
+        """A pod of the namespace that leaves its node, whereupon the next one comes in."""
         return (registers(Resource.ASSIGNED_POD, Action.DELETE, _after_departure),)
 
     def pre_enqueue(self, pod: PodInfo) -> Status:
@@ -44,7 +46,7 @@ class ConcurrencyLimit(PreEnqueuePlugin):
         if not limit.isdecimal():
             return self.senseless.status(annotation=LIMIT, namespace=pod.namespace, value=limit)
         before = sum(other.namespace == pod.namespace and not other.is_terminating for other in cluster.pod_table)
-        for other in cluster.pending.values():
+        for other in cluster.pending.values():  # in order of arrival
             if other.key == pod.key:
                 break
             before += other.namespace == pod.namespace

@@ -1,29 +1,15 @@
 """Coscheduling: the pods of a group start together, or none of them does.
 
 For training jobs, MPI and whatever else cannot begin with half of its workers. A pod says by the label
-``scheduling.x-k8s.io/pod-group`` which PodGroup of its namespace it belongs to, and the PodGroup how many members must
-have a node before any of them is bound (``minMember``), and for how long the first may wait for the last
-(``scheduleTimeoutSeconds``, else the argument ``permitWaitingTimeSeconds``)::
+``scheduling.x-k8s.io/pod-group`` which PodGroup of its namespace it belongs to::
 
     apiVersion: scheduling.x-k8s.io/v1alpha1
     kind: PodGroup
     metadata: {name: train, namespace: ml}
     spec: {minMember: 8, scheduleTimeoutSeconds: 60}
 
-It takes part in five extension points. QueueSort keeps the members of a group next to each other in the queue, so that
-two groups do not each take half of the room. PreFilter refuses a member of a group that has too few pods. Permit holds
-members back on their nodes until there are enough. PostFilter gives up the nodes of the others as soon as one member
-finds none, and Unreserve as soon as one has waited in vain: both let another group have a turn. What it knows of the
-group as a whole it says in `remarks`: how many members find room together, who does not and for what reason, and which
-``minMember`` would.
-
-Members that were given up come back when a further one arrives, which the plugin hears through the Handle, and with
-every event that could make room, except what their own group did: that it let go of nodes is no reason to take them
-again. A run in which a group finds no room ends when that has come to nothing for
-long enough. Members that are bound stay bound: one that fails in PreBind after all have been let go leaves the group
-incomplete. No event tells of a PodGroup that changes later.
-
-Run it with the profile beside it, because a scheduler has one QueueSort only::
+Extension points: ``queueSort``, ``preFilter``, ``postFilter``, ``reserve``, ``permit``; a scheduler has one QueueSort
+only, so that it is run with the profile beside it::
 
     schedctl explain pod train-0 -n ml -f cluster.yaml --plugin examples/plugins/coscheduling.py \
         --scheduler-config examples/profiles/coscheduling.yaml
@@ -72,7 +58,13 @@ GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
 
 
 class PodGroupSpec(Struct, frozen=True):
-    """How many pods belong together; `min_resources` is read by nobody here, since room is looked for node by node."""
+    """How many pods belong together.
+
+    Attributes:
+        min_member: how many members must have a node before any of them is bound.
+        schedule_timeout_seconds: for how long the first may wait for the last; else the plugin's argument says so.
+        min_resources: read by nobody here, since room is looked for node by node.
+    """
 
     min_member: Int32 = 1
     schedule_timeout_seconds: Int32 | None = None
@@ -80,7 +72,7 @@ class PodGroupSpec(Struct, frozen=True):
 
 
 class PodGroup(Struct, frozen=True):
-    """``scheduling.x-k8s.io/v1alpha1`` PodGroup."""
+    """``scheduling.x-k8s.io/v1alpha1`` PodGroup; no event tells of one that changes later."""
 
     metadata: ObjectMeta = ObjectMeta()
     spec: PodGroupSpec = PodGroupSpec()
@@ -97,7 +89,13 @@ class CoschedulingArgs(PluginArgs, frozen=True):
 
 
 class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, ReservePlugin, PermitPlugin):
-    """Binds the pods of a PodGroup together, or none of them."""
+    """Binds the pods of a PodGroup together, or none of them.
+
+    PreFilter refuses a member of a group that has too few pods. Permit holds members back on their nodes until there
+    are enough. PostFilter gives up the nodes of the others as soon as one member finds none, and Unreserve as soon as
+    one has waited in vain: both let another group have a turn. Members that are bound stay bound: one that fails in
+    PreBind after all have been let go leaves the group incomplete.
+    """
 
     args_type = CoschedulingArgs
     reads = (PodGroup,)
@@ -115,7 +113,10 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, ReservePl
         return pod.priority if not _named(pod) else None
 
     def events_to_register(self) -> tuple[Registration, ...]:
-        """Whatever could help one of the group, since all have to be tried again; but not what the group did itself."""
+        """Whatever could help one of the group, since all have to be tried again; but not what the group did itself.
+
+        That it let go of nodes is no reason to take them again.
+        """
         others = (each.event for each in EVERY_EVENT if each.event.resource is not Resource.TARGET_POD)
         return (
             registers(Resource.TARGET_POD, Action.UPDATE_POD_LABEL),
@@ -123,7 +124,10 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, ReservePl
         )
 
     def sort_key(self, pod: PodInfo, arrival: float) -> tuple[int, int, str, str, float]:
-        """Return what keeps a group in one piece: groups come first, the older ones before the others."""
+        """Return what keeps a group in one piece: groups come first, the older ones before the others.
+
+        Two groups with their members mixed would each take half of the room.
+        """
         name = _named(pod)
         if not name:
             return -pod.priority, 1, "", "", arrival

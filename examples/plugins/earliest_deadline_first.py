@@ -1,8 +1,6 @@
 """EarliestDeadlineFirst: a QueueSort that tries first what has to be ready first.
 
-For batch work with a due time. Priority still comes first; among pods of one priority the one whose annotation
-``batch.example.com/deadline`` (RFC 3339) is nearest is tried before the others, and pods without one come last, in
-order of arrival. A deadline that is no time counts as none.
+For batch work with a due time, which the annotation ``batch.example.com/deadline`` gives (RFC 3339).
 
 Extension point: ``queueSort``. A scheduler has one QueueSort only, so that PrioritySort gives way to it::
 
@@ -21,7 +19,10 @@ NEVER = 1 << 62
 
 
 class EarliestDeadlineFirst(QueueSortPlugin):
-    """Puts pods of higher priority first; of equal ones, those with the nearest deadline."""
+    """Puts pods of higher priority first; of equal ones, those with the nearest deadline.
+
+    Pods without a deadline come last, in order of arrival.
+    """
 
     def signature(self, pod: PodInfo) -> tuple[int, int]:
         """Its priority and its deadline."""
@@ -37,5 +38,5 @@ def _deadline(pod: PodInfo) -> int:
     text = (pod.pod.metadata.annotations or {}).get(DEADLINE, "")
     try:
         return times.unix_nanoseconds(text) if text else NEVER
-    except ValueError:
+    except ValueError:  # a deadline that is no time counts as none: a sort key cannot refuse a pod
         return NEVER

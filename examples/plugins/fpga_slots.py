@@ -3,12 +3,6 @@
 For devices that have no device plugin and no DRA driver yet. A node announces the regions of its cards by the
 annotation ``fpga.example.com/slots``, e.g. ``0,1,2,3``; a pod asks for a number of them by the annotation
 ``fpga.example.com/slots-wanted``, and one that runs already says which it has by ``fpga.example.com/slots-used``.
-PreFilter reads the request and sums up who holds what, Filter refuses nodes with too few free slots, Score prefers
-those where the fewest are left over, Reserve takes the lowest free numbers and keeps them as an `FpgaAllocation` in
-the cluster, and Unreserve deletes that. An allocation counts as long as its pod stands on the node.
-
-Slots are looked at as the cluster holds them: the victims of a preemption give none back, so that nobody is evicted
-for slots, which the refusal says by being one that preemption cannot help.
 
 Extension points: ``preFilter``, ``filter``, ``score``, ``reserve``::
 
@@ -37,7 +31,7 @@ SLOTS, WANTED, USED = "fpga.example.com/slots", "fpga.example.com/slots-wanted",
 
 
 class FpgaAllocation(Struct, frozen=True):
-    """The slots that a pod holds on a node; it is named like the pod."""
+    """The slots that a pod holds, as long as it stands on the node; it is named like the pod."""
 
     metadata: ObjectMeta
     node: str
@@ -45,19 +39,24 @@ class FpgaAllocation(Struct, frozen=True):
 
 
 class Request(Struct, frozen=True):
-    """How many slots a pod wants, and which are taken on each node."""
+    """How many slots a pod asks for, and which are taken on each node."""
 
-    wanted: int
+    slots: int
     taken: Mapping[str, frozenset[str]]
 
 
 class FpgaSlots(PreFilterPlugin, FilterPlugin, ScorePlugin, ReservePlugin):
-    """Gives pods slots of FPGA cards."""
+    """Gives pods slots of FPGA cards.
+
+    PreFilter reads the request and sums up who holds what, Filter refuses nodes with too few free slots, Score prefers
+    those where the fewest are left over, Reserve takes the lowest free numbers, and Unreserve gives them back.
+    """
 
     STATE = StateKey[Request]("FpgaSlots")
     reads_feasible_set = False
 
     senseless = Reason("annotation {annotation} is no number: {value}", unresolvable=True)
+    # unresolvable: the victims of a preemption would give no slots back, since allocations are read from the cluster
     too_few = Reason("node(s) had too few free FPGA slots", unresolvable=True)
 
     def signature(self, pod: PodInfo) -> str:
@@ -73,12 +72,12 @@ class FpgaSlots(PreFilterPlugin, FilterPlugin, ScorePlugin, ReservePlugin):
 
     def pre_filter(self, cycle: Cycle, nodes: Nodes) -> Status | None:
         """Read the request; a pod without one is none of our business."""
-        wanted = _annotated(cycle.pod, WANTED)
-        if not wanted:
+        number = _annotated(cycle.pod, WANTED)
+        if not number:
             return SKIP
-        if not wanted.isdecimal():
-            return self.senseless.status(annotation=WANTED, value=wanted)
-        cycle.state[self.STATE] = Request(int(wanted), self._taken())
+        if not number.isdecimal():
+            return self.senseless.status(annotation=WANTED, value=number)
+        cycle.state[self.STATE] = Request(int(number), self._taken())
         return None
 
     @per_node
@@ -86,7 +85,7 @@ class FpgaSlots(PreFilterPlugin, FilterPlugin, ScorePlugin, ReservePlugin):
         """Compare what is free with what is wanted."""
         request = cycle.state[self.STATE]
         free = _free(node, request)
-        return self.too_few(wanted=request.wanted, free=len(free)) if len(free) < request.wanted else None
+        return self.too_few(wanted=request.slots, free=len(free)) if len(free) < request.slots else None
 
     @per_node
     def score(self, cycle: Cycle, node: NodeInfo) -> int:
@@ -94,7 +93,7 @@ class FpgaSlots(PreFilterPlugin, FilterPlugin, ScorePlugin, ReservePlugin):
         if self.STATE not in cycle.state:
             return 0
         request = cycle.state[self.STATE]
-        return max(len(_free(node, request)) - request.wanted, 0)
+        return max(len(_free(node, request)) - request.slots, 0)
 
     def normalize(self, cycle: Cycle, nodes: Nodes, scores: IntArray) -> IntArray:
         """Return 100 where none is left over, less where more are; nothing for a pod that wants none."""
@@ -107,12 +106,13 @@ class FpgaSlots(PreFilterPlugin, FilterPlugin, ScorePlugin, ReservePlugin):
         if self.STATE not in cycle.state:
             return SUCCESS
         pod, cluster = cycle.pod, self.handle.cluster
-        wanted = cycle.state[self.STATE].wanted
-        free = _free(NodeInfo(cluster.nodes_named([node_name]), 0), Request(wanted, self._taken()))
-        if len(free) < wanted:
+        number = cycle.state[self.STATE].slots
+        # what is taken is summed up again: PreFilter may have been asked before other pods reserved theirs
+        free = _free(NodeInfo(cluster.nodes_named([node_name]), 0), Request(number, self._taken()))
+        if len(free) < number:
             return Status(self.too_few.code, (self.too_few.text,))
         metadata = ObjectMeta(name=pod.pod.metadata.name, namespace=pod.namespace)
-        cluster.put(FpgaAllocation(metadata=metadata, node=node_name, slots=free[:wanted]))
+        cluster.put(FpgaAllocation(metadata=metadata, node=node_name, slots=free[:number]))
         return SUCCESS
 
     def unreserve(self, cycle: Cycle, node_name: str) -> None:

@@ -1,10 +1,7 @@
 """LicenseSeats: Reserve and Unreserve over a pool of named seats, so that no two pods hold the same licence key.
 
-For software with floating licences. The profile lists the seats of each licence; a pod asks for one of them by the
-annotation ``license.example.com/name``. A pod that runs already says which seat it has by
-``license.example.com/seat``; for pods placed here, Reserve takes the first seat that is free and keeps it as a `Seat`
-in the cluster, where the next pod sees it, and from which Unreserve, or the end of a what-if, takes it away again.
-PreFilter refuses a pod while there is no seat, and it comes back when a holder leaves.
+For software with floating licences, whose seats the profile lists. A pod asks for one of them by the annotation
+``license.example.com/name``; one that runs already says which it has by ``license.example.com/seat``.
 
 Extension points: ``preFilter``, ``reserve``::
 
@@ -30,7 +27,10 @@ LICENSE, SEAT = "license.example.com/name", "license.example.com/seat"
 
 
 class Seat(Struct, frozen=True):
-    """A seat that a pod holds; it is named like the pod."""
+    """A seat that a pod holds; it is named like the pod.
+
+    As an object of the cluster it is seen by the next pod, and gone again at the end of a what-if.
+    """
 
     metadata: ObjectMeta
     license: str
@@ -44,7 +44,10 @@ class LicenseSeatsArgs(PluginArgs, frozen=True):
 
 
 class LicenseSeats(PreFilterPlugin, ReservePlugin):
-    """Gives each pod that asks for a licence a seat of its own."""
+    """Gives each pod that asks for a licence a seat of its own.
+
+    PreFilter refuses a pod while there is no seat, Reserve takes the first that is free, Unreserve gives it back.
+    """
 
     args_type = LicenseSeatsArgs
 
@@ -53,7 +56,7 @@ class LicenseSeats(PreFilterPlugin, ReservePlugin):
 
     def signature(self, pod: PodInfo) -> str:
         """The licence it asks for."""
-        return _wanted(pod)
+        return _license_of(pod)
 
     def events_to_register(self) -> tuple[Registration, ...]:
         """A holder of the licence that leaves."""
@@ -66,11 +69,11 @@ class LicenseSeats(PreFilterPlugin, ReservePlugin):
     def reserve(self, cycle: Cycle, node_name: str) -> Status:
         """Take the first free seat."""
         pod = cycle.pod
-        free = self._free(_wanted(pod))
+        free = self._free(_license_of(pod))
         if not free:
             return self._refusal(pod) or SUCCESS
         metadata = ObjectMeta(name=pod.pod.metadata.name, namespace=pod.namespace)
-        self.handle.cluster.put(Seat(metadata=metadata, license=_wanted(pod), seat=free[0]))
+        self.handle.cluster.put(Seat(metadata=metadata, license=_license_of(pod), seat=free[0]))
         return SUCCESS
 
     def unreserve(self, cycle: Cycle, node_name: str) -> None:
@@ -85,20 +88,20 @@ class LicenseSeats(PreFilterPlugin, ReservePlugin):
         return held.seat if held is not None else (pod.pod.metadata.annotations or {}).get(SEAT, "")
 
     def _refusal(self, pod: PodInfo) -> Status | None:
-        wanted = _wanted(pod)
-        if not wanted:
+        name = _license_of(pod)
+        if not name:
             return None
-        if wanted not in self._seats:
-            return self.unknown.status(license=wanted)
-        if not self._free(wanted):
-            return self.taken.status(seats=len(self._seats[wanted]), license=wanted)
+        if name not in self._seats:
+            return self.unknown.status(license=name)
+        if not self._free(name):
+            return self.taken.status(seats=len(self._seats[name]), license=name)
         return None
 
-    def _free(self, license: str) -> list[str]:
+    def _free(self, name: str) -> list[str]:
         """Return the seats of a licence that no pod on a node holds, in the order of the profile."""
-        holders = [pod for pod in self.handle.cluster.pod_table if _wanted(pod) == license]
+        holders = [pod for pod in self.handle.cluster.pod_table if _license_of(pod) == name]
         held = {self.seat_of(pod) for pod in holders}
-        return [seat for seat in self._seats.get(license, ()) if seat not in held]
+        return [seat for seat in self._seats.get(name, ()) if seat not in held]
 
     @property
     def _seats(self) -> dict[str, list[str]]:
@@ -106,9 +109,9 @@ class LicenseSeats(PreFilterPlugin, ReservePlugin):
         return args.licenses
 
 
-def _wanted(pod: PodInfo) -> str:
+def _license_of(pod: PodInfo) -> str:
     return (pod.pod.metadata.annotations or {}).get(LICENSE, "")
 
 
 def _after_departure(pod: PodInfo, before: PodInfo, after: None) -> Hint:
-    return Hint.QUEUE if _wanted(before) == _wanted(pod) else Hint.SKIP
+    return Hint.QUEUE if _license_of(before) == _license_of(pod) else Hint.SKIP

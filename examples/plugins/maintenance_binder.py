@@ -1,8 +1,7 @@
 """MaintenanceBinder: a Bind that has the last word about nodes under maintenance.
 
 For operators whose tooling marks nodes by the annotation ``maintenance.example.com/until``, not by a taint. A Filter
-would keep pods away as well; a binder refuses where a decision was made on an old view of the node, which is why real
-schedulers have such things. All other nodes it leaves to the next binder with Skip.
+would keep pods away as well; a binder also refuses where a decision was made on an old view of the node.
 
 Extension point: ``bind``, before DefaultBinder::
 
@@ -21,7 +20,7 @@ UNTIL = "maintenance.example.com/until"
 
 
 class MaintenanceBinder(BindPlugin):
-    """Refuses to bind to nodes under maintenance."""
+    """Refuses to bind to nodes under maintenance; all others it leaves to the next binder."""
 
     closed = Reason("node {node} is under maintenance until {until}")
 

@@ -1,10 +1,8 @@
 """PlacementRecords: a PreBind that writes down what it would have done, as an object in the cluster.
 
-A PreBind of a real scheduler writes before the pod is bound: an annotation for a device plugin, an address in an IPAM,
-a row in a ledger. In a dry run nothing leaves the process; what would have been written is put into the cluster, where
-later pods, tests and whoever uses schedctl as a library find it: ``cluster.every(PlacementRecord)``. Here it is a
-ledger: who runs where, at whose cost, by the label ``cost-center``. With ``required`` in the profile, a pod without the
-label is refused at the last moment, and gives back all that was reserved for it.
+A PreBind of a real scheduler writes before the pod is bound: an annotation for a device plugin, an address in an IPAM.
+In a dry run it goes into the cluster, where later pods, tests and whoever uses schedctl as a library find it; here a
+ledger of who runs where, at whose cost, by the label ``cost-center``: ``cluster.every(PlacementRecord)``.
 
 Extension point: ``preBind``::
 
@@ -51,6 +49,7 @@ class PlacementRecords(PreBindPlugin):
         center = pod.labels.get(COST_CENTER, "")
         args: PlacementRecordsArgs = self.args or PlacementRecordsArgs()
         if args.required and not center:
+            # refused at the last moment, the pod gives back all that was reserved for it
             return self.nobody_pays.status(label=COST_CENTER)
         metadata = ObjectMeta(name=pod.pod.metadata.name, namespace=pod.namespace)
         self.handle.cluster.put(PlacementRecord(metadata=metadata, node=node_name, cost_center=center))

@@ -1,9 +1,7 @@
 """PowerPrice: a Score that prefers nodes on which a watt costs less.
 
 For clusters over several sites or tariffs. A node says its price by the label ``power.example.com/price`` (any unit,
-e.g. ``0.31``); the cheapest of the nodes that will do scores 100, the dearest 0, and those between them in proportion.
-A node that does not say, or says nonsense, counts as the dearest. Where all cost the same, nobody is preferred, and
-PreScore leaves the plugin out.
+e.g. ``0.31``).
 
 Extension points: ``preScore``, ``score``::
 
@@ -32,7 +30,11 @@ DEAREST = 10**12
 
 
 class PowerPrice(PreScorePlugin, ScorePlugin):
-    """Prefers nodes whose power is cheap."""
+    """Prefers nodes whose power is cheap.
+
+    The cheapest of the feasible nodes scores 100, the dearest 0, and those between them in proportion. A node that does
+    not say its price, or says nonsense, counts as the dearest.
+    """
 
     reads_feasible_set = False
 
@@ -59,6 +61,7 @@ class PowerPrice(PreScorePlugin, ScorePlugin):
         if not len(known):
             return np.zeros_like(scores)
         low, high = int(known.min()), int(known.max())
+        # where all that say a price say the same one, those that say none are a millionth dearer
         prices = np.where(scores == UNKNOWN, high if high > low else high + 1, scores)
         return truncdiv((int(prices.max()) - prices) * MAX_NODE_SCORE, max(int(prices.max()) - low, 1))
 

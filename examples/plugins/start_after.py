@@ -1,9 +1,7 @@
 """StartAfter: a PreFilter that keeps an order of starting, and wakes whoever waited by listening to the cluster.
 
 For pods that crash until their database is there. A pod names by the annotation ``order.example.com/after`` the value
-of the label ``app`` of pods in its namespace, one of which must have a node before it gets one. It is refused until
-then, without asking a single node, and asks for no event itself: the plugin listens through the Handle to pods that get
-a node, and activates those that waited for them, which spares them the rest of their backoff.
+of the label ``app`` of pods in its namespace, one of which must have a node before it gets one.
 
 Extension points: ``preFilter``; it also uses ``Handle.listen`` and ``Handle.activate``::
 
@@ -33,6 +31,7 @@ class StartAfter(PreFilterPlugin):
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
+        # instead of an event to register: pods that are activated are spared the rest of their backoff
         handle.listen(ASSIGNED_POD_ADD, self._started)
 
     def signature(self, pod: PodInfo) -> tuple[str, str]:

@@ -1,9 +1,7 @@
 """StartTogether: a Permit that makes a pod wait on its node until the pod it belongs to has a node, too.
 
 For pairs that are worth nothing alone: a broker and its worker, two ends of a benchmark. Each names the other, a pod of
-its namespace, by the annotation ``pairs.example.com/with``. The first to find a node waits there, holding the room, and
-the second lets both go; a pod whose partner runs already does not wait. A partner that does not come within the
-``timeoutSeconds`` of the profile costs the waiting pod its node, and it is tried again later.
+its namespace, by the annotation ``pairs.example.com/with``.
 
 Extension point: ``permit``::
 
@@ -34,7 +32,11 @@ class StartTogetherArgs(PluginArgs, frozen=True):
 
 
 class StartTogether(PermitPlugin):
-    """Binds a pod and its partner together."""
+    """Binds a pod and its partner together.
+
+    The first to find a node waits there, holding the room, and the second lets both go. A partner that does not come in
+    time costs the waiting pod its node, and it is tried again later.
+    """
 
     args_type = StartTogetherArgs
 
@@ -56,7 +58,7 @@ class StartTogether(PermitPlugin):
             if waiting.pod.key == partner:
                 waiting.allow(self.name)
                 return SUCCESS
-        if partner in cluster.pod_table.row_of:
+        if partner in cluster.pod_table.row_of:  # it does not wait, so it runs
             return SUCCESS
         if partner in cluster.pending:
             self.handle.activate((cluster.pending[partner],))

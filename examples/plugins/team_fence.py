@@ -1,9 +1,7 @@
 """TeamFence: a Filter that keeps the pods of other teams off the nodes of a team.
 
 For clusters in which teams bring their own nodes. A node with the label ``team`` takes only pods with the same label;
-a node without it takes everybody. Written for one node with ``@per_node``, which is enough to try a rule out, and fast
-enough for a few thousand nodes. It says itself how its rejections read and what would undo them: `explain` tries the
-pod with the label of each team in turn.
+a node without it takes everybody.
 
 Extension point: ``filter``::
 
@@ -41,7 +39,11 @@ class TeamFenceArgs(PluginArgs, frozen=True):
 
 
 class TeamFence(FilterPlugin):
-    """Refuses the nodes of other teams."""
+    """Refuses the nodes of other teams.
+
+    It says itself how its rejections read and what would undo them: `explain` tries the pod with the label of each team
+    in turn.
+    """
 
     args_type = TeamFenceArgs
 
@@ -62,7 +64,7 @@ class TeamFence(FilterPlugin):
             registers(Resource.TARGET_POD, Action.UPDATE_POD_LABEL),
         )
 
-    @per_node
+    @per_node  # enough to try a rule out, and fast enough for a few thousand nodes
     def filter(self, cycle: Cycle, node: NodeInfo) -> Verdict | None:
         """Compare the team of the node with that of the pod."""
         owner = node.labels.get(self._label, "")
