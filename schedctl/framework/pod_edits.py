@@ -21,6 +21,11 @@ def as_pending(pod: pods.Pod) -> pods.Pod:
     return _replace(pod, spec=_replace(pod.spec, node_name=""), status=status)
 
 
+def with_scheduler(pod: pods.Pod, name: str) -> pods.Pod:
+    """Return a pod that asks for a scheduler by its name; "" leaves it with the one it asks for."""
+    return _replace(pod, spec=_replace(pod.spec, scheduler_name=name)) if name else pod
+
+
 def map_requests(pod: pods.Pod, change: Callable[[pods.ResourceList], pods.ResourceList]) -> pods.Pod:
     """Return a pod with the requests of the pod itself and of each container changed."""
 

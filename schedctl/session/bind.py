@@ -10,6 +10,7 @@ from schedctl.api.pods import FINISHED, Pod
 from schedctl.cache.pod_info import PodInfo
 from schedctl.explain import explanations
 from schedctl.framework.extenders import Extender
+from schedctl.framework.pod_edits import with_scheduler
 from schedctl.live.binding import binding_of, ownership_problem
 from schedctl.live.objects import POD, Head, decode
 from schedctl.live.observed_state import ObservedState
@@ -17,8 +18,6 @@ from schedctl.live.plans import BindPlan, ChangedObject, Refusal, Step
 from schedctl.live.prebinds import steps
 from schedctl.reports.bindings import BindOutcome, BindReport, BindSummary, PlannedWrite
 from schedctl.reports.explanations import Explanation, NodeVerdict, Verdict
-from schedctl.reports.metadata import Input, Metadata
-from schedctl.scheduler.gaps import missing_kinds
 from schedctl.session.configurations import ConfigurationChoice
 from schedctl.session.decisions import Decision, decide
 from schedctl.session.sessions import Session
@@ -104,47 +103,41 @@ def send(session: Session, decision: BindDecision, *, dry_run: bool) -> BindRepo
 
 def _plan(request: BindRequest, session: Session) -> BindDecision:
     state, choice, scheduler = session.state, session.choice, session.scheduler()
-    pod = request.pod
-    if choice.profile:
-        pod = _replace(pod, spec=_replace(pod.spec, scheduler_name=choice.profile))
+    # Judged by the profile that was named; what is said of the pod itself, and sent, is about the pod as it is.
+    pod = with_scheduler(request.pod, choice.profile)
     explanation = explanations.explain(scheduler, pod, node=request.node)
     foreign = "" if request.force_scheduler else _foreign(request.pod, session)
     node = request.node or explanation.chosen
     refused = _refusal(request, choice, explanation, foreign)
     decision = decide(scheduler, PodInfo(pod), node) if refused is None else None
-    found: BindPlan | None = None
-    written: list[Step] = []
+    bind_plan: BindPlan | None = None
+    writes: list[Step] = []
     if decision is not None and decision.refusal:
         refused = _Refused(BindOutcome.REFUSED, decision.refusal)
     elif decision is not None:
-        found = _bind_plan(request.pod, decision)
+        bind_plan = _bind_plan(request.pod, decision)
         try:
-            written = steps(found)
+            writes = steps(bind_plan)
         except Refusal as refusal:
-            found, refused = None, _Refused(BindOutcome.REFUSED, str(refusal))
-    warned = bool(foreign) and found is not None and state.connection is not None
+            bind_plan, refused = None, _Refused(BindOutcome.REFUSED, str(refusal))
+    warned = bool(foreign) and bind_plan is not None and state.connection is not None
     outcome = refused.outcome if refused is not None else BindOutcome.PLANNED
     report = BindReport(
-        metadata=Metadata(
-            configuration=choice.origin,
-            inputs=[Input(source=name, digest=each, role="State") for name, each in state.manifests.digests.items()],
-            what_if=session.change_texts,
-            missing=missing_kinds(session.cluster, choice.registry),
-        ),
+        metadata=session.metadata(),
         summary=BindSummary(
             exit_code=int(request.fail) if outcome is BindOutcome.NOT_SCHEDULED else _CODES.get(outcome, 0),
             outcome=outcome,
             pod=request.pod.key,
-            node=node if found is not None else "",
+            node=node if bind_plan is not None else "",
             text=refused.text if refused is not None else "",
         ),
         cluster=state.connection.name if state.connection is not None else "",
-        binding=binding_of(request.pod, node, _version(state, request.pod)) if found is not None else None,
-        writes=[PlannedWrite(kind=step.kind.name, name=step.key, text=step.text) for step in written],
+        binding=binding_of(request.pod, node, _version(state, request.pod)) if bind_plan is not None else None,
+        writes=[PlannedWrite(kind=step.kind.name, name=step.key, text=step.text) for step in writes],
         warnings=[f"{foreign}; `--execute` needs `--force-scheduler`"] if warned else [],
         decision=explanation,
     )
-    return BindDecision(report, found)
+    return BindDecision(report, bind_plan)
 
 
 def _foreign(pod: Pod, session: Session) -> str:

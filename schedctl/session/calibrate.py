@@ -5,7 +5,7 @@ from __future__ import annotations
 from schedctl.calibration import replays, report_builder, timelines
 from schedctl.calibration.traces import Known, nominations, shunned_nodes
 from schedctl.reports.calibrations import CalibrationReport
-from schedctl.reports.metadata import Input, Metadata
+from schedctl.reports.metadata import Metadata
 from schedctl.session import histories
 from schedctl.session.sessions import Session
 
@@ -31,8 +31,5 @@ def calibrate(session: Session, *, last: int) -> CalibrationReport:
         sorted({info.pod.spec.node_name for info in cluster.strays.values()}),
         shunned_nodes(made.replays),
     )
-    metadata = Metadata(
-        configuration=session.choice.origin,
-        inputs=[Input(source=name, digest=digest, role="State") for name, digest in state.manifests.digests.items()],
-    )
+    metadata = Metadata(configuration=session.choice.origin, inputs=session.inputs)
     return report_builder.report(made, known, metadata=metadata, notes=notes)

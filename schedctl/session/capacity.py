@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from schedctl.explain import facts
 from schedctl.explain.pending_pods import without_nodes
 from schedctl.reports.capacities import CapacityReport
-from schedctl.reports.metadata import Input, Metadata
 from schedctl.scheduler import Scheduler
-from schedctl.scheduler.gaps import log_assumptions, missing_kinds
+from schedctl.scheduler.gaps import log_assumptions
 from schedctl.session import capacity_models
 from schedctl.session.capacity_models import Model
 from schedctl.session.notifiers import Progress
@@ -56,13 +55,7 @@ def capacity(
                 if interrupted:
                     break
     assumptions.admission(session.state.assembled.unknown)
-    digests = session.state.manifests.digests
-    metadata = Metadata(
-        configuration=choice.origin,
-        what_if=[*session.change_texts, *settled],
-        inputs=[Input(source=name, digest=digest, role="State") for name, digest in digests.items()],
-        missing=missing_kinds(cluster, choice.registry),
-    )
+    metadata = session.metadata(settled)
     return capacity_report_builder.report(
         results, metadata=metadata, fail=fail, interrupted=interrupted, guesses=assumptions.describe()
     )

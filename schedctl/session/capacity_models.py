@@ -84,6 +84,8 @@ def copies(model: Model, scheduler: Scheduler, profile: str) -> PodCopies:
         asked_for = profile or obj.spec.template.spec.scheduler_name
     else:
         pod, _ = pod_of(obj, cluster, "")
+        assert pod is not None, "only a DaemonSet may have no next pod, and `find` takes none"
+        # A pod with a uid met an API server; one from a file, or from a template, has admission still before it.
         if not isinstance(obj, Pod) or not obj.metadata.uid:
             admitted = admission.admit(pod, cluster)
             pod = admitted.pod
@@ -122,8 +124,7 @@ def _model(obj: Any, others: Sequence[Any] = ()) -> Model:
     notes = []
     if isinstance(obj, Pod):
         info = PodInfo(obj)
-        claimed = [v for v in info.pod.spec.volumes or () if v.persistent_volume_claim is not None]
-        if claimed:
+        if any(volume.persistent_volume_claim is not None for volume in info.pod.spec.volumes or ()):
             notes.append("all of them would use the same volume claims as the pod they are like")
         if obj.spec.scheduling_gates:
             notes.append("its scheduling gates are left out")

@@ -269,10 +269,8 @@ def policy_inputs(rules: reading.Read, baseline: Baseline | None) -> list[Input]
 
 
 def to_baseline(report: CheckReport, file: str) -> tuple[CheckReport, CheckBaseline | None]:
-    """Return the baseline that accepts what is violated, and the report that says so.
-
-    What is inconclusive may be violated, and nobody has seen it: then there is no baseline.
-    """
+    """Return the baseline that accepts what is violated, None if something is inconclusive, and the report about it."""
+    # What is inconclusive may be violated, and nobody has seen it.
     unclear = sum(result.outcome is CheckOutcome.INCONCLUSIVE for result in report.results)
     if unclear:
         note = f"nothing is written to {file}: {counts.of(unclear, 'result')} inconclusive, maybe violated"

@@ -50,6 +50,7 @@ def choose(
     """
     found = discovery.find(plugins or ()) if compare else configurations.NO_OTHERS
     others = [_choice_of(text, found) for text in compare]
+    # Two that are named are compared with each other; Kubernetes' defaults, which nobody has named, would be a third.
     if len(others) > 1 and not (path or profile or source.configured):
         return [_as_default(each) for each in others]
     chosen = configurations.choose(path, profile, source, plugins, notifier)

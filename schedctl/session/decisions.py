@@ -81,7 +81,7 @@ def _changed_objects(cluster: Cluster, generation: int) -> tuple[tuple[Any, Any]
         if change.kind is ChangeKind.OBJECT and isinstance(subject, _WRITTEN):
             key = type(subject), key_of(subject)
             first.setdefault(key, change.before)
-            last.pop(key, None)
+            last.pop(key, None)  # a dict keeps the place of a key that is set again: its last change counts
             last[key] = cluster.get(type(subject), key_of(subject))
     return tuple((first[key], after) for key, after in last.items() if after is not None and after != first[key])
 

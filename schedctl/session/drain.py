@@ -10,8 +10,7 @@ from schedctl.api import label_selectors
 from schedctl.cache.cluster import Cluster
 from schedctl.errors import UsageError
 from schedctl.reports.drains import DrainReport
-from schedctl.reports.metadata import Input, Metadata
-from schedctl.scheduler.gaps import log_assumptions, missing_kinds
+from schedctl.scheduler.gaps import log_assumptions
 from schedctl.session import pending_reasons, runs
 from schedctl.session.sessions import Session
 from schedctl.simulation import drain_report_builder, drains
@@ -63,6 +62,7 @@ def drain(session: Session, selection: NodeSelection, flags: DrainFlags, *, fail
     """
     cluster, notifier = session.cluster, session.notifier
     with log_assumptions(cluster) as assumptions:
+        # A budget's status knows nothing of the what-ifs; what they take is counted afterwards, by the drain.
         budgets = Budgets.of(cluster)
         session.change()
         names = selection.find(cluster)
@@ -71,13 +71,7 @@ def drain(session: Session, selection: NodeSelection, flags: DrainFlags, *, fail
         with notifier.progress("draining") as progress:
             facts = drains.drain(scheduler, names, flags, budgets=budgets, progress=runs.RunProgress(progress))
     assumptions.admission(session.state.assembled.unknown)
-    digests = session.state.manifests.digests
-    metadata = Metadata(
-        configuration=session.choice.origin,
-        what_if=[*session.change_texts, *settled],
-        inputs=[Input(source=name, digest=digest, role="State") for name, digest in digests.items()],
-        missing=missing_kinds(cluster, session.choice.registry),
-    )
+    metadata = session.metadata(settled)
     report = drain_report_builder.report(facts, cluster, metadata=metadata, fail=fail, guesses=assumptions.describe())
     if facts.interrupted:
         return report

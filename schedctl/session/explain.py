@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -15,19 +15,19 @@ from schedctl.api.pods import FINISHED, Pod
 from schedctl.api.workloads import DaemonSet
 from schedctl.cache.cluster import Cluster
 from schedctl.explain import explanations
-from schedctl.framework.pod_edits import as_pending
+from schedctl.framework.pod_edits import as_pending, with_scheduler
 from schedctl.reports.explanations import ExplainReport, Explanation
-from schedctl.reports.metadata import Input, Metadata
-from schedctl.reports.pod_comparisons import ExplainComparison
 from schedctl.scheduler import Scheduler
-from schedctl.scheduler.gaps import log_assumptions, missing_kinds
-from schedctl.scheduler.sides import sides
+from schedctl.scheduler.gaps import log_assumptions
 from schedctl.session import what_ifs
 from schedctl.session.notifiers import SILENT, Notifier
 from schedctl.session.sessions import Session
 from schedctl.session.subjects import Question
-from schedctl.workloads import admission, daemon_sets, pod_templates
-from schedctl.workloads.daemon_sets import Complete
+from schedctl.workloads import admission
+
+if TYPE_CHECKING:
+    from schedctl.reports.metadata import Metadata
+    from schedctl.reports.pod_comparisons import ExplainComparison
 
 _replace = msgspec.structs.replace
 
@@ -67,13 +67,7 @@ def explain(session: Session, question: Question, options: ExplainOptions) -> Ex
     if not objects:
         scope = f" in {question.scope}" if question.scope.namespace else ""
         notifier.say(f"no pending pods{scope}")
-    metadata = Metadata(
-        configuration=session.choice.origin,
-        sampling=options.sampling,
-        inputs=[Input(source=name, digest=digest, role="State") for name, digest in state.manifests.digests.items()],
-        what_if=session.change_texts,
-        missing=missing_kinds(session.cluster, session.choice.registry),
-    )
+    metadata = _replace(session.metadata(), sampling=options.sampling)
     if len(session.choices) > 1:
         return _compare(session, objects, metadata, options)
     with notifier.progress("explaining") as progress:
@@ -100,6 +94,7 @@ def _compare(
 ) -> ExplainComparison:
     """Return what each configuration says of the same objects; each side asks on a fork of the cluster."""
     from schedctl.explain import comparisons
+    from schedctl.scheduler.sides import sides
     from schedctl.simulation import utilisation
 
     found = []
@@ -140,8 +135,8 @@ def explain_objects(
         objects: pods and workloads.
         profile: the scheduler name whose profile is used for every pod, "" for the one the pod asks for.
         options: how.
-        advance: told how far the work is.
-        unknown: by pod key, the missing kinds that admission would have looked at; see `Assembled.unknown`.
+        advance: called with how far the work is.
+        unknown: by pod key, the missing kinds that admission would have looked at; see `AssembledCluster.unknown`.
         hints: whether next steps are looked for.
         notifier: hears what has nothing to explain.
 
@@ -154,18 +149,17 @@ def explain_objects(
             advance(number, len(objects), obj.metadata.name)
         with scheduler.cluster.fork() as cluster:
             with log_assumptions(cluster) as assumptions:
-                try:
-                    pod, notes = pod_of(obj, cluster, options.node)
-                except Complete as complete:
-                    notifier.say(str(complete))
-                    continue
+                pod, notes = pod_of(obj, cluster, options.node)
+            if pod is None:
+                for note in notes:
+                    notifier.say(note)
+                continue
+            # The pod was admitted when the state was read, and what that lacked weakens this answer.
             for kind in (unknown or {}).get(pod.key, ()):
                 assumptions.read(kind)
-            if profile:
-                pod = _replace(pod, spec=_replace(pod.spec, scheduler_name=profile))
             explanation = explanations.explain(
                 scheduler,
-                pod,
+                with_scheduler(pod, profile),
                 matrix=options.matrix,
                 node=options.node,
                 sampling=options.sampling,
@@ -175,13 +169,25 @@ def explain_objects(
         yield _replace(explanation, notes=[*notes, *explanation.notes])
 
 
-def pod_of(obj: Any, cluster: Cluster, node: str) -> tuple[Pod, list[str]]:
-    """Return the pod to explain and what to know about it; objects that come with it are put into the cluster."""
+def pod_of(obj: Any, cluster: Cluster, node: str) -> tuple[Pod | None, list[str]]:
+    """Return the pod to explain and what to know about it; objects that come with it are put into the cluster.
+
+    Of a DaemonSet that has all its pods there is none, and the note says so.
+    """
     if isinstance(obj, Pod):
         if obj.status.phase not in FINISHED:
             return obj, []
         return as_pending(obj), [f"the pod has ended ({obj.status.phase}): this is about another like it"]
-    made = daemon_sets.pod_for(obj, cluster, node) if isinstance(obj, DaemonSet) else pod_templates.pod_of(obj, cluster)
+    from schedctl.workloads import daemon_sets, pod_templates
+
+    try:
+        made = (
+            daemon_sets.pod_for(obj, cluster, node)
+            if isinstance(obj, DaemonSet)
+            else pod_templates.pod_of(obj, cluster)
+        )
+    except daemon_sets.Complete as complete:
+        return None, [str(complete)]
     for companion in made.companions:
         cluster.put(companion)
     admitted = admission.admit(made.pod, cluster)

@@ -1,8 +1,7 @@
 """The short ways in for programs: from files and mappings to a cluster, a pod, or a simulation.
 
 What the command line takes many options for is a call here, with the same reading, the same admission and the same
-words for what is wrong. Sources are paths (files, folders, globs), or objects as JSON would have them: mappings, be it
-of a single object or of a List. Nothing here prints, and nothing knows of a command line.
+words for what is wrong.
 """
 
 from __future__ import annotations
@@ -24,28 +23,29 @@ from schedctl.errors import InputError, Problem
 from schedctl.scheduler import Scheduler
 from schedctl.simulation.runs import Options
 from schedctl.simulation.simulations import Simulation
-from schedctl.simulation.simulations import simulate as released
+from schedctl.simulation.simulations import simulate as run_simulation
 from schedctl.sources.terms import READING, Terms
 from schedctl.workloads.clusters import assemble
 from schedctl.workloads.rollouts import RolloutStrategy
 
 Source = str | PathLike[str] | Mapping[str, Any]
-"""A path, or an object as JSON would have it."""
-_GIVEN = "<object>"
+"""A path (a file, folder or glob), or an object as JSON would have it, be it a single one or a List."""
+_OBJECT = "<object>"
+"""What messages call an object that is from no file."""
 
 
-def read(*given: Source, kinds: Iterable[Kind] = ()) -> Cluster:
+def read(*inputs: Source, kinds: Iterable[Kind] = ()) -> Cluster:
     """Return the cluster that files and objects describe.
 
     Args:
-        *given: manifests, `kubectl get -o json` outputs, snapshots, or objects; later ones take the place of earlier
+        *inputs: manifests, `kubectl get -o json` outputs, snapshots, or objects; later ones take the place of earlier
             ones of the same kind and name.
         kinds: other people's kinds to read, as plugins ask for them (`Plugin.kinds`).
 
     Raises:
         InputError: something cannot be read or understood, or there is nothing at all; with every problem.
     """
-    manifests = _load(given, Terms(kinds=tuple(kinds)))
+    manifests = _load(inputs, Terms(kinds=tuple(kinds)))
     missing = [gap for header in manifests.snapshots for gap in header.missing]
     cluster = assemble((one.object for one in manifests.objects), missing).cluster
     taken = min((header.taken for header in manifests.snapshots if header.taken), default="")
@@ -55,32 +55,32 @@ def read(*given: Source, kinds: Iterable[Kind] = ()) -> Cluster:
     return cluster
 
 
-def objects(*given: Source) -> list[Any]:
+def objects(*inputs: Source) -> list[Any]:
     """Return the API structs of files and objects, pods with Kubernetes' defaults, for `Cluster.add_node` and `put`.
 
     Raises:
         InputError: something cannot be read or understood, or there is nothing at all; with every problem.
     """
-    found = (one.object for one in _load(given, READING).objects)
+    found = (one.object for one in _load(inputs, READING).objects)
     return [defaults.pod(obj) if isinstance(obj, Pod) else obj for obj in found]
 
 
-def pod(given: Source) -> PodInfo:
+def pod(source: Source) -> PodInfo:
     """Return the one pod that a file or an object describes, with Kubernetes' defaults, to judge or attempt it.
 
     Raises:
         InputError: it cannot be read or understood, or is not one pod.
     """
-    found = objects(given)
+    found = objects(source)
     if len(found) != 1 or not isinstance(found[0], Pod):
         what = f"{len(found)} objects" if len(found) != 1 else f"a {type(found[0]).__name__}"
-        raise InputError([Problem(f"expected one Pod, got {what}", source=_name(given))])
+        raise InputError([Problem(f"expected one Pod, got {what}", source=_name(source))])
     return PodInfo(found[0])
 
 
 def simulate(
     scheduler: Scheduler,
-    *given: Source,
+    *inputs: Source,
     namespace: str = DEFAULT_NAMESPACE,
     strategy: RolloutStrategy = "replace",
     skip_admission: Collection[str] = (),
@@ -93,7 +93,7 @@ def simulate(
 
     Args:
         scheduler: the profiles and the cluster.
-        *given: what is to be created, in this order.
+        *inputs: what is to be created, in this order.
         namespace: of objects that name none.
         strategy: how new pods take the place of old ones: ``replace``, ``add`` or ``rolling``.
         skip_admission: admission plugins that are switched off.
@@ -103,10 +103,10 @@ def simulate(
         InputError: something cannot be read, or the API server would refuse an object; then nothing is changed.
         ValueError: there is no admission plugin of a name in `skip_admission`.
     """
-    manifests = _load(given, Terms(creating=True, namespace=namespace)) if given else sources.Manifests([])
+    manifests = _load(inputs, Terms(creating=True, namespace=namespace)) if inputs else sources.Manifests([])
     if manifests.problems:
         raise InputError(manifests.problems, manifests.warnings)
-    return released(
+    return run_simulation(
         scheduler,
         manifests.objects,
         passed=manifests.ignored,
@@ -117,10 +117,10 @@ def simulate(
     )
 
 
-def _load(given: Iterable[Source], terms: Terms) -> sources.Manifests:
+def _load(inputs: Iterable[Source], terms: Terms) -> sources.Manifests:
     """Return what is in some sources, each after the other."""
     found: sources.Manifests | None = None
-    for source in given:
+    for source in inputs:
         if isinstance(source, Mapping):
             more = sources.load_text(msgspec.json.encode(source), _name(source), terms=terms)
         else:
@@ -137,4 +137,4 @@ def _load(given: Iterable[Source], terms: Terms) -> sources.Manifests:
 
 
 def _name(source: Source) -> str:
-    return _GIVEN if isinstance(source, Mapping) else str(source)
+    return _OBJECT if isinstance(source, Mapping) else str(source)

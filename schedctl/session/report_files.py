@@ -69,6 +69,7 @@ def write(file: str, text: str, flag: str = "--report") -> None:
             return
         target = path.resolve()
         mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
+        # In the folder of the file: only within one file system is a replacement atomic.
         with tempfile.NamedTemporaryFile(
             "w", dir=target.parent, prefix=f".{target.name}.", encoding="utf-8", newline="\n", delete=False
         ) as stream:
@@ -86,6 +87,7 @@ def write(file: str, text: str, flag: str = "--report") -> None:
 
 
 def _umask() -> int:
+    # Python can only learn the mask by setting another one.
     mask = os.umask(0)
     os.umask(mask)
     return mask

@@ -1,6 +1,6 @@
-"""A question's surroundings, in the order in which they come about: choose, load, change, ask.
+"""What all use cases share: a state, configurations and what-ifs, in the order in which they come about.
 
-What all use cases share is here; what each asks is in a file of its own.
+The constructor chooses, `Session.load` reads, `Session.change` changes; what is asked then is in a file of its own.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from schedctl.reports.metadata import Input, Metadata
+from schedctl.scheduler.gaps import missing_kinds
 from schedctl.session import comparisons, configurations, schedulers, what_ifs
 from schedctl.session.extenders import NO_EXTENDERS, ExtenderOptions
 from schedctl.session.notifiers import SILENT, Notifier
@@ -74,6 +76,7 @@ class Session:
         self._extenders = options.extenders
         self._what_ifs = what_ifs
         self._reporter = schedulers.PluginFaultReporter(notifier)
+        # Chosen before anything is read: a mistake in an option is told before a long listing, not after it.
         self.choices = comparisons.choose(
             options.compare, options.configuration, options.profile, source, options.plugins, notifier
         )
@@ -105,6 +108,7 @@ class Session:
             InputError: the files cannot be read or understood, or hold nothing.
             UsageError: there are snapshots with different configurations, or the options of extenders do not fit.
         """
+        # The plugins of the chosen configurations say which kinds are read; what a snapshot says completes the choice.
         self.state = state or self.source.load(self.notifier, kinds=self.kinds)
         self.choices = comparisons.complete(self.choices, self.state, self._extenders, self.notifier)
 
@@ -124,6 +128,26 @@ class Session:
     def change_texts(self) -> list[str]:
         """What was laid over the live cluster and what the what-ifs did, in words."""
         return [*self.state.overlay, *(each.text for each in self.changes)]
+
+    @property
+    def inputs(self) -> list[Input]:
+        """The digests of the files of the state, as reports list them."""
+        return [
+            Input(source=name, digest=digest, role="State") for name, digest in self.state.manifests.digests.items()
+        ]
+
+    def metadata(self, settled: Sequence[str] = ()) -> Metadata:
+        """Return what a report says of the state and the configuration, as they are now.
+
+        Args:
+            settled: what `settle` returned.
+        """
+        return Metadata(
+            configuration=self.choice.origin,
+            what_if=[*self.change_texts, *settled],
+            inputs=self.inputs,
+            missing=missing_kinds(self.cluster, self.choice.registry),
+        )
 
     def scheduler(self, choice: ConfigurationChoice | None = None) -> Scheduler:
         """Return a scheduler over the cluster, by the configuration in force unless another one is given."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from schedctl.reports import counts
 from schedctl.reports.metadata import Metadata
 from schedctl.reports.run_comparisons import SimulationComparison
 from schedctl.reports.simulations import EndReason, SimulationReport
 from schedctl.scheduler import Scheduler
-from schedctl.scheduler.gaps import AssumptionLog, log_assumptions, missing_kinds
+from schedctl.scheduler.gaps import AssumptionLog, log_assumptions
 from schedctl.scheduler.sides import sides
 from schedctl.session import pending_reasons, runs
 from schedctl.session.configurations import ConfigurationChoice
@@ -101,19 +103,18 @@ def simulate(
     """
     cluster, notifier, unknown = session.cluster, session.notifier, session.state.assembled.unknown
     with log_assumptions(cluster) as assumptions:
+        # What-ifs are part of what the report compares with the cluster as it was.
         before = utilisation.measure(cluster)
         session.change(namespace)
         if notifier.verbose:
             notifier.say(f"manifests: {counts.of(len(manifests.objects), 'object')} that scheduling reads")
-        metadata = Metadata(
-            configuration=session.choice.origin,
+        metadata = msgspec.structs.replace(
+            session.metadata(),
             sampling=options.sampling,
             rollout=options.rollout,
             seed=options.seed,
             skipped_admission=list(options.skip_admission),
-            what_if=session.change_texts,
             inputs=runs.inputs(manifests.digests, session.state.manifests.digests, settings or {}),
-            missing=missing_kinds(cluster, session.choice.registry),
         )
         question = _Question(session, manifests, options, before, metadata)
         if len(session.choices) > 1:

@@ -147,6 +147,7 @@ class StateSource:
             assembled = assemble((one.object for one in manifests.objects), _gaps(manifests, listing), kinds)
         state = State(manifests, assembled, listing, connection, overlaid)
         if state.taken:
+            # Ages and timeouts are as of the snapshot or listing: the same input gives the same answer on any day.
             moment = times.unix_nanoseconds(state.taken)
             assembled.cluster.now = lambda: moment
         return state
@@ -207,7 +208,7 @@ def _without_collector() -> Iterator[None]:
     try:
         yield
     finally:
-        gc.freeze()
+        gc.freeze()  # what was read is never garbage, so that later collections need not look through it
         gc.enable()
 
 

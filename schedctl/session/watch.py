@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-import msgspec
-
 from schedctl import sources
 from schedctl.api.gaps import Gap
 from schedctl.api.pods import FINISHED, Pod
 from schedctl.explain import explanations
+from schedctl.framework.pod_edits import with_scheduler
 from schedctl.live import watching
 from schedctl.reports.explanations import Explanation, Verdict
 from schedctl.reports.watches import WatchEvent, WatchLine
@@ -84,6 +83,7 @@ class PodWatch:
         key, assembled = self._pod.key, self._session.state.assembled
         pods = [info.pod for info in every_pod(assembled.cluster)] + list(assembled.finished.values())
         now = next((each for each in pods if each.key == key), None)
+        # A pod of the same name with another uid is another pod, as a StatefulSet makes one.
         if now is None or now.metadata.uid != self._pod.metadata.uid:
             self._end(WatchEvent.DELETED, f"pod {key} is gone")
             return 1
@@ -100,9 +100,7 @@ class PodWatch:
         return None
 
     def _explain(self, pod: Pod) -> Explanation:
-        profile = self._session.choice.profile
-        if profile:
-            pod = msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, scheduler_name=profile))
+        pod = with_scheduler(pod, self._session.choice.profile)
         return explanations.explain(self._session.scheduler(), pod, hints=False)
 
     def _end(self, event: WatchEvent, text: str, node: str = "") -> None:

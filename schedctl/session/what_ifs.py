@@ -54,6 +54,7 @@ def successors(changed: Iterable[WhatIfResult]) -> dict[str, str]:
     """Return by key of a pod that is gone the key of the pod that has taken its place in the end."""
     found: dict[str, str] = {}
     for each in changed:
+        # A pod that took the place of another may lose its own to a later what-if.
         found = {gone: each.successors.get(made, made) for gone, made in found.items()} | each.successors
     return found
 
