@@ -1,8 +1,6 @@
 """The annotations that are read, by their keys, and what stands for those that are not.
 
 Annotations hold anything: whole manifests, tokens, notes. Whoever passes objects on keeps those that are listed here.
-Of a pod template all of them matter in one way, since two templates that differ in a note are two revisions; so what is
-left out of a template leaves a digest, by which templates still compare.
 """
 
 from __future__ import annotations
@@ -60,7 +58,10 @@ def relevant_annotations(annotations: Mapping[str, str] | None) -> dict[str, str
 
 
 def comparable_annotations(annotations: Mapping[str, str] | None) -> dict[str, str] | None:
-    """Return the annotations of a template as templates compare: those that are read, and a digest of the others."""
+    """Return the annotations of a template as templates compare: those that are read, and a digest of the others.
+
+    Templates that differ in a note are two revisions to a controller, so what is left out must still tell them apart.
+    """
     kept, others = relevant_annotations(annotations) or {}, {}
     for key, value in sorted((annotations or {}).items()):
         if key == OTHERS:

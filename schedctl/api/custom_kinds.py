@@ -1,12 +1,8 @@
 """Other people's kinds that hold pod templates, and where in them the templates are.
 
-Operators bring kinds of their own: an Argo ``Rollout`` is a Deployment under another name, a ``RayCluster`` makes one
-head and several groups of workers. Nobody needs their schemas to know what pods they ask for: a path to each template
-and one to its number of replicas is enough. `CUSTOM_KINDS` is the table of those that are known;
+Nobody needs the schema of an Argo ``Rollout`` or a ``RayCluster`` to know what pods it asks for: a path to each
+template and one to its number of replicas is enough. `CUSTOM_KINDS` is the table of those that are known;
 `schedctl.config.custom_kinds` adds a user's own, or replaces entries.
-
-A path is written with dots, ``spec.workerGroupSpecs.*.template``; ``*`` stands for every item of a list or mapping. A
-step that has dots itself needs the form of a list: ``[metadata, annotations, example.com/size]``.
 """
 
 from __future__ import annotations
@@ -108,7 +104,10 @@ class CustomWorkload(Struct, frozen=True):
 
 
 def steps(path: str) -> Steps:
-    """Return a dotted path as its steps."""
+    """Return a dotted path, ``spec.workerGroupSpecs.*.template``, as its steps.
+
+    A step that has dots itself (``autoscaling.knative.dev/min-scale``) cannot be written so, only as a step of a tuple.
+    """
     return tuple(path.split(".")) if path else ()
 
 
@@ -193,6 +192,7 @@ CUSTOM_KINDS: tuple[CustomKind, ...] = (
     _kind(
         "leaderworkerset.x-k8s.io",
         "LeaderWorkerSet",
+        # a group is a leader and size - 1 workers; without a template of its own the leader is one more worker
         PodsAt(
             steps(f"{_LEADER_WORKER}.leaderTemplate"),
             otherwise=steps(f"{_LEADER_WORKER}.workerTemplate"),

@@ -1,8 +1,7 @@
 """What the API server fills in before the scheduler sees an object (``pkg/apis/core/v1`` defaulting).
 
-Only fields that scheduling reads are filled. Objects that came from a cluster have them already, and filling them
-again changes nothing. Pod-level requests are filled at creation only (``workloads.admission``), because by the time an
-object is read back from a cluster the API server has done so.
+Only fields that scheduling reads are filled; objects that came from a cluster have them already, and filling them again
+changes nothing. Pod-level requests are filled at creation (``workloads.admission``), and not here.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ def pod(obj: Pod) -> Pod:
         and _are_complete(spec.containers, spec.host_network)
         and _are_complete(spec.init_containers, spec.host_network)
     ):
-        return obj  # as one from a cluster is
+        return obj  # as nearly all pods of a cluster are, of which there may be 150,000
     changes: dict[str, object] = {}
     if not spec.scheduler_name:
         changes["scheduler_name"] = DEFAULT_SCHEDULER
@@ -75,6 +74,7 @@ def _container(container: Container, host_network: bool) -> Container:
     changes: dict[str, object] = {}
     resources = container.resources
     if resources is not None and resources.limits:
+        # a limit stands for a request that is not written, resource by resource
         filled = {**resources.limits, **(resources.requests or {})}
         changes["resources"] = ResourceRequirements(requests=filled, limits=resources.limits, claims=resources.claims)
     if host_network:

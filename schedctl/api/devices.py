@@ -1,11 +1,8 @@
 """Devices: what nodes and the network offer (slices), what pods ask for (claims), and the classes in between.
 
-Dynamic resource allocation (``resource.k8s.io/v1``) as far as kube-scheduler's allocator reads it. A *pool* is all
-slices of one driver and pool name with the newest generation; a *device* in it may be partitioned (it consumes
-counters that its slice's counter sets share), shared (several claims take portions of its capacity), tainted, or ready
-only after binding conditions hold. Opaque driver configuration never decides anything and is not read. Fields of
-features that v1.37 has off by default are kept where their mere presence changes an answer (derived attributes,
-compatibility groups, node-allocatable resources).
+Dynamic resource allocation (``resource.k8s.io/v1``) as far as kube-scheduler's allocator reads it; opaque driver
+configuration never decides anything and is not read. Fields of features that v1.37 has off by default are kept where
+their mere presence changes an answer (derived attributes, compatibility groups, node-allocatable resources).
 """
 
 from __future__ import annotations
@@ -133,7 +130,11 @@ class NodeAllocatableResource(Struct, frozen=True):
 
 
 class Device(Struct, frozen=True):
-    """``resource.k8s.io/v1.Device``; attributes and capacity are keyed by name, with or without the driver's domain."""
+    """``resource.k8s.io/v1.Device``; attributes and capacity are keyed by name, with or without the driver's domain.
+
+    It may be partitioned (it consumes counters that the devices of its pool share), shared (several claims take
+    portions of its capacity), tainted, or ready only after its binding conditions hold.
+    """
 
     name: str = ""
     attributes: dict[str, DeviceAttribute] | None = None
@@ -151,7 +152,10 @@ class Device(Struct, frozen=True):
 
 
 class ResourcePool(Struct, frozen=True):
-    """Which pool a slice belongs to, in which generation, and of how many slices that one consists."""
+    """Which pool a slice belongs to, in which generation, and of how many slices that one consists.
+
+    A pool is all slices of one driver and pool name that have the newest generation.
+    """
 
     name: str = ""
     generation: Int64 = 0

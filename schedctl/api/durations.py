@@ -82,6 +82,7 @@ def _fraction(digits: str, unit: int) -> int:
     """Return what the digits after the point are worth, in float64 and cut off where an int64 overflows, as in Go."""
     value, scale = 0, 1.0
     for digit in digits:
+        # as in Go, digits beyond an int64 are dropped
         if value > (_LARGEST - 1) // 10 or value * 10 + int(digit) > _LARGEST:
             break
         value, scale = value * 10 + int(digit), scale * 10

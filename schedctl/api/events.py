@@ -1,7 +1,6 @@
 """Events: what a component has recorded about an object. Nothing is decided by them; they tell what was decided.
 
-They are no kind that scheduling reads, and are asked for one question at a time. An event that happens again is counted
-rather than written again, and keeps the words of the first time.
+They are no kind that scheduling reads, and are asked for one question at a time.
 """
 
 from __future__ import annotations
@@ -28,7 +27,10 @@ class EventSource(Struct, frozen=True):
 
 
 class Event(Struct, frozen=True):
-    """``v1.Event``; recorders of today fill in ``eventTime``, older ones the two timestamps and the count."""
+    """``v1.Event``; recorders of today fill in ``eventTime``, older ones the two timestamps and the count.
+
+    An event that happens again is counted rather than written again, and keeps the words of the first time.
+    """
 
     metadata: ObjectMeta = ObjectMeta()
     involved_object: ObjectReference = ObjectReference()

@@ -1,9 +1,8 @@
 """What could not be listed of a cluster, and so is not known rather than absent.
 
-A state that lacks a kind is no state in which there is nothing of that kind. Whoever lists a cluster says which kinds
-it could not list, a snapshot carries that with it, and the cluster in memory remembers it: an answer that needed such
-a kind is a guess, and is called one. Of a kind that an API server does not have at all there is nothing, and that is
-known.
+Whoever lists a cluster says which kinds it could not list, a snapshot carries that with it, and the cluster in memory
+remembers it: an answer that needed such a kind is a guess, and is called one. Of a kind that an API server does not
+have at all there is nothing, and that is known.
 """
 
 from __future__ import annotations

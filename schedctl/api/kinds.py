@@ -1,12 +1,8 @@
 """The kinds that scheduling reads, under every API version they can be written in.
 
 A manifest names its kind by ``apiVersion`` and ``kind`` together: ``v1`` Service is read, ``serving.knative.dev/v1``
-Service is somebody else's and is not. Per kind one version is Kubernetes' own (the one kube-scheduler v1.37.1 lists);
-others are read when they mean the same thing. *Served* versions have the same fields and are still offered by a 1.37
-API server, *retired* ones have the same fields but are offered no more, and *converted* ones (the devices of
-``resource.k8s.io/v1beta1``) have to be rewritten first. A version outside these lists is never read on a guess.
-
-PodGroup is missing on purpose: kube-scheduler reads it only behind gates that are off by default (GenericWorkload).
+Service is somebody else's and is not. Per kind one version is the one kube-scheduler v1.37.1 lists; others are read
+when they mean the same thing, and no version outside these lists is read on a guess.
 """
 
 from __future__ import annotations
@@ -15,31 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from schedctl.api.devices import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceClaimTemplate, ResourceSlice
+from schedctl.api import devices, policies, storage, workloads
 from schedctl.api.meta import Namespace, Struct
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod, PodTemplate
-from schedctl.api.policies import LimitRange, PodDisruptionBudget, PriorityClass, ResourceQuota, RuntimeClass
-from schedctl.api.storage import (
-    CSIDriver,
-    CSINode,
-    CSIStorageCapacity,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-    VolumeAttachment,
-)
-from schedctl.api.workloads import (
-    CronJob,
-    DaemonSet,
-    Deployment,
-    HorizontalPodAutoscaler,
-    Job,
-    ReplicaSet,
-    ReplicationController,
-    Service,
-    StatefulSet,
-)
 
 Conversion = Callable[[dict[str, Any]], dict[str, Any]]
 """An object as it was written to the same object in the fields of the version we read; the argument is left alone."""
@@ -124,76 +99,79 @@ _OLD_APPS = ("apps/v1beta2", "apps/v1beta1", "extensions/v1beta1")
 _STORAGE_BETA = ("storage.k8s.io/v1beta1",)
 _DRA, _DRA_BETA1, _DRA_BETA2 = "resource.k8s.io/v1", "resource.k8s.io/v1beta1", ("resource.k8s.io/v1beta2",)
 
+# PodGroup is missing on purpose: kube-scheduler reads it only behind gates that are off by default (GenericWorkload)
 KINDS: tuple[Kind, ...] = (
     Kind("v1", "Pod", Pod),
     Kind("v1", "Node", Node, namespaced=False),
     Kind("v1", "Namespace", Namespace, namespaced=False),
-    Kind("v1", "Service", Service),
-    Kind("v1", "ReplicationController", ReplicationController),
+    Kind("v1", "Service", workloads.Service),
+    Kind("v1", "ReplicationController", workloads.ReplicationController),
     Kind("v1", "PodTemplate", PodTemplate),
-    Kind("v1", "LimitRange", LimitRange),
-    Kind("v1", "ResourceQuota", ResourceQuota),
-    Kind("v1", "PersistentVolume", PersistentVolume, namespaced=False),
-    Kind("v1", "PersistentVolumeClaim", PersistentVolumeClaim),
-    Kind("apps/v1", "Deployment", Deployment, retired=_OLD_APPS),
-    Kind("apps/v1", "ReplicaSet", ReplicaSet, retired=_OLD_APPS),
-    Kind("apps/v1", "DaemonSet", DaemonSet, retired=_OLD_APPS),
-    Kind("apps/v1", "StatefulSet", StatefulSet, retired=("apps/v1beta2", "apps/v1beta1")),
-    Kind("batch/v1", "Job", Job),
-    Kind("batch/v1", "CronJob", CronJob, retired=("batch/v1beta1",)),
+    Kind("v1", "LimitRange", policies.LimitRange),
+    Kind("v1", "ResourceQuota", policies.ResourceQuota),
+    Kind("v1", "PersistentVolume", storage.PersistentVolume, namespaced=False),
+    Kind("v1", "PersistentVolumeClaim", storage.PersistentVolumeClaim),
+    Kind("apps/v1", "Deployment", workloads.Deployment, retired=_OLD_APPS),
+    Kind("apps/v1", "ReplicaSet", workloads.ReplicaSet, retired=_OLD_APPS),
+    Kind("apps/v1", "DaemonSet", workloads.DaemonSet, retired=_OLD_APPS),
+    Kind("apps/v1", "StatefulSet", workloads.StatefulSet, retired=("apps/v1beta2", "apps/v1beta1")),
+    Kind("batch/v1", "Job", workloads.Job),
+    Kind("batch/v1", "CronJob", workloads.CronJob, retired=("batch/v1beta1",)),
     Kind(
         "autoscaling/v2",
         "HorizontalPodAutoscaler",
-        HorizontalPodAutoscaler,
+        workloads.HorizontalPodAutoscaler,
         served=("autoscaling/v1",),
         retired=("autoscaling/v2beta2", "autoscaling/v2beta1"),
     ),
-    Kind("policy/v1", "PodDisruptionBudget", PodDisruptionBudget, retired=("policy/v1beta1",)),
+    Kind("policy/v1", "PodDisruptionBudget", policies.PodDisruptionBudget, retired=("policy/v1beta1",)),
     Kind(
         "scheduling.k8s.io/v1",
         "PriorityClass",
-        PriorityClass,
+        policies.PriorityClass,
         namespaced=False,
         retired=("scheduling.k8s.io/v1beta1", "scheduling.k8s.io/v1alpha1"),
     ),
-    Kind("node.k8s.io/v1", "RuntimeClass", RuntimeClass, namespaced=False, retired=("node.k8s.io/v1beta1",)),
-    Kind("storage.k8s.io/v1", "StorageClass", StorageClass, namespaced=False, retired=_STORAGE_BETA),
-    Kind("storage.k8s.io/v1", "CSINode", CSINode, namespaced=False, retired=_STORAGE_BETA),
-    Kind("storage.k8s.io/v1", "CSIDriver", CSIDriver, namespaced=False, retired=_STORAGE_BETA),
+    Kind("node.k8s.io/v1", "RuntimeClass", policies.RuntimeClass, namespaced=False, retired=("node.k8s.io/v1beta1",)),
+    Kind("storage.k8s.io/v1", "StorageClass", storage.StorageClass, namespaced=False, retired=_STORAGE_BETA),
+    Kind("storage.k8s.io/v1", "CSINode", storage.CSINode, namespaced=False, retired=_STORAGE_BETA),
+    Kind("storage.k8s.io/v1", "CSIDriver", storage.CSIDriver, namespaced=False, retired=_STORAGE_BETA),
     Kind(
         "storage.k8s.io/v1",
         "CSIStorageCapacity",
-        CSIStorageCapacity,
+        storage.CSIStorageCapacity,
         retired=(*_STORAGE_BETA, "storage.k8s.io/v1alpha1"),
     ),
     Kind(
         "storage.k8s.io/v1",
         "VolumeAttachment",
-        VolumeAttachment,
+        storage.VolumeAttachment,
         namespaced=False,
         retired=(*_STORAGE_BETA, "storage.k8s.io/v1alpha1"),
     ),
     Kind(
         _DRA,
         "ResourceSlice",
-        ResourceSlice,
+        devices.ResourceSlice,
         namespaced=False,
         served=_DRA_BETA2,
         converted={_DRA_BETA1: _flat_devices},
     ),
-    Kind(_DRA, "ResourceClaim", ResourceClaim, served=_DRA_BETA2, converted={_DRA_BETA1: _exact_requests("spec")}),
+    Kind(
+        _DRA, "ResourceClaim", devices.ResourceClaim, served=_DRA_BETA2, converted={_DRA_BETA1: _exact_requests("spec")}
+    ),
     Kind(
         _DRA,
         "ResourceClaimTemplate",
-        ResourceClaimTemplate,
+        devices.ResourceClaimTemplate,
         served=_DRA_BETA2,
         converted={_DRA_BETA1: _exact_requests("spec", "spec")},
     ),
-    Kind(_DRA, "DeviceClass", DeviceClass, namespaced=False, served=(*_DRA_BETA2, _DRA_BETA1)),
+    Kind(_DRA, "DeviceClass", devices.DeviceClass, namespaced=False, served=(*_DRA_BETA2, _DRA_BETA1)),
     Kind(
         _DRA,
         "DeviceTaintRule",
-        DeviceTaintRule,
+        devices.DeviceTaintRule,
         namespaced=False,
         served=(*_DRA_BETA2, "resource.k8s.io/v1alpha3"),
     ),

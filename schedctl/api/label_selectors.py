@@ -29,7 +29,8 @@ def parse(text: str) -> LabelQuery:
     Raises:
         UsageError: it is none.
     """
-    return LabelQuery(tuple(_requirement(part) for part in re.split(r",(?![^()]*\))", text) if part.strip()))
+    parts = re.split(r",(?![^()]*\))", text)  # not at the commas of a list in brackets
+    return LabelQuery(tuple(_requirement(part) for part in parts if part.strip()))
 
 
 def _requirement(text: str) -> Requirement:

@@ -11,7 +11,7 @@ Quantity = (
         str,
         msgspec.Meta(
             pattern=r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)"
-            r"([eE][+-]?0*(10000|[0-9]{1,4})|[KMGTPE]i|[numkMGTPE])?\Z",
+            r"([eE][+-]?0*(10000|[0-9]{1,4})|[KMGTPE]i|[numkMGTPE])?\Z",  # `$` would let a line break pass
             max_length=4000,
         ),
     ]
@@ -45,7 +45,10 @@ ELLIPSIS = "…"
 
 
 class Struct(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True, gc=False):
-    """Base of all API structs: immutable, camelCase on the wire, untracked by the garbage collector (no cycles)."""
+    """Base of all API structs: immutable, camelCase on the wire, untracked by the garbage collector (no cycles).
+
+    A field that Kubernetes tells apart as *absent* and *empty* is ``X | None``; JSON ``null`` means absent.
+    """
 
 
 class OwnerReference(Struct, frozen=True):

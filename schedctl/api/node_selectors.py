@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from schedctl.api import pods, selectors
 from schedctl.api.field_errors import invalid, not_supported
-from schedctl.api.pods import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod, PreferredSchedulingTerm
-from schedctl.api.selectors import EVERYTHING, LabelQuery, Requirement, SelectorError, compile_labels, requirement
 
 NAME_FIELD = "metadata.name"
 LABEL_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
@@ -42,7 +41,7 @@ class FieldRequirement:
 class NodeTerm:
     """One term: labels and fields must both match."""
 
-    labels: LabelQuery
+    labels: selectors.LabelQuery
     fields: tuple[FieldRequirement, ...] = ()
 
     def matches(self, name: str, labels: Mapping[str, str] | None) -> bool:
@@ -73,7 +72,7 @@ class NodeQuery:
             SelectorError: a term could not be parsed.
         """
         if self.problems:
-            raise SelectorError(self.problems)
+            raise selectors.SelectorError(self.problems)
         return self
 
 
@@ -86,7 +85,7 @@ class RequiredNodeAffinity:
         terms: the affinity, None where the pod has none; one without terms matches nothing.
     """
 
-    labels: LabelQuery = EVERYTHING
+    labels: selectors.LabelQuery = selectors.EVERYTHING
     terms: NodeQuery | None = None
 
     @property
@@ -107,16 +106,16 @@ class PreferredTerm:
     weight: int
 
 
-def required_node_affinity(pod: Pod) -> RequiredNodeAffinity:
+def required_node_affinity(pod: pods.Pod) -> RequiredNodeAffinity:
     """Return what a pod demands of its node; terms that cannot be parsed match nothing."""
     spec = pod.spec
     affinity = spec.affinity and spec.affinity.node_affinity
     required = affinity.required_during_scheduling_ignored_during_execution if affinity else None
     terms = compile_node_selector(required) if required is not None else None
-    return RequiredNodeAffinity(compile_labels(spec.node_selector), terms)
+    return RequiredNodeAffinity(selectors.compile_labels(spec.node_selector), terms)
 
 
-def compile_node_selector(selector: NodeSelector, path: str = "") -> NodeQuery:
+def compile_node_selector(selector: pods.NodeSelector, path: str = "") -> NodeQuery:
     """Return the query of a node selector written in the field `path`."""
     parent = f"{path}." if path else ""
     terms: list[NodeTerm] = []
@@ -125,12 +124,12 @@ def compile_node_selector(selector: NodeSelector, path: str = "") -> NodeQuery:
         if term.match_expressions or term.match_fields:
             try:
                 terms.append(_term(term, f"{parent}nodeSelectorTerms[{index}]"))
-            except SelectorError as error:
+            except selectors.SelectorError as error:
                 problems += error.problems
     return NodeQuery(tuple(terms), tuple(problems))
 
 
-def compile_preferred(preferred: Sequence[PreferredSchedulingTerm], path: str = "") -> tuple[PreferredTerm, ...]:
+def compile_preferred(preferred: Sequence[pods.PreferredSchedulingTerm], path: str = "") -> tuple[PreferredTerm, ...]:
     """Return the preferred terms that can add to a score: those with a weight and a condition.
 
     Raises:
@@ -143,42 +142,42 @@ def compile_preferred(preferred: Sequence[PreferredSchedulingTerm], path: str = 
         if each.weight and (term.match_expressions or term.match_fields):
             try:
                 terms.append(PreferredTerm(_term(term, f"{path}[{index}]"), each.weight))
-            except SelectorError as error:
+            except selectors.SelectorError as error:
                 problems += error.problems
     if problems:
-        raise SelectorError(problems)
+        raise selectors.SelectorError(problems)
     return tuple(terms)
 
 
-def _term(term: NodeSelectorTerm, path: str) -> NodeTerm:
-    labels: list[Requirement] = []
+def _term(term: pods.NodeSelectorTerm, path: str) -> NodeTerm:
+    labels: list[selectors.Requirement] = []
     fields: list[FieldRequirement] = []
     problems: list[str] = []
     for index, each in enumerate(term.match_expressions or ()):
         try:
             labels.append(_label_requirement(each, f"{path}.matchExpressions[{index}]"))
-        except SelectorError as error:
+        except selectors.SelectorError as error:
             problems += error.problems
     for index, each in enumerate(term.match_fields or ()):
         try:
             fields.append(_field_requirement(each, f"{path}.matchFields[{index}]"))
-        except SelectorError as error:
+        except selectors.SelectorError as error:
             problems += error.problems
     if problems:
-        raise SelectorError(problems)
-    return NodeTerm(LabelQuery(tuple(labels)), tuple(fields))
+        raise selectors.SelectorError(problems)
+    return NodeTerm(selectors.LabelQuery(tuple(labels)), tuple(fields))
 
 
-def _label_requirement(written: NodeSelectorRequirement, path: str) -> Requirement:
+def _label_requirement(written: pods.NodeSelectorRequirement, path: str) -> selectors.Requirement:
     if written.operator not in LABEL_OPERATORS:
-        raise SelectorError([not_supported(f"{path}.operator", written.operator, LABEL_OPERATORS)])
-    return requirement(written.key, written.operator, written.values, path)
+        raise selectors.SelectorError([not_supported(f"{path}.operator", written.operator, LABEL_OPERATORS)])
+    return selectors.requirement(written.key, written.operator, written.values, path)
 
 
-def _field_requirement(written: NodeSelectorRequirement, path: str) -> FieldRequirement:
+def _field_requirement(written: pods.NodeSelectorRequirement, path: str) -> FieldRequirement:
     if written.operator not in FIELD_OPERATORS:
-        raise SelectorError([not_supported(f"{path}.operator", written.operator, FIELD_OPERATORS)])
+        raise selectors.SelectorError([not_supported(f"{path}.operator", written.operator, FIELD_OPERATORS)])
     if len(written.values or ()) != 1:
-        raise SelectorError([invalid(f"{path}.values", written.values, "must have one element")])
+        raise selectors.SelectorError([invalid(f"{path}.values", written.values, "must have one element")])
     assert written.values is not None
     return FieldRequirement(written.key, written.values[0], written.operator == "In")

@@ -1,11 +1,8 @@
 """Pods out of JSON text, each of their parts decoded once.
 
 Nine tenths of a large state are pods, and the pods of a template differ in little but their names, nodes and times. So
-of a pod's text the parts are looked up before they are decoded: labels, annotations and owners as they are, the spec
-without the name of the node and without the random end of the name under which its token is mounted. That is faster
-than decoding, several times so where containers say much that scheduling does not read, and what is found is shared,
-as `schedctl.api.sharing` would have it. It pays because one program wrote them all, with the same fields in the same
-order; texts that are like no others are decoded, and not kept beyond a limit.
+the parts of a pod's text are looked up before they are decoded, which is several times faster where one program wrote
+them all, with the same fields in the same order; what is found is shared, as `schedctl.api.sharing` would have it.
 """
 
 from __future__ import annotations
@@ -21,8 +18,8 @@ from schedctl.api.sharing import Sharing, lighten
 
 _KEPT: Final = 4096
 """How many texts of one sort are remembered; then all are forgotten."""
-_SAID: Final = ("v1", "Pod")
-_UNSAID: Final = ("", "")
+_V1_POD: Final = ("v1", "Pod")
+_NO_HEAD: Final = ("", "")
 _ABSENT = msgspec.Raw()
 _NODE_KEY: Final = b'"nodeName"'
 _NODE: Final = re.compile(_NODE_KEY + rb'[ \t\r\n]*:[ \t\r\n]*"([a-z0-9.-]+)"')
@@ -64,13 +61,13 @@ _spec = msgspec.json.Decoder(PodSpec).decode
 class _Part:
     """Texts of one type, each decoded once."""
 
-    def __init__(self, field: str, what: Any, sharing: Sharing) -> None:
+    def __init__(self, field: str, kind: Any, sharing: Sharing) -> None:
         self._field, self._sharing = field, sharing
-        self._decode = msgspec.json.Decoder(what).decode
+        self._decode = msgspec.json.Decoder(kind).decode
         self._known: dict[bytes, Any] = {}
 
     def __call__(self, text: msgspec.Raw) -> Any:
-        if not text:
+        if not text:  # an absent field, which is no JSON
             return None
         key = bytes(text)
         try:
@@ -79,15 +76,15 @@ class _Part:
             pass
         if len(self._known) >= _KEPT:
             self._known.clear()
-        found = self._known[key] = self._sharing.part(self._field, self._decode(text))
-        return found
+        decoded = self._known[key] = self._sharing.part(self._field, self._decode(text))
+        return decoded
 
 
 class _Specs:
-    """The specs of pods.
+    """The specs of pods, known by their text around the name of the node and the random end of the token's name.
 
-    Of the first of a likeness both the whole and what is left are decoded, which shows whether what was cut out is the
-    name of the node, and nothing that is read; it is so for every other text that is the same around it.
+    Of the first such text both the whole and what is left are decoded, which shows whether what was cut out is the name
+    of the node, and nothing else that is read; it is so for every other text that is the same around it.
     """
 
     def __init__(self, sharing: Sharing) -> None:
@@ -97,23 +94,23 @@ class _Specs:
     def __call__(self, raw: msgspec.Raw) -> PodSpec:
         text = bytes(raw)
         begin, end = _node_in(text)
-        likeness = _without_token(text[:begin]), _without_token(text[end:])
+        around = _without_token(text[:begin]), _without_token(text[end:])
         try:
-            shared = self._known[likeness]
+            shared = self._known[around]
         except KeyError:
-            shared = self._first(text, likeness, text[begin:end].decode())
+            shared = self._first(text, around, text[begin:end].decode())
         if shared is None:
             return self._sharing.spec(lighten(_spec(text)))
         return _replace(shared, node_name=self._sharing.text(text[begin:end].decode())) if begin < end else shared
 
-    def _first(self, text: bytes, likeness: tuple[bytes, bytes], node: str) -> PodSpec | None:
-        """Return the spec of all texts of a likeness but for the node; None where what differs in them is read."""
+    def _first(self, text: bytes, around: tuple[bytes, bytes], node: str) -> PodSpec | None:
+        """Return the spec of all texts that are the same around the node; None where what differs in them is read."""
         whole = lighten(_spec(text))
-        rest = lighten(_spec(likeness[0] + likeness[1]))
+        rest = lighten(_spec(around[0] + around[1]))
         alike = rest.node_name == "" and _replace(rest, node_name=node) == whole
         if len(self._known) >= _KEPT:
             self._known.clear()
-        known = self._known[likeness] = self._sharing.spec(rest) if alike else None
+        known = self._known[around] = self._sharing.spec(rest) if alike else None
         return known
 
 
@@ -146,7 +143,7 @@ class PodTexts:
         """
         frame = _frame(text)
         metadata = frame.metadata
-        if not metadata.uid or (frame.api_version, frame.kind) not in (_SAID, _UNSAID if unnamed else _SAID):
+        if not metadata.uid or (frame.api_version, frame.kind) not in (_V1_POD, _NO_HEAD if unnamed else _V1_POD):
             return None
         share, created = self._sharing.text, metadata.creation_timestamp
         return Pod(
@@ -176,5 +173,6 @@ def _node_in(text: bytes) -> tuple[int, int]:
 
 def _without_token(text: bytes) -> bytes:
     """Return a part of a spec without the random end of the first name that looks like that of a token's volume."""
+    # the name stands in `volumes` and in every container's `volumeMounts`, and nothing reads it
     found = _TOKEN.match(text, position) if (position := text.find(_TOKEN_NAME)) >= 0 else None
     return text.replace(found[0], _TOKEN_NAME) if found else text

@@ -30,5 +30,6 @@ def resolve(pod: Pod, classes: Mapping[str, PriorityClass]) -> Pod:
         priority = named.value
         policy = named.preemption_policy or policy
     elif not spec.priority_class_name:
+        # the API server refuses a second global default; manifests may hold two
         priority = next((c.value for c in reversed(list(classes.values())) if c.global_default), 0)
     return msgspec.structs.replace(pod, spec=msgspec.structs.replace(spec, priority=priority, preemption_policy=policy))

@@ -1,10 +1,8 @@
 """Quantities: what ``500m``, ``1.5Gi`` or ``12e6`` are worth, to the unit and to the overflow.
 
-kube-scheduler never does arithmetic on text: it adds up exact decimal amounts and then takes int64 millicores or
-bytes, rounding up. Two facts make this more than a multiplication. An amount has two representations, a scaled int64
-for ordinary numbers and a big decimal for the rest, and they overflow each in its own way when read as int64. And
-binary-suffixed amounts are capped at the largest int64 while others are not. Both show in verdicts at the rim of
-int64, so `Amount` keeps the representation along with the value (apimachinery's ``resource.Quantity``).
+kube-scheduler adds up exact decimal amounts and then takes int64 millicores or bytes, rounding up. Verdicts at the rim
+of int64 show how apimachinery's ``resource.Quantity`` holds an amount, so `Amount` keeps the representation along with
+the value.
 """
 
 from __future__ import annotations
@@ -43,7 +41,11 @@ def wrap_int64(value: int) -> int:
 
 
 class Amount(NamedTuple):
-    """An exact amount, ``unscaled * 10**exponent``; `big` tells the big decimal from the scaled int64."""
+    """An exact amount, ``unscaled * 10**exponent``.
+
+    Go has two representations, a scaled int64 for ordinary numbers and a big decimal (`big`) for the rest, which
+    overflow each in its own way when read as int64.
+    """
 
     unscaled: int
     exponent: int
@@ -52,7 +54,7 @@ class Amount(NamedTuple):
     def plus(self, other: Amount) -> Amount:
         """Return the exact sum; it becomes a big decimal when a scaled int64 would overflow."""
         big = self.big or other.big
-        if not big:
+        if not big:  # Go keeps the exponent of the one that is not zero, and with it the way the sum overflows
             if other.unscaled == 0:
                 return self
             if self.unscaled == 0:
@@ -153,6 +155,7 @@ def parse(quantity: Quantity) -> Amount:
         unscaled = -unscaled
     if binary:
         shift = _BINARY[binary]
+        # Go's own estimate of what fits an int64: 2**shift has about 3/10 of shift decimal digits
         if not fraction and 15 - len(digits) - shift * 3 // 10 - 1 >= 0:
             return Amount(unscaled << shift, 0)
         return _decimal(unscaled << shift, -len(fraction), capped=True)
@@ -244,6 +247,7 @@ def _decimal(unscaled: int, exponent: int, *, capped: bool) -> Amount:
     amount = Amount(unscaled, exponent, True)
     if unscaled:
         amount = amount.round_up(NANO)
+    # as in Go: 16Ei becomes the largest int64, and 16e18 stays what it is
     if capped and abs(amount.unscaled) > MAX_INT64 * 10**9:
         return Amount(MAX_INT64 if unscaled > 0 else -MAX_INT64, 0, True)
     return amount

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
+from schedctl.api import pods
 from schedctl.api.field_errors import label_key_problems
 from schedctl.api.meta import Quantity
-from schedctl.api.pods import Container, ContainerStatus, Pod, PodSpec, PodStatus, ResourceList
 from schedctl.api.quantities import Amount, stored_amount, wrap_int64
 
 CPU, MEMORY, EPHEMERAL_STORAGE, PODS = "cpu", "memory", "ephemeral-storage", "pods"
@@ -111,6 +111,7 @@ class Demand:
     def requests(self) -> Requests:
         """What the pod takes from the node it runs on (``NodeInfo.Requested`` and ``NonZeroRequested``)."""
         exact = _pod_requests(self.needs, use_status=True)
+        # scores count a container without a request as a little, unless the pod as a whole requests that resource
         pod_level = _any_pod_level(self.needs)
         minimum = {name: amount for name, amount in _MINIMUM.items() if not (pod_level and name in exact)}
         scored = _units(_pod_requests(self.needs, use_status=True, minimum=minimum) if minimum else exact)
@@ -134,7 +135,7 @@ class Demand:
         return {name: amount.milli_value for name, amount in _pod_requests(self.needs, use_status=True).items()}
 
 
-def demand_of(pod: Pod) -> Demand:
+def demand_of(pod: pods.Pod) -> Demand:
     """Return what a pod asks for.
 
     Raises:
@@ -143,10 +144,10 @@ def demand_of(pod: Pod) -> Demand:
     return _demand(needs_of(pod))
 
 
-def needs_of(pod: Pod) -> Needs:
+def needs_of(pod: pods.Pod) -> Needs:
     """Return what determines the pod's requests."""
     spec, status = pod.spec, pod.status
-    statuses_by_name: dict[str, ContainerStatus] = {}
+    statuses_by_name: dict[str, pods.ContainerStatus] = {}
     for statuses in (status.init_container_statuses, status.container_statuses):
         for container_status in reversed(statuses or ()):  # of two with one name the first counts
             statuses_by_name[container_status.name] = container_status
@@ -163,23 +164,23 @@ def needs_of(pod: Pod) -> Needs:
     )
 
 
-def requests_identity(spec: PodSpec) -> tuple[int, ...]:
-    """Return what specs have in common that share the very parts in which they say what the pod asks for.
+def requests_identity(spec: pods.PodSpec) -> tuple[int, ...]:
+    """Return a key that is equal for specs that share the very objects in which they say what the pod asks for.
 
-    It is made of identities, and stands for these parts as long as a spec that has them is held.
+    It is made of identities, and stands for these objects only as long as a spec that has them is held.
     """
     return id(spec.containers), id(spec.init_containers), id(spec.overhead), id(spec.resources)
 
 
-def kubelet_grant(status: PodStatus) -> tuple[object, ...]:
+def kubelet_grant(status: pods.PodStatus) -> tuple[object, ...]:
     """Return what the kubelet says of what a pod has been granted, which is all that its demand reads of the status."""
     infeasible = status.conditions is not None and _resize_infeasible(status)
     statuses = status.container_statuses, status.init_container_statuses
     return *statuses, status.allocated_resources, status.resources, infeasible
 
 
-def grant_identity(status: PodStatus) -> tuple[int | bool, ...]:
-    """Return the same of statuses, for the parts that say what the kubelet has granted."""
+def grant_identity(status: pods.PodStatus) -> tuple[int | bool, ...]:
+    """Return a key that is equal for statuses that share the very objects of `kubelet_grant`."""
     return (
         id(status.container_statuses),
         id(status.init_container_statuses),
@@ -189,7 +190,7 @@ def grant_identity(status: PodStatus) -> tuple[int | bool, ...]:
     )
 
 
-def allocatable(offered: ResourceList | None) -> Mapping[str, int]:
+def allocatable(offered: pods.ResourceList | None) -> Mapping[str, int]:
     """Return what a node offers of each resource the scheduler counts, in int64; nodes written alike share one.
 
     Raises:
@@ -238,16 +239,16 @@ def _offer(offered: Items) -> Mapping[str, int]:
     return _count(_amounts(offered))
 
 
-def _items(resources: ResourceList | None) -> Items:
+def _items(resources: pods.ResourceList | None) -> Items:
     return tuple(resources.items()) if resources else ()
 
 
-def _items_of_status(resources: ResourceList | None) -> Items | None:
+def _items_of_status(resources: pods.ResourceList | None) -> Items | None:
     return None if resources is None else tuple(resources.items())
 
 
 def _containers(
-    containers: Iterable[Container] | None, statuses: Mapping[str, ContainerStatus]
+    containers: Iterable[pods.Container] | None, statuses: Mapping[str, pods.ContainerStatus]
 ) -> tuple[ContainerNeeds, ...]:
     needs = []
     for container in containers or ():
@@ -262,7 +263,7 @@ def _containers(
     return tuple(needs)
 
 
-def _resize_infeasible(status: PodStatus) -> bool:
+def _resize_infeasible(status: pods.PodStatus) -> bool:
     for condition in status.conditions or ():
         if condition.type == "PodResizePending":
             return condition.reason == "Infeasible"
@@ -342,7 +343,7 @@ def _concurrent_requests(needs: Needs, minimum: Mapping[str, Amount], of: Callab
     total: Amounts = {}
     for container in needs.containers:
         _add(total, need(container))
-    # Init containers run one after another, each beside the sidecars that started before it; what the pod needs is
+    # init containers run one after another, each beside the sidecars that started before it; what the pod needs is
     # the peak over all of these moments and the running pod.
     sidecars: Amounts = {}
     starting: Amounts = {}

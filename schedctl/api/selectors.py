@@ -1,9 +1,7 @@
 """Label selectors, with the exact meaning of absent keys, empty lists and numbers.
 
 A selector is compiled once into requirements (`LabelQuery`) that can be asked of a label map here, or of a whole
-column of labels by ``cache``. The operators In, NotIn, Exists, DoesNotExist, Gt and Lt are apimachinery's
-``labels.Requirement``: NotIn and DoesNotExist hold for an absent key, Gt and Lt compare int64 and refuse anything
-else. What apimachinery would not parse is a `SelectorError` in its words.
+column of labels by ``cache``. What apimachinery would not parse is a `SelectorError` in its words.
 """
 
 from __future__ import annotations
@@ -12,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from schedctl.api.field_errors import aggregate, invalid, label_key_problems, label_value_problems, quote
+from schedctl.api import field_errors
 from schedctl.api.meta import LabelSelector
 from schedctl.api.quantities import MAX_INT64
 
@@ -30,13 +28,13 @@ class SelectorError(ValueError):
 
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = tuple(problems)
-        super().__init__(aggregate(self.problems))
+        super().__init__(field_errors.aggregate(self.problems))
 
 
 def parse_int64(text: str) -> int | None:
     """Return the integer a label holds as Go's ``strconv.ParseInt`` reads it, None when it is not one."""
     match = _INTEGER.fullmatch(text)
-    if match is None or len(match[2]) > _MOST_DIGITS:
+    if match is None or len(match[2]) > _MOST_DIGITS:  # also because int() refuses very long digits
         return None
     value = int(match[1] + match[2])
     return value if -MAX_INT64 - 1 <= value <= MAX_INT64 else None
@@ -44,7 +42,7 @@ def parse_int64(text: str) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One condition on one label key.
+    """One condition on one label key (``labels.Requirement``); NotIn and DoesNotExist hold for an absent key.
 
     Attributes:
         key: the label.
@@ -118,7 +116,7 @@ def requirement_faults(key: str, operator: str, values: Sequence[str] | None) ->
         operator: one of the six.
         values: as written; None where the field is absent.
     """
-    if wrong := label_key_problems(key):
+    if wrong := field_errors.label_key_problems(key):
         yield "key", key, "; ".join(wrong)
     if operator in ("In", "NotIn") and not values:
         yield "values", values, "for 'in', 'notin' operators, values set can't be empty"
@@ -131,7 +129,7 @@ def requirement_faults(key: str, operator: str, values: Sequence[str] | None) ->
             if parse_int64(value) is None:
                 yield f"values[{index}]", value, "for 'Gt', 'Lt' operators, the value must be an integer"
     for index, value in enumerate(values or ()):
-        if wrong := label_value_problems(value):
+        if wrong := field_errors.label_value_problems(value):
             yield f"values[{index}][{key}]", value, "; ".join(wrong)
 
 
@@ -143,7 +141,8 @@ def requirement(key: str, operator: str, values: Sequence[str] | None, path: str
     """
     parent = f"{path}." if path else ""
     problems = [
-        invalid(f"{parent}{field}", value, detail) for field, value, detail in requirement_faults(key, operator, values)
+        field_errors.invalid(f"{parent}{field}", value, detail)
+        for field, value, detail in requirement_faults(key, operator, values)
     ]
     if problems:
         raise SelectorError(problems)
@@ -152,6 +151,7 @@ def requirement(key: str, operator: str, values: Sequence[str] | None, path: str
 
 def compile_labels(labels: Mapping[str, str] | None) -> LabelQuery:
     """Return the query of a plain label map, as Services and node selectors write it; nothing is checked."""
+    # sorted as in apimachinery, so that maps of one content make one query whatever their order
     return LabelQuery(tuple(Requirement(k, "In", frozenset((v,))) for k, v in sorted((labels or {}).items())))
 
 
@@ -165,7 +165,7 @@ def compile_selector(selector: LabelSelector | None) -> LabelQuery:
         return NOTHING
     requirements = [requirement(key, "In", (value,)) for key, value in sorted((selector.match_labels or {}).items())]
     for expression in selector.match_expressions or ():
-        if expression.operator not in ("In", "NotIn", "Exists", "DoesNotExist"):
-            raise SelectorError([f"{quote(expression.operator)} is not a valid label selector operator"])
+        if expression.operator not in ("In", "NotIn", "Exists", "DoesNotExist"):  # Gt and Lt are for nodes alone
+            raise SelectorError([f"{field_errors.quote(expression.operator)} is not a valid label selector operator"])
         requirements.append(requirement(expression.key, expression.operator, expression.values or None))
     return LabelQuery(tuple(requirements))

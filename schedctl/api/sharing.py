@@ -1,15 +1,8 @@
 """Equal parts of pods and nodes, kept once, and parts that nobody reads, not kept at all.
 
-Pods of one template differ in their names, nodes and times and in little else, yet each is decoded on its own.
-`Sharing` replaces the parts that thousands of pods have in common by one object each, so that a cluster of 150,000
-running pods takes hundreds of bytes a pod instead of thousands. Specs are shared whole: those of pods on different
-nodes share all but the name of the node, and those of pods on none are one object, by which pods of one template can be
-told. Nodes of one machine type share what they can hold and the images on them, which are most of a node. API structs
-are immutable, which is what makes this safe.
-
-Of a pod that came out of a cluster, volumes and mounts of which nothing but a name would be left are dropped
-(`lighten`): every such pod mounts its token under a name of its own, for which its containers would be like no
-others.
+`Sharing` replaces the parts that thousands of pods or nodes have in common by one object each, so that a cluster of
+150,000 running pods takes hundreds of bytes a pod instead of thousands. API structs are immutable, which is what makes
+this safe.
 """
 
 from __future__ import annotations
@@ -20,20 +13,11 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from schedctl.api import pods
 from schedctl.api.nodes import ContainerImage, Node, NodeStatus
-from schedctl.api.pods import (
-    Container,
-    EphemeralContainer,
-    Pod,
-    PodCondition,
-    PodSpec,
-    PodStatus,
-    Volume,
-    VolumeMount,
-)
 
 T = TypeVar("T")
-C = TypeVar("C", Container, EphemeralContainer)
+C = TypeVar("C", pods.Container, pods.EphemeralContainer)
 _STATUSES_KEPT = 4096
 """How many statuses are remembered; then all are forgotten, as most pods have times of their own."""
 _encode = msgspec.json.Encoder().encode
@@ -51,26 +35,27 @@ def content(part: Any) -> bytes | None:
         return None
 
 
-def lighten(spec: PodSpec) -> PodSpec:
+def lighten(spec: pods.PodSpec) -> pods.PodSpec:
     """Return the spec of a pod without volumes and mounts that say nothing but a name; itself if it has none."""
+    # every pod of a cluster mounts its token under a name of its own, for which its containers would be like no others
     changes: dict[str, Any] = {}
     if spec.volumes and (volumes := volumes_that_matter(spec.volumes)) is not spec.volumes:
         changes["volumes"] = volumes
     for name in ("containers", "init_containers", "ephemeral_containers"):
         before = getattr(spec, name)
-        after = [_with_telling_mounts(container) for container in before or ()]
+        after = [_with_mounts_that_matter(container) for container in before or ()]
         if any(a is not b for a, b in zip(after, before or (), strict=True)):
             changes[name] = after
     return _replace(spec, **changes) if changes else spec
 
 
-def volumes_that_matter(volumes: list[Volume]) -> list[Volume] | None:
+def volumes_that_matter(volumes: list[pods.Volume]) -> list[pods.Volume] | None:
     """Return the volumes with a source that scheduling reads: the list itself if all have one, None if none has."""
-    kept = [volume for volume in volumes if volume != Volume(name=volume.name)]
+    kept = [volume for volume in volumes if volume != pods.Volume(name=volume.name)]
     return kept or None if len(kept) < len(volumes) else volumes
 
 
-def mounts_that_matter(mounts: list[VolumeMount]) -> list[VolumeMount] | None:
+def mounts_that_matter(mounts: list[pods.VolumeMount]) -> list[pods.VolumeMount] | None:
     """Return the mounts with options that scheduling reads: the list itself if all have some, None if none has."""
     kept = [mount for mount in mounts if mount.bind_mount_options]
     return kept or None if len(kept) < len(mounts) else mounts
@@ -83,16 +68,16 @@ class Sharing:
 
     def __init__(self) -> None:
         self._parts: defaultdict[str, dict[bytes, Any]] = defaultdict(dict)
-        self._conditions: dict[tuple[str, ...], PodCondition] = {}
-        self._statuses: dict[bytes, PodStatus] = {}
+        self._conditions: dict[tuple[str, ...], pods.PodCondition] = {}
+        self._statuses: dict[bytes, pods.PodStatus] = {}
         self._images: dict[tuple[int, tuple[str, ...] | None], ContainerImage] = {}
         self._node_statuses: dict[tuple[int, ...], tuple[NodeStatus, NodeStatus]] = {}
         self._texts: dict[str, str] = {}
 
-    def pod(self, pod: Pod) -> Pod:
+    def pod(self, pod: pods.Pod) -> pods.Pod:
         """Return an equal pod that shares its parts with the pods before it."""
         part, text, metadata = self.part, self.text, pod.metadata
-        return Pod(
+        return pods.Pod(
             metadata=_replace(
                 metadata,
                 namespace=text(metadata.namespace),
@@ -122,33 +107,34 @@ class Sharing:
         key = (image.size_bytes, None if image.names is None else tuple(image.names))
         return self._images.setdefault(key, image)
 
-    def spec(self, spec: PodSpec) -> PodSpec:
+    def spec(self, spec: pods.PodSpec) -> pods.PodSpec:
         """Return an equal spec, the same for equal ones on no node; on a node it shares all else with them."""
         node = spec.node_name
+        # specs of pods on no node are one object, by which pods of one template can be told (`requests_identity`)
         rest = _replace(spec, node_name="") if node else spec
-        likeness = content(rest)
-        if likeness is None:
+        encoded = content(rest)
+        if encoded is None:
             return spec
         specs = self._parts["spec"]
-        shared: PodSpec | None = specs.get(likeness)
+        shared: pods.PodSpec | None = specs.get(encoded)
         if shared is None:
             parts = {name: self.part(name, value) for name in _PARTS if (value := getattr(rest, name)) is not None}
-            shared = specs[likeness] = _replace(rest, **parts)
+            shared = specs[encoded] = _replace(rest, **parts)
         return _replace(shared, node_name=self.text(node)) if node else shared
 
-    def status(self, status: PodStatus) -> PodStatus:
+    def status(self, status: pods.PodStatus) -> pods.PodStatus:
         """Return an equal status, the same for equal ones that come near one another; most have times of their own."""
-        likeness = content(status)
-        if likeness is None:
+        encoded = content(status)
+        if encoded is None:
             return status
-        known = self._statuses.get(likeness)
+        known = self._statuses.get(encoded)
         if known is None:
             if len(self._statuses) >= _STATUSES_KEPT:
                 self._statuses.clear()
-            known = self._statuses[likeness] = self._with_shared_parts(status)
+            known = self._statuses[encoded] = self._with_shared_parts(status)
         return known
 
-    def _with_shared_parts(self, status: PodStatus) -> PodStatus:
+    def _with_shared_parts(self, status: pods.PodStatus) -> pods.PodStatus:
         changes: dict[str, Any] = {}
         if status.start_time is not None:
             changes["start_time"] = self.text(status.start_time)
@@ -168,17 +154,17 @@ class Sharing:
         """
         if value is None:
             return value
-        likeness = content(value)
-        if likeness is None:
+        encoded = content(value)
+        if encoded is None:
             return value
-        known: T = self._parts[field].setdefault(likeness, value)
+        known: T = self._parts[field].setdefault(encoded, value)
         return known
 
     def text(self, value: str) -> str:
         """Return a text equal to one, the same for equal ones."""
         return self._texts.setdefault(value, value)
 
-    def _condition(self, condition: PodCondition) -> PodCondition:
+    def _condition(self, condition: pods.PodCondition) -> pods.PodCondition:
         """Return an equal condition whose texts are those of others; most have a time that no other has."""
         time = condition.last_transition_time
         key = (condition.type, condition.status, condition.reason, condition.message)
@@ -188,7 +174,7 @@ class Sharing:
         return _replace(known, last_transition_time=self._texts.setdefault(time, time)) if time else known
 
 
-def _with_telling_mounts(container: C) -> C:
+def _with_mounts_that_matter(container: C) -> C:
     mounts = container.volume_mounts
     kept = mounts_that_matter(mounts) if mounts else mounts
     return container if kept is mounts else _replace(container, volume_mounts=kept)
@@ -196,13 +182,13 @@ def _with_telling_mounts(container: C) -> C:
 
 _PARTS: Sequence[str] = tuple(
     field.name
-    for field in msgspec.structs.fields(PodSpec)
+    for field in msgspec.structs.fields(pods.PodSpec)
     if field.name not in ("node_name", "scheduler_name") and field.default is None
 )
 """The fields of a spec that hold more than a word."""
 _REPORTED: Sequence[str] = tuple(
     field.name
-    for field in msgspec.structs.fields(PodStatus)
+    for field in msgspec.structs.fields(pods.PodStatus)
     if field.name not in ("conditions", "start_time") and field.default is None
 )
 """The fields of a status that hold more than a word or a time."""

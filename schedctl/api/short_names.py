@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from schedctl.api import workloads
 from schedctl.api.pods import Pod, PodTemplate
-from schedctl.api.workloads import CronJob, DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
 
 NAMES: dict[type, tuple[str, ...]] = {
     Pod: ("pod", "po", "pods"),
-    Deployment: ("deploy", "deployment", "deployments"),
-    StatefulSet: ("sts", "statefulset", "statefulsets"),
-    DaemonSet: ("ds", "daemonset", "daemonsets"),
-    ReplicaSet: ("rs", "replicaset", "replicasets"),
-    Job: ("job", "jobs"),
-    CronJob: ("cj", "cronjob", "cronjobs"),
-    ReplicationController: ("rc", "replicationcontroller", "replicationcontrollers"),
+    workloads.Deployment: ("deploy", "deployment", "deployments"),
+    workloads.StatefulSet: ("sts", "statefulset", "statefulsets"),
+    workloads.DaemonSet: ("ds", "daemonset", "daemonsets"),
+    workloads.ReplicaSet: ("rs", "replicaset", "replicasets"),
+    workloads.Job: ("job", "jobs"),
+    workloads.CronJob: ("cj", "cronjob", "cronjobs"),
+    workloads.ReplicationController: ("rc", "replicationcontroller", "replicationcontrollers"),
     PodTemplate: ("podtemplate", "podtemplates"),
 }
 """By type, the shortest name first."""

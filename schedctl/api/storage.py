@@ -1,8 +1,8 @@
 """Storage: volumes, claims, classes, and what the CSI drivers of a node can hold.
 
-VolumeBinding, VolumeZone, VolumeRestrictions and NodeVolumeLimits read these. The in-tree sources of a PersistentVolume
-are here only as far as the scheduler looks through them: it counts such a volume under the handle it has after
-migration to CSI. In-line volumes of a pod, and what a claim asks for, are in `schedctl.api.pods`.
+The in-tree sources of a PersistentVolume are here only as far as the scheduler looks through them: it counts such a
+volume under the handle it has after migration to CSI. In-line volumes of a pod, and what a claim asks for, are in
+`schedctl.api.pods`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from schedctl.api import pods
 from schedctl.api.meta import Int32, LabelSelector, ObjectMeta, ObjectReference, Quantity, Struct
-from schedctl.api.pods import NodeSelector, PersistentVolumeClaimSpec, Pod, ResourceList, Volume
 
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
 """The binding mode of classes whose claims wait for a pod."""
@@ -79,13 +79,13 @@ class LocalVolumeSource(Struct, frozen=True):
 class VolumeNodeAffinity(Struct, frozen=True):
     """The nodes a volume can be reached from."""
 
-    required: NodeSelector | None = None
+    required: pods.NodeSelector | None = None
 
 
 class PersistentVolumeSpec(Struct, frozen=True):
     """``v1.PersistentVolumeSpec``, with the sources that scheduling reads."""
 
-    capacity: ResourceList | None = None
+    capacity: pods.ResourceList | None = None
     access_modes: list[str] | None = None
     claim_ref: ObjectReference | None = None
     storage_class_name: str = ""
@@ -122,14 +122,14 @@ class PersistentVolumeClaimStatus(Struct, frozen=True):
 
     phase: str = ""
     access_modes: list[str] | None = None
-    capacity: ResourceList | None = None
+    capacity: pods.ResourceList | None = None
 
 
 class PersistentVolumeClaim(Struct, frozen=True):
     """``v1.PersistentVolumeClaim``."""
 
     metadata: ObjectMeta = ObjectMeta()
-    spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
+    spec: pods.PersistentVolumeClaimSpec = pods.PersistentVolumeClaimSpec()
     status: PersistentVolumeClaimStatus = PersistentVolumeClaimStatus()
 
 
@@ -149,12 +149,12 @@ def _is_default(annotations: Mapping[str, str]) -> bool:
 def class_of(obj: PersistentVolume | PersistentVolumeClaim) -> str:
     """Return the storage class of a volume or claim: the annotation of old, else the field; "" for none."""
     annotations = obj.metadata.annotations
-    if annotations and CLASS_ANNOTATION in annotations:
+    if annotations and CLASS_ANNOTATION in annotations:  # even an empty one
         return annotations[CLASS_ANNOTATION]
     return obj.spec.storage_class_name or ""
 
 
-def claim_name(pod: Pod, volume: Volume) -> str | None:
+def claim_name(pod: pods.Pod, volume: pods.Volume) -> str | None:
     """Return the name of the claim behind a volume, None where it is none. An ephemeral one is named after the pod."""
     if volume.persistent_volume_claim is not None:
         return volume.persistent_volume_claim.claim_name

@@ -22,6 +22,7 @@ def unix_nanoseconds(text: str) -> int:
     if found is None:
         raise ValueError(f'"{text}" is not a time as RFC 3339 writes it')
     month, day, clock, fraction, offset = found.groups()
+    # days are counted from the first of the month, because Python has no 31 February
     begins = datetime.fromisoformat(f"{month}-01{clock}{offset}")
     seconds = (begins - _EPOCH) // _SECOND + (int(day) - 1) * 86_400
     nanoseconds = seconds * 10**9 + int((fraction or "0")[:9].ljust(9, "0"))
