@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
@@ -40,15 +40,17 @@ def similar(word: str, names: Iterable[str], most: int = 3, *, cutoff: float = 0
     return [folded[name] for name in difflib.get_close_matches(word.lower(), folded, n=most, cutoff=cutoff)]
 
 
-def did_you_mean(word: str, names: Sequence[str], otherwise: str | None = None) -> str:
+def did_you_mean(word: str, names: Iterable[str], otherwise: str | None = None, *, cutoff: float = 0.6) -> str:
     """Return the next step after a name that is not there.
 
     Args:
         word: what was written.
         names: what there is.
         otherwise: what to say where no name is close; by default, all of them.
+        cutoff: as of `nearest`.
     """
-    close = nearest(word, names)
+    names = tuple(names)
+    close = nearest(word, names, cutoff=cutoff)
     if close:
         return f'did you mean "{close}"?'
     if otherwise is not None:

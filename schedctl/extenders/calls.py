@@ -1,9 +1,7 @@
 """How a question gets to an extender, and the answer back: one POST over HTTP or HTTPS, and no more than that.
 
 The standard library's client is all it takes: no connection is kept, no redirect is followed, no proxy is used, and
-nothing is tried twice. The whole call has to end within the time that the configuration gives it; an extender that
-lets its answer drip is cut off by a thread that closes the connection under it, and one that the connection came too
-late for is closed as soon as it is there.
+nothing is tried twice. The whole call has to end within the time that the configuration gives it.
 """
 
 from __future__ import annotations
@@ -97,8 +95,6 @@ class HTTP:
             raise ExtenderError(f'Post "{shown}": {_fault_text(fault, parts)}') from None
         finally:
             connection.close()
-        if len(answer) > MOST_BYTES:
-            raise ExtenderError(f'Post "{shown}": the answer is longer than {MOST_BYTES >> 20} MiB')
         return answer
 
     def _connection(self, parts: SplitResult) -> HTTPConnection:
@@ -113,7 +109,10 @@ class HTTP:
 
     @contextmanager
     def _cut_off(self, connection: HTTPConnection, late: threading.Event) -> Iterator[None]:
-        """Close the connection when the time is over."""
+        """Close the connection when the time is over, however the extender lets its answer drip.
+
+        The timeout of a socket is for one read of it, that of Go's client for the whole call.
+        """
         if self._timeout is None:
             yield
             return

@@ -1,8 +1,7 @@
 """Records of what extenders were asked and what they said, so that the same questions can be answered offline.
 
-A record is a file of JSON lines, one for each call: the extender, the verb, the question, and the text of the answer or
-what went wrong instead. Names of a cluster are in it, and whatever scheduling reads of pods and nodes, so only its
-owner may read it. A question is found again if it is the same to the last field; the answer to any other is not known.
+A record is a file of JSON lines, one for each call. Names of a cluster are in it, and whatever scheduling reads of pods
+and nodes, so only its owner may read it.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class Entry(msgspec.Struct, omit_defaults=True):
 
     @property
     def key(self) -> bytes:
-        """What a question is found by."""
+        """What a question is found by: it is the same to the last field, in whatever order they were written."""
         plain = msgspec.json.encode(msgspec.json.decode(self.question), order="sorted")
         return sha256(b"\0".join((self.extender.encode(), self.verb.encode(), plain))).digest()
 
@@ -55,7 +54,7 @@ class Recorder:
         self._path = path
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            os.fchmod(descriptor, 0o600)
+            os.fchmod(descriptor, 0o600)  # the mode above is for a new file only
         except OSError as fault:
             raise self._unwritable(fault) from None
         self._file: IO[bytes] = os.fdopen(descriptor, "wb", buffering=0)
@@ -104,7 +103,7 @@ class Recording:
         for number, line in enumerate(lines, 1):
             try:
                 entry = msgspec.json.decode(line, type=Entry)
-                self._entries.setdefault(entry.key, entry)
+                self._entries.setdefault(entry.key, entry)  # of an answer that changed, the first
             except (msgspec.MsgspecError, RecursionError, UnicodeEncodeError) as fault:
                 hint = "`--extender-record FILE` writes records"
                 problem = Problem(f"no call of an extender: {fault}", source=path, line=number, hint=hint)
@@ -123,6 +122,10 @@ class Recording:
             return entry.answer.encode()
 
         return call
+
+
+_KEPT = 256
+"""How many answers of an extender are remembered; the oldest goes first."""
 
 
 class CachedCalls:
@@ -151,7 +154,3 @@ class CachedCalls:
             raise ExtenderError(known)
         answer: bytes = known
         return answer
-
-
-_KEPT = 256
-"""How many answers of an extender are remembered; the oldest goes first."""

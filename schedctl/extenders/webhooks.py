@@ -62,6 +62,7 @@ class Webhook(Extender):
             answer = messages.read_preemption_result(self._calls(self.config.preempt_verb, question))
         except ValueError as fault:
             raise self._nonsense(self.config.preempt_verb, fault) from None
+        # Go goes over the map in any order; here it is always the same.
         return {name: self._resolve_victims(name, answer[name], nodes) for name in sorted(answer)}
 
     def _resolve_victims(self, name: str, victims: messages.MetaVictims, nodes: Nodes) -> NodeVictims:

@@ -1,9 +1,9 @@
 """What an API server refuses of objects that are about to be created, beyond what changes scheduling.
 
-``validation`` holds what is written by hand to the rules that scheduling depends on, and lets a state leave out what it
-does not need: containers without images, workloads without selectors. Whoever is about to create the objects wants to
-hear of those too, before the cluster says so. These are the rules that real manifests break: names and images of
-containers, mounts of volumes that are not there, selectors, restart policies, strategies, schedules.
+`validation` holds what is written by hand to the rules that scheduling depends on, and lets a state leave out what it
+does not need: containers without images, workloads without selectors. These are the other rules that real manifests
+break: names and images of containers, mounts of volumes that are not there, selectors, restart policies, strategies,
+schedules.
 """
 
 from __future__ import annotations
@@ -13,25 +13,12 @@ from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 from typing import Any
 
-from schedctl.api import selectors
+from schedctl.api import selectors, workloads
 from schedctl.api.meta import Int32, ObjectMeta
 from schedctl.api.pods import Pod, PodSpec, PodTemplate, PodTemplateSpec
 from schedctl.api.storage import PersistentVolumeClaim
-from schedctl.api.workloads import (
-    CronJob,
-    DaemonSet,
-    Deployment,
-    HorizontalPodAutoscaler,
-    Job,
-    JobSpec,
-    ReplicaSet,
-    ReplicationController,
-    RollingUpdate,
-    StatefulSet,
-    UpdateStrategy,
-)
 from schedctl.documents.findings import Finding, Path, quote
-from schedctl.documents.spelling import CLOSE, nearest
+from schedctl.documents.spelling import CLOSE, did_you_mean
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _LABEL_RULE = "at most 63 lower-case letters, digits and - with a letter or digit at both ends"
@@ -45,6 +32,7 @@ _SCHEDULE_FIELDS = (
     ("day of week", 0, 6, ("sun", "mon", "tue", "wed", "thu", "fri", "sat")),
 )
 _LONGEST_CRON_JOB, _LONGEST_JOB = 52, 63
+"""Of names: a CronJob's Jobs have eleven letters more (the time), and a Job's pods are labelled with its name."""
 _FOREVER, _ENDING = ("Always",), ("OnFailure", "Never")
 _TEMPLATE: Path = ("spec", "template")
 
@@ -69,7 +57,7 @@ def template_refusals(
     if not spec.containers:
         yield _missing_field(path, "containers")
     seen: set[str] = set()
-    volumes = {volume.name for volume in spec.volumes or ()} | set(claims)
+    volumes = dict.fromkeys([*(volume.name for volume in spec.volumes or ()), *claims])
     for field, containers in (("initContainers", spec.init_containers), ("containers", spec.containers)):
         for index, container in enumerate(containers or ()):
             where = (*path, field, index)
@@ -78,9 +66,8 @@ def template_refusals(
                 yield _missing_field(where, "image")
             for number, mount in enumerate(container.volume_mounts or ()):
                 if mount.name not in volumes:
-                    close = nearest(mount.name, volumes, cutoff=CLOSE) if mount.name else ""
                     message = f"the pod has no volume {quote(mount.name)}"
-                    hint = f'did you mean "{close}"?' if close else ""
+                    hint = did_you_mean(mount.name, volumes, "", cutoff=CLOSE) if mount.name else ""
                     yield Finding((*where, "volumeMounts", number, "name"), message, hint)
     named: set[str] = set()
     for index, volume in enumerate(spec.volumes or ()):
@@ -129,16 +116,15 @@ def _mismatch() -> Finding:
     return Finding((*_TEMPLATE, "metadata", "labels"), "`selector` does not match template `labels`")
 
 
-def _strategy(strategy: UpdateStrategy | None, path: Path, types: tuple[str, ...]) -> Iterator[Finding]:
+def _strategy(strategy: workloads.UpdateStrategy | None, path: Path, types: tuple[str, ...]) -> Iterator[Finding]:
     if strategy is None:
         return
     if strategy.type and strategy.type not in types:
-        close = nearest(strategy.type, types, cutoff=CLOSE)
-        hint = f'did you mean "{close}"?' if close else ""
+        hint = did_you_mean(strategy.type, types, "", cutoff=CLOSE)
         yield Finding((*path, "type"), f"expected one of {', '.join(types)}, got {quote(strategy.type)}", hint)
     elif strategy.type == "Recreate" and strategy.rolling_update is not None:
         yield Finding((*path, "rollingUpdate"), "may not be specified when strategy `type` is 'Recreate'")
-    rolling = strategy.rolling_update or RollingUpdate()
+    rolling = strategy.rolling_update or workloads.RollingUpdate()
     for field, value in (("maxSurge", rolling.max_surge), ("maxUnavailable", rolling.max_unavailable)):
         where = (*path, "rollingUpdate", field)
         if isinstance(value, str) and not _SHARE.fullmatch(value):
@@ -153,24 +139,24 @@ def _is_zero(value: Int32 | str | None) -> bool:
     return value == 0 or (isinstance(value, str) and value.rstrip("%").strip("0") == "" and value.endswith("%"))
 
 
-def _deployment(obj: Deployment) -> Iterator[Finding]:
+def _deployment(obj: workloads.Deployment) -> Iterator[Finding]:
     yield from _selector_problems(obj.spec.selector, obj.spec.template)
     yield from _strategy(obj.spec.strategy, ("spec", "strategy"), ("RollingUpdate", "Recreate"))
     yield from template_refusals(obj.spec.template.spec, (*_TEMPLATE, "spec"), restart=_FOREVER)
 
 
-def _replica_set(obj: ReplicaSet) -> Iterator[Finding]:
+def _replica_set(obj: workloads.ReplicaSet) -> Iterator[Finding]:
     yield from _selector_problems(obj.spec.selector, obj.spec.template)
     yield from template_refusals(obj.spec.template.spec, (*_TEMPLATE, "spec"), restart=_FOREVER)
 
 
-def _daemon_set(obj: DaemonSet) -> Iterator[Finding]:
+def _daemon_set(obj: workloads.DaemonSet) -> Iterator[Finding]:
     yield from _selector_problems(obj.spec.selector, obj.spec.template)
     yield from _strategy(obj.spec.update_strategy, ("spec", "updateStrategy"), ("RollingUpdate", "OnDelete"))
     yield from template_refusals(obj.spec.template.spec, (*_TEMPLATE, "spec"), restart=_FOREVER)
 
 
-def _stateful_set(obj: StatefulSet) -> Iterator[Finding]:
+def _stateful_set(obj: workloads.StatefulSet) -> Iterator[Finding]:
     yield from _selector_problems(obj.spec.selector, obj.spec.template)
     strategy = obj.spec.update_strategy
     yield from _strategy(strategy, ("spec", "updateStrategy"), ("RollingUpdate", "OnDelete"))
@@ -178,11 +164,11 @@ def _stateful_set(obj: StatefulSet) -> Iterator[Finding]:
     if partition is not None and partition < 0:
         where = ("spec", "updateStrategy", "rollingUpdate", "partition")
         yield Finding(where, f"expected a number at least 0, got {partition}")
-    claims = {template.metadata.name for template in obj.spec.volume_claim_templates or ()}
+    claims = [template.metadata.name for template in obj.spec.volume_claim_templates or ()]
     yield from template_refusals(obj.spec.template.spec, (*_TEMPLATE, "spec"), restart=_FOREVER, claims=claims)
 
 
-def _replication_controller(obj: ReplicationController) -> Iterator[Finding]:
+def _replication_controller(obj: workloads.ReplicationController) -> Iterator[Finding]:
     template = obj.spec.template
     if template is None:
         yield _missing_field(("spec",), "template")
@@ -195,18 +181,18 @@ def _replication_controller(obj: ReplicationController) -> Iterator[Finding]:
     yield from template_refusals(template.spec, (*_TEMPLATE, "spec"), restart=_FOREVER)
 
 
-def _job(obj: Job) -> Iterator[Finding]:
+def _job(obj: workloads.Job) -> Iterator[Finding]:
     yield from _short(obj.metadata, _LONGEST_JOB if obj.spec.completion_mode != "Indexed" else _LONGEST_JOB - 2)
     yield from _job_spec(obj.spec, ("spec",))
 
 
-def _job_spec(spec: JobSpec, path: Path) -> Iterator[Finding]:
+def _job_spec(spec: workloads.JobSpec, path: Path) -> Iterator[Finding]:
     if spec.completion_mode == "Indexed" and spec.completions is None:
         yield Finding((*path, "completions"), "completionMode: Indexed needs completions")
     yield from template_refusals(spec.template.spec, (*path, "template", "spec"), restart=_ENDING)
 
 
-def _cron_job(obj: CronJob) -> Iterator[Finding]:
+def _cron_job(obj: workloads.CronJob) -> Iterator[Finding]:
     yield from _short(obj.metadata, _LONGEST_CRON_JOB)
     if not obj.spec.schedule:
         yield _missing_field(("spec",), "schedule")
@@ -235,7 +221,7 @@ def _claim(obj: PersistentVolumeClaim) -> Iterator[Finding]:
         yield _missing_field(("spec", "resources", "requests"), "storage")
 
 
-def _scaler(obj: HorizontalPodAutoscaler) -> Iterator[Finding]:
+def _scaler(obj: workloads.HorizontalPodAutoscaler) -> Iterator[Finding]:
     least, most = obj.spec.min_replicas, obj.spec.max_replicas
     if most < 1:
         yield Finding(("spec", "maxReplicas"), f"expected a number at least 1, got {most}")
@@ -255,7 +241,7 @@ def schedule_problem(text: str) -> str:
         if text in _MACROS or re.fullmatch(r"@every ([0-9.]+(ns|us|µs|ms|s|m|h))+", text):
             return ""
         return f"there is no schedule {quote(text)}; there are {', '.join(_MACROS)}"
-    if "TZ=" in text:
+    if "TZ=" in text:  # also CRON_TZ=; the parser would take both, the API server takes neither
         return "a time zone in the schedule is not allowed; use timeZone"
     fields = text.split()
     if len(fields) != len(_SCHEDULE_FIELDS):
@@ -286,14 +272,14 @@ def _schedule_number(text: str, least: int, words: tuple[str, ...]) -> int:
 _RULES: dict[type, Callable[[Any], Iterator[Finding]]] = {
     Pod: _pod,
     PodTemplate: _pod_template,
-    Deployment: _deployment,
-    ReplicaSet: _replica_set,
-    DaemonSet: _daemon_set,
-    StatefulSet: _stateful_set,
-    ReplicationController: _replication_controller,
-    Job: _job,
-    CronJob: _cron_job,
+    workloads.Deployment: _deployment,
+    workloads.ReplicaSet: _replica_set,
+    workloads.DaemonSet: _daemon_set,
+    workloads.StatefulSet: _stateful_set,
+    workloads.ReplicationController: _replication_controller,
+    workloads.Job: _job,
+    workloads.CronJob: _cron_job,
     PersistentVolumeClaim: _claim,
-    HorizontalPodAutoscaler: _scaler,
+    workloads.HorizontalPodAutoscaler: _scaler,
 }
 """By struct, what is refused about an object that is about to be created."""

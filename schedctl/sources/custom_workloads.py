@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from schedctl.api.custom_kinds import EACH, CustomKind, CustomWorkload, PodsAt, Replicas, Steps
+from schedctl.api import custom_kinds
 from schedctl.api.kinds import Kind
 from schedctl.api.meta import ObjectMeta, Struct
 from schedctl.api.pods import Pod, PodSpec, PodTemplateSpec
@@ -32,9 +32,11 @@ class _Found(NamedTuple):
     branches: tuple[str | int, ...]
 
 
-def read(value: dict[str, Any], custom: CustomKind, kind: Kind, findings: list[Finding]) -> CustomWorkload:
+def read(
+    value: dict[str, Any], custom: custom_kinds.CustomKind, kind: Kind, findings: list[Finding]
+) -> custom_kinds.CustomWorkload:
     """Return the templates of a custom resource; what is wrong with them is added to `findings`."""
-    return CustomWorkload(
+    return custom_kinds.CustomWorkload(
         metadata=_convert(value.get("metadata") or {}, ObjectMeta, ("metadata",), findings),
         api_version=kind.api_version,
         kind=kind.name,
@@ -42,13 +44,15 @@ def read(value: dict[str, Any], custom: CustomKind, kind: Kind, findings: list[F
     )
 
 
-def spec_path(group: Replicas, custom: CustomKind) -> Path:
+def spec_path(group: custom_kinds.Replicas, custom: custom_kinds.CustomKind) -> Path:
     """Return where the pod spec of a group is."""
     form = next((pods.form for pods in custom.pods if _leads_to(pods, group.path)), "template")
     return group.path if form == "spec" else (*group.path, "spec")
 
 
-def _groups(value: dict[str, Any], pods: PodsAt, findings: list[Finding]) -> Iterator[Replicas]:
+def _groups(
+    value: dict[str, Any], pods: custom_kinds.PodsAt, findings: list[Finding]
+) -> Iterator[custom_kinds.Replicas]:
     found = list(_at(value, pods.path, (), ()))
     if not found and pods.otherwise:
         found = list(_at(value, pods.otherwise, (), ()))
@@ -64,7 +68,7 @@ def _groups(value: dict[str, Any], pods: PodsAt, findings: list[Finding]) -> Ite
             template = PodTemplateSpec(metadata=shaped.metadata, spec=shaped.spec)
         else:
             template = PodTemplateSpec(spec=shaped)
-        yield Replicas(
+        yield custom_kinds.Replicas(
             template=template,
             count=_count(value, pods, one.branches, findings),
             default=pods.default,
@@ -74,7 +78,7 @@ def _groups(value: dict[str, Any], pods: PodsAt, findings: list[Finding]) -> Ite
         )
 
 
-def _with_names(value: dict[str, Any], pods: PodsAt) -> dict[str, Any]:
+def _with_names(value: dict[str, Any], pods: custom_kinds.PodsAt) -> dict[str, Any]:
     """Return a template with the names its operator gives to containers without one; the given one stays as it is."""
     if not pods.container:
         return value
@@ -99,7 +103,9 @@ def _mappings(value: Any) -> list[dict[str, Any]]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
-def _count(value: dict[str, Any], pods: PodsAt, branches: tuple[str | int, ...], findings: list[Finding]) -> int | None:
+def _count(
+    value: dict[str, Any], pods: custom_kinds.PodsAt, branches: tuple[str | int, ...], findings: list[Finding]
+) -> int | None:
     """Return how many pods a group has, None if the resource does not say."""
     count = _number(value, pods.replicas, branches, findings)
     if not pods.times:
@@ -109,7 +115,9 @@ def _count(value: dict[str, Any], pods: PodsAt, branches: tuple[str | int, ...],
     return (pods.default if count is None else count) * factor
 
 
-def _number(value: dict[str, Any], path: Steps, branches: tuple[str | int, ...], findings: list[Finding]) -> int | None:
+def _number(
+    value: dict[str, Any], path: custom_kinds.Steps, branches: tuple[str | int, ...], findings: list[Finding]
+) -> int | None:
     found = _beside(value, path, branches)
     if found is None or found.value is None:
         return None
@@ -122,7 +130,7 @@ def _number(value: dict[str, Any], path: Steps, branches: tuple[str | int, ...],
     return None
 
 
-def _name(value: dict[str, Any], pods: PodsAt, branches: tuple[str | int, ...]) -> str:
+def _name(value: dict[str, Any], pods: custom_kinds.PodsAt, branches: tuple[str | int, ...]) -> str:
     if pods.group:
         return pods.group
     found = _beside(value, pods.named, branches)
@@ -131,7 +139,7 @@ def _name(value: dict[str, Any], pods: PodsAt, branches: tuple[str | int, ...]) 
     return "-".join(str(branch).lower() for branch in branches)
 
 
-def _beside(value: dict[str, Any], path: Steps, branches: tuple[str | int, ...]) -> _Found | None:
+def _beside(value: dict[str, Any], path: custom_kinds.Steps, branches: tuple[str | int, ...]) -> _Found | None:
     """Return what is at a path under the branches of a template."""
     if not path:
         return None
@@ -139,12 +147,12 @@ def _beside(value: dict[str, Any], path: Steps, branches: tuple[str | int, ...])
     return next(found, None)
 
 
-def _at(value: Any, path: Steps, walked: Path, branches: tuple[str | int, ...]) -> Iterator[_Found]:
+def _at(value: Any, path: custom_kinds.Steps, walked: Path, branches: tuple[str | int, ...]) -> Iterator[_Found]:
     if not path:
         yield _Found(value, walked, branches)
         return
     step, rest = path[0], path[1:]
-    if step == EACH:
+    if step == custom_kinds.EACH:
         items: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
         for key, item in items:
             yield from _at(item, rest, (*walked, key), (*branches, key))
@@ -152,9 +160,10 @@ def _at(value: Any, path: Steps, walked: Path, branches: tuple[str | int, ...]) 
         yield from _at(value[step], rest, (*walked, step), branches)
 
 
-def _leads_to(pods: PodsAt, path: Path) -> bool:
+def _leads_to(pods: custom_kinds.PodsAt, path: Path) -> bool:
     return any(
-        len(steps) == len(path) and all(step in (EACH, walked) for step, walked in zip(steps, path, strict=True))
+        len(steps) == len(path)
+        and all(step in (custom_kinds.EACH, walked) for step, walked in zip(steps, path, strict=True))
         for steps in (pods.path, pods.otherwise)
     )
 

@@ -1,11 +1,7 @@
 """What the user named, to texts: files, folders, globs, standard input, gzip; found, read and bounded.
 
-Paths become `Text` objects in the order in which they were named and, inside a folder, in the order of their names.
+Paths become `Source` objects in the order in which they were named and, inside a folder, in the order of their names.
 Nothing is read before it is its turn, so that at most one text is in memory on top of what was made of the others.
-Folders yield files that look like manifests (``.yaml``, ``.yml``, ``.json``, each also with ``.gz``), never hidden
-ones, never anything outside the folder and nothing that is no regular file, such as a pipe. The folder that
-``kubectl cluster-info dump --output-directory`` writes is known by its layout (``nodes.json`` at the top,
-``<namespace>/pods.json`` below) and read through and through.
 """
 
 from __future__ import annotations
@@ -33,7 +29,7 @@ _UNSEEN = (OSError, ValueError)
 """What looking at a path can raise; the second where no path of the system can be spelled so."""
 
 _SUFFIXES = (".yaml", ".yml", ".json")
-_BYTE_ORDER_MARKS = (
+_BYTE_ORDER_MARKS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
     (b"\xff\xfe\x00\x00", "utf-32"),
     (b"\x00\x00\xfe\xff", "utf-32"),
     (b"\xff\xfe", "utf-16"),
@@ -105,7 +101,7 @@ class Source:
                 )
             if not stream.eof:
                 raise self._unreadable("is damaged: the gzip data ends too early")
-            data = stream.unused_data.lstrip(b"\0")
+            data = stream.unused_data.lstrip(b"\0")  # gzip files may be joined, and padded with zeros
         return b"".join(parts) if len(parts) != 1 else parts[0]
 
     def _utf8(self, data: bytes) -> bytes:
@@ -137,7 +133,7 @@ def find(
         problems: takes names behind which there is nothing.
         warnings: takes what was left out.
     """
-    found: dict[str, Source] = {}
+    found: dict[str, Source] = {}  # by real path: a file that is named twice, or through a link, is read once
     for name in names:
         if name == STDIN:
             found.setdefault(STDIN, Source(stdin_filename, None, 0))
@@ -197,7 +193,10 @@ def _near_file(path: Path) -> str:
 
 
 def _folder(root: Path, recursive: bool, warnings: list[Problem], problems: list[Problem]) -> Iterator[Path]:
-    """Yield the manifests in a folder in the order of their names."""
+    """Yield the manifests in a folder in the order of their names.
+
+    Never hidden ones, never anything outside the folder, and nothing that is no regular file, such as a pipe.
+    """
     top = os.path.realpath(root)
     pending, seen = [root], {top}
     while pending:
@@ -241,7 +240,7 @@ def _is_manifest(name: str) -> bool:
 
 
 def _is_dump(folder: Path) -> bool:
-    """Whether ``kubectl cluster-info dump`` wrote the folder."""
+    """Whether ``kubectl cluster-info dump --output-directory`` wrote the folder, whose layout it has."""
     for suffix in (".json", ".yaml"):
         if (folder / f"nodes{suffix}").is_file():
             return next(folder.glob(f"*/pods{suffix}"), None) is not None

@@ -49,7 +49,7 @@ class Kustomization:
         shown = f"{Path(command[0]).name} {command[1]}"
         try:
             built = subprocess.run(
-                [*command, "--", self.folder],
+                [*command, "--", self.folder],  # a name that begins with "-" is no option
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=SECONDS,
@@ -60,9 +60,11 @@ class Kustomization:
         except (OSError, ValueError) as error:
             raise self._unbuilt(f"`{shown}` cannot be run: {error}") from None
         if built.returncode != 0:
-            said = built.stderr.decode(errors="replace").strip().splitlines()
-            told = printable(said[-1].removeprefix("Error: ").removeprefix("error: ")) if said else "it said nothing"
-            raise self._unbuilt(f"`{shown}` failed: {told}")
+            lines = built.stderr.decode(errors="replace").strip().splitlines()
+            reason = (
+                printable(lines[-1].removeprefix("Error: ").removeprefix("error: ")) if lines else "it said nothing"
+            )
+            raise self._unbuilt(f"`{shown}` failed: {reason}")
         if len(built.stdout) > MAX_BYTES:
             raise self._unbuilt(f"is larger than {MAX_BYTES >> 30} GiB")
         return built.stdout

@@ -1,8 +1,7 @@
 """From texts to typed objects.
 
 Per text: read each document as JSON or YAML, flatten lists, hand what scheduling reads to `schedctl.sources.objects`
-and count the rest. Problems are collected and never end the reading of what comes after them. Line and column of fields
-are found last, once per document, and for messages only.
+and count the rest. Problems are collected and never end the reading of what comes after them.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from schedctl.documents.texts import Document, Text, blank_logs, split
 from schedctl.errors import Problem
 from schedctl.reports.snapshots import Header
 from schedctl.snapshots.headers import is_snapshot
-from schedctl.sources.objects import Body, Object, custom_kind, decode, decode_custom, decode_pod, subject
+from schedctl.sources import objects
 from schedctl.sources.terms import READING, Terms
 
 SPELLED_BYTES = 4 << 20
@@ -80,7 +79,7 @@ class Sourced(msgspec.Struct, frozen=True, gc=False):
     @property
     def subject(self) -> str:
         """How messages name the object, e.g. ``Pod shop/web-0``."""
-        return subject(self.kind, self.object)
+        return objects.subject(self.kind, self.object)
 
     @property
     def place(self) -> str:
@@ -205,8 +204,9 @@ class Reading:
             self._object(origin, view, *outer)
         for index, item in enumerate(json_values.items(data, found, document.place.line)):
             self._progress(index, item.offset)
+            # Only pods that came out of a cluster take the short way; what was written by hand is validated.
             if (of_pods or _A_POD.match(data, item.offset)) and _has_uid(data, item):
-                pod = decode_pod(item.text, self._pod_texts, self.terms, unnamed=of_pods)
+                pod = objects.decode_pod(item.text, self._pod_texts, self.terms, unnamed=of_pods)
                 if pod is not None:
                     self.objects.append(Sourced(pod, _POD, document, index, *item.place))
                     continue
@@ -238,7 +238,7 @@ class Reading:
         document = Document(Text(name, None), 0, 0, origin.place, json=True)
         for kind, listed in content.objects:
             line += 1 + content.opening[kind.name] if content.intact else 0
-            step = 1 if content.intact else 0
+            step = 1 if content.intact else 0  # a file that was changed has its objects on any line
             for obj in listed:
                 self.objects.append(Sourced(obj, kind, document, -1, line, 1))
                 line += step
@@ -301,7 +301,7 @@ class Reading:
 
     # --- One object ----------------------------------------------------------------------------------------------
 
-    def _item(self, origin: _Origin, body: Body, api_version: Any, name: Any, outer: tuple[Any, Any]) -> None:
+    def _item(self, origin: _Origin, body: objects.Body, api_version: Any, name: Any, outer: tuple[Any, Any]) -> None:
         """Take an item of a list; in a typed list (PodList) it need not say what it is."""
         outer_version, outer_name = outer
         if not name and isinstance(outer_name, str) and outer_name != "List" and outer_name.endswith("List"):
@@ -309,17 +309,17 @@ class Reading:
             api_version = api_version or outer_version
         self._object(origin, body, api_version, name)
 
-    def _object(self, origin: _Origin, body: Body, api_version: Any, name: Any) -> None:
+    def _object(self, origin: _Origin, body: objects.Body, api_version: Any, name: Any) -> None:
         if not (api_version and isinstance(api_version, str) and name and isinstance(name, str)):
             self._report_missing_head(origin, api_version, name)
             return
         kind = kinds.find(api_version, name) or self._asked_for.get((api_version, name))
-        obj: Object | None
+        obj: objects.Object | None
         if kind is not None:
-            obj, findings = decode(body, kind, api_version, self.terms, spelling=self._spelling)
+            obj, findings = objects.decode(body, kind, api_version, self.terms, spelling=self._spelling)
         elif custom := self._custom.get((_group(api_version), name)):
-            kind = custom_kind(api_version, name)
-            obj, findings = decode_custom(body, custom, kind, self.terms)
+            kind = objects.custom_kind(api_version, name)
+            obj, findings = objects.decode_custom(body, custom, kind, self.terms)
         else:
             self._unread(origin, body, api_version, name)
             return
@@ -330,7 +330,7 @@ class Reading:
         elif isinstance(obj, Node):
             obj = self._sharing.node(obj)
         if findings:
-            about = subject(kind, obj)
+            about = objects.subject(kind, obj)
             self._findings += ((origin, finding, about) for finding in findings)
         if all(finding.warning for finding in findings):
             self.objects.append(Sourced(obj, kind, origin.document, origin.item, *origin.place))
@@ -347,7 +347,7 @@ class Reading:
                 hint = f"add apiVersion: {meant.api_version}" if meant else _kustomization(origin.document.text.name)
                 self._find(origin, Finding((field,), f'the field "{field}" is required', hint))
 
-    def _unread(self, origin: _Origin, body: Body, api_version: str, name: str) -> None:
+    def _unread(self, origin: _Origin, body: objects.Body, api_version: str, name: str) -> None:
         """Count an object that is not for us; one of ours under a wrong name is a problem, and so is a broken list."""
         if is_snapshot(api_version, name):
             self._find(origin, Finding((), "a snapshot is read as one JSON document, not as YAML or in a list"))
@@ -394,15 +394,15 @@ class Reading:
             self.warnings.append(Problem(message, text.name, *origin.place, "apiVersion"))
 
     def _flush(self, document: Document) -> None:
-        """Give all findings of a document their places, in one reading of it."""
+        """Give all findings of a document their places, in one reading of it: places are for messages only."""
         if not self._findings:
             return
-        wanted = PathTree()
+        paths = PathTree()
         for origin, finding, _ in self._findings:
-            wanted.add(_within(origin.item, finding.path))
-        document.locate(wanted)
+            paths.add(_within(origin.item, finding.path))
+        document.locate(paths)
         for origin, finding, about in self._findings:
-            place = wanted.place(_within(origin.item, finding.path), at_key=finding.at_key) or origin.place
+            place = paths.place(_within(origin.item, finding.path), at_key=finding.at_key) or origin.place
             path = path_text(finding.path)
             problem = Problem(finding.message, document.text.name, *place, path, about, finding.hint)
             (self.warnings if finding.warning else self.problems).append(problem)

@@ -1,6 +1,6 @@
 """One object: from JSON text or plain values to its struct, with everything that is wrong with it.
 
-Right input takes the short way, in one step. An object that does not decode, or that was written by hand, takes the
+Right input takes the short way, in one step; an object that does not decode, or that was written by hand, takes the
 long way, field by field. *Written by hand* is an object without ``metadata.uid``: it never met an API server, so the
 API server's validation is made up for, and misspelt fields are looked for.
 """

@@ -11,49 +11,18 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
-from schedctl.api import quantities, selectors
-from schedctl.api.devices import (
-    DeviceAttribute,
-    DeviceClaim,
-    DeviceConstraint,
-    DeviceRequest,
-    DeviceSubRequest,
-    DeviceToleration,
-    ExactDeviceRequest,
-    ResourceSliceSpec,
-)
+from schedctl.api import devices, pods, policies, quantities, selectors, workloads
 from schedctl.api.meta import LabelSelectorRequirement, Quantity
 from schedctl.api.nodes import NodeStatus
-from schedctl.api.pods import (
-    Container,
-    NodeSelectorRequirement,
-    NodeSelectorTerm,
-    Pod,
-    PodAffinityTerm,
-    PodResourceClaim,
-    PodSpec,
-    Toleration,
-    TopologySpreadConstraint,
-)
-from schedctl.api.policies import (
-    PodDisruptionBudgetSpec,
-    PriorityClass,
-)
-from schedctl.api.workloads import (
-    DaemonSetSpec,
-    DeploymentSpec,
-    StatefulSetSpec,
-    WorkloadSpec,
-)
 from schedctl.documents.findings import Finding, Path, quote
-from schedctl.documents.spelling import CLOSE, nearest
+from schedctl.documents.spelling import CLOSE, did_you_mean
 from schedctl.sources import syntax
 
 REFUSED = "an API server would refuse it"
 """The hint of warnings about objects that scheduling can still make sense of, e.g. in a simplified state."""
 
 
-def _label_requirement(obj: LabelSelectorRequirement | NodeSelectorRequirement, path: Path) -> Iterator[Finding]:
+def _label_requirement(obj: LabelSelectorRequirement | pods.NodeSelectorRequirement, path: Path) -> Iterator[Finding]:
     count = len(obj.values or ())
     if obj.operator in ("In", "NotIn") and not count:
         yield Finding((*path, "values"), f"{obj.operator} needs at least one value")
@@ -67,7 +36,7 @@ def _label_requirement(obj: LabelSelectorRequirement | NodeSelectorRequirement, 
             yield Finding((*path, "values", 0), message, warning=True)
 
 
-def _node_term(obj: NodeSelectorTerm, path: Path) -> Iterator[Finding]:
+def _node_term(obj: pods.NodeSelectorTerm, path: Path) -> Iterator[Finding]:
     for index, one in enumerate(obj.match_fields or ()):
         where = (*path, "matchFields", index)
         if one.key != "metadata.name":
@@ -78,7 +47,7 @@ def _node_term(obj: NodeSelectorTerm, path: Path) -> Iterator[Finding]:
             yield Finding((*where, "values"), f"{one.operator} needs exactly one value for a field")
 
 
-def _toleration(obj: Toleration, path: Path) -> Iterator[Finding]:
+def _toleration(obj: pods.Toleration, path: Path) -> Iterator[Finding]:
     if not obj.key and obj.operator != "Exists":
         yield Finding((*path, "operator"), 'expected "Exists", because there is no key', "add a key, or tolerate all")
     yield from _exists(obj, path)
@@ -86,25 +55,25 @@ def _toleration(obj: Toleration, path: Path) -> Iterator[Finding]:
         yield Finding((*path, "effect"), 'expected "NoExecute", because tolerationSeconds is set')
 
 
-def _exists(obj: Toleration | DeviceToleration, path: Path) -> Iterator[Finding]:
+def _exists(obj: pods.Toleration | devices.DeviceToleration, path: Path) -> Iterator[Finding]:
     if obj.operator == "Exists" and obj.value:
         yield Finding((*path, "value"), "Exists takes no value")
 
 
-def _spread(obj: TopologySpreadConstraint, path: Path) -> Iterator[Finding]:
+def _spread(obj: pods.TopologySpreadConstraint, path: Path) -> Iterator[Finding]:
     if obj.min_domains is not None and obj.when_unsatisfiable != "DoNotSchedule":
         yield Finding((*path, "minDomains"), "minDomains goes with whenUnsatisfiable: DoNotSchedule only")
     if obj.match_label_keys and obj.label_selector is None:
         yield Finding((*path, "matchLabelKeys"), "matchLabelKeys needs a labelSelector")
 
 
-def _affinity_term(obj: PodAffinityTerm, path: Path) -> Iterator[Finding]:
+def _affinity_term(obj: pods.PodAffinityTerm, path: Path) -> Iterator[Finding]:
     for name, keys in (("matchLabelKeys", obj.match_label_keys), ("mismatchLabelKeys", obj.mismatch_label_keys)):
         if keys and obj.label_selector is None:
             yield Finding((*path, name), f"{name} needs a labelSelector")
 
 
-def _pod_spec(obj: PodSpec, path: Path) -> Iterator[Finding]:
+def _pod_spec(obj: pods.PodSpec, path: Path) -> Iterator[Finding]:
     if not obj.containers:
         yield Finding((*path, "containers"), "without containers a pod asks for nothing", REFUSED, warning=True)
     spread = [(one.topology_key, one.when_unsatisfiable) for one in obj.topology_spread_constraints or ()]
@@ -118,13 +87,12 @@ def _pod_spec(obj: PodSpec, path: Path) -> Iterator[Finding]:
             yield Finding((*path, "schedulingGates", index, "name"), f"the gate {quote(gate)} is there twice")
     for field, named in (("volumes", obj.volumes), ("resourceClaims", obj.resource_claims)):
         yield from _twice(named, (*path, field))
-    claims = {claim.name for claim in obj.resource_claims or ()}
+    claims = [claim.name for claim in obj.resource_claims or ()]
     for where, container in _containers(obj, path):
         for index, use in enumerate((container.resources and container.resources.claims) or ()):
             if use.name not in claims:
-                close = nearest(use.name, claims, cutoff=CLOSE)
                 message = f"the pod has no resource claim {quote(use.name)}"
-                hint = f'did you mean "{close}"?' if close else ""
+                hint = did_you_mean(use.name, claims, "", cutoff=CLOSE)
                 yield Finding((*where, "resources", "claims", index, "name"), message, hint)
         for index, port in enumerate((obj.host_network and container.ports) or ()):
             if port.host_port not in (0, port.container_port):
@@ -132,13 +100,13 @@ def _pod_spec(obj: PodSpec, path: Path) -> Iterator[Finding]:
                 yield Finding((*where, "ports", index, "hostPort"), message)
 
 
-def _containers(obj: PodSpec, path: Path) -> Iterator[tuple[Path, Container]]:
+def _containers(obj: pods.PodSpec, path: Path) -> Iterator[tuple[Path, pods.Container]]:
     for name, containers in (("initContainers", obj.init_containers), ("containers", obj.containers)):
         for index, container in enumerate(containers or ()):
             yield (*path, name, index), container
 
 
-def _container(obj: Container, path: Path) -> Iterator[Finding]:
+def _container(obj: pods.Container, path: Path) -> Iterator[Finding]:
     if obj.resources is None:
         return
     limits, requests = obj.resources.limits or {}, obj.resources.requests or {}
@@ -179,12 +147,12 @@ def _whole_units(name: str) -> bool:
     return "/" in name and "kubernetes.io/" not in name
 
 
-def _pod_claim(obj: PodResourceClaim, path: Path) -> Iterator[Finding]:
+def _pod_claim(obj: pods.PodResourceClaim, path: Path) -> Iterator[Finding]:
     if (obj.resource_claim_name is None) == (obj.resource_claim_template_name is None):
         yield Finding(path, "expected one of resourceClaimName and resourceClaimTemplateName")
 
 
-def _budget(obj: PodDisruptionBudgetSpec, path: Path) -> Iterator[Finding]:
+def _budget(obj: policies.PodDisruptionBudgetSpec, path: Path) -> Iterator[Finding]:
     if obj.min_available is not None and obj.max_unavailable is not None:
         yield Finding((*path, "maxUnavailable"), "minAvailable and maxUnavailable exclude each other")
     for name, value in (("minAvailable", obj.min_available), ("maxUnavailable", obj.max_unavailable)):
@@ -194,7 +162,7 @@ def _budget(obj: PodDisruptionBudgetSpec, path: Path) -> Iterator[Finding]:
             yield Finding((*path, name), f"expected a number at least 0, got {value}")
 
 
-def _workload(obj: WorkloadSpec, path: Path) -> Iterator[Finding]:
+def _workload(obj: workloads.WorkloadSpec, path: Path) -> Iterator[Finding]:
     if obj.selector is None or not (obj.selector.match_labels or obj.selector.match_expressions):
         message = "without a selector the workload selects no pods"
         yield Finding((*path, "selector"), message, REFUSED, warning=True)
@@ -208,12 +176,12 @@ def _workload(obj: WorkloadSpec, path: Path) -> Iterator[Finding]:
         yield Finding(where, "the workload's selector does not select these labels", REFUSED, warning=True)
 
 
-def _priority_class(obj: PriorityClass, path: Path) -> Iterator[Finding]:
+def _priority_class(obj: policies.PriorityClass, path: Path) -> Iterator[Finding]:
     if obj.value > 1_000_000_000 and not obj.metadata.name.startswith("system-"):
         yield Finding((*path, "value"), f"expected a number up to 1000000000, got {obj.value}")
 
 
-def _device_request(obj: DeviceRequest, path: Path) -> Iterator[Finding]:
+def _device_request(obj: devices.DeviceRequest, path: Path) -> Iterator[Finding]:
     if (obj.exactly is None) == (not obj.first_available):
         yield Finding(path, "expected one of exactly and firstAvailable")
 
@@ -227,18 +195,17 @@ def _twice(named: Iterable[Any] | None, path: Path) -> Iterator[Finding]:
         seen.add(one.name)
 
 
-def _device_claim(obj: DeviceClaim, path: Path) -> Iterator[Finding]:
+def _device_claim(obj: devices.DeviceClaim, path: Path) -> Iterator[Finding]:
     yield from _twice(obj.requests, (*path, "requests"))
-    names = {request.name for request in obj.requests or ()}
+    names = dict.fromkeys(request.name for request in obj.requests or ())
     for index, request in enumerate(obj.requests or ()):
         yield from _twice(request.first_available, (*path, "requests", index, "firstAvailable"))
-        names.update(f"{request.name}/{alternative.name}" for alternative in request.first_available or ())
+        names |= dict.fromkeys(f"{request.name}/{alternative.name}" for alternative in request.first_available or ())
     for index, constraint in enumerate(obj.constraints or ()):
         where = (*path, "constraints", index, "requests")
         for at, name in enumerate(constraint.requests or ()):
             if name not in names:
-                close = nearest(name, names, cutoff=CLOSE)
-                hint = f'did you mean "{close}"?' if close else ""
+                hint = did_you_mean(name, names, "", cutoff=CLOSE)
                 yield Finding((*where, at), f"the claim has no request {quote(name)}", hint)
 
 
@@ -246,7 +213,7 @@ _IDENTIFIER = re.compile(r"(?=.{1,32}\Z)[A-Za-z_][A-Za-z0-9_]*")
 _DOMAIN = re.compile(rf"(?=.{{1,63}}\Z){syntax.DNS_LABEL}(?:\.{syntax.DNS_LABEL})*")
 
 
-def _device_constraint(obj: DeviceConstraint, path: Path) -> Iterator[Finding]:
+def _device_constraint(obj: devices.DeviceConstraint, path: Path) -> Iterator[Finding]:
     if (obj.match_attribute is None) == (obj.distinct_attribute is None):
         yield Finding(path, "expected one of matchAttribute and distinctAttribute")
     for field, name in (("matchAttribute", obj.match_attribute), ("distinctAttribute", obj.distinct_attribute)):
@@ -260,14 +227,14 @@ def _device_constraint(obj: DeviceConstraint, path: Path) -> Iterator[Finding]:
             yield Finding((*path, field), f"{quote(name)} is not the name of an attribute with its domain")
 
 
-def _device_count(obj: ExactDeviceRequest | DeviceSubRequest, path: Path) -> Iterator[Finding]:
+def _device_count(obj: devices.ExactDeviceRequest | devices.DeviceSubRequest, path: Path) -> Iterator[Finding]:
     if obj.allocation_mode == "All" and obj.count:
         yield Finding((*path, "count"), "count does not go with allocationMode: All")
     elif obj.count < 0:
         yield Finding((*path, "count"), f"expected a number at least 1, got {obj.count}")
 
 
-def _slice(obj: ResourceSliceSpec, path: Path) -> Iterator[Finding]:
+def _slice(obj: devices.ResourceSliceSpec, path: Path) -> Iterator[Finding]:
     places = (obj.node_name, obj.node_selector, obj.all_nodes, obj.per_device_node_selection)
     if sum(bool(place) for place in places) != 1:
         yield Finding(path, "expected exactly one of nodeName, nodeSelector, allNodes and perDeviceNodeSelection")
@@ -280,38 +247,38 @@ def _slice(obj: ResourceSliceSpec, path: Path) -> Iterator[Finding]:
                 yield Finding((*path, "devices", index, "attributes", name), "expected exactly one value")
 
 
-_attribute_values = attrgetter(*DeviceAttribute.__struct_fields__)
+_attribute_values = attrgetter(*devices.DeviceAttribute.__struct_fields__)
 
 
-def _pod(obj: Pod, path: Path) -> Iterator[Finding]:
+def _pod(obj: pods.Pod, path: Path) -> Iterator[Finding]:
     if obj.spec.node_name and (message := syntax.object_name(obj.spec.node_name)):
         yield Finding((*path, "spec", "nodeName"), message)
 
 
 RELATIONS: dict[type, Callable[[Any, Path], Iterator[Finding]]] = {
     LabelSelectorRequirement: _label_requirement,
-    NodeSelectorRequirement: _label_requirement,
-    NodeSelectorTerm: _node_term,
-    Toleration: _toleration,
-    DeviceToleration: _exists,
-    TopologySpreadConstraint: _spread,
-    PodAffinityTerm: _affinity_term,
-    Pod: _pod,
-    PodSpec: _pod_spec,
-    Container: _container,
+    pods.NodeSelectorRequirement: _label_requirement,
+    pods.NodeSelectorTerm: _node_term,
+    pods.Toleration: _toleration,
+    devices.DeviceToleration: _exists,
+    pods.TopologySpreadConstraint: _spread,
+    pods.PodAffinityTerm: _affinity_term,
+    pods.Pod: _pod,
+    pods.PodSpec: _pod_spec,
+    pods.Container: _container,
     NodeStatus: _node_status,
-    PodResourceClaim: _pod_claim,
-    PodDisruptionBudgetSpec: _budget,
-    WorkloadSpec: _workload,
-    DeploymentSpec: _workload,
-    DaemonSetSpec: _workload,
-    StatefulSetSpec: _workload,
-    PriorityClass: _priority_class,
-    DeviceRequest: _device_request,
-    DeviceClaim: _device_claim,
-    DeviceConstraint: _device_constraint,
-    ExactDeviceRequest: _device_count,
-    DeviceSubRequest: _device_count,
-    ResourceSliceSpec: _slice,
+    pods.PodResourceClaim: _pod_claim,
+    policies.PodDisruptionBudgetSpec: _budget,
+    workloads.WorkloadSpec: _workload,
+    workloads.DeploymentSpec: _workload,
+    workloads.DaemonSetSpec: _workload,
+    workloads.StatefulSetSpec: _workload,
+    policies.PriorityClass: _priority_class,
+    devices.DeviceRequest: _device_request,
+    devices.DeviceClaim: _device_claim,
+    devices.DeviceConstraint: _device_constraint,
+    devices.ExactDeviceRequest: _device_count,
+    devices.DeviceSubRequest: _device_count,
+    devices.ResourceSliceSpec: _slice,
 }
 """By struct, the rules that look at several fields."""

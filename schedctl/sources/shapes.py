@@ -1,9 +1,7 @@
 """Plain values against struct types: what is of the wrong type, what is missing, what is misspelt.
 
 msgspec decodes right input in one go and stops at the first wrong field. This walk is for the other inputs, and for
-what people wrote by hand: it visits every field the struct reads, finds everything there is to find, and returns the
-value as the API server would have understood it (null is an absent field, and the zero value in a list or map; ``2.0``
-is the integer 2). When nothing was found, the result converts to the struct.
+what people wrote by hand: it visits every field that the struct reads and finds everything there is to find.
 """
 
 from __future__ import annotations
@@ -54,6 +52,9 @@ Reader = Callable[[Examination, Any, Path], Any]
 
 def examine(value: Any, struct: type[msgspec.Struct], *, spelling: bool) -> tuple[Any, list[Finding]]:
     """Return the value ready for `msgspec.convert`, and everything that is wrong with it.
+
+    The value is as the API server would have understood it: null is an absent field, and the zero value in a list or
+    map; ``2.0`` is the integer 2.
 
     Args:
         value: a decoded object.

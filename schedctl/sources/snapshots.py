@@ -77,8 +77,8 @@ def _load(name: str) -> File:
     except UnicodeDecodeError as error:
         raise InputError([Problem("this is not UTF-8 text", name, *place_in(data, error.start))]) from None
     head = found[0].head if len(found) == 1 else None
-    said = (json_values.plain(head.api_version), json_values.plain(head.kind)) if head else (None, None)
-    if not is_snapshot(*said):
+    version_and_kind = (json_values.plain(head.api_version), json_values.plain(head.kind)) if head else (None, None)
+    if not is_snapshot(*version_and_kind):
         hint = "`schedctl snapshot create` makes one, `--from` of other files"
         raise InputError([Problem("is no snapshot", name, hint=hint)])
     content, findings = read(data)
@@ -133,6 +133,6 @@ def _all_named(kind: Kind, described: list[ObjectMeta]) -> bool:
     """Return whether nothing is wrong with any name, for which no single one need be looked at."""
     names = [metadata.name for metadata in described]
     namespaces = {metadata.namespace for metadata in described}
-    together = "".join((*names, *namespaces))
+    letters = "".join((*names, *namespaces))
     placed = all(namespaces) if kind.namespaced else namespaces <= {""}
-    return placed and all(names) and "/" not in together and together.isprintable()
+    return placed and all(names) and "/" not in letters and letters.isprintable()

@@ -13,50 +13,13 @@ from typing import Any, get_args
 
 import msgspec
 
-from schedctl.api.devices import (
-    CELDeviceSelector,
-    DeviceRequest,
-    DeviceSelector,
-    DeviceSubRequest,
-    DeviceTaint,
-    DeviceToleration,
-    ExactDeviceRequest,
-    ResourceSliceSpec,
-)
+from schedctl.api import devices, pods, policies, storage, workloads
 from schedctl.api.kinds import Kind
 from schedctl.api.meta import LabelSelector, LabelSelectorRequirement, ObjectMeta
 from schedctl.api.nodes import Taint
-from schedctl.api.pods import (
-    ContainerPort,
-    NodeSelector,
-    NodeSelectorRequirement,
-    PersistentVolumeClaimSpec,
-    PersistentVolumeClaimVolumeSource,
-    PodAffinityTerm,
-    PodOS,
-    PodSpec,
-    PreferredSchedulingTerm,
-    Toleration,
-    TopologySpreadConstraint,
-    WeightedPodAffinityTerm,
-)
-from schedctl.api.policies import (
-    PriorityClass,
-    ResourceQuotaSpec,
-    ScopedResourceSelectorRequirement,
-)
 from schedctl.api.sharing import content
-from schedctl.api.storage import PersistentVolumeSpec, StorageClass, VolumeNodeResources
-from schedctl.api.workloads import (
-    DeploymentSpec,
-    JobSpec,
-    ReplicationControllerSpec,
-    ServiceSpec,
-    StatefulSetSpec,
-    WorkloadSpec,
-)
 from schedctl.documents.findings import Finding, Path, quote
-from schedctl.documents.spelling import CLOSE, nearest
+from schedctl.documents.spelling import CLOSE, did_you_mean
 from schedctl.sources import relations, syntax
 
 Field = tuple[type[msgspec.Struct], str]
@@ -80,72 +43,72 @@ _SCOPES = (
 
 WORDS: dict[Field, tuple[str, ...]] = {
     (Taint, "effect"): _EFFECTS,
-    (Toleration, "effect"): ("", *_EFFECTS),
-    (Toleration, "operator"): ("", "Equal", "Exists"),
-    (DeviceTaint, "effect"): _DEVICE_EFFECTS,
-    (DeviceToleration, "effect"): ("", *_DEVICE_EFFECTS),
-    (DeviceToleration, "operator"): ("", "Equal", "Exists"),
-    (ExactDeviceRequest, "allocation_mode"): ("", *_ALLOCATION),
-    (DeviceSubRequest, "allocation_mode"): ("", *_ALLOCATION),
-    (NodeSelectorRequirement, "operator"): (*_SET_OPERATORS, "Gt", "Lt"),
+    (pods.Toleration, "effect"): ("", *_EFFECTS),
+    (pods.Toleration, "operator"): ("", "Equal", "Exists"),
+    (devices.DeviceTaint, "effect"): _DEVICE_EFFECTS,
+    (devices.DeviceToleration, "effect"): ("", *_DEVICE_EFFECTS),
+    (devices.DeviceToleration, "operator"): ("", "Equal", "Exists"),
+    (devices.ExactDeviceRequest, "allocation_mode"): ("", *_ALLOCATION),
+    (devices.DeviceSubRequest, "allocation_mode"): ("", *_ALLOCATION),
+    (pods.NodeSelectorRequirement, "operator"): (*_SET_OPERATORS, "Gt", "Lt"),
     (LabelSelectorRequirement, "operator"): _SET_OPERATORS,
-    (TopologySpreadConstraint, "when_unsatisfiable"): ("DoNotSchedule", "ScheduleAnyway"),
-    (TopologySpreadConstraint, "node_affinity_policy"): ("Honor", "Ignore"),
-    (TopologySpreadConstraint, "node_taints_policy"): ("Honor", "Ignore"),
-    (ContainerPort, "protocol"): ("", "TCP", "UDP", "SCTP"),
-    (PodSpec, "restart_policy"): ("", "Always", "OnFailure", "Never"),
-    (PodSpec, "preemption_policy"): _PREEMPTION,
-    (PriorityClass, "preemption_policy"): _PREEMPTION,
-    (PodOS, "name"): ("linux", "windows"),
-    (StorageClass, "volume_binding_mode"): ("Immediate", "WaitForFirstConsumer"),
-    (PersistentVolumeSpec, "volume_mode"): ("Filesystem", "Block"),
-    (PersistentVolumeSpec, "access_modes"): _ACCESS_MODES,
-    (PersistentVolumeClaimSpec, "volume_mode"): ("Filesystem", "Block"),
-    (PersistentVolumeClaimSpec, "access_modes"): _ACCESS_MODES,
-    (JobSpec, "completion_mode"): ("NonIndexed", "Indexed"),
-    (StatefulSetSpec, "pod_management_policy"): ("", "OrderedReady", "Parallel"),
-    (ResourceQuotaSpec, "scopes"): _SCOPES,
-    (ScopedResourceSelectorRequirement, "scope_name"): _SCOPES,
-    (ScopedResourceSelectorRequirement, "operator"): _SET_OPERATORS,
+    (pods.TopologySpreadConstraint, "when_unsatisfiable"): ("DoNotSchedule", "ScheduleAnyway"),
+    (pods.TopologySpreadConstraint, "node_affinity_policy"): ("Honor", "Ignore"),
+    (pods.TopologySpreadConstraint, "node_taints_policy"): ("Honor", "Ignore"),
+    (pods.ContainerPort, "protocol"): ("", "TCP", "UDP", "SCTP"),
+    (pods.PodSpec, "restart_policy"): ("", "Always", "OnFailure", "Never"),
+    (pods.PodSpec, "preemption_policy"): _PREEMPTION,
+    (policies.PriorityClass, "preemption_policy"): _PREEMPTION,
+    (pods.PodOS, "name"): ("linux", "windows"),
+    (storage.StorageClass, "volume_binding_mode"): ("Immediate", "WaitForFirstConsumer"),
+    (storage.PersistentVolumeSpec, "volume_mode"): ("Filesystem", "Block"),
+    (storage.PersistentVolumeSpec, "access_modes"): _ACCESS_MODES,
+    (pods.PersistentVolumeClaimSpec, "volume_mode"): ("Filesystem", "Block"),
+    (pods.PersistentVolumeClaimSpec, "access_modes"): _ACCESS_MODES,
+    (workloads.JobSpec, "completion_mode"): ("NonIndexed", "Indexed"),
+    (workloads.StatefulSetSpec, "pod_management_policy"): ("", "OrderedReady", "Parallel"),
+    (policies.ResourceQuotaSpec, "scopes"): _SCOPES,
+    (policies.ScopedResourceSelectorRequirement, "scope_name"): _SCOPES,
+    (policies.ScopedResourceSelectorRequirement, "operator"): _SET_OPERATORS,
 }
 """Fields that hold one of a few words (lists: each item); "" where the API server fills in a default."""
 
 _MANY = (1 << 31) - 1
 RANGES: dict[Field, tuple[int, int]] = {
-    (PreferredSchedulingTerm, "weight"): (1, 100),
-    (WeightedPodAffinityTerm, "weight"): (1, 100),
-    (TopologySpreadConstraint, "max_skew"): (1, _MANY),
-    (TopologySpreadConstraint, "min_domains"): (1, _MANY),
-    (ContainerPort, "container_port"): (1, 65535),
-    (ContainerPort, "host_port"): (0, 65535),
-    (WorkloadSpec, "replicas"): (0, _MANY),
-    (DeploymentSpec, "replicas"): (0, _MANY),
-    (StatefulSetSpec, "replicas"): (0, _MANY),
-    (ReplicationControllerSpec, "replicas"): (0, _MANY),
-    (JobSpec, "parallelism"): (0, _MANY),
-    (JobSpec, "completions"): (0, _MANY),
-    (VolumeNodeResources, "count"): (0, _MANY),
+    (pods.PreferredSchedulingTerm, "weight"): (1, 100),
+    (pods.WeightedPodAffinityTerm, "weight"): (1, 100),
+    (pods.TopologySpreadConstraint, "max_skew"): (1, _MANY),
+    (pods.TopologySpreadConstraint, "min_domains"): (1, _MANY),
+    (pods.ContainerPort, "container_port"): (1, 65535),
+    (pods.ContainerPort, "host_port"): (0, 65535),
+    (workloads.WorkloadSpec, "replicas"): (0, _MANY),
+    (workloads.DeploymentSpec, "replicas"): (0, _MANY),
+    (workloads.StatefulSetSpec, "replicas"): (0, _MANY),
+    (workloads.ReplicationControllerSpec, "replicas"): (0, _MANY),
+    (workloads.JobSpec, "parallelism"): (0, _MANY),
+    (workloads.JobSpec, "completions"): (0, _MANY),
+    (storage.VolumeNodeResources, "count"): (0, _MANY),
 }
 """Fields that hold a number from a range."""
 
 REQUIRED: frozenset[Field] = frozenset(
     (
-        (TopologySpreadConstraint, "topology_key"),
-        (PodAffinityTerm, "topology_key"),
+        (pods.TopologySpreadConstraint, "topology_key"),
+        (pods.PodAffinityTerm, "topology_key"),
         (Taint, "key"),
-        (DeviceTaint, "key"),
-        (NodeSelectorRequirement, "key"),
+        (devices.DeviceTaint, "key"),
+        (pods.NodeSelectorRequirement, "key"),
         (LabelSelectorRequirement, "key"),
-        (NodeSelector, "node_selector_terms"),
-        (PersistentVolumeClaimVolumeSource, "claim_name"),
-        (StorageClass, "provisioner"),
-        (ExactDeviceRequest, "device_class_name"),
-        (DeviceSubRequest, "device_class_name"),
-        (DeviceRequest, "name"),
-        (DeviceSubRequest, "name"),
-        (ResourceSliceSpec, "driver"),
-        (DeviceSelector, "cel"),
-        (CELDeviceSelector, "expression"),
+        (pods.NodeSelector, "node_selector_terms"),
+        (pods.PersistentVolumeClaimVolumeSource, "claim_name"),
+        (storage.StorageClass, "provisioner"),
+        (devices.ExactDeviceRequest, "device_class_name"),
+        (devices.DeviceSubRequest, "device_class_name"),
+        (devices.DeviceRequest, "name"),
+        (devices.DeviceSubRequest, "name"),
+        (devices.ResourceSliceSpec, "driver"),
+        (devices.DeviceSelector, "cel"),
+        (devices.CELDeviceSelector, "expression"),
     )
 )
 """Fields that must not be empty."""
@@ -154,25 +117,25 @@ _LABEL_MAP = (syntax.label_key, syntax.label_value)
 SYNTAX: dict[Field, syntax.Rule | tuple[syntax.Rule, syntax.Rule]] = {
     (ObjectMeta, "labels"): _LABEL_MAP,
     (LabelSelector, "match_labels"): _LABEL_MAP,
-    (PodSpec, "node_selector"): _LABEL_MAP,
-    (ServiceSpec, "selector"): _LABEL_MAP,
-    (NodeSelectorRequirement, "key"): syntax.label_key,
+    (pods.PodSpec, "node_selector"): _LABEL_MAP,
+    (workloads.ServiceSpec, "selector"): _LABEL_MAP,
+    (pods.NodeSelectorRequirement, "key"): syntax.label_key,
     (LabelSelectorRequirement, "key"): syntax.label_key,
     (LabelSelectorRequirement, "values"): syntax.label_value,
     (Taint, "key"): syntax.label_key,
     (Taint, "value"): syntax.label_value,
-    (Toleration, "key"): syntax.label_key,
-    (Toleration, "value"): syntax.label_value,
-    (PodAffinityTerm, "topology_key"): syntax.label_key,
-    (PodAffinityTerm, "namespaces"): syntax.dns_label,
-    (PodAffinityTerm, "match_label_keys"): syntax.label_key,
-    (PodAffinityTerm, "mismatch_label_keys"): syntax.label_key,
-    (TopologySpreadConstraint, "match_label_keys"): syntax.label_key,
-    (PodSpec, "priority_class_name"): syntax.object_name,
-    (PodSpec, "runtime_class_name"): syntax.object_name,
-    (CELDeviceSelector, "expression"): syntax.cel_expression,
-    (DeviceRequest, "name"): syntax.dns_label,
-    (DeviceSubRequest, "name"): syntax.dns_label,
+    (pods.Toleration, "key"): syntax.label_key,
+    (pods.Toleration, "value"): syntax.label_value,
+    (pods.PodAffinityTerm, "topology_key"): syntax.label_key,
+    (pods.PodAffinityTerm, "namespaces"): syntax.dns_label,
+    (pods.PodAffinityTerm, "match_label_keys"): syntax.label_key,
+    (pods.PodAffinityTerm, "mismatch_label_keys"): syntax.label_key,
+    (pods.TopologySpreadConstraint, "match_label_keys"): syntax.label_key,
+    (pods.PodSpec, "priority_class_name"): syntax.object_name,
+    (pods.PodSpec, "runtime_class_name"): syntax.object_name,
+    (devices.CELDeviceSelector, "expression"): syntax.cel_expression,
+    (devices.DeviceRequest, "name"): syntax.dns_label,
+    (devices.DeviceSubRequest, "name"): syntax.dns_label,
 }
 """Fields whose text has a form: one rule for text and lists of text, two for keys and values of a mapping."""
 
@@ -255,18 +218,19 @@ _MOST_CLEAN = 1 << 14
 
 
 def _visit(obj: msgspec.Struct, path: Path, out: list[Finding]) -> None:
-    if isinstance(obj, PodSpec):
-        likeness = content(msgspec.structs.replace(obj, node_name="") if obj.node_name else obj)
-        if likeness is None or likeness not in _CLEAN:
+    if isinstance(obj, pods.PodSpec):
+        # The node is the pod's own; all else is the template's.
+        spec_key = content(msgspec.structs.replace(obj, node_name="") if obj.node_name else obj)
+        if spec_key is None or spec_key not in _CLEAN:
             before = len(out)
-            _look(obj, path, out)
-            if likeness is not None and len(out) == before and len(_CLEAN) < _MOST_CLEAN:
-                _CLEAN.add(likeness)
+            _visit_fields(obj, path, out)
+            if spec_key is not None and len(out) == before and len(_CLEAN) < _MOST_CLEAN:
+                _CLEAN.add(spec_key)
     else:
-        _look(obj, path, out)
+        _visit_fields(obj, path, out)
 
 
-def _look(obj: msgspec.Struct, path: Path, out: list[Finding]) -> None:
+def _visit_fields(obj: msgspec.Struct, path: Path, out: list[Finding]) -> None:
     plan = _plan(type(obj))
     for attribute, name, check, always in plan.checks:
         value = getattr(obj, attribute)
@@ -313,9 +277,8 @@ def _check_words(words: tuple[str, ...]) -> Check:
             for index, word in enumerate(value):
                 check(word, (*path, name), index, out)  # type: ignore[arg-type]  # a path's last step may be an index
         elif value is not None and value not in words:
-            meant = nearest(value, words, cutoff=CLOSE)
             message = f"expected one of {choices}" + (f", got {quote(value)}" if value else "")
-            out.append(Finding((*path, name), message, f'did you mean "{meant}"?' if meant else ""))
+            out.append(Finding((*path, name), message, did_you_mean(value, words, "", cutoff=CLOSE)))
 
     return check
 
