@@ -15,7 +15,7 @@ from schedctl.simulation.rollout_controller import RolloutController
 from schedctl.simulation.runs import Options, Progress, run
 from schedctl.simulation.utilisation import Measure, measure
 from schedctl.workloads.api_server import Admission, join
-from schedctl.workloads.expansion import Expansion, Given, expand
+from schedctl.workloads.expansion import Expansion, SourcedObject, expand
 from schedctl.workloads.rollouts import RolloutStrategy, plan
 
 
@@ -39,7 +39,7 @@ class Simulation:
 
 def simulate(
     scheduler: Scheduler,
-    given: Iterable[Given],
+    given: Iterable[SourcedObject],
     *,
     passed: Mapping[str, int] | None = None,
     strategy: RolloutStrategy = "replace",

@@ -7,7 +7,7 @@ to know what went before, are asked by ``api_server``; webhooks, admission polic
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,14 +16,8 @@ import msgspec
 from schedctl.api import defaults, priorities
 from schedctl.api.devices import ResourceClaim
 from schedctl.api.field_errors import quote
-from schedctl.api.meta import Namespace
-from schedctl.api.pods import (
-    Container,
-    Pod,
-    PodSpec,
-    ResourceList,
-    Toleration,
-)
+from schedctl.api.meta import Namespace, Quantity
+from schedctl.api.pods import Container, Pod, PodSpec, Toleration
 from schedctl.api.policies import PriorityClass, RuntimeClass
 from schedctl.api.quantities import stored_amount
 from schedctl.api.storage import CLASS_ANNOTATION, PersistentVolumeClaim, StorageClass, default_class
@@ -137,7 +131,7 @@ def admit(pod: Pod, cluster: Cluster, disabled: Collection[str] = ()) -> Admitte
         cluster: where it is created.
         disabled: the plugins that are switched off.
     """
-    if pod.metadata.uid:
+    if pod.metadata.uid:  # out of a cluster, so an API server has admitted it
         return Admitted(defaults.pod(pod))
     spec, effects, refusals = admit_spec(pod, cluster, disabled)
     pod = _replace(pod, metadata=defaults.with_namespace(pod.metadata), spec=spec)
@@ -181,6 +175,7 @@ def admit_spec(
         if completed.resources != spec.resources:
             notes.note_change(DEFAULTING, "requests and limits of the pod as a whole, from its containers")
         spec = completed
+    # Bounds come last: they see what all the others filled in.
     for limits in ranges:
         if violations := limit_ranges.pod_violations(spec, limits):
             notes.refuse(LIMIT_RANGER, limit_ranges.join_messages(violations))
@@ -214,20 +209,21 @@ def _apply_defaults(pod: Pod, notes: _Notes) -> Pod:
     filled = defaults.pod(pod)
     if not notes.on(DEFAULTING):
         before = pod.spec
+        # All defaults of fields stay but those of containers, where requests follow from limits.
         spec = _replace(filled.spec, containers=before.containers, init_containers=before.init_containers)
         return _replace(filled, spec=spec)
-    pairs = zip((*(pod.spec.init_containers or ()), *(pod.spec.containers or ())), _all(filled.spec), strict=True)
-    for before_it, after_it in pairs:
-        asked = (before_it.resources.requests if before_it.resources else None) or {}
-        added = [name for name in (after_it.resources and after_it.resources.requests) or () if name not in asked]
+    for written, stored in zip(_containers_of(pod.spec), _containers_of(filled.spec), strict=True):
+        stated = (written.resources.requests if written.resources else None) or {}
+        added = [name for name in (stored.resources and stored.resources.requests) or () if name not in stated]
         if added:
             names = ", ".join(sorted(added))
-            notes.note_change(DEFAULTING, f"{names} request for container {after_it.name} from its limits")
+            notes.note_change(DEFAULTING, f"{names} request for container {stored.name} from its limits")
     return filled
 
 
-def _all(spec: PodSpec) -> list[Container]:
-    return [*(spec.init_containers or ()), *(spec.containers or ())]
+def _containers_of(spec: PodSpec) -> Iterator[Container]:
+    yield from spec.init_containers or ()
+    yield from spec.containers or ()
 
 
 def _apply_node_selector(spec: PodSpec, written: str, notes: _Notes) -> PodSpec:
@@ -239,16 +235,16 @@ def _apply_node_selector(spec: PodSpec, written: str, notes: _Notes) -> PodSpec:
             notes.refuse(POD_NODE_SELECTOR, f"invalid selector: {part}")
             return spec
         selector[key.strip()] = value.strip()
-    asked = spec.node_selector or {}
-    if any(asked.get(key, value) != value for key, value in selector.items()):
+    stated = spec.node_selector or {}
+    if any(stated.get(key, value) != value for key, value in selector.items()):
         notes.refuse(POD_NODE_SELECTOR, "pod node label selector conflicts with its namespace node label selector")
         return spec
-    added = {key: value for key, value in selector.items() if key not in asked}
+    added = {key: value for key, value in selector.items() if key not in stated}
     if not added:
         return spec
     terms = ", ".join(f"{key}={value}" for key, value in sorted(added.items()))
     notes.note_change(POD_NODE_SELECTOR, f"nodeSelector {terms}, of the namespace")
-    return _replace(spec, node_selector={**selector, **asked})
+    return _replace(spec, node_selector={**selector, **stated})
 
 
 def _apply_priority(pod: Pod, classes: Mapping[str, PriorityClass], notes: _Notes) -> Pod:
@@ -259,12 +255,14 @@ def _apply_priority(pod: Pod, classes: Mapping[str, PriorityClass], notes: _Note
         marked = [c for c in classes.values() if c.global_default]
         if marked:
             name = min(marked, key=lambda c: c.value).metadata.name
+    # A stated priority is taken out before the class is asked: the plugin computes it anew, and then compares the two.
     stated, unknown = spec.priority, bool(name) and name not in classes and name not in priorities.SYSTEM_CLASSES
     pod = priorities.resolve(_replace(pod, spec=_replace(spec, priority_class_name=name, priority=None)), classes)
     computed = pod.spec.priority
     if unknown:
         warning = f'no PriorityClass "{name}" is known: {_WOULD_REFUSE}, priority 0 is assumed'
         message = f"no PriorityClass with name {name} was found"
+        # A priority that is stated is assumed, so the warning that 0 is would be wrong.
         notes.refuse(PRIORITY, message, warning if stated is None else "")
     elif stated not in (None, computed):
         origin = "its PriorityClass gives" if name else "a pod without a PriorityClass gets"
@@ -317,6 +315,7 @@ def _restrict_tolerations(spec: PodSpec, annotations: Mapping[str, str], notes: 
     except msgspec.DecodeError as error:
         notes.refuse(POD_TOLERATION_RESTRICTION, f"the tolerations of the namespace cannot be read: {error}")
         return spec
+    # As upstream: all but best-effort pods put up with memory pressure, which is why the plugin needs the QoS class.
     extra = defaulted if limit_ranges.best_effort(spec) else [*defaulted, _MEMORY_PRESSURE]
     stated = spec.tolerations or []
     tolerations = merge_tolerations([*stated, *extra]) if extra else stated
@@ -365,29 +364,29 @@ def _apply_runtime_class(spec: PodSpec, cluster: Cluster, notes: _Notes) -> PodS
     where = runtime.scheduling
     if where is None:
         return spec
-    selector, asked = where.node_selector or {}, spec.node_selector or {}
+    selector, stated = where.node_selector or {}, spec.node_selector or {}
     for key, value in sorted(selector.items()):
-        if asked.get(key, value) != value:
+        if stated.get(key, value) != value:
             notes.refuse(
                 RUNTIME_CLASS,
                 f"conflict: runtimeClass.scheduling.nodeSelector[{key}] = {value};"
-                f" pod.spec.nodeSelector[{key}] = {asked[key]}",
-                f"spec.nodeSelector asks for {key}={asked[key]} but RuntimeClass {name} for {key}={value}:"
+                f" pod.spec.nodeSelector[{key}] = {stated[key]}",
+                f"spec.nodeSelector asks for {key}={stated[key]} but RuntimeClass {name} for {key}={value}:"
                 f" {_WOULD_REFUSE}",
             )
-    terms = ", ".join(f"{key}={value}" for key, value in sorted(selector.items()) if key not in asked)
+    terms = ", ".join(f"{key}={value}" for key, value in sorted(selector.items()) if key not in stated)
     if terms:
         notes.note_change(RUNTIME_CLASS, f"nodeSelector {terms} of RuntimeClass {name}")
-    stated = spec.tolerations or []
-    tolerations = merge_tolerations([*stated, *(where.tolerations or ())])
-    added = [toleration for toleration in tolerations if toleration not in stated]
+    tolerated = spec.tolerations or []
+    tolerations = merge_tolerations([*tolerated, *(where.tolerations or ())])
+    added = [toleration for toleration in tolerations if toleration not in tolerated]
     if added:
         keys = ", ".join(toleration.key or "everything" for toleration in added)
         notes.note_change(RUNTIME_CLASS, f"toleration of {keys} of RuntimeClass {name}")
-    return _replace(spec, node_selector={**selector, **asked} or spec.node_selector, tolerations=tolerations)
+    return _replace(spec, node_selector={**selector, **stated} or spec.node_selector, tolerations=tolerations)
 
 
-def _same_resources(one: ResourceList, other: ResourceList | None) -> bool:
+def _same_resources(one: Mapping[str, Quantity], other: Mapping[str, Quantity] | None) -> bool:
     other = other or {}
     return one.keys() == other.keys() and all(
         stored_amount(one[name]).compare(stored_amount(other[name])) == 0 for name in one

@@ -1,8 +1,8 @@
 """Creating objects: what joins the cluster, what is admitted, what is refused, and everything that admission did.
 
-`Admission` stands for the API server through a whole run: it knows the quotas and what they have counted, and keeps
-every effect. `join` brings in the objects that make no pods, workloads included; `Admission.create` one pod at a time,
-with the claims that come with it. Neither puts pods into the cluster: those go through the queue.
+`Admission` stands for the API server through a whole run, with the quotas and what they have counted. `join` brings in
+the objects that make no pods, workloads included, and `Admission.create` admits one pod at a time, which then goes
+through the queue.
 """
 
 from __future__ import annotations
@@ -24,14 +24,6 @@ from schedctl.api.storage import PersistentVolumeClaim, StorageClass
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.workloads import admission, limit_ranges, pod_claims
-from schedctl.workloads.admission import (
-    DEFAULT_STORAGE_CLASS,
-    LIMIT_RANGER,
-    PLUGINS,
-    RESOURCE_QUOTA,
-    Effect,
-    Refusal,
-)
 from schedctl.workloads.apply import apply
 from schedctl.workloads.clusters import every_pod, with_name_label
 from schedctl.workloads.expansion import Expansion, Replica, Workload
@@ -101,17 +93,19 @@ class Admission:
             ValueError: there is no plugin of a name in `disabled`.
         """
         for name in disabled:
-            if name not in PLUGINS:
-                raise ValueError(f"there is no admission plugin {name!r}; there are {', '.join(PLUGINS)}")
+            if name not in admission.PLUGINS:
+                raise ValueError(f"there is no admission plugin {name!r}; there are {', '.join(admission.PLUGINS)}")
         self.disabled = frozenset(disabled)
-        self.effects: dict[Effect, list[str]] = {}
+        self.effects: dict[admission.Effect, list[str]] = {}
         self.rejected: list[Rejected] = []
         self._place_of: dict[str, int] = {}
-        self._noted: set[tuple[Effect, str]] = set()
+        self._noted: set[tuple[admission.Effect, str]] = set()
         self._cluster = cluster
         self._lists_namespaces = bool(cluster.every(Namespace))  # what joins later need not be all there is
         self._quotas = Quotas(cluster)
-        self._known: dict[Any, tuple[PodSpec, PodSpec, tuple[Effect, ...], tuple[Refusal, ...]]] = {}
+        self._known: dict[
+            Any, tuple[PodSpec, PodSpec, tuple[admission.Effect, ...], tuple[admission.Refusal, ...]]
+        ] = {}
 
     def create(self, replica: Replica) -> Created | Rejected:
         """Admit a pod with its claims, and count it against the quotas.
@@ -120,10 +114,12 @@ class Admission:
             replica: the pod as its controller sends it.
         """
         namespace = with_namespace(replica.pod.metadata).namespace
+        # A pod with a uid comes out of a cluster, whose namespaces may not all have been listed.
         if not (replica.pod.metadata.uid or self._has_namespace(namespace)):
             return self._keep(Rejected(replica.pod, NAMESPACE_LIFECYCLE, f'namespaces "{namespace}" not found'))
         claims: list[PersistentVolumeClaim | ResourceClaim] = []
         refused: Rejected | None = None
+        # The StatefulSet controller goes on with the other claims when one is refused, and then makes no pod.
         for sent in replica.claims:
             if self._cluster.get(PersistentVolumeClaim, f"{sent.metadata.namespace}/{sent.metadata.name}") is None:
                 claim = self.create_claim(sent)
@@ -140,8 +136,9 @@ class Admission:
             if refusals:
                 return self._reject(pod, refusals[0].plugin, refusals[0].message, claims)
             self._note(effects, pod)
-        if RESOURCE_QUOTA not in self.disabled and (message := self._quotas.charge_pod(pod)):
-            return self._reject(pod, RESOURCE_QUOTA, message, claims)
+        if admission.RESOURCE_QUOTA not in self.disabled and (message := self._quotas.charge_pod(pod)):
+            return self._reject(pod, admission.RESOURCE_QUOTA, message, claims)
+        # Those of ephemeral volumes are made after the pod, by a controller: it is there, and waits for those refused.
         rejected = []
         for sent in pod_claims.ephemeral_claims(pod, self._cluster):
             claim = self.create_claim(sent)
@@ -154,21 +151,21 @@ class Admission:
 
     def create_claim(self, claim: PersistentVolumeClaim) -> PersistentVolumeClaim | Rejected:
         """Admit a claim and count it against the quotas."""
-        if DEFAULT_STORAGE_CLASS not in self.disabled:
+        if admission.DEFAULT_STORAGE_CLASS not in self.disabled:
             claim, effects = admission.claim_with_class(claim, self._cluster)
             self._note(effects, claim)
-        if LIMIT_RANGER not in self.disabled:
+        if admission.LIMIT_RANGER not in self.disabled:
             for limits in limit_ranges.of(self._cluster, claim.metadata.namespace):
                 if violations := limit_ranges.claim_violations(claim, limits):
-                    return self._reject(claim, LIMIT_RANGER, limit_ranges.join_messages(violations))
-        if RESOURCE_QUOTA not in self.disabled and (message := self._quotas.charge_claim(claim)):
-            return self._reject(claim, RESOURCE_QUOTA, message)
+                    return self._reject(claim, admission.LIMIT_RANGER, limit_ranges.join_messages(violations))
+        if admission.RESOURCE_QUOTA not in self.disabled and (message := self._quotas.charge_claim(claim)):
+            return self._reject(claim, admission.RESOURCE_QUOTA, message)
         return claim
 
     def create_object(self, obj: Any) -> Rejected | None:
         """Count an object that is neither pod nor claim against the quotas; return its refusal, if it is refused."""
-        if RESOURCE_QUOTA not in self.disabled and (message := self._quotas.charge_object(obj)):
-            return self._reject(obj, RESOURCE_QUOTA, message)
+        if admission.RESOURCE_QUOTA not in self.disabled and (message := self._quotas.charge_object(obj)):
+            return self._reject(obj, admission.RESOURCE_QUOTA, message)
         return None
 
     def track(self, quota: ResourceQuota) -> None:
@@ -184,7 +181,7 @@ class Admission:
         known = not self._lists_namespaces or name in _OF_EVERY_CLUSTER
         return known or self._cluster.get(Namespace, name) is not None
 
-    def _admit_spec(self, pod: Pod) -> tuple[PodSpec, tuple[Effect, ...], tuple[Refusal, ...]]:
+    def _admit_spec(self, pod: Pod) -> tuple[PodSpec, tuple[admission.Effect, ...], tuple[admission.Refusal, ...]]:
         """Admit a spec, once for all pods that share it and have the same labels."""
         labels = tuple(sorted((pod.metadata.labels or {}).items()))
         key = (id(pod.spec), pod.metadata.namespace, labels, self._cluster.version(*_READ))
@@ -194,7 +191,7 @@ class Admission:
             known = self._known[key] = (pod.spec, *answer)  # holding the spec keeps its id from being used again
         return known[1:]
 
-    def _note(self, effects: Iterable[Effect], obj: Any) -> None:
+    def _note(self, effects: Iterable[admission.Effect], obj: Any) -> None:
         subject = _subject(obj)
         for effect in effects:
             if (effect, subject) not in self._noted:  # what a quota refused is tried again
@@ -205,6 +202,7 @@ class Admission:
         self, obj: Any, plugin: str, message: str, claims: Iterable[PersistentVolumeClaim | ResourceClaim] = ()
     ) -> Rejected:
         prefix = f'{_resource_of(obj)} "{obj.metadata.name}" is forbidden: '
+        # A pod refused because of its claim carries the message about the claim.
         whole = message if " is forbidden: " in message else prefix + message
         return self._keep(Rejected(obj, plugin, whole, tuple(claims)))
 
@@ -236,11 +234,13 @@ def join(expansion: Expansion, cluster: Cluster, admit: Admission) -> list[Workl
             running.append(obj)
         elif isinstance(obj, PersistentVolumeClaim):
             claims.append(obj)
-        elif admit.create_object(obj) if _live(obj, cluster) is None else None:
+        elif _live(obj, cluster) is None and admit.create_object(obj) is not None:
             refused.append(obj)
         else:
             merged = apply(obj, _live(obj, cluster))
             cluster.put(_with_server_labels(merged))
+    # Quotas count from when all objects are there, so one in the same manifests refuses none of them; claims and pods
+    # come after it.
     for obj in expansion.joined:
         if isinstance(obj, ResourceQuota):
             admit.track(obj)
@@ -262,6 +262,7 @@ def _run(pod: Pod, cluster: Cluster, admit: Admission) -> None:
     if isinstance(created, Created):
         for claim in created.claims:
             cluster.put(claim)
+        # The new one is charged before the old one is credited, as for a server that knows nothing of a replacement.
         for info in [info for info in every_pod(cluster) if info.key == created.pod.key]:
             cluster.remove_pod(info)
             admit.credit(info.pod)

@@ -25,7 +25,7 @@ def apply(obj: Any, live: Any) -> Any:
     if live is None or obj.metadata.uid:
         return obj
     if isinstance(obj, ResourceClaim):
-        return live
+        return live  # its spec is immutable
     metadata: ObjectMeta = obj.metadata
     changes: dict[str, Any] = {
         "metadata": _replace(
@@ -37,5 +37,6 @@ def apply(obj: Any, live: Any) -> Any:
     if hasattr(obj, "status"):
         changes["status"] = live.status
     if isinstance(obj, PersistentVolume) and obj.spec.claim_ref is None:
+        # The volume controller wrote it, and its claim is bound to it.
         changes["spec"] = _replace(obj.spec, claim_ref=live.spec.claim_ref)
     return _replace(obj, **changes)

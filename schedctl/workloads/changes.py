@@ -9,15 +9,9 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+from schedctl.api import workloads
 from schedctl.api.custom_kinds import CustomWorkload
 from schedctl.api.pods import Pod, PodTemplate, PodTemplateSpec
-from schedctl.api.workloads import (
-    CronJob,
-    Deployment,
-    ReplicaSet,
-    ReplicationController,
-    StatefulSet,
-)
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.workloads.expansion import Workload
@@ -58,26 +52,26 @@ def workload_changes(workload: Workload, old: Sequence[PodInfo], cluster: Cluste
     template = _template_of(live)
     if template is not None and workload.template is not None:
         changes += _differences(template, workload.template)
-    elif not isinstance(obj, CronJob | Pod):
+    elif not isinstance(obj, workloads.CronJob | Pod):
         changes.append(WorkloadChange("template", "the template it had is not known"))
     return changes or [WorkloadChange("unchanged", "unchanged in all that scheduling reads")]
 
 
 def _number(live: Any, old: Sequence[PodInfo]) -> int:
-    if isinstance(live, Deployment | ReplicaSet | StatefulSet | ReplicationController):
+    if isinstance(
+        live, workloads.Deployment | workloads.ReplicaSet | workloads.StatefulSet | workloads.ReplicationController
+    ):
         return 1 if live.spec.replicas is None else live.spec.replicas
     return sum(not info.is_terminating for info in old)
 
 
 def _template_of(live: Any) -> PodTemplateSpec | None:
     """Return the template of an object that is there, None where nothing is known."""
-    if live is None:
-        return None
-    if isinstance(live, Pod):
+    if live is None or isinstance(live, Pod):
         return None
     if isinstance(live, PodTemplate):
         return live.template
-    spec = live.spec.job_template.spec if isinstance(live, CronJob) else live.spec
+    spec = live.spec.job_template.spec if isinstance(live, workloads.CronJob) else live.spec
     template: PodTemplateSpec | None = spec.template
     return template
 
@@ -106,6 +100,7 @@ class _Four(NamedTuple):
 
 def _walk(values: _Four, path: str) -> Iterator[WorkloadChange]:
     """Yield the changed fields."""
+    # What compares is walked, with defaults and amounts in one form; what is shown is what was written.
     one, other = values.one, values.other
     if one == other:
         return

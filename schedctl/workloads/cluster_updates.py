@@ -54,7 +54,7 @@ def remove(state: AssembledCluster, obj: Any) -> bool:
         if obj.metadata.name not in cluster.node_table.row_of:
             return False
         for info in cluster.remove_node(obj.metadata.name):
-            cluster.add_pod(info)
+            cluster.add_pod(info)  # as a stray: its node may come back before the pod goes
     else:
         there = cluster.get(type(obj), key)
         if there is None:
@@ -84,6 +84,7 @@ def _put_pod(state: AssembledCluster, pod: Pod) -> bool:
         return True
     state.finished.pop(pod.key, None)
     info = PodInfo(pod)
+    # In place, so that a pending pod keeps its place in the order of arrival.
     if known is not None and pod.key in cluster.pending and not pod.spec.node_name:
         cluster.update_pending(info)
         return True

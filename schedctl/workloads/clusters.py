@@ -1,8 +1,7 @@
 """A cluster from manifests: what an API server would have made of them, with everything in place.
 
-Objects that came out of a cluster go in as they are. What was written by hand is admitted first, and that needs the
-classes it names, so pods come last; running ones too, since their priorities decide who may be evicted and their
-selectors whom they keep away.
+Objects that came out of a cluster go in as they are; what was written by hand is admitted first. `cluster_updates`
+keeps such a cluster up to date, object by object.
 """
 
 from __future__ import annotations
@@ -46,8 +45,8 @@ class AssembledCluster:
     unknown: dict[str, frozenset[type]] = field(default_factory=dict)
 
 
-class _Reading:
-    """Hears which missing kinds are read."""
+class _ReadKinds:
+    """The missing kinds that are read while it observes a cluster, a `ReadObserver`."""
 
     def __init__(self) -> None:
         self.kinds: set[type] = set()
@@ -84,6 +83,8 @@ def assemble(objects: Iterable[Any], missing: Iterable[Gap] = (), kinds: Iterabl
     cluster.add_nodes(nodes)
     for claim in claims:
         cluster.put(claim if claim.metadata.uid else admission.claim(claim, cluster))
+    # Last, since admission needs the classes they name; running ones are admitted too: their priorities decide who may
+    # be evicted, and their selectors whom they keep away.
     cluster.add_pods(_admit_pods(pods, made))
     return made
 
@@ -106,11 +107,11 @@ def _admit_pods(pods: Iterable[Pod], made: AssembledCluster) -> Iterator[PodInfo
             else:
                 yield PodInfo(stored if stored is pod else sharing.pod(stored))
             continue
-        reading = _Reading()
-        with made.cluster.observe_reads(reading):
+        reads = _ReadKinds()
+        with made.cluster.observe_reads(reads):
             admitted = admission.admit(pod, made.cluster)
-        if reading.kinds:
-            made.unknown[admitted.pod.key] = frozenset(reading.kinds)
+        if reads.kinds:
+            made.unknown[admitted.pod.key] = frozenset(reads.kinds)
         if pod.status.phase in FINISHED:
             made.finished[admitted.pod.key] = admitted.pod
             continue

@@ -10,22 +10,15 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from schedctl.api import pods
 from schedctl.api.defaults import with_namespace
 from schedctl.api.node_selectors import NAME_FIELD, required_node_affinity
 from schedctl.api.nodes import Node
-from schedctl.api.pods import (
-    Affinity,
-    NodeAffinity,
-    NodeSelector,
-    NodeSelectorRequirement,
-    NodeSelectorTerm,
-    Pod,
-)
 from schedctl.api.tolerations import first_untolerated
 from schedctl.api.workloads import DaemonSet
 from schedctl.cache.cluster import Cluster
 from schedctl.workloads.clusters import every_pod
-from schedctl.workloads.pod_templates import Made, has_controller, pod_of
+from schedctl.workloads.pod_templates import NextPod, has_controller, pod_of
 
 _replace = msgspec.structs.replace
 
@@ -34,7 +27,7 @@ class Complete(Exception):
     """A DaemonSet has a pod for every eligible node and makes no other; the message says so."""
 
 
-def pod_for(workload: DaemonSet, cluster: Cluster, node: str = "") -> Made:
+def pod_for(workload: DaemonSet, cluster: Cluster, node: str = "") -> NextPod:
     """Return the pod of a DaemonSet for one node.
 
     Args:
@@ -54,15 +47,16 @@ def pod_for(workload: DaemonSet, cluster: Cluster, node: str = "") -> Made:
     untied = pod_of(workload, cluster).pod
     eligible = sorted(eligible_nodes(untied, nodes_of(cluster)))
     there = dict(_pods(workload, cluster))
+    # Asked about first: a pod may be on a node that is not eligible any more.
     if node in there:
         made = there[node]
-        return Made(made, note=f"{subject} has pod {made.key} for node {node}: this is about that pod")
+        return NextPod(made, note=f"{subject} has pod {made.key} for node {node}: this is about that pod")
     if node and node not in eligible:
         note = f"{subject} makes no pod for node {node}, by its node selector, affinity or tolerations"
-        return Made(untied, note=f"{note}: this is its template")
+        return NextPod(untied, note=f"{note}: this is its template")
     if not eligible:
         note = f"{subject} makes no pod, as no node meets its node selector, affinity and tolerations"
-        return Made(untied, note=f"{note}: this is its template")
+        return NextPod(untied, note=f"{note}: this is its template")
     without = [name for name in eligible if name not in there]
     if not without and not node:
         raise Complete(_complete(subject, [there[name] for name in eligible]))
@@ -70,7 +64,7 @@ def pod_for(workload: DaemonSet, cluster: Cluster, node: str = "") -> Made:
     note = f"this is the pod that {subject} would make for node {chosen}"
     if not node and len(without) > 1:
         note += f", the first of {len(without)} eligible nodes without one; `--node NAME` asks about another"
-    return Made(tie_to_node(untied, chosen), note=note)
+    return NextPod(tie_to_node(untied, chosen), note=note)
 
 
 def nodes_of(cluster: Cluster) -> Iterator[Node]:
@@ -79,7 +73,7 @@ def nodes_of(cluster: Cluster) -> Iterator[Node]:
     return (table.objects[row] for row in table.row_of.values())
 
 
-def eligible_nodes(untied: Pod, nodes: Iterable[Node]) -> Iterator[str]:
+def eligible_nodes(untied: pods.Pod, nodes: Iterable[Node]) -> Iterator[str]:
     """Yield the names of the nodes the controller would make a pod for."""
     required, spec = required_node_affinity(untied), untied.spec
     for node in nodes:
@@ -87,12 +81,13 @@ def eligible_nodes(untied: Pod, nodes: Iterable[Node]) -> Iterator[str]:
         if (
             spec.node_name in ("", name)
             and required.matches(name, node.metadata.labels)
+            # NoExecute as well as NoSchedule: the controller makes no pod that would be evicted at once.
             and first_untolerated(node.spec.taints or (), spec.tolerations or ()) is None
         ):
             yield name
 
 
-def _pods(workload: DaemonSet, cluster: Cluster) -> Iterator[tuple[str, Pod]]:
+def _pods(workload: DaemonSet, cluster: Cluster) -> Iterator[tuple[str, pods.Pod]]:
     """Yield its pods with the node each is on or, while it is pending, tied to."""
     owner = with_namespace(workload.metadata)
     for info in every_pod(cluster):
@@ -101,7 +96,7 @@ def _pods(workload: DaemonSet, cluster: Cluster) -> Iterator[tuple[str, Pod]]:
             yield node_of(pod), pod
 
 
-def node_of(pod: Pod) -> str:
+def node_of(pod: pods.Pod) -> str:
     """Return the node a daemon's pod is on or, by its affinity, tied to; "" for none."""
     if pod.spec.node_name:
         return pod.spec.node_name
@@ -114,19 +109,19 @@ def node_of(pod: Pod) -> str:
     return ""
 
 
-def tie_to_node(pod: Pod, node: str) -> Pod:
+def tie_to_node(pod: pods.Pod, node: str) -> pods.Pod:
     """Return the pod tied to a node, in place of the nodes it required."""
-    name = NodeSelectorRequirement(key=NAME_FIELD, operator="In", values=[node])
-    required = NodeSelector(node_selector_terms=[NodeSelectorTerm(match_fields=[name])])
-    affinity = pod.spec.affinity or Affinity()
+    name = pods.NodeSelectorRequirement(key=NAME_FIELD, operator="In", values=[node])
+    required = pods.NodeSelector(node_selector_terms=[pods.NodeSelectorTerm(match_fields=[name])])
+    affinity = pod.spec.affinity or pods.Affinity()
     changed = _replace(
-        affinity.node_affinity or NodeAffinity(), required_during_scheduling_ignored_during_execution=required
+        affinity.node_affinity or pods.NodeAffinity(), required_during_scheduling_ignored_during_execution=required
     )
     return _replace(pod, spec=_replace(pod.spec, affinity=_replace(affinity, node_affinity=changed)))
 
 
-def _complete(subject: str, pods: list[Pod]) -> str:
-    nodes = f"each of its {len(pods)} nodes" if len(pods) > 1 else "its only node"
-    pending = [pod.key for pod in pods if not pod.spec.node_name]
+def _complete(subject: str, there: list[pods.Pod]) -> str:
+    nodes = f"each of its {len(there)} nodes" if len(there) > 1 else "its only node"
+    pending = [pod.key for pod in there if not pod.spec.node_name]
     waiting = f", {len(pending)} of them pending (`pod {pending[0]}`)" if pending else ""
     return f"{subject} has a pod for {nodes}{waiting}; `--node NAME` explains that of a node"

@@ -1,13 +1,8 @@
 """From objects that somebody is about to create to the pods that will enter the queue.
 
 `expand` does for whole manifests what the controllers do: every workload becomes its pods, with the names, owners,
-labels and claims they would have, and the objects that scheduling reads (classes, volumes, budgets, quotas, Services,
-ReplicaSets) are told apart from those that make pods. Nothing is changed: the cluster is only looked at, for the
-nodes of DaemonSets, for ReplicaSets and claims that are there already, and for what an owner looks like that runs.
-
-What is random in real names is worked out from the names and templates here, in the same alphabet: the same input
-makes the same names on any machine, and a changed template another ReplicaSet. The pods are not admitted yet; that is
-up to ``admission``, one by one as they are created, because quotas depend on the order.
+labels and claims they would have, and what makes no pods is told apart. The cluster is only looked at; `api_server`
+brings the objects in and admits the pods, one by one as they are created, because quotas depend on the order.
 """
 
 from __future__ import annotations
@@ -19,23 +14,13 @@ from typing import Any, Protocol
 
 import msgspec
 
+from schedctl.api import workloads
 from schedctl.api.custom_kinds import CustomWorkload, Replicas
 from schedctl.api.defaults import with_namespace
 from schedctl.api.meta import ObjectMeta
 from schedctl.api.nodes import Node
 from schedctl.api.pods import FINISHED, Pod, PodTemplate, PodTemplateSpec
 from schedctl.api.storage import PersistentVolumeClaim
-from schedctl.api.workloads import (
-    CronJob,
-    DaemonSet,
-    Deployment,
-    HorizontalPodAutoscaler,
-    Job,
-    JobSpec,
-    ReplicaSet,
-    ReplicationController,
-    StatefulSet,
-)
 from schedctl.cache.cluster import Cluster
 from schedctl.errors import Problem
 from schedctl.workloads import pod_templates
@@ -47,13 +32,13 @@ from schedctl.workloads.pod_templates import Owner, comparable
 _replace = msgspec.structs.replace
 
 MAKERS: Mapping[type, tuple[str, str]] = {
-    Deployment: ("apps/v1", "Deployment"),
-    ReplicaSet: ("apps/v1", "ReplicaSet"),
-    StatefulSet: ("apps/v1", "StatefulSet"),
-    DaemonSet: ("apps/v1", "DaemonSet"),
-    Job: ("batch/v1", "Job"),
-    CronJob: ("batch/v1", "CronJob"),
-    ReplicationController: ("v1", "ReplicationController"),
+    workloads.Deployment: ("apps/v1", "Deployment"),
+    workloads.ReplicaSet: ("apps/v1", "ReplicaSet"),
+    workloads.StatefulSet: ("apps/v1", "StatefulSet"),
+    workloads.DaemonSet: ("apps/v1", "DaemonSet"),
+    workloads.Job: ("batch/v1", "Job"),
+    workloads.CronJob: ("batch/v1", "CronJob"),
+    workloads.ReplicationController: ("v1", "ReplicationController"),
     PodTemplate: ("v1", "PodTemplate"),
     Pod: ("v1", "Pod"),
 }
@@ -65,7 +50,7 @@ MANY = 100_000
 _PATH_OF_REPLICAS = ("spec", "replicas")
 
 
-class Given(Protocol):
+class SourcedObject(Protocol):
     """An object together with where it came from, as ``sources.Sourced`` is."""
 
     @property
@@ -85,12 +70,12 @@ class Given(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Unplaced:
-    """An object that comes from no file; a `Given` for callers of the library.
+class UnsourcedObject:
+    """An object that comes from no file; a `SourcedObject` for callers of the library.
 
     Attributes:
         object: the API struct.
-        place, origin: as in `Given`.
+        place, origin: as in `SourcedObject`.
     """
 
     object: Any
@@ -188,18 +173,18 @@ class Expansion:
     refused: list[Problem] = field(default_factory=list)
 
 
-def expand(given: Iterable[Given], cluster: Cluster, passed: Mapping[str, int] | None = None) -> Expansion:
+def expand(manifests: Iterable[SourcedObject], cluster: Cluster, passed: Mapping[str, int] | None = None) -> Expansion:
     """Return the pods these objects make and what else they bring.
 
     Args:
-        given: the objects, in the order in which they are created; workloads of custom kinds as `CustomWorkload`.
+        manifests: the objects, in the order in which they are created; workloads of custom kinds as `CustomWorkload`.
         cluster: where they are created; it is not changed.
         passed: how many objects of kinds that are not read there were beside them.
     """
-    return _Expanding(list(given), cluster, passed or {}).all()
+    return _Expander(list(manifests), cluster, passed or {}).expand()
 
 
-class _Names:
+class _PodNames:
     """The names of pods that are taken, and new ones beside them."""
 
     def __init__(self, cluster: Cluster) -> None:
@@ -208,14 +193,16 @@ class _Names:
 
     def take(self, namespace: str, name: str) -> bool:
         """Take a name among the new pods; False if one of them has it already."""
+        # Names in the cluster are not asked: a pod of the same name replaces that one.
         key = f"{namespace}/{name}"
-        fresh = key not in self._taken
+        is_free = key not in self._taken
         self._taken.add(key)
-        return fresh
+        return is_free
 
     def generate(self, namespace: str, base: str, *parts: object) -> str:
         """Take and return the name that a server would generate: the base and a random end."""
         base = base[:LONGEST_GENERATED]
+        # Worked out from what the pod is, so the same input makes the same names on any machine.
         attempt = 0
         while True:
             name = base + random_end(namespace, base, *parts, attempt)
@@ -232,29 +219,30 @@ class _Refused(Exception):
         self.message, self.path, self.hint = message, path, hint
 
 
-class _Expanding:
+class _Expander:
     """One call of `expand`."""
 
-    def __init__(self, given: Sequence[Given], cluster: Cluster, passed: Mapping[str, int]) -> None:
-        self.given, self.cluster = given, cluster
-        self.names = _Names(cluster)
+    def __init__(self, manifests: Sequence[SourcedObject], cluster: Cluster, passed: Mapping[str, int]) -> None:
+        self.manifests, self.cluster = manifests, cluster
+        self.names = _PodNames(cluster)
         self.result = Expansion(passed=Counter(passed))
-        self.owners = {_identity(one.object) for one in given if type(one.object) in (*MAKERS, CustomWorkload)}
+        self.owners = {_identity(one.object) for one in manifests if type(one.object) in (*MAKERS, CustomWorkload)}
         there = {node.metadata.name: node for node in nodes_of(cluster)}
-        coming = {node.metadata.name: apply(node, there.get(node.metadata.name)) for node in _nodes(given)}
+        coming = {node.metadata.name: apply(node, there.get(node.metadata.name)) for node in _nodes(manifests)}
         self.nodes = there | coming
         self.new_nodes = [node for name, node in coming.items() if name not in there]
-        scalers = [*cluster.every(HorizontalPodAutoscaler).values(), *(one.object for one in given)]
+        # Those of the manifests come last and win.
+        scalers = [*cluster.every(workloads.HorizontalPodAutoscaler).values(), *(one.object for one in manifests)]
         self.scalers = {
             (scaler.spec.scale_target_ref.kind, scaler.metadata.namespace, scaler.spec.scale_target_ref.name): scaler
             for scaler in scalers
-            if isinstance(scaler, HorizontalPodAutoscaler)
+            if isinstance(scaler, workloads.HorizontalPodAutoscaler)
         }
 
-    def all(self) -> Expansion:
+    def expand(self) -> Expansion:
         if self.new_nodes:
             self.result.groups += self._unchanged_daemon_sets()
-        for one in self.given:
+        for one in self.manifests:
             obj, result = one.object, self.result
             maker = self._maker(obj)
             if maker is None:
@@ -265,6 +253,7 @@ class _Expanding:
             except _Refused as refused:
                 result.refused.append(one.problem(refused.message, refused.path, refused.hint))
                 continue
+            # A bare pod joins when it is admitted; of custom kinds scheduling reads nothing.
             if not isinstance(obj, Pod | CustomWorkload):
                 result.joined.append(obj)
             result.groups.append(replace(group, source=one.place, origin=one.origin))
@@ -273,20 +262,22 @@ class _Expanding:
     def _maker(self, obj: Any) -> Callable[[Any], Workload] | None:
         """Return what makes pods of an object; None for one that makes none, or that a controller has made."""
         make: dict[type, Callable[[Any], Workload]] = {
-            Deployment: self._deployment,
-            ReplicaSet: self._replica_set,
-            ReplicationController: self._replication_controller,
-            StatefulSet: self._stateful_set,
-            DaemonSet: self._daemon_set,
-            Job: self._job,
-            CronJob: self._cron_job,
+            workloads.Deployment: self._deployment,
+            workloads.ReplicaSet: self._replica_set,
+            workloads.ReplicationController: self._replication_controller,
+            workloads.StatefulSet: self._stateful_set,
+            workloads.DaemonSet: self._daemon_set,
+            workloads.Job: self._job,
+            workloads.CronJob: self._cron_job,
             PodTemplate: self._pod_template,
             Pod: self._pod,
             CustomWorkload: self._custom,
         }
+        # It runs, or has run: it joins the cluster and passes no queue.
         if isinstance(obj, Pod) and (obj.spec.node_name or obj.status.phase in FINISHED):
             return None
         metadata = obj.metadata
+        # An export has workloads beside the ReplicaSets and pods they made; counted as both, each pod would come twice.
         for reference in metadata.owner_references or ():
             if reference.controller and (reference.kind, metadata.namespace, reference.name) in self.owners:
                 return None
@@ -294,7 +285,7 @@ class _Expanding:
 
     # -- the kinds -----------------------------------------------------------------
 
-    def _deployment(self, obj: Deployment) -> Workload:
+    def _deployment(self, obj: workloads.Deployment) -> Workload:
         live = self._live(obj)
         if live is not None:
             _same_selector(obj, live)
@@ -303,14 +294,15 @@ class _Expanding:
         if current is None:
             current = pod_templates.replica_set_of(obj, template_hash(comparable(obj.spec.template)))
             self.result.joined.append(current)
+        # A ReplicaSet without a uid is one that would have to be made; of an existing one, paused Deployments scale.
         if obj.spec.paused and current.metadata.uid == "":
             notes.append("is paused and makes no pods of a new template")
             count = 0
         owner = Owner("apps/v1", "ReplicaSet", current.metadata)
-        pods = self._equal_replicas(owner, current.spec.template, count)
-        return self._workload(obj, pods, obj.spec.template, notes)
+        replicas = self._equal_replicas(owner, current.spec.template, count)
+        return self._workload(obj, replicas, obj.spec.template, notes)
 
-    def _replica_set(self, obj: ReplicaSet) -> Workload:
+    def _replica_set(self, obj: workloads.ReplicaSet) -> Workload:
         live = self._live(obj)
         if live is not None:
             _same_selector(obj, live)
@@ -318,7 +310,7 @@ class _Expanding:
         owner = Owner("apps/v1", "ReplicaSet", with_namespace(obj.metadata))
         return self._workload(obj, self._equal_replicas(owner, obj.spec.template, count), obj.spec.template, notes)
 
-    def _replication_controller(self, obj: ReplicationController) -> Workload:
+    def _replication_controller(self, obj: workloads.ReplicationController) -> Workload:
         template = obj.spec.template
         if template is None:
             raise _Refused('the field "template" is required', ("spec", "template"))
@@ -326,7 +318,7 @@ class _Expanding:
         owner = Owner("v1", "ReplicationController", with_namespace(obj.metadata))
         return self._workload(obj, self._equal_replicas(owner, template, count), template, notes)
 
-    def _stateful_set(self, obj: StatefulSet) -> Workload:
+    def _stateful_set(self, obj: workloads.StatefulSet) -> Workload:
         live = self._live(obj)
         if live is not None:
             _same_selector(obj, live)
@@ -340,7 +332,7 @@ class _Expanding:
         ordered = obj.spec.pod_management_policy != "Parallel"
         return replace(self._workload(obj, replicas, obj.spec.template, notes), ordered=ordered)
 
-    def _daemon_set(self, obj: DaemonSet) -> Workload:
+    def _daemon_set(self, obj: workloads.DaemonSet) -> Workload:
         live = self._live(obj)
         if live is not None:
             _same_selector(obj, live)
@@ -351,7 +343,7 @@ class _Expanding:
 
     def _unchanged_daemon_sets(self) -> Iterator[Workload]:
         """Yield the DaemonSets of the cluster that are left as they are and get pods on nodes that come along."""
-        for obj in self.cluster.every(DaemonSet).values():
+        for obj in self.cluster.every(workloads.DaemonSet).values():
             if _identity(obj) in self.owners:
                 continue
             owner = Owner("apps/v1", "DaemonSet", with_namespace(obj.metadata))
@@ -360,14 +352,14 @@ class _Expanding:
                 notes = ["is in the cluster; these are its pods on nodes that come along"]
                 yield replace(self._workload(obj, replicas, obj.spec.template, notes), standing=True)
 
-    def _job(self, obj: Job) -> Workload:
+    def _job(self, obj: workloads.Job) -> Workload:
         live = self._live(obj)
         if live is not None and comparable(live.spec.template) != comparable(obj.spec.template):
             raise _Refused("field is immutable", ("spec", "template"), "a Job of this name is there; delete it first")
         replicas, notes = self._job_pods(with_namespace(obj.metadata), obj.spec)
         return self._workload(obj, replicas, obj.spec.template, notes)
 
-    def _cron_job(self, obj: CronJob) -> Workload:
+    def _cron_job(self, obj: workloads.CronJob) -> Workload:
         metadata, spec = with_namespace(obj.metadata), obj.spec.job_template.spec
         job = ObjectMeta(name=f"{metadata.name}-next", namespace=metadata.namespace)
         if obj.spec.suspend:
@@ -435,13 +427,13 @@ class _Expanding:
         untied = pod_templates.daemon_pod(owner, template, labels=labels)
         base, namespace = f"{owner.metadata.name}-", owner.metadata.namespace
         replicas = []
-        for node in sorted(eligible_nodes(untied, nodes)):
+        for node in sorted(eligible_nodes(untied, nodes)):  # names do not depend on the order of the nodes
             name = self.names.generate(namespace, base, owner.kind, node)
             pod = tie_to_node(_replace(untied, metadata=_replace(untied.metadata, name=name)), node)
             replicas.append(Replica(pod, node=node))
         return replicas
 
-    def _job_pods(self, metadata: ObjectMeta, spec: JobSpec) -> tuple[list[Replica], list[str]]:
+    def _job_pods(self, metadata: ObjectMeta, spec: workloads.JobSpec) -> tuple[list[Replica], list[str]]:
         """Return the pods that run at once, and what to know about the others."""
         if spec.suspend:
             return [], ["is suspended and makes no pods"]
@@ -455,6 +447,7 @@ class _Expanding:
         for index in range(count):
             base, ordinal = f"{metadata.name}-", -1
             if spec.completion_mode == "Indexed":
+                # The Job controller cuts the name of the job, not the index.
                 end = f"-{index}-"
                 base, ordinal = metadata.name[: LONGEST_GENERATED - len(end)] + end, index
             name = self.names.generate(metadata.namespace, base, "Job", index)
@@ -468,6 +461,7 @@ class _Expanding:
         scaler = self.scalers.get(_identity(obj))
         if stated is not None:
             return _check_count(stated), []
+        # Applying leaves alone what the manifest does not set: the number that runs stays.
         running: int | None = live.spec.replicas if live is not None else None
         if scaler is not None:
             least = 1 if scaler.spec.min_replicas is None else scaler.spec.min_replicas
@@ -476,7 +470,7 @@ class _Expanding:
             if count == least:
                 return _check_count(count), [f"replicas are not set; {least} is the minimum of {name}"]
             return _check_count(count), [f"replicas are not set; {name} keeps the {count} there are"]
-        if running is not None and running != 1:
+        if running is not None and running != 1:  # 1 is the default, and not worth a note
             return running, [f"replicas are not set; the {running} there are stay"]
         return 1, []
 
@@ -501,7 +495,7 @@ class _Expanding:
             raise _Refused(f'pods "{name}" already exists', ("metadata", "name"), "two objects make a pod of this name")
 
 
-def stateful_replica(workload: StatefulSet, ordinal: int, cluster: Cluster) -> Replica:
+def stateful_replica(workload: workloads.StatefulSet, ordinal: int, cluster: Cluster) -> Replica:
     """Return the pod of a StatefulSet for an ordinal, with the claims that are not there yet."""
     metadata = with_namespace(workload.metadata)
     revision = {REVISION_LABEL: f"{metadata.name}-{template_hash(comparable(workload.spec.template))}"}
@@ -509,8 +503,8 @@ def stateful_replica(workload: StatefulSet, ordinal: int, cluster: Cluster) -> R
     return Replica(pod_templates.stateful_pod(workload, ordinal, revision), claims, ordinal=ordinal)
 
 
-def _nodes(given: Iterable[Given]) -> Iterator[Node]:
-    return (one.object for one in given if isinstance(one.object, Node))
+def _nodes(manifests: Iterable[SourcedObject]) -> Iterator[Node]:
+    return (one.object for one in manifests if isinstance(one.object, Node))
 
 
 def _identity(obj: Any) -> tuple[str, str, str]:
@@ -540,10 +534,10 @@ def _terms(selector: Any) -> tuple[Any, ...]:
     return dict(selector.match_labels or {}), sorted(expressions)
 
 
-def _same_claims(obj: StatefulSet, live: StatefulSet) -> None:
+def _same_claims(obj: workloads.StatefulSet, live: workloads.StatefulSet) -> None:
     """Refuse other claim templates than those of the StatefulSet that is there."""
 
-    def claims(one: StatefulSet) -> Iterator[tuple[str, bytes]]:
+    def claims(one: workloads.StatefulSet) -> Iterator[tuple[str, bytes]]:
         for template in one.spec.volume_claim_templates or ():
             yield template.metadata.name, msgspec.json.encode(pod_templates.comparable_claim(template.spec))
 

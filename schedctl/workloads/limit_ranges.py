@@ -17,7 +17,8 @@ from schedctl.api.quantities import stored_amount
 from schedctl.api.resources import CPU, MEMORY
 from schedctl.api.storage import PersistentVolumeClaim
 from schedctl.cache.cluster import Cluster
-from schedctl.workloads.amounts import ZERO, Side, Written, WrittenList, amounts_of, container_totals
+from schedctl.workloads import amounts
+from schedctl.workloads.amounts import AmountList, FormattedAmount
 
 _replace = msgspec.structs.replace
 
@@ -32,18 +33,18 @@ def of(cluster: Cluster, namespace: str) -> list[LimitRange]:
 
 def apply_defaults(spec: PodSpec, limits: LimitRange) -> tuple[PodSpec, list[str]]:
     """Return a pod's spec with the defaults of a LimitRange, and what they set, as the API server annotates it."""
-    requests: ResourceList = {}
-    most: ResourceList = {}
+    default_requests: ResourceList = {}
+    default_limits: ResourceList = {}
     for item in limits.spec.limits or ():
         if item.type == CONTAINER:
             default, default_request = _defaults(item)
-            most |= default
-            requests |= default_request
-    if not (requests or most):
+            default_limits |= default
+            default_requests |= default_request
+    if not (default_requests or default_limits):
         return spec, []
     texts: list[str] = []
-    containers = _each(spec.containers, requests, most, "container", texts)
-    init_containers = _each(spec.init_containers, requests, most, "init container", texts)
+    containers = _with_defaults(spec.containers, default_requests, default_limits, "container", texts)
+    init_containers = _with_defaults(spec.init_containers, default_requests, default_limits, "init container", texts)
     return (_replace(spec, containers=containers, init_containers=init_containers) if texts else spec), texts
 
 
@@ -53,8 +54,8 @@ def pod_violations(spec: PodSpec, limits: LimitRange) -> list[str]:
     for item in limits.spec.limits or ():
         if item.type == CONTAINER:
             for container in (*(spec.containers or ()), *(spec.init_containers or ())):
-                own = container.resources or ResourceRequirements()
-                found += _violations(item, amounts_of(own.requests), amounts_of(own.limits))
+                stated = container.resources or ResourceRequirements()
+                found += _violations(item, amounts.amounts_of(stated.requests), amounts.amounts_of(stated.limits))
         elif item.type == POD:
             found += _violations(item, _in_all(spec, "requests"), _in_all(spec, "limits"))
     return found
@@ -62,12 +63,13 @@ def pod_violations(spec: PodSpec, limits: LimitRange) -> list[str]:
 
 def claim_violations(claim: PersistentVolumeClaim, limits: LimitRange) -> list[str]:
     """Return how a claim violates a LimitRange; only what it requests counts."""
-    requests = amounts_of(claim.spec.resources.requests if claim.spec.resources else None)
+    requests = amounts.amounts_of(claim.spec.resources.requests if claim.spec.resources else None)
     found: list[str] = []
     for item in limits.spec.limits or ():
         if item.type == CLAIM:
             found += _below(item, requests, {})
             for name, bound in _bounds(item.max):
+                # The API server writes two spaces here and below.
                 subject = f"maximum {name} usage per {CLAIM} is {bound}"
                 if name not in requests:
                     found.append(f"{subject}.  No request is specified")
@@ -94,56 +96,58 @@ def best_effort(spec: PodSpec) -> bool:
 
 def _counts(resources: ResourceRequirements) -> bool:
     return any(
-        stored_amount(amounts[name]).unscaled > 0
-        for amounts in (resources.requests or {}, resources.limits or {})
+        stored_amount(stated[name]).unscaled > 0
+        for stated in (resources.requests or {}, resources.limits or {})
         for name in (CPU, MEMORY)
-        if name in amounts
+        if name in stated
     )
 
 
 def _defaults(item: LimitRangeItem) -> tuple[ResourceList, ResourceList]:
     """Return limits and requests of an item, of which those that are missing follow from its other amounts."""
+    # The API server fills these in when it stores a LimitRange: a maximum is the default limit, a limit the default
+    # request, and a minimum is the request only where there is none of these.
     default = {**(item.max or {}), **(item.default or {})}
     return default, {**(item.min or {}), **default, **(item.default_request or {})}
 
 
-def _each(
+def _with_defaults(
     containers: list[Container] | None, requests: ResourceList, limits: ResourceList, what: str, texts: list[str]
 ) -> list[Container] | None:
     if containers is None:
         return None
     result = []
     for container in containers:
-        own = container.resources or ResourceRequirements()
-        new_requests = sorted(requests.keys() - (own.requests or {}).keys())
-        new_limits = sorted(limits.keys() - (own.limits or {}).keys())
+        stated = container.resources or ResourceRequirements()
+        new_requests = sorted(requests.keys() - (stated.requests or {}).keys())
+        new_limits = sorted(limits.keys() - (stated.limits or {}).keys())
         if new_requests:
             texts.append(f"{', '.join(new_requests)} request for {what} {container.name}")
         if new_limits:
             texts.append(f"{', '.join(new_limits)} limit for {what} {container.name}")
         if new_requests or new_limits:
             filled = _replace(
-                own,
-                requests={**(own.requests or {}), **{name: requests[name] for name in new_requests}} or None,
-                limits={**(own.limits or {}), **{name: limits[name] for name in new_limits}} or None,
+                stated,
+                requests={**(stated.requests or {}), **{name: requests[name] for name in new_requests}} or None,
+                limits={**(stated.limits or {}), **{name: limits[name] for name in new_limits}} or None,
             )
             container = _replace(container, resources=filled)
         result.append(container)
     return result
 
 
-def _in_all(spec: PodSpec, side: Side) -> WrittenList:
+def _in_all(spec: PodSpec, side: amounts.Side) -> AmountList:
     """What a pod asks for, or may use at most; cpu and memory that it states as a whole go first."""
     whole = spec.resources
-    stated = amounts_of((whole.requests if side == "requests" else whole.limits) if whole else None)
-    return container_totals(spec, side) | {name: stated[name] for name in (CPU, MEMORY) if name in stated}
+    stated = amounts.amounts_of((whole.requests if side == "requests" else whole.limits) if whole else None)
+    return amounts.container_totals(spec, side) | {name: stated[name] for name in (CPU, MEMORY) if name in stated}
 
 
-def _bounds(resources: ResourceList | None) -> list[tuple[str, Written]]:
-    return sorted(amounts_of(resources).items())
+def _bounds(resources: ResourceList | None) -> list[tuple[str, FormattedAmount]]:
+    return sorted(amounts.amounts_of(resources).items())
 
 
-def _violations(item: LimitRangeItem, requests: WrittenList, limits: WrittenList) -> Iterator[str]:
+def _violations(item: LimitRangeItem, requests: AmountList, limits: AmountList) -> Iterator[str]:
     yield from _below(item, requests, limits)
     for name, bound in _bounds(item.max):
         subject = f"maximum {name} usage per {item.type} is {bound}"
@@ -155,18 +159,19 @@ def _violations(item: LimitRangeItem, requests: WrittenList, limits: WrittenList
             yield f"{subject}, but request is {requests[name]}"
     for name, bound in _bounds(item.max_limit_request_ratio):
         subject = f"{name} max limit to request ratio per {item.type} is {bound}"
-        request, limit = requests.get(name, ZERO), limits.get(name, ZERO)
+        request, limit = requests.get(name, amounts.ZERO), limits.get(name, amounts.ZERO)
         if request.is_zero:
             yield f"{subject}, but no request is specified or request is 0"
         elif limit.is_zero:
             yield f"{subject}, but no limit is specified or limit is 0"
         else:
+            # Go divides float64 and compares in thousandths; a value is rounded up to milli before.
             ratio = limit.amount.milli_value / request.amount.milli_value
             if ratio * 1000 > bound.amount.milli_value:
                 yield f"{subject}, but provided ratio is {ratio:f}"
 
 
-def _below(item: LimitRangeItem, requests: WrittenList, limits: WrittenList) -> Iterator[str]:
+def _below(item: LimitRangeItem, requests: AmountList, limits: AmountList) -> Iterator[str]:
     for name, bound in _bounds(item.min):
         subject = f"minimum {name} usage per {item.type} is {bound}"
         if name not in requests:

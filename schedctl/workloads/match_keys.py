@@ -70,7 +70,7 @@ def _spread_with_keys(
 def _with_keys(
     selector: LabelSelector | None, keys: Iterable[str] | None, operator: str, labels: Mapping[str, str]
 ) -> LabelSelector | None:
-    if selector is None:
+    if selector is None:  # selects nothing, and a term with keys only would select more
         return None
     added = [
         LabelSelectorRequirement(key=key, operator=operator, values=[labels[key]])

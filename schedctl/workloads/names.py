@@ -1,8 +1,7 @@
 """Names that a server or controller makes up, worked out instead of drawn by lot.
 
-The letters are those Kubernetes uses, which spell no words, and the lengths are its own. The same input makes the same
-names on any machine. Real hashes of templates are over all fields of a pod, most of which are not read here, so these
-are others.
+The letters, which spell no words, and the lengths are those of Kubernetes; the same input makes the same names on any
+machine.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ LONGEST_GENERATED = 58
 
 def template_hash(comparable: PodTemplateSpec) -> str:
     """Return what stands for a template, as templates compare, in the names of its ReplicaSet and pods."""
+    # The real hash is over all fields of a pod, most of which are not read here: this one is another, as stable.
     digest = hashlib.sha256(msgspec.json.encode(comparable)).digest()
     return "".join(_ALPHABET[ord(digit) % len(_ALPHABET)] for digit in str(int.from_bytes(digest[:4])))
 

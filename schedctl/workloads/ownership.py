@@ -6,15 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from schedctl.api import workloads
 from schedctl.api.defaults import with_namespace
-from schedctl.api.workloads import (
-    DaemonSet,
-    Deployment,
-    Job,
-    ReplicaSet,
-    ReplicationController,
-    StatefulSet,
-)
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.workloads.clusters import every_pod
@@ -25,12 +18,12 @@ Owned = tuple[str, str, str]
 
 
 _PARENTS: tuple[tuple[type, str, str], ...] = (
-    (ReplicaSet, "apps/v1", "ReplicaSet"),
-    (Job, "batch/v1", "Job"),
-    (Deployment, "apps/v1", "Deployment"),
-    (StatefulSet, "apps/v1", "StatefulSet"),
-    (DaemonSet, "apps/v1", "DaemonSet"),
-    (ReplicationController, "v1", "ReplicationController"),
+    (workloads.ReplicaSet, "apps/v1", "ReplicaSet"),
+    (workloads.Job, "batch/v1", "Job"),
+    (workloads.Deployment, "apps/v1", "Deployment"),
+    (workloads.StatefulSet, "apps/v1", "StatefulSet"),
+    (workloads.DaemonSet, "apps/v1", "DaemonSet"),
+    (workloads.ReplicationController, "v1", "ReplicationController"),
 )
 """Kinds that are controlled by others and control pods."""
 
@@ -67,11 +60,12 @@ def _owners(info: PodInfo, parents: Mapping[Owned, Owned]) -> Iterator[Owned]:
     if not kind:
         return
     owner = owner_key(api_version, kind, info.namespace, name)
-    seen: set[Owned] = set()
+    seen: set[Owned] = set()  # owners of hand-written objects may go round in a circle
     while owner not in seen:
         yield owner
         seen.add(owner)
         above = parents.get(owner)
+        # A ReplicaSet that was not read along: its name is that of the Deployment and the hash that its pods carry.
         ending = f"-{info.labels.get(HASH_LABEL)}"
         if above is None and owner[0] == "ReplicaSet" and owner[2].endswith(ending):
             above = "Deployment", info.namespace, owner[2].removesuffix(ending)

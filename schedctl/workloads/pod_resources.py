@@ -19,6 +19,7 @@ def complete_pod_resources(spec: PodSpec) -> PodSpec:
     requests, limits = dict(stated.requests or {}), dict(stated.limits or {})
     containers = [*(spec.init_containers or ()), *(spec.containers or ())]
     requested, most = container_totals(spec, "requests"), container_totals(spec, "limits")
+    # The order matters: a request from the containers goes before one from a limit of the pod.
     for name, amount in most.items():
         if name.startswith("hugepages-") and name not in requests:
             limits.setdefault(name, str(amount))
@@ -30,6 +31,7 @@ def complete_pod_resources(spec: PodSpec) -> PodSpec:
             requests.setdefault(name, quantity)
     for name, quantity in requests.items():
         if name not in limits and resources.is_pod_level(name) and all(_has_limit(one, name) for one in containers):
+            # No less than what is asked for, which may be more than the containers' limits come to.
             limits[name] = quantity if amount_of(quantity).more_than(most[name]) else str(most[name])
     completed = _replace(stated, requests=requests or None, limits=limits or None)
     return _replace(spec, resources=completed)

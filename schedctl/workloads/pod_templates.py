@@ -1,13 +1,7 @@
-"""The pod a workload makes next, as its controller would make it.
+"""The pod a workload makes next, as its controller would make it, with what the controller makes along with it.
 
-A controller copies the template and adds what makes the pod its own: a name, an owner reference, labels. Scheduling
-reads all of it: Services and owners decide what a pod is spread against by default, and ``pod-template-hash`` is what
-``matchLabelKeys`` usually name. Objects that the controllers make along with the pod, the ReplicaSet of a new
-Deployment and the claims of a StatefulSet, come back with it, because the pod is judged with them in place.
-
-For `pod_of` one pod stands for all replicas, and what is random in its name is left open. A DaemonSet makes one for
-each node; here it is the template before it is tied to a node, and ``daemon_sets`` ties it. ``expansion`` makes all
-replicas, of the same parts.
+For `pod_of` one pod stands for all replicas, and what is random in its name is left open; `expansion` makes all
+replicas of the same parts. A DaemonSet's pod is the template before it is tied to a node, which `daemon_sets` does.
 """
 
 from __future__ import annotations
@@ -20,35 +14,13 @@ from typing import Any
 
 import msgspec
 
+from schedctl.api import pods, workloads
 from schedctl.api.annotation_keys import comparable_annotations
 from schedctl.api.defaults import DEFAULT_SCHEDULER, with_namespace
 from schedctl.api.meta import ELLIPSIS, LabelSelector, ObjectMeta, OwnerReference
-from schedctl.api.pods import (
-    Container,
-    PersistentVolumeClaimSpec,
-    PersistentVolumeClaimVolumeSource,
-    Pod,
-    PodSpec,
-    PodTemplate,
-    PodTemplateSpec,
-    ResourceList,
-    ResourceRequirements,
-    Toleration,
-    Volume,
-)
+from schedctl.api.pods import Pod, PodSpec, PodTemplateSpec, Volume
 from schedctl.api.quantities import canonical, stored_amount
 from schedctl.api.storage import PersistentVolumeClaim
-from schedctl.api.workloads import (
-    CronJob,
-    DaemonSet,
-    Deployment,
-    Job,
-    JobSpec,
-    ReplicaSet,
-    ReplicationController,
-    StatefulSet,
-    WorkloadSpec,
-)
 from schedctl.cache.cluster import Cluster
 from schedctl.workloads import admission
 
@@ -68,7 +40,7 @@ _ADDED_LABELS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class NextPod:
     """A pod as its controller creates it.
 
     Attributes:
@@ -83,7 +55,7 @@ class Made:
 
 
 @singledispatch
-def pod_of(workload: Any, cluster: Cluster) -> Made:
+def pod_of(workload: Any, cluster: Cluster) -> NextPod:
     """Return the next pod of a workload.
 
     Args:
@@ -97,30 +69,31 @@ def pod_of(workload: Any, cluster: Cluster) -> Made:
 
 
 @pod_of.register
-def _(workload: Deployment, cluster: Cluster) -> Made:
+def _(workload: workloads.Deployment, cluster: Cluster) -> NextPod:
     """A Deployment's pod is its ReplicaSet's; until there is one of this template, the one it would make."""
     current = current_replica_set(workload, cluster)
     if current is not None:
         return pod_of(current, cluster)
     replica_set = replica_set_of(workload, NEW)
     made = pod_of(replica_set, cluster)
+    # Its name shows no hash, which is not known yet: `NEW` stands in the labels only.
     pod = _replace(made.pod, metadata=_replace(made.pod.metadata, name=f"{workload.metadata.name}-{ELLIPSIS}"))
-    return Made(pod, (replica_set,))
+    return NextPod(pod, (replica_set,))
 
 
 @pod_of.register
-def _(workload: ReplicaSet, cluster: Cluster) -> Made:
-    return Made(pod_from(Owner("apps/v1", "ReplicaSet", with_namespace(workload.metadata)), workload.spec.template))
+def _(workload: workloads.ReplicaSet, cluster: Cluster) -> NextPod:
+    return NextPod(pod_from(Owner("apps/v1", "ReplicaSet", with_namespace(workload.metadata)), workload.spec.template))
 
 
 @pod_of.register
-def _(workload: ReplicationController, cluster: Cluster) -> Made:
+def _(workload: workloads.ReplicationController, cluster: Cluster) -> NextPod:
     owner = Owner("v1", "ReplicationController", with_namespace(workload.metadata))
-    return Made(pod_from(owner, workload.spec.template or PodTemplateSpec()))
+    return NextPod(pod_from(owner, workload.spec.template or PodTemplateSpec()))
 
 
 @pod_of.register
-def _(workload: StatefulSet, cluster: Cluster) -> Made:
+def _(workload: workloads.StatefulSet, cluster: Cluster) -> NextPod:
     """The first of the ordered pods that is not there, with claims of its own that replace volumes of their names."""
     metadata, spec = with_namespace(workload.metadata), workload.spec
     start = spec.ordinals.start if spec.ordinals else 0
@@ -133,30 +106,30 @@ def _(workload: StatefulSet, cluster: Cluster) -> Made:
         note = f"StatefulSet {metadata.namespace}/{metadata.name} {has}"
         note += f": this is {name}, which it would make if scaled to {ordinal - start + 1}"
     claims = tuple(admission.claim(claim, cluster) for claim in stateful_claims(workload, ordinal, cluster))
-    return Made(stateful_pod(workload, ordinal), claims, note)
+    return NextPod(stateful_pod(workload, ordinal), claims, note)
 
 
 @pod_of.register
-def _(workload: DaemonSet, cluster: Cluster) -> Made:
-    return Made(daemon_pod(Owner("apps/v1", "DaemonSet", with_namespace(workload.metadata)), workload.spec.template))
+def _(workload: workloads.DaemonSet, cluster: Cluster) -> NextPod:
+    return NextPod(daemon_pod(Owner("apps/v1", "DaemonSet", with_namespace(workload.metadata)), workload.spec.template))
 
 
 @pod_of.register
-def _(workload: Job, cluster: Cluster) -> Made:
-    return Made(job_pod(with_namespace(workload.metadata), workload.spec))
+def _(workload: workloads.Job, cluster: Cluster) -> NextPod:
+    return NextPod(job_pod(with_namespace(workload.metadata), workload.spec))
 
 
 @pod_of.register
-def _(workload: CronJob, cluster: Cluster) -> Made:
+def _(workload: workloads.CronJob, cluster: Cluster) -> NextPod:
     metadata = with_namespace(workload.metadata)
     job = ObjectMeta(name=f"{metadata.name}-{ELLIPSIS}", namespace=metadata.namespace)
-    return Made(job_pod(job, workload.spec.job_template.spec))
+    return NextPod(job_pod(job, workload.spec.job_template.spec))
 
 
 @pod_of.register
-def _(workload: PodTemplate, cluster: Cluster) -> Made:
+def _(workload: pods.PodTemplate, cluster: Cluster) -> NextPod:
     """Nothing makes pods of a PodTemplate by itself; the pod has no owner."""
-    return Made(free_pod(Owner("v1", "PodTemplate", with_namespace(workload.metadata)), workload.template))
+    return NextPod(free_pod(Owner("v1", "PodTemplate", with_namespace(workload.metadata)), workload.template))
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,19 +185,19 @@ def free_pod(owner: Owner, template: PodTemplateSpec, *, name: str = "") -> Pod:
     return _replace(made, metadata=_replace(made.metadata, owner_references=None))
 
 
-def replica_set_of(deployment: Deployment, template_hash: str) -> ReplicaSet:
+def replica_set_of(deployment: workloads.Deployment, template_hash: str) -> workloads.ReplicaSet:
     """Return the ReplicaSet that a Deployment makes for its template."""
     metadata, spec = with_namespace(deployment.metadata), deployment.spec
     labels = {**(spec.template.metadata.labels or {}), HASH_LABEL: template_hash}
     selector = spec.selector or LabelSelector()
-    return ReplicaSet(
+    return workloads.ReplicaSet(
         metadata=ObjectMeta(
             name=f"{metadata.name}-{template_hash}",
             namespace=metadata.namespace,
             labels=labels,
             owner_references=[Owner("apps/v1", "Deployment", metadata).reference],
         ),
-        spec=WorkloadSpec(
+        spec=workloads.WorkloadSpec(
             replicas=spec.replicas,
             selector=_replace(selector, match_labels={**(selector.match_labels or {}), HASH_LABEL: template_hash}),
             template=_replace(spec.template, metadata=_replace(spec.template.metadata, labels=labels)),
@@ -232,26 +205,29 @@ def replica_set_of(deployment: Deployment, template_hash: str) -> ReplicaSet:
     )
 
 
-def stateful_pod(workload: StatefulSet, ordinal: int, labels: Mapping[str, str] | None = None) -> Pod:
+def stateful_pod(workload: workloads.StatefulSet, ordinal: int, labels: Mapping[str, str] | None = None) -> Pod:
     """Return the pod of an ordinal; claims of its own replace volumes of their names."""
     metadata, spec = with_namespace(workload.metadata), workload.spec
     name = f"{metadata.name}-{ordinal}"
-    own = {"statefulset.kubernetes.io/pod-name": name, "apps.kubernetes.io/pod-index": str(ordinal), **(labels or {})}
-    pod = pod_from(Owner("apps/v1", "StatefulSet", metadata), spec.template, name=name, labels=own)
+    identity = {"statefulset.kubernetes.io/pod-name": name, "apps.kubernetes.io/pod-index": str(ordinal)}
+    pod = pod_from(
+        Owner("apps/v1", "StatefulSet", metadata), spec.template, name=name, labels={**identity, **(labels or {})}
+    )
     claims = {t.metadata.name: f"{t.metadata.name}-{name}" for t in spec.volume_claim_templates or ()}
     volumes = [
-        Volume(name=volume, persistent_volume_claim=PersistentVolumeClaimVolumeSource(claim_name=claim))
+        Volume(name=volume, persistent_volume_claim=pods.PersistentVolumeClaimVolumeSource(claim_name=claim))
         for volume, claim in claims.items()
     ]
     volumes += [volume for volume in pod.spec.volumes or () if volume.name not in claims]
     return _replace(pod, spec=_replace(pod.spec, volumes=volumes or None))
 
 
-def stateful_claims(workload: StatefulSet, ordinal: int, cluster: Cluster) -> Iterator[PersistentVolumeClaim]:
+def stateful_claims(workload: workloads.StatefulSet, ordinal: int, cluster: Cluster) -> Iterator[PersistentVolumeClaim]:
     """Yield the claims of an ordinal's pod that are not there yet, as they are sent."""
     metadata, spec = with_namespace(workload.metadata), workload.spec
     selected = (spec.selector.match_labels if spec.selector else None) or {}
     for template in spec.volume_claim_templates or ():
+        # A claim outlives its pod, so one that is there already is used again.
         name = f"{template.metadata.name}-{metadata.name}-{ordinal}"
         if cluster.get(PersistentVolumeClaim, f"{metadata.namespace}/{name}") is not None:
             continue
@@ -274,15 +250,16 @@ def daemon_pod(
     return _replace(pod, spec=_replace(pod.spec, tolerations=_daemon_tolerations(pod.spec)))
 
 
-def job_pod(metadata: ObjectMeta, spec: JobSpec, *, name: str = "", index: int = 0) -> Pod:
+def job_pod(metadata: ObjectMeta, spec: workloads.JobSpec, *, name: str = "", index: int = 0) -> Pod:
     """Return a job's pod, which carries the job's name and uid; those of an indexed job carry their index."""
     job, uid = metadata.name, metadata.uid or NEW
     labels = {"job-name": job, "batch.kubernetes.io/job-name": job}
     labels |= {"controller-uid": uid, "batch.kubernetes.io/controller-uid": uid}
+    # Of these labels the template may have its own; the index is set over it.
     labels |= spec.template.metadata.labels or {}
-    own = {"batch.kubernetes.io/job-completion-index": str(index)} if spec.completion_mode == "Indexed" else {}
+    indexed = {"batch.kubernetes.io/job-completion-index": str(index)} if spec.completion_mode == "Indexed" else {}
     owner = Owner("batch/v1", "Job", metadata)
-    return pod_from(owner, spec.template, name=name, labels={**labels, **own}, annotations=own)
+    return pod_from(owner, spec.template, name=name, labels={**labels, **indexed}, annotations=indexed)
 
 
 def has_controller(metadata: ObjectMeta, kind: str, owner: ObjectMeta) -> bool:
@@ -298,17 +275,18 @@ def exists(pod: str, cluster: Cluster) -> bool:
     return pod in cluster.pod_table.row_of or pod in cluster.pending or pod in cluster.strays
 
 
-def current_replica_set(deployment: Deployment, cluster: Cluster) -> ReplicaSet | None:
+def current_replica_set(deployment: workloads.Deployment, cluster: Cluster) -> workloads.ReplicaSet | None:
     """Return the Deployment's ReplicaSet of the same template: the one of its revision, else the oldest."""
     metadata = with_namespace(deployment.metadata)
     template = comparable(deployment.spec.template)
     same = [
         candidate
-        for candidate in cluster.every(ReplicaSet).values()
+        for candidate in cluster.every(workloads.ReplicaSet).values()
         if candidate.metadata.namespace == metadata.namespace
         and has_controller(candidate.metadata, "Deployment", metadata)
         and comparable(candidate.spec.template) == template
     ]
+    # After a rollback several may have the same template; the annotation tells, which a manifest seldom has.
     revision = (metadata.annotations or {}).get(REVISION)
     of_revision = [c for c in same if revision and (c.metadata.annotations or {}).get(REVISION) == revision]
     oldest = sorted(of_revision or same, key=lambda c: (c.metadata.creation_timestamp or "", c.metadata.name))
@@ -317,6 +295,7 @@ def current_replica_set(deployment: Deployment, cluster: Cluster) -> ReplicaSet 
 
 def comparable(template: PodTemplateSpec) -> PodTemplateSpec:
     """Return a template as templates compare: with a server's defaults and without what controllers add to it."""
+    # Live objects have what a server fills in, manifests leave it out: without this all of them would differ.
     labels = {key: value for key, value in (template.metadata.labels or {}).items() if key not in _ADDED_LABELS}
     spec = template.spec
     spec = _replace(
@@ -336,12 +315,12 @@ def comparable(template: PodTemplateSpec) -> PodTemplateSpec:
     return PodTemplateSpec(metadata=ObjectMeta(labels=labels or None, annotations=annotations), spec=spec)
 
 
-def comparable_claim(spec: PersistentVolumeClaimSpec) -> PersistentVolumeClaimSpec:
+def comparable_claim(spec: pods.PersistentVolumeClaimSpec) -> pods.PersistentVolumeClaimSpec:
     """Return the spec of a claim as such specs compare."""
     return _replace(spec, volume_mode=spec.volume_mode or "Filesystem", resources=_resources(spec.resources))
 
 
-def _containers(containers: list[Container] | None) -> list[Container] | None:
+def _containers(containers: list[pods.Container] | None) -> list[pods.Container] | None:
     return [
         _replace(
             container,
@@ -352,16 +331,16 @@ def _containers(containers: list[Container] | None) -> list[Container] | None:
     ] or None
 
 
-def _resources(resources: ResourceRequirements | None) -> ResourceRequirements | None:
+def _resources(resources: pods.ResourceRequirements | None) -> pods.ResourceRequirements | None:
     if resources is None:
         return None
-    same = ResourceRequirements(
+    same = pods.ResourceRequirements(
         requests=_amounts(resources.requests), limits=_amounts(resources.limits), claims=resources.claims
     )
-    return same if same != ResourceRequirements() else None
+    return same if same != pods.ResourceRequirements() else None
 
 
-def _amounts(resources: ResourceList | None) -> ResourceList | None:
+def _amounts(resources: pods.ResourceList | None) -> pods.ResourceList | None:
     """Equal amounts written alike, in the order of their names."""
     return {name: canonical(stored_amount(resources[name])) for name in sorted(resources)} if resources else None
 
@@ -374,21 +353,21 @@ def _volume(volume: Volume) -> Volume:
     return _replace(volume, ephemeral=_replace(volume.ephemeral, volume_claim_template=same))
 
 
-def _daemon_tolerations(spec: PodSpec) -> list[Toleration]:
+def _daemon_tolerations(spec: PodSpec) -> list[pods.Toleration]:
     """The template's tolerations and those every daemon has; one that differs in seconds only gives way."""
     tolerations = list(spec.tolerations or ())
     for added in _daemon_taints(spec.host_network):
         same = [_replace(toleration, toleration_seconds=None) == added for toleration in tolerations]
         if any(same):
-            tolerations = [added if alike else t for t, alike in zip(tolerations, same, strict=True)]
+            tolerations = [added if equal else t for t, equal in zip(tolerations, same, strict=True)]
         else:
             tolerations.append(added)
     return tolerations
 
 
-def _daemon_taints(host_network: bool) -> Iterable[Toleration]:
+def _daemon_taints(host_network: bool) -> Iterable[pods.Toleration]:
     for key in ("not-ready", "unreachable"):
-        yield Toleration(key=f"node.kubernetes.io/{key}", operator="Exists", effect="NoExecute")
+        yield pods.Toleration(key=f"node.kubernetes.io/{key}", operator="Exists", effect="NoExecute")
     pressures = ["disk-pressure", "memory-pressure", "pid-pressure", "unschedulable"]
     for key in [*pressures, "network-unavailable"] if host_network else pressures:
-        yield Toleration(key=f"node.kubernetes.io/{key}", operator="Exists", effect="NoSchedule")
+        yield pods.Toleration(key=f"node.kubernetes.io/{key}", operator="Exists", effect="NoSchedule")

@@ -1,12 +1,6 @@
 """ResourceQuotas: how much of a namespace is used up, and what is refused because of it (ResourceQuota).
 
-A quota counts from its status where it has one, which the quota controller keeps, and otherwise from what is in the
-cluster when it joins. From then on it counts along: what is created is charged, what goes is credited. A pod that
-would exceed a quota is refused before anything sees it, in the API server's words. Amounts are those of
-``pkg/quota/v1``: a pod is charged with requests and limits, overhead included, a claim with its storage, in all and by
-class; any object counts as ``count/<resource>``.
-
-Services by type and node port, and devices by class, are not counted.
+Amounts are those of ``pkg/quota/v1``. Services by type and node port, and devices by class, are not counted.
 """
 
 from __future__ import annotations
@@ -22,7 +16,8 @@ from schedctl.api.policies import ResourceQuota, ScopedResourceSelectorRequireme
 from schedctl.api.quantities import Amount, form_of, stored_amount
 from schedctl.api.storage import PersistentVolumeClaim, class_of
 from schedctl.cache.cluster import Cluster
-from schedctl.workloads.amounts import ONE, ZERO, Side, Written, WrittenList, amounts_of, container_totals
+from schedctl.workloads import amounts
+from schedctl.workloads.amounts import AmountList, FormattedAmount
 from schedctl.workloads.clusters import every_pod
 from schedctl.workloads.limit_ranges import best_effort
 
@@ -39,39 +34,43 @@ class _Counted:
     """One quota and what is used of it."""
 
     quota: ResourceQuota
-    hard: WrittenList
-    used: WrittenList
+    hard: AmountList
+    used: AmountList
 
     @property
     def name(self) -> str:
         return self.quota.metadata.name
 
-    def charge(self, usage: WrittenList) -> None:
+    def charge(self, usage: AmountList) -> None:
         for name, amount in usage.items():
             if name in self.hard:
                 self.used[name] = self.used[name].plus(amount) if name in self.used else amount
 
-    def credit(self, usage: WrittenList) -> None:
+    def credit(self, usage: AmountList) -> None:
         for name, amount in usage.items():
             if name in self.used:
                 self.used[name] = self.used[name].minus(amount)
 
-    def excess(self, usage: WrittenList) -> str:
+    def excess(self, usage: AmountList) -> str:
         """Return the refusal of a usage that is too much, "" if it fits."""
-        asked = {name: amount for name, amount in usage.items() if name in self.hard and not amount.is_zero}
+        # What asks for nothing of a resource is let in even where the quota is exceeded already.
+        charged = {name: amount for name, amount in usage.items() if name in self.hard and not amount.is_zero}
         over = [
-            name for name in sorted(asked) if self.used.get(name, ZERO).plus(asked[name]).more_than(self.hard[name])
+            name
+            for name in sorted(charged)
+            if self.used.get(name, amounts.ZERO).plus(charged[name]).more_than(self.hard[name])
         ]
         if not over:
             return ""
-        requested, used, limited = (_pretty(usage, over) for usage in (asked, self.used, self.hard))
+        requested, used, limited = (_pretty(part, over) for part in (charged, self.used, self.hard))
         return f"exceeded quota: {self.name}, requested: {requested}, used: {used}, limited: {limited}"
 
 
 class Quotas:
     """The quotas of a cluster, counting along with what is created and what goes.
 
-    Quotas that are in the cluster already are counted from the start, others from `track`.
+    A quota counts from its status where it has one, which the quota controller keeps, and otherwise from what is in the
+    cluster when it joins: at the start, or with `track`.
     """
 
     def __init__(self, cluster: Cluster) -> None:
@@ -87,15 +86,17 @@ class Quotas:
         """Count a quota from now on; one of a name that is known goes on with what was counted."""
         metadata = quota.metadata
         here = self._counted.setdefault(metadata.namespace, {})
-        hard = amounts_of(quota.spec.hard or quota.status.hard)
+        hard = amounts.amounts_of(quota.spec.hard or quota.status.hard)
         known = here.get(metadata.name)
         counted = _Counted(quota, hard, {} if known is None else known.used)
         if known is None and quota.status.used is not None:
-            counted.used = amounts_of(quota.status.used)
+            counted.used = amounts.amounts_of(quota.status.used)
         missing = hard.keys() - counted.used.keys()
+        # Also of resources that were added to a quota after its status was written.
         if missing:
             counted.used |= {name: amount for name, amount in self._in_cluster(counted).items() if name in missing}
         here[metadata.name] = counted
+        # By name: of several quotas that are exceeded the first is in the refusal.
         self._counted[metadata.namespace] = dict(sorted(here.items()))
 
     def charge_pod(self, pod: Pod) -> str:
@@ -134,12 +135,12 @@ class Quotas:
     def _of(self, namespace: str) -> Iterable[_Counted]:
         return self._counted.get(namespace, {}).values()
 
-    def _in_cluster(self, counted: _Counted) -> WrittenList:
+    def _in_cluster(self, counted: _Counted) -> AmountList:
         """Return what is used by what is in the cluster."""
         namespace = counted.quota.metadata.namespace
-        total: WrittenList = dict.fromkeys(counted.hard, ZERO)
+        total: AmountList = dict.fromkeys(counted.hard, amounts.ZERO)
 
-        def add(usage: WrittenList) -> None:
+        def add(usage: AmountList) -> None:
             for name, amount in usage.items():
                 if name in total:
                     total[name] = total[name].plus(amount)
@@ -159,52 +160,56 @@ class Quotas:
         return total
 
 
-def pod_usage(pod: Pod) -> WrittenList:
+def pod_usage(pod: Pod) -> AmountList:
     """Return what a pod is charged with."""
-    spec, usage = pod.spec, {_POD_COUNT: ONE, "pods": ONE}
-    asked, most = _in_all(spec, "requests"), _in_all(spec, "limits")
+    spec, usage = pod.spec, {_POD_COUNT: amounts.ONE, "pods": amounts.ONE}
+    requests, limits = _in_all(spec, "requests"), _in_all(spec, "limits")
+    # The scheduler's sum, in whole units and milli-CPU, shown in the form that the API server's sum would have.
     for name, value in resources.demand_of(pod).requests.exact.items():
-        amount = Written(Amount(value, -3 if name == resources.CPU else 0), asked.get(name, ZERO).form)
+        amount = FormattedAmount(
+            Amount(value, -3 if name == resources.CPU else 0), requests.get(name, amounts.ZERO).form
+        )
         if name in _COMPUTE or name.startswith("hugepages-"):
             usage[name] = usage[f"requests.{name}"] = amount
         elif resources.is_extended(name):
             usage[f"requests.{name}"] = amount
     for name in _COMPUTE:
-        if name in most:
-            usage[f"limits.{name}"] = most[name]
+        if name in limits:
+            usage[f"limits.{name}"] = limits[name]
     return usage
 
 
-def _in_all(spec: PodSpec, side: Side) -> WrittenList:
+def _in_all(spec: PodSpec, side: amounts.Side) -> AmountList:
     """What a pod asks for, or may use at most; what it states as a whole goes first, and overhead comes on top."""
-    total, whole = container_totals(spec, side), spec.resources
+    total, whole = amounts.container_totals(spec, side), spec.resources
     stated = (whole.requests if side == "requests" else whole.limits) if whole else None
-    total |= {name: amount for name, amount in amounts_of(stated).items() if resources.is_pod_level(name)}
-    for name, amount in amounts_of(spec.overhead).items():
-        if side == "requests" or not total.get(name, ZERO).is_zero:
-            total[name] = total.get(name, ZERO).plus(amount)
+    total |= {name: amount for name, amount in amounts.amounts_of(stated).items() if resources.is_pod_level(name)}
+    for name, amount in amounts.amounts_of(spec.overhead).items():
+        # Overhead raises a limit, but does not make one.
+        if side == "requests" or not total.get(name, amounts.ZERO).is_zero:
+            total[name] = total.get(name, amounts.ZERO).plus(amount)
     return total
 
 
-def claim_usage(claim: PersistentVolumeClaim) -> WrittenList:
+def claim_usage(claim: PersistentVolumeClaim) -> AmountList:
     """Return what a claim is charged with."""
     storage_class = class_of(claim)
-    usage: WrittenList = {_CLAIM_COUNT: ONE, "persistentvolumeclaims": ONE}
+    usage: AmountList = {_CLAIM_COUNT: amounts.ONE, "persistentvolumeclaims": amounts.ONE}
     if storage_class:
-        usage[f"{storage_class}{_BY_CLASS}persistentvolumeclaims"] = ONE
-    asked = (claim.spec.resources.requests if claim.spec.resources else None) or {}
-    if "storage" in asked:
-        amount = Written(stored_amount(asked["storage"]).round_up(0), form_of(asked["storage"]))
+        usage[f"{storage_class}{_BY_CLASS}persistentvolumeclaims"] = amounts.ONE
+    requests = (claim.spec.resources.requests if claim.spec.resources else None) or {}
+    if "storage" in requests:
+        amount = FormattedAmount(stored_amount(requests["storage"]).round_up(0), form_of(requests["storage"]))
         usage["requests.storage"] = amount
         if storage_class:
             usage[f"{storage_class}{_BY_CLASS}requests.storage"] = amount
     return usage
 
 
-def _charge_all(matching: Iterable[_Counted], usage: WrittenList) -> str:
+def _charge_all(matching: Iterable[_Counted], usage: AmountList) -> str:
     """Charge all quotas, or none and return why."""
     matching = list(matching)
-    for counted in matching:
+    for counted in matching:  # all are asked before one is charged: a refused object counts nowhere
         if refusal := counted.excess(usage):
             return refusal
     for counted in matching:
@@ -212,15 +217,15 @@ def _charge_all(matching: Iterable[_Counted], usage: WrittenList) -> str:
     return ""
 
 
-def _counts_of(kind: Kind) -> WrittenList:
+def _counts_of(kind: Kind) -> AmountList:
     group = kind.api_version.rpartition("/")[0]
-    usage = {f"count/{kind.resource}.{group}" if group else f"count/{kind.resource}": ONE}
+    usage = {f"count/{kind.resource}.{group}" if group else f"count/{kind.resource}": amounts.ONE}
     if not group and kind.resource in _PLAIN_COUNTS:
-        usage[kind.resource] = ONE
+        usage[kind.resource] = amounts.ONE
     return usage
 
 
-_RESOURCES: Mapping[type, WrittenList] = {
+_RESOURCES: Mapping[type, AmountList] = {
     kind.struct: _counts_of(kind)
     for kind in KINDS
     if kind.namespaced and kind.struct not in (Pod, PersistentVolumeClaim)
@@ -228,18 +233,19 @@ _RESOURCES: Mapping[type, WrittenList] = {
 """By kind, what one object of it is charged with."""
 
 
-def _object_usage(obj: Any) -> WrittenList:
+def _object_usage(obj: Any) -> AmountList:
     return _RESOURCES.get(type(obj), {})
 
 
-def _pretty(usage: WrittenList, names: Iterable[str]) -> str:
-    return ",".join(f"{name}={usage.get(name, ZERO)}" for name in names)
+def _pretty(usage: AmountList, names: Iterable[str]) -> str:
+    return ",".join(f"{name}={usage.get(name, amounts.ZERO)}" for name in names)
 
 
 # -- what a quota is about ----------------------------------------------------------------------------------------
 
 
 def _matches_pod(counted: _Counted, pod: Pod) -> bool:
+    # A quota on other things does not look at pods, so its scopes are not asked, nor does it demand requests.
     about = any(
         name in ("pods", _POD_COUNT)
         or name in _DEMANDED
@@ -288,6 +294,7 @@ def _class_in_scope(scope: ScopedResourceSelectorRequirement, claim: PersistentV
 
 def _selects(scope: ScopedResourceSelectorRequirement, name: str) -> bool:
     """Whether a condition on a name holds; an empty name is an absent one."""
+    # As of labels: NotIn holds of what is absent.
     if scope.operator == "In":
         return bool(name) and name in (scope.values or ())
     if scope.operator == "NotIn":
@@ -311,8 +318,9 @@ def _terms(spec: PodSpec) -> Iterator[PodAffinityTerm]:
 def _missing_requests(counted: _Counted, spec: PodSpec) -> str:
     """Return which demanded resources which containers do not state, "" where nothing is missing."""
     whole = spec.resources
+    # A pod that states anything as a whole need not state it for its containers, be it another resource.
     if whole is not None and any(
-        resources.is_pod_level(name) for amounts in (whole.requests, whole.limits) for name in amounts or ()
+        resources.is_pod_level(name) for stated in (whole.requests, whole.limits) for name in stated or ()
     ):
         return ""
     demanded = sorted(_DEMANDED & counted.hard.keys())
@@ -323,6 +331,7 @@ def _missing_requests(counted: _Counted, spec: PodSpec) -> str:
 
 def _states(container: Container, demanded: str) -> bool:
     prefix, _, name = demanded.rpartition(".")
-    own = container.resources
-    amounts = (own.limits if prefix == "limits" else own.requests) if own else None
-    return name in (amounts or {})
+    stated = container.resources
+    if stated is None:
+        return False
+    return name in ((stated.limits if prefix == "limits" else stated.requests) or {})

@@ -12,15 +12,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from typing_extensions import override
+
+from schedctl.api import workloads
 from schedctl.api.custom_kinds import CustomWorkload
 from schedctl.api.meta import Int32
-from schedctl.api.workloads import (
-    DaemonSet,
-    Deployment,
-    RollingUpdate,
-    StatefulSet,
-    UpdateStrategy,
-)
 from schedctl.cache.cluster import Cluster
 from schedctl.cache.pod_info import PodInfo
 from schedctl.workloads.changes import WorkloadChange, workload_changes
@@ -78,14 +74,12 @@ class Update:
 
         An empty step means that nothing can be done until more of the pods run, or ever, if `is_finished`.
         """
-        return self._next(runs)
-
-    def _next(self, runs: Runs) -> Step:
         raise NotImplementedError
 
     def _send(self, replicas: Iterable[Replica], remove: Iterable[PodInfo] = ()) -> Step:
         """Note the replicas as created and the pods as removed."""
         step = Step(tuple(remove), tuple(replicas))
+        # One at a time is the common case of rollouts of thousands of pods, where sets would be built anew every step.
         if len(step.remove) == 1:
             self.leaving.remove(step.remove[0])
         elif step.remove:
@@ -106,7 +100,8 @@ class Update:
 class ReplaceAll(Update):
     """All old pods leave, all new ones come; the pods of an ordered workload one after another."""
 
-    def _next(self, runs: Runs) -> Step:
+    @override
+    def next(self, runs: Runs) -> Step:
         if self.workload.ordered:
             return self._send(self.unsent[:1] if self._all_run(runs) else (), self.leaving)
         return self._send(self.unsent, self.leaving)
@@ -118,12 +113,14 @@ class Scaling(Update):
     def __init__(self, workload: Workload, old: Sequence[PodInfo], changes: Sequence[WorkloadChange]) -> None:
         super().__init__(workload, old, changes)
         there = {index for info in old if (index := _index(info)) is not None}
-        wanted = [replica for replica in self.unsent if replica.ordinal < 0 or replica.ordinal not in there]
+        # An index of a Job has one pod; replicas without an ordinal are all the same.
+        missing = [replica for replica in self.unsent if replica.ordinal < 0 or replica.ordinal not in there]
         surplus = len(old) - len(self.unsent)
-        self.unsent = wanted[: max(0, -surplus)]
+        self.unsent = missing[: max(0, -surplus)]
         self.leaving = dispensable(old)[: max(0, surplus)]
 
-    def _next(self, runs: Runs) -> Step:
+    @override
+    def next(self, runs: Runs) -> Step:
         return self._send(self.unsent, self.leaving)
 
 
@@ -135,43 +132,46 @@ class RollingDeployment(Update):
         workload: Workload,
         old: Sequence[PodInfo],
         changes: Sequence[WorkloadChange],
-        strategy: UpdateStrategy | None,
+        strategy: workloads.UpdateStrategy | None,
     ) -> None:
         super().__init__(workload, old, changes)
-        wanted = len(self.unsent)
+        self.replicas = len(self.unsent)
         same = _keeps_template(changes)
+        # Pods of the ReplicaSet that the new pods belong to need no replacement, whatever the manifest changed beside.
         current = {owner.name for replica in self.unsent[:1] for owner in replica.pod.metadata.owner_references or ()}
         kept = [info for info in old if same or controller_reference(info)[1] in current]
-        surplus = dispensable(kept, old)[: max(0, len(kept) - wanted)]
+        surplus = dispensable(kept, old)[: max(0, len(kept) - self.replicas)]
         gone = {id(info) for info in surplus}
         self.kept = [info for info in kept if id(info) not in gone]
         self.surplus = surplus
-        others = {id(info) for info in kept}
-        self.unsent = self.unsent[: wanted - len(self.kept)]
-        self.leaving = [*surplus, *dispensable((info for info in old if id(info) not in others), old)]
-        self.wanted = wanted
+        current_pods = {id(info) for info in kept}
+        self.unsent = self.unsent[: self.replicas - len(self.kept)]
+        self.leaving = [*surplus, *dispensable((info for info in old if id(info) not in current_pods), old)]
         self.recreate = strategy is not None and strategy.type == "Recreate"
-        rolling = (strategy.rolling_update if strategy else None) or RollingUpdate()
-        self.surge = _share(rolling.max_surge, "25%", wanted, up=True)
-        self.unavailable = _share(rolling.max_unavailable, "25%", wanted, up=False)
+        rolling = (strategy.rolling_update if strategy else None) or workloads.RollingUpdate()
+        self.surge = _share(rolling.max_surge, self.replicas, up=True, default="25%")
+        self.unavailable = _share(rolling.max_unavailable, self.replicas, up=False, default="25%")
+        # Percentages may both round to 0, and nothing would move: the controller then takes down one at a time.
         if not self.surge and not self.unavailable:
             self.unavailable = 1
 
-    def _next(self, runs: Runs) -> Step:
+    @override
+    def next(self, runs: Runs) -> Step:
+        # Scaling down is no part of the rollout and waits for nothing.
         if self.surplus:
             surplus, self.surplus = self.surplus, []
             return self._send((), surplus)
         if self.recreate:
             return self._send((), self.leaving) if self.leaving else self._send(self.unsent)
         total = len(self.kept) + len(self.created) + len(self.leaving)
-        room = self.wanted + self.surge - total if self.leaving else len(self.unsent)
+        room = self.replicas + self.surge - total if self.leaving else len(self.unsent)
         if self.unsent and room > 0:
             return self._send(self.unsent[:room])
         return self._send((), self._spare_pods(runs, total))
 
     def _spare_pods(self, runs: Runs, total: int) -> list[PodInfo]:
         """Return the old pods that can go now: first those that do not run, then as many as the others can spare."""
-        least = self.wanted - self.unavailable
+        least = self.replicas - self.unavailable
         most = total - least
         if most <= 0 or not self.leaving:
             return []
@@ -195,14 +195,14 @@ class RollingStatefulSet(Update):
 
     def __init__(self, workload: Workload, old: Sequence[PodInfo], changes: Sequence[WorkloadChange]) -> None:
         super().__init__(workload, old, changes)
-        strategy: UpdateStrategy | None = workload.object.spec.update_strategy
-        rolling = (strategy.rolling_update if strategy else None) or RollingUpdate()
+        strategy: workloads.UpdateStrategy | None = workload.object.spec.update_strategy
+        rolling = (strategy.rolling_update if strategy else None) or workloads.RollingUpdate()
         on_delete = strategy is not None and strategy.type == "OnDelete"
         first = rolling.partition or 0
         here = {info.pod.metadata.name: info for info in old}
-        wanted = {replica.pod.metadata.name for replica in self.unsent}
+        names = {replica.pod.metadata.name for replica in self.unsent}
         stays = _keeps_template(changes) or on_delete
-        self.most_missing = max(1, _share(rolling.max_unavailable, "", len(wanted), up=True, default=1))
+        self.most_missing = max(1, _share(rolling.max_unavailable, len(names), up=True, default=1))
         self.kept = [
             info
             for replica in self.unsent
@@ -212,14 +212,16 @@ class RollingStatefulSet(Update):
         self.unsent = [replica for replica in self.unsent if replica.pod.metadata.name not in kept]
         self.leaving = [info for info in old if info.pod.metadata.name not in kept]
         self.surplus = sorted(
-            (info for info in self.leaving if info.pod.metadata.name not in wanted), key=_ordinal, reverse=True
+            (info for info in self.leaving if info.pod.metadata.name not in names), key=_ordinal, reverse=True
         )
 
-    def _next(self, runs: Runs) -> Step:
+    @override
+    def next(self, runs: Runs) -> Step:
         replaced = {info.pod.metadata.name: info for info in self.leaving}
         missing = [replica for replica in self.unsent if replica.pod.metadata.name not in replaced]
         idle = sum(not runs(key) for key in (*(info.key for info in self.kept), *self.created))
         idle += sum(not runs(info.key) for info in self.leaving if info not in self.surplus)
+        # OrderedReady: an ordinal is filled when all below it run, old pods of theirs included.
         if self.workload.ordered and missing:
             below = missing[0].ordinal
             lower = [info.key for info in (*self.kept, *self.leaving) if 0 <= _ordinal(info) < below]
@@ -244,31 +246,35 @@ class RollingDaemonSet(Update):
 
     def __init__(self, workload: Workload, old: Sequence[PodInfo], changes: Sequence[WorkloadChange]) -> None:
         super().__init__(workload, old, changes)
-        strategy: UpdateStrategy | None = workload.object.spec.update_strategy
-        rolling = (strategy.rolling_update if strategy else None) or RollingUpdate()
-        wanted = {replica.node for replica in self.unsent}
+        strategy: workloads.UpdateStrategy | None = workload.object.spec.update_strategy
+        rolling = (strategy.rolling_update if strategy else None) or workloads.RollingUpdate()
+        self.target_nodes = {replica.node for replica in self.unsent}
         stays = _keeps_template(changes) or (strategy is not None and strategy.type == "OnDelete")
-        self.surge = _share(rolling.max_surge, "", len(wanted), up=True, default=0)
-        self.unavailable = _share(rolling.max_unavailable, "", len(wanted), up=True, default=0 if self.surge else 1)
+        count = len(self.target_nodes)
+        self.surge = _share(rolling.max_surge, count, up=True, default=0)
+        # Rounded up, where a Deployment's is rounded down; and with a surge a node need not be without a pod.
+        self.unavailable = _share(rolling.max_unavailable, count, up=True, default=0 if self.surge else 1)
         nodes = {node_of(info.pod) for info in old}
         if stays:
             self.unsent = [replica for replica in self.unsent if replica.node not in nodes]
-            self.leaving = [info for info in old if node_of(info.pod) not in wanted]
-        self.wanted = wanted
+            self.leaving = [info for info in old if node_of(info.pod) not in self.target_nodes]
 
-    def _next(self, runs: Runs) -> Step:
+    @override
+    def next(self, runs: Runs) -> Step:
         old = {node_of(info.pod): info for info in self.leaving}
         new = {replica.node: key for key, replica in self.created.items()}
-        fresh = [replica for replica in self.unsent if replica.node not in old]
-        stray = [info for node, info in old.items() if node not in self.wanted]
-        if fresh or stray:
-            return self._send(fresh, stray)
+        # Nodes that gain or lose eligibility are served at once; only replacements count against the limits.
+        uncovered = [replica for replica in self.unsent if replica.node not in old]
+        stray = [info for node, info in old.items() if node not in self.target_nodes]
+        if uncovered or stray:
+            return self._send(uncovered, stray)
         if self.surge:
-            followed = [info for node, info in old.items() if node in new and runs(new[node])]
-            if followed:
-                return self._send((), followed)
+            replaced = [info for node, info in old.items() if node in new and runs(new[node])]
+            if replaced:
+                return self._send((), replaced)
             return self._send(self.unsent[: max(0, self.surge - sum(node in new for node in old))])
         idle = sum(not runs(key) for key in new.values())
+        # An old pod that does not run costs nothing to replace.
         turn = [replica for replica in self.unsent if not runs(old[replica.node].key)]
         waiting = [replica for replica in self.unsent if runs(old[replica.node].key)]
         turn += waiting[: max(0, self.unavailable - idle - len(turn))]
@@ -320,6 +326,7 @@ def dispensable(pods: Iterable[PodInfo], related: Iterable[PodInfo] | None = Non
         node, phase = info.pod.spec.node_name, _PHASES.get(info.pod.status.phase, 0)
         return bool(node), phase, _ready(info), _deletion_cost(info), -together[node]
 
+    # Three stable sorts, the least important first; timestamps compare as text, and descending.
     by_name = sorted(pods, key=lambda info: info.key)
     youngest = sorted(by_name, key=lambda info: info.pod.metadata.creation_timestamp or "", reverse=True)
     return sorted(youngest, key=rank)
@@ -343,13 +350,13 @@ def _deletion_cost(info: PodInfo) -> int:
 
 def _rolling_update(workload: Workload, old: Sequence[PodInfo], changes: Sequence[WorkloadChange]) -> Update:
     obj = workload.object
-    if isinstance(obj, Deployment):
+    if isinstance(obj, workloads.Deployment):
         return RollingDeployment(workload, old, changes, obj.spec.strategy)
     if isinstance(obj, CustomWorkload):
         return RollingDeployment(workload, old, changes, None)
-    if isinstance(obj, StatefulSet):
+    if isinstance(obj, workloads.StatefulSet):
         return RollingStatefulSet(workload, old, changes)
-    if isinstance(obj, DaemonSet):
+    if isinstance(obj, workloads.DaemonSet):
         return RollingDaemonSet(workload, old, changes)
     return Scaling(workload, old, changes)
 
@@ -357,11 +364,11 @@ def _rolling_update(workload: Workload, old: Sequence[PodInfo], changes: Sequenc
 def _beside(workload: Workload, old: Sequence[PodInfo], cluster: Cluster) -> Workload:
     """Return the workload with names that are free while its old pods stay."""
     replicas, notes = list(workload.replicas), list(workload.notes)
-    if isinstance(workload.object, StatefulSet) and old:
+    if isinstance(workload.object, workloads.StatefulSet) and old:
         first = 1 + max(map(_ordinal, old))
         replicas = [stateful_replica(workload.object, first + i, cluster) for i in range(len(replicas))]
         notes.append(f"its new pods begin at {first}, behind those that stay")
-    elif isinstance(workload.object, DaemonSet):
+    elif isinstance(workload.object, workloads.DaemonSet):
         nodes = {node_of(info.pod) for info in old}
         replicas = [replica for replica in replicas if replica.node not in nodes]
     else:
@@ -373,12 +380,10 @@ def _beside(workload: Workload, old: Sequence[PodInfo], cluster: Cluster) -> Wor
     return replace(workload, replicas=tuple(replicas), notes=tuple(notes))
 
 
-def _share(value: Int32 | str | None, otherwise: Int32 | str, of: int, *, up: bool, default: int | None = None) -> int:
+def _share(value: Int32 | str | None, of: int, *, up: bool, default: int | str) -> int:
     """Return a number of pods that is written as a number or as a percentage of all."""
     if value is None:
-        if default is not None:
-            return default
-        value = otherwise
+        value = default
     if isinstance(value, str):
         percent = int(value.rstrip("%")) if value.rstrip("%").isdecimal() else 0
         return -(-of * percent // 100) if up else of * percent // 100

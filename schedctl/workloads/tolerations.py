@@ -28,5 +28,6 @@ def covers(wide: Toleration, narrow: Toleration) -> bool:
         if seconds is None or seconds > wide.toleration_seconds:
             return False
     if wide.operator in ("", "Equal"):
+        # Upstream compares the operator as written, so an empty one covers only what is written Equal.
         return narrow.operator == "Equal" and narrow.value == wide.value
     return wide.operator == "Exists"

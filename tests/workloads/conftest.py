@@ -12,7 +12,7 @@ from schedctl.api.custom_kinds import CUSTOM_KINDS
 from schedctl.sources import Manifests, Terms, load_text
 from schedctl.workloads.clusters import assemble
 
-Given = Callable[[str], Manifests]
+ReadManifests = Callable[[str], Manifests]
 
 
 def yaml(text: str) -> bytes:
@@ -21,7 +21,7 @@ def yaml(text: str) -> bytes:
 
 
 @pytest.fixture
-def given() -> Given:
+def manifests_of() -> ReadManifests:
     """Reads YAML as what is about to be created."""
 
     def read(text: str) -> Manifests:

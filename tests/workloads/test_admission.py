@@ -111,7 +111,7 @@ def test_priority(classes, spec, priority, policy):
         ),
     ],
 )
-def test_outages_are_tolerated_for_a_while(stated, expected):
+def test_default_toleration_seconds(stated, expected):
     assert spec_of(admission.admit(pod(tolerations=stated), cluster()).pod)["tolerations"] == expected
 
 
@@ -131,7 +131,7 @@ KATA = msgspec.convert(
 )
 
 
-def test_a_runtime_costs_something_and_runs_only_in_some_places():
+def test_a_runtime_class_adds_overhead_and_scheduling():
     stated = [{"key": "kata", "operator": "Equal", "value": "yes", "effect": "NoSchedule"}]
     spec = spec_of(
         admission.admit(pod(runtimeClassName="kata", nodeSelector={"os": "x"}, tolerations=stated), cluster(KATA)).pod
@@ -263,7 +263,7 @@ def test_an_ephemeral_volume_brings_its_claim():
     assert admission.admit(pod(volumes=volumes), cluster(claim)).claims == (), "once is enough"
 
 
-def test_a_template_of_a_resource_claim_brings_a_claim_of_the_pods_own():
+def test_a_resource_claim_template_makes_a_claim_for_the_pod():
     spec = {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}}
     template = {
         "metadata": {"name": "t", "namespace": "shop"},
@@ -329,10 +329,10 @@ def test_a_template_of_a_resource_claim_brings_a_claim_of_the_pods_own():
         ),
     ],
 )
-def test_what_an_api_server_would_refuse_is_said(objects, spec, warning):
-    (said,) = admission.admit(pod(**spec), cluster(*objects)).warnings
-    assert warning in said
+def test_what_an_api_server_would_refuse_is_a_warning(objects, spec, warning):
+    (only,) = admission.admit(pod(**spec), cluster(*objects)).warnings
+    assert warning in only
 
 
-def test_the_right_overhead_in_other_words_is_fine():
+def test_an_equal_overhead_in_another_notation_is_admitted():
     assert admission.admit(pod(runtimeClassName="kata", overhead={"cpu": "0.25"}), cluster(KATA)).warnings == ()

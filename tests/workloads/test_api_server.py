@@ -44,13 +44,13 @@ status: {{{status}}}
 
 
 @pytest.fixture
-def created(given, cluster_of):
+def create_pod(manifests_of, cluster_of):
     """Creates a pod in a cluster: the answer, and the admission that gave it."""
 
     def create(text: str, state: str = "", disabled=()):
         cluster = cluster_of(state)
         admission = Admission(cluster, disabled)
-        manifests = given(text)
+        manifests = manifests_of(text)
         assert manifests.problems == []
         (one,) = manifests.objects
         return admission.create(Replica(one.object)), admission
@@ -77,7 +77,7 @@ def resources_of(answer) -> dict[str, dict[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("item", "asked", "requests", "limit"),
+    ("item", "resources", "requests", "limit"),
     [
         pytest.param(
             "type: Container, defaultRequest: {cpu: 100m}", "", {"cpu": "100m"}, {}, id="a default request is set"
@@ -100,13 +100,13 @@ def resources_of(answer) -> dict[str, dict[str, str]]:
         ),
     ],
 )
-def test_limit_ranges_complete_containers(created, item, asked, requests, limit):
-    answer, _ = created(pod(asked), limits(item))
+def test_limit_ranges_complete_containers(create_pod, item, resources, requests, limit):
+    answer, _ = create_pod(pod(resources), limits(item))
     assert resources_of(answer) == {"requests": requests, "limits": limit}
 
 
-def test_what_a_limit_range_sets_is_told_in_the_words_of_its_annotation(created):
-    _, admission = created(pod(), limits("type: Container, default: {memory: 1Gi, cpu: '1'}"))
+def test_the_effects_of_a_limit_range_are_in_the_words_of_its_annotation(create_pod):
+    _, admission = create_pod(pod(), limits("type: Container, default: {memory: 1Gi, cpu: '1'}"))
     assert effects(admission)[:2] == [
         "LimitRanger: cpu, memory request for container app, by LimitRange limits",
         "LimitRanger: cpu, memory limit for container app, by LimitRange limits",
@@ -115,7 +115,7 @@ def test_what_a_limit_range_sets_is_told_in_the_words_of_its_annotation(created)
 
 
 @pytest.mark.parametrize(
-    ("item", "asked", "said"),
+    ("item", "resources", "refusal"),
     [
         pytest.param(
             "type: Container, min: {cpu: 100m}",
@@ -150,21 +150,21 @@ def test_what_a_limit_range_sets_is_told_in_the_words_of_its_annotation(created)
         ),
     ],
 )
-def test_limit_ranges_refuse(created, item, asked, said):
-    answer, admission = created(pod(asked), limits(item))
-    assert message(answer) == f'pods "web" is forbidden: {said}'
+def test_limit_ranges_refuse_pods_out_of_bounds(create_pod, item, resources, refusal):
+    answer, admission = create_pod(pod(resources), limits(item))
+    assert message(answer) == f'pods "web" is forbidden: {refusal}'
     assert (answer.plugin, admission.rejected) == ("LimitRanger", [answer])
-    assert isinstance(created(pod(asked), limits(item), ["LimitRanger"])[0], Created), "unless it is off"
+    assert isinstance(create_pod(pod(resources), limits(item), ["LimitRanger"])[0], Created), "unless it is off"
 
 
-def test_bounds_on_pods_see_what_the_server_fills_in_for_the_pod_as_a_whole(created):
+def test_pod_bounds_see_defaulted_pod_level_requests(create_pod):
     whole = "resources: {limits: {cpu: '3'}}, "
-    answer, _ = created(pod(spec=whole), limits("type: Pod, min: {cpu: 4}"))
+    answer, _ = create_pod(pod(spec=whole), limits("type: Pod, min: {cpu: 4}"))
     assert message(answer).endswith("minimum cpu usage per Pod is 4, but request is 3")
 
 
-def test_limits_of_a_pod_as_a_whole_come_from_its_containers_where_all_have_some(created):
-    answer, _ = created(pod("limits: {cpu: 2}", "resources: {requests: {cpu: '3'}}, "))
+def test_pod_level_limits_follow_from_containers_that_all_have_limits(create_pod):
+    answer, _ = create_pod(pod("limits: {cpu: 2}", "resources: {requests: {cpu: '3'}}, "))
     assert answer.pod.spec.resources.limits == {"cpu": "3"}, "no less than what is asked for"
 
 
@@ -184,7 +184,7 @@ spec: {{nodeName: a, containers: [{{name: app, resources: {{requests: {{cpu: {cp
 
 
 @pytest.mark.parametrize(
-    ("hard", "asked", "state", "said"),
+    ("hard", "resources", "state", "refusal"),
     [
         pytest.param(
             "pods: 1", "", NODE + on_node("old"), "requested: pods=1, used: pods=1, limited: pods=1", id="one too many"
@@ -213,25 +213,27 @@ spec: {{nodeName: a, containers: [{{name: app, resources: {{requests: {{cpu: {cp
         ),
     ],
 )
-def test_quotas_refuse(created, hard, asked, state, said):
-    answer, _ = created(pod(asked), state + quota(hard))
-    assert message(answer) == f'pods "web" is forbidden: exceeded quota: quota, {said}'
-    assert isinstance(created(pod(asked), state + quota(hard), ["ResourceQuota"])[0], Created), "unless it is off"
+def test_quotas_refuse_pods_that_exceed_them(create_pod, hard, resources, state, refusal):
+    answer, _ = create_pod(pod(resources), state + quota(hard))
+    assert message(answer) == f'pods "web" is forbidden: exceeded quota: quota, {refusal}'
+    assert isinstance(create_pod(pod(resources), state + quota(hard), ["ResourceQuota"])[0], Created), (
+        "unless it is off"
+    )
 
 
-def test_a_quota_on_cpu_demands_that_it_is_stated(created):
-    answer, _ = created(pod(), quota("requests.cpu: '1', limits.memory: 1Gi"))
-    said = "failed quota: quota: must specify limits.memory for: app; requests.cpu for: app"
-    assert message(answer) == f'pods "web" is forbidden: {said}'
+def test_a_quota_on_cpu_demands_that_it_is_stated(create_pod):
+    answer, _ = create_pod(pod(), quota("requests.cpu: '1', limits.memory: 1Gi"))
+    refusal = "failed quota: quota: must specify limits.memory for: app; requests.cpu for: app"
+    assert message(answer) == f'pods "web" is forbidden: {refusal}'
 
 
-def test_the_status_of_a_quota_is_believed(created):
+def test_a_quota_starts_from_its_status(create_pod):
     state = NODE + on_node("old") + quota("pods: 5", status="used: {pods: 5}")
-    assert "used: pods=5" in message(created(pod(), state)[0])
+    assert "used: pods=5" in message(create_pod(pod(), state)[0])
 
 
 @pytest.mark.parametrize(
-    ("scope", "spec", "asked", "counts"),
+    ("scope", "spec", "resources", "counts"),
     [
         pytest.param(", scopes: [BestEffort]", "", "", True, id="a pod that asks for nothing is best effort"),
         pytest.param(", scopes: [BestEffort]", "", "requests: {cpu: 1m}", False, id="one that asks is not"),
@@ -263,16 +265,16 @@ def test_the_status_of_a_quota_is_believed(created):
         ),
     ],
 )
-def test_scopes(created, scope, spec, asked, counts):
+def test_the_scopes_of_a_quota(create_pod, scope, spec, resources, counts):
     high = "---\n{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 10}\n"
-    answer, _ = created(pod(asked, spec), high + quota("pods: 0", scope))
+    answer, _ = create_pod(pod(resources, spec), high + quota("pods: 0", scope))
     assert isinstance(answer, Rejected) == counts
 
 
-def test_what_was_created_before_counts_and_what_is_gone_does_not(given, cluster_of):
+def test_quotas_are_charged_on_creation_and_credited_on_deletion(manifests_of, cluster_of):
     cluster = cluster_of(quota("pods: 1"))
     admission = Admission(cluster)
-    first = given(pod()).objects[0].object
+    first = manifests_of(pod()).objects[0].object
     created = admission.create(Replica(first))
     assert isinstance(created, Created)
     assert isinstance(admission.create(Replica(first)), Rejected)
@@ -280,11 +282,11 @@ def test_what_was_created_before_counts_and_what_is_gone_does_not(given, cluster
     assert isinstance(admission.create(Replica(first)), Created)
 
 
-def test_a_refused_pod_is_not_counted_by_any_quota(given, cluster_of):
+def test_a_refused_pod_is_not_counted_by_any_quota(manifests_of, cluster_of):
     other = quota("cpu: 100m").replace("name: quota", "name: zero")
     cluster = cluster_of(quota("pods: 1") + other)
     admission = Admission(cluster)
-    big, small = (given(pod(f"requests: {{cpu: {cpu}}}")).objects[0].object for cpu in ("200m", "50m"))
+    big, small = (manifests_of(pod(f"requests: {{cpu: {cpu}}}")).objects[0].object for cpu in ("200m", "50m"))
     assert isinstance(admission.create(Replica(big)), Rejected)
     assert isinstance(admission.create(Replica(small)), Created)
 
@@ -293,7 +295,7 @@ def test_a_refused_pod_is_not_counted_by_any_quota(given, cluster_of):
 
 
 @pytest.mark.parametrize(
-    ("spec", "state", "said"),
+    ("spec", "state", "refusal"),
     [
         pytest.param(
             "priorityClassName: gone, ", "", "no PriorityClass with name gone was found", id="an unknown class"
@@ -325,23 +327,23 @@ def test_a_refused_pod_is_not_counted_by_any_quota(given, cluster_of):
         ),
     ],
 )
-def test_refusals(created, spec, state, said):
-    answer, _ = created(pod(spec=spec), state)
-    assert message(answer) == f'pods "web" is forbidden: {said}'
+def test_other_plugins_refuse(create_pod, spec, state, refusal):
+    answer, _ = create_pod(pod(spec=spec), state)
+    assert message(answer) == f'pods "web" is forbidden: {refusal}'
 
 
-def test_the_node_selector_of_a_namespace_is_added(created):
+def test_the_node_selector_of_a_namespace_is_added(create_pod):
     state = """
     apiVersion: v1
     kind: Namespace
     metadata: {name: shop, annotations: {scheduler.alpha.kubernetes.io/node-selector: "zone=a,disk=ssd"}}
     """
-    answer, admission = created(pod(spec="nodeSelector: {zone: a}, "), state)
+    answer, admission = create_pod(pod(spec="nodeSelector: {zone: a}, "), state)
     assert answer.pod.spec.node_selector == {"zone": "a", "disk": "ssd"}
     assert "PodNodeSelector: nodeSelector disk=ssd, of the namespace" in effects(admission)
 
 
-def test_every_effect_is_told(created):
+def test_every_plugin_lists_its_effects(create_pod):
     state = """
     apiVersion: scheduling.k8s.io/v1
     kind: PriorityClass
@@ -356,7 +358,7 @@ def test_every_effect_is_told(created):
     overhead: {podFixed: {cpu: 250m}}
     scheduling: {nodeSelector: {kata: "yes"}, tolerations: [{key: kata, operator: Exists}]}
     """
-    _, admission = created(pod("limits: {cpu: '1'}", "runtimeClassName: kata, "), state)
+    _, admission = create_pod(pod("limits: {cpu: '1'}", "runtimeClassName: kata, "), state)
     assert effects(admission) == [
         "Defaulting: cpu request for container app from its limits",
         "Priority: priority 7 of PriorityClass usual, the global default",
@@ -366,11 +368,11 @@ def test_every_effect_is_told(created):
         "RuntimeClass: toleration of kata of RuntimeClass kata",
     ]
     off = [effect.plugin for effect in admission.effects]
-    _, silent = created(pod("limits: {cpu: '1'}", "runtimeClassName: kata, "), state, off)
+    _, silent = create_pod(pod("limits: {cpu: '1'}", "runtimeClassName: kata, "), state, off)
     assert effects(silent) == []
 
 
-def test_a_plugin_that_does_not_exist_cannot_be_off(cluster_of):
+def test_disabling_an_unknown_plugin_raises(cluster_of):
     with pytest.raises(ValueError, match="there is no admission plugin 'LimitRange'; there are Defaulting"):
         Admission(cluster_of(), ["LimitRange"])
 
@@ -401,7 +403,7 @@ provisioner: disk
 
 
 @pytest.mark.parametrize(
-    ("state", "said"),
+    ("state", "refusal"),
     [
         pytest.param(
             limits("type: PersistentVolumeClaim, max: {storage: 1Gi}"),
@@ -423,32 +425,32 @@ provisioner: disk
         ),
     ],
 )
-def test_a_pod_is_not_made_without_its_claim(given, cluster_of, state, said):
+def test_a_refused_claim_refuses_its_stateful_pod(manifests_of, cluster_of, state, refusal):
     cluster = cluster_of(state)
     admission = Admission(cluster)
-    (group,) = expand(given(STATEFUL).objects, cluster).groups
+    (group,) = expand(manifests_of(STATEFUL).objects, cluster).groups
     refused = [answer for answer in map(admission.create, group.replicas) if isinstance(answer, Rejected)]
-    assert refused[-1].message == f'persistentvolumeclaims "data-db-1" is forbidden: {said}'
+    assert refused[-1].message == f'persistentvolumeclaims "data-db-1" is forbidden: {refusal}'
     assert refused[-1].subject == "Pod shop/db-1"
 
 
-def test_claims_come_with_their_pod(given, cluster_of):
+def test_claims_come_with_their_pod(manifests_of, cluster_of):
     cluster = cluster_of(DEFAULT_CLASS)
     admission = Admission(cluster)
-    (group,) = expand(given(STATEFUL).objects, cluster).groups
+    (group,) = expand(manifests_of(STATEFUL).objects, cluster).groups
     created = admission.create(group.replicas[0])
     assert [(claim.metadata.name, claim.spec.storage_class_name) for claim in created.claims] == [("data-db-0", "disk")]
     assert "DefaultStorageClass: storageClassName disk, the default" in effects(admission)
 
 
-def test_a_resource_claim_is_made_of_its_template_and_named_in_the_status(created):
+def test_a_resource_claim_is_made_of_its_template_and_named_in_the_status(create_pod):
     state = """
     apiVersion: resource.k8s.io/v1
     kind: ResourceClaimTemplate
     metadata: {name: gpu, namespace: shop}
     spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}}
     """
-    answer, _ = created(pod(spec="resourceClaims: [{name: dev, resourceClaimTemplateName: gpu}], "), state)
+    answer, _ = create_pod(pod(spec="resourceClaims: [{name: dev, resourceClaimTemplateName: gpu}], "), state)
     (claim,) = answer.claims
     assert claim.metadata.name.startswith("web-dev-")
     assert claim.metadata.owner_references[0].name == "web"
@@ -457,11 +459,11 @@ def test_a_resource_claim_is_made_of_its_template_and_named_in_the_status(create
     assert (status.name, status.resource_claim_name) == ("dev", claim.metadata.name)
 
 
-def test_the_claim_of_an_ephemeral_volume_comes_with_its_pod(created):
+def test_the_claim_of_an_ephemeral_volume_comes_with_its_pod(create_pod):
     volume = (
         "volumes: [{name: tmp, ephemeral: {volumeClaimTemplate: {spec: {resources: {requests: {storage: 1Gi}}}}}}], "
     )
-    answer, _ = created(pod(spec=volume), DEFAULT_CLASS)
+    answer, _ = create_pod(pod(spec=volume), DEFAULT_CLASS)
     assert [(claim.metadata.name, claim.spec.storage_class_name) for claim in answer.claims] == [("web-tmp", "disk")]
 
 
@@ -469,10 +471,10 @@ def test_the_claim_of_an_ephemeral_volume_comes_with_its_pod(created):
 
 
 @pytest.fixture
-def joined(given, cluster_of):
+def join_manifests(manifests_of, cluster_of):
     def join_it(text: str, state: str = ""):
         cluster = cluster_of(state)
-        expansion = expand(given(text).objects, cluster)
+        expansion = expand(manifests_of(text).objects, cluster)
         admission = Admission(cluster)
         return cluster, admission, join(expansion, cluster, admission)
 
@@ -483,8 +485,8 @@ DEPLOYMENT = STATEFUL.replace("StatefulSet", "Deployment").replace("  podManagem
 DEPLOYMENT = DEPLOYMENT[: DEPLOYMENT.index("  volumeClaimTemplates")]
 
 
-def test_a_workload_that_a_quota_refuses_makes_no_pods(joined):
-    _, admission, groups = joined(DEPLOYMENT, quota("count/deployments.apps: 0"))
+def test_a_workload_that_a_quota_refuses_makes_no_pods(join_manifests):
+    _, admission, groups = join_manifests(DEPLOYMENT, quota("count/deployments.apps: 0"))
     assert groups == []
     (rejected,) = admission.rejected
     assert rejected.message == (
@@ -493,8 +495,8 @@ def test_a_workload_that_a_quota_refuses_makes_no_pods(joined):
     )
 
 
-def test_a_quota_that_joins_counts_what_is_there(joined):
-    _, admission, _ = joined(quota("pods: 5"), NODE + on_node("old"))
+def test_a_quota_that_joins_counts_what_is_there(join_manifests):
+    _, admission, _ = join_manifests(quota("pods: 5"), NODE + on_node("old"))
     answers = [admission.create(Replica(pod_)) for pod_ in _pods(6)]
     assert [type(answer) for answer in answers] == [Created] * 4 + [Rejected] * 2
 
@@ -507,13 +509,13 @@ def _pods(count: int):
     return [Pod(metadata=ObjectMeta(name=f"p{i}", namespace="shop"), spec=spec) for i in range(count)]
 
 
-def test_what_is_there_keeps_what_only_a_cluster_knows(joined):
+def test_joining_objects_keep_status_and_bound_volume(join_manifests):
     claim = "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data, namespace: shop%s}, spec: {%s"
     claim += "accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}"
     budget = "---\n{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: web, namespace: shop}, "
     budget += "spec: {minAvailable: %s}, status: {disruptionsAllowed: %s}}\n"
     before = claim % (", uid: c", "volumeName: pv-1, ") + "\n" + budget % (1, 3)
-    cluster, _, _ = joined(claim % ("", "") + "\n" + budget % (2, 0), before)
+    cluster, _, _ = join_manifests(claim % ("", "") + "\n" + budget % (2, 0), before)
     from schedctl.api.policies import PodDisruptionBudget
     from schedctl.api.storage import PersistentVolumeClaim
 
@@ -522,16 +524,16 @@ def test_what_is_there_keeps_what_only_a_cluster_knows(joined):
     assert (kept.spec.min_available, kept.status.disruptions_allowed) == (2, 3)
 
 
-def test_a_pod_that_names_its_node_runs_there_at_once(joined):
-    cluster, _, groups = joined(pod(spec="nodeName: a, "), NODE)
+def test_a_pod_with_a_node_name_joins_as_running(join_manifests):
+    cluster, _, groups = join_manifests(pod(spec="nodeName: a, "), NODE)
     assert groups == []
     assert "shop/web" in cluster.pod_table.row_of
 
 
-def test_the_claims_of_a_refused_pod_are_made_and_counted_once(given, cluster_of):
+def test_the_claims_of_a_refused_pod_are_made_and_counted_once(manifests_of, cluster_of):
     cluster = cluster_of(quota("pods: 0, persistentvolumeclaims: 1"))
     admission = Admission(cluster)
-    (group,) = expand(given(STATEFUL.replace("replicas: 2", "replicas: 1")).objects, cluster).groups
+    (group,) = expand(manifests_of(STATEFUL.replace("replicas: 2", "replicas: 1")).objects, cluster).groups
     (replica,) = group.replicas
     first = admission.create(replica)
     assert isinstance(first, Rejected)
@@ -543,8 +545,8 @@ def test_the_claims_of_a_refused_pod_are_made_and_counted_once(given, cluster_of
     assert set(map(len, admission.effects.values())) == {1}, "what admission changed is told once"
 
 
-def test_a_storage_class_that_joins_binds_at_once_unless_it_says_otherwise(joined):
-    cluster, _, _ = joined(DEFAULT_CLASS, "")
+def test_a_storage_class_that_joins_binds_at_once_unless_it_says_otherwise(join_manifests):
+    cluster, _, _ = join_manifests(DEFAULT_CLASS, "")
     from schedctl.api.storage import StorageClass
 
     assert cluster.get(StorageClass, "disk").volume_binding_mode == "Immediate"
@@ -559,9 +561,9 @@ def test_a_storage_class_that_joins_binds_at_once_unless_it_says_otherwise(joine
         pytest.param("", "shpo", False, id="a cluster that lists none may have any"),
     ],
 )
-def test_a_pod_needs_its_namespace(created, listed, namespace, refused):
+def test_a_pod_needs_its_namespace(create_pod, listed, namespace, refused):
     state = f"{{apiVersion: v1, kind: Namespace, metadata: {{name: {listed}}}}}" if listed else ""
-    answer, _ = created(pod().replace("namespace: shop", f"namespace: {namespace}"), state)
+    answer, _ = create_pod(pod().replace("namespace: shop", f"namespace: {namespace}"), state)
     assert isinstance(answer, Rejected) == refused
     if refused:
         assert message(answer) == 'namespaces "shpo" not found'

@@ -85,14 +85,14 @@ steps = st.lists(
 )
 
 
-def asked(**more) -> Pod:
+def pod_to_place(**more) -> Pod:
     return pod("asked", cpu="2", labels={"app": "app-0"}, metadata={"uid": "asked"}, **more).pod
 
 
-def kept(start, happened):
+def updated_cluster(start, updates):
     """What is there in the end, in the order in which it came, and the cluster that was kept up to date."""
     state, there = assemble(start), {(type(obj), key_of(obj)): obj for obj in start}
-    for action, subject in happened:
+    for action, subject in updates:
         if action == "put":
             cluster_updates.put(state, subject)
             there[type(subject), key_of(subject)] = subject
@@ -107,7 +107,7 @@ def kept(start, happened):
     return state, list(there.values())
 
 
-def picture(state):
+def facts_of(state):
     """Which pods are where."""
     cluster = state.cluster
     names = cluster.node_table.names
@@ -138,25 +138,30 @@ spread = [
 
 @settings(max_examples=150)
 @given(st.lists(st.one_of(nodes, pods), max_size=8, unique_by=lambda obj: (type(obj), key_of(obj))), steps)
-def test_any_sequence_of_updates_ends_in_what_is_assembled_of_what_is_there(start, happened):
-    state, there = kept(start, happened)
+def test_any_sequence_of_updates_equals_assembling_the_final_objects(start, updates):
+    state, there = updated_cluster(start, updates)
     fresh = assemble(there)
-    assert picture(state) == picture(fresh)
-    for subject in (asked(), asked(priority=100), asked(volumes=volumes), asked(topologySpreadConstraints=spread)):
+    assert facts_of(state) == facts_of(fresh)
+    for subject in (
+        pod_to_place(),
+        pod_to_place(priority=100),
+        pod_to_place(volumes=volumes),
+        pod_to_place(topologySpreadConstraints=spread),
+    ):
         ours, theirs = (explain(Scheduler(one.cluster), subject, hints=False) for one in (state, fresh))
         assert ours == theirs
 
 
 @settings(max_examples=100)
 @given(st.lists(st.one_of(nodes, pods), max_size=8, unique_by=lambda obj: (type(obj), key_of(obj))), steps)
-def test_what_is_said_to_have_changed_nothing_has_changed_nothing(start, happened):
+def test_updates_that_report_no_change_change_nothing(start, updates):
     state = assemble(start)
-    for action, subject in happened:
+    for action, subject in updates:
         if action not in ("put", "remove"):
             continue
-        before, generation = picture(state)[:3], state.cluster.generation
+        before, generation = facts_of(state)[:3], state.cluster.generation
         if not (cluster_updates.put if action == "put" else cluster_updates.remove)(state, subject):
-            assert (picture(state)[:3], state.cluster.generation) == (before, generation)
+            assert (facts_of(state)[:3], state.cluster.generation) == (before, generation)
 
 
 @pytest.mark.parametrize(

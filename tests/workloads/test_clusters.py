@@ -30,7 +30,7 @@ def test_pods_are_admitted_whatever_the_order_of_the_manifests():
     assert {info.key: info.priority for info in every_pod(cluster)} == {"shop/waiting": 5, "shop/running": 5}
 
 
-def test_pods_that_have_ended_are_kept_apart():
+def test_finished_pods_are_not_in_the_cluster():
     made = assemble([NODE, pod("done", nodeName="a", phase="Succeeded")])
     assert list(made.finished) == ["shop/done"]
     assert list(every_pod(made.cluster)) == []
@@ -40,7 +40,7 @@ def test_pods_on_unknown_nodes_are_strays():
     assert list(assemble([pod("lost", nodeName="b")]).cluster.strays) == ["shop/lost"]
 
 
-def test_what_an_api_server_would_refuse_is_known_by_pod():
+def test_refusals_are_warnings_by_pod():
     assert list(assemble([pod("web", priorityClassName="gone")]).warnings) == ["shop/web"]
 
 
@@ -50,11 +50,11 @@ def test_a_namespace_is_labelled_with_its_name():
     assert labels == {"team": "x", "kubernetes.io/metadata.name": "shop"}
 
 
-def test_pods_without_a_name_get_one_each():
+def test_pods_with_a_generate_name_get_a_name_each():
     nameless = [pod("", metadata={"generateName": "job-"}) for _ in range(2)]
     assert list(assemble(nameless).cluster.pending) == ["shop/job-…", "shop/job-…2"]
 
 
-def test_a_class_that_does_not_say_how_it_binds_binds_at_once():
+def test_a_storage_class_without_binding_mode_binds_immediately():
     made = assemble([msgspec.convert({"metadata": {"name": "fast"}, "provisioner": "csi.example.com"}, StorageClass)])
     assert made.cluster.every(StorageClass)["fast"].volume_binding_mode == "Immediate"

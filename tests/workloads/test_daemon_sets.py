@@ -38,7 +38,7 @@ def daemon_set(**spec: Any) -> DaemonSet:
     return msgspec.convert({"metadata": metadata, "spec": {"template": template}}, DaemonSet)
 
 
-def tie(made: daemon_sets.Made) -> Any:
+def tie(made: daemon_sets.NextPod) -> Any:
     return msgspec.to_builtins(made.pod.spec).get("affinity")
 
 
@@ -47,7 +47,7 @@ FOR = "this is the pod that DaemonSet shop/agent would make for node"
 
 
 @pytest.mark.parametrize(
-    ("spec", "there", "asked", "chosen", "note"),
+    ("spec", "there", "node_name", "chosen", "note"),
     [
         pytest.param(
             {},
@@ -70,7 +70,7 @@ FOR = "this is the pod that DaemonSet shop/agent would make for node"
         pytest.param(
             {"affinity": affinity("b")}, [], "", "b", f"{FOR} b", id="the tie takes the place of what it required"
         ),
-        pytest.param({"tolerations": [{"operator": "Exists"}]}, [], "d", "d", f"{FOR} d", id="the node asked for"),
+        pytest.param({"tolerations": [{"operator": "Exists"}]}, [], "d", "d", f"{FOR} d", id="the node that is named"),
         pytest.param(
             {},
             [running("a", {**OWNER, "uid": "other"}), running("b"), running("c")],
@@ -81,20 +81,20 @@ FOR = "this is the pod that DaemonSet shop/agent would make for node"
         ),
     ],
 )
-def test_a_pod_is_tied_to_a_node(spec, there, asked, chosen, note):
-    made = daemon_sets.pod_for(daemon_set(**spec), Cluster.of([*NODES, *there]), asked)
+def test_a_daemon_pod_is_tied_to_its_node(spec, there, node_name, chosen, note):
+    made = daemon_sets.pod_for(daemon_set(**spec), Cluster.of([*NODES, *there]), node_name)
     assert (tie(made), made.note) == (affinity(chosen), note)
     assert made.pod.metadata.name == "agent-…"
 
 
-def test_the_pod_that_is_there_is_the_one_of_its_node():
+def test_an_existing_daemon_pod_stands_for_its_node():
     made = daemon_sets.pod_for(daemon_set(), Cluster.of([*NODES, running("a")]), "a")
     assert made.pod.key == "shop/agent-a"
     assert made.note == "DaemonSet shop/agent has pod shop/agent-a for node a: this is about that pod"
 
 
 @pytest.mark.parametrize(
-    ("spec", "asked", "note"),
+    ("spec", "node_name", "note"),
     [
         pytest.param({}, "d", "makes no pod for node d, by its node selector, affinity or tolerations", id="this node"),
         pytest.param(
@@ -105,13 +105,13 @@ def test_the_pod_that_is_there_is_the_one_of_its_node():
         ),
     ],
 )
-def test_where_no_pod_is_made_the_template_lets_the_nodes_say_why(spec, asked, note):
-    made = daemon_sets.pod_for(daemon_set(**spec), Cluster.of(NODES), asked)
+def test_without_an_eligible_node_the_untied_template_is_returned(spec, node_name, note):
+    made = daemon_sets.pod_for(daemon_set(**spec), Cluster.of(NODES), node_name)
     assert (tie(made), made.note) == (None, f"DaemonSet shop/agent {note}: this is its template")
 
 
 @pytest.mark.parametrize(
-    ("spec", "there", "told"),
+    ("spec", "there", "status"),
     [
         pytest.param({}, [running("a"), running("b"), running("c")], "each of its 3 nodes; `", id="all run"),
         pytest.param(
@@ -123,7 +123,7 @@ def test_where_no_pod_is_made_the_template_lets_the_nodes_say_why(spec, asked, n
         pytest.param({"nodeSelector": {"pool": "gpu"}}, [running("c")], "its only node; `", id="there is one"),
     ],
 )
-def test_a_daemon_set_with_all_its_pods_makes_none(spec, there, told):
+def test_a_daemon_set_with_all_its_pods_makes_none(spec, there, status):
     with pytest.raises(daemon_sets.Complete) as complete:
         daemon_sets.pod_for(daemon_set(**spec), Cluster.of([*NODES, *there]))
-    assert str(complete.value) == f"DaemonSet shop/agent has a pod for {told}--node NAME` explains that of a node"
+    assert str(complete.value) == f"DaemonSet shop/agent has a pod for {status}--node NAME` explains that of a node"

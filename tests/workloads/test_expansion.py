@@ -34,9 +34,9 @@ def job(spec: str = "") -> str:
 
 
 @pytest.fixture
-def expanded(given, cluster_of):
+def expand_manifests(manifests_of, cluster_of):
     def expand_it(text: str, state: str = ""):
-        manifests = given(text)
+        manifests = manifests_of(text)
         assert manifests.problems == []
         return expand(manifests.objects, cluster_of(state), manifests.ignored)
 
@@ -102,8 +102,8 @@ def refusals(expansion) -> list[str]:
         pytest.param(job("suspend: true"), 0, "", "", id="a suspended Job makes none"),
     ],
 )
-def test_pods_of(expanded, text, count, pattern, owner):
-    (group,) = expanded(text).groups
+def test_pods_of(expand_manifests, text, count, pattern, owner):
+    (group,) = expand_manifests(text).groups
     assert len(group.pods) == count
     for pod in group.pods:
         assert re.fullmatch(pattern, pod.metadata.name), pod.metadata.name
@@ -112,20 +112,20 @@ def test_pods_of(expanded, text, count, pattern, owner):
     assert len(set(names(group))) == count
 
 
-def test_the_same_manifest_makes_the_same_names_and_another_template_others(expanded):
-    once, again = (names(expanded(workload("Deployment", "replicas: 2")).groups[0]) for _ in range(2))
-    other = names(expanded(workload("Deployment", "replicas: 2").replace("app:1", "app:2")).groups[0])
+def test_the_same_manifest_makes_the_same_names_and_another_template_others(expand_manifests):
+    once, again = (names(expand_manifests(workload("Deployment", "replicas: 2")).groups[0]) for _ in range(2))
+    other = names(expand_manifests(workload("Deployment", "replicas: 2").replace("app:1", "app:2")).groups[0])
     assert once == again
     assert once != other
 
 
-def test_a_long_name_is_cut_as_a_server_cuts_it(expanded):
-    (group,) = expanded(workload("ReplicaSet", name="w" * 62)).groups
+def test_a_long_name_is_cut_as_a_server_cuts_it(expand_manifests):
+    (group,) = expand_manifests(workload("ReplicaSet", name="w" * 62)).groups
     assert re.fullmatch(f"w{{58}}{GENERATED}", names(group)[0])
 
 
-def test_the_replica_set_of_a_new_deployment_joins_and_selects_its_pods(expanded):
-    expansion = expanded(workload("Deployment"))
+def test_the_replica_set_of_a_new_deployment_joins_and_selects_its_pods(expand_manifests):
+    expansion = expand_manifests(workload("Deployment"))
     (group,) = expansion.groups
     joined = {type(obj).__name__: obj for obj in expansion.joined}
     assert sorted(joined) == ["Deployment", "ReplicaSet"]
@@ -134,33 +134,33 @@ def test_the_replica_set_of_a_new_deployment_joins_and_selects_its_pods(expanded
     assert names(group)[0].startswith(joined["ReplicaSet"].metadata.name)
 
 
-def test_a_deployment_whose_replica_set_runs_makes_its_pods_under_that(expanded):
+def test_a_deployment_whose_replica_set_runs_makes_its_pods_under_that(expand_manifests):
     state = workload("ReplicaSet", name="web").replace(
         "name: web, namespace: shop",
         "name: web-abc12, namespace: shop, uid: '7', "
         "ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: web, uid: '1', controller: true}]",
     )
-    expansion = expanded(workload("Deployment", "replicas: 2"), state)
+    expansion = expand_manifests(workload("Deployment", "replicas: 2"), state)
     assert [type(obj).__name__ for obj in expansion.joined] == ["Deployment"]
     assert all(name.startswith("web-abc12-") for name in names(expansion.groups[0]))
 
 
-def test_a_template_is_the_same_however_its_amounts_are_written(expanded):
+def test_a_template_is_the_same_however_its_amounts_are_written(expand_manifests):
     asking = workload("Deployment").replace("image: app:1", "image: app:1, resources: {requests: {cpu: %s}}")
-    short, long = (names(expanded(asking % amount).groups[0]) for amount in ("'1'", "1000m"))
+    short, long = (names(expand_manifests(asking % amount).groups[0]) for amount in ("'1'", "1000m"))
     assert short == long
 
 
-def test_a_paused_deployment_makes_no_pods_of_a_new_template(expanded):
-    (group,) = expanded(workload("Deployment", "paused: true")).groups
+def test_a_paused_deployment_makes_no_pods_of_a_new_template(expand_manifests):
+    (group,) = expand_manifests(workload("Deployment", "paused: true")).groups
     assert (group.pods, group.notes) == ((), ("is paused and makes no pods of a new template",))
 
 
-def test_a_stateful_set_brings_its_claims_and_mounts_them(expanded):
+def test_a_stateful_set_brings_its_claims_and_mounts_them(expand_manifests):
     templates = "volumeClaimTemplates: [{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], "
     templates += "resources: {requests: {storage: 1Gi}}}}]"
     there = "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data-web-0, namespace: shop}}"
-    (group,) = expanded(workload("StatefulSet", f"replicas: 2\n  {templates}"), there).groups
+    (group,) = expand_manifests(workload("StatefulSet", f"replicas: 2\n  {templates}"), there).groups
     assert [claim.metadata.name for claim in group.claims] == ["data-web-1"], "the other is there already"
     mounted = [pod.spec.volumes[0].persistent_volume_claim.claim_name for pod in group.pods]
     assert mounted == ["data-web-0", "data-web-1"]
@@ -169,8 +169,8 @@ def test_a_stateful_set_brings_its_claims_and_mounts_them(expanded):
     assert labels["statefulset.kubernetes.io/pod-name"] == "web-1"
 
 
-def test_a_parallel_stateful_set_does_not_wait(expanded):
-    (group,) = expanded(workload("StatefulSet", "podManagementPolicy: Parallel")).groups
+def test_a_parallel_stateful_set_does_not_wait(expand_manifests):
+    (group,) = expand_manifests(workload("StatefulSet", "podManagementPolicy: Parallel")).groups
     assert not group.ordered
 
 
@@ -186,47 +186,47 @@ items:
 """
 
 
-def test_a_daemon_set_makes_one_pod_for_each_eligible_node(expanded):
+def test_a_daemon_set_makes_one_pod_for_each_eligible_node(expand_manifests):
     text = workload("DaemonSet").replace("restartPolicy: Always", "nodeSelector: {disk: ssd}")
-    (group,) = expanded(text, NODES).groups
+    (group,) = expand_manifests(text, NODES).groups
     assert [replica.node for replica in group.replicas] == ["a", "d"]
     affinity = group.pods[0].spec.affinity.node_affinity.required_during_scheduling_ignored_during_execution
     assert affinity.node_selector_terms[0].match_fields[0].values == ["a"]
 
 
-def test_nodes_that_come_along_get_their_daemons(expanded):
+def test_new_nodes_get_daemon_pods(expand_manifests):
     node = "---\n{apiVersion: v1, kind: Node, metadata: {name: new}}\n"
-    (group,) = expanded(workload("DaemonSet") + node).groups
+    (group,) = expand_manifests(workload("DaemonSet") + node).groups
     assert [replica.node for replica in group.replicas] == ["new"]
 
 
-def test_a_node_that_is_given_again_keeps_the_labels_it_has(expanded):
+def test_a_node_in_manifests_keeps_the_labels_of_the_live_node(expand_manifests):
     text = workload("DaemonSet").replace("restartPolicy: Always", "nodeSelector: {disk: ssd}")
     again = "---\n{apiVersion: v1, kind: Node, metadata: {name: a, labels: {more: x}}}\n"
-    (group,) = expanded(text + again, NODES).groups
+    (group,) = expand_manifests(text + again, NODES).groups
     assert [replica.node for replica in group.replicas] == ["a", "d"]
 
 
-def test_daemon_sets_of_the_cluster_look_after_nodes_that_come_along_and_leave_the_others_alone(expanded):
+def test_daemon_sets_of_the_cluster_get_pods_on_new_nodes_only(expand_manifests):
     nodes = "".join(f"---\n{{apiVersion: v1, kind: Node, metadata: {{name: {name}}}}}\n" for name in ("new", "a"))
-    (group,) = expanded(nodes, NODES + "---" + workload("DaemonSet")).groups
+    (group,) = expand_manifests(nodes, NODES + "---" + workload("DaemonSet")).groups
     assert group.standing
     assert [replica.node for replica in group.replicas] == ["new"]
 
 
-def test_a_daemon_set_that_is_given_as_well_is_told_of_once(expanded):
+def test_a_daemon_set_of_cluster_and_manifests_is_expanded_once(expand_manifests):
     new = "---\n{apiVersion: v1, kind: Node, metadata: {name: new}}\n"
-    (group,) = expanded(workload("DaemonSet") + new, workload("DaemonSet")).groups
+    (group,) = expand_manifests(workload("DaemonSet") + new, workload("DaemonSet")).groups
     assert not group.standing
 
 
-def test_a_daemon_set_without_a_node_says_so(expanded):
-    (group,) = expanded(workload("DaemonSet")).groups
+def test_a_daemon_set_without_an_eligible_node_has_a_note(expand_manifests):
+    (group,) = expand_manifests(workload("DaemonSet")).groups
     assert group.notes == ("no node meets its node selector, affinity and tolerations",)
 
 
-def test_the_pods_of_an_indexed_job_know_their_index(expanded):
-    (group,) = expanded(job("parallelism: 2\n  completions: 5\n  completionMode: Indexed")).groups
+def test_pods_of_an_indexed_job_have_their_index(expand_manifests):
+    (group,) = expand_manifests(job("parallelism: 2\n  completions: 5\n  completionMode: Indexed")).groups
     key = "batch.kubernetes.io/job-completion-index"
     assert [(pod.metadata.annotations[key], pod.metadata.labels[key]) for pod in group.pods] == [
         ("0", "0"),
@@ -249,26 +249,26 @@ spec:
 """
 
 
-def test_a_cron_job_makes_the_pods_of_its_next_run(expanded):
-    (group,) = expanded(CRON % "false").groups
+def test_a_cron_job_makes_the_pods_of_its_next_run(expand_manifests):
+    (group,) = expand_manifests(CRON % "false").groups
     assert all(re.fullmatch(f"nightly-next-{GENERATED}", name) for name in names(group))
     assert len(group.pods) == 2
     assert group.notes == ("these are the pods of its next run (0 3 * * *)",)
 
 
-def test_a_suspended_cron_job_makes_none_and_says_so(expanded):
-    (group,) = expanded(CRON % "true").groups
+def test_a_suspended_cron_job_makes_no_pods(expand_manifests):
+    (group,) = expand_manifests(CRON % "true").groups
     assert (group.pods, group.notes) == ((), ("is suspended and makes no jobs",))
 
 
-def test_a_pod_template_makes_one_pod_that_nobody_owns(expanded):
+def test_a_pod_template_makes_one_pod_without_an_owner(expand_manifests):
     text = """
     apiVersion: v1
     kind: PodTemplate
     metadata: {name: web, namespace: shop}
     template: {spec: {containers: [{name: app, image: app:1}]}}
     """
-    (group,) = expanded(text).groups
+    (group,) = expand_manifests(text).groups
     assert group.pods[0].metadata.owner_references is None
     assert group.notes
 
@@ -276,21 +276,21 @@ def test_a_pod_template_makes_one_pod_that_nobody_owns(expanded):
 POD = "{apiVersion: v1, kind: Pod, metadata: {%s}, spec: {%scontainers: [{name: app, image: app:1}]}}\n"
 
 
-def test_a_bare_pod_makes_itself_and_one_on_a_node_joins(expanded):
-    expansion = expanded(POD % ("name: one", "") + "---\n" + POD % ("name: two", "nodeName: a, "))
+def test_a_bare_pod_makes_itself_and_one_on_a_node_joins(expand_manifests):
+    expansion = expand_manifests(POD % ("name: one", "") + "---\n" + POD % ("name: two", "nodeName: a, "))
     assert [group.subject for group in expansion.groups] == ["Pod default/one"]
     assert [obj.metadata.name for obj in expansion.joined] == ["two"]
 
 
-def test_a_generated_name_is_completed(expanded):
-    (group,) = expanded(POD % ("generateName: run-", "")).groups
+def test_a_generated_name_is_completed(expand_manifests):
+    (group,) = expand_manifests(POD % ("generateName: run-", "")).groups
     assert re.fullmatch(f"run-{GENERATED}", names(group)[0])
 
 
-def test_pods_and_replica_sets_of_a_workload_that_is_given_too_are_its_own(expanded):
+def test_replica_sets_and_pods_of_a_workload_in_the_manifests_are_not_expanded(expand_manifests):
     owned = "ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: web, uid: '1', controller: true}]"
-    own = workload("ReplicaSet").replace("name: web, namespace", f"name: web-1, {owned}, namespace")
-    expansion = expanded(workload("Deployment", "replicas: 2") + "---" + own)
+    replica_set = workload("ReplicaSet").replace("name: web, namespace", f"name: web-1, {owned}, namespace")
+    expansion = expand_manifests(workload("Deployment", "replicas: 2") + "---" + replica_set)
     assert [group.subject for group in expansion.groups] == ["Deployment shop/web"]
     assert len(expansion.groups[0].pods) == 2
 
@@ -317,20 +317,20 @@ spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, minRe
         pytest.param("", "v2", 9, 6, id="and no more than its maximum"),
     ],
 )
-def test_replicas(expanded, spec, version, running, count):
+def test_replicas(expand_manifests, spec, version, running, count):
     state = workload("Deployment", f"replicas: {running}") if running else ""
-    (group,) = expanded(workload("Deployment", spec) + SCALER % version, state).groups
+    (group,) = expand_manifests(workload("Deployment", spec) + SCALER % version, state).groups
     assert len(group.pods) == count
     assert bool(group.notes) == (not spec)
 
 
-def test_an_autoscaler_in_the_cluster_counts_too(expanded):
-    (group,) = expanded(workload("Deployment"), SCALER % "v2").groups
+def test_an_autoscaler_in_the_cluster_counts_too(expand_manifests):
+    (group,) = expand_manifests(workload("Deployment"), SCALER % "v2").groups
     assert len(group.pods) == 3
 
 
-def test_replicas_that_are_not_set_stay_as_they_are(expanded):
-    (group,) = expanded(workload("Deployment"), workload("Deployment", "replicas: 4")).groups
+def test_replicas_that_are_not_set_stay_as_they_are(expand_manifests):
+    (group,) = expand_manifests(workload("Deployment"), workload("Deployment", "replicas: 4")).groups
     assert (len(group.pods), group.notes) == (4, ("replicas are not set; the 4 there are stay",))
 
 
@@ -401,8 +401,8 @@ TEMPLATE = "template: {metadata: {labels: {app: web}}, spec: {containers: [{name
         ),
     ],
 )
-def test_custom_workloads(expanded, text, patterns):
-    (group,) = expanded(text.replace("%s", TEMPLATE)).groups
+def test_custom_workloads(expand_manifests, text, patterns):
+    (group,) = expand_manifests(text.replace("%s", TEMPLATE)).groups
     found = names(group)
     assert len(found) == len(patterns)
     for name, pattern in zip(found, patterns, strict=True):
@@ -413,7 +413,7 @@ def test_custom_workloads(expanded, text, patterns):
 # -- what joins, passes, is refused ---------------------------------------------------------
 
 
-def test_what_scheduling_reads_joins_and_the_rest_passes(expanded):
+def test_what_scheduling_reads_joins_and_the_rest_is_counted(expand_manifests):
     text = """
     {apiVersion: v1, kind: Service, metadata: {name: web}, spec: {selector: {app: web}}}
     ---
@@ -423,49 +423,51 @@ def test_what_scheduling_reads_joins_and_the_rest_passes(expanded):
     ---
     {apiVersion: example.com/v1, kind: Thing, metadata: {name: thing}, spec: {template: {spec: {}}}}
     """
-    expansion = expanded(text)
+    expansion = expand_manifests(text)
     assert [obj.metadata.name for obj in expansion.joined] == ["web", "high"]
     assert expansion.passed == {"v1 ConfigMap": 1, "example.com/v1 Thing": 1}
     assert expansion.groups == []
 
 
-def test_a_changed_selector_is_refused_where_it_stands(expanded):
+def test_a_changed_selector_is_refused_at_its_line(expand_manifests):
     changed = workload("Deployment").replace("app: web", "app: shop")
-    expansion = expanded(changed, workload("Deployment"))
+    expansion = expand_manifests(changed, workload("Deployment"))
     assert refusals(expansion) == ["given.yaml:7:13: Deployment shop/web: spec.selector: field is immutable"]
     assert (expansion.groups, expansion.joined) == ([], [])
 
 
-def test_one_refused_object_hides_no_other(expanded):
+def test_a_refused_object_does_not_stop_the_others(expand_manifests):
     changed = workload("Deployment").replace("app: web", "app: shop")
-    expansion = expanded(changed + "---" + workload("Deployment", name="other"), workload("Deployment"))
+    expansion = expand_manifests(changed + "---" + workload("Deployment", name="other"), workload("Deployment"))
     assert [group.name for group in expansion.groups] == ["other"]
 
 
-def test_changed_claim_templates_of_a_stateful_set_are_refused(expanded):
-    asked = "volumeClaimTemplates: [{metadata: {name: data}, spec: {resources: {requests: {storage: %s}}}}]"
-    before, same, other = (workload("StatefulSet", asked % size) for size in ("1Gi", "1024Mi", "2Gi"))
-    assert expanded(same, before).refused == []
-    (refused,) = expanded(other, before).refused
+def test_changed_claim_templates_of_a_stateful_set_are_refused(expand_manifests):
+    claim_template = "volumeClaimTemplates: [{metadata: {name: data}, spec: {resources: {requests: {storage: %s}}}}]"
+    before, same, other = (workload("StatefulSet", claim_template % size) for size in ("1Gi", "1024Mi", "2Gi"))
+    assert expand_manifests(same, before).refused == []
+    (refused,) = expand_manifests(other, before).refused
     assert refused.message.startswith("updates to statefulset spec for fields other than 'replicas'")
 
 
-def test_a_changed_job_is_refused(expanded):
-    (refused,) = expanded(job().replace("app:1", "app:2"), job()).refused
+def test_a_changed_job_is_refused(expand_manifests):
+    (refused,) = expand_manifests(job().replace("app:1", "app:2"), job()).refused
     assert (refused.path, refused.message) == ("spec.template", "field is immutable")
 
 
-def test_two_objects_that_make_a_pod_of_one_name_are_one_too_many(expanded):
-    (refused,) = expanded(workload("StatefulSet") + "---\n" + POD % ("name: web-0, namespace: shop", "")).refused
+def test_two_objects_that_make_a_pod_of_one_name_are_refused(expand_manifests):
+    (refused,) = expand_manifests(
+        workload("StatefulSet") + "---\n" + POD % ("name: web-0, namespace: shop", "")
+    ).refused
     assert refused.message == 'pods "web-0" already exists'
 
 
-def test_a_slip_of_the_finger_is_not_expanded(expanded):
-    (refused,) = expanded(workload("Deployment", "replicas: 2000000")).refused
+def test_more_than_100000_replicas_are_refused(expand_manifests):
+    (refused,) = expand_manifests(workload("Deployment", "replicas: 2000000")).refused
     assert refused.path == "spec.replicas"
 
 
-def test_the_helm_template_of_a_workload_is_known(expanded):
+def test_a_workload_has_its_helm_template_and_line(expand_manifests):
     text = "---\n# Source: shop/templates/web.yaml" + workload("Deployment")
-    (group,) = expanded(text).groups
+    (group,) = expand_manifests(text).groups
     assert (group.origin, group.source) == ("shop/templates/web.yaml", "given.yaml:3")

@@ -7,18 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from schedctl.api import workloads
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
 from schedctl.api.storage import PersistentVolumeClaim
-from schedctl.api.workloads import (
-    CronJob,
-    DaemonSet,
-    Deployment,
-    Job,
-    ReplicaSet,
-    ReplicationController,
-    StatefulSet,
-)
 from schedctl.cache.cluster import Cluster
 from schedctl.workloads import pod_templates
 
@@ -39,11 +31,11 @@ def workload(kind: type, name: str = "web", metadata: dict[str, Any] | None = No
     return msgspec.convert({"metadata": {"name": name, "namespace": "shop", **(metadata or {})}, "spec": full}, kind)
 
 
-def replica_set(name: str, template: dict[str, Any] = TEMPLATE, **metadata: Any) -> ReplicaSet:
+def replica_set(name: str, template: dict[str, Any] = TEMPLATE, **metadata: Any) -> workloads.ReplicaSet:
     hashed = {**template, "metadata": {"labels": {**template["metadata"]["labels"], "pod-template-hash": name}}}
     owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "d", "controller": True}
-    own = {"uid": f"rs-{name}", "ownerReferences": [owner], **metadata}
-    return workload(ReplicaSet, f"web-{name}", own, template=hashed)
+    extra = {"uid": f"rs-{name}", "ownerReferences": [owner], **metadata}
+    return workload(workloads.ReplicaSet, f"web-{name}", extra, template=hashed)
 
 
 def plain(obj: Any) -> dict[str, Any]:
@@ -58,10 +50,12 @@ def owner_of(pod: Any) -> tuple[str, str, bool]:
 @pytest.mark.parametrize(
     ("kind", "spec", "owner"),
     [
-        pytest.param(ReplicaSet, {}, "ReplicaSet", id="a ReplicaSet's"),
-        pytest.param(ReplicationController, {"selector": {"app": "web"}}, "ReplicationController", id="a controller's"),
-        pytest.param(DaemonSet, {}, "DaemonSet", id="a DaemonSet's"),
-        pytest.param(Job, {}, "Job", id="a Job's"),
+        pytest.param(workloads.ReplicaSet, {}, "ReplicaSet", id="a ReplicaSet's"),
+        pytest.param(
+            workloads.ReplicationController, {"selector": {"app": "web"}}, "ReplicationController", id="a controller's"
+        ),
+        pytest.param(workloads.DaemonSet, {}, "DaemonSet", id="a DaemonSet's"),
+        pytest.param(workloads.Job, {}, "Job", id="a Job's"),
     ],
 )
 def test_a_pod_is_named_and_owned_by_its_controller(kind, spec, owner):
@@ -72,7 +66,7 @@ def test_a_pod_is_named_and_owned_by_its_controller(kind, spec, owner):
 
 
 def test_a_new_deployment_brings_its_replica_set():
-    made = pod_templates.pod_of(workload(Deployment), cluster())
+    made = pod_templates.pod_of(workload(workloads.Deployment), cluster())
     (companion,) = made.companions
     assert made.pod.metadata.name == "web-…"
     assert made.pod.metadata.labels == {"app": "web", "pod-template-hash": "new"}
@@ -118,7 +112,7 @@ REVISION = "deployment.kubernetes.io/revision"
     ],
 )
 def test_the_replica_set_of_a_deployment(replica_sets, chosen):
-    deployment = workload(Deployment, metadata={"uid": "d", "annotations": {REVISION: "2"}})
+    deployment = workload(workloads.Deployment, metadata={"uid": "d", "annotations": {REVISION: "2"}})
     made = pod_templates.pod_of(deployment, cluster(*replica_sets))
     assert owner_of(made.pod)[1] == chosen
     assert made.pod.metadata.labels["pod-template-hash"] == chosen.removeprefix("web-")
@@ -127,7 +121,9 @@ def test_the_replica_set_of_a_deployment(replica_sets, chosen):
 def test_a_stateful_set_makes_its_first_pod_with_claims_of_its_own():
     claim = {"metadata": {"name": "data"}, "spec": {"storageClassName": "ssd"}}
     template = {**TEMPLATE, "spec": {**SPEC, "volumes": [{"name": "data"}, {"name": "tmp"}]}}
-    made = pod_templates.pod_of(workload(StatefulSet, volumeClaimTemplates=[claim], template=template), cluster())
+    made = pod_templates.pod_of(
+        workload(workloads.StatefulSet, volumeClaimTemplates=[claim], template=template), cluster()
+    )
     assert made.pod.metadata.name == "web-0"
     assert made.pod.metadata.labels == {
         "app": "web",
@@ -180,14 +176,14 @@ def pods(*names: str) -> list[Pod]:
     ],
 )
 def test_the_next_pod_of_a_stateful_set(there, spec, expected, note):
-    made = pod_templates.pod_of(workload(StatefulSet, **spec), Cluster.of(pods(*there)))
+    made = pod_templates.pod_of(workload(workloads.StatefulSet, **spec), Cluster.of(pods(*there)))
     assert (made.pod.metadata.name, made.note) == (expected, note)
 
 
-def test_a_claim_that_is_there_already_is_used():
+def test_an_existing_claim_is_used_again():
     claim = {"metadata": {"name": "data"}, "spec": {}}
     there = msgspec.convert({"metadata": {"name": "data-web-3", "namespace": "shop"}}, PersistentVolumeClaim)
-    stateful_set = workload(StatefulSet, volumeClaimTemplates=[claim], ordinals={"start": 3})
+    stateful_set = workload(workloads.StatefulSet, volumeClaimTemplates=[claim], ordinals={"start": 3})
     assert pod_templates.pod_of(stateful_set, cluster(there)).companions == ()
 
 
@@ -212,16 +208,16 @@ def test_a_claim_that_is_there_already_is_used():
         pytest.param({}, [{"key": "gpu", "operator": "Exists"}], 7, id="what the template tolerates stays"),
     ],
 )
-def test_a_daemon_tolerates_what_others_do_not(spec, stated, expected):
+def test_the_tolerations_of_a_daemon_pod(spec, stated, expected):
     template = {**TEMPLATE, "spec": {**SPEC, **spec, "tolerations": stated}}
-    tolerations = pod_templates.pod_of(workload(DaemonSet, template=template), cluster()).pod.spec.tolerations
+    tolerations = pod_templates.pod_of(workload(workloads.DaemonSet, template=template), cluster()).pod.spec.tolerations
     assert len(tolerations) == expected
     assert {t.key for t in tolerations} >= {"node.kubernetes.io/unschedulable", "node.kubernetes.io/disk-pressure"}
     assert all(t.toleration_seconds is None for t in tolerations)
 
 
-def test_a_jobs_pod_carries_its_name_and_uid():
-    job = workload(Job, metadata={"uid": "j"}, completionMode="Indexed")
+def test_a_job_pod_has_the_name_and_uid_of_its_job():
+    job = workload(workloads.Job, metadata={"uid": "j"}, completionMode="Indexed")
     assert pod_templates.pod_of(job, cluster()).pod.metadata.labels == {
         "app": "web",
         "batch.kubernetes.io/controller-uid": "j",
@@ -238,13 +234,13 @@ def test_the_pod_of_a_cron_job_is_that_of_its_next_job():
             "metadata": {"name": "report", "namespace": "shop"},
             "spec": {"jobTemplate": {"spec": {"template": TEMPLATE}}},
         },
-        CronJob,
+        workloads.CronJob,
     )
     pod = pod_templates.pod_of(cron_job, cluster()).pod
     assert pod.metadata.name == "report-…"
     assert owner_of(pod) == ("Job", "report-…", True)
 
 
-def test_what_makes_no_pods_is_refused():
+def test_an_object_that_makes_no_pods_raises():
     with pytest.raises(TypeError, match="a Node makes no pods"):
         pod_templates.pod_of(Node(), cluster())

@@ -59,17 +59,17 @@ NODES = "".join(f"\n---\n{{apiVersion: v1, kind: Node, metadata: {{name: {name}}
 
 
 @pytest.fixture
-def updates(given, cluster_of):
+def updates(manifests_of, cluster_of):
     def make(text: str, state: str, strategy: str):
         cluster = cluster_of(state)
-        manifests = given(text)
+        manifests = manifests_of(text)
         assert manifests.problems == []
         return plan(expand(manifests.objects, cluster).groups, cluster, strategy)
 
     return make
 
 
-def carried_out(update, runs=lambda key: True, most: int = 50) -> list[str]:
+def run_to_end(update, runs=lambda key: True, most: int = 50) -> list[str]:
     """The steps an update takes, in short: `-2+1` removes two pods and creates one."""
     steps = []
     while (step := update.next(runs)) and len(steps) < most:
@@ -105,25 +105,25 @@ def facts(update) -> list[str]:
         ),
     ],
 )
-def test_steps_at_once(updates, text, state, strategy, steps):
+def test_steps_of_replace_and_add(updates, text, state, strategy, steps):
     (update,) = updates(text, state, strategy)
-    assert carried_out(update) == steps
+    assert run_to_end(update) == steps
     assert update.is_finished
 
 
 def test_an_ordered_pod_waits_for_the_one_before_it(updates):
     (update,) = updates(deployment("replicas: 3", kind="StatefulSet"), "", "replace")
-    assert carried_out(update, lambda key: key != "shop/web-1") == ["+1", "+1"]
+    assert run_to_end(update, lambda key: key != "shop/web-1") == ["+1", "+1"]
     assert [replica.pod.metadata.name for replica in update.unsent] == ["web-2"]
     assert not update.is_finished
 
 
-def test_an_ordered_workload_that_waits_asks_only_about_its_last_pod(updates):
+def test_an_ordered_workload_waits_for_its_last_pod_only(updates):
     (update,) = updates(deployment("replicas: 9", kind="StatefulSet"), "", "replace")
-    asked: list[str] = []
-    carried_out(update, lambda key: key != "shop/web-7")
-    assert not update.next(lambda key: asked.append(key) or key != "shop/web-7")
-    assert asked == ["shop/web-7"]
+    queried: list[str] = []
+    run_to_end(update, lambda key: key != "shop/web-7")
+    assert not update.next(lambda key: queried.append(key) or key != "shop/web-7")
+    assert queried == ["shop/web-7"]
 
 
 def test_pods_added_to_a_stateful_set_begin_behind_those_that_stay(updates):
@@ -132,7 +132,7 @@ def test_pods_added_to_a_stateful_set_begin_behind_those_that_stay(updates):
     assert [pod.metadata.name for pod in update.workload.pods] == ["web-2", "web-3"]
 
 
-def test_the_pods_of_a_replica_set_that_is_not_given_are_known_by_its_name(updates):
+def test_pods_of_an_unread_replica_set_are_found_by_its_name(updates):
     state = NODES + owned("old", "ReplicaSet", "web-abc12")
     (update,) = updates(deployment(), state, "replace")
     assert [info.key for info in update.old] == ["shop/old"]
@@ -184,28 +184,28 @@ def strategy(surge: str, unavailable: str) -> str:
 )
 def test_rolling_deployments(updates, spec, image, state, steps):
     (update,) = updates(deployment(spec, image), state, "rolling")
-    assert carried_out(update) == steps
+    assert run_to_end(update) == steps
     assert update.is_finished
 
 
 def test_a_rollout_stalls_where_its_new_pods_do_not_run(updates):
     (update,) = updates(deployment(strategy("1", "1"), "app:2"), running(4), "rolling")
-    assert carried_out(update, lambda key: key.startswith("shop/old-")) == ["+1", "-1", "+1"]
+    assert run_to_end(update, lambda key: key.startswith("shop/old-")) == ["+1", "-1", "+1"]
     assert (len(update.unsent), len(update.leaving)) == (2, 3)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given_values(
-    wanted=st.integers(1, 12),
+    replicas=st.integers(1, 12),
     before=st.integers(1, 12),
     surge=st.sampled_from([0, 1, 3, "25%", "100%"]),
     unavailable=st.sampled_from([0, 1, 2, "25%", "100%"]),
     order=st.randoms(use_true_random=False),
 )
-def test_a_rollout_stays_within_its_bounds_and_ends(updates, wanted, before, surge, unavailable, order):
+def test_a_rollout_stays_within_surge_and_unavailable_and_ends(updates, replicas, before, surge, unavailable, order):
     if str(surge).strip("%") == "0" and str(unavailable).strip("%") == "0":
         unavailable = 1
-    spec = strategy(str(surge), str(unavailable)).replace("replicas: 4", f"replicas: {wanted}")
+    spec = strategy(str(surge), str(unavailable)).replace("replicas: 4", f"replicas: {replicas}")
     (update,) = updates(deployment(spec, "app:2"), running(before), "rolling")
     there = {info.key for info in update.old}
     starting: list[str] = []
@@ -213,15 +213,15 @@ def test_a_rollout_stays_within_its_bounds_and_ends(updates, wanted, before, sur
         step = update.next(there.__contains__)
         there -= {info.key for info in step.remove}
         starting += [replica.pod.key for replica in step.create]
-        if step.create and before <= wanted:
-            assert len(there) + len(starting) <= wanted + update.surge
+        if step.create and before <= replicas:
+            assert len(there) + len(starting) <= replicas + update.surge
         if step.remove:
-            assert len(there) >= min(wanted, before) - update.unavailable
+            assert len(there) >= min(replicas, before) - update.unavailable
         if not step and starting:
             there.add(starting.pop(order.randrange(len(starting))))
         if update.is_finished and not starting:
             break
-    assert len(there) == wanted
+    assert len(there) == replicas
     assert not there & {info.key for info in update.old}
 
 
@@ -231,7 +231,7 @@ def test_pods_on_no_node_go_first(updates):
     assert [info.key for info in step.remove] == ["shop/old-0"]
 
 
-def test_pods_are_given_up_in_the_order_of_a_replica_set(given):
+def test_dispensable_pods_are_in_the_order_of_a_replica_set(manifests_of):
     def pod(
         name: str, node: str = "a", phase: str = "Running", ready: str = "True", cost: str = "", age: int = 1
     ) -> str:
@@ -254,7 +254,7 @@ def test_pods_are_given_up_in_the_order_of_a_replica_set(given):
         pod("starting", phase="Pending", ready="False", cost="99"),
         pod("on-no-node", node="", phase="Pending", ready="False", cost="999"),
     )
-    infos = [PodInfo(one.object) for one in given("".join(pods)).objects]
+    infos = [PodInfo(one.object) for one in manifests_of("".join(pods)).objects]
     assert [info.pod.metadata.name for info in dispensable(infos)] == [
         "on-no-node",
         "starting",
@@ -308,7 +308,7 @@ def test_rolling_stateful_sets(updates, spec, image, order):
     assert update.is_finished
 
 
-def test_a_stateful_set_goes_on_only_when_the_new_pod_runs(updates):
+def test_a_rolling_stateful_set_waits_for_the_new_pod(updates):
     (update,) = updates(deployment("replicas: 3", "app:2", "StatefulSet"), STATEFUL, "rolling")
     running_now = {"shop/web-0", "shop/web-1", "shop/web-2"}
     update.next(running_now.__contains__)
@@ -318,10 +318,10 @@ def test_a_stateful_set_goes_on_only_when_the_new_pod_runs(updates):
     assert [replica.ordinal for replica in update.next(running_now.__contains__).create] == [1]
 
 
-def test_an_old_pod_without_an_ordinal_holds_no_ordinal_up(updates):
+def test_an_old_pod_without_an_ordinal_blocks_no_ordinal(updates):
     state = STATEFUL + owned("web-abc", "StatefulSet", "web")
     (update,) = updates(deployment("replicas: 4", kind="StatefulSet"), state, "rolling")
-    assert carried_out(update, lambda key: True) == ["+1", "-1"]
+    assert run_to_end(update, lambda key: True) == ["+1", "-1"]
     assert [replica.ordinal for replica in update.created.values()] == [3]
 
 
@@ -351,21 +351,21 @@ DAEMONS = (
 )
 def test_rolling_daemon_sets(updates, spec, image, steps):
     (update,) = updates(deployment(spec, image, "DaemonSet"), DAEMONS, "rolling")
-    assert carried_out(update) == steps
+    assert run_to_end(update) == steps
     assert update.is_finished
 
 
 def test_a_replica_set_keeps_pods_of_its_old_template(updates):
     state = NODES + deployment("replicas: 1", kind="ReplicaSet") + owned("web-1", "ReplicaSet", "web")
     (update,) = updates(deployment("replicas: 2", "app:2", "ReplicaSet"), state, "rolling")
-    assert carried_out(update) == ["+1"]
+    assert run_to_end(update) == ["+1"]
 
 
 # -- what changed ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("text", "state", "said"),
+    ("text", "state", "expected"),
     [
         pytest.param(deployment(), "", ["new"], id="new"),
         pytest.param(deployment("replicas: 2"), running(2), ["unchanged in all that scheduling reads"], id="unchanged"),
@@ -384,6 +384,6 @@ def test_a_replica_set_keeps_pods_of_its_old_template(updates):
         ),
     ],
 )
-def test_changes_are_said(updates, text, state, said):
+def test_changes_against_the_cluster(updates, text, state, expected):
     (update,) = updates(text, state, "replace")
-    assert facts(update) == said
+    assert facts(update) == expected

@@ -27,7 +27,7 @@ from schedctl.simulation.what_ifs.phrases import abbreviate, describe_displaced
 from schedctl.workloads import pod_templates
 from schedctl.workloads.api_server import Admission, join
 from schedctl.workloads.clusters import every_pod
-from schedctl.workloads.expansion import Unplaced, expand
+from schedctl.workloads.expansion import UnsourcedObject, expand
 from schedctl.workloads.rollouts import plan
 
 _SCALED = (Deployment, ReplicaSet, StatefulSet, ReplicationController)
@@ -82,7 +82,7 @@ class Scale(WhatIf):
         workload = _workload(cluster, self.workload)
         before = 1 if workload.spec.replicas is None else workload.spec.replicas
         scaled = _replace(workload, spec=_replace(workload.spec, replicas=self.replicas))
-        expansion = expand([Unplaced(scaled)], cluster)
+        expansion = expand([UnsourcedObject(scaled)], cluster)
         if expansion.refused:
             raise UsageError(f"{self.workload} cannot be scaled: {expansion.refused[0].message}")
         admit = Admission(cluster)
@@ -126,7 +126,7 @@ class SetPriority(WhatIf):
             pods = [_pod(cluster, self.subject)]
         else:
             workload = _workload(cluster, self.subject)
-            groups = expand([Unplaced(workload)], cluster).groups
+            groups = expand([UnsourcedObject(workload)], cluster).groups
             pods = [info for update in plan(groups, cluster) for info in update.old]
             for each in (workload, *_replica_sets(workload, cluster)):
                 cluster.put(_with_template(each, lambda spec: self._with_priority(spec, cluster, None)))
