@@ -1,8 +1,8 @@
 """The command line: parse, call, render; one module per command.
 
-A command module declares its options and imports what it needs when it runs, so that ``schedctl version`` does not
-wait for NumPy. ``faults`` turns whatever goes wrong into a message on standard error and an exit code. The result, and
-nothing else, goes to standard output.
+A command module declares its options and imports what it needs when it runs, so that ``schedctl --help`` does not wait
+for NumPy. The result, and nothing else, goes to standard output; ``faults`` makes a message on standard error and an
+exit code of whatever goes wrong.
 """
 
 from __future__ import annotations

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from schedctl.cli import options, suggestions
-from schedctl.cli.notifiers import StandardError
+from schedctl.cli.notifiers import StandardError, with_notifier
 from schedctl.cli.state_options import with_state
 from schedctl.errors import UsageError
-from schedctl.session.states import LIVE, StateSource
+from schedctl.session.states import StateSource
 
 if TYPE_CHECKING:
     from schedctl.api.pods import Pod
@@ -41,6 +41,7 @@ the question was answered "no", 2 usage, configuration or output, 3 input, 4 ref
 
 
 @with_state
+@with_notifier
 def bind(
     subjects: Annotated[
         list[str] | None,
@@ -68,11 +69,9 @@ def bind(
     limit: options.Limit = 0,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="End with 1 if the pod is unschedulable.")] = False,
     color: options.Color = "auto",
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    debug: options.Debug = False,
-    no_progress: options.NoProgress = False,
-    source: StateSource = LIVE,
+    *,
+    notifier: StandardError,
+    source: StateSource,
 ) -> int:
     """Find a node for a pending pod and print the Binding; `--execute` binds the pod.
 
@@ -88,7 +87,6 @@ def bind(
 
     printer = Printer.of(output, color)
     sends = _is_sent(source, execute=execute, yes=yes, dry_run=dry_run)
-    notifier = StandardError(quiet=quiet, verbose=verbose, bars=not no_progress)
     session = Session(source, SchedulerOptions(scheduler_config, profile), notifier)
     namespace = source.namespace(namespace)
     session.load()
@@ -102,7 +100,7 @@ def bind(
         with terminations.as_interrupts():
             report = use_case.send(session, decision, dry_run=dry_run == "server")
     printer.write(report, limit=limit)
-    if not (quiet or session.choice.profile):
+    if not (notifier.quiet or session.choice.profile):
         configurations.suggest_profile_for(pod, session.choice, notifier)
     return report.summary.exit_code
 
@@ -158,8 +156,3 @@ def _ask(report: BindReport, color: str) -> None:
     )
     summary = report.summary
     questions.ask(f"Bind {summary.pod} to {summary.node} in {report.cluster}?", "nothing was sent")
-
-
-def add_to(application: typer.Typer) -> None:
-    """Register the command."""
-    application.command(short_help="Bind a pod to the node that the rules choose.", epilog=EXAMPLES)(bind)

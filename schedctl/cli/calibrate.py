@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from schedctl.cli import options
-from schedctl.cli.notifiers import StandardError
+from schedctl.cli.notifiers import StandardError, with_notifier
 from schedctl.cli.state_options import with_state
-from schedctl.session.states import LIVE, StateSource
+from schedctl.session.states import StateSource
 
 EXAMPLES = """\b
 Examples:
@@ -25,17 +25,16 @@ NEWEST = 200
 
 
 @with_state
+@with_notifier
 def calibrate(
     last: Annotated[int, typer.Option(min=1, metavar="N", help="Make the newest N decisions again.")] = NEWEST,
     scheduler_config: options.SchedulerConfig = "",
     output: options.Output = "text",
     limit: options.Limit = 0,
     color: options.Color = "auto",
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    debug: options.Debug = False,
-    no_progress: options.NoProgress = False,
-    source: StateSource = LIVE,
+    *,
+    notifier: StandardError,
+    source: StateSource,
 ) -> int:
     """Make the decisions that a cluster shows again, and say how many come out as they were.
 
@@ -48,14 +47,8 @@ def calibrate(
     from schedctl.session.sessions import SchedulerOptions, Session
 
     printer = Printer.of(output, color)
-    notifier = StandardError(quiet=quiet, verbose=verbose, bars=not no_progress)
     session = Session(source, SchedulerOptions(scheduler_config), notifier)
     session.load()
     report = use_case.calibrate(session, last=last)
     printer.write(report, limit=limit)
     return report.summary.exit_code
-
-
-def add_to(application: typer.Typer) -> None:
-    """Register the command."""
-    application.command(short_help="Make a cluster's decisions again and compare.", epilog=EXAMPLES)(calibrate)

@@ -8,13 +8,13 @@ import typer
 
 from schedctl.cli import options
 from schedctl.cli.extender_options import with_extenders
-from schedctl.cli.notifiers import StandardError
+from schedctl.cli.notifiers import StandardError, with_notifier
 from schedctl.cli.state_options import with_state
 from schedctl.cli.what_if_options import with_what_ifs
 from schedctl.errors import UsageError
-from schedctl.session.extenders import NO_EXTENDERS, ExtenderOptions
-from schedctl.session.states import LIVE, StateSource
-from schedctl.session.what_ifs import NO_WHAT_IFS, WhatIfs
+from schedctl.session.extenders import ExtenderOptions
+from schedctl.session.states import StateSource
+from schedctl.session.what_ifs import WhatIfs
 
 EXAMPLES = """\b
 Examples:
@@ -34,6 +34,7 @@ MOST = 10_000
 @with_what_ifs
 @with_extenders
 @with_state
+@with_notifier
 def capacity(
     like: Annotated[
         list[str] | None,
@@ -51,13 +52,11 @@ def capacity(
     limit: options.Limit = 0,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="End with 1 if not one more fits.")] = False,
     color: options.Color = "auto",
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    debug: options.Debug = False,
-    no_progress: options.NoProgress = False,
-    source: StateSource = LIVE,
-    what_ifs: WhatIfs = NO_WHAT_IFS,
-    extenders: ExtenderOptions = NO_EXTENDERS,
+    *,
+    notifier: StandardError,
+    source: StateSource,
+    what_ifs: WhatIfs,
+    extenders: ExtenderOptions,
 ) -> int:
     """Count how many more pods like one fit on a cluster, by zone and pool, and say what stops the next.
 
@@ -73,7 +72,6 @@ def capacity(
     printer = Printer.of(output, color)
     if not like:
         raise UsageError("say which pods", "e.g. `schedctl capacity --like deploy/web -f FILE`")
-    notifier = StandardError(quiet=quiet, verbose=verbose, bars=not no_progress)
     namespace = source.namespace(namespace)
     scheduler = SchedulerOptions(scheduler_config, profile, plugins=plugin or (), extenders=extenders)
     session = Session(source, scheduler, notifier, what_ifs)
@@ -81,8 +79,3 @@ def capacity(
     report = use_case.capacity(session, like, namespace=namespace, by=by, most=most, fail=exit_code)
     printer.write(report, limit=limit)
     return report.summary.exit_code
-
-
-def add_to(application: typer.Typer) -> None:
-    """Register the command."""
-    application.command(short_help="Count how many more pods fit.", epilog=EXAMPLES)(capacity)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from schedctl.cli import options, suggestions
-from schedctl.cli.notifiers import StandardError
+from schedctl.cli.notifiers import StandardError, with_notifier
 from schedctl.cli.state_options import with_state
-from schedctl.session.states import LIVE, StateSource
+from schedctl.session.states import StateSource
 
 if TYPE_CHECKING:
     from schedctl.render.terminals import Terminal
@@ -34,6 +34,7 @@ Exit codes: 0 nothing is violated, 1 something is, 2 usage, policy or configurat
 
 
 @with_state
+@with_notifier
 def check(
     manifests: Annotated[
         list[str] | None,
@@ -105,11 +106,9 @@ def check(
     ] = False,
     limit: options.Limit = 0,
     color: options.Color = "auto",
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    debug: options.Debug = False,
-    no_progress: options.NoProgress = False,
-    source: StateSource = LIVE,
+    *,
+    notifier: StandardError,
+    source: StateSource,
 ) -> int:
     """Place manifests on a cluster and end with 1 if a policy is violated.
 
@@ -124,7 +123,6 @@ def check(
     from schedctl.session.sessions import SchedulerOptions, Session
 
     terminal = Printer.of("text", color).terminal
-    notifier = StandardError(quiet=quiet, verbose=verbose, bars=not no_progress)
     user_settings = settings.load(config, ignored=no_config)
     defaults = user_settings.check
     outputs = _Outputs(
@@ -245,8 +243,3 @@ def _with_baseline(report: CheckReport, file: str) -> CheckReport:
         serialize = machine.json if file.endswith(".json") else machine.yaml
         report_files.write(file, serialize(document), "--write-baseline")
     return report
-
-
-def add_to(application: typer.Typer) -> None:
-    """Register the command."""
-    application.command(short_help="Check placement policies, e.g. in CI.", epilog=EXAMPLES)(check)

@@ -28,7 +28,10 @@ SUMMARIES = {
     "plugins": "Show the scheduler plugins there are, and make your own.",
     "profiles": "Show, convert and compare scheduler profiles.",
 }
-"""By the name of a command and of its module, its line in the help, which a test holds to the command's own."""
+"""By the name of a command, or of a group of them, its line in the help.
+
+Its module is of that name, and so is the function in it; a group has an `application` with the functions.
+"""
 
 
 class _Commands(Mapping[str, Any]):
@@ -42,7 +45,12 @@ class _Commands(Mapping[str, Any]):
             if name not in SUMMARIES:
                 raise KeyError(name)
             holder = Application(add_completion=False, pretty_exceptions_enable=False)
-            import_module(f"schedctl.cli.{name}").add_to(holder)
+            module = import_module(f"schedctl.cli.{name}")
+            if hasattr(module, "application"):
+                holder.add_typer(module.application, name=name)
+            else:
+                holder.command(name, short_help=SUMMARIES[name], epilog=module.EXAMPLES)(getattr(module, name))
+            # An application of one command makes that command of itself; `get_group` keeps it below a group.
             self._made[name] = typer.main.get_group(holder).commands[name]
         return self._made[name]
 

@@ -31,8 +31,3 @@ def completion(
     if shell not in SHELLS:
         raise UsageError(f'there is no completion for "{shell}"', f"the shells are: {', '.join(SHELLS)}")
     typer.echo(get_completion_script(prog_name="schedctl", complete_var=COMPLETION_VARIABLE, shell=shell))
-
-
-def add_to(application: typer.Typer) -> None:
-    """Register the command."""
-    application.command(epilog=EXAMPLES)(completion)

@@ -110,13 +110,3 @@ def validate(
 
     for source, profiles in conversions.validate(files, plugin or ()):
         typer.echo(sanitise.text(f"{source} is valid: {', '.join(profiles)}"))
-
-
-def add_to(parent: typer.Typer) -> None:
-    """Register the commands."""
-    parent.command("convert", short_help="Write an old configuration in today's version.", epilog=EXAMPLES_OF_CONVERT)(
-        convert
-    )
-    parent.command("validate", short_help="Say all that is wrong with configurations.", epilog=EXAMPLES_OF_VALIDATE)(
-        validate
-    )

@@ -8,13 +8,13 @@ import typer
 
 from schedctl.cli import options
 from schedctl.cli.extender_options import with_extenders
-from schedctl.cli.notifiers import StandardError
+from schedctl.cli.notifiers import StandardError, with_notifier
 from schedctl.cli.state_options import with_state
 from schedctl.cli.what_if_options import with_what_ifs
 from schedctl.errors import UsageError
-from schedctl.session.extenders import NO_EXTENDERS, ExtenderOptions
-from schedctl.session.states import LIVE, StateSource
-from schedctl.session.what_ifs import NO_WHAT_IFS, WhatIfs
+from schedctl.session.extenders import ExtenderOptions
+from schedctl.session.states import StateSource
+from schedctl.session.what_ifs import WhatIfs
 
 EXAMPLES = """\b
 Examples:
@@ -33,6 +33,7 @@ Exit codes: 0 answered, 1 not drainable, or pods stay pending (with --exit-code)
 @with_what_ifs
 @with_extenders
 @with_state
+@with_notifier
 def drain(
     nodes: Annotated[
         list[str] | None, typer.Argument(metavar="NODE...", help="The nodes, in this order.", show_default=False)
@@ -71,13 +72,11 @@ def drain(
         bool, typer.Option("--exit-code", help="End with 1 if a node is not drainable or pods stay pending.")
     ] = False,
     color: options.Color = "auto",
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    debug: options.Debug = False,
-    no_progress: options.NoProgress = False,
-    source: StateSource = LIVE,
-    what_ifs: WhatIfs = NO_WHAT_IFS,
-    extenders: ExtenderOptions = NO_EXTENDERS,
+    *,
+    notifier: StandardError,
+    source: StateSource,
+    what_ifs: WhatIfs,
+    extenders: ExtenderOptions,
 ) -> int:
     """Say what `kubectl drain` would do: which pods go where, what a disruption budget stops, and what stays pending.
 
@@ -106,7 +105,6 @@ def drain(
         pod_selector=label_selectors.parse(pod_selector),
         grace_period=float(grace_period) if grace_period >= 0 else None,
     )
-    notifier = StandardError(quiet=quiet, verbose=verbose, bars=not no_progress)
     scheduler = SchedulerOptions(scheduler_config, profile, plugins=plugin or (), extenders=extenders)
     session = Session(source, scheduler, notifier, what_ifs)
     session.load()
@@ -127,8 +125,3 @@ def _check_selection(nodes: list[str], selector: str, zone: str) -> None:
         raise UsageError("say which node to drain", "e.g. `schedctl drain NODE -f FILE`, `-l pool=spot` or `--zone Z`")
     if len(options_used) > 1:
         raise UsageError(f"{' and '.join(options_used)} were both given", "give one of them")
-
-
-def add_to(application: typer.Typer) -> None:
-    """Register the command."""
-    application.command(short_help="Say what draining nodes would do.", epilog=EXAMPLES)(drain)

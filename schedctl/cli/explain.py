@@ -8,12 +8,12 @@ import typer
 
 from schedctl.cli import options, suggestions
 from schedctl.cli.extender_options import with_extenders
-from schedctl.cli.notifiers import StandardError
+from schedctl.cli.notifiers import StandardError, with_notifier
 from schedctl.cli.state_options import with_state
 from schedctl.cli.what_if_options import with_what_ifs
-from schedctl.session.extenders import NO_EXTENDERS, ExtenderOptions
-from schedctl.session.states import LIVE, StateSource
-from schedctl.session.what_ifs import NO_WHAT_IFS, WhatIfs
+from schedctl.session.extenders import ExtenderOptions
+from schedctl.session.states import StateSource
+from schedctl.session.what_ifs import WhatIfs
 
 EXAMPLES = """\b
 Examples:
@@ -38,6 +38,7 @@ Exit codes: 0 answered, 1 unschedulable, or broken by --compare (with --exit-cod
 @with_what_ifs
 @with_extenders
 @with_state
+@with_notifier
 def explain(
     subjects: Annotated[
         list[str] | None,
@@ -72,13 +73,11 @@ def explain(
         bool, typer.Option("--exit-code", help="End with 1 if a pod is unschedulable; with --compare, if one breaks.")
     ] = False,
     color: options.Color = "auto",
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    debug: options.Debug = False,
-    no_progress: options.NoProgress = False,
-    source: StateSource = LIVE,
-    what_ifs: WhatIfs = NO_WHAT_IFS,
-    extenders: ExtenderOptions = NO_EXTENDERS,
+    *,
+    notifier: StandardError,
+    source: StateSource,
+    what_ifs: WhatIfs,
+    extenders: ExtenderOptions,
 ) -> int:
     """Say why pods run where they do, or why they are pending; not `kubectl explain`, which documents fields.
 
@@ -95,7 +94,6 @@ def explain(
     from schedctl.session.sessions import SchedulerOptions, Session
 
     printer = Printer.of(output, color)
-    notifier = StandardError(quiet=quiet, verbose=verbose, bars=not no_progress)
     if not (all_pending or all_namespaces):
         namespace = source.namespace(namespace)
     with questions.hint_at_files(subjects or []):
@@ -116,12 +114,7 @@ def explain(
     with questions.hint_at_files(subjects or []):
         report = use_case.explain(session, question, settings)
     printer.write(report, limit=limit)
-    if isinstance(report, ExplainReport) and not quiet:
+    if isinstance(report, ExplainReport) and not notifier.quiet:
         unserved = (each for each in report.results if each.verdict is Verdict.FOREIGN_SCHEDULER)
         configurations.suggest_profiles((each.pod.scheduler_name for each in unserved), notifier)
     return report.summary.exit_code
-
-
-def add_to(application: typer.Typer) -> None:
-    """Register the command."""
-    application.command(short_help="Say where pods would go, or why nowhere.", epilog=EXAMPLES)(explain)

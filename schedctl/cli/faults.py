@@ -1,19 +1,18 @@
 """What can end a command, as a message and an exit code; the only place that knows both.
 
-====  ==============================================================================================
-   0  answered
-   1  answered "no", where ``--exit-code`` asks for that, or by the user to a question; a conversion lost something
-   2  the command line, the configuration or a profile is wrong, or the output cannot be written
-   3  the input is unreadable, invalid or empty
-   4  a live cluster cannot be reached, or refuses what it was asked
-   5  inconclusive: an answer needs what is not modelled, or a kind that could not be listed
-  70  a bug in schedctl
- 130  interrupted
- 141  the reader of the output went away
-====  ==============================================================================================
+::
 
-So 0 and 1 are verdicts, and from 2 on there is none, as with diff and grep. A result never depends on ``-o``, ``-q``
-or ``--limit``. The codes of faults raised on purpose are their classes' own (`schedctl.errors`).
+       0  answered
+       1  answered "no", where ``--exit-code`` asks for that, or by the user to a question; a conversion lost something
+       2  the command line, the configuration or a profile is wrong, or the output cannot be written
+       3  the input is unreadable, invalid or empty
+       4  a live cluster cannot be reached, or refuses what it was asked
+       5  inconclusive: an answer needs what is not modelled, or a kind that could not be listed
+      70  a bug in schedctl
+     130  interrupted
+     141  the reader of the output went away
+
+So 0 and 1 are verdicts, and from 2 on there is none, as with diff and grep; whatever ``-o``, ``-q`` or ``--limit`` say.
 """
 
 from __future__ import annotations

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
+import typer
 from typing_extensions import override
 
-from schedctl.cli import faults
+from schedctl.cli import faults, options
 from schedctl.cli.progress import Bar, Bars
+from schedctl.cli.signatures import Command, add_options
 from schedctl.errors import Problem
 from schedctl.session.notifiers import Notifier, Progress, StepProgress
 
@@ -41,3 +44,21 @@ class StandardError(Notifier):
     @override
     def step_progress(self, title: str) -> StepProgress:
         return Bars(title, enabled=self._bars)
+
+
+_OPTIONS = {
+    "quiet": (options.Quiet, False),
+    "verbose": (options.Verbose, False),
+    # `running` looks for it among the arguments, for faults that end a command before it has its options.
+    "debug": (options.Debug, False),
+    "no_progress": (options.NoProgress, False),
+}
+
+
+def with_notifier(command: Command) -> Command:
+    """Give a command the options about standard error; it gets them as the argument ``notifier``."""
+    return add_options(command, "notifier", _OPTIONS, _notifier)
+
+
+def _notifier(values: Mapping[str, Any], context: typer.Context) -> StandardError:
+    return StandardError(quiet=values["quiet"], verbose=values["verbose"], bars=not values["no_progress"])

@@ -48,8 +48,3 @@ def check(
             typer.echo(f"  {law}: {violation or 'holds'}")
         faults += sum(map(bool, violations.values()))
     return 1 if faults else 0
-
-
-def add_to(parent: typer.Typer) -> None:
-    """Register the command."""
-    parent.command("check", short_help="Check that plugins keep the contract and the laws.", epilog=EXAMPLES)(check)

@@ -280,10 +280,12 @@ def _plugin(name: str, points: list[str]) -> str:
     if len(pieces) > _ON_A_LINE:
         bases = "\n" + _lines([piece.base for piece in pieces])
     state = f'STATE = StateKey[str]("{name}")\n\n\n' if "preFilter" in points else ""
-    said = '''"""A scheduler plugin for schedctl; `schedctl explain --plugin FILE` tries it on a cluster."""\n\n'''
+    docstring = '''"""A scheduler plugin for schedctl; `schedctl explain --plugin FILE` tries it on a cluster."""\n\n'''
     body = "\n".join(piece.body for piece in pieces)
     head = f"from __future__ import annotations\n\nfrom schedctl.framework import (\n{_lines(imports)})\n\n"
-    return f'{said}{head}{state or chr(10)}class {name}({bases}):\n    """What it is for, in a sentence."""\n\n{body}'
+    return (
+        f'{docstring}{head}{state or chr(10)}class {name}({bases}):\n    """What it is for, in a sentence."""\n\n{body}'
+    )
 
 
 def _tests(name: str, module: str, points: list[str]) -> str:
@@ -291,10 +293,10 @@ def _tests(name: str, module: str, points: list[str]) -> str:
     tests = "\n\n".join(piece.test.replace("NAME", name) for piece in pieces)
     needed = sorted({each for each in ("cluster", "node", "plugin_on", "pod", "scheduler_with") if f"{each}(" in tests})
     framework = _sort_imports({each for piece in pieces for each in piece.testing})
-    own = f"STATE, {name}" if "STATE" in tests else name
+    names = f"STATE, {name}" if "STATE" in tests else name
     lines = ["import numpy as np"] if "np." in tests else []
     lines += ["import pytest"] if "pytest." in tests else []
-    lines += [f"from {module} import {own}", ""]
+    lines += [f"from {module} import {names}", ""]
     lines += [f"from schedctl.framework import {', '.join(framework)}"] if framework else []
     lines += [f"from schedctl.testing import {', '.join(sorted({*needed, 'laws_of'}))}"]
     head = '"""What the plugin decides, case by case, and the laws every plugin must satisfy."""\n\n'
@@ -326,8 +328,3 @@ def _write(files: dict[Path, str]) -> None:
                 file.write(text)
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}") from None
-
-
-def add_to(parent: typer.Typer) -> None:
-    """Register the command."""
-    parent.command("new", short_help="Write a plugin that works, and its tests.", epilog=EXAMPLES)(new)

@@ -64,9 +64,9 @@ def list_plugins(
 
 
 def _row(item: PluginItem, wide: bool) -> dict[str, str]:
-    points = ", ".join(item.extension_points)
     from schedctl.session.plugins import YOURS
 
+    points = ", ".join(item.extension_points)
     without_cases = "unit tests" if item.fidelity != YOURS else "-"
     proof = _describe_proof(item.proof, wide) if item.proof else without_cases
     cells = (item.name, item.origin, str(item.weight or "-"), item.fidelity, proof, points, item.description)
@@ -80,8 +80,9 @@ def _describe_proof(proof: Proof, wide: bool) -> str:
     return f"{proof.differences} differences in {sum(proof.cycles.values())} cycles of seeds {proof.seeds}: {named}"
 
 
-def add_to(parent: typer.Typer) -> None:
-    """Register the commands."""
-    plugin_skeletons.add_to(application)
-    plugin_checks.add_to(application)
-    parent.add_typer(application, name="plugins")
+application.command("new", short_help="Write a plugin that works, and its tests.", epilog=plugin_skeletons.EXAMPLES)(
+    plugin_skeletons.new
+)
+application.command(
+    "check", short_help="Check that plugins keep the contract and the laws.", epilog=plugin_checks.EXAMPLES
+)(plugin_checks.check)

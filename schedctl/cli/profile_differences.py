@@ -120,8 +120,3 @@ def _line(difference: Difference) -> str:
 
 def _display_value(value: Any) -> str:
     return "none" if value is None else json.dumps(value, ensure_ascii=False)
-
-
-def add_to(parent: typer.Typer) -> None:
-    """Register the command."""
-    parent.command("diff", short_help="Show what two configurations do differently.", epilog=EXAMPLES)(diff)

@@ -128,8 +128,12 @@ def _purpose(file: Path) -> str:
     return first.removeprefix("#").strip() if first.startswith("#") else ""
 
 
-def add_to(parent: typer.Typer) -> None:
-    """Register the commands."""
-    conversions.add_to(application)
-    profile_differences.add_to(application)
-    parent.add_typer(application, name="profiles")
+application.command(
+    "convert", short_help="Write an old configuration in today's version.", epilog=conversions.EXAMPLES_OF_CONVERT
+)(conversions.convert)
+application.command(
+    "validate", short_help="Say all that is wrong with configurations.", epilog=conversions.EXAMPLES_OF_VALIDATE
+)(conversions.validate)
+application.command(
+    "diff", short_help="Show what two configurations do differently.", epilog=profile_differences.EXAMPLES
+)(profile_differences.diff)

@@ -28,8 +28,3 @@ def schema(
     if make is None:
         raise UsageError(f'there is no document "{kind}"', f"the kinds are: {', '.join(SCHEMAS)}")
     typer.echo(json.dumps(make(), indent=2))
-
-
-def add_to(application: typer.Typer) -> None:
-    """Register the command."""
-    application.command(short_help="Print the JSON Schema of a document.", epilog=EXAMPLES)(schema)

@@ -1,8 +1,7 @@
 """Options that belong together, given to a command by one line.
 
 Typer reads a command's options off its signature. A decorator made here puts a group of options into the signature and
-hands the command what was given as one argument of a type of its own; see `schedctl.session.what_ifs` and
-`schedctl.session.states`.
+hands the command one argument made of their values; see `state_options`, `what_if_options` and `notifiers`.
 """
 
 from __future__ import annotations
@@ -31,8 +30,9 @@ def add_options(
         command: the command; its own parameters keep their order, and the options come after them.
         argument: the parameter that takes what `make` returns.
         options: by the name of the parameter that Typer sees, its annotation and default.
-        make: makes the argument of what was given for the options, and of the parser's context.
+        make: makes the argument of the options' values, by name, and of the parser's context.
     """
+    # Typer evaluates annotations in the globals of the function, which of a wrapper are those of this module.
     hints = get_type_hints(command, include_extras=True)
     parameters = [
         parameter.replace(annotation=hints.get(name, parameter.annotation), kind=inspect.Parameter.KEYWORD_ONLY)
@@ -46,10 +46,11 @@ def add_options(
     passed_on = CONTEXT in _parameters(command)
 
     @wraps(command)
-    def with_options(**given: Any) -> Any:
-        context = given[CONTEXT] if passed_on else given.pop(CONTEXT)
-        own = {name: given.pop(name) for name in options}
-        return command(**given, **{argument: make(own, context)})
+    def with_options(**values: Any) -> Any:
+        # A command that has several groups of options is wrapped several times: the context is for all of them.
+        context = values[CONTEXT] if passed_on else values.pop(CONTEXT)
+        of_group = {name: values.pop(name) for name in options}
+        return command(**values, **{argument: make(of_group, context)})
 
     parameters.append(inspect.Parameter(CONTEXT, inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context))
     with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

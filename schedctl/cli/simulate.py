@@ -8,12 +8,12 @@ import typer
 
 from schedctl.cli import options, suggestions
 from schedctl.cli.extender_options import with_extenders
-from schedctl.cli.notifiers import StandardError
+from schedctl.cli.notifiers import StandardError, with_notifier
 from schedctl.cli.state_options import with_state
 from schedctl.cli.what_if_options import with_what_ifs
-from schedctl.session.extenders import NO_EXTENDERS, ExtenderOptions
-from schedctl.session.states import LIVE, StateSource
-from schedctl.session.what_ifs import NO_WHAT_IFS, WhatIfs
+from schedctl.session.extenders import ExtenderOptions
+from schedctl.session.states import StateSource
+from schedctl.session.what_ifs import WhatIfs
 
 EXAMPLES = """\b
 Examples:
@@ -34,6 +34,7 @@ output, 3 input, 4 cluster, 5 inconclusive, 70 a bug, 130 interrupted, 141 the r
 @with_what_ifs
 @with_extenders
 @with_state
+@with_notifier
 def simulate(
     manifests: Annotated[
         list[str] | None,
@@ -81,13 +82,11 @@ def simulate(
         bool, typer.Option("--exit-code", help="End with 1 if a pod is not placed; with --compare, if one breaks.")
     ] = False,
     color: options.Color = "auto",
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    debug: options.Debug = False,
-    no_progress: options.NoProgress = False,
-    source: StateSource = LIVE,
-    what_ifs: WhatIfs = NO_WHAT_IFS,
-    extenders: ExtenderOptions = NO_EXTENDERS,
+    *,
+    notifier: StandardError,
+    source: StateSource,
+    what_ifs: WhatIfs,
+    extenders: ExtenderOptions,
 ) -> int:
     """Place the pods of whole manifests on a cluster, as its controllers, API server and scheduler would.
 
@@ -104,7 +103,6 @@ def simulate(
     from schedctl.session.sessions import SchedulerOptions, Session
 
     printer = Printer.of(output, color)
-    notifier = StandardError(quiet=quiet, verbose=verbose, bars=not no_progress)
     simulate_options = use_case.SimulateOptions(
         rollout=runs.rollout_strategy(rollout),
         skip_admission=runs.admission_plugins(skip_admission),
@@ -135,14 +133,9 @@ def simulate(
         notifier=notifier,
     )
     session.load()
-    if not quiet:
+    if not notifier.quiet:
         notifier.report(read.warnings, "warning")
     notifier.report(read.problems, "error")
     report = use_case.simulate(session, read, simulate_options, namespace=namespace, settings=user_settings.digests)
     printer.write(report, limit=limit)
     return report.summary.exit_code
-
-
-def add_to(application: typer.Typer) -> None:
-    """Register the command."""
-    application.command(short_help="Place whole manifests on a cluster.", epilog=EXAMPLES)(simulate)

@@ -9,10 +9,10 @@ import typer
 
 from schedctl.cli import faults, options
 from schedctl.cli.coercion import Application
-from schedctl.cli.notifiers import StandardError
+from schedctl.cli.notifiers import StandardError, with_notifier
 from schedctl.cli.state_options import with_state
 from schedctl.errors import UsageError
-from schedctl.session.states import LIVE, StateSource
+from schedctl.session.states import StateSource
 
 if TYPE_CHECKING:
     from schedctl.session.snapshots import WrittenSnapshot
@@ -63,6 +63,7 @@ application = Application(help="Keep, inspect, compare and redact clusters as fi
 
 @application.command("create", short_help="Write a cluster to a file.", epilog=EXAMPLES_OF_CREATE)
 @with_state
+@with_notifier
 def create(
     file: Annotated[str, typer.Argument(metavar="FILE", help="Packed if it ends in .gz; - for standard output.")],
     origin: Annotated[
@@ -76,11 +77,9 @@ def create(
     ] = "",
     force: Force = False,
     yes: Annotated[bool, typer.Option("-y", "--yes", help="Do not ask before writing without redaction.")] = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    debug: options.Debug = False,
-    no_progress: options.NoProgress = False,
-    source: StateSource = LIVE,
+    *,
+    notifier: StandardError,
+    source: StateSource,
 ) -> None:
     """Write what scheduling reads of a cluster to a file, of mode 0600, which -f reads like any other.
 
@@ -89,7 +88,6 @@ def create(
     """
     from schedctl.session import snapshots
 
-    notifier = StandardError(quiet=quiet, verbose=verbose, bars=not no_progress)
     redaction = snapshots.RedactionOptions.parse(redact, key_file)
     source = snapshots.with_files(source, tuple(origin or ()))
     target = snapshots.SnapshotTarget(file, force, sys.stdout.buffer)
@@ -97,7 +95,7 @@ def create(
     if redaction.level == "none":
         _agree_to_everything(source, yes=yes)
     written = snapshots.create(source, target, redaction, configuration=scheduler_config, notifier=notifier)
-    if not quiet:
+    if not notifier.quiet:
         _report_written(written, key_file)
 
 
@@ -201,8 +199,3 @@ def _report_written(written: WrittenSnapshot, key_file: str) -> None:
 
     for text in snapshots.write_summary(written.name, written.size, written.header, key_file):
         faults.say(text)
-
-
-def add_to(parent: typer.Typer) -> None:
-    """Register the commands."""
-    parent.add_typer(application, name="snapshot")

@@ -3,7 +3,7 @@
 ::
 
 @with_state
-def explain(..., source: StateSource) -> int:
+def explain(..., *, source: StateSource) -> int:
     state = source.load(...)
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
-from typing import Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -19,6 +19,9 @@ from schedctl.cli import options
 from schedctl.cli.signatures import Command, add_options
 from schedctl.errors import UsageError
 from schedctl.session.states import StateSource
+
+if TYPE_CHECKING:
+    from schedctl.live.kubeconfigs import Access
 
 _OPTIONS = {
     "filename": (options.State, None),
@@ -71,9 +74,6 @@ def _source(values: Mapping[str, Any], context: typer.Context) -> StateSource:
     Raises:
         UsageError: a live cluster is described and none is to be asked.
     """
-    from schedctl.cli import durations
-    from schedctl.live.kubeconfigs import Access
-
     paths = tuple(values["filename"] or ())
     cluster_options = [name for name in _CLUSTER_OPTIONS if values[name]]
     if paths and cluster_options and not values["live"]:
@@ -81,18 +81,24 @@ def _source(values: Mapping[str, Any], context: typer.Context) -> StateSource:
         raise UsageError(
             f"{flag} is about a live cluster, and -f about files", "--live lays the files over the cluster"
         )
-    access = Access(
-        context=values["context"],
-        kubeconfig=values["kubeconfig"],
-        user=values["as_user"],
-        groups=tuple(values["as_group"] or ()),
-        timeout=durations.seconds(values["request_timeout"], "--request-timeout"),
-    )
     return StateSource(
         paths,
         values["recursive"],
         values["stdin_filename"],
         values["live"],
-        access,
+        _access(values) if cluster_options else None,
         values["scheduler_config_from_cluster"],
+    )
+
+
+def _access(values: Mapping[str, Any]) -> Access:
+    from schedctl.cli import durations
+    from schedctl.live.kubeconfigs import Access
+
+    return Access(
+        context=values["context"],
+        kubeconfig=values["kubeconfig"],
+        user=values["as_user"],
+        groups=tuple(values["as_group"] or ()),
+        timeout=durations.seconds(values["request_timeout"], "--request-timeout"),
     )

@@ -1,8 +1,7 @@
-"""Being told to end while something is half done.
+"""Being told to end (SIGTERM, or SIGHUP of a terminal that goes away) while something is half done.
 
-A program that is told to end (SIGTERM), or whose terminal goes away (SIGHUP), ends at once and leaves what it was doing
-as it is. Where that would leave a cluster half changed it is as if Ctrl-C had been pressed, which whoever changes
-something goes back on. A signal that is ignored, as under ``nohup``, stays ignored.
+By default a program ends at once. Where that would leave a cluster half changed it is as if Ctrl-C had been pressed,
+upon which `live.binding` undoes what it has begun.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from types import FrameType
 def as_interrupts() -> Iterator[None]:
     """Have a request to end raise KeyboardInterrupt meanwhile; for the main thread."""
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    # One that is ignored, as under nohup, stays ignored.
     taken = [number for number, handler in before.items() if handler is signal.SIG_DFL]
     for number in taken:
         signal.signal(number, _interrupt)

@@ -20,7 +20,7 @@ Exit codes: 0 all passed, 1 one failed, 2 a test or a policy cannot be read, 3 n
 """
 
 
-def run(
+def test(
     folders: Annotated[
         list[str] | None,
         typer.Argument(metavar="DIR", help="Folders and files with tests; this folder by default.", show_default=False),
@@ -56,8 +56,3 @@ def run(
         as_utf8()
     outputs.write(report, form, sys.stdout, terminal)
     return report.summary.exit_code
-
-
-def add_to(application: typer.Typer) -> None:
-    """Register the command."""
-    application.command("test", short_help="Run the tests of placement policies.", epilog=EXAMPLES)(run)

@@ -28,8 +28,3 @@ def version(
         typer.echo(json.dumps({"schedctl": __version__, "kubernetesVersion": KUBERNETES_VERSION}))
     else:
         raise UsageError(f'there is no output "{output}"', "-o takes text or json")
-
-
-def add_to(application: typer.Typer) -> None:
-    """Register the command."""
-    application.command(short_help="Say which schedctl and which kube-scheduler this is.", epilog=EXAMPLES)(version)

@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from schedctl.cli import options, suggestions
-from schedctl.cli.notifiers import StandardError
+from schedctl.cli.notifiers import StandardError, with_notifier
 from schedctl.cli.state_options import with_live_state
 from schedctl.errors import UsageError
-from schedctl.session.states import LIVE, StateSource
+from schedctl.session.states import StateSource
 
 EXAMPLES = """\b
 Examples:
@@ -25,6 +25,7 @@ configuration or output, 4 cluster, 70 a bug, 130 interrupted, 141 the reader we
 
 
 @with_live_state
+@with_notifier
 def watch(
     subjects: Annotated[
         list[str] | None,
@@ -36,11 +37,9 @@ def watch(
     profile: options.Profile = "",
     output: Annotated[str, typer.Option("-o", "--output", metavar="FORMAT", help="text, or json lines.")] = "text",
     color: options.Color = "auto",
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    debug: options.Debug = False,
-    no_progress: options.NoProgress = False,
-    source: StateSource = LIVE,
+    *,
+    notifier: StandardError,
+    source: StateSource,
 ) -> int:
     """Explain a pending pod of the live cluster, and again whenever its answer changes, until it is bound.
 
@@ -64,16 +63,10 @@ def watch(
         raise UsageError("say which pod to watch, one at a time", "e.g. `schedctl watch pod web-0 -n shop`")
     seconds = durations.seconds(timeout, "--timeout")
     within = scope(source.namespace(namespace), everywhere=False)
-    notifier = StandardError(quiet=quiet, verbose=verbose, bars=not no_progress)
     session = Session(source, SchedulerOptions(scheduler_config, profile), notifier)
     session.load()
     (pod,) = find(names[0], session.state.assembled, within)
-    if not (quiet or session.choice.profile):
+    if not (notifier.quiet or session.choice.profile):
         configurations.suggest_profile_for(pod, session.choice, notifier)
     digest = use_case.headline if output == "text" else lambda answer: answer
     return use_case.watch(session, pod, printer.tell, seconds=seconds, digest=digest)
-
-
-def add_to(application: typer.Typer) -> None:
-    """Register the command."""
-    application.command(short_help="Explain a pending pod again whenever the cluster changes.", epilog=EXAMPLES)(watch)

@@ -12,7 +12,6 @@ import msgspec
 from schedctl.api import times
 from schedctl.api.kinds import kind_named
 from schedctl.errors import UsageError
-from schedctl.live.kubeconfigs import Access
 from schedctl.plugins.in_tree import IN_TREE
 from schedctl.reports.snapshots import Header, Redaction, SnapshotDiff, SnapshotReport
 from schedctl.session import configurations
@@ -134,7 +133,9 @@ def with_files(source: StateSource, paths: tuple[str, ...]) -> StateSource:
     """
     if not paths:
         return source
-    if not (source.live or source.paths) and (source.configured or source.access != Access()):
+    from schedctl.live.kubeconfigs import Access
+
+    if not (source.live or source.paths) and (source.configured or (source.access or Access()) != Access()):
         raise UsageError("--from is about files, and the other options about a live cluster", "`--live` takes both")
     return replace(source, paths=(*source.paths, *paths))
 

@@ -153,10 +153,6 @@ class StateSource:
         return state
 
 
-LIVE = StateSource()
-"""The live cluster of the current context."""
-
-
 def _gaps(manifests: Manifests, listing: Listing | None) -> Iterator[Gap]:
     yield from listing.missing if listing else ()
     for header in manifests.snapshots:
