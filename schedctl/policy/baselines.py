@@ -1,8 +1,6 @@
 """Baselines: what was violated when a team began to check, so that only what is new fails.
 
-A baseline is a document of its own, which lives beside the policies and is reviewed like them. Findings are matched by
-their fingerprint; policy, check, scenario and subject stand beside it for whoever reads a diff. An entry that no
-longer occurs is worth a note, because it would let the same violation back in.
+A baseline is a document of its own, which lives beside the policies and is reviewed like them.
 """
 
 from __future__ import annotations
@@ -34,6 +32,7 @@ class Entry(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         fingerprint: what it is matched by.
     """
 
+    # Findings are matched by the fingerprint alone; the rest is for whoever reads a diff.
     policy: str
     check: str
     scenario: str = "baseline"
@@ -77,7 +76,7 @@ class Baseline:
         return True
 
     def notes(self) -> list[str]:
-        """Return what to know of entries that were not met."""
+        """Return what to know of entries that were not met: they would let the same violation back in."""
         gone = [entry for fingerprint, entry in self.entries.items() if fingerprint not in self._met]
         if not gone:
             return []

@@ -1,8 +1,7 @@
 """What a `CheckPolicy` says, in types: what it is about, what is supposed to happen, and what must hold then.
 
 `schedctl.policy.reading` makes these from files and has refused everything that cannot be meant before anybody sees
-one. Expressions are kept as text with their place; `schedctl.policy.expressions` compiles them. The arguments of each
-built-in check are a struct of their own, and `BUILTINS` is the list of all there are.
+one; `schedctl.policy.expressions` and `schedctl.policy.compilation` make something of the expressions, which are text.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Who says that a finding does not count: exemptions of the policy, annotations of the object, a baseline.
 
-They are asked in that order. None of them drops anything: the finding stays in the report, and beside it who accepted
-it and why. What was meant to accept and does not, an exemption of yesterday or an annotation without a reason, is told
-in a note.
+None of them drops anything: the finding stays in the report, and beside it who accepted it and why.
 """
 
 from __future__ import annotations
@@ -49,6 +47,7 @@ class Acceptances:
             result: the result, with its fingerprint.
             objects: the API objects whose annotations may accept it: the object itself; for a pod its workload too.
         """
+        # The policy goes before the object, and both before the baseline: who gives a reason is named.
         for exemption in policy.exemptions:
             if result.check in exemption.checks and self._holds(exemption) and _selects(exemption, result, objects):
                 expires = exemption.expires.isoformat() if exemption.expires else ""
@@ -60,7 +59,7 @@ class Acceptances:
         return None
 
     def notes(self) -> list[str]:
-        """Return what a reader must know once all has been asked."""
+        """Return what was meant to accept and does not, e.g. an exemption of yesterday, once all has been asked."""
         expired = [
             _expiry_note(policy, exemption)
             for policy in self.policies

@@ -1,8 +1,6 @@
 """Tests of policies: `CheckPolicyTest`, what it expects of a report, and in what a report differs from that.
 
-A test expects an exit code and, if it says so, results. Every result that is expected has to be there, and every
-result that is there and did not pass has to be expected, so that a policy that begins to complain about something else
-does not go unnoticed. What is expected and cannot be found is told with what was looked for and what comes nearest.
+`schedctl.policy.reading` tells these documents from policies; ``schedctl test --update`` has expectations rewritten.
 """
 
 from __future__ import annotations
@@ -57,8 +55,8 @@ class Expected(Form, frozen=True):
     def about(self, result: CheckResult) -> bool:
         """Return whether a result is the one that is meant, whatever came of it."""
         return self.of_check(result) and all(
-            not wanted or wanted == got
-            for wanted, got in (
+            not expected or expected == got
+            for expected, got in (
                 (self.subject, result.subject),
                 (self.kind, result.kind),
                 (self.namespace, result.namespace),
@@ -277,9 +275,9 @@ def _read_test(text: str, source: str) -> tuple[PolicyTest, list[Problem]]:
 
 
 def _check_options(options: Options, wrong: Callable[..., None]) -> None:
-    for path, what, given, words in _word_options(options):
-        if given not in words:
-            wrong(path, f'{what} cannot be "{given}"', did_you_mean(given, words, ", ".join(words)))
+    for path, option, value, words in _word_options(options):
+        if value not in words:
+            wrong(path, f'{option} cannot be "{value}"', did_you_mean(value, words, ", ".join(words)))
     if options.max_age and not is_age(options.max_age):
         wrong("spec.options.maxAge", f'"{options.max_age}" is no age', 'as in maxAge: "24h"')
     if options.now:
@@ -320,18 +318,21 @@ def _key_of_expect(node: Any) -> tuple[int, int]:
 # -- comparing ---------------------------------------------------------------------
 
 
-def differences(test: PolicyTest, report: CheckReport, said: Sequence[str] = ()) -> list[str]:
+def differences(test: PolicyTest, report: CheckReport, fault: Sequence[str] = ()) -> list[str]:
     """Return in what a report differs from what a test expects, a line each.
+
+    Every result that is expected has to be there; and every result that did not pass has to be expected, so that a
+    policy that begins to complain about something else does not go unnoticed.
 
     Args:
         test: what is expected.
         report: what came.
-        said: the lines of the fault because of which nothing was checked, if there was one.
+        fault: the lines of the fault because of which nothing was checked, if there was one.
     """
     found = []
     if report.summary.exit_code != test.exit_code:
         found.append(f"expected exit code {test.exit_code}, got {report.summary.exit_code}")
-    elif test.message and not any(test.message in line for line in said):
+    elif test.message and not any(test.message in line for line in fault):
         found.append(f'expected "{test.message}" in what is said')
     if test.results is None:
         return found
@@ -339,6 +340,7 @@ def differences(test: PolicyTest, report: CheckReport, said: Sequence[str] = ())
     for expected in test.results:
         fits = [number for number, result in enumerate(report.results) if expected.about(result)]
         good = [number for number in fits if expected.matches_outcome(report.results[number])]
+        # Where no outcome is as expected, the difference is told once and not again as unexpected.
         met.update(good or fits)
         if not good:
             found += _describe_missing(expected, [report.results[number] for number in fits], report)

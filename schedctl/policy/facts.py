@@ -1,12 +1,7 @@
 """What checks and expressions see: the objects of a situation as plain data.
 
-The fields are those of `schedctl.policy.variables`. Every object is made when it is first asked for and kept, since ten
-checks ask for the same pods. Amounts are integers in the scheduler's units; what a pod requests includes the overhead
-and what its init containers need, as the scheduler counts it.
-
-``result`` and ``baseline`` count every pod of the cluster and of the manifests: what is on a node, and what is not,
-for whatever reason. ``baseline`` is the state as it was given; of what was pending there nobody asked why, so it counts
-as ``NotAsked``.
+The fields are those of `schedctl.policy.variables`. Amounts are integers in the scheduler's units; what a pod requests
+includes the overhead and what its init containers need, as the scheduler counts it.
 """
 
 from __future__ import annotations
@@ -35,7 +30,7 @@ Data = dict[str, Any]
 
 @dataclass(slots=True)
 class Facts:
-    """The objects of a situation as plain data.
+    """The objects of a situation as plain data, each made when it is first asked for: ten checks ask for the same pods.
 
     Attributes:
         situation: the situation.
@@ -73,7 +68,7 @@ class Facts:
         return self._nodes[name]
 
     def result(self) -> Data:
-        """Return what is true of the run as a whole."""
+        """Return what is true of the run as a whole: every pod of the cluster and of the manifests counts."""
         if self._result is None:
             situation = self.situation
             pending: Counter[str] = Counter()
@@ -82,6 +77,7 @@ class Facts:
                 for pod in each.pods:
                     if not pod.is_placed:
                         pending.update(_refusers(pod))
+                        # Pods that were never created, or are gone for good, are pending and not in the cluster.
                         apart += not pod.keys or pod.keys[-1] not in situation.cluster.pending
             for key in situation.cluster.pending:
                 if key not in judged:
@@ -124,9 +120,9 @@ class Facts:
         if pod.is_placed:
             return []
         if pod.fate in (Fate.UNSCHEDULABLE, Fate.NOMINATED):
-            told = lines(self.causes.explain(pod.info, hints=False).reasons)
-            if told:
-                return told
+            reasons = lines(self.causes.explain(pod.info, hints=False).reasons)
+            if reasons:
+                return reasons
         return [pod.message or pod.fate.value]
 
     def _spec(self, info: PodInfo) -> Data:
@@ -134,6 +130,7 @@ class Facts:
         known = self._specs.get(id(spec))
         if known is None:
             plain: Data = msgspec.to_builtins(spec)
+            # The spec is kept along, so that no other one gets its id; the pods of a workload share one.
             known = self._specs[id(spec)] = (spec, plain)
         return known[1]
 
@@ -222,7 +219,10 @@ def takes_pods(node: Node) -> bool:
 
 
 def before(cluster: Cluster) -> Data:
-    """Return what is true of a state as it was given, in the shape of `Facts.result`."""
+    """Return what is true of a state as it was given, in the shape of `Facts.result`.
+
+    Nobody asked why pods are pending there, so all of them count as ``NotAsked``.
+    """
     pending = Counter({NOT_ASKED: len(cluster.pending)} if cluster.pending else {})
     return _result(cluster, pending, 0, 0)
 

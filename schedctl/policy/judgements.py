@@ -1,8 +1,7 @@
 """Judges one object after another by the expressions of a policy.
 
-``variables`` are those of ValidatingAdmissionPolicy: worked out at most once for each object, when they are first read.
-That an expression failed is never a pass: it is a `Fault`, which makes a result inconclusive. So is the answer of an
-expression that asks where pods go of which nobody can tell, unless it speaks of ``inconclusive`` and so knows of them.
+That an expression failed is never a pass: it is a `Fault`, which makes a result inconclusive. So is the answer of one
+that asks where pods go of which nobody can tell, unless it speaks of ``inconclusive`` and so knows of them.
 """
 
 from __future__ import annotations
@@ -95,7 +94,10 @@ class Programs:
 
 
 class Judgement:
-    """One object under the expressions of a policy."""
+    """One object under the expressions of a policy.
+
+    As in a ValidatingAdmissionPolicy a variable is worked out at most once for each object, when it is first read.
+    """
 
     def __init__(self, programs: Programs, scope: Scope, roots: list[Value], undecided: Mapping[str, str]) -> None:
         self._programs, self._scope, self._undecided = programs, scope, undecided

@@ -1,11 +1,7 @@
-"""Where in somebody's own files a finding belongs.
+"""Where in somebody's own files a finding belongs: the field that decides, or the line that says ``kind:``.
 
-The field that decides, where it is written, else the line that says ``kind:``. Nobody edits what was rendered, so there
-the place is what it was rendered from. For Helm that is the template, without a line, since the template's lines are
-others; Helm names it by the chart, in whose place its folder is put where standard input was called by that. For
-kustomize it is the resource: the file that the build names in an annotation (``buildMetadata: [originAnnotations]``),
-or the one file below the kustomization that has an object of that kind and name, prefixes and suffixes taken off; where
-neither is found, the kustomization itself. Standard input without a name is no file.
+Nobody edits what was rendered, so there the place is what Helm or kustomize has rendered it from, as far as that can
+be told.
 """
 
 from __future__ import annotations
@@ -56,23 +52,22 @@ class Locator:
     def locate(self, fields: Iterable[tuple[Sourced, FieldPath]]) -> list[Location]:
         """Return the place of each field of an object, or of the object where the field is not written.
 
-        All are asked for at once, so that a document is read once more however many objects it holds.
-
         Args:
             fields: objects as they were read, each with a field, () for the object as a whole.
         """
         found = [(self._in_file(sourced, path), path) for sourced, path in fields]
-        wanted: dict[int, tuple[Document, PathTree]] = {}
+        # By document, so that one is read once more however many objects it holds.
+        fields_of: dict[int, tuple[Document, PathTree]] = {}
         for where, path in found:
             if isinstance(where, Sourced):
-                _, tree = wanted.setdefault(id(where.document), (where.document, PathTree()))
+                _, tree = fields_of.setdefault(id(where.document), (where.document, PathTree()))
                 full, kind = _paths(where, path)
                 tree.add(full)
                 tree.add(kind)
-        for document, tree in wanted.values():
+        for document, tree in fields_of.values():
             document.locate(tree)
         return [
-            _location_in_file(where, path, wanted[id(where.document)][1]) if isinstance(where, Sourced) else where
+            _location_in_file(where, path, fields_of[id(where.document)][1]) if isinstance(where, Sourced) else where
             for where, path in found
         ]
 
@@ -84,12 +79,17 @@ class Locator:
             return self._kustomize_source(sourced, path, folder, origin)
         if sourced.origin and _is_below(sourced.origin):
             return Location(file=_template(sourced), path=path_text(path))
+        # Standard input without a name is no file that anybody could open.
         if sourced.source == _STDIN:
             return Location(path=path_text(path))
         return sourced
 
     def _kustomize_source(self, sourced: Sourced, path: FieldPath, folder: str, origin: str) -> Sourced | Location:
-        """Return what kustomize built an object from."""
+        """Return what kustomize built an object from.
+
+        That is the file that the build names (``buildMetadata: [originAnnotations]``), or the one file below the
+        kustomization with an object of that kind and name, prefixes and suffixes taken off; else the kustomization.
+        """
         if origin:
             file = Path(folder, origin)
             found = [one for one in self._objects(file) if _ends(sourced, one)]
@@ -155,16 +155,16 @@ def _paths(sourced: Sourced, path: FieldPath) -> tuple[FieldPath, FieldPath]:
     return (*above, *path), (*above, "kind")
 
 
-def _location_in_file(sourced: Sourced, path: FieldPath, wanted: PathTree) -> Location:
+def _location_in_file(sourced: Sourced, path: FieldPath, tree: PathTree) -> Location:
     """Return the place of a field in the file that was read, once it was looked for."""
     full, kind = _paths(sourced, path)
-    place = wanted.place(full, at_key=True) if path and _is_there(wanted, full) else wanted.place(kind, at_key=True)
+    place = tree.place(full, at_key=True) if path and _is_there(tree, full) else tree.place(kind, at_key=True)
     line, column = place or (sourced.line, sourced.column)
     return Location(file=sourced.source, line=line, column=column, path=path_text(path))
 
 
-def _is_there(wanted: PathTree, path: Iterable[str | int]) -> bool:
-    node = wanted
+def _is_there(tree: PathTree, path: Iterable[str | int]) -> bool:
+    node = tree
     for step in path:
         node = node.children[step]
         if node.value is None:
@@ -173,7 +173,10 @@ def _is_there(wanted: PathTree, path: Iterable[str | int]) -> bool:
 
 
 def _template(sourced: Sourced) -> str:
-    """Return the template that Helm names: in the chart's folder, where standard input was called by that."""
+    """Return the template that Helm names, without a line, since the lines of a template are others.
+
+    Helm names it by the chart; the folder of the chart goes in its place where standard input was called by that.
+    """
     chart, slash, rest = sourced.origin.partition("/")
     folder = Path(sourced.source)
     if slash and not _is_file(folder) and (folder.name == chart or _is_file(folder / "Chart.yaml")):
@@ -183,9 +186,9 @@ def _template(sourced: Sourced) -> str:
 
 def _origin(sourced: Sourced) -> str:
     """Return the file that kustomize says an object comes from, "" where it says nothing or names a remote one."""
-    said = (sourced.object.metadata.annotations or {}).get(ORIGIN, "")
-    found = re.search(r"^path: *['\"]?([^'\"\n]+)", said, re.MULTILINE)
-    if not found or re.search(r"^repo:", said, re.MULTILINE):
+    annotation = (sourced.object.metadata.annotations or {}).get(ORIGIN, "")
+    found = re.search(r"^path: *['\"]?([^'\"\n]+)", annotation, re.MULTILINE)
+    if not found or re.search(r"^repo:", annotation, re.MULTILINE):
         return ""
     rendered = sourced.document.text.folder or not _is_file(Path(sourced.source))
     file = found[1].strip()

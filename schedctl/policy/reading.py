@@ -60,7 +60,7 @@ TEST_KIND: Final = "CheckPolicyTest"
 _GROUP: Final = API_VERSION.partition("/")[0]
 _OURS: Final = re.compile(rf"{re.escape(_GROUP)}|{KIND}|\\[uUx]|!!binary", re.IGNORECASE)
 """What a document has somewhere that may be schedctl's; the last two can spell anything."""
-_SAID: Final = re.compile(
+_HEAD_OF_OURS: Final = re.compile(
     rf"""apiVersion["']?\s*:\s*["']?{re.escape(_GROUP)}/|kind["']?\s*:\s*["']?{KIND}""", re.IGNORECASE
 )
 _OTHERS: Final = (
@@ -185,8 +185,8 @@ def kind_in(text: str, source: str) -> tuple[str, list[Problem]]:
     try:
         node, _ = open_document(text, source, KIND, API_VERSION, conversion_hint)
     except ConfigError as error:
-        said = _SAID.search(text)
-        return "", list(error.problems) if said else []
+        names_us = _HEAD_OF_OURS.search(text)
+        return "", list(error.problems) if names_us else []
     if not node.is_mapping:
         return "", []
     if any(_is_ours(item) for item in _items(node)):
@@ -519,22 +519,22 @@ class _Reader:
 
     def _scope(self, written: forms.Check, path: str) -> Scope:
         """Return the scope of a check: of a built-in its own, which may be written."""
-        own = BUILTINS[written.builtin].scope if written.builtin in BUILTINS else None
+        of_builtin = BUILTINS[written.builtin].scope if written.builtin in BUILTINS else None
         if not written.scope:
-            if own is None and written.validations:
+            if of_builtin is None and written.validations:
                 scopes = ", ".join(scope.value for scope in Scope)
                 self._wrong(f"{path}.scope", "a check with validations needs a scope", f"there are {scopes}")
                 self._unscoped.append(f"{path}.")
-            return own or Scope.RUN
+            return of_builtin or Scope.RUN
         if written.scope not in [scope.value for scope in Scope]:
             self._unknown(f"{path}.scope", "scope", written.scope, [scope.value for scope in Scope])
             self._unscoped.append(f"{path}.")
-            return own or Scope.RUN
+            return of_builtin or Scope.RUN
         scope = Scope(written.scope)
-        if own is not None and scope is not own:
-            hint = f"write scope: {own.value}, or leave it out"
-            self._wrong(f"{path}.scope", f"{written.builtin} is judged for each {own.value}", hint)
-        return own or scope
+        if of_builtin is not None and scope is not of_builtin:
+            hint = f"write scope: {of_builtin.value}, or leave it out"
+            self._wrong(f"{path}.scope", f"{written.builtin} is judged for each {of_builtin.value}", hint)
+        return of_builtin or scope
 
     def _arguments(self, written: forms.Check, path: str, scenarios: Sequence[str]) -> Arguments | None:
         node = written.arguments

@@ -1,20 +1,7 @@
 """Scenarios: what is supposed to happen once the manifests stand, and what becomes of the pods then.
 
-The manifests are placed on the state once. Each case of a scenario is a fork of the cluster on top of that: its changes
-are made, and the pods that lose their node by them, of the manifests and of all others alike, come back as their
-controllers make them and go through the queue like any other. So do pods that were pending before, which may find room
-now. All that happens at one time, and pods of higher priority come first. In which order pods of one priority come is
-a matter of chance in a real cluster; here those of the manifests come last, so that a pass does not depend on a race
-they might lose. The others come as they were pending before, and then workload by workload, since a controller makes
-all pods of one workload in one go.
-
-A scenario with a topology key has a case for each value that a node has of it, in the order of the values. A scenario
-that no check asks about is not played.
-
-Losing a zone displaces a third of a cluster, and most of it decides nothing. Where only some pods matter to the checks,
-as with ``survives``, the run is first made with those pods alone that come to their turn before the last of them. Its
-outcome is that of the whole run under conditions that are looked at afterwards and argued in `_is_settled`; where they
-do not hold, the whole run is made.
+Each case of a scenario is a fork of the cluster in which the manifests are placed: its changes are made, and the pods
+that lose their node by them come back as their controllers make them, and go through the queue like any other.
 """
 
 from __future__ import annotations
@@ -52,7 +39,7 @@ class Case:
 
 
 def cases(scenario: Scenario, cluster: Cluster) -> list[Case]:
-    """Return the cases of a scenario.
+    """Return the cases of a scenario: one, or one for each value that a node has of its topology key, in their order.
 
     Args:
         scenario: the scenario.
@@ -79,6 +66,10 @@ def cases(scenario: Scenario, cluster: Cluster) -> list[Case]:
 def play(case: Case, before: Situation, deciding: Collection[str] | None = None) -> Iterator[Situation]:
     """Yield the situation that a case leads to; it holds for the length of the ``with`` block.
 
+    Losing a zone displaces a third of a cluster, and most of it decides nothing. Where only some pods matter to the
+    checks, the run is first made with those pods alone that come to their turn before the last of them. Where that
+    does not settle what becomes of them (`_is_settled`), the whole run is made.
+
     Args:
         case: the case.
         before: the manifests placed.
@@ -95,13 +86,14 @@ def play(case: Case, before: Situation, deciding: Collection[str] | None = None)
         ours = {last(successors, key) for judged in before.workloads for key in judged.keys}
         pods, foreign = _pods_to_place(scheduler, done, ours, list(before.run.pods))
         if deciding is not None:
-            wanted = {last(successors, key) for key in deciding}
-            bound = _lowest(wanted, scheduler.cluster)
-            first = _first(pods, wanted, bound, scheduler)
+            deciding_keys = {last(successors, key) for key in deciding}
+            bound = _lowest_priority(deciding_keys, scheduler.cluster)
+            first = _pods_up_to(pods, deciding_keys, bound, scheduler)
             if first is not None:
                 with scheduler.fork():
                     facts, controller = _run(scheduler, first)
-                    if bound is None or _is_settled(facts, first, wanted, bound):
+                    # Without a bound none of the deciding pods is in the cluster any more.
+                    if bound is None or _is_settled(facts, first, deciding_keys, bound):
                         yield _situation(case, before, done, facts, controller, successors, foreign)
                         return
         facts, controller = _run(scheduler, pods)
@@ -145,6 +137,9 @@ def _pods_to_place(
 ) -> tuple[list[PodInfo], set[str]]:
     """Return the pods that want a node, in order of arrival, and the keys of those that no profile serves.
 
+    All changes happen at one time, so pods of one priority come in an order that is a matter of chance in a real
+    cluster. Here those of the manifests come last, so that a pass does not depend on a race they might lose.
+
     Args:
         scheduler: with the cluster.
         done: what was changed.
@@ -159,6 +154,7 @@ def _pods_to_place(
 
     def turn(info: PodInfo) -> tuple[bool, bool, tuple[str, str, str], int, str]:
         returns = info.key in displaced
+        # A controller makes all pods of one workload in one go; what was pending keeps its order.
         maker = _maker(info) if returns else ("", "", "")
         return info.key in ours, returns, maker, turn_of.get(info.key, len(turn_of)), info.key
 
@@ -173,14 +169,15 @@ def _maker(info: PodInfo) -> tuple[str, str, str]:
 # -- pods that decide ------------------------------------------------------------
 
 
-def _first(
-    pods: Sequence[PodInfo], wanted: Collection[str], bound: int | None, scheduler: Scheduler
+def _pods_up_to(
+    pods: Sequence[PodInfo], deciding_keys: Collection[str], bound: int | None, scheduler: Scheduler
 ) -> list[PodInfo] | None:
-    """Return the pods whose turn comes before some pods have had theirs, those pods included.
+    """Return the pods whose turn comes before the deciding ones have had theirs, those included.
 
     None where that cannot be told from the start, or where it is all of them.
     """
     cluster = scheduler.cluster
+    # Another QueueSort plugin may order the pods by something else than priority and arrival.
     if any(type(each) is not PrioritySort for profile in scheduler.profiles.values() for each in profile.queue_sort):
         return None
     if bound is None:
@@ -188,28 +185,30 @@ def _first(
     if any(info.is_terminating and info.priority > bound for info in cluster.pod_table):
         return None
     ordered = sorted(pods, key=lambda info: -info.priority)
-    end = max((n + 1 for n, info in enumerate(ordered) if info.priority > bound or info.key in wanted), default=0)
+    end = max(
+        (n + 1 for n, info in enumerate(ordered) if info.priority > bound or info.key in deciding_keys), default=0
+    )
     if end == len(pods):
         return None
     first = {info.key for info in ordered[:end]}
     return [info for info in pods if info.key in first]
 
 
-def _lowest(wanted: Collection[str], cluster: Cluster) -> int | None:
+def _lowest_priority(keys: Collection[str], cluster: Cluster) -> int | None:
     """Return the lowest priority of some pods, None where none of them is in the cluster."""
     table = cluster.pod_table
-    priorities = [table.infos[table.row_of[key]].priority for key in wanted if key in table.row_of]
-    priorities += [cluster.pending[key].priority for key in wanted if key in cluster.pending]
+    priorities = [table.infos[table.row_of[key]].priority for key in keys if key in table.row_of]
+    priorities += [cluster.pending[key].priority for key in keys if key in cluster.pending]
     return min(priorities, default=None)
 
 
-def _is_settled(facts: Run, first: Sequence[PodInfo], wanted: Collection[str], bound: int) -> bool:
+def _is_settled(facts: Run, first: Sequence[PodInfo], deciding_keys: Collection[str], bound: int) -> bool:
     """Return whether what became of some pods in a run of the first alone is what becomes of them in the whole run.
 
     All pods come at the same time, and the queue takes those of higher priority first, then those that came first. So
-    the whole run begins as this one did, up to the last pod of the first, provided that it placed the wanted pods on
+    the whole run begins as this one did, up to the last pod of the first, provided that it placed the deciding pods on
     its way: at their first attempt, before the clock moved. From there on they have a node, and only an eviction could
-    take it away. Nobody evicts a pod of his own or a higher priority, and every pod above the lowest of the wanted
+    take it away. Nobody evicts a pod of his own or a higher priority, and every pod above the lowest of the deciding
     ones was among the first. If all of those have their node as well, nobody is left who could.
     """
 
@@ -217,8 +216,8 @@ def _is_settled(facts: Run, first: Sequence[PodInfo], wanted: Collection[str], b
         outcome = facts.pods[key]
         return outcome.state is PodState.BOUND and outcome.attempts == 1 and not outcome.settled
 
-    if any(eviction.pod.key in wanted or eviction.pod.priority >= bound for eviction in facts.evictions):
+    if any(eviction.pod.key in deciding_keys or eviction.pod.priority >= bound for eviction in facts.evictions):
         return False
-    return all(was_placed_at_once(info.key) for info in first if info.priority > bound or info.key in wanted) and all(
-        outcome.pod.priority <= bound or was_placed_at_once(key) for key, outcome in facts.pods.items()
-    )
+    return all(
+        was_placed_at_once(info.key) for info in first if info.priority > bound or info.key in deciding_keys
+    ) and all(outcome.pod.priority <= bound or was_placed_at_once(key) for key, outcome in facts.pods.items())

@@ -1,12 +1,7 @@
 """What there is to judge: the pods of the manifests, each with what became of it, in one picture of the cluster.
 
-A `Situation` is such a picture: the manifests placed on the state, or that and a case of a scenario on top. It holds as
-long as the cluster is as the runs have left it, so everything that asks the cluster again (why a pod is pending, how
-many more fit, whether a node can be drained) has to be asked before the next picture is made.
-
-A pod keeps its place among its workload's through all pictures, whatever name its successors have. Its own name does
-not stay the same: of Deployments and others it ends at random, and the end changes with the template. So findings name
-such pods by their place, ``web[3]``, as they would in the next run, too.
+A `Situation` is such a picture: the manifests placed on the state, or that and a case of a scenario on top
+(`schedctl.policy.scenarios`).
 """
 
 from __future__ import annotations
@@ -132,6 +127,9 @@ class JudgedWorkload:
 class Situation:
     """A picture of the cluster with the manifests in it.
 
+    It holds as long as the cluster is as the runs have left it: what asks the cluster again (why a pod is pending, how
+    many more fit, whether a node can be drained) has to ask before the next picture is made.
+
     Attributes:
         name: ``baseline``, or scenario and value as in ``lose-zone=eu-1a``.
         scheduler: profiles, and the cluster as it is in this picture.
@@ -170,8 +168,8 @@ class Situation:
 
     def evictions_for(self, keys: Iterable[str]) -> list[Eviction]:
         """Return who had to make room for some pods."""
-        wanted = set(keys)
-        return [eviction for eviction in self.evictions if eviction.by in wanted]
+        evictors = set(keys)
+        return [eviction for eviction in self.evictions if eviction.by in evictors]
 
 
 def last(successors: Mapping[str, str], key: str) -> str:
@@ -339,6 +337,8 @@ def _chain(successors: Mapping[str, str], key: str) -> tuple[str, ...]:
 
 
 def _name(workload: Workload, pod: JudgedPod, number: int) -> str:
+    """Return how findings name a pod: by its place among its workload's, which stays through all pictures."""
     if workload.kind in _NAMED:
         return pod.info.pod.metadata.name
+    # The names of other pods end at random, and would not be the same in the next run.
     return f"{workload.name}[{number}]"

@@ -1,9 +1,7 @@
 """What expressions can speak of: the variables, their fields, and the scope in which each exists.
 
-The table is the contract between `schedctl.policy.facts`, which fills the values in, and
-`schedctl.policy.expressions`, which refuses what is not in it before anything runs. A value is plain data: a dict for
-a record. A field written ``Name?`` may be missing, as the node of a pod that has none; all others are there. Amounts
-are integers in the units in which the scheduler counts: millicores of cpu, bytes, or whole units.
+The table is the contract between `schedctl.policy.facts`, which fills the values in as plain data, and
+`schedctl.policy.compilation`, which refuses what is not in it before anything runs.
 """
 
 from __future__ import annotations
@@ -71,10 +69,14 @@ RECORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "headroom": AMOUNTS,
     },
 }
-"""The fields of every record. ``Pod.spec`` is the spec as the API writes it, in plain JSON values; ``Result.headroom``
-has what is free in the whole cluster by resource: cpu, memory, pods and so on; ``Workload.zones`` and ``nodes`` have
-how many of its pods are there; ``ready`` counts those that have a node. Of a pod that is ``inconclusive`` nobody here
-can tell where it goes: ``scheduled`` is false, and it is among the pending."""
+"""The fields of every record; one of type ``Name?`` may be missing, as the node of a pod that has none.
+
+Amounts are integers in the units in which the scheduler counts: millicores of cpu, bytes, or whole units. ``Pod.spec``
+is the spec as the API writes it, in plain JSON values; ``Result.headroom`` has what is free in the whole cluster by
+resource: cpu, memory, pods and so on; ``Workload.zones`` and ``nodes`` have how many of its pods are there; ``ready``
+counts those that have a node. Of a pod that is ``inconclusive`` nobody here can tell where it goes: ``scheduled`` is
+false, and it is among the pending.
+"""
 
 ROOTS: Final[Mapping[str, str]] = {
     "pod": "Pod",

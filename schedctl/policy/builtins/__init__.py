@@ -1,25 +1,7 @@
 """The built-in checks, a module each; none of them needs an expression.
 
 A built-in is a function of a `View`, of its arguments, and of the object it is asked about, which its scope decides: a
-workload, a node, or the run. It returns findings: mostly one; where nodes are judged in groups, one for each group.
-
-What they make of pods that are on no node:
-
-===================  ============================  ==================================  ===============================
-fate of a pod        schedulable, survives         spread, placement, max-nodes        headroom, max-utilization
-===================  ============================  ==================================  ===============================
-pending, gated       violated, unless few enough   it is nowhere, so it counts for     it takes nothing
-                     are allowed to be             no domain, node or zone
-rejected, not        the same: it does not run     the same                            the same
-created
-evicted for good     the same                      the same                            the same
-inconclusive, other  inconclusive, unless enough   inconclusive where its node could   inconclusive where what it
-scheduler            run, or too few in any case   make the difference                 requests could
-===================  ============================  ==================================  ===============================
-
-``no-preemption`` is inconclusive where an inconclusive pod might evict, ``no-regression`` where a pod is one that takes
-the place of another; ``drain-safe`` asks the same about the pods that a drain moves. What is proved wrong is violated,
-whatever else cannot be told.
+workload, a node, or the run.
 """
 
 from __future__ import annotations
@@ -43,7 +25,10 @@ from schedctl.policy.builtins import (
 from schedctl.policy.findings import Finding, Judged, View
 
 Judge = Callable[[View, Any, Judged], Iterable[Finding]]
-"""Judges one object: what it may look at, the arguments of the check, and the object."""
+"""Judges one object: what it may look at, the arguments of the check, and the object.
+
+It returns mostly one finding; where nodes are judged in groups, one for each group.
+"""
 
 JUDGES: Final[Mapping[str, Judge]] = {
     "schedulable": schedulable.judge,
@@ -58,4 +43,23 @@ JUDGES: Final[Mapping[str, Judge]] = {
     "max-utilization": max_utilization.judge,
     "snapshot-fresh": snapshot_fresh.judge,
 }
-"""By the names of `schedctl.policy.documents.BUILTINS`."""
+"""By the names of `schedctl.policy.documents.BUILTINS`.
+
+What they make of pods that are on no node:
+
+===================  ============================  ==================================  ===============================
+fate of a pod        schedulable, survives         spread, placement, max-nodes        headroom, max-utilization
+===================  ============================  ==================================  ===============================
+pending, gated       violated, unless few enough   it is nowhere, so it counts for     it takes nothing
+                     are allowed to be             no domain, node or zone
+rejected, not        the same: it does not run     the same                            the same
+created
+evicted for good     the same                      the same                            the same
+inconclusive, other  inconclusive, unless enough   inconclusive where its node could   inconclusive where what it
+scheduler            run, or too few in any case   make the difference                 requests could
+===================  ============================  ==================================  ===============================
+
+``no-preemption`` is inconclusive where an inconclusive pod might evict, ``no-regression`` where a pod is one that takes
+the place of another; ``drain-safe`` asks the same about the pods that a drain moves. What is proved wrong is violated,
+whatever else cannot be told.
+"""

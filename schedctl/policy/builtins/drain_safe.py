@@ -1,9 +1,4 @@
-"""``drain-safe``: each of the nodes can be drained, and what it runs finds room elsewhere.
-
-A drain is that of ``kubectl drain --ignore-daemonsets --delete-emptydir-data``, without ``--force``: a pod that nobody
-makes again stands in the way. Each node is drained by itself, with all others as they are. A pod that was placed a
-moment ago counts as running and ready for the disruption budgets.
-"""
+"""``drain-safe``: each of the nodes can be drained, and what it runs finds room elsewhere."""
 
 from __future__ import annotations
 
@@ -19,6 +14,7 @@ from schedctl.simulation.drains import DrainedPod, DrainFlags, drain
 from schedctl.simulation.runs import Options
 from schedctl.simulation.what_ifs import abbreviate
 
+# Without --force: a pod that nobody makes again stands in the way.
 _FLAGS: Final = DrainFlags(ignore_daemonsets=True, delete_emptydir_data=True)
 _UNCLEAR = (DrainFate.FOREIGN_SCHEDULER, DrainFate.INCONCLUSIVE)
 _WRONG = (DrainFate.PENDING, DrainFate.BLOCKED, DrainFate.REFUSED, DrainFate.LOST)
@@ -32,7 +28,10 @@ _SHOWN = 8
 
 
 def judge(view: findings.View, arguments: DrainSafe, about: findings.Judged) -> Iterable[findings.Finding]:
-    """Judge a node: kubectl empties it, and every pod of it that comes back has a node again."""
+    """Judge a node: kubectl empties it, and every pod of it that comes back has a node again.
+
+    It is drained by itself, with all other nodes as they are.
+    """
     if about == findings.RUN:
         yield _without_nodes(view, arguments)
         return
@@ -98,7 +97,7 @@ def _without_nodes(view: findings.View, arguments: DrainSafe) -> findings.Findin
 
 
 def _budgets(view: findings.View) -> Budgets:
-    """Return the books of the disruption budgets, with the pods that were placed in a run as they will be then."""
+    """Return the books of the disruption budgets; a pod that the run has placed counts as running and ready."""
     budgets = Budgets.of(view.situation.cluster)
     if budgets.books:
         for info in view.situation.cluster.pod_table:
@@ -114,5 +113,5 @@ def _describe(pod: DrainedPod) -> str:
         return f"{name} is not let go: {pod.blocked.message}{cause}"
     if pod.fate is DrainFate.REFUSED:
         return f"{name}: {pod.refusal}"
-    said = f": {pod.outcome.message}" if pod.outcome is not None and pod.outcome.message else ""
-    return f"{name}: {_IN_WORDS[pod.fate]}{said}"
+    why = f": {pod.outcome.message}" if pod.outcome is not None and pod.outcome.message else ""
+    return f"{name}: {_IN_WORDS[pod.fate]}{why}"

@@ -59,8 +59,8 @@ def _judge(group: Group, arguments: Headroom, unknown: int) -> findings.Finding:
         needed = arguments.percent * group.allocatable / 100
         message = f"{percent:g} % of {resource} free, needs {arguments.percent:g} % ({left})"
     else:
-        wanted = parse(arguments.absolute)
-        needed = wanted.milli_value if resource == CPU else wanted.value
+        absolute = parse(arguments.absolute)
+        needed = absolute.milli_value if resource == CPU else absolute.value
         message = f"{amount(resource, group.free)} of {resource} free, needs {amount(resource, int(needed))}"
     if group.free < needed or not group.allocatable:
         return findings.Finding(CheckOutcome.VIOLATED, message, about=group.about)
@@ -71,32 +71,34 @@ def _judge(group: Group, arguments: Headroom, unknown: int) -> findings.Finding:
 
 
 def _more_replicas(view: findings.View, arguments: Headroom) -> findings.Finding:
-    wanted = parse(arguments.absolute).value
+    replicas = parse(arguments.absolute).value
     scheduler = view.situation.scheduler
     with scheduler.fork():
         try:
             copies = _copies(view, arguments.replicas_of)
         except UsageError as missing:
             return findings.inconclusive(str(missing), hints=(missing.hint,) if missing.hint else ())
-        facts = fill(scheduler, copies, most=wanted, ask=lambda outcome: lines(read_off.reasons(outcome)), sizes=False)
+        facts = fill(
+            scheduler, copies, most=replicas, ask=lambda outcome: lines(read_off.reasons(outcome)), sizes=False
+        )
     if facts.interrupted:
         raise KeyboardInterrupt
     subject, allowed = arguments.replicas_of, facts.within_quota
-    message = f"only {facts.fits} more of {subject} would fit, needs {wanted}"
+    message = f"only {facts.fits} more of {subject} would fit, needs {replicas}"
     if facts.not_modelled:
         return findings.inconclusive(message, (facts.not_modelled,))
-    if facts.quota and allowed is not None and allowed < wanted:
-        return findings.violation(f"the quota allows {allowed} more of {subject}, needs {wanted}", (facts.quota,))
+    if facts.quota and allowed is not None and allowed < replicas:
+        return findings.violation(f"the quota allows {allowed} more of {subject}, needs {replicas}", (facts.quota,))
     if facts.limited and view.situation.unclear_pods:
         unclear = view.situation.unclear_pods
         message = (
-            f"{counts.of(wanted, 'more replica')} of {subject} would fit, but for {counts.of(len(unclear), 'pod')}"
+            f"{counts.of(replicas, 'more replica')} of {subject} would fit, but for {counts.of(len(unclear), 'pod')}"
         )
         return findings.inconclusive(f"{message} of which schedctl cannot tell").because(
             view.causes.explain_pending(unclear)
         )
     if facts.limited:
-        return findings.pass_finding(f"{counts.of(wanted, 'more replica')} of {subject} would fit")
+        return findings.pass_finding(f"{counts.of(replicas, 'more replica')} of {subject} would fit")
     return findings.violation(message, facts.reasons or ((facts.message,) if facts.message else ()))
 
 

@@ -1,8 +1,6 @@
 """``no-regression``: nothing that ran before is pending or evicted.
 
-What ran before is every pod on a node in the state as it was given. One that a release replaces is not looked for by
-its name: of its workload as many pods have to run as before, or as are wanted now. Pods of DaemonSets belong to their
-node and are not missed once that is gone; nor are pods that were on their way out.
+What ran before is every pod on a node in the state as it was given.
 """
 
 from __future__ import annotations
@@ -52,6 +50,7 @@ def _missing_pods(view: findings.View) -> Iterator[tuple[str, bool]]:
         if key in on_nodes or key in evicted or key in replaced:
             continue
         now = situation.now(key)
+        # A pod on its way out is not missed, nor is one of a DaemonSet, which goes with its node.
         if (now and now in on_nodes) or info.is_terminating or stays(info.pod):
             continue
         if not now or now == key:
@@ -64,12 +63,13 @@ def _missing_pods(view: findings.View) -> Iterator[tuple[str, bool]]:
         elif outcome is not None and report_builder.fate_of(outcome) in _UNCLEAR:
             yield f"{now}, which takes the place of {key}: {outcome.message}", False
         else:
-            said = f": {outcome.message}" if outcome is not None and outcome.message else ""
-            yield f"{now}, which takes the place of {key}, is pending{said}", True
+            why = f": {outcome.message}" if outcome is not None and outcome.message else ""
+            yield f"{now}, which takes the place of {key}, is pending{why}", True
 
 
 def _fewer(view: findings.View) -> Iterator[tuple[str, bool]]:
     for judged in view.situation.workloads:
+        # Pods that a release replaces come back under other names: as many have to run as before, or as are wanted now.
         fresh = [pod for pod in judged.pods if not pod.keys or pod.keys[0] not in view.before]
         ran = min(len(judged.removed), len(fresh))
         run = sum(pod.is_placed for pod in fresh)

@@ -13,13 +13,13 @@ def judge(view: findings.View, arguments: Schedulable, about: findings.Judged) -
     """Judge a workload: so many of a hundred pods are on a node."""
     judged = about.workload
     assert judged is not None
-    wanted, placed, unclear = len(judged.pods), len(judged.placed_pods), len(judged.unclear_pods)
-    if not wanted:
+    total, placed, unclear = len(judged.pods), len(judged.placed_pods), len(judged.unclear_pods)
+    if not total:
         yield findings.pass_finding(judged.wants_none)
         return
-    needed = arguments.min_percent * wanted / 100
+    needed = arguments.min_percent * total / 100
     percent = f", needs {arguments.min_percent:g} %" if arguments.min_percent < 100 else ""
-    message = f"{placed} of {counts.of(wanted, 'pod')} on a node{percent}"
+    message = f"{placed} of {counts.of(total, 'pod')} on a node{percent}"
     if placed >= needed:
         yield findings.pass_finding(message)
     elif placed + unclear < needed:

@@ -111,14 +111,16 @@ def _number(number: int, key: str) -> str:
     return f"{counts.of(number, 'value')} of {key}"
 
 
-def _impossible(pods_by_domain: Mapping[str, int], judged: JudgedWorkload, wanted: int, key: str) -> list[str]:
+def _impossible(pods_by_domain: Mapping[str, int], judged: JudgedWorkload, min_domains: int, key: str) -> list[str]:
     """Return why no placement could do, a line each."""
     domains = sum(1 for domain in pods_by_domain if domain)
     hints = []
-    if domains < wanted:
+    if domains < min_domains:
         hints.append(f"the cluster has {_number(domains, key)}")
-    if len(judged.pods) < wanted:
-        hints.append(f"it has {counts.of(len(judged.pods), 'pod')}, and {_number(wanted, key)} need as many at least")
+    if len(judged.pods) < min_domains:
+        hints.append(
+            f"it has {counts.of(len(judged.pods), 'pod')}, and {_number(min_domains, key)} need as many at least"
+        )
     return hints
 
 
