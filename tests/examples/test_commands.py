@@ -61,7 +61,7 @@ def test_a_pod_group_is_read_for_the_plugin_that_asks_for_it_and_counted_as_igno
     assert "1 scheduling.x-k8s.io/v1alpha1 PodGroup" in without[2]
 
 
-def test_simulate_tells_how_the_group_stands_in_text_and_json(schedctl):
+def test_simulate_reports_the_state_of_the_group_in_text_and_json(schedctl):
     code, text, _ = schedctl("simulate", "train.yaml", "-f", "cluster.yaml", *GANG)
     assert code == 0
     assert "Coscheduling: PodGroup train: 4 of 5 pods find room together, minMember 5: none starts" in text
@@ -86,12 +86,12 @@ def test_a_group_and_its_profile_work_as_the_docstring_says(schedctl):
     assert text.startswith("5 of 5 pods placed")
 
 
-def test_a_mistake_in_an_object_of_a_plugins_kind_is_told_like_any_other(schedctl, tmp_path):
+def test_a_mistake_in_an_object_of_a_plugins_kind_is_reported_like_any_other(schedctl, tmp_path):
     (tmp_path / "broken.yaml").write_text(TRAIN.replace("MIN", "many"))
-    code, _, said = schedctl("explain", "job/train", "-f", "cluster.yaml", "-f", "broken.yaml", *GANG)
+    code, _, messages = schedctl("explain", "job/train", "-f", "cluster.yaml", "-f", "broken.yaml", *GANG)
     assert code == 3
-    assert "broken.yaml:5" in said
-    assert "spec.minMember" in said
+    assert "broken.yaml:5" in messages
+    assert "spec.minMember" in messages
 
 
 def test_a_pod_that_reserve_refuses_is_not_called_scheduled(schedctl, tmp_path):
@@ -102,8 +102,8 @@ def test_a_pod_that_reserve_refuses_is_not_called_scheduled(schedctl, tmp_path):
         "    def permit(self, cycle, node_name):\n"
         "        return unschedulable('the shop is closed')\n"
     )
-    asked = ("explain", "job/train", "-f", "cluster.yaml", "-f", "train.yaml", "--plugin", "plugin.py")
-    code, text, _ = schedctl(*asked, "--exit-code")
+    arguments = ("explain", "job/train", "-f", "cluster.yaml", "-f", "train.yaml", "--plugin", "plugin.py")
+    code, text, _ = schedctl(*arguments, "--exit-code")
     assert code == 1
     assert "UNSCHEDULABLE (Closed takes a back from the pod: the shop is closed)" in text
     assert "0/1 nodes are available: 1 the shop is closed." in text

@@ -68,7 +68,7 @@ def test_members_beyond_the_minimum_follow_as_far_as_there_is_room(coscheduling,
     assert facts.count() == {PodState.BOUND: 4, PodState.UNSCHEDULABLE: 2}
 
 
-def test_a_gang_waits_for_a_member_that_comes_late_as_long_as_its_patience_lasts(coscheduling, group):
+def test_a_gang_waits_for_a_late_member_until_its_timeout(coscheduling, group):
     first, late = members("train", 3)[:2], members("train", 3)[2]
     made = cluster(node("a", cpu="4"), group("train", 3), *first)
     unready = run(coscheduling.scheduler(made), first)
@@ -111,11 +111,11 @@ def test_two_gangs_that_hold_half_of_the_room_each_are_undone_and_one_starts(cos
     assert facts.count()[PodState.BOUND] == 4
 
 
-def test_pods_of_no_group_are_none_of_its_business(coscheduling, ends):
+def test_pods_without_a_group_are_left_alone(coscheduling, ends):
     assert ends(run(coscheduling.scheduler(cluster(node("a"), pod("x"))))) == {"x": "a"}
 
 
-def test_a_group_that_nobody_has_heard_of_is_named(coscheduling):
+def test_an_unknown_group_is_named(coscheduling):
     facts = run(coscheduling.scheduler(cluster(node("a"), *members("train", 1))))
     assert "there is no PodGroup train." in facts.pods["default/train-0"].message
 
@@ -160,23 +160,23 @@ def test_the_members_are_refused_each_for_its_own_reason(coscheduling, group):
     assert "1 node(s) didn't match Pod's node affinity/selector" in remark.details[1]
 
 
-def test_a_complete_group_is_told_so(coscheduling, group):
+def test_the_remark_of_a_complete_group_says_so(coscheduling, group):
     made = cluster(node("a"), group("train", 2), *members("train", 2))
     (remark,) = explain(coscheduling.scheduler(made), made.pending["default/train-0"]).remarks
     assert remark.text == "PodGroup train: 2 of 2 pods find room together, minMember 2: they start"
     assert remark.details == []
 
 
-def test_asking_leaves_the_cluster_and_the_turns_of_the_queue_as_they_were(coscheduling, group):
+def test_an_explanation_leaves_the_cluster_and_the_queue_unchanged(coscheduling, group):
     made = cluster(node("a", cpu="4"), group("train", 3), *members("train", 3))
-    asked = coscheduling.scheduler(made)
-    explain(asked, made.pending["default/train-0"])
+    scheduler = coscheduling.scheduler(made)
+    explain(scheduler, made.pending["default/train-0"])
     assert list(made.pending) == [f"default/train-{i}" for i in range(3)]
     assert not made.pod_table.row_of
-    assert all(not handle.activated and not handle.waiting for handle in asked.handles.values())
+    assert all(not handle.activated and not handle.waiting for handle in scheduler.handles.values())
 
 
-def test_where_pod_groups_may_not_be_listed_the_answer_is_a_guess(coscheduling):
+def test_where_pod_groups_may_not_be_listed_the_answer_is_an_assumption(coscheduling):
     made = cluster(node("a"), *members("train", 1))
     made.lack([Gap("PodGroup", "Forbidden")], coscheduling.chosen.registry.kinds)
     answer = explain(coscheduling.scheduler(made), made.pending["default/train-0"])

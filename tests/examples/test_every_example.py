@@ -74,19 +74,19 @@ LABELS = st.fixed_dictionaries(
         "power.example.com/price": st.sampled_from(["0.3", "0.31", "1e3", "-1", "nan", "inf", "free", "9e99"]),
     },
 )
-WANTED = st.fixed_dictionaries({}, optional={"fpga.example.com/slots-wanted": st.sampled_from(["0", "1", "2", "many"])})
+SLOTS = st.fixed_dictionaries({}, optional={"fpga.example.com/slots-wanted": st.sampled_from(["0", "1", "2", "many"])})
 
 
 @pytest.mark.parametrize("name", [f.stem for f in FILES if issubclass(plugin_of(f), FilterPlugin | ScorePlugin)])
 @settings(max_examples=60, deadline=None)
-@given(drawn=st.lists(st.tuples(LABELS, ANNOTATIONS), max_size=5), wanted=WANTED, labels=LABELS)
-def test_what_filters_or_scores_keeps_the_laws(name, drawn, wanted, labels):
-    nodes = [annotated(node(f"n{i}", labels=own), notes) for i, (own, notes) in enumerate(drawn)]
+@given(drawn=st.lists(st.tuples(LABELS, ANNOTATIONS), max_size=5), slots=SLOTS, labels=LABELS)
+def test_what_filters_or_scores_keeps_the_laws(name, drawn, slots, labels):
+    nodes = [annotated(node(f"n{i}", labels=of_node), notes) for i, (of_node, notes) in enumerate(drawn)]
     made = cluster(*nodes)
     plugin = plugin_of(PLUGINS / f"{name}.py")
     chosen = configurations.choose("", "", StateSource(), [str(PLUGINS / f"{name}.py")])
     plugins = Scheduler(made, chosen.configuration, chosen.registry).profiles["default-scheduler"].plugins
-    check(plugins[plugin.name], made, pod(labels=labels, metadata={"annotations": wanted}))
+    check(plugins[plugin.name], made, pod(labels=labels, metadata={"annotations": slots}))
 
 
 def annotated(obj, annotations):

@@ -145,7 +145,7 @@ def test_a_fault_in_remedies_is_a_hint_and_costs_nothing_else(example, monkeypat
         pytest.param([None, None], None, id="nor where nobody says"),
     ],
 )
-def test_cheap_power_scores(example, prices, scores):
+def test_cheaper_power_scores_more(example, prices, scores):
     power = example("power_price")
     label = power.module.PRICE
     made = cluster(*(node(f"n{i}", labels={label: price} if price else {}) for i, price in enumerate(prices)))
@@ -164,7 +164,7 @@ def balloon(name, on, cpu, **spec):
     return pod(name, on=on, cpu=cpu, labels={"balloon": "true"}, terminationGracePeriodSeconds=0, **spec)
 
 
-def test_balloons_give_way_and_as_few_as_will_do(example, ends):
+def test_as_few_balloons_as_possible_are_preempted(example, ends):
     made = cluster(
         node("a", cpu="4"),
         node("b", cpu="4"),
@@ -188,8 +188,8 @@ def test_others_are_preempted_only_where_no_balloon_makes_room(example, ends):
 
 def test_a_balloon_makes_no_other_balloon_go(example):
     made = cluster(node("a", cpu="1"), balloon("old", "a", "1"))
-    asked = explain(example("balloons_first").scheduler(made), pod("new", cpu="1", labels={"balloon": "true"}))
-    assert asked.preemption.victims == []
+    explanation = explain(example("balloons_first").scheduler(made), pod("new", cpu="1", labels={"balloon": "true"}))
+    assert explanation.preemption.victims == []
 
 
 # -- Reserve ---------------------------------------------------------------------
@@ -259,9 +259,9 @@ def test_slots_are_allocated_where_the_fewest_are_left_over(fpga, ends):
 
 
 def test_slots_of_running_pods_are_taken_and_the_lowest_free_ones_are_next(fpga):
-    wanted, used = fpga.module.WANTED, fpga.module.USED
-    running = pod("runs", on="n", metadata={"annotations": {wanted: "1", used: "1"}})
-    made = cluster(card(fpga, "n", "0,1,2,3"), running, *(noted(f"p{i}", wanted, "2") for i in range(2)))
+    slots_wanted, slots_used = fpga.module.WANTED, fpga.module.USED
+    running = pod("runs", on="n", metadata={"annotations": {slots_wanted: "1", slots_used: "1"}})
+    made = cluster(card(fpga, "n", "0,1,2,3"), running, *(noted(f"p{i}", slots_wanted, "2") for i in range(2)))
     facts = run(fpga.scheduler(made))
     assert made.get(fpga.module.FpgaAllocation, "default/p0").slots == ["0", "2"]
     assert facts.pods["default/p1"].plugins == ("FpgaSlots",)
@@ -279,9 +279,9 @@ def test_slots_roll_back_at_unreserve_and_the_next_pod_has_them(fpga):
 
 
 def test_a_pod_waits_for_slots_until_a_holder_leaves(fpga, ends):
-    wanted, used = fpga.module.WANTED, fpga.module.USED
-    running = pod("runs", on="n", metadata={"annotations": {wanted: "1", used: "0"}})
-    made = cluster(card(fpga, "n", "0"), running, noted("x", wanted, "1"))
+    slots_wanted, slots_used = fpga.module.WANTED, fpga.module.USED
+    running = pod("runs", on="n", metadata={"annotations": {slots_wanted: "1", slots_used: "0"}})
+    made = cluster(card(fpga, "n", "0"), running, noted("x", slots_wanted, "1"))
     facts = run(fpga.scheduler(made), events=[SimulatedEvent(running, EventAction.DELETE, at=3, grace=0.0)])
     assert ends(facts) == {"x": "n"}
 
@@ -322,7 +322,7 @@ def test_a_pod_whose_partner_finds_no_room_gives_its_own_back(example):
 # -- PreBind, Bind, PostBind -----------------------------------------------------
 
 
-def test_a_placement_is_recorded_before_the_bind_and_nobody_runs_for_free(example, ends):
+def test_a_placement_is_recorded_before_the_bind_and_a_pod_without_cost_center_is_refused(example, ends):
     ledger = example("placement_records")
     made = cluster(node("a"), pod("paid", labels={"cost-center": "42"}), pod("free"))
     facts = run(ledger.scheduler(made), options=Options(patience=60))
@@ -358,7 +358,7 @@ def test_binds_are_counted_by_namespace_and_zone_and_told_in_explanations(exampl
 # -- Handle.listen and Handle.activate -------------------------------------------
 
 
-def test_a_pod_starts_after_the_one_it_waits_for_and_at_once(example, ends):
+def test_a_pod_is_activated_when_the_one_it_waits_for_has_a_node(example, ends):
     after = example("start_after")
     made = cluster(node("a"), noted("web", after.module.AFTER, "db"), pod("other"))
     db = SimulatedEvent(pod("db-0", labels={"app": "db"}), at=20)

@@ -32,7 +32,7 @@ CASES = [
     for path in sorted(CORPUS.glob("*.jsonl.gz"))
     for line in gzip.decompress(path.read_bytes()).splitlines()[:5]
 ]
-ASKED = [name for name, plugin in IN_TREE.items() if issubclass(plugin, FilterPlugin | ScorePlugin)]
+FILTERS_AND_SCORES = [name for name, plugin in IN_TREE.items() if issubclass(plugin, FilterPlugin | ScorePlugin)]
 
 
 def hold(name, cases, *laws):
@@ -40,17 +40,17 @@ def hold(name, cases, *laws):
     for case in cases:
         made, pods = cluster_of(case)
         scheduler = Scheduler(made, configuration(case))
-        for asked in pods[:2]:
-            profile = scheduler.profile_of(asked)
+        for incoming in pods[:2]:
+            profile = scheduler.profile_of(incoming)
             if profile is None or name not in profile.plugins:
                 continue
             try:
-                check(profile.plugins[name], made, asked, laws or LAWS)
+                check(profile.plugins[name], made, incoming, laws or LAWS)
             except NotModelled:
                 continue
 
 
-@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize("name", FILTERS_AND_SCORES)
 def test_every_in_tree_plugin_obeys_the_laws(name):
     hold(name, CASES)
 

@@ -92,7 +92,7 @@ def outcome(result):
 # -- whether it is tried ------------------------------------------------------------------
 
 
-def test_a_pod_that_never_preempts_says_so():
+def test_a_pod_with_preemption_policy_never_is_not_eligible():
     c = cluster(node("a", cpu="2"), running("low", "a"))
     result = preempt(c, high(preemptionPolicy="Never"))
     assert result.status.message == f"preemption: {NEVER}"
@@ -114,12 +114,12 @@ def promised(**spec):
         pytest.param({}, promised(nodeSelector={"no": "such"}), False, id="nor on a node that evictions cannot help"),
     ],
 )
-def test_a_pod_waits_for_the_victims_it_has(there, incoming, waits):
+def test_a_pod_with_terminating_victims_on_its_nominated_node_is_not_eligible(there, incoming, waits):
     c = cluster(node("a", cpu="2"), running("low", "a", **{"terminating": True, **there}))
     assert (preempt(c, incoming).status.message == f"preemption: {AWAITED}") is waits
 
 
-def test_a_pod_promised_a_node_that_is_gone_preempts_anew():
+def test_a_pod_nominated_to_a_deleted_node_preempts_again():
     c = cluster(node("a", cpu="2"), running("low", "a"))
     incoming = high(status={"phase": "Pending", "nominatedNodeName": "gone"})
     assert outcome(preempt(c, incoming)) == ("a", ["low"])
@@ -213,7 +213,7 @@ def test_a_preemption_that_does_not_help_says_why(objects, incoming, line):
         ),
     ],
 )
-def test_as_many_pods_as_possible_are_spared_the_most_important_first(pods, cpu, victims):
+def test_as_many_victims_as_possible_are_reprieved_by_importance(pods, cpu, victims):
     result = preempt(cluster(node("a", cpu="2"), *pods), high(cpu=cpu))
     assert outcome(result) == ("a", victims)
     text = f"preemption: found a potential placement for pod on node a, preempting {len(victims)} victims"
@@ -246,19 +246,19 @@ def test_as_many_pods_as_possible_are_spared_the_most_important_first(pods, cpu,
         ),
     ],
 )
-def test_pods_whose_eviction_breaks_a_budget_are_spared_first(budgets, victims):
+def test_victims_that_violate_a_budget_are_reprieved_first(budgets, victims):
     x, y = running("x", "a", labels={"app": "x"}), running("y", "a", priority=5, labels={"app": "y"})
     result = preempt(cluster(node("a", cpu="2"), x, y, *budgets), high(cpu="1"))
     assert outcome(result) == ("a", victims)
 
 
-def test_a_pod_without_labels_breaks_no_budget():
+def test_a_pod_without_labels_violates_no_budget():
     c = cluster(node("a", cpu="2"), running("x", "a", priority=5), running("y", "a", labels={"app": "y"}))
     c.put(budget("b", {"matchExpressions": [{"key": "gone", "operator": "DoesNotExist"}]}))
     assert outcome(preempt(c, high(cpu="1"))) == ("a", ["x"])
 
 
-def test_a_budget_that_is_overdrawn_leaves_the_next_one_untouched():
+def test_a_victim_counts_against_no_budget_after_the_first_it_violates():
     x, y = (running(name, "a", priority=p, labels={"app": name, "tier": "t"}) for name, p in (("x", 5), ("y", 0)))
     c = cluster(node("a", cpu="2"), x, y, budget("1", app("x")), budget("2", {"matchLabels": {"tier": "t"}}, allowed=1))
     result = preempt(c, high(cpu="2"))
@@ -266,7 +266,7 @@ def test_a_budget_that_is_overdrawn_leaves_the_next_one_untouched():
     assert result.findings.candidates.violating.tolist() == [True, False]
 
 
-def test_every_node_has_the_budgets_to_itself():
+def test_budgets_are_counted_for_each_node_on_its_own():
     c = cluster(
         *(node(name, cpu="1") for name in "ab"),
         *(running(f"on-{name}", name, labels={"app": "x"}) for name in "ab"),
@@ -275,14 +275,14 @@ def test_every_node_has_the_budgets_to_itself():
     assert preempt(c, high(cpu="1")).findings.candidates.violations.tolist() == [0, 0]
 
 
-def test_host_ports_are_a_set_from_which_the_first_to_go_takes_away():
+def test_host_ports_of_a_node_are_a_set_that_the_first_evicted_pod_shrinks():
     """Two pods share a port by mistake; when both come back, the second to go frees it for good."""
     port = [{"containerPort": 80, "hostPort": 80}]
     pods = [running(name, "a", priority=p, ports=port) for name, p in (("x", 9), ("y", 5))]
     assert outcome(preempt(cluster(node("a"), *pods), high(cpu="1", ports=port))) == ("a", ["x", "y"])
 
 
-def test_room_is_left_for_pods_that_were_promised_the_node():
+def test_nominated_pods_of_higher_priority_keep_their_room():
     rival = pod("rival", cpu="1", priority=100, status={"phase": "Pending", "nominatedNodeName": "a"})
     pods = [running("x", "a"), running("y", "a", priority=1)]
     assert outcome(preempt(cluster(node("a", cpu="2"), *pods, rival), high(cpu="1"))) == ("a", ["y", "x"])
@@ -290,7 +290,7 @@ def test_room_is_left_for_pods_that_were_promised_the_node():
     assert outcome(preempt(cluster(node("a", cpu="2"), *pods, lower), high(cpu="1"))) == ("a", ["x"])
 
 
-def test_a_promised_pod_and_an_evicted_one_are_both_counted_once_by_plugins_that_keep_counts():
+def test_plugins_that_count_pods_count_a_nominated_and_an_evicted_pod_once_each():
     """With the victim gone and the rival there, one web pod more in zone a would be one too many."""
     spread = {"topologyKey": "topology.kubernetes.io/zone", "maxSkew": 1, "labelSelector": app("web")}
     web = {"labels": {"app": "web"}}
@@ -309,7 +309,7 @@ def test_a_promised_pod_and_an_evicted_one_are_both_counted_once_by_plugins_that
     assert outcome(preempt(c, incoming)) == ("a", ["x"])
 
 
-def test_victims_the_pod_needs_beside_it_do_not_help_by_going():
+def test_evicting_a_pod_that_affinity_requires_makes_no_room():
     c = cluster(node("a", cpu="2", zone="z"), running("friend", "a", cpu="2", labels={"app": "friend"}))
     needs = {"labelSelector": app("friend"), "topologyKey": "topology.kubernetes.io/zone"}
     affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [needs]}}
@@ -317,7 +317,7 @@ def test_victims_the_pod_needs_beside_it_do_not_help_by_going():
     assert preempt(c, high(affinity=affinity)).status.message == f"preemption: {line}"
 
 
-def test_pods_that_keep_the_pod_away_are_evicted():
+def test_pods_whose_anti_affinity_repels_the_pod_are_evicted():
     shuns = {"labelSelector": app("foe"), "topologyKey": "kubernetes.io/hostname"}
     affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [shuns]}}
     foe, other = (running(name, "a", labels={"app": name}) for name in ("foe", "other"))
@@ -391,7 +391,7 @@ def test_the_node_where_evictions_cost_least_is_chosen(pods, chosen, criterion, 
     assert (result.nominated_node, choice.criterion, len(choice.ties)) == (chosen, criterion, ties)
 
 
-def test_as_many_victims_decide_when_sums_are_equal():
+def test_the_number_of_victims_decides_between_equal_priority_sums():
     """Only priorities at the very bottom make equal sums of different numbers."""
     bottom = -(2**31)
     c = cluster(
@@ -427,7 +427,7 @@ def row_of_nodes(*kinds):
         pytest.param("oo", 9, ["n0", "n1"], 2, id="all nodes are enough"),
     ],
 )
-def test_the_search_ends_with_enough_candidates(nodes, enough, candidates, tried):
+def test_the_dry_run_ends_with_enough_candidates(nodes, enough, candidates, tried):
     found = preempt(row_of_nodes(*nodes), high(cpu="1"), wanting(0, enough)).findings
     assert (found.candidates.nodes.names, found.tried) == (candidates, tried)
     assert (found.potential, found.enough) == (len(nodes), min(enough, len(nodes)))
@@ -477,7 +477,7 @@ def test_a_fault_on_one_node_does_not_keep_another_from_being_chosen():
     assert outcome(preempt(c, high(cpu="1"), *with_plugin(NeedsCompany))) == ("b", ["y"])
 
 
-def test_faults_are_told_when_there_is_no_candidate():
+def test_faults_are_reported_when_there_is_no_candidate():
     c = cluster(*(node(n, labels={"disliked": ""}) for n in "ab"), *(running(f"on-{n}", n) for n in "ab"))
     result = preempt(c, high(), *with_plugin(NeedsCompany))
     texts = (f'running "NeedsCompany" filter plugin: nobody on {name}' for name in "ab")
@@ -493,7 +493,7 @@ def test_a_node_where_nobody_has_to_go_is_a_fault():
 # -- what follows -------------------------------------------------------------------------
 
 
-def test_making_room_evicts_the_victims_and_takes_promises_back_from_lesser_pods():
+def test_preemption_evicts_the_victims_and_clears_nominations_of_lower_priority():
     def waiting(name, priority, on):
         return pod(name, cpu="10m", priority=priority, status={"phase": "Pending", "nominatedNodeName": on})
 
@@ -510,7 +510,7 @@ def test_making_room_evicts_the_victims_and_takes_promises_back_from_lesser_pods
     assert promises == ["", "a", "b"]
 
 
-def test_where_nothing_was_achieved_making_room_changes_nothing():
+def test_a_failed_preemption_changes_nothing():
     c = cluster(node("a", cpu="1"), running("low", "a"))
     scheduler = Scheduler(c)
     generation = c.generation
@@ -542,15 +542,15 @@ class Referee:
     pods: list[Sketch]
     budgets: list[tuple[str, int]]
 
-    def fits(self, there, wanted, port):
-        room = self.cpu - sum(p.cpu for p in there) >= wanted and len(there) < self.most
+    def fits(self, there, requested, port):
+        room = self.cpu - sum(p.cpu for p in there) >= requested and len(there) < self.most
         return room and not (port and any(p.port == port for p in there))
 
-    def try_out(self, wanted, port, priority):
+    def try_out(self, requested, port, priority):
         """Return (victims, violations), or None."""
         possible = sorted((p for p in self.pods if p.priority < priority), key=lambda p: (-p.priority, p.started))
         there = [p for p in self.pods if p.priority >= priority]
-        if not possible or not self.fits(there, wanted, port):
+        if not possible or not self.fits(there, requested, port):
             return None
         allowed = dict(enumerate(number for _, number in self.budgets))
         violating = []
@@ -563,7 +563,7 @@ class Referee:
                         break
         victims = []
         for p in violating + [p for p in possible if p not in violating]:
-            if self.fits([*there, p], wanted, port):
+            if self.fits([*there, p], requested, port):
                 there.append(p)
             else:
                 victims.append(p)
@@ -594,8 +594,8 @@ sketches = st.builds(
     st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 2)), max_size=3),
     st.tuples(st.integers(1, 6), st.sampled_from([0, 80]), st.integers(0, 5)),
 )
-def test_a_referee_that_goes_pod_by_pod_finds_the_same(nodes, budgets, incoming):
-    wanted, port, priority = incoming
+def test_a_naive_referee_finds_the_same_candidates_and_victims(nodes, budgets, incoming):
+    requested, port, priority = incoming
     objects, referees = [budget(f"b{i}", app(name), allowed) for i, (name, allowed) in enumerate(budgets)], {}
     for i, (cpu, most, pods) in enumerate(nodes):
         distinct = {(p.priority, p.started): p for p in pods}.values()
@@ -621,12 +621,14 @@ def test_a_referee_that_goes_pod_by_pod_finds_the_same(nodes, budgets, incoming)
             for p in there
         )
     ports = [{"containerPort": 80, "hostPort": port}] if port else None
-    attempt = Scheduler(cluster(*objects), wanting(100)).attempt(high(cpu=str(wanted), priority=priority, ports=ports))
+    attempt = Scheduler(cluster(*objects), wanting(100)).attempt(
+        high(cpu=str(requested), priority=priority, ports=ports)
+    )
     if attempt.chosen:
-        assert any(r.fits(r.pods, wanted, port) for r in referees.values())
+        assert any(r.fits(r.pods, requested, port) for r in referees.values())
         return
-    larger = {name: r for name, r in referees.items() if wanted <= r.cpu}
-    found = {name: answer for name, r in larger.items() if (answer := r.try_out(wanted, port, priority)) is not None}
+    larger = {name: r for name, r in referees.items() if requested <= r.cpu}
+    found = {name: answer for name, r in larger.items() if (answer := r.try_out(requested, port, priority)) is not None}
     result = attempt.post_filter
     candidates = result.findings.candidates
     names = [] if candidates is None else candidates.nodes.names

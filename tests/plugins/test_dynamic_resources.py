@@ -55,19 +55,19 @@ def claim(name="c", *requests, **metadata):
     return msgspec.convert({"metadata": metadata, "spec": spec}, ResourceClaim)
 
 
-def allocated(made, device="a/dev-0", *, on=None, users=(), said=(), timestamp=None, **result):
-    """The claim with a device; `on` are the nodes that reach it, `said` (condition, status) of its driver."""
+def allocated(made, device="a/dev-0", *, on=None, users=(), conditions=(), timestamp=None, **result):
+    """The claim with a device; `on` are the nodes that reach it, `conditions` (type, status) are its driver's."""
     pool, name = device.split("/")
     placed = {"driver": "d", "pool": pool, "device": name}
     allocation = {"devices": {"results": [{"request": "r", **placed, **result}]}, "allocationTimestamp": timestamp}
     if on is not None:
         fields = [{"key": "metadata.name", "operator": "In", "values": [on]}]
         allocation["nodeSelector"] = {"nodeSelectorTerms": [{"matchFields": fields}]}
-    conditions = [{"type": kind, "status": value, "reason": "Why", "message": 'm "q"'} for kind, value in said]
+    reported = [{"type": kind, "status": value, "reason": "Why", "message": 'm "q"'} for kind, value in conditions]
     status = {
         "allocation": allocation,
         "reservedFor": [{"resource": "pods", "name": user, "uid": f"default/{user}"} for user in users],
-        "devices": [{**placed, "conditions": conditions}] if said else None,
+        "devices": [{**placed, "conditions": reported}] if conditions else None,
     }
     return msgspec.structs.replace(made, status=msgspec.convert(status, ResourceClaimStatus))
 
@@ -92,7 +92,7 @@ def owned_by(name, uid=""):
     return [{"apiVersion": "v1", "kind": "Pod", "name": name, "uid": uid, "controller": True}]
 
 
-def asked(c, incoming):
+def attempt(c, incoming):
     c.add_pod(incoming)
     return Scheduler(c).attempt(incoming)
 
@@ -179,9 +179,9 @@ def evidence(outcome, name):
         ),
     ],
 )
-def test_a_pod_waits_outside_the_queue_for_its_claims(claims, incoming, text):
+def test_pre_enqueue_keeps_a_pod_out_until_its_claims_exist(claims, incoming, text):
     c = cluster(node("a"), devices("a"), device_class(), *claims)
-    outcome = asked(c, incoming)
+    outcome = attempt(c, incoming)
     assert (outcome.gated.code, outcome.gated.reasons) == (Code.UNSCHEDULABLE_AND_UNRESOLVABLE, (text,))
     assert outcome.gated.causes[0].evidence["pod"] == "default/web"
 
@@ -203,9 +203,9 @@ def test_a_pod_waits_outside_the_queue_for_its_claims(claims, incoming, text):
         pytest.param([], using(FROM_TEMPLATE, status=generated(ref_0=None)), id="deliberately none"),
     ],
 )
-def test_a_pod_with_its_claims_is_let_in(claims, incoming):
+def test_pre_enqueue_lets_a_pod_with_its_claims_in(claims, incoming):
     c = cluster(node("a"), devices("a"), device_class(), *claims)
-    assert asked(c, incoming).chosen == "a"
+    assert attempt(c, incoming).chosen == "a"
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_a_pod_with_its_claims_is_let_in(claims, incoming):
     ],
 )
 def test_a_request_no_node_could_satisfy_refuses_the_pod(requests, text):
-    outcome = asked(cluster(node("a"), devices("a"), device_class(), claim("c", *requests)), using("c"))
+    outcome = attempt(cluster(node("a"), devices("a"), device_class(), claim("c", *requests)), using("c"))
     assert (outcome.pre_filter.code, outcome.pre_filter.reasons) == (Code.UNSCHEDULABLE_AND_UNRESOLVABLE, (text,))
     assert outcome.post_filter.status.reasons == (
         "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.",
@@ -231,13 +231,13 @@ def test_a_request_no_node_could_satisfy_refuses_the_pod(requests, text):
 
 
 def test_a_request_without_a_class_is_a_fault():
-    outcome = asked(cluster(node("a"), devices("a"), device_class(), claim("c", exactly(of=""))), using("c"))
+    outcome = attempt(cluster(node("a"), devices("a"), device_class(), claim("c", exactly(of=""))), using("c"))
     assert outcome.error == 'running PreFilter plugin "DynamicResources": request r: unsupported request type'
 
 
 def test_classes_of_a_claim_that_has_its_devices_do_not_matter():
     c = cluster(node("a"), allocated(claim("c", exactly(of="gone"))))
-    assert asked(c, using("c")).chosen == "a"
+    assert attempt(c, using("c")).chosen == "a"
 
 
 # -- where ----------------------------------------------------------------------------------------
@@ -245,19 +245,19 @@ def test_classes_of_a_claim_that_has_its_devices_do_not_matter():
 
 def test_a_claim_is_allocated_where_there_are_devices():
     c = cluster(node("a"), node("b"), devices("b"), device_class(), claim())
-    outcome = asked(c, using("c"))
+    outcome = attempt(c, using("c"))
     assert outcome.chosen == "b"
     assert refusals(outcome) == {"a": "cannot allocate all claims"}
 
 
 def test_all_claims_of_a_pod_must_be_satisfied_by_the_same_node():
     c = cluster(node("a"), node("b"), devices("a"), devices("b", 2), device_class(), claim("c"), claim("d"))
-    assert refusals(asked(c, using("c", "d"))) == {"a": "cannot allocate all claims"}
+    assert refusals(attempt(c, using("c", "d"))) == {"a": "cannot allocate all claims"}
 
 
 def test_devices_held_by_another_claim_are_not_available():
     c = cluster(node("a"), devices("a"), device_class(), allocated(claim("held")), claim())
-    outcome = asked(c, using("c"))
+    outcome = attempt(c, using("c"))
     assert refusals(outcome) == {"a": "cannot allocate all claims"}
     assert evidence(outcome, "a") == {
         "claims": ["default/c"],
@@ -297,7 +297,7 @@ def test_devices_held_by_another_claim_are_not_available():
 
 def test_an_allocated_claim_ties_the_pod_to_the_nodes_that_reach_its_devices():
     c = cluster(node("a"), node("b"), allocated(claim(), on="a"))
-    outcome = asked(c, using("c"))
+    outcome = attempt(c, using("c"))
     assert outcome.chosen == "a"
     assert refusals(outcome) == {"b": "resourceclaim not available on the node"}
     reach = {"nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}]}]}
@@ -307,7 +307,7 @@ def test_an_allocated_claim_ties_the_pod_to_the_nodes_that_reach_its_devices():
 
 def test_an_allocated_claim_without_a_node_selector_is_reached_from_everywhere():
     c = cluster(node("a"), node("b"), allocated(claim(), users=["someone", "else"]))
-    assert asked(c, using("c")).ties == ["a", "b"]
+    assert attempt(c, using("c")).ties == ["a", "b"]
 
 
 def test_a_node_selector_of_an_allocation_that_cannot_be_parsed_is_a_fault():
@@ -315,7 +315,7 @@ def test_a_node_selector_of_an_allocation_that_cannot_be_parsed_is_a_fault():
     selector = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "zone", "operator": "Near", "values": ["x"]}]}]}
     allocation = msgspec.to_builtins(broken.status.allocation) | {"nodeSelector": selector}
     status = msgspec.convert({"allocation": allocation}, ResourceClaimStatus)
-    outcome = asked(cluster(node("a"), msgspec.structs.replace(broken, status=status)), using("c"))
+    outcome = attempt(cluster(node("a"), msgspec.structs.replace(broken, status=status)), using("c"))
     assert outcome.error.startswith(
         'running PreFilter plugin "DynamicResources": nodeSelectorTerms[0].matchExpressions[0].operator: '
         'Unsupported value: "Near"'
@@ -330,9 +330,9 @@ def test_a_node_selector_of_an_allocation_that_cannot_be_parsed_is_a_fault():
         pytest.param([], False, id="a node that says nothing"),
     ],
 )
-def test_devices_that_need_no_work_on_the_node_need_a_node_that_knows_of_such(features, fits):
+def test_devices_without_node_operations_need_a_node_that_declares_the_feature(features, fits):
     held = allocated(claim(), skipNodeOperations=["NodePrepareResources"])
-    outcome = asked(cluster(node("a", declared_features=features), held), using("c"))
+    outcome = attempt(cluster(node("a", declared_features=features), held), using("c"))
     assert bool(outcome.chosen) is fits
     if not fits:
         held = [{"claim": "default/c", "because": "incapable", "detail": "DRAOptionalNodeOperations", "reach": None}]
@@ -343,7 +343,7 @@ READY = {"bindingConditions": ["ready"], "bindingFailureConditions": ["broken"]}
 
 
 @pytest.mark.parametrize(
-    ("said", "timestamp", "because"),
+    ("conditions", "timestamp", "because"),
     [
         pytest.param([("ready", "True")], LONG_AGO, None, id="ready devices will do"),
         pytest.param([], LATER, None, id="devices of which nothing is known yet may get ready"),
@@ -354,9 +354,9 @@ READY = {"bindingConditions": ["ready"], "bindingFailureConditions": ["broken"]}
         pytest.param([("broken", "False"), ("ready", "True")], LATER, None, id="their driver did not give up"),
     ],
 )
-def test_devices_with_binding_conditions(said, timestamp, because):
-    c = cluster(node("a"), allocated(claim(), said=said, timestamp=timestamp, **READY))
-    outcome = asked(c, using("c"))
+def test_devices_with_binding_conditions(conditions, timestamp, because):
+    c = cluster(node("a"), allocated(claim(), conditions=conditions, timestamp=timestamp, **READY))
+    outcome = attempt(c, using("c"))
     assert bool(outcome.chosen) is (because is None)
     if because:
         assert refusals(outcome) == {"a": "resourceclaim not available on the node"}
@@ -365,13 +365,13 @@ def test_devices_with_binding_conditions(said, timestamp, because):
 
 def test_a_fault_of_the_search_ends_the_cycle():
     c = cluster(node("a"), devices("a"), device_class(), claim("c", exactly(33)))
-    assert asked(c, using("c")).error == (
+    assert attempt(c, using("c")).error == (
         'running "DynamicResources" filter plugin: claim default/c, request r: adding 33 devices exceeds the claim '
         "limit of 32, with 0 already accounted for"
     )
 
 
-def test_a_search_that_takes_too_long_is_no_verdict(monkeypatch):
+def test_a_search_beyond_its_budget_is_inconclusive(monkeypatch):
     c = cluster(node("a"), devices("a", 3), device_class(), claim("c", exactly(2)))
     every = search.allocator.Allocator.allocate_all
 
@@ -382,9 +382,9 @@ def test_a_search_that_takes_too_long_is_no_verdict(monkeypatch):
     monkeypatch.setattr(search.allocator.Allocator, "allocate_all", short)
     with pytest.raises(
         Inconclusive, match=r'on node a was given up .* \(pod default/web, claims "default/c"\)'
-    ) as told:
-        asked(c, using("c"))
-    assert told.value.exit_code == 5
+    ) as raised:
+        attempt(c, using("c"))
+    assert raised.value.exit_code == 5
 
 
 # -- taking ---------------------------------------------------------------------------------------
@@ -465,7 +465,7 @@ def test_a_pod_that_is_not_bound_after_all_leaves_the_claim_allocated_but_not_re
     assert not status.reserved_for
 
 
-def test_leaving_a_fork_takes_the_devices_back():
+def test_reverting_a_fork_frees_the_devices():
     c = cluster(node("a"), devices("a"), device_class(), claim(), using("c"))
     scheduler = Scheduler(c)
     for _ in range(2):
@@ -477,20 +477,20 @@ def test_leaving_a_fork_takes_the_devices_back():
 
 
 @pytest.mark.parametrize(
-    ("said", "timestamp", "text"),
+    ("conditions", "timestamp", "text"),
     [
         pytest.param((), None, "", id="nothing is known yet: they are taken to get ready"),
         pytest.param([("ready", "True")], LONG_AGO, "", id="they are ready"),
     ],
 )
-def test_binding_with_conditions(said, timestamp, text):
-    c = cluster(node("a"), allocated(claim(), said=said, timestamp=timestamp, **READY))
+def test_binding_with_conditions(conditions, timestamp, text):
+    c = cluster(node("a"), allocated(claim(), conditions=conditions, timestamp=timestamp, **READY))
     _, _, status = placed(c, using("c"), bind=True)
     assert status.message == text
 
 
 @pytest.mark.parametrize(
-    ("said", "timestamp", "text"),
+    ("conditions", "timestamp", "text"),
     [
         pytest.param(
             [("broken", "True")], None, 'device binding failed: claim=c, reason=Why, message="m \\"q\\""', id="gave up"
@@ -498,13 +498,13 @@ def test_binding_with_conditions(said, timestamp, text):
         pytest.param([], LONG_AGO, "device binding timeout: claim=c", id="took too long"),
     ],
 )
-def test_binding_to_devices_that_will_never_be_ready_is_a_fault(said, timestamp, text):
+def test_binding_to_devices_that_will_never_be_ready_is_a_fault(conditions, timestamp, text):
     c = cluster(node("a"), allocated(claim(), **READY))
     c.add_pod(using("c"))
     scheduler = Scheduler(c)
     outcome = scheduler.attempt(c.pending["default/web"])
     scheduler.place(outcome)
-    c.put(allocated(claim(), said=said, timestamp=timestamp, **READY))
+    c.put(allocated(claim(), conditions=conditions, timestamp=timestamp, **READY))
     assert scheduler.bind(outcome).message == f'running PreBind plugin "DynamicResources": {text}'
 
 
@@ -528,7 +528,7 @@ def out_of_reach(name, **more):
 )
 def test_an_idle_claim_out_of_reach_is_deallocated_when_no_node_will_do(claims, deallocated):
     c = cluster(node("a"), *claims)
-    outcome = asked(c, using(*(each.metadata.name for each in claims)))
+    outcome = attempt(c, using(*(each.metadata.name for each in claims)))
     helpless = "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
     done = ("deallocation of ResourceClaim completed",) if deallocated else ()
     assert outcome.post_filter.status.reasons == (*done, helpless)
@@ -541,13 +541,13 @@ def test_an_idle_claim_out_of_reach_is_deallocated_when_no_node_will_do(claims, 
 
 def test_a_claim_is_not_deallocated_for_nodes_that_others_refuse():
     c = cluster(node("a", cpu="1"), out_of_reach("c"))
-    assert not asked(c, using("c", cpu="2")).post_filter.objects
+    assert not attempt(c, using("c", cpu="2")).post_filter.objects
 
 
 def test_evictions_free_no_devices():
     holder = pod("low", on="a", resourceClaims=[{"name": "d", "resourceClaimName": "held"}])
     c = cluster(node("a"), devices("a"), device_class(), allocated(claim("held"), users=["low"]), claim(), holder)
-    outcome = asked(c, using("c", priority=1000))
+    outcome = attempt(c, using("c", priority=1000))
     assert outcome.post_filter.victims == ()
 
 
@@ -561,26 +561,26 @@ def raw_scores(outcome):
     )
 
 
-def test_a_node_is_worth_more_the_better_the_alternative_it_gives():
+def test_a_node_scores_by_the_alternative_it_would_allocate():
     c = cluster(*(node(name) for name in "abc"), devices("a"), devices("b", 2), devices("c", 3), device_class())
     c.put(claim("c", first_of(3, 2, 1)))
-    assert raw_scores(asked(c, using("c"))) == {"a": (6, 75), "b": (7, 87), "c": (8, 100)}
+    assert raw_scores(attempt(c, using("c"))) == {"a": (6, 75), "b": (7, 87), "c": (8, 100)}
 
 
 def test_every_request_with_alternatives_counts_and_so_do_claims_that_have_their_devices():
     has = allocated(claim("has", first_of(2, 1)), "a/dev-3", request="r/a1")
     c = cluster(node("a"), devices("a", 4), device_class(), has, claim("c", first_of(2, 1), first_of(1, name="s")))
-    assert raw_scores(asked(c, using("c", "has"))) == {"a": (8 + 8 + 7, 100)}
+    assert raw_scores(attempt(c, using("c", "has"))) == {"a": (8 + 8 + 7, 100)}
 
 
 def test_without_a_claim_to_be_allocated_nothing_is_scored():
     c = cluster(node("a"), allocated(claim("has", first_of(2, 1)), request="r/a1"))
-    assert raw_scores(asked(c, using("has"))) == {"a": (0, 0)}
+    assert raw_scores(attempt(c, using("has"))) == {"a": (0, 0)}
 
 
-def test_exact_requests_are_worth_nothing():
+def test_exact_requests_score_nothing():
     c = cluster(node("a"), devices("a"), device_class(), claim())
-    assert raw_scores(asked(c, using("c"))) == {"a": (0, 0)}
+    assert raw_scores(attempt(c, using("c"))) == {"a": (0, 0)}
 
 
 # -- reuse ----------------------------------------------------------------------------------------
@@ -590,7 +590,7 @@ def plugin_over(c):
     return Scheduler(c).profiles["default-scheduler"].plugins["DynamicResources"]
 
 
-def test_pods_are_alike_whose_claims_are_only_to_be_allocated_and_ask_for_the_same():
+def test_pods_with_equal_unallocated_claims_have_one_signature():
     has, odd = allocated(claim("has")), claim("odd", {"name": "r"})
     claims = claim("one"), claim("other"), claim("more", exactly(2)), has, odd
     c = cluster(node("a"), devices("a", 3), device_class(), *claims)
@@ -603,7 +603,7 @@ def test_pods_are_alike_whose_claims_are_only_to_be_allocated_and_ask_for_the_sa
         assert plugin.signature(using("one", other)) is None
 
 
-def test_pods_with_extended_resources_that_are_devices_are_not_answered_from_memory():
+def test_pods_with_extended_resources_that_are_devices_have_no_signature():
     c = cluster(node("a"), device_class(extended=CARD))
     plugin = plugin_over(c)
     assert plugin.signature(pod(requests={CARD: "1"})) is None
@@ -622,15 +622,15 @@ def test_pods_with_extended_resources_that_are_devices_are_not_answered_from_mem
         pytest.param(Change(ChangeKind.POD_ADDED, 0, pod("x")), Scope.NOTHING, id="a pod"),
     ],
 )
-def test_what_moves_the_answer_for_a_pod_that_needs_no_devices(change, scope):
+def test_which_changes_affect_a_pod_that_needs_no_devices(change, scope):
     c = cluster(node("a"))
-    outcome = asked(c, pod(cpu="1"))
+    outcome = attempt(c, pod(cpu="1"))
     assert plugin_over(c).moved_by(outcome.cycle, change) is scope
 
 
 def test_one_search_serves_columns_in_any_order_and_with_repetitions():
     c = cluster(node("a"), node("b"), node("c"), devices("b"), device_class(), claim())
-    outcome = asked(c, using("c"))
+    outcome = attempt(c, using("c"))
     plugin = plugin_over(c)
     verdicts = plugin.filter(outcome.cycle, c.nodes.take([2, 1, 1, 0]))
     assert verdicts.mask.tolist() == [True, False, False, True]
@@ -642,14 +642,14 @@ def test_one_search_serves_columns_in_any_order_and_with_repetitions():
 
 def test_a_pod_without_claims_skips_and_scores_nothing():
     c = cluster(node("a"), node("b"), device_class(extended=CARD))
-    outcome = asked(c, pod(requests={"deviceclass.resource.kubernetes.io/other": "0"}))
+    outcome = attempt(c, pod(requests={"deviceclass.resource.kubernetes.io/other": "0"}))
     assert "DynamicResources" in outcome.cycle.skip_filter
     assert raw_scores(outcome) == {"a": (0, 0), "b": (0, 0)}
 
 
-def test_a_resource_without_a_class_of_its_implicit_name_is_none_of_its_business():
+def test_an_implicit_resource_name_without_a_class_is_ignored():
     c = cluster(node("a", **{"deviceclass.resource.kubernetes.io/other": "1"}), device_class())
-    outcome = asked(c, pod(requests={"deviceclass.resource.kubernetes.io/other": "1"}))
+    outcome = attempt(c, pod(requests={"deviceclass.resource.kubernetes.io/other": "1"}))
     assert "DynamicResources" in outcome.cycle.skip_filter
     assert outcome.chosen == "a"
 
@@ -680,5 +680,5 @@ def test_preemption_is_not_tried_when_an_earlier_prefilter_refused():
             ]
         }
     }
-    outcome = asked(c, using("c", affinity={"nodeAffinity": affinity}))
+    outcome = attempt(c, using("c", affinity={"nodeAffinity": affinity}))
     assert outcome.post_filter.status == Status(Code.ERROR, ("not found",), "DynamicResources")

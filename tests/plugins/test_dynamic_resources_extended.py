@@ -43,7 +43,7 @@ def exactly(name="r", number=1):
     return {"name": name, "exactly": {"deviceClassName": "card", "allocationMode": "ExactCount", "count": number}}
 
 
-def asked(c, incoming, config=None):
+def attempt(c, incoming, config=None):
     c.add_pod(incoming)
     return Scheduler(c, config).attempt(incoming)
 
@@ -56,14 +56,14 @@ def refusals(outcome):
 @pytest.mark.parametrize("resource", [pytest.param(CARD, id="by its name"), pytest.param(IMPLICIT, id="by the class")])
 def test_a_resource_can_be_devices(resource):
     c = cluster(node("a"), node("b"), node("c", **{resource: "0"}), cards("b", 2), cards("c", 2), CLASS)
-    outcome = asked(c, pod(requests={resource: "2"}))
+    outcome = attempt(c, pod(requests={resource: "2"}))
     assert outcome.ties == ["b", "c"]
     assert refusals(outcome) == {"a": ("cannot allocate all claims",)}
 
 
 def test_what_a_device_plugin_offers_is_not_searched_for_among_devices():
     c = cluster(node("a", **{CARD: "2"}), node("b", **{CARD: "1"}), cards("b", 2), CLASS)
-    outcome = asked(c, pod(requests={CARD: "2"}))
+    outcome = attempt(c, pod(requests={CARD: "2"}))
     assert outcome.chosen == "a"
     assert refusals(outcome) == {"b": (f"Insufficient {CARD}",)}
     assert Scheduler(c).place(outcome).status.successful
@@ -72,7 +72,7 @@ def test_what_a_device_plugin_offers_is_not_searched_for_among_devices():
 
 def test_a_resource_that_nobody_asks_for_needs_no_devices():
     c = cluster(node("a"), CLASS)
-    assert asked(c, pod(requests={CARD: "0"})).chosen == "a"
+    assert attempt(c, pod(requests={CARD: "0"})).chosen == "a"
 
 
 def test_another_extended_resource_must_be_listed_by_the_node():
@@ -81,14 +81,14 @@ def test_another_extended_resource_must_be_listed_by_the_node():
     header = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
     config = load(msgspec.json.encode(header | {"profiles": [profile]}).decode(), "config")
     c = cluster(node("a"), node("b", **{"example.com/disk": "0"}), cards("a"), cards("b"), CLASS)
-    outcome = asked(c, pod(requests={CARD: "1", "example.com/disk": "1"}), config)
+    outcome = attempt(c, pod(requests={CARD: "1", "example.com/disk": "1"}), config)
     assert refusals(outcome) == {"a": ("cannot fit resource",)}
 
 
 def test_claims_of_the_pod_and_its_extended_resources_share_the_devices():
     c = cluster(node("a"), node("b"), cards("a"), cards("b", 2), CLASS, claim("c", requests=[exactly()]))
     incoming = pod(requests={CARD: "1"}, resourceClaims=[{"name": "d", "resourceClaimName": "c"}])
-    assert asked(c, incoming).ties == ["b"]
+    assert attempt(c, incoming).ties == ["b"]
 
 
 # -- the claim ------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ def test_what_the_claim_requests(containers, init, requests, mappings):
     assert made_up(*containers, init=init) == (requests, mappings)
 
 
-def test_a_node_is_asked_only_for_what_it_has_to_provide_as_devices():
+def test_the_claim_requests_only_what_the_device_plugin_does_not_offer():
     both = container("m", "1", **{IMPLICIT: "2"})
     assert made_up(both, resources=[IMPLICIT])[0] == {"container-0-request-0": 2}
     assert made_up(both, resources=[CARD, IMPLICIT])[0] == {"container-0-request-0": 2, "container-0-request-1": 1}
@@ -235,7 +235,7 @@ def test_two_pods_whose_names_begin_alike_get_claims_of_their_own():
 def test_a_claim_left_behind_is_deleted_so_that_the_next_attempt_begins_anew():
     c = cluster(node("a"), cards("a"), CLASS, claim("left", left_by="web", requests=[exactly()], result="a/dev-0"))
     incoming = pod(requests={CARD: "1"})
-    outcome = asked(c, incoming)
+    outcome = attempt(c, incoming)
     assert refusals(outcome) == {"a": ("cannot schedule extended resource claim",)}
     assert outcome.post_filter.status.reasons == ("deletion of ResourceClaim completed", HELPLESS)
     scheduler = Scheduler(c)
@@ -253,7 +253,7 @@ def test_a_claim_left_behind_without_requests_is_used():
 
 def test_a_claim_of_another_pod_is_not_taken_for_one_left_behind():
     c = cluster(node("a"), cards("a"), CLASS, claim("left", left_by="other", requests=[exactly()]))
-    assert asked(c, pod(requests={CARD: "1"})).chosen == "a"
+    assert attempt(c, pod(requests={CARD: "1"})).chosen == "a"
 
 
 def test_kube_scheduler_cannot_bind_a_pod_with_claims_whose_resources_the_device_plugin_offers():

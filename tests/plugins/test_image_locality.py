@@ -30,7 +30,7 @@ def one_node(*images):
 
 
 @pytest.mark.parametrize(
-    ("held", "asked", "score"),
+    ("held", "image", "score"),
     [
         pytest.param(image("web:v1"), "web:v1", on(500), id="an image counts by its size"),
         pytest.param(image("web:v1", mi=23), "web:v1", 0, id="small images do not count"),
@@ -45,8 +45,8 @@ def one_node(*images):
         pytest.param(image(":latest"), "", on(500), id="even no name is a name"),
     ],
 )
-def test_one_image(held, asked, score):
-    assert scores(one_node(held), pod(image=asked)) == [score]
+def test_one_image(held, image, score):
+    assert scores(one_node(held), pod(image=image)) == [score]
 
 
 def test_an_image_counts_by_the_share_of_nodes_that_have_it():
@@ -54,7 +54,7 @@ def test_an_image_counts_by_the_share_of_nodes_that_have_it():
     assert scores(c, pod(image="web:v1")) == [on(600), on(600), 0]
 
 
-def test_of_nodes_that_disagree_about_the_size_the_first_by_name_is_believed():
+def test_the_size_of_an_image_is_that_of_the_first_node_by_name():
     c = cluster(node("b", images=[image("web:v1", mi=900)]), node("a", images=[image("web:v1", mi=300)]))
     assert scores(c, pod(image="web:v1")) == [on(300), on(300)]
 
@@ -84,7 +84,7 @@ def test_a_subset_of_nodes_is_scored_by_all_of_them():
     assert scores(c, pod(image="web:v1"), nodes=c.nodes.take([1, 0])) == [0, on(300)]
 
 
-def test_what_was_learnt_of_the_nodes_is_forgotten_when_they_change():
+def test_the_image_index_is_rebuilt_when_nodes_change():
     c = cluster(node("a", images=[image("web:v1", mi=900)]))
     plugin, incoming = ImageLocality(None, None), pod(image="web:v1")
     assert scores(c, incoming, plugin) == [on(900)]
@@ -99,14 +99,14 @@ def test_what_was_learnt_of_the_nodes_is_forgotten_when_they_change():
     assert scores(cluster(node("a"), node("b")), incoming, plugin) == [0, 0]
 
 
-def test_what_a_change_spoils():
+def test_which_rows_a_change_affects():
     plugin = ImageLocality(None, None)
     assert plugin.moved_by(Cycle(pod()), Change(ChangeKind.NODE_UPDATED, 0)) is Scope.EVERYTHING
     assert plugin.moved_by(Cycle(pod()), Change(ChangeKind.NODES, 0)) is Scope.EVERYTHING
     assert plugin.moved_by(Cycle(pod()), Change(ChangeKind.POD_ADDED, 0, pod())) is Scope.NOTHING
 
 
-def test_pods_of_the_same_images_are_judged_alike():
+def test_pods_of_the_same_images_have_one_signature():
     plugin = ImageLocality(None, None)
     assert plugin.signature(pod("a", image="web")) == plugin.signature(pod("b", image="web:latest", cpu="1"))
     assert plugin.signature(pod("a", image="web")) != plugin.signature(pod("a", image="web:v1"))

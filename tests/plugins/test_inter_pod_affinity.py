@@ -233,7 +233,7 @@ def test_filter(incoming, others, expected):
     assert refusals(cluster(*nodes(), *others), incoming) == expected
 
 
-def test_lacking_company_cannot_be_helped_by_preemption_but_being_forbidden_can():
+def test_unmatched_affinity_is_unresolvable_and_anti_affinity_is_not():
     c = cluster(*nodes(), pod("x", on="a1", labels=DB))
     for affinity, code in (
         (wants(term(WEB)), Code.UNSCHEDULABLE_AND_UNRESOLVABLE),
@@ -386,21 +386,21 @@ def causes(c, incoming):
     return {name: part.at(i)["cause"] for i, name in enumerate(column.names) for part in found.at(i)}
 
 
-def test_where_company_lacks_the_cause_names_the_term_and_who_would_do_elsewhere():
+def test_the_cause_of_unmatched_affinity_names_the_term_and_matching_pods_elsewhere():
     c = cluster(*nodes(), pod("x", on="a1", labels=DB))
     found = causes(c, pod(affinity=wants(term(DB))))
     assert found["b1"] == Cause(ZONE, "b", "app=db", ("default",), ("default/x",), 1)
     assert found["bare"] == Cause(ZONE, None, "app=db", ("default",), ("default/x",), 1)
 
 
-def test_where_company_is_avoided_the_cause_names_it():
+def test_the_cause_of_anti_affinity_names_the_matching_pods_in_the_domain():
     c = cluster(*nodes(), pod("x", on="a1", labels=DB), pod("y", on="b1", labels=DB), pod("z", on="a2"))
     anti = {"topologyKey": ZONE, "labelSelector": {"matchExpressions": [{"key": "app", "operator": "Exists"}]}}
     found = causes(c, pod(affinity=avoids(anti | {"namespaceSelector": {}})))
     assert found["a2"] == Cause(ZONE, "a", "app", None, ("default/x",), 1)
 
 
-def test_where_running_pods_object_the_cause_names_them():
+def test_the_cause_of_existing_anti_affinity_names_the_pods_that_carry_it():
     c = cluster(*nodes(), *(pod(name, on=on, affinity=avoids(term(WEB))) for name, on in (("x", "a1"), ("y", "b1"))))
     assert causes(c, pod(labels=WEB))["b2"] == Cause(ZONE, "b", "app=web", ("default",), ("default/y",), 1)
 
@@ -426,41 +426,41 @@ def hypothetical(c, incoming, changes):
     return {name: found.status(i).message for name, i in position.items()}
 
 
-def test_a_pod_gained_is_company_where_it_is_gained_and_nowhere_else():
+def test_a_supposed_pod_matches_affinity_in_its_own_domain_only():
     c = cluster(*nodes())
-    said = hypothetical(c, pod(affinity=wants(term(DB))), [("a1", pod("x", labels=DB), 1)])
-    assert said == {"a1": ""} | outside("a1")
+    refusals = hypothetical(c, pod(affinity=wants(term(DB))), [("a1", pod("x", labels=DB), 1)])
+    assert refusals == {"a1": ""} | outside("a1")
 
 
-def test_a_pod_lost_is_in_the_way_of_nobody():
+def test_a_pod_supposed_gone_matches_no_anti_affinity():
     x = pod("x", on="a1", labels=DB, affinity=avoids(term(WEB)))
     c = cluster(*nodes(), x)
-    said = hypothetical(c, pod(labels=WEB, affinity=avoids(term(DB))), [("a1", x, -1)])
-    assert said == {"a1": "", "a2": ANTI, "b1": "", "b2": "", "bare": ""}
+    refusals = hypothetical(c, pod(labels=WEB, affinity=avoids(term(DB))), [("a1", x, -1)])
+    assert refusals == {"a1": "", "a2": ANTI, "b1": "", "b2": "", "bare": ""}
 
 
-def test_where_the_last_of_a_series_is_lost_the_next_is_the_first():
+def test_a_pod_that_matches_its_own_affinity_may_start_where_the_last_match_is_gone():
     x = pod("x", on="a1", labels=WEB)
     c = cluster(*nodes(), x)
-    said = hypothetical(c, pod(labels=WEB, affinity=wants(term(WEB))), [("a1", x, -1)])
-    assert said == {"a1": "", "a2": ""} | outside("a1", "a2")
+    refusals = hypothetical(c, pod(labels=WEB, affinity=wants(term(WEB))), [("a1", x, -1)])
+    assert refusals == {"a1": "", "a2": ""} | outside("a1", "a2")
 
 
-def test_where_a_first_of_the_series_is_gained_the_others_must_join_it():
+def test_a_pod_that_matches_its_own_affinity_must_join_a_supposed_match():
     c = cluster(*nodes())
     incoming = pod(labels=WEB, affinity=wants(term(WEB), term(WEB, HOSTNAME)))
-    said = hypothetical(c, incoming, [("a1", pod("x", labels=WEB), 1), ("bare", pod("y", labels=WEB), 1)])
-    assert said == {"a1": "", "a2": "", "b1": "", "b2": "", "bare": AFFINITY}
+    refusals = hypothetical(c, incoming, [("a1", pod("x", labels=WEB), 1), ("bare", pod("y", labels=WEB), 1)])
+    assert refusals == {"a1": "", "a2": "", "b1": "", "b2": "", "bare": AFFINITY}
 
 
-def test_a_pod_gained_on_a_node_without_the_label_is_nobodys_neighbour():
+def test_a_supposed_pod_on_a_node_without_the_label_is_in_no_domain():
     c = cluster(*nodes(), pod("x", on="a1", labels=DB, affinity=avoids(term(WEB))))
     incoming = pod(labels=WEB, affinity=avoids(term(DB)))
-    said = hypothetical(c, incoming, [("bare", pod("y", labels=DB, affinity=avoids(term(WEB))), 1)])
-    assert said == {"a1": ANTI, "a2": ANTI, "b1": "", "b2": "", "bare": ""}
+    refusals = hypothetical(c, incoming, [("bare", pod("y", labels=DB, affinity=avoids(term(WEB))), 1)])
+    assert refusals == {"a1": ANTI, "a2": ANTI, "b1": "", "b2": "", "bare": ""}
 
 
-def test_skip_is_kept_even_where_a_pod_gained_would_object():
+def test_a_skipped_filter_stays_skipped_whatever_pods_are_supposed():
     c = cluster(*nodes())
     assert hypothetical(c, pod(labels=WEB), [("a1", pod("x", affinity=avoids(term(WEB))), 1)]) is None
 
@@ -486,12 +486,12 @@ MOVES = {
 
 @pytest.mark.parametrize(("incoming", "other", "expected"), MOVES.values(), ids=MOVES)
 @pytest.mark.parametrize("kind", [ChangeKind.POD_ADDED, ChangeKind.POD_REMOVED], ids=["comes", "goes"])
-def test_domains_are_counted_anew_when_there_comes_or_goes(incoming, other, expected, kind):
+def test_which_pods_affect_the_counts_of_domains(incoming, other, expected, kind):
     scope = plugin(cluster(*nodes())).moved_by(Cycle(incoming), Change(kind, 0, other))
     assert scope is (Scope.DOMAINS if expected else Scope.NOTHING)
 
 
-def test_nodes_matter_only_where_there_are_terms_and_of_other_objects_only_namespaces():
+def test_nodes_and_namespaces_affect_pods_where_there_are_terms():
     empty = cluster(*nodes())
     full = cluster(*nodes(), pod("x", on="a1", affinity=avoids(term(DB))))
     assert not moved(empty, pod(labels=WEB), Change(ChangeKind.NODE_UPDATED, 0))
@@ -548,19 +548,19 @@ def refereed(placed, labels_of, incoming, spaces, hard=1):
     series = not any(placeable(each, on) for on in friends for each in required)
     series = series and all(of_mine(each, incoming) for each in required)
     objections = [(each, on) for other, on in placed for each in other.required_anti_affinity if of_theirs(each)]
-    said = {}
+    refusals = {}
     for name in labels_of:
         met = all(any(together(each, name, on) for on in friends) for each in required)
         if not met and not (series and all(placeable(each, name) for each in required)):
-            said[name] = AFFINITY
+            refusals[name] = AFFINITY
         elif any(of_mine(each, other) and together(each, name, on) for each in anti for other, on in placed):
-            said[name] = ANTI
+            refusals[name] = ANTI
         elif any(together(each, name, on) for each, on in objections):
-            said[name] = EXISTING
+            refusals[name] = EXISTING
         else:
-            said[name] = ""
+            refusals[name] = ""
     if not (required or anti or any(placeable(each, on) for each, on in objections)):
-        said = None
+        refusals = None
 
     weighed = []
     for other, on in placed:
@@ -571,7 +571,7 @@ def refereed(placed, labels_of, incoming, spaces, hard=1):
         weighed += [(each, -w, on) for each, w in other.preferred_anti_affinity if of_theirs(each)]
     weighed = [entry for entry in weighed if placeable(entry[0], entry[2])]
     raw = {name: sum(w for each, w, on in weighed if together(each, name, on)) for name in labels_of}
-    return said, raw if weighed else None
+    return refusals, raw if weighed else None
 
 
 label_maps = st.fixed_dictionaries(
@@ -603,12 +603,15 @@ terms = st.builds(
 some_terms = st.one_of(st.none(), st.lists(terms, min_size=1, max_size=2))
 weighted = st.lists(st.tuples(st.integers(1, 100), terms), max_size=2)
 affinities = st.builds(
-    lambda wanted, avoided, liked, disliked: {
+    lambda affinity, anti_affinity, preferred, preferred_anti: {
         kind: {
             "requiredDuringSchedulingIgnoredDuringExecution": required,
             "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": w, "podAffinityTerm": t} for w, t in soft],
         }
-        for kind, required, soft in (("podAffinity", wanted, liked), ("podAntiAffinity", avoided, disliked))
+        for kind, required, soft in (
+            ("podAffinity", affinity, preferred),
+            ("podAntiAffinity", anti_affinity, preferred_anti),
+        )
     },
     some_terms,
     some_terms,
@@ -639,9 +642,9 @@ def standing(c):
 
 
 @given(st.lists(st.tuples(pods, st.sampled_from(list(NODES))), max_size=5), pods)
-def test_the_referee_agrees(placed, asked):
+def test_a_naive_referee_gives_the_same_verdicts_and_scores(placed, sketch):
     c, labels_of, spaces = world(placed)
-    incoming = pod("new", namespace=asked[0], labels=asked[1], affinity=asked[2])
+    incoming = pod("new", namespace=sketch[0], labels=sketch[1], affinity=sketch[2])
     verdicts, raw = refereed(standing(c), labels_of, incoming, spaces)
     assert hypothetical(c, incoming, []) == verdicts
     found = scores(c, incoming)
@@ -654,20 +657,20 @@ def test_the_referee_agrees(placed, asked):
     st.sets(st.integers(0, 3)),
     pods,
 )
-def test_the_referee_agrees_about_pods_gained_and_lost(placed, gained, lost, asked):
+def test_a_naive_referee_gives_the_same_verdicts_with_supposed_pods(placed, gained, lost, sketch):
     c, labels_of, spaces = world(placed)
-    incoming = pod("new", namespace=asked[0], labels=asked[1], affinity=asked[2])
+    incoming = pod("new", namespace=sketch[0], labels=sketch[1], affinity=sketch[2])
     now = standing(c)
     changes = [(on, info, -1) for i, (info, on) in enumerate(now) if i in lost]
     changes += [
         (on, pod(f"y{i}", namespace=where, labels=labels, affinity=affinity), 1)
         for i, ((where, labels, affinity), on) in enumerate(gained)
     ]
-    said = hypothetical(c, incoming, changes)
-    if said is None:
+    refusals = hypothetical(c, incoming, changes)
+    if refusals is None:
         return
     for name in NODES:
         here = [(info, on) for info, on in now if (name, info, -1) not in changes]
         here += [(info, on) for on, info, sign in changes if on == name and sign > 0]
         verdicts, _ = refereed(here, labels_of, incoming, spaces)
-        assert said[name] == (verdicts[name] if verdicts is not None else "")
+        assert refusals[name] == (verdicts[name] if verdicts is not None else "")

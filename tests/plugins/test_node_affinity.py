@@ -85,11 +85,11 @@ def test_what_pre_filter_makes_of_a_pod(cycle, answer):
 )
 @pytest.mark.parametrize("prepared", [True, False], ids=["with PreFilter", "without PreFilter"])
 def test_which_nodes_fit(cycle, fits, prepared):
-    asked = plugin()
+    affinity = plugin()
     cycle = cycle.scratch()
     if prepared:
-        asked.pre_filter(cycle, NODES)
-    verdicts = asked.filter(cycle, NODES)
+        affinity.pre_filter(cycle, NODES)
+    verdicts = affinity.filter(cycle, NODES)
     statuses = {name: verdicts.status(i) for i, name in enumerate(NODES.names)}
     assert statuses == {name: SUCCESS if name in fits else UNMATCHED for name in NODES.names}
 
@@ -104,10 +104,10 @@ def test_the_evidence_is_what_a_node_does_not_meet():
 
 
 def test_the_affinity_of_the_profile_is_asked_first():
-    asked = plugin(**required(SSD))
+    affinity = plugin(**required(SSD))
     cycle = Cycle(pod(nodeSelector={"disk": "hdd"}))
-    assert asked.pre_filter(cycle, NODES) is None
-    verdicts = asked.filter(cycle, NODES)
+    assert affinity.pre_filter(cycle, NODES) is None
+    verdicts = affinity.filter(cycle, NODES)
     assert [verdicts.status(i) for i in range(3)] == [UNMATCHED, ENFORCED, ENFORCED]
 
 
@@ -140,14 +140,14 @@ def test_a_profile_with_a_malformed_affinity_cannot_be_made():
     ],
 )
 @pytest.mark.parametrize("prepared", [True, False], ids=["with PreScore", "without PreScore"])
-def test_preferences_are_worth_their_weight(added, cycle, raw, normalized, prepared):
-    asked = plugin(**added)
+def test_a_matching_preferred_term_scores_its_weight(added, cycle, raw, normalized, prepared):
+    affinity = plugin(**added)
     cycle = cycle.scratch()
     if prepared:
-        assert asked.pre_score(cycle, NODES) is None
-    scores = asked.score(cycle, NODES)
+        assert affinity.pre_score(cycle, NODES) is None
+    scores = affinity.score(cycle, NODES)
     assert scores.tolist() == raw
-    assert asked.normalize(cycle, NODES, scores).tolist() == normalized
+    assert affinity.normalize(cycle, NODES, scores).tolist() == normalized
 
 
 def test_a_pod_without_preferences_is_not_scored():
@@ -165,9 +165,9 @@ def test_a_malformed_preference_is_an_error():
     assert str(fault.value) == message
 
 
-def test_pods_are_alike_when_selector_and_affinity_are():
-    asked = plugin()
-    assert asked.signature(pod("x", cpu="1")) == asked.signature(pod("y"))
-    assert asked.signature(pod(nodeSelector={})) != asked.signature(pod())
+def test_pods_with_equal_selector_and_affinity_have_one_signature():
+    affinity = plugin()
+    assert affinity.signature(pod("x", cpu="1")) == affinity.signature(pod("y"))
+    assert affinity.signature(pod(nodeSelector={})) != affinity.signature(pod())
     one, other = (attracted(required(named(name))).pod for name in "ab")
-    assert asked.signature(one) != asked.signature(other)
+    assert affinity.signature(one) != affinity.signature(other)

@@ -99,6 +99,6 @@ def test_without_prefilter_the_filter_fails():
     assert found.status(0) == Status(Code.ERROR, (text,))
 
 
-def test_only_the_node_itself_spoils_its_verdict():
+def test_only_a_change_of_the_node_affects_its_verdict():
     assert PLUGIN.moved_by(Cycle(pod()), Change(ChangeKind.NODE_UPDATED, 0)) is Scope.ROW
     assert PLUGIN.moved_by(Cycle(pod()), Change(ChangeKind.POD_ADDED, 0, pod())) is Scope.NOTHING

@@ -20,14 +20,14 @@ def port(number, protocol=None, ip=None):
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def verdicts(wanted, nodes):
-    cycle = Cycle(wanted)
+def verdicts(incoming, nodes):
+    cycle = Cycle(incoming)
     assert PLUGIN.pre_filter(cycle, nodes) is None
     return PLUGIN.filter(cycle, nodes)
 
 
 @pytest.mark.parametrize(
-    ("held", "wanted", "free"),
+    ("held", "port", "free"),
     [
         pytest.param(port(80), port(80), False, id="a port belongs to one pod"),
         pytest.param(port(80), port(81), True, id="another port is free"),
@@ -41,9 +41,9 @@ def verdicts(wanted, nodes):
         pytest.param(port(80, ip="::"), port(80, ip="10.0.0.1"), True, id="but :: is an address like any other"),
     ],
 )
-def test_when_a_port_is_taken(held, wanted, free):
+def test_when_a_port_is_taken(held, port, free):
     nodes = cluster(node("a"), node("b"), pod("x", on="b", ports=[held])).nodes
-    answer = verdicts(pod(ports=[wanted]), nodes)
+    answer = verdicts(pod(ports=[port]), nodes)
     assert answer.status(0) == Status(Code.SUCCESS)
     assert answer.status(1) == (Status(Code.SUCCESS) if free else TAKEN)
 
@@ -90,13 +90,13 @@ def test_filter_without_pre_filter_is_a_fault_as_in_kube_scheduler():
 
 
 @pytest.mark.parametrize(
-    ("wanted", "other", "scope"),
+    ("ports", "other", "scope"),
     [
         pytest.param([port(80)], [port(81)], Scope.ROW, id="a pod with ports moves its node"),
         pytest.param([port(80)], [], Scope.NOTHING, id="a pod without ports moves nothing"),
         pytest.param([], [port(80)], Scope.NOTHING, id="a pod that wants no port is moved by nothing"),
     ],
 )
-def test_what_a_new_pod_moves(wanted, other, scope):
-    cycle = Cycle(pod(ports=wanted), skip_filter=set() if wanted else {"NodePorts"})
+def test_which_rows_a_new_pod_affects(ports, other, scope):
+    cycle = Cycle(pod(ports=ports), skip_filter=set() if ports else {"NodePorts"})
     assert PLUGIN.moved_by(cycle, Change(ChangeKind.POD_ADDED, 0, pod("x", ports=other))) is scope

@@ -27,7 +27,7 @@ def scores(c, incoming, *resources):
 
 
 @pytest.mark.parametrize(
-    ("offered", "taken", "asked", "resources", "expected"),
+    ("offered", "taken", "requests", "resources", "expected"),
     [
         pytest.param({}, {}, {"cpu": "1", "memory": "4Gi"}, (), 75, id="a pod shaped like the node changes nothing"),
         pytest.param({}, {}, {"cpu": "4"}, (), 50, id="a pod that takes all of one resource spoils it all"),
@@ -53,9 +53,9 @@ def scores(c, incoming, *resources):
         ),
     ],
 )
-def test_scores(offered, taken, asked, resources, expected):
+def test_scores(offered, taken, requests, resources, expected):
     c = cluster(node("a", **offered), pod("busy", on="a", requests=taken))
-    assert scores(c, pod(requests=asked), *resources) == [expected]
+    assert scores(c, pod(requests=requests), *resources) == [expected]
 
 
 def test_each_row_counts_what_its_node_offers():
@@ -90,7 +90,7 @@ def test_amounts_that_wrapped_below_0_give_what_go_makes_of_them():
     assert scores(c, pod(cpu="1")) == [75]
 
 
-def test_a_change_spoils_the_row_of_its_node_and_objects_spoil_nothing():
+def test_a_change_of_a_node_affects_its_row_and_objects_affect_nothing():
     assert made().moved_by(Cycle(pod()), Change(ChangeKind.POD_REMOVED, 0, pod())) is Scope.ROW
     assert made().moved_by(Cycle(pod()), Change(ChangeKind.OBJECT)) is Scope.NOTHING
 
@@ -112,15 +112,15 @@ def referee(requested, offered):
 
 
 @given(st.lists(st.tuples(amounts, amounts), min_size=1, max_size=4), amounts)
-def test_the_columns_agree_with_a_referee_who_takes_one_node_at_a_time(nodes, asked):
-    asked = {**asked, GPU: "1", "cpu": "1"}
+def test_the_columns_agree_with_a_referee_who_takes_one_node_at_a_time(nodes, requests):
+    requests = {**requests, GPU: "1", "cpu": "1"}
     objects = []
     for i, (offered, taken) in enumerate(nodes):
         objects.append(node(f"n{i}", **{"cpu": "0", "memory": "0", **offered}))
         objects.append(pod(f"p{i}", on=f"n{i}", requests=taken))
-    found = scores(cluster(*objects), pod(requests=asked), *RESOURCES)
+    found = scores(cluster(*objects), pod(requests=requests), *RESOURCES)
     for score, (offered, taken) in zip(found, nodes, strict=True):
         sizes = {name: int(amount) for name, amount in offered.items()}
         before = {name: int(amount) for name, amount in taken.items()}
-        after = {name: before.get(name, 0) + int(asked.get(name, "0")) for name in RESOURCES}
+        after = {name: before.get(name, 0) + int(requests.get(name, "0")) for name in RESOURCES}
         assert score == 50 + (50 + referee(after, sizes) - referee(before, sizes)) // 2

@@ -284,17 +284,17 @@ def test_shares_of_giant_nodes_wrap_as_int64_does():
         ),
     ],
 )
-def test_what_a_change_spoils(change, incoming, scope):
+def test_which_rows_a_change_affects(change, incoming, scope):
     assert NodeResourcesFit(NodeResourcesFitArgs(), None).moved_by(Cycle(incoming), change) is scope
 
 
-def test_pods_written_alike_are_judged_alike():
+def test_pods_with_equal_requests_have_one_signature():
     plugin = NodeResourcesFit(NodeResourcesFitArgs(), None)
     assert plugin.signature(pod("a", cpu="1")) == plugin.signature(pod("b", cpu="1", labels={"x": "y"}))
     assert plugin.signature(pod("a", cpu="1")) != plugin.signature(pod("a", cpu="2"))
 
 
-def test_columns_are_left_as_they_were():
+def test_the_columns_of_the_cluster_stay_unchanged():
     c = cluster(node("a"), pod("busy", on="a", cpu="3"))
     before = c.nodes.requested("cpu").copy()
     verdicts(c, pod(cpu="2"))

@@ -39,6 +39,6 @@ def test_the_verdict_outlives_the_cordon():
     assert verdicts.mask.tolist() == [True]
 
 
-def test_only_the_node_itself_matters():
+def test_only_a_change_of_the_node_affects_its_verdict():
     assert PLUGIN.moved_by(Cycle(pod()), Change(ChangeKind.POD_ADDED, 0, pod("x"))) is Scope.NOTHING
     assert PLUGIN.moved_by(Cycle(pod()), Change(ChangeKind.NODE_UPDATED, 0)) is Scope.ROW

@@ -82,14 +82,14 @@ def over(c):
     return NodeVolumeLimits(None, SimpleNamespace(cluster=c))
 
 
-def verdicts(asked, nodes):
-    cycle = Cycle(asked)
+def verdicts(incoming, nodes):
+    cycle = Cycle(incoming)
     assert PLUGIN.pre_filter(cycle, nodes) is None
     return PLUGIN.filter(cycle, nodes)
 
 
-def said(asked, nodes):
-    found = verdicts(asked, nodes)
+def statuses(incoming, nodes):
+    found = verdicts(incoming, nodes)
     return [found.status(position) for position in range(len(nodes))]
 
 
@@ -97,7 +97,7 @@ def said(asked, nodes):
 
 
 @pytest.mark.parametrize(
-    ("limit", "held", "wanted", "fits"),
+    ("limit", "held", "claims", "fits"),
     [
         pytest.param(2, ["a"], ["b"], True, id="a node takes as many volumes as its limit"),
         pytest.param(1, ["a"], ["b"], False, id="and not one more"),
@@ -109,23 +109,23 @@ def said(asked, nodes):
         pytest.param(2, ["a", "b", "b"], ["c"], False, id="volumes of all pods count"),
     ],
 )
-def test_how_many_volumes_a_node_takes(limit, held, wanted, fits):
+def test_how_many_volumes_a_node_takes(limit, held, claims, fits):
     pods = [with_volumes(claimed(name), name=f"x{i}", on="n") for i, name in enumerate(held)]
     nodes = cluster(node("n"), csi_node("n", csi_example_com=limit), *bound("a", "b", "c"), *pods).nodes
-    assert said(with_volumes(*map(claimed, wanted)), nodes) == [SUCCESS if fits else FULL]
+    assert statuses(with_volumes(*map(claimed, claims)), nodes) == [SUCCESS if fits else FULL]
 
 
-def test_limits_are_each_drivers_own():
+def test_each_driver_has_its_own_limit():
     shelf = [volume("e", {"csi": {"driver": EBS, "volumeHandle": "vol-1"}}), claim("e", "e"), *bound("a", "b")]
     limits = csi_node("n", csi_example_com=1, ebs_csi_aws_com=1)
     nodes = cluster(node("n"), limits, *shelf, with_volumes(claimed("a"), name="x", on="n")).nodes
-    assert said(with_volumes(claimed("e")), nodes) == [SUCCESS]
-    assert said(with_volumes(claimed("e"), claimed("b")), nodes) == [FULL]
+    assert statuses(with_volumes(claimed("e")), nodes) == [SUCCESS]
+    assert statuses(with_volumes(claimed("e"), claimed("b")), nodes) == [FULL]
 
 
 def test_a_node_without_a_csi_node_has_no_limits():
     nodes = cluster(node("a"), node("b"), csi_node("a", csi_example_com=0), *bound("a")).nodes
-    assert said(with_volumes(claimed("a")), nodes) == [FULL, SUCCESS]
+    assert statuses(with_volumes(claimed("a")), nodes) == [FULL, SUCCESS]
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_volumes_that_are_attached(attached, fits):
     shelf = [*bound("a", "b", "c"), volume("ebs", {"awsElasticBlockStore": {"volumeID": "vol-1"}}), attached]
     limits, holder = csi_node("n", csi_example_com=2), with_volumes(claimed("a"), name="x", on="n")
     nodes = cluster(node("n"), limits, holder, *shelf).nodes
-    assert said(with_volumes(claimed("c")), nodes) == [SUCCESS if fits else FULL]
+    assert statuses(with_volumes(claimed("c")), nodes) == [SUCCESS if fits else FULL]
 
 
 # -- what is a volume ------------------------------------------------------------
@@ -181,7 +181,7 @@ def test_volumes_that_are_attached(attached, fits):
 )
 def test_what_counts(shelf, driver):
     c = cluster(node("n"), csi_node("n", **{driver.replace(".", "_"): 0}), *shelf)
-    assert said(with_volumes(claimed("c")), c.nodes) == [FULL]
+    assert statuses(with_volumes(claimed("c")), c.nodes) == [FULL]
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_what_does_not_count(shelf):
         name.replace(".", "_"): 0
         for name in (CSI, EBS, GCE, "csi.vsphere.vmware.com", "file.csi.azure.com", "disk.csi.azure.com")
     }
-    assert said(with_volumes(claimed("c")), cluster(node("n"), csi_node("n", **drivers), *shelf).nodes) == [SUCCESS]
+    assert statuses(with_volumes(claimed("c")), cluster(node("n"), csi_node("n", **drivers), *shelf).nodes) == [SUCCESS]
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_what_does_not_count(shelf):
 def test_disks_in_the_pod_count_where_there_is_a_csi_node(inline, driver):
     limits = csi_node("a", **{driver.replace(".", "_"): 0})
     nodes = cluster(node("a"), node("b"), limits, csi_driver(driver)).nodes
-    assert said(with_volumes(inline), nodes) == [FULL, SUCCESS]
+    assert statuses(with_volumes(inline), nodes) == [FULL, SUCCESS]
 
 
 def test_a_disk_is_one_volume_however_it_is_named():
@@ -236,8 +236,8 @@ def test_a_disk_is_one_volume_however_it_is_named():
     shelf += [volume("w", {"csi": {"driver": EBS, "volumeHandle": "vol-1"}}), claim("d", "w")]
     holder = with_volumes({"awsElasticBlockStore": {"volumeID": "vol-1"}}, name="x", on="n")
     nodes = cluster(node("n"), csi_node("n", ebs_csi_aws_com=1), holder, *shelf).nodes
-    assert said(with_volumes(claimed("c"), claimed("d")), nodes) == [SUCCESS]
-    assert said(with_volumes({"awsElasticBlockStore": {"volumeID": "vol-2"}}), nodes) == [FULL]
+    assert statuses(with_volumes(claimed("c"), claimed("d")), nodes) == [SUCCESS]
+    assert statuses(with_volumes({"awsElasticBlockStore": {"volumeID": "vol-2"}}), nodes) == [FULL]
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,7 @@ def test_a_disk_is_one_volume_however_it_is_named():
         pytest.param({"rbd": {"monitors": ["m"], "image": "i"}}, id="a Ceph image"),
     ],
 )
-def test_skipped_is_a_pod_of(volume_source):
+def test_pods_that_are_skipped(volume_source):
     assert PLUGIN.pre_filter(Cycle(with_volumes(volume_source)), cluster(node("a")).nodes) == SKIP
 
 
@@ -259,7 +259,7 @@ def test_skipped_is_a_pod_of(volume_source):
         pytest.param({"vsphereVolume": {"volumePath": "p"}}, id="a vSphere disk"),
     ],
 )
-def test_asked_but_never_refused_is_a_pod_of(volume_source):
+def test_pods_that_are_not_skipped_and_fit(volume_source):
     limits = csi_node("a", csi_vsphere_vmware_com=0, file_csi_azure_com=0)
     assert verdicts(with_volumes(volume_source), cluster(node("a"), limits).nodes) is ACCEPT
 
@@ -269,14 +269,14 @@ def test_asked_but_never_refused_is_a_pod_of(volume_source):
 
 def test_a_driver_that_must_be_there_keeps_pods_from_nodes_without_it():
     c = cluster(node("a"), node("b"), node("c"), csi_node("a", csi_example_com=None), csi_node("b"), *bound("v"))
-    asked = with_volumes(claimed("v"))
-    assert said(asked, c.nodes) == [SUCCESS, SUCCESS, SUCCESS]
+    incoming = with_volumes(claimed("v"))
+    assert statuses(incoming, c.nodes) == [SUCCESS, SUCCESS, SUCCESS]
     c.put(csi_driver(CSI, required=False))
-    assert said(asked, c.nodes) == [SUCCESS, SUCCESS, SUCCESS]
+    assert statuses(incoming, c.nodes) == [SUCCESS, SUCCESS, SUCCESS]
     c.put(csi_driver(CSI))
     missing = Status(Code.UNSCHEDULABLE, ("csi.example.com CSI driver is not installed on the node",))
-    assert said(asked, c.nodes) == [SUCCESS, missing, missing]
-    (part,) = verdicts(asked, c.nodes).at(1)
+    assert statuses(incoming, c.nodes) == [SUCCESS, missing, missing]
+    (part,) = verdicts(incoming, c.nodes).at(1)
     assert part.at(1) == {"driver": CSI, "volumes": ("v0",)}
 
 
@@ -287,7 +287,7 @@ AZURE_OF_NO_KIND = {"azureDisk": {"diskName": "d", "diskURI": "u"}}
 
 
 @pytest.mark.parametrize(
-    ("asked", "shelf", "status"),
+    ("incoming", "shelf", "status"),
     [
         pytest.param(
             with_volumes(claimed("c")),
@@ -342,21 +342,21 @@ AZURE_OF_NO_KIND = {"azureDisk": {"diskName": "d", "diskURI": "u"}}
         ),
     ],
 )
-def test_volumes_that_cannot_be_told(asked, shelf, status):
-    assert said(asked, cluster(node("a"), csi_node("a"), *shelf).nodes) == [status]
+def test_volumes_that_cannot_be_read(incoming, shelf, status):
+    assert statuses(incoming, cluster(node("a"), csi_node("a"), *shelf).nodes) == [status]
 
 
 def test_an_ephemeral_volume_is_its_claim():
     shelf = [volume("v"), claim("web-v0", "v", owner="uid-web")]
     nodes = cluster(node("a"), csi_node("a", csi_example_com=0), *shelf).nodes
-    assert said(with_volumes(EPHEMERAL), nodes) == [FULL]
+    assert statuses(with_volumes(EPHEMERAL), nodes) == [FULL]
 
 
 def test_disks_in_the_pod_are_no_fault_without_a_csi_node():
-    assert said(with_volumes(AZURE_OF_NO_KIND), cluster(node("a")).nodes) == [SUCCESS]
+    assert statuses(with_volumes(AZURE_OF_NO_KIND), cluster(node("a")).nodes) == [SUCCESS]
 
 
-def test_running_pods_whose_volumes_cannot_be_told_are_a_fault_where_there_are_limits():
+def test_unreadable_volumes_of_running_pods_are_a_fault_on_nodes_with_limits():
     faulty = [with_volumes(AZURE_OF_NO_KIND, name=name, on=on) for name, on in (("x", "a"), ("z", "b"), ("y", "c"))]
     missing = with_volumes(claimed("gone"), name="w", on="d")
     limits = [csi_node(name, **({} if name == "b" else {"csi_example_com": 5})) for name in "abcd"]
@@ -364,10 +364,10 @@ def test_running_pods_whose_volumes_cannot_be_told_are_a_fault_where_there_are_l
     fault = Status(
         Code.ERROR, ("converting volume(v0) from inline to csi: kind(Shared) is not supported in csi migration",)
     )
-    asked = with_volumes(claimed("v"))
-    assert said(asked, c.nodes) == [fault, SUCCESS, fault, SUCCESS]
-    assert verdicts(asked, c.nodes).at(2)[0].at(2)["pod"] == "default/y"
-    assert said(asked, c.nodes.hypothetical([0, 3], [faulty[0], faulty[1]], [-1, 1])) == [
+    incoming = with_volumes(claimed("v"))
+    assert statuses(incoming, c.nodes) == [fault, SUCCESS, fault, SUCCESS]
+    assert verdicts(incoming, c.nodes).at(2)[0].at(2)["pod"] == "default/y"
+    assert statuses(incoming, c.nodes.hypothetical([0, 3], [faulty[0], faulty[1]], [-1, 1])) == [
         SUCCESS,
         SUCCESS,
         fault,
@@ -388,22 +388,22 @@ def test_pods_supposed_to_come_or_go_count():
     column = nodes.hypothetical(
         [1, 2, 2, 3, 5, 6, 6], [first, first, second, third, third, rival, first], [-1, -1, -1, -1, 1, 1, 1]
     )
-    asked = with_volumes(claimed("c"))
-    assert said(asked, column) == [FULL, FULL, SUCCESS, SUCCESS, SUCCESS, FULL, SUCCESS]
+    incoming = with_volumes(claimed("c"))
+    assert statuses(incoming, column) == [FULL, FULL, SUCCESS, SUCCESS, SUCCESS, FULL, SUCCESS]
 
 
 def test_a_volume_that_stays_attached_makes_no_room_when_its_pod_goes():
     holder = with_volumes(claimed("a"), name="x", on="n")
     shelf = [csi_node("n", csi_example_com=1), attachment("va", "n", "a"), *bound("a", "b")]
     nodes = cluster(node("n"), *shelf, holder).nodes
-    assert said(with_volumes(claimed("b")), nodes.hypothetical([0], [holder], -1)) == [FULL]
+    assert statuses(with_volumes(claimed("b")), nodes.hypothetical([0], [holder], -1)) == [FULL]
 
 
 def test_a_pod_that_does_not_run_may_bring_a_driver_along():
     rival = with_volumes({"cinder": {"volumeID": "c1"}}, name="rival")
     nodes = cluster(node("n"), csi_node("n", cinder_csi_openstack_org=1)).nodes
-    asked = with_volumes({"cinder": {"volumeID": "c2"}})
-    assert said(asked, nodes.hypothetical([0], [rival], 1)) == [FULL]
+    incoming = with_volumes({"cinder": {"volumeID": "c2"}})
+    assert statuses(incoming, nodes.hypothetical([0], [rival], 1)) == [FULL]
 
 
 # -- evidence --------------------------------------------------------------------
@@ -472,7 +472,7 @@ def test_the_evidence_has_the_volumes_that_stay_attached_and_who_uses_them():
         pytest.param(Change(ChangeKind.NODE_UPDATED, 0), Scope.NOTHING, id="a node"),
     ],
 )
-def test_what_moves_a_pod_with_a_claim(change, scope):
+def test_which_changes_affect_a_pod_with_a_claim(change, scope):
     holders = [with_volumes(claimed("b"), name=f"y{name}", on=name) for name in "nm"]
     nodes = [node("n"), node("m"), csi_node("n", csi_example_com=2), csi_node("m", csi_example_com=1)]
     c = cluster(*nodes, *bound("a", "b"), *holders)
@@ -482,7 +482,7 @@ def test_what_moves_a_pod_with_a_claim(change, scope):
     assert plugin.moved_by(Cycle(pod()), change) is Scope.NOTHING
 
 
-def test_without_limits_pods_move_nothing():
+def test_without_limits_pods_affect_nothing():
     c = cluster(node("n"), csi_node("n", csi_example_com=None), *bound("a"))
     plugin, cycle = over(c), Cycle(with_volumes(claimed("a")))
     assert plugin.pre_filter(cycle, c.nodes) is None
@@ -490,7 +490,7 @@ def test_without_limits_pods_move_nothing():
     assert plugin.moved_by(cycle, added) is Scope.NOTHING
 
 
-def test_pods_whose_volumes_nobody_mounts_are_alike():
+def test_pods_whose_volumes_no_pod_mounts_have_one_signature():
     c = cluster(node("n"), csi_node("n", csi_example_com=2), *bound("a", "b"))
     plugin = over(c)
     first, second = with_volumes(claimed("a")), with_volumes(claimed("b"), name="second")
@@ -504,7 +504,7 @@ def test_pods_whose_volumes_nobody_mounts_are_alike():
     assert plugin.signature(first) == plugin.signature(second)
 
 
-def test_a_volume_that_is_gone_is_another_matter():
+def test_a_pod_whose_claim_is_missing_has_a_signature_of_its_own():
     c = cluster(node("n"), csi_node("n", csi_example_com=2), *bound("a", "b"))
     plugin = over(c)
     c.delete(claim("a", "a"))
@@ -562,7 +562,7 @@ def test_volumes_in_use_are_those_a_new_count_would_find(seed):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_supposing_pods_is_as_good_as_placing_them(seed):
+def test_supposed_pods_count_like_placed_ones(seed):
     pick = random.Random(100 + seed)
     c = cluster(*map(node, "abc"))
     for number in range(30):

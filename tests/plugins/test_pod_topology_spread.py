@@ -56,29 +56,29 @@ def zones(**more):
     return [node(name, zone=name[0], **more.get(name, {})) for name in ("a1", "a2", "b1", "c1")]
 
 
-def judged(wanted, *objects, **args):
+def judged(incoming, *objects, **args):
     """Return what Filter says of each node, by name; only refusals."""
     made = cluster(*objects)
-    asked, cycle = plugin(made, **args), Cycle(wanted)
-    assert asked.pre_filter(cycle, made.nodes) is None
-    verdicts = asked.filter(cycle, made.nodes)
+    spread_plugin, cycle = plugin(made, **args), Cycle(incoming)
+    assert spread_plugin.pre_filter(cycle, made.nodes) is None
+    verdicts = spread_plugin.filter(cycle, made.nodes)
     return {name: status for i, name in enumerate(made.nodes.names) if (status := verdicts.status(i)) != SUCCESS}
 
 
-def scored(wanted, *objects, feasible=None, **args):
+def scored(incoming, *objects, feasible=None, **args):
     """Return the raw and normalised score of each feasible node, by name; None where PreScore skips."""
     made = cluster(*objects)
-    asked, cycle = plugin(made, **args), Cycle(wanted)
+    spread_plugin, cycle = plugin(made, **args), Cycle(incoming)
     nodes = made.nodes if feasible is None else made.nodes_named(feasible)
-    if asked.pre_score(cycle, nodes) == SKIP:
+    if spread_plugin.pre_score(cycle, nodes) == SKIP:
         return None
-    raw = asked.score(cycle, nodes)
-    normalized = asked.normalize(cycle, nodes, raw)
+    raw = spread_plugin.score(cycle, nodes)
+    normalized = spread_plugin.normalize(cycle, nodes, raw)
     return dict(zip(nodes.names, zip(raw.tolist(), normalized.tolist(), strict=True), strict=True))
 
 
 @pytest.mark.parametrize(
-    ("wanted", "objects", "refused"),
+    ("incoming", "objects", "refused"),
     [
         pytest.param(spread(constraint()), webs(a1=1, b1=1, c1=1), "", id="a balanced topology takes a pod anywhere"),
         pytest.param(spread(constraint()), webs(a1=1, b1=1), "a1 a2 b1", id="the emptiest domain comes first"),
@@ -128,8 +128,8 @@ def scored(wanted, *objects, feasible=None, **args):
         ),
     ],
 )
-def test_which_nodes_are_too_crowded(wanted, objects, refused):
-    assert judged(wanted, *zones(), *objects) == dict.fromkeys(refused.split(), SKEWED)
+def test_which_nodes_exceed_max_skew(incoming, objects, refused):
+    assert judged(incoming, *zones(), *objects) == dict.fromkeys(refused.split(), SKEWED)
 
 
 @pytest.mark.parametrize(
@@ -142,11 +142,11 @@ def test_which_nodes_are_too_crowded(wanted, objects, refused):
 )
 def test_tainted_nodes(policy, tolerations, refused):
     nodes = zones(c1={"taints": [{"key": "t", "effect": "NoSchedule"}]})
-    wanted = spread(constraint(**({"nodeTaintsPolicy": policy} if policy else {})), tolerations=tolerations)
-    assert judged(wanted, *nodes, *webs(a1=1, b1=1)) == dict.fromkeys(refused.split(), SKEWED)
+    incoming = spread(constraint(**({"nodeTaintsPolicy": policy} if policy else {})), tolerations=tolerations)
+    assert judged(incoming, *nodes, *webs(a1=1, b1=1)) == dict.fromkeys(refused.split(), SKEWED)
 
 
-def test_a_node_without_the_label_is_refused_for_good_and_its_pods_do_not_count():
+def test_a_node_without_the_label_is_unresolvable_and_its_pods_do_not_count():
     objects = [*zones(), node("bare"), *webs(a1=1, b1=1, c1=1, bare=5)]
     assert judged(spread(constraint()), *objects) == {"bare": MISSING}
 
@@ -176,9 +176,9 @@ def test_an_empty_label_is_a_domain():
 
 def test_the_evidence_is_the_domain_its_count_and_what_it_is_compared_with():
     made = cluster(*zones(), *webs(a1=2, a2=1, b1=1, c1=1))
-    asked, cycle = plugin(made), Cycle(spread(constraint()))
-    asked.pre_filter(cycle, made.nodes)
-    (part,) = asked.filter(cycle, made.nodes).parts
+    spread_plugin, cycle = plugin(made), Cycle(spread(constraint()))
+    spread_plugin.pre_filter(cycle, made.nodes)
+    (part,) = spread_plugin.filter(cycle, made.nodes).parts
     made.add_pod(web("late", on="a1"))
     assert part.at(1) == {
         "topology_key": ZONE,
@@ -220,7 +220,7 @@ def test_a_malformed_selector_is_an_error():
     )
 
 
-def test_what_did_not_run_before_is_a_fault_as_in_kube_scheduler():
+def test_filter_and_score_without_their_pre_points_are_faults():
     made = cluster(*zones())
     status = plugin(made).filter(Cycle(web()), made.nodes).status(0)
     assert status == Status(Code.ERROR, ('reading "PreFilterPodTopologySpread" from cycleState: not found',))
@@ -231,7 +231,7 @@ def test_what_did_not_run_before_is_a_fault_as_in_kube_scheduler():
 # -- score ------------------------------------------------------------------------
 
 
-def test_a_domain_is_worth_the_less_the_more_pods_it_holds():
+def test_a_domain_scores_less_the_more_pods_it_holds():
     raw = [round(count * natural_log(5)) for count in (3, 3, 1, 0)]
     assert scored(spread(soft()), *zones(), *webs(a1=1, a2=2, b1=1)) == {
         "a1": (raw[0], 0),
@@ -296,7 +296,7 @@ APPS = {"matchLabels": WEB}
 
 
 @pytest.mark.parametrize(
-    ("wanted", "objects", "counts"),
+    ("incoming", "objects", "counts"),
     [
         pytest.param(web(), [], None, id="a pod nothing selects has no defaults"),
         pytest.param(web(), [service(WEB)], (2, 1), id="a Service that selects the pod says what to count"),
@@ -335,8 +335,8 @@ APPS = {"matchLabels": WEB}
         ),
     ],
 )
-def test_what_the_default_constraints_count(wanted, objects, counts):
-    scores = scored(wanted, *zones(), *webs(a1=2, b1=1), *objects)
+def test_what_the_default_constraints_count(incoming, objects, counts):
+    scores = scored(incoming, *zones(), *webs(a1=2, b1=1), *objects)
     if counts is None:
         assert scores is None
         return
@@ -368,36 +368,36 @@ def test_a_pod_with_constraints_of_its_own_gets_no_defaults():
     assert scored(spread(constraint()), *zones(), service(WEB)) is None
 
 
-def test_services_that_come_and_go_are_noticed():
+def test_services_that_come_and_go_change_the_default_constraints():
     made = cluster(*zones(), *webs(a1=1))
-    asked, grouping = plugin(made), service(WEB)
+    spread_plugin, grouping = plugin(made), service(WEB)
     answers = []
     for change in (lambda: None, lambda: made.put(grouping), lambda: made.delete(grouping)):
         change()
-        answers.append(asked.pre_score(Cycle(web()), made.nodes))
+        answers.append(spread_plugin.pre_score(Cycle(web()), made.nodes))
     with made.fork():
         made.put(grouping)
-        answers.append(asked.pre_score(Cycle(web()), made.nodes))
-    answers.append(asked.pre_score(Cycle(web()), made.nodes))
+        answers.append(spread_plugin.pre_score(Cycle(web()), made.nodes))
+    answers.append(spread_plugin.pre_score(Cycle(web()), made.nodes))
     assert answers == [SKIP, None, SKIP, None, SKIP]
 
 
 # -- pods supposed to come or go ------------------------------------------------------
 
 
-def hypothetical(made, wanted, positions, pods, signs):
+def hypothetical(made, incoming, positions, pods, signs):
     """Return the verdict of Filter for each position of a supposed column."""
-    asked, cycle = plugin(made), Cycle(wanted)
-    assert asked.pre_filter(cycle, made.nodes) is None
+    spread_plugin, cycle = plugin(made), Cycle(incoming)
+    assert spread_plugin.pre_filter(cycle, made.nodes) is None
     column = made.nodes_named(["a1", "a2", "b1", "c1"]).take(positions)
     column = column.hypothetical(range(len(positions)), pods, signs)
-    asked.with_pods(cycle, column)
-    verdicts = asked.filter(cycle, column)
+    spread_plugin.with_pods(cycle, column)
+    verdicts = spread_plugin.filter(cycle, column)
     return [verdicts.status(i) == SUCCESS for i in range(len(column))]
 
 
 @pytest.mark.parametrize(
-    ("running", "wanted", "position", "other", "sign", "fits"),
+    ("running", "fields", "position", "other", "sign", "fits"),
     [
         pytest.param({"a1": 1}, {}, 0, web("a1-0"), -1, True, id="a pod that goes makes room"),
         pytest.param({"a1": 1}, {}, 2, web("x"), 1, False, id="a pod that comes takes it"),
@@ -421,10 +421,10 @@ def hypothetical(made, wanted, positions, pods, signs):
         pytest.param({"a1": 1, "b1": 1, "c1": 1}, {"minDomains": 9}, 0, web("a1-0"), -1, True, id="minDomains holds"),
     ],
 )
-def test_a_pod_that_comes_or_goes_counts_on_its_own_node(running, wanted, position, other, sign, fits):
-    more = {"nodeSelector": {ZONE: "a"}} if "nodeAffinityPolicy" in wanted else {}
+def test_a_pod_that_comes_or_goes_counts_on_its_own_node(running, fields, position, other, sign, fits):
+    more = {"nodeSelector": {ZONE: "a"}} if "nodeAffinityPolicy" in fields else {}
     made = cluster(*zones(), *webs(**running))
-    assert hypothetical(made, spread(constraint(**wanted), **more), [position], [other], [sign]) == [fits]
+    assert hypothetical(made, spread(constraint(**fields), **more), [position], [other], [sign]) == [fits]
 
 
 def test_each_position_sees_its_own_changes_only():
@@ -438,7 +438,7 @@ def test_each_position_sees_its_own_changes_only():
 
 
 @pytest.mark.parametrize(
-    ("wanted", "change", "scope"),
+    ("incoming", "change", "scope"),
     [
         pytest.param(
             spread(constraint()), Change(ChangeKind.POD_ADDED, 0, web("x")), Scope.DOMAINS, id="a counted pod"
@@ -478,23 +478,23 @@ def test_each_position_sees_its_own_changes_only():
     ],
 )
 @pytest.mark.parametrize("asked_before", [True, False], ids=["after a cycle", "without one"])
-def test_what_a_change_spoils(wanted, change, scope, asked_before):
+def test_which_rows_a_change_affects(incoming, change, scope, asked_before):
     made = cluster(*zones())
-    asked, cycle = plugin(made), Cycle(wanted)
+    spread_plugin, cycle = plugin(made), Cycle(incoming)
     if asked_before:
-        if asked.pre_filter(cycle, made.nodes) == SKIP:
-            cycle.skip_filter.add(asked.name)
-        if asked.pre_score(cycle, made.nodes) == SKIP:
-            cycle.skip_score.add(asked.name)
-    assert asked.moved_by(cycle, change) is scope
+        if spread_plugin.pre_filter(cycle, made.nodes) == SKIP:
+            cycle.skip_filter.add(spread_plugin.name)
+        if spread_plugin.pre_score(cycle, made.nodes) == SKIP:
+            cycle.skip_score.add(spread_plugin.name)
+    assert spread_plugin.moved_by(cycle, change) is scope
 
 
-def test_pods_are_alike_when_what_decides_their_counts_is():
-    asked = plugin(cluster())
-    assert asked.signature(spread(soft(), cpu="1")) == asked.signature(spread(soft()))
-    assert asked.signature(spread(soft())) != asked.signature(spread(soft(), labels={}))
-    assert asked.signature(spread(soft())) != asked.signature(spread(soft(), nodeSelector={"a": "b"}))
-    assert asked.signature(web()) != asked.signature(owned(ReplicaSet, "apps/v1"))
+def test_pods_with_equal_constraints_and_labels_have_one_signature():
+    spread_plugin = plugin(cluster())
+    assert spread_plugin.signature(spread(soft(), cpu="1")) == spread_plugin.signature(spread(soft()))
+    assert spread_plugin.signature(spread(soft())) != spread_plugin.signature(spread(soft(), labels={}))
+    assert spread_plugin.signature(spread(soft())) != spread_plugin.signature(spread(soft(), nodeSelector={"a": "b"}))
+    assert spread_plugin.signature(web()) != spread_plugin.signature(owned(ReplicaSet, "apps/v1"))
     unconstrained = plugin(cluster(), defaultingType="List")
     assert unconstrained.signature(web()) == unconstrained.signature(pod("x", namespace="other"))
 
@@ -518,9 +518,9 @@ CONSTRAINTS = st.lists(
 )
 
 
-def naive(nodes, running, wanted):
+def naive(nodes, running, incoming):
     """Judge each node by the words of the API documentation: skew is the count of a domain less the least count."""
-    constraints = wanted.pod.spec.topology_spread_constraints
+    constraints = incoming.pod.spec.topology_spread_constraints
     keys = [c.topology_key for c in constraints]
     complete = [n for n in nodes if all(key in n.metadata.labels for key in keys)]
 
@@ -534,7 +534,7 @@ def naive(nodes, running, wanted):
             if on in complete and selector and selector.items() <= each.labels.items():
                 counts[on.metadata.labels[key]] += 1
         least = min(counts.values(), default=2**31 - 1) if len(counts) >= c.min_domains else 0
-        after = counts.get(candidate.metadata.labels[key], 0) + (selector.items() <= wanted.labels.items())
+        after = counts.get(candidate.metadata.labels[key], 0) + (selector.items() <= incoming.labels.items())
         return SKEWED if after - least > c.max_skew else None
 
     return {
@@ -545,12 +545,12 @@ def naive(nodes, running, wanted):
 
 
 @given(st.lists(NODE_LABELS, min_size=1, max_size=6), st.data())
-def test_random_clusters_are_judged_as_the_referee_judges_them(labels, data):
+def test_a_naive_referee_gives_the_same_verdicts(labels, data):
     nodes = [node(f"n{i}", labels=each) for i, each in enumerate(labels)]
     places = data.draw(st.lists(st.tuples(st.sampled_from(range(len(nodes))), LABELS), max_size=12))
     running = [pod(f"p{i}", on=f"n{on}", labels=each) for i, (on, each) in enumerate(places)]
-    wanted = pod("new", labels=data.draw(LABELS), topologySpreadConstraints=data.draw(CONSTRAINTS))
-    assert judged(wanted, *nodes, *running) == naive(nodes, running, wanted)
+    incoming = pod("new", labels=data.draw(LABELS), topologySpreadConstraints=data.draw(CONSTRAINTS))
+    assert judged(incoming, *nodes, *running) == naive(nodes, running, incoming)
 
 
 @given(st.lists(NODE_LABELS, min_size=1, max_size=6), st.data())
@@ -559,18 +559,18 @@ def test_a_supposed_pod_counts_as_one_that_is_there(labels, data):
     places = data.draw(st.lists(st.tuples(st.sampled_from(range(len(nodes))), LABELS), max_size=12))
     running = [pod(f"p{i}", on=f"n{on}", labels=each) for i, (on, each) in enumerate(places)]
     constraints = [c for c in data.draw(CONSTRAINTS) if c["labelSelector"]["matchLabels"]] or [constraint()]
-    wanted = pod("new", labels=data.draw(LABELS), topologySpreadConstraints=constraints)
+    incoming = pod("new", labels=data.draw(LABELS), topologySpreadConstraints=constraints)
     on = data.draw(st.sampled_from(range(len(nodes))))
     here = [each for each in running if each.pod.spec.node_name == f"n{on}"]
     leaving = data.draw(st.lists(st.sampled_from(here), unique_by=id)) if here else []
     coming = [pod(f"c{i}", on=f"n{on}", labels=each) for i, each in enumerate(data.draw(st.lists(LABELS, max_size=3)))]
 
     made = cluster(*nodes, *running)
-    asked, cycle = plugin(made), Cycle(wanted)
-    asked.pre_filter(cycle, made.nodes)
+    spread_plugin, cycle = plugin(made), Cycle(incoming)
+    spread_plugin.pre_filter(cycle, made.nodes)
     changes = [*leaving, *coming]
     signs = np.repeat([-1, 1], [len(leaving), len(coming)])
     column = made.nodes.take([on]).hypothetical(np.zeros(len(changes)), changes, signs)
-    asked.with_pods(cycle, column)
+    spread_plugin.with_pods(cycle, column)
     after = [each for each in running if each not in leaving] + coming
-    assert asked.filter(cycle, column).status(0) == judged(wanted, *nodes, *after).get(f"n{on}", SUCCESS)
+    assert spread_plugin.filter(cycle, column).status(0) == judged(incoming, *nodes, *after).get(f"n{on}", SUCCESS)

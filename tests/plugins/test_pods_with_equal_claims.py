@@ -66,11 +66,11 @@ def devices(name, pick):
 
 
 def resource_claim(name, pick):
-    def asked(count):
+    def exactly(count):
         return {"deviceClassName": "gpu", "allocationMode": "ExactCount", "count": count}
 
-    one, two = {"name": "r", "exactly": asked(1)}, {"name": "r", "exactly": asked(2)}
-    either = {"name": "r", "firstAvailable": [{"name": "two", **asked(2)}, {"name": "one", **asked(1)}]}
+    one, two = {"name": "r", "exactly": exactly(1)}, {"name": "r", "exactly": exactly(2)}
+    either = {"name": "r", "firstAvailable": [{"name": "two", **exactly(2)}, {"name": "one", **exactly(1)}]}
     metadata = {"name": name, "namespace": "default", "uid": f"{name}-{pick.randrange(2)}"}
     spec = {"devices": {"requests": [pick.choice([one, one, two, either])]}}
     return msgspec.convert({"metadata": metadata, "spec": spec}, ResourceClaim)
@@ -112,10 +112,10 @@ def something_happens(c, pick):
             c.add_node(node(pick.choice(NODES), zone=pick.choice(["z1", "z2"])))
 
 
-def facts(scheduler, asked):
+def facts(scheduler, incoming):
     """What is decided about a pod and said of it, and the attempt; only the first where nothing can be decided."""
     try:
-        outcome = scheduler.attempt(asked)
+        outcome = scheduler.attempt(incoming)
     except Inconclusive as fault:
         return str(fault), None
     scores = outcome.scoring and {each.plugin: each.raw.tolist() for each in outcome.scoring.plugins}
@@ -128,7 +128,7 @@ def given(c):
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_what_is_remembered_of_pods_with_equal_claims_is_true(seed):
+def test_cached_answers_for_pods_with_equal_claims_equal_new_ones(seed):
     pick = random.Random(seed)
     c = cluster(
         *(node(name, zone=pick.choice(["z1", "z2"])) for name in NODES),
@@ -140,10 +140,10 @@ def test_what_is_remembered_of_pods_with_equal_claims_is_true(seed):
     )
     remembering = Scheduler(c)
     for number in range(60):
-        asked = using(number, pick)
-        c.add_pod(asked)
-        found, outcome = facts(remembering, asked)
-        assert found == facts(Scheduler(c), asked)[0], number
+        incoming = using(number, pick)
+        c.add_pod(incoming)
+        found, outcome = facts(remembering, incoming)
+        assert found == facts(Scheduler(c), incoming)[0], number
         if outcome is not None and outcome.chosen and pick.random() < 0.7:
             placed = remembering.place(outcome)
             with_note = facts(remembering, using(1000 + number, pick))[0]
@@ -162,7 +162,7 @@ def test_what_is_remembered_of_pods_with_equal_claims_is_true(seed):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_pods_with_equal_claims_are_given_what_they_would_be_given_anew(seed):
+def test_pods_with_equal_claims_get_the_devices_of_a_new_search(seed):
     def run(reusing):
         pick = random.Random(seed)
         c = cluster(
@@ -173,10 +173,10 @@ def test_pods_with_equal_claims_are_given_what_they_would_be_given_anew(seed):
         )
         scheduler, taken = Scheduler(c), []
         for number in range(12):
-            asked = pod(f"p{number}", resourceClaims=[{"name": "n", "resourceClaimName": f"c{number}"}])
-            c.add_pod(asked)
+            incoming = pod(f"p{number}", resourceClaims=[{"name": "n", "resourceClaimName": f"c{number}"}])
+            c.add_pod(incoming)
             scheduler = scheduler if reusing else Scheduler(c)
-            outcome = scheduler.attempt(asked)
+            outcome = scheduler.attempt(incoming)
             if outcome.chosen:
                 assert scheduler.place(outcome).status.successful
                 if number % 3:
@@ -187,7 +187,7 @@ def test_pods_with_equal_claims_are_given_what_they_would_be_given_anew(seed):
     assert run(reusing=True) == run(reusing=False) != []
 
 
-def test_an_event_about_a_claim_is_looked_at_for_each_pod_with_a_claim_of_its_own():
+def test_hints_about_a_claim_are_not_shared_by_pods_with_different_claims():
     pick = random.Random(1)
     made = [resource_claim(f"c{i}", pick) for i in range(2)]
     c = cluster(node("a"), device_class(), *made, *(make(f"v{i}", pick) for i in range(2) for make in (volume, claim)))
@@ -206,7 +206,7 @@ def test_an_event_about_a_claim_is_looked_at_for_each_pod_with_a_claim_of_its_ow
     )
 
 
-def test_pods_written_alike_fill_one_node_and_leave_room_on_another():
+def test_pods_with_equal_claims_respect_the_volume_limit_of_each_node():
     pick = random.Random(0)
     limits = {"a": 3, "b": 1}
     drivers = [
@@ -239,16 +239,16 @@ def test_pods_written_alike_fill_one_node_and_leave_room_on_another():
     assert scheduler.attempt(mounting("third", "v2")).ties == ["a"]
 
 
-def test_a_node_that_gave_its_better_device_away_scores_less_for_the_next_pod_that_would_have_taken_it():
+def test_a_node_scores_less_after_its_better_alternative_is_allocated():
     def kind(name):
         selector = {"cel": {"expression": f"device.attributes['d'].kind == '{name}'"}}
         return msgspec.convert({"metadata": {"name": name}, "spec": {"selectors": [selector]}}, DeviceClass)
 
     def slice_of(on):
         kinds = ["big", "small", "small"]
-        given = [{"name": f"g{i}", "attributes": {"kind": {"string": kind}}} for i, kind in enumerate(kinds)]
+        listed = [{"name": f"g{i}", "attributes": {"kind": {"string": kind}}} for i, kind in enumerate(kinds)]
         pool = {"name": on, "generation": 1, "resourceSliceCount": 1}
-        spec = {"driver": "d", "nodeName": on, "pool": pool, "devices": given}
+        spec = {"driver": "d", "nodeName": on, "pool": pool, "devices": listed}
         return msgspec.convert({"metadata": {"name": f"s-{on}"}, "spec": spec}, ResourceSlice)
 
     def wanting(name):
@@ -272,8 +272,8 @@ def test_a_node_that_gave_its_better_device_away_scores_less_for_the_next_pod_th
     scheduler = Scheduler(c)
     for number in range(3):
         claims = [{"name": "r", "resourceClaimName": f"c{number}"}]
-        asked = pod(f"p{number}", cpu="1", memory="256Mi", resourceClaims=claims)
-        outcome = scheduler.attempt(asked)
-        assert outcome.ties == Scheduler(c).attempt(asked).ties
+        incoming = pod(f"p{number}", cpu="1", memory="256Mi", resourceClaims=claims)
+        outcome = scheduler.attempt(incoming)
+        assert outcome.ties == Scheduler(c).attempt(incoming).ties
         assert scheduler.place(outcome).status.successful
         assert scheduler.bind(outcome).successful

@@ -38,7 +38,7 @@ def shelf(extended=None):
 
 
 @pytest.mark.parametrize("plugin", PLUGINS)
-def test_a_pod_that_uses_nothing_of_it_skips_whatever_the_running_ones_do(plugin):
+def test_a_pod_without_claims_skips_whatever_running_pods_mount(plugin):
     c = shelf()
     incoming = pod(cpu="1", requests={"example.com/fpga": "1"}, volumes=PLAIN)
     assert made(plugin, c).pre_filter(Cycle(incoming), c.nodes) == SKIP
@@ -74,7 +74,7 @@ def test_a_profile_without_their_prefilter_fails_as_upstream_does():
             made(plugin, c).score(Cycle(pod()), c.nodes)
 
 
-def test_devices_leave_a_failed_pod_to_preemption():
+def test_post_filter_of_dynamic_resources_leaves_a_pod_without_claims_to_preemption():
     c = shelf()
     devices, cycle = made(DynamicResources, c), Cycle(pod())
     devices.pre_filter(cycle, c.nodes)
@@ -82,13 +82,13 @@ def test_devices_leave_a_failed_pod_to_preemption():
     assert devices.post_filter(cycle, c.nodes, refused).status == Status(Code.UNSCHEDULABLE)
 
 
-def test_devices_fail_where_an_earlier_plugin_ended_prefilter():
+def test_post_filter_of_dynamic_resources_fails_where_an_earlier_plugin_ended_prefilter():
     c = shelf()
     found = made(DynamicResources, c).post_filter(Cycle(pod()), c.nodes, np.zeros(2, np.int8))
     assert found.status == Status(Code.ERROR, ("not found",))
 
 
-def test_only_a_device_class_spoils_their_answers():
+def test_only_a_device_class_affects_pods_without_claims():
     c = shelf()
     another = Change(ChangeKind.OBJECT, subject=DeviceClass(metadata=ObjectMeta(name="new")))
     placed = Change(ChangeKind.POD_ADDED, 0, pod("x", volumes=[CLAIM, DISK]))

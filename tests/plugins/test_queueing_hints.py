@@ -187,11 +187,11 @@ SOFT = {"key": "gpu", "value": "yes", "effect": "PreferNoSchedule"}
         ),
     ],
 )  # fmt: skip
-def test_what_a_change_means(plugin, event, refused, before, after, answer):
+def test_hints_of_plugins(plugin, event, refused, before, after, answer):
     assert heard(plugin, event, refused, before, after) == answer
 
 
-def test_an_enforced_affinity_that_does_not_match_outweighs_the_pods_own():
+def test_the_hint_of_node_affinity_reads_the_added_affinity_first():
     config = """
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
@@ -208,7 +208,7 @@ profiles:
     assert heard("NodeAffinity", NODE_ADD, pod(), None, node("a", labels={"pool": "batch"}), config=config) == "queue"
 
 
-def test_terms_that_cannot_be_read_leave_no_pod_stuck():
+def test_terms_that_do_not_parse_queue_the_pod():
     bad = [{"matchExpressions": [{"key": "a", "operator": "Gt", "values": ["x"]}]}]
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": bad}}
     unread = pod(affinity={"nodeAffinity": required})
@@ -237,16 +237,16 @@ def device_class(name, extended=None):
         ),
     ],
 )  # fmt: skip
-def test_what_a_device_class_means_for_a_pod_that_asks_for_extended_resources(event, before, after, answer):
-    asked = {"example.com/gpu": "1", "deviceclass.resource.kubernetes.io/implicit": "1"}
-    assert heard("NodeResourcesFit", event, pod(requests=asked), before, after) == answer
+def test_hints_about_device_classes_for_a_pod_with_extended_resources(event, before, after, answer):
+    requests = {"example.com/gpu": "1", "deviceclass.resource.kubernetes.io/implicit": "1"}
+    assert heard("NodeResourcesFit", event, pod(requests=requests), before, after) == answer
 
 
-def test_a_class_that_stands_in_makes_a_node_without_the_resource_large_enough():
-    asked = pod(requests={"example.com/gpu": "1"})
-    assert heard("NodeResourcesFit", NODE_ADD, asked, None, node("a")) == "skip"
+def test_a_node_without_a_resource_that_a_class_backs_queues_the_pod():
+    incoming = pod(requests={"example.com/gpu": "1"})
+    assert heard("NodeResourcesFit", NODE_ADD, incoming, None, node("a")) == "skip"
     stand_in = device_class("gpu", "example.com/gpu")
-    assert heard("NodeResourcesFit", NODE_ADD, asked, None, node("a"), objects=(stand_in,)) == "queue"
+    assert heard("NodeResourcesFit", NODE_ADD, incoming, None, node("a"), objects=(stand_in,)) == "queue"
 
 
 WEB = {"app": "web"}
@@ -303,7 +303,7 @@ def spread(**more):
         ),
     ],
 )  # fmt: skip
-def test_what_a_change_means_for_a_pod_that_is_to_be_spread(event, refused, before, after, answer):
+def test_hints_of_pod_topology_spread(event, refused, before, after, answer):
     assert heard("PodTopologySpread", event, refused, before, after) == answer
 
 
@@ -354,5 +354,5 @@ SHUNS = pod(affinity=required("podAntiAffinity"))
         pytest.param(NODE_LABEL, SHUNS, node("a", zone="y"), node("a", zone="z"), "queue", id="a node moves"),
     ],
 )  # fmt: skip
-def test_what_a_change_means_for_a_pod_with_affinity(event, refused, before, after, answer):
+def test_hints_of_inter_pod_affinity(event, refused, before, after, answer):
     assert heard("InterPodAffinity", event, refused, before, after) == answer

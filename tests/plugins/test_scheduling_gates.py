@@ -18,6 +18,6 @@ from schedctl.testing.builders import pod
         ),
     ],
 )
-def test_gates_keep_a_pod_out(gates, status):
+def test_pre_enqueue_keeps_a_gated_pod_out(gates, status):
     gated = None if gates is None else [{"name": name} for name in gates]
     assert SchedulingGates(None, None).pre_enqueue(pod(schedulingGates=gated)) == status

@@ -38,7 +38,7 @@ def tolerating(*tolerations):
         pytest.param([{"operator": "Exists"}], [], id="a pod that tolerates everything goes anywhere"),
     ],
 )
-def test_taints_keep_pods_off(tolerations, refused):
+def test_untolerated_taints_refuse_a_node(tolerations, refused):
     verdicts = PLUGIN.filter(tolerating(*tolerations), NODES)
     status = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, ("node(s) had untolerated taint(s)",))
     assert [name for i, name in enumerate(NODES.names) if verdicts.status(i) == status] == refused
@@ -74,7 +74,7 @@ def test_without_taints_there_is_nothing_to_refuse():
         pytest.param([{"operator": "Exists"}], [0] * 4, [100] * 4, id="all are equal to a pod that tolerates all"),
     ],
 )
-def test_discouraging_taints_cost_points(tolerations, raw, normalized):
+def test_untolerated_prefer_no_schedule_taints_lower_the_score(tolerations, raw, normalized):
     cycle = tolerating(*tolerations)
     assert PLUGIN.pre_score(cycle, NODES) is None
     scores = PLUGIN.score(cycle, NODES)

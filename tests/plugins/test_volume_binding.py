@@ -114,7 +114,7 @@ def judge(c, profile="default-scheduler", shape=None):
     return VolumeBinding(args, SimpleNamespace(cluster=c, profile_name=profile))
 
 
-class Asked:
+class Answer:
     """A cycle up to Filter, over all nodes."""
 
     def __init__(self, plugin, incoming):
@@ -158,7 +158,7 @@ class Asked:
 
 
 def ask(objects, *claims, shape=None):
-    return Asked(judge(cluster(*objects), shape=shape), using(*claims))
+    return Answer(judge(cluster(*objects), shape=shape), using(*claims))
 
 
 # -- PreFilter -------------------------------------------------------------------
@@ -221,9 +221,9 @@ SCRATCH = {"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}
         ),
     ],
 )
-def test_a_claim_that_nothing_can_be_done_about_refuses_the_pod(objects, mount, text):
-    asked = ask([A, *objects], mount)
-    assert asked.status == Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, (text,))
+def test_pre_filter_refuses_a_pod_with_an_unusable_claim(objects, mount, text):
+    answer = ask([A, *objects], mount)
+    assert answer.status == Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, (text,))
 
 
 @pytest.mark.parametrize(
@@ -239,24 +239,24 @@ def test_a_claim_that_nothing_can_be_done_about_refuses_the_pod(objects, mount, 
         ),
     ],
 )
-def test_other_claims_leave_it_to_the_nodes(objects, mount):
+def test_pre_filter_leaves_other_claims_to_the_nodes(objects, mount):
     assert ask([A, *objects], mount).status is None
 
 
 def test_a_class_without_a_binding_mode_is_a_fault():
-    asked = ask([A, storage_class("odd", mode=None), claim("data", storage_class="odd")], "data")
-    assert asked.status == Status(Code.ERROR, ('VolumeBindingMode not set for StorageClass "odd"',))
+    answer = ask([A, storage_class("odd", mode=None), claim("data", storage_class="odd")], "data")
+    assert answer.status == Status(Code.ERROR, ('VolumeBindingMode not set for StorageClass "odd"',))
 
 
 def test_a_pod_without_claims_is_skipped_and_scores_nothing():
-    asked = ask([A], {"name": "tmp", "emptyDir": {}})
-    assert asked.status == SKIP
-    assert asked.plugin.pre_score(asked.cycle, asked.nodes) is None
-    assert asked.plugin.score(asked.cycle, asked.nodes).tolist() == [0]
-    assert asked.plugin.reserve(asked.cycle, "a") == asked.plugin.pre_bind(asked.cycle, "a") == SUCCESS
+    answer = ask([A], {"name": "tmp", "emptyDir": {}})
+    assert answer.status == SKIP
+    assert answer.plugin.pre_score(answer.cycle, answer.nodes) is None
+    assert answer.plugin.score(answer.cycle, answer.nodes).tolist() == [0]
+    assert answer.plugin.reserve(answer.cycle, "a") == answer.plugin.pre_bind(answer.cycle, "a") == SUCCESS
 
 
-def test_the_claims_that_hold_a_pod_back_are_told():
+def test_the_evidence_of_unbound_immediate_claims_names_them():
     status = ask([A, claim("data", storage_class=None), claim("logs", storage_class=None)], "data", "logs").status
     (cause,) = status.causes
     assert cause.reference == "volume-binding/immediate"
@@ -290,7 +290,7 @@ def test_the_claims_that_hold_a_pod_back_are_told():
         ),
     ],
 )  # fmt: skip
-def test_why_a_claim_holds_a_pod_back_is_told(objects, found):
+def test_the_evidence_says_why_a_claim_is_unbound(objects, found):
     (cause,) = ask([A, *objects], "data").status.causes
     assert cause.evidence == {"unbound": [found]}
 
@@ -326,22 +326,22 @@ def test_why_a_claim_holds_a_pod_back_is_told(objects, found):
         ),
     ],
 )
-def test_a_bound_claim_goes_where_its_volume_is(required, beyond):
+def test_a_bound_claim_needs_a_node_that_reaches_its_volume(required, beyond):
     fields = {} if required is None else {"nodeAffinity": required}
-    asked = ask([A, B, C, claim("data", to="pv"), volume("pv", keep_for="data", phase="Bound", **fields)], "data")
-    assert asked.refused() == dict.fromkeys(beyond, (BEYOND,))
-    assert asked.codes() <= {Code.UNSCHEDULABLE_AND_UNRESOLVABLE}
+    answer = ask([A, B, C, claim("data", to="pv"), volume("pv", keep_for="data", phase="Bound", **fields)], "data")
+    assert answer.refused() == dict.fromkeys(beyond, (BEYOND,))
+    assert answer.codes() <= {Code.UNSCHEDULABLE_AND_UNRESOLVABLE}
 
 
-def test_the_first_bound_claim_that_objects_to_a_node_is_heard():
+def test_the_first_bound_claim_out_of_reach_refuses_the_node():
     objects = [claim("near", to="here"), claim("far", to="gone"), volume("here", zone="z1")]
     assert ask([A, C, *objects], "near", "far").refused() == {"a": (NO_VOLUME,), "c": (BEYOND,)}
     assert ask([A, C, *objects], "far", "near").refused() == {"a": (NO_VOLUME,), "c": (NO_VOLUME,)}
 
 
-def test_what_a_volume_misses_on_a_node_is_told():
-    asked = ask([A, C, claim("data", to="pv"), volume("pv", zone="z1")], "data")
-    (evidence,) = asked.evidence("c")
+def test_the_evidence_is_the_unmet_node_affinity_of_the_volume():
+    answer = ask([A, C, claim("data", to="pv"), volume("pv", zone="z1")], "data")
+    (evidence,) = answer.evidence("c")
     (((unmet,),)) = evidence.pop("unmet")
     assert evidence == {"claim": "default/data", "volume": "pv"}
     assert (unmet.key, unmet.values) == (ZONE, {"z1"})
@@ -387,8 +387,8 @@ EBS_DISK = {"awsElasticBlockStore": {"volumeID": "vol-1"}}
 )
 def test_a_migrated_node_looks_at_an_in_tree_volume_as_its_driver_does(fields, refused):
     nodes = [OLD, NEW, node("stale", zone="z1"), csi_node("new", EBS), csi_node("stale", GCE, EBS), csi_node("old")]
-    asked = ask([*nodes, claim("data", to="pv"), volume("pv", keep_for="data", **fields)], "data")
-    assert asked.refused() == dict.fromkeys(refused.split(), (BEYOND,))
+    answer = ask([*nodes, claim("data", to="pv"), volume("pv", keep_for="data", **fields)], "data")
+    assert answer.refused() == dict.fromkeys(refused.split(), (BEYOND,))
 
 
 @pytest.mark.parametrize(
@@ -416,9 +416,9 @@ def test_a_migrated_node_looks_at_an_in_tree_volume_as_its_driver_does(fields, r
 )
 def test_a_volume_that_no_driver_can_serve_is_a_fault_on_migrated_nodes(source, plugin, problem):
     bound = [claim("data", to="pv"), volume("pv", zone="z2", **source)]
-    asked = ask([OLD, NEW, csi_node("new", plugin), *bound, claim("more"), LOCAL], "data", "more")
-    assert asked.refused() == {"old": (BEYOND, TO_BIND), "new": (f"could not translate pv: {problem}",)}
-    assert asked.codes() == {Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.ERROR}
+    answer = ask([OLD, NEW, csi_node("new", plugin), *bound, claim("more"), LOCAL], "data", "more")
+    assert answer.refused() == {"old": (BEYOND, TO_BIND), "new": (f"could not translate pv: {problem}",)}
+    assert answer.codes() == {Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.ERROR}
 
 
 # -- volumes that are there ------------------------------------------------------
@@ -494,19 +494,19 @@ def test_a_volume_that_no_driver_can_serve_is_a_fault_on_migrated_nodes(source, 
     ],
 )
 def test_the_volume_a_claim_gets(volumes, requirements, chosen):
-    asked = ask([A, LOCAL, FAST, claim("data", **requirements), *volumes], "data")
+    answer = ask([A, LOCAL, FAST, claim("data", **requirements), *volumes], "data")
     if chosen is None:
-        assert asked.refused() == {"a": (TO_BIND,)}
-        assert asked.found("a") is None
+        assert answer.refused() == {"a": (TO_BIND,)}
+        assert answer.found("a") is None
     else:
-        assert asked.refused() == {}
-        assert asked.found("a") == {"static": {"data": chosen}, "dynamic": {}}
+        assert answer.refused() == {}
+        assert answer.found("a") == {"static": {"data": chosen}, "dynamic": {}}
 
 
 def test_each_node_gets_the_smallest_volume_it_can_reach():
     volumes = [volume("tiny", "5Gi", zone="z2"), volume("own", "6Gi", on="a"), volume("any", "7Gi")]
-    asked = ask([A, B, C, LOCAL, claim("data"), *volumes], "data")
-    assert asked.bound() == {"a": {"data": "own"}, "b": {"data": "any"}, "c": {"data": "tiny"}}
+    answer = ask([A, B, C, LOCAL, claim("data"), *volumes], "data")
+    assert answer.bound() == {"a": {"data": "own"}, "b": {"data": "any"}, "c": {"data": "tiny"}}
 
 
 @pytest.mark.parametrize(
@@ -536,22 +536,22 @@ def test_each_node_gets_the_smallest_volume_it_can_reach():
     ],
 )
 def test_two_claims_of_a_pod(volumes, bound):
-    asked = ask([A, B, LOCAL, claim("large", "3Gi"), claim("small", "1Gi"), *volumes], "large", "small")
-    assert asked.bound() == bound
+    answer = ask([A, B, LOCAL, claim("large", "3Gi"), claim("small", "1Gi"), *volumes], "large", "small")
+    assert answer.bound() == bound
 
 
 def test_a_claim_that_is_mounted_twice_takes_two_volumes():
-    asked = ask([A, LOCAL, claim("data"), volume("v1"), volume("v2", "9Gi"), volume("v3", "9Gi")], "data", "data")
-    row = asked.cycle.findings["VolumeBinding"].at(0)
+    answer = ask([A, LOCAL, claim("data"), volume("v1"), volume("v2", "9Gi"), volume("v3", "9Gi")], "data", "data")
+    row = answer.cycle.findings["VolumeBinding"].at(0)
     assert [each.metadata.name for _, each in row.static] == ["v1", "v2"]
 
 
 def test_a_volume_that_names_a_claim_is_not_taken_twice():
     objects = [A, B, LOCAL, claim("data"), volume("kept", keep_for="data", on="a"), volume("v1", "9Gi")]
-    asked = ask(objects, "data", "data")
-    row = asked.cycle.findings["VolumeBinding"].at(0)
+    answer = ask(objects, "data", "data")
+    row = answer.cycle.findings["VolumeBinding"].at(0)
     assert [each.metadata.name for _, each in row.static] == ["kept", "v1"]
-    assert asked.refused() == {"b": (TO_BIND,)}
+    assert answer.refused() == {"b": (TO_BIND,)}
 
 
 def test_a_selector_that_cannot_be_parsed_is_a_fault_everywhere_but_where_the_search_ends_before():
@@ -564,7 +564,7 @@ def test_a_selector_that_cannot_be_parsed_is_a_fault_everywhere_but_where_the_se
     assert ask([A, B, LOCAL, FAST, broken, promised], "data", "other").refused() == {"a": (TO_BIND,), "b": (text,)}
 
 
-def test_what_is_wrong_with_the_volumes_there_are_is_told():
+def test_the_evidence_counts_volumes_by_mismatch():
     volumes = [
         volume("v1", "1Gi"),
         volume("v2", "2Gi"),
@@ -579,8 +579,8 @@ def test_what_is_wrong_with_the_volumes_there_are_is_told():
         volume("v11", keep_for="data", zone="z2"),
         volume("elsewhere", storage_class="fast"),
     ]
-    asked = ask([A, LOCAL, claim("data", selector={"matchLabels": {"tier": "a"}}), *volumes], "data")
-    (evidence,) = asked.evidence("a")
+    answer = ask([A, LOCAL, claim("data", selector={"matchLabels": {"tier": "a"}}), *volumes], "data")
+    (evidence,) = answer.evidence("a")
     assert evidence == {
         "claim": "default/data",
         "storage_class": "local",
@@ -601,7 +601,7 @@ def test_what_is_wrong_with_the_volumes_there_are_is_told():
     }
 
 
-def test_the_nearest_volume_is_told_of_each_node():
+def test_the_evidence_names_the_nearest_volume_of_each_node():
     volumes = [
         volume("small", "1Gi", zone="z1"),
         volume("smaller", "512Mi", zone="z1"),
@@ -609,8 +609,8 @@ def test_the_nearest_volume_is_told_of_each_node():
         volume("released", keep_for="other", zone="z2", phase="Released"),
         volume("tiny", "1Mi", zone="z2"),
     ]
-    asked = ask([A, C, node("d", zone="z3"), LOCAL, claim("data"), *volumes], "data")
-    nearest = {name: next(iter(asked.evidence(name)))["nearest"] for name in ("a", "c", "d")}
+    answer = ask([A, C, node("d", zone="z3"), LOCAL, claim("data"), *volumes], "data")
+    nearest = {name: next(iter(answer.evidence(name)))["nearest"] for name in ("a", "c", "d")}
     assert {name: miss and (miss.volume, *miss.objections) for name, miss in nearest.items()} == {
         "a": ("small", Mismatch.SMALL),
         "c": ("released", Mismatch.RELEASED),
@@ -618,19 +618,19 @@ def test_the_nearest_volume_is_told_of_each_node():
     }
 
 
-def test_a_volume_that_another_claim_of_the_pod_gets_has_no_objection():
-    asked = ask([A, LOCAL, claim("data"), claim("logs"), volume("only")], "data", "logs")
-    (evidence,) = asked.evidence("a")
+def test_a_volume_taken_by_another_claim_of_the_pod_has_no_mismatch():
+    answer = ask([A, LOCAL, claim("data"), claim("logs"), volume("only")], "data", "logs")
+    (evidence,) = answer.evidence("a")
     assert (evidence["nearest"].volume, evidence["nearest"].objections) == ("only", ())
 
 
-def test_volumes_that_come_and_go_are_noticed():
+def test_volumes_that_come_and_go_change_the_answer():
     c = cluster(A, LOCAL, claim("data"))
     plugin = judge(c)
 
     def chosen():
-        asked = Asked(plugin, using("data"))
-        return asked.bound().get("a", {}).get("data")
+        answer = Answer(plugin, using("data"))
+        return answer.bound().get("a", {}).get("data")
 
     assert chosen() is None
     c.put(volume("pv", "9Gi"))
@@ -650,13 +650,13 @@ def test_volumes_that_come_and_go_are_noticed():
     assert chosen() == "pv"
 
 
-def test_a_thousand_local_volumes_are_each_for_their_own_node():
+def test_each_of_a_thousand_local_volumes_is_bound_on_its_own_node():
     count = 1000
     nodes = [node(f"n{i:03}") for i in range(count)]
     volumes = [volume(f"pv{i:03}", f"{5 + i % 3}Gi", on=f"n{i:03}") for i in range(0, count, 2)]
-    asked = ask([*nodes, LOCAL, claim("data"), *volumes], "data")
-    assert asked.bound() == {f"n{i:03}": {"data": f"pv{i:03}"} for i in range(0, count, 2)}
-    assert list(asked.refused()) == [f"n{i:03}" for i in range(1, count, 2)]
+    answer = ask([*nodes, LOCAL, claim("data"), *volumes], "data")
+    assert answer.bound() == {f"n{i:03}": {"data": f"pv{i:03}"} for i in range(0, count, 2)}
+    assert list(answer.refused()) == [f"n{i:03}" for i in range(1, count, 2)]
 
 
 # -- volumes that are made -------------------------------------------------------
@@ -675,14 +675,14 @@ def test_a_thousand_local_volumes_are_each_for_their_own_node():
         pytest.param([{ZONE: ["not a value"]}, {ZONE: ["z2"]}], "ab", id="a term that cannot be parsed is passed over"),
     ],
 )
-def test_where_a_volume_may_be_made(topologies, outside):
+def test_allowed_topologies_of_a_class(topologies, outside):
     fast = storage_class("fast", "csi.example.com", topologies=topologies)
-    asked = ask([A, B, C, fast, claim("data", storage_class="fast")], "data")
-    assert asked.refused() == dict.fromkeys(outside, (TO_BIND,))
-    assert all(asked.found(name) == {"static": {}, "dynamic": {"data": None}} for name in set("abc") - set(outside))
+    answer = ask([A, B, C, fast, claim("data", storage_class="fast")], "data")
+    assert answer.refused() == dict.fromkeys(outside, (TO_BIND,))
+    assert all(answer.found(name) == {"static": {}, "dynamic": {"data": None}} for name in set("abc") - set(outside))
 
 
-def test_a_class_without_a_provisioner_makes_no_volume():
+def test_a_class_without_a_provisioner_provisions_nothing():
     nobody = storage_class("nobody", "")
     assert ask([A, nobody, claim("data", storage_class="nobody")], "data").refused() == {"a": (TO_BIND,)}
 
@@ -716,41 +716,41 @@ IN_Z1 = {ZONE: "z1"}
         pytest.param([COUNTS, left("l", None, IN_Z1)], "abc", id="an unknown capacity is none"),
     ],
 )
-def test_where_there_is_room_for_a_volume(objects, full):
-    asked = ask([A, B, C, FAST, claim("data", storage_class="fast"), *objects], "data")
-    assert asked.refused() == dict.fromkeys(full, (FULL,))
+def test_nodes_without_enough_storage_capacity_are_refused(objects, full):
+    answer = ask([A, B, C, FAST, claim("data", storage_class="fast"), *objects], "data")
+    assert answer.refused() == dict.fromkeys(full, (FULL,))
 
 
 def test_a_claim_that_names_no_size_fits_anywhere():
-    asked = ask([A, FAST, COUNTS, claim("data", None, "fast")], "data")
-    assert asked.found("a") == {"static": {}, "dynamic": {"data": None}}
+    answer = ask([A, FAST, COUNTS, claim("data", None, "fast")], "data")
+    assert answer.found("a") == {"static": {}, "dynamic": {"data": None}}
 
 
-def test_how_much_room_there_would_be_is_told():
+def test_the_evidence_is_the_largest_capacity_in_reach():
     room = [left("l1", "1Gi", IN_Z1), left("l2", "3Gi", IN_Z1), left("l3", "2Gi", {HOSTNAME: "a"})]
-    asked = ask([A, C, FAST, COUNTS, claim("data", storage_class="fast"), *room], "data")
+    answer = ask([A, C, FAST, COUNTS, claim("data", storage_class="fast"), *room], "data")
     expected = {"claim": "default/data", "storage_class": "fast", "requested": 5 << 30, "volumes": {}}
-    assert asked.evidence("a") == [{**expected, "largest": 3 << 30}]
-    assert asked.evidence("c") == [{**expected, "largest": None}]
+    assert answer.evidence("a") == [{**expected, "largest": 3 << 30}]
+    assert answer.evidence("c") == [{**expected, "largest": None}]
 
 
 def test_the_first_capacity_by_name_that_fits_is_taken():
     room = [left("l3", "9Gi", IN_Z1), left("l1", "1Gi", IN_Z1), left("l2", "6Gi", {HOSTNAME: "a"})]
-    asked = ask([A, B, FAST, COUNTS, claim("data", storage_class="fast"), *room], "data")
-    assert [asked.found(name)["dynamic"] for name in "ab"] == [{"data": "l2"}, {"data": "l3"}]
+    answer = ask([A, B, FAST, COUNTS, claim("data", storage_class="fast"), *room], "data")
+    assert [answer.found(name)["dynamic"] for name in "ab"] == [{"data": "l2"}, {"data": "l3"}]
 
 
-def test_what_is_there_is_bound_and_the_rest_is_made():
+def test_claims_without_a_matching_volume_are_provisioned():
     objects = [FAST, LOCAL, claim("data", "1Gi", "fast"), claim("logs", "2Gi", "fast"), claim("more", "3Gi")]
     volumes = [volume("v1", "1Gi", "fast", on="a"), volume("v2", "2Gi", "fast"), volume("v3", "3Gi", on="a")]
-    asked = ask([A, B, *objects, *volumes], "more", "logs", "data")
-    assert asked.found("a") == {"static": {"data": "v1", "logs": "v2", "more": "v3"}, "dynamic": {}}
-    assert asked.refused() == {"b": (TO_BIND,)}
-    asked = ask([A, B, *objects, *volumes], "logs", "data")
-    assert asked.found("b") == {"static": {"data": "v2"}, "dynamic": {"logs": None}}
+    answer = ask([A, B, *objects, *volumes], "more", "logs", "data")
+    assert answer.found("a") == {"static": {"data": "v1", "logs": "v2", "more": "v3"}, "dynamic": {}}
+    assert answer.refused() == {"b": (TO_BIND,)}
+    answer = ask([A, B, *objects, *volumes], "logs", "data")
+    assert answer.found("b") == {"static": {"data": "v2"}, "dynamic": {"logs": None}}
 
 
-def test_the_first_claim_that_cannot_be_had_is_heard_smallest_first():
+def test_the_smallest_claim_that_cannot_be_bound_refuses_the_node():
     picky = storage_class("picky", "csi.example.com", topologies=[{ZONE: ["z9"]}])
     for topology_first, text in ((True, TO_BIND), (False, FULL)):
         sizes = ("1Gi", "2Gi") if topology_first else ("2Gi", "1Gi")
@@ -766,13 +766,13 @@ def test_the_first_claim_that_cannot_be_had_is_heard_smallest_first():
         pytest.param("", "abc", id="an empty annotation is a node that is not there"),
     ],
 )
-def test_a_claim_that_was_promised_a_node(selected, refused):
+def test_a_claim_with_a_selected_node(selected, refused):
     data = claim("data", storage_class="fast", annotations={SELECTED: selected})
-    asked = ask([A, B, C, FAST, data, volume("pv", storage_class="fast")], "data")
-    assert asked.refused() == dict.fromkeys(refused, (TO_BIND,))
-    assert asked.evidence("a") == [{"claim": "default/data", "selected_node": selected}]
+    answer = ask([A, B, C, FAST, data, volume("pv", storage_class="fast")], "data")
+    assert answer.refused() == dict.fromkeys(refused, (TO_BIND,))
+    assert answer.evidence("a") == [{"claim": "default/data", "selected_node": selected}]
     if selected == "b":
-        assert asked.found("b") == {"static": {}, "dynamic": {"data": None}}
+        assert answer.found("b") == {"static": {}, "dynamic": {"data": None}}
 
 
 # -- Score -----------------------------------------------------------------------
@@ -828,20 +828,20 @@ RISING = (UtilizationShapePoint(utilization=0, score=0), UtilizationShapePoint(u
         pytest.param([COUNTS], [claim("x", None, "fast")], 0, id="and so is a claim that names no size"),
     ],
 )
-def test_how_full_the_storage_would_get(objects, claims, score):
+def test_scores_by_storage_use(objects, claims, score):
     names = [each.metadata.name for each in claims]
     assert ask([A, LOCAL, FAST, *objects, *claims], *names, shape=RISING).scores() == {"a": score}
 
 
-def test_the_default_shape_prefers_what_stays_empty():
+def test_the_default_shape_prefers_storage_that_stays_empty():
     objects = [LOCAL, claim("data", "2Gi"), volume("v", "2Gi", on="a"), volume("w", "8Gi", on="b")]
     assert ask([A, B, *objects], "data").scores() == {"a": 0, "b": 75}
 
 
 def test_only_what_filter_found_is_scored():
-    asked = ask([A, LOCAL, claim("data"), volume("v", "9Gi")], "data", shape=RISING)
-    asked.cycle.findings.clear()
-    assert asked.scores() == {"a": 0}
+    answer = ask([A, LOCAL, claim("data"), volume("v", "9Gi")], "data", shape=RISING)
+    answer.cycle.findings.clear()
+    assert answer.scores() == {"a": 0}
 
 
 @pytest.mark.parametrize(
@@ -874,53 +874,53 @@ def shared():
     return cluster(*objects, claim("other"))
 
 
-def test_what_was_reserved_is_out_of_reach_for_the_next_pod():
+def test_an_assumed_volume_is_not_bound_to_the_next_pod():
     c = shared()
     plugin = judge(c)
-    first = Asked(plugin, using("data", "logs"))
+    first = Answer(plugin, using("data", "logs"))
     assert plugin.reserve(first.cycle, "a") == SUCCESS
-    assert Asked(plugin, using("other")).bound() == {name: {"other": "v2"} for name in "ab"}
-    assert Asked(plugin, using("data")).bound() == {name: {"data": "v1"} for name in "ab"}
-    assert Asked(plugin, using("logs")).refused() == {"b": (TO_BIND,)}
+    assert Answer(plugin, using("other")).bound() == {name: {"other": "v2"} for name in "ab"}
+    assert Answer(plugin, using("data")).bound() == {name: {"data": "v1"} for name in "ab"}
+    assert Answer(plugin, using("logs")).refused() == {"b": (TO_BIND,)}
 
 
-def test_the_api_server_and_other_profiles_do_not_see_it():
+def test_other_plugins_and_profiles_do_not_see_assumed_volumes():
     c = shared()
     plugin = judge(c)
     stored = c.get(PersistentVolume, "v1"), c.get(PersistentVolumeClaim, "default/logs")
-    plugin.reserve(Asked(plugin, using("data", "logs")).cycle, "a")
+    plugin.reserve(Answer(plugin, using("data", "logs")).cycle, "a")
     assert (c.get(PersistentVolume, "v1"), c.get(PersistentVolumeClaim, "default/logs")) == stored
-    assert Asked(judge(c, "batch"), using("other")).bound()["a"] == {"other": "v1"}
-    assert Asked(judge(c), using("other")).bound()["a"] == {"other": "v2"}
+    assert Answer(judge(c, "batch"), using("other")).bound()["a"] == {"other": "v1"}
+    assert Answer(judge(c), using("other")).bound()["a"] == {"other": "v2"}
 
 
 @pytest.mark.parametrize("times", [1, 2])
-def test_unreserve_puts_everything_back(times):
+def test_unreserve_forgets_assumed_volumes(times):
     c = shared()
     plugin = judge(c)
-    first = Asked(plugin, using("data", "logs"))
+    first = Answer(plugin, using("data", "logs"))
     plugin.reserve(first.cycle, "a")
     for _ in range(times):
         plugin.unreserve(first.cycle, "a")
-    assert Asked(plugin, using("other")).bound()["a"] == {"other": "v1"}
-    assert Asked(plugin, using("logs")).refused() == {}
+    assert Answer(plugin, using("other")).bound()["a"] == {"other": "v1"}
+    assert Answer(plugin, using("logs")).refused() == {}
 
 
-def test_a_fork_undone_puts_everything_back():
+def test_reverting_a_fork_forgets_assumed_volumes():
     c = shared()
     plugin = judge(c)
     with c.fork():
-        plugin.reserve(Asked(plugin, using("data", "logs")).cycle, "a")
-        assert Asked(plugin, using("other")).bound()["a"] == {"other": "v2"}
-    assert Asked(plugin, using("other")).bound()["a"] == {"other": "v1"}
+        plugin.reserve(Answer(plugin, using("data", "logs")).cycle, "a")
+        assert Answer(plugin, using("other")).bound()["a"] == {"other": "v2"}
+    assert Answer(plugin, using("other")).bound()["a"] == {"other": "v1"}
 
 
-def test_a_newer_volume_voids_the_promise_of_the_older():
+def test_a_newer_volume_voids_what_was_assumed_of_the_older():
     c = shared()
     plugin = judge(c)
-    plugin.reserve(Asked(plugin, using("data")).cycle, "a")
+    plugin.reserve(Answer(plugin, using("data")).cycle, "a")
     c.put(volume("v1"))
-    assert Asked(plugin, using("other")).bound()["a"] == {"other": "v1"}
+    assert Answer(plugin, using("other")).bound()["a"] == {"other": "v1"}
 
 
 @pytest.mark.parametrize(
@@ -932,39 +932,39 @@ def test_a_newer_volume_voids_the_promise_of_the_older():
         ),
     ],
 )
-def test_what_vanished_meanwhile_cannot_be_reserved(gone, text):
+def test_reserve_fails_for_deleted_volumes_and_claims(gone, text):
     c = shared()
     plugin = judge(c)
-    asked = Asked(plugin, using("data", "logs"))
+    answer = Answer(plugin, using("data", "logs"))
     c.delete(gone)
-    assert plugin.reserve(asked.cycle, "a") == Status(Code.ERROR, (text,))
+    assert plugin.reserve(answer.cycle, "a") == Status(Code.ERROR, (text,))
     c.put(gone)
-    assert Asked(plugin, using("other")).bound()["a"] == {"other": "v1"}
+    assert Answer(plugin, using("other")).bound()["a"] == {"other": "v1"}
 
 
-def test_binding_leaves_the_volume_and_its_claim_bound_to_each_other():
+def test_pre_bind_binds_the_volume_and_its_claim():
     c = shared()
     plugin = judge(c)
-    asked = Asked(plugin, using("data"))
-    plugin.reserve(asked.cycle, "a")
-    assert plugin.pre_bind(asked.cycle, "a") == SUCCESS
+    answer = Answer(plugin, using("data"))
+    plugin.reserve(answer.cycle, "a")
+    assert plugin.pre_bind(answer.cycle, "a") == SUCCESS
     bound, taken = c.get(PersistentVolumeClaim, "default/data"), c.get(PersistentVolume, "v1")
     assert (bound.spec.volume_name, bound.status.phase, bound.status.capacity) == ("v1", "Bound", {"storage": "5Gi"})
     assert bound.metadata.annotations[COMPLETED] == "yes"
     assert (taken.spec.claim_ref.name, taken.spec.claim_ref.uid, taken.status.phase) == ("data", "uid-data", "Bound")
-    again = Asked(judge(c, "batch"), using("data"))
+    again = Answer(judge(c, "batch"), using("data"))
     assert (again.status, again.refused()) == (None, {})
     assert plugin.reserve(again.cycle, "b") == plugin.pre_bind(again.cycle, "b") == SUCCESS
 
 
-def test_binding_makes_the_volumes_that_are_not_there():
+def test_pre_bind_provisions_volumes():
     c = shared()
     c.put(csi_node("b", keys=[ZONE, "no-such-label"]))
     c.add_node(C)
     plugin = judge(c)
-    asked = Asked(plugin, using("logs"))
-    plugin.reserve(asked.cycle, "b")
-    assert plugin.pre_bind(asked.cycle, "b") == SUCCESS
+    answer = Answer(plugin, using("logs"))
+    plugin.reserve(answer.cycle, "b")
+    assert plugin.pre_bind(answer.cycle, "b") == SUCCESS
     bound = c.get(PersistentVolumeClaim, "default/logs")
     made = c.get(PersistentVolume, bound.spec.volume_name)
     assert (made.metadata.name, made.spec.csi.driver, made.spec.capacity) == (
@@ -973,24 +973,24 @@ def test_binding_makes_the_volumes_that_are_not_there():
         {"storage": "5Gi"},
     )
     assert bound.metadata.annotations[SELECTED] == "b"
-    assert Asked(plugin, using("logs")).refused() == {"c": (BEYOND,)}
+    assert Answer(plugin, using("logs")).refused() == {"c": (BEYOND,)}
 
 
-def test_binding_fails_where_the_driver_cannot_reach_the_volume_after_all():
+def test_pre_bind_fails_where_the_driver_cannot_reach_the_volume():
     c = cluster(A, LOCAL, csi_node("a", EBS), claim("data"), volume("pv", zone="z1", **EBS_DISK))
     plugin = judge(c)
-    asked = Asked(plugin, using("data"))
-    assert asked.bound() == {"a": {"data": "pv"}}
-    plugin.reserve(asked.cycle, "a")
+    answer = Answer(plugin, using("data"))
+    assert answer.bound() == {"a": {"data": "pv"}}
+    plugin.reserve(answer.cycle, "a")
     text = 'binding volumes: pv "pv" node affinity doesn\'t match node "a": no matching NodeSelectorTerms'
-    assert plugin.pre_bind(asked.cycle, "a") == Status(Code.ERROR, (text,))
-    assert Asked(plugin, using("data")).refused() == {"a": (BEYOND,)}
+    assert plugin.pre_bind(answer.cycle, "a") == Status(Code.ERROR, (text,))
+    assert Answer(plugin, using("data")).refused() == {"a": (BEYOND,)}
 
 
 # -- reuse -----------------------------------------------------------------------
 
 
-def test_pods_whose_claims_are_settled_share_answers_and_no_node_is_kept_from_them():
+def test_pods_whose_claims_are_bound_and_reached_everywhere_have_one_signature():
     disk = {"awsElasticBlockStore": {"volumeID": "v"}}
     zoned = volume("z", **disk, metadata={"labels": {ZONE: "z1"}})
     bound = [claim("data", to="v"), claim("more", to="w"), claim("far", to="z"), claim("near", to="x"), claim("new")]
@@ -1016,12 +1016,12 @@ def test_pods_whose_claims_are_settled_share_answers_and_no_node_is_kept_from_th
         pytest.param(claim("data", volumeName="v"), id="not bound yet"),
     ],
 )
-def test_a_claim_is_not_settled_that_is(spoilt):
+def test_claims_that_leave_a_pod_without_a_signature(spoilt):
     plugin = judge(cluster(A, LOCAL, spoilt, volume("v")))
     assert plugin.signature(using("data")) is None
 
 
-def test_pods_with_unbound_claims_share_no_answers():
+def test_pods_with_unbound_claims_have_no_signature():
     plugin = judge(cluster())
     assert plugin.signature(using()) == plugin.signature(using({"name": "t", "emptyDir": {}})) == ()
     assert plugin.signature(using("data")) is plugin.signature(using(SCRATCH)) is None
@@ -1036,10 +1036,10 @@ def test_pods_with_unbound_claims_share_no_answers():
         pytest.param(Change(ChangeKind.OBJECT, subject=A), Scope.NOTHING, Scope.NOTHING, id="anything else"),
     ],
 )
-def test_what_moves_its_answers(change, without, with_claims):
+def test_which_changes_affect_the_answers(change, without, with_claims):
     plugin = judge(cluster(A, LOCAL, claim("data"), volume("v")))
     for incoming, scope in ((using(), without), (using("data"), with_claims)):
-        assert plugin.moved_by(Asked(plugin, incoming).cycle, change) is scope
+        assert plugin.moved_by(Answer(plugin, incoming).cycle, change) is scope
 
 
 def test_a_profile_without_its_prefilter_fails_as_upstream_does():

@@ -125,7 +125,7 @@ def csi_node(limit=None, annotations=None):
         pytest.param(Resource.ASSIGNED_POD, Action.DELETE, USES, pod(on="a"), None, "deaf", id="a pod is gone"),
     ],
 )  # fmt: skip
-def test_what_a_change_means_for_volume_binding(resource, action, refused, before, after, answer):
+def test_hints_of_volume_binding(resource, action, refused, before, after, answer):
     assert heard(VOLUME_BINDING, resource, action, refused, before, after) == answer
 
 
@@ -152,7 +152,7 @@ def test_what_a_change_means_for_volume_binding(resource, action, refused, befor
         ),
     ],
 )  # fmt: skip
-def test_what_a_change_means_for_volume_zones(resource, action, before, after, answer):
+def test_hints_of_volume_zone(resource, action, before, after, answer):
     assert heard(VOLUME_ZONE, resource, action, USES, before, after) == answer
 
 
@@ -182,7 +182,7 @@ def rbd(*monitors, **more):
         ),
     ],
 )  # fmt: skip
-def test_a_pod_gone_may_leave_behind(mine, theirs, answer):
+def test_hints_of_volume_restrictions_about_a_deleted_pod(mine, theirs, answer):
     gone = volumes(theirs, on="a")
     assert heard(VOLUME_RESTRICTIONS, Resource.ASSIGNED_POD, Action.DELETE, volumes(mine), gone) == answer
     elsewhere = volumes(theirs, on="a", namespace="else")
@@ -230,7 +230,7 @@ def attachment(attacher):
         ),
     ],
 )  # fmt: skip
-def test_what_a_change_means_for_attach_limits(resource, action, refused, before, after, answer):
+def test_hints_of_node_volume_limits(resource, action, refused, before, after, answer):
     assert heard(NODE_VOLUME_LIMITS, resource, action, refused, before, after) == answer
 
 
@@ -256,11 +256,11 @@ HOLDING, OTHER_HOLDING = device_claim("mine", True), device_claim("other", True)
         pytest.param(Action.DELETE, OTHER, None, "skip", id="a claim without devices is gone"),
     ],
 )
-def test_what_a_claim_means_for_a_pod_with_devices(action, before, after, answer):
+def test_hints_of_dynamic_resources_about_a_claim(action, before, after, answer):
     assert heard(registrations(lambda pod: (MINE,)), Resource.RESOURCE_CLAIM, action, pod(), before, after) == answer
 
 
-def test_a_pod_whose_claims_cannot_be_had_is_helped_by_no_other_claim():
+def test_another_claim_does_not_queue_a_pod_whose_own_claim_is_missing():
     registered = registrations(lambda pod: None)
     assert heard(registered, Resource.RESOURCE_CLAIM, Action.UPDATE, pod(), OTHER_HOLDING, OTHER) == "skip"
     generated = Action.UPDATE_POD_GENERATED_RESOURCE_CLAIM
@@ -268,7 +268,7 @@ def test_a_pod_whose_claims_cannot_be_had_is_helped_by_no_other_claim():
     assert heard(registrations(lambda pod: ()), Resource.TARGET_POD, generated, pod(), pod(), pod()) == "queue"
 
 
-def test_slices_classes_and_nodes_may_always_bring_devices():
+def test_slices_classes_and_nodes_queue_without_a_hint():
     registered = registrations(lambda pod: ())
     assert heard(registered, Resource.RESOURCE_SLICE, Action.ADD, pod()) == "queue"
     assert heard(registered, Resource.DEVICE_CLASS, Action.UPDATE, pod()) == "queue"

@@ -65,9 +65,9 @@ def over(*objects):
     return over_cluster(cluster(*objects))
 
 
-def statuses(asked, nodes):
+def statuses(incoming, nodes):
     """What is said of each node, or of all of them at once."""
-    cycle = Cycle(asked)
+    cycle = Cycle(incoming)
     answer = PLUGIN.pre_filter(cycle, nodes)
     if answer is not None:
         return answer
@@ -78,7 +78,7 @@ def statuses(asked, nodes):
 
 
 @pytest.mark.parametrize(
-    ("held", "wanted", "free"),
+    ("held", "volume", "free"),
     [
         pytest.param(gce(), gce(), False, id="a GCE disk is not shared"),
         pytest.param(gce(readOnly=True), gce(readOnly=True), True, id="unless both only read it"),
@@ -98,10 +98,10 @@ def statuses(asked, nodes):
         pytest.param(claimed(), gce(), True, id="a claim is no disk"),
     ],
 )
-def test_disks_two_pods_may_share(held, wanted, free):
+def test_disks_two_pods_may_share(held, volume, free):
     holder = with_volumes(held, name="x", on="b", namespace="other")
     nodes = cluster(node("a"), node("b"), holder, claim()).nodes
-    assert statuses(with_volumes(wanted), nodes) == [SUCCESS, SUCCESS if free else CONFLICT]
+    assert statuses(with_volumes(volume), nodes) == [SUCCESS, SUCCESS if free else CONFLICT]
 
 
 def test_a_pod_without_disks_and_claims_is_skipped():
@@ -130,7 +130,7 @@ def test_a_claim_that_is_not_there_refuses_the_pod():
     )
 
 
-def test_a_taken_disk_is_told_before_a_taken_claim():
+def test_a_taken_disk_is_reported_before_a_taken_claim():
     holder = with_volumes(claimed(), gce(), name="x", on="b")
     nodes = cluster(node("a"), node("b"), holder, claim()).nodes
     assert statuses(with_volumes(claimed(), gce()), nodes) == [OCCUPIED, CONFLICT]
@@ -164,7 +164,7 @@ def test_a_pod_counts_once_for_each_volume_of_the_claim_when_it_goes_but_once_in
     assert cycle.state[STATE].supposed.tolist() == [-2, -1]
 
 
-def test_a_namesake_of_the_claim_in_another_namespace_counts_as_it_comes_and_goes():
+def test_add_pod_and_remove_pod_count_claims_of_the_same_name_in_other_namespaces():
     holder = with_volumes(claimed(), name="x", on="a")
     namesake = with_volumes(claimed(), name="y", on="b", namespace="other")
     nodes = cluster(node("a"), node("b"), holder, namesake, claim()).nodes
@@ -212,18 +212,18 @@ def test_disks_nobody_has_are_free_everywhere():
     assert PLUGIN.filter(cycle, nodes) is ACCEPT
 
 
-def test_what_is_in_use_follows_the_cluster():
+def test_sources_in_use_follow_the_cluster():
     c = cluster(node("a"), node("b"), claim())
     first, second = with_volumes(gce(), name="x", on="a"), with_volumes(gce(), claimed(), name="y", on="b")
-    asked = with_volumes(gce())
-    assert statuses(asked, c.nodes) == [SUCCESS, SUCCESS]
+    incoming = with_volumes(gce())
+    assert statuses(incoming, c.nodes) == [SUCCESS, SUCCESS]
     c.add_pod(first)
     with c.fork():
         c.add_pod(second)
-        assert statuses(asked, c.nodes) == [CONFLICT, CONFLICT]
+        assert statuses(incoming, c.nodes) == [CONFLICT, CONFLICT]
         c.remove_pod(first)
-        assert statuses(asked, c.nodes) == [SUCCESS, CONFLICT]
-    assert statuses(asked, c.nodes) == [CONFLICT, SUCCESS]
+        assert statuses(incoming, c.nodes) == [SUCCESS, CONFLICT]
+    assert statuses(incoming, c.nodes) == [CONFLICT, SUCCESS]
     assert sources_in_use(c) is sources_in_use(c)
 
 
@@ -248,13 +248,13 @@ def test_what_is_in_use_follows_the_cluster():
         pytest.param(Change(ChangeKind.NODE_UPDATED, 0), Scope.NOTHING, id="a node"),
     ],
 )
-def test_what_moves_a_pod_with_a_claim_and_a_disk(change, scope):
+def test_which_changes_affect_a_pod_with_a_claim_and_a_disk(change, scope):
     assert over(claim()).moved_by(Cycle(with_volumes(claimed(), gce())), change) is scope
     assert over(claim()).moved_by(Cycle(pod()), change) is Scope.NOTHING
     assert over(claim(mode="ReadWriteMany")).moved_by(Cycle(with_volumes(claimed())), change) is Scope.NOTHING
 
 
-def test_pods_of_equal_volumes_are_alike():
+def test_pods_with_equal_volumes_have_one_signature():
     plugin = over()
     assert plugin.signature(with_volumes(gce(), claimed())) == plugin.signature(
         with_volumes(gce(), claimed(), name="x")
@@ -263,7 +263,7 @@ def test_pods_of_equal_volumes_are_alike():
     assert plugin.signature(pod()) == ()
 
 
-def test_pods_whose_claims_are_free_are_alike_until_one_is_taken():
+def test_pods_whose_claims_are_free_have_one_signature_until_one_is_taken():
     c = cluster(node("a"), claim(), claim("shared", "ReadWriteMany"))
     plugin, first, second = over_cluster(c), with_volumes(claimed()), with_volumes(claimed("shared"), name="second")
     assert plugin.signature(first) == plugin.signature(second) == ()

@@ -37,8 +37,8 @@ def over(*objects):
     return VolumeZone(None, SimpleNamespace(cluster=cluster(*objects)))
 
 
-def verdicts(nodes, asked=WEB):
-    cycle = Cycle(asked)
+def verdicts(nodes, incoming=WEB):
+    cycle = Cycle(incoming)
     assert PLUGIN.pre_filter(cycle, nodes) is None
     return PLUGIN.filter(cycle, nodes)
 
@@ -60,7 +60,7 @@ def verdicts(nodes, asked=WEB):
         pytest.param({ZONE: "a"}, {ZONE: ""}, False, id="an empty zone is a zone of its own"),
     ],
 )
-def test_where_a_volume_is(volume_labels, node_labels, fits):
+def test_nodes_outside_the_zone_of_a_volume_are_refused(volume_labels, node_labels, fits):
     shelf = (volume(**volume_labels), claim(volumeName="pv"), volume("other", **{ZONE: "x"}))
     c = cluster(node("n", labels=node_labels), *shelf)
     cycle = Cycle(WEB)
@@ -80,7 +80,7 @@ def test_where_a_volume_is(volume_labels, node_labels, fits):
         ),
     ],
 )
-def test_skipped_is(shelf):
+def test_pods_that_are_skipped(shelf):
     assert PLUGIN.pre_filter(Cycle(WEB), cluster(node("a"), *shelf).nodes) == SKIP
 
 
@@ -126,7 +126,7 @@ def test_a_pod_without_claims_is_skipped():
         ),
     ],
 )
-def test_the_pod_is_refused_for(shelf, text):
+def test_pods_that_pre_filter_refuses(shelf, text):
     nodes = cluster(node("a"), *shelf).nodes
     refused = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, (text,))
     assert PLUGIN.pre_filter(Cycle(WEB), nodes) == refused
@@ -147,14 +147,14 @@ def test_the_evidence_is_the_volume_the_label_and_both_values():
     assert part.at(1) == {"claim": "data", "volume": "pv", "label": ZONE, "wanted": ("a", "b"), "has": "c"}
 
 
-def test_the_first_label_that_does_not_fit_is_told():
+def test_the_first_label_that_does_not_match_is_reported():
     labels = {ZONE: "x", REGION: "y"}
     c = cluster(node("a", labels=labels), volume(**{ZONE: "a", REGION: "r"}), claim(volumeName="pv"))
     (part,) = verdicts(c.nodes).at(0)
     assert part.at(0)["label"] == ZONE
 
 
-def test_a_volume_that_is_at_hand_everywhere_refuses_nobody():
+def test_a_volume_in_the_zone_of_all_nodes_refuses_none():
     c = cluster(node("a", zone="a"), node("b", zone="a"), volume(**{ZONE: "a"}), claim(volumeName="pv"))
     assert verdicts(c.nodes) is ACCEPT
 
@@ -170,14 +170,14 @@ def test_a_volume_that_is_at_hand_everywhere_refuses_nobody():
         pytest.param(Change(ChangeKind.POD_ADDED, 0, WEB), Scope.NOTHING, id="a pod"),
     ],
 )
-def test_what_moves_a_pod_that_is_held_to_a_zone(change, scope):
+def test_which_changes_affect_a_pod_held_to_a_zone(change, scope):
     plugin = over(volume(**{ZONE: "a"}), claim(volumeName="pv"))
     assert plugin.moved_by(Cycle(WEB), change) is scope
     assert plugin.moved_by(Cycle(pod()), change) is Scope.NOTHING
     assert over(volume(), claim(volumeName="pv")).moved_by(Cycle(WEB), change) is Scope.NOTHING
 
 
-def test_pods_of_one_claim_are_alike():
+def test_pods_of_one_claim_have_one_signature():
     plugin = over(volume(**{ZONE: "a"}), claim(volumeName="pv"))
     volumes = [{"name": "other", "persistentVolumeClaim": {"claimName": "data"}}]
     assert plugin.signature(WEB) == plugin.signature(pod("other", volumes=volumes))
@@ -185,7 +185,7 @@ def test_pods_of_one_claim_are_alike():
     assert plugin.signature(pod()) == ()
 
 
-def test_pods_that_no_claim_holds_to_a_zone_are_alike_until_one_does():
+def test_pods_held_to_no_zone_have_one_signature():
     c = cluster(volume(), claim(volumeName="pv"))
     plugin = VolumeZone(None, SimpleNamespace(cluster=c))
     assert plugin.signature(WEB) == plugin.signature(pod()) == ()
