@@ -1,12 +1,8 @@
 """The walk back: the state is undone arrival by arrival, and each decision on the way is made again.
 
-A decision is made again on the state without the pod itself and without all that came after it: pods that were bound
-later, nodes that were created later, promises to pods that were created later. That is nearer to what kube-scheduler
-saw than the state as it is now, where every pod that came later takes room and counts. What has gone or been changed in
-between cannot be put back.
-
-What a pending pod was told is compared with what it would be told now. Where that differs, the same is asked at each
-step back, but not to before the pod was refused first: the line was true at one of these moments if we agree at all.
+The state without what came later is nearer to what kube-scheduler saw than the state as it is now, where every pod that
+came later takes room and counts; what has gone or been changed in between cannot be put back. `timelines` says what
+came when, `traces` what may be the cause of a difference.
 """
 
 from __future__ import annotations
@@ -107,7 +103,7 @@ class RefusalReplay:
         agrees: whether that is the same, if need be in other words.
         later: how many pods that were bound since had to be left out for that.
         differences: in what the two differ.
-        would_go: the node it would be placed on, "" for none.
+        would_be_placed_on: the node it would be placed on now, "" for none.
         error: why there is no answer, "" where there is one.
     """
 
@@ -169,12 +165,14 @@ def replay(
         for arrival in timeline.arrivals:
             if len(made.replays) == total and not open_ones:
                 break
+            # Before it is made again: a decision is made without the pod itself and without all that came after it.
             _undo(scheduler, arrival)
             later += arrival.decided
             if arrival.decided and len(made.replays) < total:
                 assert arrival.pod is not None
                 progress(len(made.replays), total, arrival.pod.key)
                 made.replays.append(_replay_decision(scheduler, arrival))
+            # Not to before the pod was refused first: the line was true at one of these moments if we agree at all.
             open_ones = [each for each in open_ones if arrival.at >= each.since and each.since]
             for each in open_ones:
                 _ask_again(scheduler, each, later)
@@ -264,9 +262,10 @@ def _filters(outcome: Attempt, node: str) -> dict[str, bool]:
     if outcome.pre_filter.is_rejected:
         plugins = [outcome.pre_filter.plugin] if outcome.pre_filter.plugin else sorted(outcome.narrowing_plugins)
         return dict.fromkeys(plugins, False)
+    # Asked anew, each filter for itself: the attempt asks no further filter about a node that one has refused.
     refusing = attempts.matrix(outcome, outcome.cluster.nodes_named([node]))
-    asked = [plugin.name for plugin in outcome.profile.filter if plugin.name not in outcome.cycle.skip_filter]
-    accepted = {name: name not in refusing or not refusing[name].mask[0] for name in asked}
+    filters = [plugin.name for plugin in outcome.profile.filter if plugin.name not in outcome.cycle.skip_filter]
+    accepted = {name: name not in refusing or not refusing[name].mask[0] for name in filters}
     if outcome.pre_filter_nodes is not None and node not in outcome.pre_filter_nodes:
         accepted |= dict.fromkeys(outcome.narrowing_plugins, False)
     return accepted
@@ -290,6 +289,7 @@ def _has_claims(pod: Pod) -> bool:
 def _replay_refusal(scheduler: Scheduler, pod: Pod, theirs: str) -> RefusalReplay:
     condition = pod.scheduled_condition
     since = condition.last_transition_time if condition is not None else None
+    # Down to the second: what came within the same second may have come after.
     refusal = RefusalReplay(PodInfo(pod), theirs, unix_nanoseconds(since) // SECOND * SECOND if since else 0)
     try:
         outcome = scheduler.attempt(refusal.pod)
@@ -304,7 +304,7 @@ def _replay_refusal(scheduler: Scheduler, pod: Pod, theirs: str) -> RefusalRepla
 
 
 def _ask_again(scheduler: Scheduler, refusal: RefusalReplay, later: int) -> None:
-    """Ask on an earlier state, and take that answer if it is what the pod was refusal."""
+    """Ask on an earlier state, and take that answer if it is what the pod was told."""
     try:
         outcome = scheduler.attempt(refusal.pod)
     except NotModelled:

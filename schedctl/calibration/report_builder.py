@@ -1,14 +1,7 @@
 """`CalibrationReport`: how far the decisions of a cluster come out as they were, as data, and in words.
 
 Within ``schedctl.dev/v1alpha1`` fields are only added; readers ignore those they do not know, and every field is always
-there. Decisions are told the newest first.
-
-The rates. A decision agrees where the node that was taken is among the best; it does not where another scores more, or
-where it is refused. A filter agrees on a decision if it accepts the node that was taken, whatever other filters say. A
-score plugin cannot be right or wrong alone, for only the sum decides: it is counted for the decisions in which it tells
-the feasible nodes apart at all, and *outvotes* the node that was taken where the sum prefers another and it is among
-those that make it so. A reason agrees if it stands for as many nodes in the line that a pending pod was told as it does
-in ours.
+there.
 """
 
 from __future__ import annotations
@@ -16,34 +9,30 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from schedctl.calibration import traces
-from schedctl.calibration.replays import RETRIED, CalibrationFacts, RefusalReplay, Replay, Result
+from schedctl.calibration import replays, traces
 from schedctl.calibration.timelines import LeftOut
-from schedctl.calibration.traces import Found, Known, Trace
+from schedctl.calibration.traces import Known, Trace, TraceEvidence
 from schedctl.explain import fit_error_lines
 from schedctl.explain.fit_error_lines import PREEMPTION
 from schedctl.explain.histories import in_words
 from schedctl.framework.registries import Registry
 from schedctl.framework.wording import few
 from schedctl.plugins.in_tree import IN_TREE
-from schedctl.reports.calibrations import (
-    CalibrationReport,
-    CalibrationSummary,
-    Decision,
-    DecisionCause,
-    DecisionOutcome,
-    NotReplayed,
-    PluginAgreement,
-    RefusalComparison,
-)
+from schedctl.reports import calibrations
+from schedctl.reports.calibrations import CalibrationReport, DecisionOutcome
 from schedctl.reports.metadata import Metadata
 
-NOTHING = 5
+NO_DECISIONS = 5
 """The exit code where there was no decision to make again."""
 
 
 def report(
-    made: CalibrationFacts, known: Known, *, metadata: Metadata, notes: Sequence[str] = (), registry: Registry = IN_TREE
+    made: replays.CalibrationFacts,
+    known: Known,
+    *,
+    metadata: Metadata,
+    notes: Sequence[str] = (),
+    registry: Registry = IN_TREE,
 ) -> CalibrationReport:
     """Return the report of a calibration.
 
@@ -63,7 +52,7 @@ def report(
         decisions=decisions,
         refusals=refusals,
         not_replayed=[
-            NotReplayed(kind=why.value, pods=sorted(pods), text=_WHY[why])
+            calibrations.NotReplayed(kind=why.value, pods=sorted(pods), text=_WHY[why])
             for why in LeftOut
             if (pods := made.timeline.left_out.get(why))
         ],
@@ -71,9 +60,9 @@ def report(
     )
 
 
-def _decision(replay: Replay, found: Sequence[Found]) -> Decision:
+def _decision(replay: replays.Replay, found: Sequence[TraceEvidence]) -> calibrations.Decision:
     comparison = replay.comparison
-    return Decision(
+    return calibrations.Decision(
         pod=replay.pod.key,
         node=replay.decision.node,
         outcome=DecisionOutcome(replay.result.value),
@@ -89,17 +78,17 @@ def _decision(replay: Replay, found: Sequence[Found]) -> Decision:
     )
 
 
-def _came_out(replay: Replay) -> str:
+def _came_out(replay: replays.Replay) -> str:
     match replay.result:
-        case Result.AGREES:
+        case replays.Result.AGREES:
             return ""
-        case Result.LOWER:
+        case replays.Result.LOWER:
             assert replay.comparison is not None
             return replay.comparison.text
-        case Result.REFUSED:
+        case replays.Result.REFUSED:
             text = ", ".join(f"{each.text} [{each.plugin}]{_behind(each.detail)}" for each in replay.reasons)
             return f"refused: {text or 'it was left out before it was asked about'}"
-        case Result.INCONCLUSIVE:
+        case replays.Result.INCONCLUSIVE:
             return replay.error
 
 
@@ -107,8 +96,8 @@ def _behind(detail: str) -> str:
     return f" ({detail})" if detail else ""
 
 
-def _cause(found: Found) -> DecisionCause:
-    return DecisionCause(
+def _cause(found: TraceEvidence) -> calibrations.DecisionCause:
+    return calibrations.DecisionCause(
         kind=found.trace.value,
         names=list(found.names),
         text=_CAUSES[found.trace].format(few(found.names), *found.names),
@@ -140,7 +129,7 @@ _WHY = {
 }
 
 
-def _refusal(refusal: RefusalReplay) -> RefusalComparison:
+def _refusal(refusal: replays.RefusalReplay) -> calibrations.RefusalComparison:
     differences = [in_words(each) for each in refusal.differences]
     if refusal.agrees:
         pods = "pod that was" if refusal.later == 1 else "pods that were"
@@ -151,7 +140,7 @@ def _refusal(refusal: RefusalReplay) -> RefusalComparison:
         text = "it would not be tried now"
     else:
         text = "; ".join(each.text for each in differences)
-    return RefusalComparison(
+    return calibrations.RefusalComparison(
         pod=refusal.pod.key,
         agrees=refusal.agrees,
         later=refusal.later,
@@ -163,14 +152,16 @@ def _refusal(refusal: RefusalReplay) -> RefusalComparison:
 
 
 def _summary(
-    made: CalibrationFacts, decisions: Sequence[Decision], refusals: Sequence[RefusalComparison]
-) -> CalibrationSummary:
+    made: replays.CalibrationFacts,
+    decisions: Sequence[calibrations.Decision],
+    refusals: Sequence[calibrations.RefusalComparison],
+) -> calibrations.CalibrationSummary:
     count = Counter(each.outcome for each in decisions)
     agreeing = [each for each in decisions if each.outcome is DecisionOutcome.AGREES]
     answered = len(decisions) - count[DecisionOutcome.INCONCLUSIVE]
     differing = [each for each in decisions if each.outcome in (DecisionOutcome.LOWER, DecisionOutcome.REFUSED)]
-    return CalibrationSummary(
-        exit_code=0 if answered or refusals else NOTHING,
+    return calibrations.CalibrationSummary(
+        exit_code=0 if answered or refusals else NO_DECISIONS,
         decisions=len(decisions),
         agrees=len(agreeing),
         alone=sum(each.ties == 1 and each.feasible > 1 for each in agreeing),
@@ -181,6 +172,7 @@ def _summary(
         inconclusive=count[DecisionOutcome.INCONCLUSIVE],
         unexplained=sum(not each.causes for each in differing),
         generic=sum(bool(each.causes) and {cause.kind for cause in each.causes} <= _GENERIC for each in differing),
+        # Rounded down to a tenth, so that 100 means all.
         agreement=1000 * len(agreeing) // answered / 10 if answered else None,
         refusals=len(refusals),
         refusals_agree=sum(each.agrees for each in refusals),
@@ -188,12 +180,15 @@ def _summary(
     )
 
 
-def _plugins(made: CalibrationFacts, registry: Registry) -> list[PluginAgreement]:
+def _plugins(made: replays.CalibrationFacts, registry: Registry) -> list[calibrations.PluginAgreement]:
     counts: dict[str, Counter[str]] = {}
 
     def count(plugin: str, what: str, number: int = 1) -> None:
         counts.setdefault(plugin, Counter())[what] += number
 
+    # A filter agrees if it accepts the node that was taken, whatever other filters say. A score plugin cannot be right
+    # or wrong alone, for only the sum decides: it counts where it tells the feasible nodes apart at all, and outvotes
+    # the node that was taken where the sum prefers another and it is among those that make it so.
     for replay in made.replays:
         for plugin, accepts in replay.filters.items():
             count(plugin, "asked")
@@ -208,6 +203,7 @@ def _plugins(made: CalibrationFacts, registry: Registry) -> list[PluginAgreement
         reasons = (
             fit_error_lines.parse(refusal.theirs).counts.keys() | fit_error_lines.parse(refusal.ours).counts.keys()
         )
+        # A reason agrees if it stands for as many nodes in their line as in ours.
         for reason in reasons:
             for plugin in filter(None, fit_error_lines.plugin_of(reason).split(", ")):
                 count(plugin, "reasons")
@@ -216,22 +212,22 @@ def _plugins(made: CalibrationFacts, registry: Registry) -> list[PluginAgreement
         count(PREEMPTION, "same", all(each.plugin != PREEMPTION for each in refusal.differences))
     order = {name: number for number, name in enumerate(registry)}
     return [
-        PluginAgreement(plugin=plugin, **counts[plugin])
+        calibrations.PluginAgreement(plugin=plugin, **counts[plugin])
         for plugin in sorted(counts, key=lambda name: (order.get(name, len(order)), name))
     ]
 
 
-def _notes(made: CalibrationFacts) -> list[str]:
+def _notes(made: replays.CalibrationFacts) -> list[str]:
     notes = []
     if made.replays:
         notes.append(
             "each decision is made again on the state without the pod and without what came after it; what has gone or"
             " been changed since cannot be put back"
         )
-    narrowed = sum(replay.result is Result.AGREES and bool(replay.narrowed) for replay in made.replays)
+    narrowed = sum(replay.result is replays.Result.AGREES and bool(replay.narrowed) for replay in made.replays)
     if narrowed:
         plugins = sorted(
-            {each for replay in made.replays if replay.result is Result.AGREES for each in replay.narrowed}
+            {each for replay in made.replays if replay.result is replays.Result.AGREES for each in replay.narrowed}
         )
         agree = "decision agrees" if narrowed == 1 else "decisions agree"
         notes.append(
@@ -251,11 +247,11 @@ def _notes(made: CalibrationFacts) -> list[str]:
         pods = "pending pod counts" if made.not_retried == 1 else "pending pods count"
         notes.append(
             f"{made.not_retried} more {pods} as told something else without being asked on earlier states: that is done"
-            f" for {RETRIED}"
+            f" for {replays.RETRIED}"
         )
-    told_nothing = sum(bool(each.error) for each in made.refusals)
-    if told_nothing:
-        one = told_nothing == 1
+    unanswered = sum(bool(each.error) for each in made.refusals)
+    if unanswered:
+        one = unanswered == 1
         pods = "pending pod schedctl cannot tell what it" if one else "pending pods schedctl cannot tell what they"
-        notes.append(f"of {told_nothing} {pods} would be told")
+        notes.append(f"of {unanswered} {pods} would be told")
     return notes

@@ -1,10 +1,8 @@
 """What came when: pods and nodes in the order in which they came, and which pods show a decision of ours.
 
-The API server writes down when a pod was bound: binding sets its PodScheduled condition to True, with the time to the
-second. A live cluster has an event besides, with the time to the microsecond, for as long as events are kept. A pod
-without the condition was never bound by a scheduler, but had a node from the beginning; it took part from when it was
-created. So did each node. Nothing tells when a node was cordoned, tainted or labelled, nor when pods went that are
-not there any more.
+Binding sets a pod's PodScheduled condition, with the time to the second; a live cluster has an event besides, to the
+microsecond, for as long as events are kept. Nothing tells when a node was cordoned, tainted or labelled, nor when pods
+went that are not there any more: `traces` names that where it matters.
 """
 
 from __future__ import annotations
@@ -129,6 +127,7 @@ def _at_once(one: Arrival, other: Arrival) -> bool:
 
 
 def _newest_first(arrival: Arrival) -> tuple[int, int, str]:
+    # Pods bound in the same second mostly come in the order in which they were created.
     created = arrival.pod.pod.metadata.creation_timestamp if arrival.pod is not None else None
     return -arrival.at, -unix_nanoseconds(created) if created else 0, arrival.pod.key if arrival.pod else arrival.node
 
@@ -147,6 +146,7 @@ def _others(cluster: Cluster) -> Iterable[Arrival]:
 
 
 def _reason_left_out(info: PodInfo, scheduler: Scheduler) -> LeftOut | None:
+    # First, since a static pod may carry a PodScheduled condition as well.
     owner = controller_of(info.pod)
     if MIRROR in (info.pod.metadata.annotations or {}) or (owner is not None and owner.kind == "Node"):
         return LeftOut.STATIC

@@ -1,6 +1,6 @@
 """What may be the cause where a decision comes out otherwise: every trace that the state and the events still bear.
 
-A trace is not a proof. It says what is known to have been different, or cannot be known to have been the same. A
+A trace is not a proof: it says what is known to have been different, or cannot be known to have been the same. A
 difference without any trace is the one that a reader should look at.
 """
 
@@ -54,7 +54,7 @@ class Trace(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TraceEvidence:
     """A trace and what it consists of: names, the first of many."""
 
     trace: Trace
@@ -93,7 +93,7 @@ class Known:
         gone: pods that were on nodes once.
         promised: by the uid of a pod, the node that preemption made room on for it.
         lost_nodes: the nodes that pods are still on, but which are not there.
-        shunned: by the key of a pod, the nodes that were passed over again and again when it was decided about.
+        shunned_nodes: by the key of a pod, the nodes that were passed over again and again when it was decided about.
     """
 
     timeline: Timeline
@@ -125,7 +125,7 @@ def shunned_nodes(replays: Sequence[Replay]) -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = {replay.pod.key: set() for replay in replays}
     for node in {name for replay in replays for name in replay.better}:
         run: list[str] = []
-        for replay in [*replays, None]:
+        for replay in [*replays, None]:  # None ends the last run
             if replay is not None and node in replay.better:
                 run.append(replay.pod.key)
             elif replay is None or replay.decision.node == node:
@@ -135,34 +135,36 @@ def shunned_nodes(replays: Sequence[Replay]) -> dict[str, frozenset[str]]:
     return {key: frozenset(nodes) for key, nodes in found.items()}
 
 
-def of(replay: Replay, known: Known) -> list[Found]:
+def of(replay: Replay, known: Known) -> list[TraceEvidence]:
     """Return what may be the cause of a decision that comes out otherwise, the likeliest first; empty for others."""
     if replay.result not in (Result.LOWER, Result.REFUSED):
         return []
     decision, pod = replay.decision, replay.pod.pod
+    # The likeliest first: what is known to have happened, then what alone keeps a pod from a node, then what may have
+    # mattered, and last what can be said of almost any decision.
     found = []
     promised = known.promised.get(pod.metadata.uid) or pod.status.nominated_node_name
     if replay.result is Result.LOWER and promised == decision.node:
-        found.append(Found(Trace.PROMISED))
+        found.append(TraceEvidence(Trace.PROMISED))
     if replay.result is Result.LOWER and replay.feasible > replay.enough:
-        found.append(Found(Trace.SAMPLED, (str(replay.enough), str(replay.feasible))))
-    unmarked = [Found(trace) for trace in _timeless_traces(replay)]
+        found.append(TraceEvidence(Trace.SAMPLED, (str(replay.enough), str(replay.feasible))))
+    unmarked = [TraceEvidence(trace) for trace in _timeless_traces(replay)]
     found += [each for each in unmarked if each.trace in _DIRECT]
     if replay.better and known.shunned_nodes.get(replay.pod.key, frozenset()) >= set(replay.better):
-        found.append(Found(Trace.SHUNNED, tuple(sorted(replay.better))))
+        found.append(TraceEvidence(Trace.SHUNNED, tuple(sorted(replay.better))))
     near = known.timeline.near(decision)
     if near:
-        found.append(Found(Trace.SAME_MOMENT, tuple(sorted(near))))
+        found.append(TraceEvidence(Trace.SAME_MOMENT, tuple(sorted(near))))
     beside = known.timeline.beside(decision)
     if beside:
-        found.append(Found(Trace.PLACED_THEN, tuple(sorted(beside))))
+        found.append(TraceEvidence(Trace.PLACED_THEN, tuple(sorted(beside))))
     gone = tuple(each.pod for each in known.gone if each.at <= decision.at and _matters(each, replay))
     if gone:
-        found.append(Found(Trace.GONE, gone))
+        found.append(TraceEvidence(Trace.GONE, gone))
     if known.lost_nodes:
-        found.append(Found(Trace.NODES_GONE, tuple(known.lost_nodes)))
+        found.append(TraceEvidence(Trace.NODES_GONE, tuple(known.lost_nodes)))
     if known.timeline.timeless:
-        found.append(Found(Trace.TIMELESS, tuple(sorted(known.timeline.timeless))))
+        found.append(TraceEvidence(Trace.TIMELESS, tuple(sorted(known.timeline.timeless))))
     return found + [each for each in unmarked if each.trace not in _DIRECT]
 
 
@@ -182,6 +184,7 @@ def _in_the_way(replay: Replay) -> list[str]:
 def _timeless_traces(replay: Replay) -> list[Trace]:
     """Return what the plugins that stand in the way read and what carries no time."""
     plugins = _in_the_way(replay)
+    # Where the node is refused for want of room it must have had more; a score differs by any pod that came and went.
     if replay.result is not Result.REFUSED:
         plugins = [plugin for plugin in plugins if plugin != "NodeResourcesFit"]
     return list(dict.fromkeys(_OF_PLUGINS[plugin] for plugin in plugins if plugin in _OF_PLUGINS))

@@ -77,10 +77,11 @@ def cluster_of(case: Case) -> tuple[Cluster, list[PodInfo]]:
 
 def _decode(raw: dict[str, Any]) -> Any:
     kind = find(raw.get("apiVersion", ""), raw.get("kind", ""))
-    if kind is None:
+    if kind is None:  # the scheduler does not read it
         return None
     obj: Any = msgspec.convert(raw, kind.struct)
-    metadata = _with_uid(obj.metadata) if kind.struct is Pod else obj.metadata  # before it gets its namespace
+    # Of a pod before it gets its namespace, of others after: so the oracle does, and the uid holds the namespace.
+    metadata = _with_uid(obj.metadata) if kind.struct is Pod else obj.metadata
     if kind.namespaced:
         metadata = defaults.with_namespace(metadata)
     return msgspec.structs.replace(obj, metadata=_with_uid(metadata))

@@ -42,6 +42,7 @@ def differences(theirs: Json, ours: Json) -> Iterator[Difference]:
     """
     case = theirs["id"]
     if bool(theirs.get("error")) != bool(ours.get("error")):
+        # Their fault may lie in what we do not model.
         if not not_modelled(ours):
             yield Difference("wrong error", case, theirs.get("error"), ours.get("error"))
         return
@@ -78,7 +79,7 @@ def _pair(theirs: list[Json], ours: list[Json]) -> list[tuple[int, Json, Json]] 
     return pairs if at == len(theirs) else None
 
 
-# what kube-scheduler leaves to chance is not compared: `seconds`, and which of the tied nodes was `chosen`
+# What kube-scheduler leaves to chance is not compared: `seconds`, and which of the tied nodes was `chosen`.
 def _cycle(where: str, theirs: Json, ours: Json) -> Iterator[Difference]:
     for field in ("profile", "preEnqueue", "preFilter", "preFilterNodes", "unschedulablePlugins"):
         if theirs.get(field) != ours.get(field):

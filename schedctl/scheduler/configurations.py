@@ -39,13 +39,13 @@ def with_plugins(named: discovery.Found) -> SchedulerConfiguration:
     """
     if not named.named:
         return loading.default()
-    own = tuple(Enabled(name=name) for name in named.named)
+    enabled = tuple(Enabled(name=name) for name in named.named)
     sorting, binding = (
-        tuple(plugin for plugin in own if named.registry.implements(plugin.name, point))
+        tuple(plugin for plugin in enabled if named.registry.implements(plugin.name, point))
         for point in ("queueSort", "bind")
     )
     plugins = Plugins(
-        multi_point=PluginSet(enabled=own),
+        multi_point=PluginSet(enabled=enabled),
         queue_sort=PluginSet(enabled=sorting, disabled=(Enabled(name="*"),) if sorting else ()),
         bind=PluginSet(enabled=binding),
     )
@@ -71,6 +71,7 @@ def read(plugins: discovery.Found, load: Callable[[Registry, loading.Check], T])
 
     def check(configuration: SchedulerConfiguration) -> list[Problem]:
         names = {name for profile in configuration.profiles for name in profile.plugins.enabled_names()}
+        # Noted on the way: what the first reading lacks is looked for in installed packages, and only that.
         unknown.update(plugins.unknown_names(names))
         return makeable(configuration, plugins.registry)
 

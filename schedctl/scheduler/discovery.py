@@ -1,11 +1,8 @@
 """Where plugins come from that are not Kubernetes' own: packages that are installed, modules and files that are named.
 
-Installed packages offer plugins under the entry point ``schedctl.plugins``, each by its name; whoever installed them
-has decided to trust them, and none is imported before somebody asks for that name. A module or a file runs only because
-somebody named it on the command line, never because a configuration in a repository does: cloned code must not run by
-itself. So what lies in the current folder, or beside a plugin that is named, is never taken for an installed package,
-even if it has a package's metadata, and a package's module is not looked for there. Each plugin is checked before it is
-registered (`schedctl.framework.contracts`), and one that cannot be loaded says where in its code the reason lies.
+Installed packages offer plugins under the entry point ``schedctl.plugins``; whoever installed them has decided to trust
+them. A module or a file runs only because somebody named it on the command line, never because a configuration in a
+repository does: cloned code must not run by itself.
 """
 
 from __future__ import annotations
@@ -42,6 +39,8 @@ def _is_here(path: str) -> bool:
         return False
 
 
+# Taken at import, before `_look_also_in` adds folders. What lies in the current folder is never taken for an installed
+# package, even if it has a package's metadata.
 _INSTALLED = tuple(path for path in sys.path if Path(path).is_absolute() and not _is_here(path))
 """Where installed packages lie: what Python looked in before a plugin was named, without the current folder."""
 _HOW = "a plugin is named as file.py, file.py:Class, module or module:Class"
@@ -92,17 +91,17 @@ def find(named: Iterable[type[Plugin] | str] = ()) -> Found:
     return Found(Registry(plugins.values()), origins, tuple(origins)) if origins else Found()
 
 
-def with_installed(found: Found, wanted: Collection[str] | None = None) -> Found:
+def with_installed(found: Found, names: Collection[str] | None = None) -> Found:
     """Return the plugins found and those that installed packages offer.
 
     Args:
         found: what there is.
-        wanted: the names to look for, None for all; nothing else is imported.
+        names: those to look for, None for all; nothing else is imported.
     """
     plugins: dict[str, type[Plugin]] = dict(found.registry)
     origins, broken = dict(found.origins), dict(found.broken)
     for point in _entry_points():
-        if wanted is not None and point.name not in wanted:
+        if names is not None and point.name not in names:
             continue
         whose = f"{point.dist.name} {point.dist.version}" if point.dist else "an unknown package"
         try:
@@ -110,9 +109,10 @@ def with_installed(found: Found, wanted: Collection[str] | None = None) -> Found
         except UsageError as fault:
             broken[point.name] = f"{fault} (of {whose})"
             continue
-        names = [plugin.name for plugin in offered]
-        if names != [point.name]:
-            broken[point.name] = f"{point.value} of {whose} is {' and '.join(names)}, not {point.name}"
+        # The entry point says the name without an import, so it has to be true.
+        plugin_names = [plugin.name for plugin in offered]
+        if plugin_names != [point.name]:
+            broken[point.name] = f"{point.value} of {whose} is {' and '.join(plugin_names)}, not {point.name}"
         elif point.name not in plugins:
             plugins[point.name] = offered[0]
             origins[point.name] = whose
@@ -152,13 +152,14 @@ def _of_package(text: str) -> list[type[Plugin]]:
         UsageError: they cannot be loaded, or are no plugins.
     """
     place, _, name = text.partition(":")
+    # A module of the same name in the current folder, or beside a plugin that was named, must not be taken for it.
     before = list(sys.path)
     sys.path[:] = _INSTALLED
     try:
         with _import_errors_in_words(place):
             module = importlib.import_module(place)
     finally:
-        sys.path[:] = dict.fromkeys([*before, *sys.path])
+        sys.path[:] = dict.fromkeys([*before, *sys.path])  # with what the module itself added
     return _in(module, name, text)
 
 
@@ -201,7 +202,7 @@ def _file(path: Path, files: dict[Path, ModuleType]) -> ModuleType:
         raise UsageError(f"{path} is no Python file", _HOW)
     module = importlib.util.module_from_spec(spec)
     _look_also_in(whole.parent)
-    sys.modules[spec.name] = module
+    sys.modules[spec.name] = module  # before it runs, as dataclasses and pickles in it look themselves up
     try:
         with _import_errors_in_words(str(path), str(whole)):
             spec.loader.exec_module(module)
@@ -239,8 +240,8 @@ def _import_errors_in_words(text: str, file: str = "") -> Iterator[None]:
         hint = "is the module's folder the current one?" if itself else "install what it needs beside schedctl"
         raise UsageError(f"{text} cannot be imported: there is no module {fault.name}", hint) from fault
     except faults.ESCAPING as fault:
-        said = faults.describe(fault) if not file else faults.describe_in(fault, file)
-        raise UsageError(f"{text} cannot be imported: {said}") from fault
+        reason = faults.describe(fault) if not file else faults.describe_in(fault, file)
+        raise UsageError(f"{text} cannot be imported: {reason}") from fault
 
 
 def _attribute(module: ModuleType, name: str, text: str) -> object:

@@ -13,24 +13,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
+from schedctl.api import policies, workloads
 from schedctl.api.devices import ResourceClaimTemplate
 from schedctl.api.gaps import Gap
 from schedctl.api.kinds import KINDS, plural
 from schedctl.api.meta import Namespace
 from schedctl.api.nodes import Node
 from schedctl.api.pods import Pod
-from schedctl.api.policies import LimitRange, PodDisruptionBudget, PriorityClass, ResourceQuota, RuntimeClass
 from schedctl.api.storage import PersistentVolumeClaim, StorageClass
-from schedctl.api.workloads import (
-    CronJob,
-    DaemonSet,
-    Deployment,
-    HorizontalPodAutoscaler,
-    Job,
-    ReplicaSet,
-    ReplicationController,
-    StatefulSet,
-)
 from schedctl.cache.cluster import Cluster
 from schedctl.engine.assumptions import ADMISSION, FILTERING, Assumption
 from schedctl.engine.attempts import Attempt
@@ -41,27 +31,27 @@ from schedctl.plugins.in_tree import IN_TREE
 from schedctl.reports.metadata import MissingKind, ReportedAssumption
 
 _ADMISSION: dict[type, str] = {
-    LimitRange: "LimitRanger",
+    policies.LimitRange: "LimitRanger",
     Namespace: "NamespaceLifecycle",
-    PriorityClass: "Priority",
-    ResourceQuota: "ResourceQuota",
-    RuntimeClass: "RuntimeClass",
+    policies.PriorityClass: "Priority",
+    policies.ResourceQuota: "ResourceQuota",
+    policies.RuntimeClass: "RuntimeClass",
     StorageClass: "DefaultStorageClass",
 }
 """The admission plugins, by kube-apiserver's names, that read a kind."""
 _CONTROLLERS = frozenset(
     (
-        CronJob,
-        DaemonSet,
-        Deployment,
-        HorizontalPodAutoscaler,
-        Job,
+        workloads.CronJob,
+        workloads.DaemonSet,
+        workloads.Deployment,
+        workloads.HorizontalPodAutoscaler,
+        workloads.Job,
         PersistentVolumeClaim,
-        PodDisruptionBudget,
-        ReplicaSet,
-        ReplicationController,
+        policies.PodDisruptionBudget,
+        workloads.ReplicaSet,
+        workloads.ReplicationController,
         ResourceClaimTemplate,
-        StatefulSet,
+        workloads.StatefulSet,
     )
 )
 """The kinds that are read when controllers make or replace pods, and when pods are evicted."""
@@ -124,6 +114,7 @@ def missing_kinds(cluster: Cluster, registry: Registry = IN_TREE) -> list[Missin
 
 def weakened_plugins(kind: type, registry: Registry = IN_TREE) -> tuple[str, ...]:
     """Return the plugins whose answers may be guesses without a kind: the scheduler's, then those of admission."""
+    # Plugins do not declare that they read pods and nodes: all of them do.
     everybody = tuple(registry) if kind in (Node, Pod) else registry.plugins_reading(kind)
     return (*everybody, *((_ADMISSION[kind],) if kind in _ADMISSION else ()))
 

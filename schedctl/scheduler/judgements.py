@@ -1,8 +1,7 @@
 """What PreFilter and Filter say of a pod, node by node, as plain values: the question of cluster autoscalers.
 
 Whoever asks whether a pod would fit wants neither scores nor preemption, and asks thousands of times, about nodes that
-do not exist yet. No other point is run, and no extender asked. The work grows with the nodes that are asked about, and
-with what PreFilter reads of the cluster.
+do not exist yet: no other point is run, and no extender asked.
 """
 
 from __future__ import annotations
@@ -105,10 +104,11 @@ def judgement_of(outcome: Attempt, names: Iterable[str]) -> Judgement:
 
 
 def _of(outcome: Attempt, name: str, position: int | None) -> NodeJudgement:
-    said, narrowing = outcome.pre_filter, sorted(outcome.narrowing_plugins)
-    if not said.successful:
-        references = tuple(cause.reference for cause in said.causes)
-        return NodeJudgement(name, said.code.label, said.plugin or " ".join(narrowing), said.reasons, references)
+    status, narrowing = outcome.pre_filter, sorted(outcome.narrowing_plugins)
+    if not status.successful:
+        references = tuple(cause.reference for cause in status.causes)
+        return NodeJudgement(name, status.code.label, status.plugin or " ".join(narrowing), status.reasons, references)
+    # No place in the column: PreFilter named the nodes that come into question, and this is none of them.
     if position is None or outcome.filtering is None:
         text = f"node(s) didn't satisfy plugin(s) [{' '.join(narrowing)}]"
         return NodeJudgement(name, Code.UNSCHEDULABLE_AND_UNRESOLVABLE.label, " ".join(narrowing), (text,))

@@ -39,8 +39,8 @@ FIELDS = {
 
 def _args(plugin: type[Plugin], config: ProfileConfig) -> Any:
     """Return the arguments of a plugin: those configured, else its defaults where it has a type for them."""
-    given = config.args(plugin.name)
-    return plugin.args_type() if given is None and plugin.args_type is not None else given
+    configured = config.args(plugin.name)
+    return plugin.args_type() if configured is None and plugin.args_type is not None else configured
 
 
 def _make(plugin: type[Plugin], config: ProfileConfig, handle: Handle) -> Plugin:
@@ -51,7 +51,7 @@ def _make(plugin: type[Plugin], config: ProfileConfig, handle: Handle) -> Plugin
     """
     try:
         made = plugin(_args(plugin, config), handle)
-        registrations(made)
+        registrations(made)  # for its faults only, which are then those of the configuration and not of a first pod
     except CycleError as fault:
         raise ConfigError([Problem(str(fault), subject=f'profile "{config.scheduler_name}"')]) from fault
     except faults.ESCAPING as fault:

@@ -80,9 +80,10 @@ class Scheduler:
             handle = ProfileHandle(cluster, self.nominator, self.preemptors, self._reporter)
             profile = build(profile_config, expanded[profile_config.scheduler_name], registry, handle)
             profile = replace(profile, extenders=tuple(extenders))
-            handle.profile = profile
+            handle.profile = profile  # only now: its plugins were made with the handle
             self.handles[profile.scheduler_name] = handle
             self.profiles[profile.scheduler_name] = profile
+        # A pod of another scheduler holds no room by its nomination.
         for info in filter(self.profile_of, cluster.pending.values()):
             self.nominator.nominate(info, info.pod.status.nominated_node_name)
 
@@ -142,6 +143,7 @@ class Scheduler:
             info,
             self.nominator,
             percentage=self.percentage(profile) if sampling else None,
+            # What an extender answers may change at any time, so nothing is reused.
             templates=None if profile.extenders else self._templates,
             make_room=make_room,
             admitted=admitted,

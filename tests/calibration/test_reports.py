@@ -30,7 +30,7 @@ def report(capsys):
     return ask
 
 
-def test_what_is_written_is_what_the_schema_says(report):
+def test_the_report_is_valid_by_its_schema(report):
     jsonschema.Draft202012Validator(SCHEMAS["CalibrationReport"]()).validate(json.loads(report()))
 
 
@@ -38,26 +38,26 @@ def test_the_same_input_has_the_same_bytes(report):
     assert report() == report()
 
 
-def test_the_numbers_add_up(report):
-    said = json.loads(report())
-    summary = said["summary"]
-    assert summary["decisions"] == len(said["decisions"]) == 3
+def test_the_counts_of_the_summary_add_up(report):
+    document = json.loads(report())
+    summary = document["summary"]
+    assert summary["decisions"] == len(document["decisions"]) == 3
     assert summary["agrees"] == summary["alone"] + summary["tied"] + summary["only"]
     assert summary["decisions"] == sum(summary[each] for each in ("agrees", "lower", "refused", "inconclusive"))
-    for plugin in said["plugins"]:
+    for plugin in document["plugins"]:
         assert plugin["accepts"] <= plugin["asked"] <= 3
         assert plugin["outvotes"] <= plugin["tells"] <= 3
         assert plugin["same"] <= plugin["reasons"]
 
 
-def test_fewer_decisions_are_told_with_how_many_are_passed_over(report):
-    said = json.loads(report("--last", "1"))
-    assert [each["pod"] for each in said["decisions"]] == ["shop/odd"]
-    assert said["summary"]["passedOver"] == 2
-    assert any("2 older decisions" in note for note in said["notes"])
+def test_last_limits_the_decisions_and_notes_how_many_are_older(report):
+    document = json.loads(report("--last", "1"))
+    assert [each["pod"] for each in document["decisions"]] == ["shop/odd"]
+    assert document["summary"]["passedOver"] == 2
+    assert any("2 older decisions" in note for note in document["notes"])
 
 
-def summed(*results, timeless=(), not_retried=0):
+def report_of(*results, timeless=(), not_retried=0):
     """The report of decisions that came out like this."""
     timeline = Timeline(timeless=[*timeless])
     arrival = Arrival(0, pod("x"), "a", True)
@@ -71,19 +71,21 @@ def summed(*results, timeless=(), not_retried=0):
 )
 def test_the_rate_is_rounded_down_so_that_100_is_all(agreeing, all_, rate):
     results = [Result.AGREES] * agreeing + [Result.REFUSED] * (all_ - agreeing)
-    assert summed(*results).summary.agreement == rate
+    assert report_of(*results).summary.agreement == rate
 
 
-def test_what_almost_any_decision_bears_is_counted_apart():
-    bare, generic = summed(Result.REFUSED).summary, summed(Result.REFUSED, timeless=["default/y"]).summary
+def test_decisions_with_generic_traces_only_are_counted_apart():
+    bare, generic = report_of(Result.REFUSED).summary, report_of(Result.REFUSED, timeless=["default/y"]).summary
     assert (bare.unexplained, bare.generic, generic.unexplained, generic.generic) == (1, 0, 0, 1)
 
 
-def test_no_line_is_empty_where_nothing_agrees():
-    told = [
-        block for block in calibrations.lines(summed(Result.REFUSED, timeless=["default/y"])) if isinstance(block, Line)
+def test_the_lines_of_a_report_where_nothing_agrees():
+    blocks = [
+        block
+        for block in calibrations.lines(report_of(Result.REFUSED, timeless=["default/y"]))
+        if isinstance(block, Line)
     ]
-    texts = ["".join(span.text for span in each.spans) for each in told]
+    texts = ["".join(span.text for span in each.spans) for each in blocks]
     assert texts[:2] == [
         "0 of 1 decision agree: 0.0 %",
         "1 refused, 1 with only such traces as almost any decision bears",
@@ -91,4 +93,4 @@ def test_no_line_is_empty_where_nothing_agrees():
 
 
 def test_pending_pods_that_are_not_asked_again_are_noted():
-    assert any("3 more pending pods count as told something else" in each for each in summed(not_retried=3).notes)
+    assert any("3 more pending pods count as told something else" in each for each in report_of(not_retried=3).notes)

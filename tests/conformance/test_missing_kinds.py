@@ -38,7 +38,7 @@ class Answer(NamedTuple):
     message: str
 
 
-def asked(case, missing=None):
+def attempts_of(case, missing=None):
     """The pods of a case, with what is said of each, by key."""
     cluster, pods = cluster_of(case)
     if missing is not None:
@@ -62,7 +62,7 @@ def answer(outcome):
     )
 
 
-def sampled(family):
+def sample_of(family):
     lines = gzip.decompress((CORPUS / f"{family}.jsonl.gz").read_bytes()).splitlines()
     for line in lines[:: max(len(lines) // CASES, 1)][:CASES]:
         yield msgspec.convert(msgspec.json.decode(line)["case"], Case)
@@ -73,14 +73,14 @@ def without(case, kind):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_an_answer_that_is_not_the_whole_clusters_is_called_a_guess(family):
-    for case in sampled(family):
-        whole = {key: answer(outcome) for key, outcome in asked(case) if outcome is not None}
+def test_an_answer_without_a_kind_is_the_same_or_a_guess(family):
+    for case in sample_of(family):
+        whole = {key: answer(outcome) for key, outcome in attempts_of(case) if outcome is not None}
         held = {obj.get("kind") for obj in case.objects or ()}
         for kind in (each.name for each in KINDS if each.name in held):
             if kind in ("Pod", "Node", *RESOLVED):
                 continue
-            for key, outcome in asked(without(case, kind), missing=kind):
+            for key, outcome in attempts_of(without(case, kind), missing=kind):
                 if outcome is None or key not in whole:
                     continue
                 ours, where = answer(outcome), f"{case.id} without {kind}: {key}"

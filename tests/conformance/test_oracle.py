@@ -33,7 +33,7 @@ def oracle():
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_every_fresh_answer_is_ours(family, oracle):
+def test_fresh_cases_agree_with_the_oracle(family, oracle):
     command = [sys.executable, KIT / "generate.py", "--family", family, "--seeds", SEEDS]
     cases = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
     theirs = subprocess.run([oracle], input=cases, stdout=subprocess.PIPE, check=True).stdout
@@ -57,17 +57,17 @@ def test_every_fresh_answer_is_ours(family, oracle):
         "Deployments",
     ],
 )
-def test_every_placement_of_a_benchmark_is_among_our_ties(shape, oracle):
+def test_placements_of_a_benchmark_are_among_our_ties(shape, oracle):
     command = [sys.executable, "-m", "benchmarks.workloads", shape, "--nodes", "60", "--init", "60", "--pods", "100"]
     case = subprocess.run(command, cwd=KIT.parent, stdout=subprocess.PIPE, check=True).stdout
     theirs = msgspec.json.decode(subprocess.run([oracle], input=case, stdout=subprocess.PIPE, check=True).stdout)
-    asked = msgspec.json.decode(case, type=Case)
-    cluster, pods = cluster_of(asked)
-    scheduler = Scheduler(cluster, configuration(asked))
+    benchmark_case = msgspec.json.decode(case, type=Case)
+    cluster, pods = cluster_of(benchmark_case)
+    scheduler = Scheduler(cluster, configuration(benchmark_case))
     by_key = {pod.key: pod for pod in pods}
     for key, node in theirs["placements"]:
         outcome = scheduler.attempt(by_key[key], make_room=False)
         assert node in outcome.ties if node else not outcome.ties, key
         if node:
             scheduler.place(outcome, node)
-    assert answer(asked)["cycles"] == theirs["cycles"]
+    assert answer(benchmark_case)["cycles"] == theirs["cycles"]

@@ -41,7 +41,7 @@ HEAD = "from schedctl.framework import *\n"
 
 
 @pytest.fixture
-def written(tmp_path, monkeypatch):
+def write_plugin(tmp_path, monkeypatch):
     """Write a file beside others and return its path; what is imported and looked at is forgotten afterwards."""
     modules, path = dict(sys.modules), list(sys.path)
 
@@ -63,9 +63,9 @@ def refusal(text):
     return str(raised.value)
 
 
-def test_a_file_is_all_plugins_it_defines_and_a_class_is_one(written):
+def test_a_file_loads_all_its_plugins_and_a_class_one(write_plugin):
     text = FENCE + "\nclass Other(TeamFence):\n    pass\n\nclass _Base(TeamFence):\n    pass\n"
-    file = written(text)
+    file = write_plugin(text)
     assert discovery.find([file]).named == ("TeamFence", "Other")
     assert discovery.find([f"{file}:Other"]).named == ("Other",)
     both = discovery.find([f"{file}:TeamFence", f"{file}:Other", file])
@@ -73,21 +73,21 @@ def test_a_file_is_all_plugins_it_defines_and_a_class_is_one(written):
     assert list(both.registry) == [*IN_TREE, "TeamFence", "Other"]
 
 
-def test_a_module_is_found_in_the_current_folder(written, tmp_path, monkeypatch):
-    written(FENCE, "fence_of_this_test.py")
+def test_a_module_is_found_in_the_current_folder(write_plugin, tmp_path, monkeypatch):
+    write_plugin(FENCE, "fence_of_this_test.py")
     monkeypatch.chdir(tmp_path)
     found = discovery.find(["fence_of_this_test:TeamFence"])
     assert found.origins == {"TeamFence": "fence_of_this_test:TeamFence"}
 
 
-def test_a_file_may_import_what_lies_beside_it(written):
-    written("LABEL = 'team'", "beside_this_fence.py")
-    file = written("from beside_this_fence import LABEL\n" + FENCE)
+def test_a_file_may_import_what_lies_beside_it(write_plugin):
+    write_plugin("LABEL = 'team'", "beside_this_fence.py")
+    file = write_plugin("from beside_this_fence import LABEL\n" + FENCE)
     assert discovery.find([file]).named == ("TeamFence",)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", r"fence\.py defines no plugin"),
         ("class A(:\n", r"fence\.py cannot be imported: SyntaxError: invalid syntax \(fence\.py:1\)"),
@@ -138,18 +138,18 @@ def test_a_file_may_import_what_lies_beside_it(written):
         ),
     ],
 )
-def test_what_is_no_plugin_is_refused_with_the_reason(text, told, written):
-    assert re.search(told, refusal(written(text)))
+def test_what_breaks_the_contract_of_plugins_is_refused(text, message, write_plugin):
+    assert re.search(message, refusal(write_plugin(text)))
 
 
-def test_two_plugins_of_one_name_are_refused(written):
-    first, second = written(FENCE, "one.py"), written(FENCE, "two.py")
+def test_two_plugins_of_one_name_are_refused(write_plugin):
+    first, second = write_plugin(FENCE, "one.py"), write_plugin(FENCE, "two.py")
     with pytest.raises(UsageError, match=r"there is a plugin TeamFence already, that of .*one\.py"):
         discovery.find([first, second])
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("nowhere.py", "there is no file nowhere.py"),
         ("nowhere_at_all:X", "nowhere_at_all cannot be imported: there is no module nowhere_at_all"),
@@ -158,12 +158,12 @@ def test_two_plugins_of_one_name_are_refused(written):
         (":X", '":X" names no module'),
     ],
 )
-def test_what_is_not_there_is_said_to_be_not_there(text, told):
-    assert told in refusal(text)
+def test_a_missing_file_module_or_class_is_an_error(text, message):
+    assert message in refusal(text)
 
 
-def test_what_a_file_prints_when_it_is_imported_is_talk(written, capsys):
-    discovery.find([written("print('hello')\n" + FENCE)])
+def test_what_a_plugin_prints_on_import_goes_to_stderr(write_plugin, capsys):
+    discovery.find([write_plugin("print('hello')\n" + FENCE)])
     printed = capsys.readouterr()
     assert (printed.out, printed.err) == ("", "hello\n")
 
@@ -181,8 +181,8 @@ profiles:
 """
 
 
-def test_arguments_are_typed(written):
-    file = written(FENCE)
+def test_arguments_are_typed(write_plugin):
+    file = write_plugin(FENCE)
     configuration, registry = load_configuration(CONFIGURATION % "label: owner", [file])
     scheduler = Scheduler(cluster(node("a", labels={"owner": "red"})), configuration, registry)
     assert scheduler.judge(pod())["a"].reasons == ("node(s) belong to red",)
@@ -190,7 +190,7 @@ def test_arguments_are_typed(written):
 
 
 @pytest.mark.parametrize(
-    ("args", "told"),
+    ("args", "message"),
     [
         ("lable: x", "profiles[0].pluginConfig[0].args.lable: unknown field"),
         ("depth: much", "profiles[0].pluginConfig[0].args.depth: expected"),
@@ -198,12 +198,12 @@ def test_arguments_are_typed(written):
         ("kind: Other", 'profiles[0].pluginConfig[0].args.kind: expected "TeamFenceArgs"'),
     ],
 )
-def test_wrong_arguments_are_refused_with_their_place(args, told, written):
-    file = written(FENCE)
+def test_wrong_arguments_are_refused_with_their_place(args, message, write_plugin):
+    file = write_plugin(FENCE)
     with pytest.raises(ConfigError) as raised:
         load_configuration(CONFIGURATION % args, [file])
     (problem,) = raised.value.problems
-    assert told in str(problem)
+    assert message in str(problem)
     assert problem.line == 10
     assert problem.column
 
@@ -212,56 +212,56 @@ def test_wrong_arguments_are_refused_with_their_place(args, told, written):
 
 
 @pytest.fixture
-def offered(tmp_path, monkeypatch):
+def offer(tmp_path, monkeypatch):
     """Have packages offer plugins, and count how often anybody asks."""
-    asked = []
+    queried_groups = []
 
     def offer(**points):
         def select(group):
-            asked.append(group)
+            queried_groups.append(group)
             dist = SimpleNamespace(name="fences", version="1.2")
             return [SimpleNamespace(name=name, value=value, dist=dist) for name, value in points.items()]
 
         package = SimpleNamespace(entry_points=SimpleNamespace(select=select))
         monkeypatch.setattr(metadata, "distributions", lambda path: [package])
         monkeypatch.setattr(discovery, "_INSTALLED", (str(tmp_path), *discovery._INSTALLED))
-        return asked
+        return queried_groups
 
     return offer
 
 
-def test_a_package_is_asked_for_a_plugin_that_a_configuration_names(written, offered):
-    written(FENCE, "offered_fence.py")
-    asked = offered(TeamFence="offered_fence:TeamFence", Other="nowhere_at_all:Other")
+def test_a_plugin_named_by_a_configuration_comes_from_its_package(write_plugin, offer):
+    write_plugin(FENCE, "offered_fence.py")
+    queried_groups = offer(TeamFence="offered_fence:TeamFence", Other="nowhere_at_all:Other")
     _, registry = load_configuration(CONFIGURATION % "label: x", [])
     assert "TeamFence" in registry
-    assert asked == ["schedctl.plugins"]
+    assert queried_groups == ["schedctl.plugins"]
     assert "nowhere_at_all" not in sys.modules
 
 
-def test_no_package_is_asked_where_nothing_is_missing(offered):
-    asked = offered(TeamFence="offered_fence:TeamFence")
+def test_entry_points_are_not_read_where_no_plugin_is_unknown(offer):
+    queried_groups = offer(TeamFence="offered_fence:TeamFence")
     load_configuration(b"", [])
     load_configuration(CONFIGURATION.replace("TeamFence", "NodeName") % "", [])
-    assert asked == []
+    assert queried_groups == []
 
 
-def test_a_broken_package_is_the_fault_of_those_who_name_its_plugin(offered):
-    offered(TeamFence="nowhere_at_all:TeamFence")
+def test_a_broken_package_fails_only_where_its_plugin_is_named(offer):
+    offer(TeamFence="nowhere_at_all:TeamFence")
     with pytest.raises(UsageError, match=r"there is no module nowhere_at_all \(of fences 1\.2\)"):
         load_configuration(CONFIGURATION % "", [])
     assert list(discovery.with_installed(discovery.Found()).broken) == ["TeamFence"]
 
 
-def test_an_entry_point_has_the_name_of_its_plugin(written, offered):
-    written(FENCE, "offered_fence.py")
-    offered(Fence="offered_fence:TeamFence")
+def test_an_entry_point_has_the_name_of_its_plugin(write_plugin, offer):
+    write_plugin(FENCE, "offered_fence.py")
+    offer(Fence="offered_fence:TeamFence")
     broken = discovery.with_installed(discovery.Found()).broken
     assert broken == {"Fence": "offered_fence:TeamFence of fences 1.2 is TeamFence, not Fence"}
 
 
-def test_a_plugin_nobody_offers_does_not_exist(offered):
-    offered()
+def test_a_plugin_that_no_package_offers_is_unknown(offer):
+    offer()
     with pytest.raises(ConfigError, match='"TeamFence" does not exist'):
         load_configuration(CONFIGURATION % "", [])
 
@@ -333,7 +333,7 @@ def clone(tmp_path):
         ("below", ("profiles", "show", "../config.yaml", "--plugin", "../fine.py")),
     ],
 )
-def test_what_a_clone_holds_is_no_installed_package(clone, started, folder, arguments):
+def test_packages_in_the_current_folder_are_not_installed(clone, started, folder, arguments):
     if started[0] == "-c":
         started = ("-P", *started)  # as the script that is installed, which does not look in the current folder
     path = os.pathsep.join(each for each in sys.path if each)
@@ -352,10 +352,10 @@ def test_what_a_clone_holds_is_no_installed_package(clone, started, folder, argu
         assert "name it with --plugin" in ran.stderr
 
 
-def test_the_module_of_a_package_is_not_looked_for_in_a_clone(clone, offered, written, monkeypatch):
+def test_the_module_of_a_package_is_not_imported_from_the_current_folder(clone, offer, write_plugin, monkeypatch):
     monkeypatch.chdir(clone)
     discovery.find([str(clone / "fine.py")])
-    offered(TeamFence="evil:TeamFence")
+    offer(TeamFence="evil:TeamFence")
     broken = discovery.with_installed(discovery.Found()).broken
     assert "there is no module evil" in broken["TeamFence"]
     assert "evil" not in sys.modules

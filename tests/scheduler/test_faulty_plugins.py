@@ -8,38 +8,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from schedctl import framework
 from schedctl.engine.attempts import matrix
 from schedctl.engine.reporters import Reporter
 from schedctl.errors import ConfigError
-from schedctl.framework import (
-    ACCEPT,
-    SKIP,
-    SUCCESS,
-    Action,
-    BindPlugin,
-    ClusterEvent,
-    FilterPlugin,
-    Lookup,
-    NodeSet,
-    PermitPlugin,
-    PostBindPlugin,
-    PostFilterPlugin,
-    PostFilterResult,
-    PreBindPlugin,
-    PreEnqueuePlugin,
-    PreFilterPlugin,
-    PreScorePlugin,
-    QueueSortPlugin,
-    Reason,
-    ReservePlugin,
-    Resource,
-    Scope,
-    ScorePlugin,
-    Status,
-    registers,
-    unschedulable,
-    wait,
-)
 from schedctl.framework.statuses import Code
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.configurations import load_configuration
@@ -48,32 +20,32 @@ from schedctl.simulation.runs import run
 from schedctl.testing import cluster, node, pod
 
 BASES = (
-    PreEnqueuePlugin,
-    QueueSortPlugin,
-    PreFilterPlugin,
-    FilterPlugin,
-    PostFilterPlugin,
-    PreScorePlugin,
-    ScorePlugin,
-    ReservePlugin,
-    PermitPlugin,
-    PreBindPlugin,
-    BindPlugin,
-    PostBindPlugin,
+    framework.PreEnqueuePlugin,
+    framework.QueueSortPlugin,
+    framework.PreFilterPlugin,
+    framework.FilterPlugin,
+    framework.PostFilterPlugin,
+    framework.PreScorePlugin,
+    framework.ScorePlugin,
+    framework.ReservePlugin,
+    framework.PermitPlugin,
+    framework.PreBindPlugin,
+    framework.BindPlugin,
+    framework.PostBindPlugin,
 )
 FINE = {
-    "pre_enqueue": lambda self, pod: SUCCESS,
+    "pre_enqueue": lambda self, pod: framework.SUCCESS,
     "sort_key": lambda self, pod, arrival: arrival,
     "pre_filter": lambda self, cycle, nodes: None,
-    "filter": lambda self, cycle, nodes: ACCEPT,
-    "post_filter": lambda self, cycle, nodes, codes: PostFilterResult(unschedulable("nothing")),
+    "filter": lambda self, cycle, nodes: framework.ACCEPT,
+    "post_filter": lambda self, cycle, nodes, codes: framework.PostFilterResult(framework.unschedulable("nothing")),
     "pre_score": lambda self, cycle, nodes: None,
     "score": lambda self, cycle, nodes: np.zeros(len(nodes), np.int64),
-    "reserve": lambda self, cycle, node_name: SUCCESS,
+    "reserve": lambda self, cycle, node_name: framework.SUCCESS,
     "unreserve": lambda self, cycle, node_name: None,
-    "permit": lambda self, cycle, node_name: SUCCESS,
-    "pre_bind": lambda self, cycle, node_name: SUCCESS,
-    "bind": lambda self, cycle, node_name: SKIP,
+    "permit": lambda self, cycle, node_name: framework.SUCCESS,
+    "pre_bind": lambda self, cycle, node_name: framework.SUCCESS,
+    "bind": lambda self, cycle, node_name: framework.SKIP,
     "post_bind": lambda self, cycle, node_name: None,
 }
 
@@ -91,38 +63,38 @@ def answering(answer):
     return lambda self, *_: answer(*_) if callable(answer) else answer
 
 
-class Heard(Reporter):
+class RecordingReporter(Reporter):
     def __init__(self):
-        self.told = []
+        self.messages = []
 
     def plugin_failed(self, plugin, message):
-        self.told.append(message)
+        self.messages.append(message)
 
 
-def made(kind, *objects):
+def scheduler_with(kind, *objects):
     configuration, registry = load_configuration(b"", [kind])
-    heard = Heard()
-    scheduler = Scheduler(cluster(*objects or (node("a"), node("b"))), configuration, registry, heard)
-    return scheduler, heard
+    reporter = RecordingReporter()
+    scheduler = Scheduler(cluster(*objects or (node("a"), node("b"))), configuration, registry, reporter)
+    return scheduler, reporter
 
 
-def simulated(kind, *objects, **more):
-    scheduler, heard = made(kind, *(objects or (node("a"), node("b"), pod("web", **more))))
-    return run(scheduler).pods["default/web"], heard
+def simulate_with(kind, *objects, **more):
+    scheduler, reporter = scheduler_with(kind, *(objects or (node("a"), node("b"), pod("web", **more))))
+    return run(scheduler).pods["default/web"], reporter
 
 
 PLACE = r" \(test_faulty_plugins\.py:\d+\)"
-MASK = Reason("refused for {why}")
+MASK = framework.Reason("refused for {why}")
 IN_CYCLE = ["pre_filter", "filter", "pre_score", "score", "normalize", "signature"]
 AFTER = {"reserve": "Reserve", "permit": "Permit", "pre_bind": "PreBind", "bind": "Bind"}
 
 
 @pytest.mark.parametrize("method", IN_CYCLE)
 def test_an_exception_in_a_cycle_ends_it_with_an_error(method):
-    scheduler, _ = made(plugin(**{method: raising}))
+    scheduler, _ = scheduler_with(plugin(**{method: raising}))
     expected = rf"plugin \"Odd\" failed: KeyError: 'team'{PLACE}"
     assert re.fullmatch(expected, scheduler.attempt(pod()).error)
-    outcome, _ = simulated(plugin(**{method: raising}))
+    outcome, _ = simulate_with(plugin(**{method: raising}))
     assert outcome.fault
     assert re.fullmatch(expected, outcome.message)
 
@@ -135,36 +107,36 @@ QUIT = rf"SystemExit: 0{PLACE}"
 
 
 @pytest.mark.parametrize("method", [*IN_CYCLE, *AFTER, "pre_enqueue", "sort_key"])
-def test_the_end_of_the_process_is_not_for_a_plugin_to_decide(method):
-    outcome, _ = simulated(plugin(**{method: quitting}))
+def test_system_exit_in_a_plugin_is_a_fault(method):
+    outcome, _ = simulate_with(plugin(**{method: quitting}))
     assert outcome.state is not PodState.BOUND
     assert re.search(QUIT, outcome.message)
 
 
-def test_neither_unreserve_nor_post_bind_nor_the_making_of_a_plugin_ends_the_process():
-    kind = plugin(unreserve=quitting, permit=answering(unschedulable("no")))
-    assert re.search(QUIT, simulated(kind)[0].message)
-    outcome, heard = simulated(plugin(post_bind=quitting))
+def test_system_exit_in_unreserve_post_bind_or_init_is_a_fault():
+    kind = plugin(unreserve=quitting, permit=answering(framework.unschedulable("no")))
+    assert re.search(QUIT, simulate_with(kind)[0].message)
+    outcome, reporter = simulate_with(plugin(post_bind=quitting))
     assert outcome.state is PodState.BOUND
-    assert re.search(QUIT, heard.told[0])
+    assert re.search(QUIT, reporter.messages[0])
     for method in ("__init__", "events_to_register"):
         with pytest.raises(ConfigError, match=QUIT):
-            made(plugin(**{method: quitting}))
+            scheduler_with(plugin(**{method: quitting}))
 
 
-def test_a_fault_whose_words_end_the_process_is_told_without_them():
+def test_system_exit_in_the_text_of_a_fault_is_a_fault():
     class Odd(Exception):
         __str__ = quitting
 
     def raises(*_):
         raise Odd
 
-    assert re.search(rf"failed: Odd{PLACE}", made(plugin(filter=raises))[0].attempt(pod()).error)
+    assert re.search(rf"failed: Odd{PLACE}", scheduler_with(plugin(filter=raises))[0].attempt(pod()).error)
 
 
 def test_an_exception_in_moved_by_ends_the_cycle_that_asks_about_a_change():
     kind = plugin(moved_by=raising, signature=lambda self, pod: ())
-    scheduler, _ = made(kind)
+    scheduler, _ = scheduler_with(kind)
     alike = pod("one"), pod("two")
     assert scheduler.attempt(alike[0]).error == ""
     scheduler.place(scheduler.attempt(alike[0]))
@@ -173,14 +145,14 @@ def test_an_exception_in_moved_by_ends_the_cycle_that_asks_about_a_change():
 
 def test_an_exception_in_with_pods_ends_the_cycle_that_supposes_pods():
     promised = pod("promised", priority=10, status={"phase": "Pending", "nominatedNodeName": "a"})
-    scheduler, _ = made(plugin(with_pods=raising), node("a"), promised)
+    scheduler, _ = scheduler_with(plugin(with_pods=raising), node("a"), promised)
     assert re.fullmatch(rf"plugin \"Odd\" failed: KeyError: 'team'{PLACE}", scheduler.attempt(pod()).error)
 
 
 @pytest.mark.parametrize(("method", "point"), AFTER.items())
 def test_an_exception_after_the_choice_undoes_it_with_an_error(method, point):
     expected = rf"running {point} plugin \"Odd\": KeyError: 'team'{PLACE}"
-    outcome, _ = simulated(plugin(**{method: raising}))
+    outcome, _ = simulate_with(plugin(**{method: raising}))
     assert outcome.state is not PodState.BOUND
     assert outcome.fault
     assert re.fullmatch(expected, outcome.message)
@@ -189,72 +161,76 @@ def test_an_exception_after_the_choice_undoes_it_with_an_error(method, point):
 def test_an_exception_in_pre_enqueue_keeps_the_pod_out():
     kind = plugin(pre_enqueue=raising)
     expected = rf"plugin \"Odd\" failed: KeyError: 'team'{PLACE}"
-    gated = made(kind)[0].attempt(pod()).gated
+    gated = scheduler_with(kind)[0].attempt(pod()).gated
     assert gated.code is Code.ERROR
     assert re.fullmatch(expected, gated.message)
-    outcome, _ = simulated(kind)
+    outcome, _ = simulate_with(kind)
     assert outcome.state is PodState.GATED
     assert re.fullmatch(expected, outcome.message)
 
 
 def test_an_exception_in_sort_key_keeps_the_pod_out():
-    outcome, _ = simulated(plugin(sort_key=raising))
+    outcome, _ = simulate_with(plugin(sort_key=raising))
     assert outcome.state is PodState.GATED
     assert re.fullmatch(rf"plugin \"Odd\" failed: KeyError: 'team'{PLACE}", outcome.message)
 
 
 def test_an_exception_in_post_filter_stands_beside_the_refusals():
-    scheduler, _ = made(plugin(post_filter=raising), node("a", cpu="1"))
+    scheduler, _ = scheduler_with(plugin(post_filter=raising), node("a", cpu="1"))
     outcome = scheduler.attempt(pod(cpu="2", priority=5, preemptionPolicy="Never"))
     assert outcome.filtering.histogram() == {"Insufficient cpu": 1}
     assert outcome.post_filter.status.code in (Code.ERROR, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.UNSCHEDULABLE)
-    alone, _ = simulated(plugin(post_filter=raising), node("a", cpu="1"), pod("web", cpu="2"))
+    alone, _ = simulate_with(plugin(post_filter=raising), node("a", cpu="1"), pod("web", cpu="2"))
     assert alone.state is PodState.UNSCHEDULABLE
 
 
 def test_an_exception_in_unreserve_is_the_fault_and_the_pod_is_taken_back():
-    kind = plugin(unreserve=raising, permit=answering(unschedulable("no")))
-    outcome, heard = simulated(kind)
+    kind = plugin(unreserve=raising, permit=answering(framework.unschedulable("no")))
+    outcome, reporter = simulate_with(kind)
     assert outcome.fault
     assert re.fullmatch(rf"no, plugin \"Odd\" failed: KeyError: 'team'{PLACE}", outcome.message)
-    assert heard.told
+    assert reporter.messages
 
 
-def test_an_exception_in_post_bind_is_told_and_the_pod_is_bound():
-    outcome, heard = simulated(plugin(post_bind=raising))
+def test_an_exception_in_post_bind_is_reported_and_the_pod_is_bound():
+    outcome, reporter = simulate_with(plugin(post_bind=raising))
     assert outcome.state is PodState.BOUND
-    assert re.fullmatch(rf"plugin \"Odd\" failed: KeyError: 'team'{PLACE}", heard.told[0])
+    assert re.fullmatch(rf"plugin \"Odd\" failed: KeyError: 'team'{PLACE}", reporter.messages[0])
 
 
 @pytest.mark.parametrize(
-    ("hint", "told"),
+    ("hint", "message"),
     [
         (raising, rf"KeyError: 'team'{PLACE}"),
         (quitting, QUIT),
         (lambda *_: True, "a hint returned True, expected Hint.QUEUE or Hint.SKIP"),
     ],
 )
-def test_a_hint_that_fails_or_is_none_counts_as_queue_and_is_told(hint, told):
+def test_a_failing_hint_counts_as_queue_and_is_reported(hint, message):
     kind = plugin(
         filter=lambda self, cycle, nodes: MASK.where(nodes.pod_count == 0, why="emptiness"),
-        events_to_register=lambda self: (registers(Resource.ASSIGNED_POD, Action.ADD, hint),),
+        events_to_register=lambda self: (
+            framework.registers(framework.Resource.ASSIGNED_POD, framework.Action.ADD, hint),
+        ),
     )
     first = pod("first", priority=9)
-    _, heard = simulated(kind, node("a"), node("b"), pod("on", on="a"), pod("web"), first)
-    assert not heard.told  # everything was placed on the node that is not empty
+    _, reporter = simulate_with(kind, node("a"), node("b"), pod("on", on="a"), pod("web"), first)
+    assert not reporter.messages  # everything was placed on the node that is not empty
     never = plugin(
         filter=lambda self, cycle, nodes: MASK.where(
             np.full(len(nodes), cycle.pod.pod.metadata.name == "web"), why="its name"
         ),
-        events_to_register=lambda self: (registers(Resource.ASSIGNED_POD, Action.ADD, hint),),
+        events_to_register=lambda self: (
+            framework.registers(framework.Resource.ASSIGNED_POD, framework.Action.ADD, hint),
+        ),
     )
-    outcome, heard = simulated(never, node("a"), pod("web"), pod("later"))
+    outcome, reporter = simulate_with(never, node("a"), pod("web"), pod("later"))
     assert outcome.state is PodState.UNSCHEDULABLE
-    assert re.fullmatch(rf"plugin \"Odd\" failed: {told}", heard.told[0])
+    assert re.fullmatch(rf"plugin \"Odd\" failed: {message}", reporter.messages[0])
 
 
 @pytest.mark.parametrize(
-    ("methods", "told"),
+    ("methods", "message"),
     [
         pytest.param({"__init__": raising}, 'initializing plugin "Odd": KeyError', id="__init__ raises"),
         pytest.param({"events_to_register": raising}, "plugin \"Odd\" failed: KeyError: 'team'", id="events raise"),
@@ -264,16 +240,20 @@ def test_a_hint_that_fails_or_is_none_counts_as_queue_and_is_told(hint, told):
             id="no events",
         ),
         pytest.param(
-            {"events_to_register": answering(lambda: [ClusterEvent(Resource.NODE, Action.ADD)])},
+            {
+                "events_to_register": answering(
+                    lambda: [framework.ClusterEvent(framework.Resource.NODE, framework.Action.ADD)]
+                )
+            },
             "events_to_register returned a ClusterEvent, expected a sequence of Registration",
             id="events instead of registrations",
         ),
     ],
 )
-def test_a_plugin_that_cannot_be_made_is_a_fault_of_the_configuration(methods, told):
+def test_a_plugin_that_cannot_be_made_is_a_fault_of_the_configuration(methods, message):
     with pytest.raises(ConfigError) as raised:
-        made(plugin(**methods))
-    assert told in str(raised.value)
+        scheduler_with(plugin(**methods))
+    assert message in str(raised.value)
     assert "test_faulty_plugins.py:" in str(raised.value)
 
 
@@ -282,12 +262,16 @@ def rows(nodes, value=True):
 
 
 @pytest.mark.parametrize(
-    ("method", "answer", "told"),
+    ("method", "answer", "message"),
     [
         ("pre_filter", True, "pre_filter returned True, expected a Status, a NodeSet or None"),
-        ("pre_filter", wait(3), "pre_filter answered Wait, expected one of Success, Error, Unschedulable"),
-        ("pre_filter", NodeSet(["a"]), "pre_filter gave a list for names, expected a frozenset"),
-        ("pre_filter", Status(Code.UNSCHEDULABLE, "no"), "pre_filter gave 'no' for reasons, expected a tuple of texts"),
+        ("pre_filter", framework.wait(3), "pre_filter answered Wait, expected one of Success, Error, Unschedulable"),
+        ("pre_filter", framework.NodeSet(["a"]), "pre_filter gave a list for names, expected a frozenset"),
+        (
+            "pre_filter",
+            framework.Status(Code.UNSCHEDULABLE, "no"),
+            "pre_filter gave 'no' for reasons, expected a tuple of texts",
+        ),
         ("filter", None, "filter returned None, expected Verdicts"),
         ("filter", lambda cycle, nodes: rows(nodes), "filter returned an array of bool (2), expected Verdicts"),
         (
@@ -304,7 +288,7 @@ def rows(nodes, value=True):
         ),
         (
             "filter",
-            lambda cycle, nodes: MASK.where(rows(nodes), why=Lookup("x", np.zeros(1, np.int64))),
+            lambda cycle, nodes: MASK.where(rows(nodes), why=framework.Lookup("x", np.zeros(1, np.int64))),
             "expected 2 values",
         ),
         (
@@ -313,7 +297,7 @@ def rows(nodes, value=True):
             "for the unresolvable rows",
         ),
         ("pre_score", 0, "pre_score returned 0, expected a Status or None"),
-        ("pre_score", wait(1), "pre_score answered Wait"),
+        ("pre_score", framework.wait(1), "pre_score answered Wait"),
         ("score", lambda cycle, nodes: [1, 2], "score returned a list, expected an array of int64 (2)"),
         ("score", lambda cycle, nodes: np.zeros(2), "score returned an array of float64 (2), expected"),
         ("score", lambda cycle, nodes: np.full(2, np.nan), "score returned an array of float64 (2), expected"),
@@ -323,61 +307,61 @@ def rows(nodes, value=True):
         ("signature", [], "TypeError: unhashable type: 'list'"),
     ],
 )
-def test_an_answer_that_is_none_ends_the_cycle_with_an_error(method, answer, told):
+def test_an_invalid_answer_ends_the_cycle_with_an_error(method, answer, message):
     kind = plugin(**{method: answering(answer)})
-    error = made(kind)[0].attempt(pod()).error
+    error = scheduler_with(kind)[0].attempt(pod()).error
     assert error.startswith('plugin "Odd" failed: ')
-    assert told in error
-    outcome, _ = simulated(kind)
+    assert message in error
+    outcome, _ = simulate_with(kind)
     assert outcome.fault
-    assert told in outcome.message
+    assert message in outcome.message
 
 
 @pytest.mark.parametrize("score", [-1, 101])
 def test_a_normalised_score_outside_the_range_is_kube_schedulers_own_error(score):
     kind = plugin(normalize=lambda self, cycle, nodes, scores: scores + score)
-    assert f'plugin "Odd" returns an invalid score {score}' in made(kind)[0].attempt(pod()).error
+    assert f'plugin "Odd" returns an invalid score {score}' in scheduler_with(kind)[0].attempt(pod()).error
 
 
 @pytest.mark.parametrize(
-    ("method", "answer", "told"),
+    ("method", "answer", "message"),
     [
         ("reserve", None, 'running Reserve plugin "Odd": reserve returned None, expected a Status'),
-        ("reserve", wait(1), 'running Reserve plugin "Odd": reserve answered Wait, expected one of Success'),
+        ("reserve", framework.wait(1), 'running Reserve plugin "Odd": reserve answered Wait, expected one of Success'),
         ("permit", None, 'running Permit plugin "Odd": permit returned None, expected a Status'),
-        ("permit", wait(0), 'running Permit plugin "Odd": permit would wait for 0, expected seconds above 0'),
-        ("permit", SKIP, 'running Permit plugin "Odd": permit answered Skip, expected one of Success'),
+        ("permit", framework.wait(0), 'running Permit plugin "Odd": permit would wait for 0, expected seconds above 0'),
+        ("permit", framework.SKIP, 'running Permit plugin "Odd": permit answered Skip, expected one of Success'),
         ("pre_bind", False, 'running PreBind plugin "Odd": pre_bind returned False, expected a Status'),
         ("bind", "done", "running Bind plugin \"Odd\": bind returned 'done', expected a Status"),
-        ("bind", wait(1), 'running Bind plugin "Odd": bind answered Wait'),
+        ("bind", framework.wait(1), 'running Bind plugin "Odd": bind answered Wait'),
     ],
 )
-def test_an_answer_that_is_none_after_the_choice_undoes_it(method, answer, told):
-    outcome, _ = simulated(plugin(**{method: answering(answer)}))
+def test_an_invalid_answer_after_the_choice_undoes_it(method, answer, message):
+    outcome, _ = simulate_with(plugin(**{method: answering(answer)}))
     assert outcome.state is not PodState.BOUND
     assert outcome.fault
-    assert told in outcome.message
+    assert message in outcome.message
 
 
 @pytest.mark.parametrize(
-    ("method", "answer", "told"),
+    ("method", "answer", "message"),
     [
         ("pre_enqueue", None, "pre_enqueue returned None, expected a Status"),
-        ("pre_enqueue", SKIP, "pre_enqueue answered Skip"),
+        ("pre_enqueue", framework.SKIP, "pre_enqueue answered Skip"),
         ("sort_key", None, "sort_key returned None, expected a number, a text, or a tuple of them"),
         ("sort_key", float("nan"), "sort_key returned nan"),
         ("sort_key", lambda pod, arrival: {}, "sort_key returned a dict"),
     ],
 )
-def test_an_answer_that_is_none_keeps_the_pod_out(method, answer, told):
-    outcome, _ = simulated(plugin(**{method: answering(answer)}))
+def test_an_invalid_answer_of_pre_enqueue_keeps_the_pod_out(method, answer, message):
+    outcome, _ = simulate_with(plugin(**{method: answering(answer)}))
     assert outcome.state is PodState.GATED
-    assert told in outcome.message
+    assert message in outcome.message
 
 
 def test_sort_keys_that_cannot_be_compared_keep_the_later_pod_out():
     kind = plugin(sort_key=lambda self, pod, arrival: arrival if pod.pod.metadata.name == "other" else "text")
-    scheduler, _ = made(kind, node("a"), pod("other"), pod("web"))
+    scheduler, _ = scheduler_with(kind, node("a"), pod("other"), pod("web"))
     pods = run(scheduler).pods
     assert pods["default/other"].state is PodState.BOUND
     assert "sort_key returned what cannot be compared with the first" in pods["default/web"].message
@@ -385,25 +369,31 @@ def test_sort_keys_that_cannot_be_compared_keep_the_later_pod_out():
 
 def test_a_change_that_spoils_nothing_known_is_an_error():
     kind = plugin(moved_by=answering(None), signature=lambda self, pod: ())
-    scheduler, _ = made(kind)
+    scheduler, _ = scheduler_with(kind)
     scheduler.place(scheduler.attempt(pod("one")))
     assert "moved_by returned None, expected a Scope" in scheduler.attempt(pod("two")).error
-    fine, _ = made(plugin(moved_by=answering(Scope.EVERYTHING), signature=lambda self, pod: ()))
+    fine, _ = scheduler_with(plugin(moved_by=answering(framework.Scope.EVERYTHING), signature=lambda self, pod: ()))
     fine.place(fine.attempt(pod("one")))
     assert fine.attempt(pod("two")).error == ""
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "message"),
     [
         (None, "post_filter returned None, expected a PostFilterResult"),
-        (PostFilterResult(SUCCESS, "nowhere"), "post_filter nominates 'nowhere', expected the name of a node"),
-        (PostFilterResult(SUCCESS, "a", ("web",)), "post_filter gave a tuple for victims, expected a tuple of pods"),
-        (PostFilterResult(SUCCESS, "a", (pod("gone"),)), "post_filter would evict default/gone"),
-        (PostFilterResult(None), "post_filter returned None, expected a Status"),
+        (
+            framework.PostFilterResult(framework.SUCCESS, "nowhere"),
+            "post_filter nominates 'nowhere', expected the name of a node",
+        ),
+        (
+            framework.PostFilterResult(framework.SUCCESS, "a", ("web",)),
+            "post_filter gave a tuple for victims, expected a tuple of pods",
+        ),
+        (framework.PostFilterResult(framework.SUCCESS, "a", (pod("gone"),)), "post_filter would evict default/gone"),
+        (framework.PostFilterResult(None), "post_filter returned None, expected a Status"),
     ],
 )
-def test_a_post_filter_that_answers_nonsense_made_no_room(answer, told):
+def test_an_invalid_answer_of_post_filter_makes_no_room(answer, message):
     text = b"""
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
@@ -417,7 +407,7 @@ profiles:
     scheduler = Scheduler(cluster(node("a", cpu="1")), configuration, registry)
     status = scheduler.attempt(pod(cpu="2")).post_filter.status
     assert status.code is Code.ERROR
-    assert told in status.message
+    assert message in status.message
 
 
 def test_a_filter_that_fails_says_so_of_every_node_of_the_matrix():
@@ -425,9 +415,9 @@ def test_a_filter_that_fails_says_so_of_every_node_of_the_matrix():
 
     def sometimes(self, cycle, nodes):
         calls.count += 1
-        return ACCEPT if calls.count == 1 else raising()
+        return framework.ACCEPT if calls.count == 1 else raising()
 
-    scheduler, _ = made(plugin(filter=sometimes))
+    scheduler, _ = scheduler_with(plugin(filter=sometimes))
     verdicts = matrix(scheduler.attempt(pod()))["Odd"]
     assert verdicts.status(0).code is Code.ERROR
     assert re.fullmatch(rf"plugin \"Odd\" failed: KeyError: 'team'{PLACE}", verdicts.status(1).message)

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
+from schedctl import framework
 from schedctl.engine.reporters import Reporter
 from schedctl.errors import ConfigError
-from schedctl.framework import Action, ClusterEvent, FilterPlugin, PermitPlugin, Resource, unschedulable
 from schedctl.framework.reasons import ACCEPT
 from schedctl.scheduler import Scheduler
 from schedctl.scheduler.configurations import load_configuration
@@ -17,10 +17,14 @@ from schedctl.simulation.outcomes import PodState
 from schedctl.simulation.runs import run
 from schedctl.testing import cluster, node, pod
 
-EVERYTHING = [ClusterEvent(resource, Action.ALL) for resource in Resource if resource is not Resource.EVERY]
+EVERYTHING = [
+    framework.ClusterEvent(resource, framework.Action.ALL)
+    for resource in framework.Resource
+    if resource is not framework.Resource.EVERY
+]
 
 
-class Listens(FilterPlugin):
+class Listens(framework.FilterPlugin):
     """Writes down what it hears."""
 
     events = EVERYTHING
@@ -53,33 +57,33 @@ class Failing(Listens):
 class OnlyNodes(Listens):
     """Hears of nodes that come."""
 
-    events = ClusterEvent(Resource.NODE, Action.ADD)
+    events = framework.ClusterEvent(framework.Resource.NODE, framework.Action.ADD)
 
 
-class Refusing(Listens, PermitPlugin):
+class Refusing(Listens, framework.PermitPlugin):
     """Lets no pod through."""
 
     def permit(self, cycle, node_name):
-        return unschedulable("no")
+        return framework.unschedulable("no")
 
 
-class Heard(Reporter):
+class RecordingReporter(Reporter):
     def __init__(self):
-        self.told = []
+        self.messages = []
 
     def plugin_failed(self, plugin, message):
-        self.told.append(message)
+        self.messages.append(message)
 
 
-def made(kind, *objects):
+def scheduler_with(kind, *objects):
     configuration, registry = load_configuration(b"", [kind])
-    reporter = Heard()
+    reporter = RecordingReporter()
     scheduler = Scheduler(cluster(*objects), configuration, registry, reporter)
     return scheduler, scheduler.profiles["default-scheduler"].plugins[kind.name], reporter
 
 
-def test_a_plugin_hears_of_pods_and_nodes_each_once():
-    scheduler, plugin, _ = made(Listens, node("a"), pod("old", on="a"))
+def test_a_plugin_receives_each_pod_and_node_event_once():
+    scheduler, plugin, _ = scheduler_with(Listens, node("a"), pod("old", on="a"))
     events = [
         SimulatedEvent(node("b"), at=1.0),
         SimulatedEvent(node("a", labels={"x": "y"}), at=2.0),
@@ -98,51 +102,51 @@ def test_a_plugin_hears_of_pods_and_nodes_each_once():
     ]
 
 
-def test_a_plugin_hears_only_of_what_it_asked_for():
-    scheduler, plugin, _ = made(OnlyNodes, node("a"))
+def test_a_plugin_receives_only_the_events_it_registered():
+    scheduler, plugin, _ = scheduler_with(OnlyNodes, node("a"))
     run(scheduler, [pod("new")], events=[SimulatedEvent(node("b"), at=1.0)])
     assert plugin.heard == [("NodeAdd", None, "b")]
 
 
 def test_a_pod_that_is_taken_back_before_its_bind_was_never_there():
-    scheduler, plugin, _ = made(Refusing, node("a"))
+    scheduler, plugin, _ = scheduler_with(Refusing, node("a"))
     run(scheduler, [pod("new")])
     assert plugin.heard == [("UnscheduledPodAdd", None, "new")]
 
 
-def test_a_listener_that_fails_is_told_and_nothing_else_changes():
-    scheduler, _, reporter = made(Failing, node("a"))
+def test_a_failing_listener_is_reported_and_changes_nothing():
+    scheduler, _, reporter = scheduler_with(Failing, node("a"))
     assert run(scheduler, [pod("new")]).pods["default/new"].state is PodState.BOUND
     expected = r"plugin \"Failing\" failed: KeyError: 'team' \(test_listening\.py:\d+\)"
-    assert [bool(re.fullmatch(expected, told)) for told in reporter.told] == [True, True]
+    assert [bool(re.fullmatch(expected, message)) for message in reporter.messages] == [True, True]
 
 
 @pytest.mark.parametrize("kind", [Listens])
-def test_outside_of_a_run_nothing_is_heard(kind):
-    scheduler, plugin, _ = made(kind, node("a"))
+def test_outside_of_a_run_there_are_no_events(kind):
+    scheduler, plugin, _ = scheduler_with(kind, node("a"))
     scheduler.place(scheduler.attempt(pod("new")))
     assert plugin.heard == []
 
 
 @pytest.mark.parametrize(
-    ("events", "callback", "told"),
+    ("events", "callback", "message"),
     [
         ([3], print, "TypeError: listen takes events, not 3"),
         (None, print, "TypeError: 'NoneType' object is not iterable"),
         (EVERYTHING, None, "TypeError: listen calls back a function, not None"),
     ],
 )
-def test_what_cannot_be_listened_to_is_the_fault_of_the_line_that_asks(events, callback, told):
+def test_registering_an_unknown_event_points_at_the_line(events, callback, message):
     class Odd(Listens):
         def __init__(self, args, handle):
             super().__init__(args, handle)
             handle.listen(events, callback)
 
-    with pytest.raises(ConfigError, match=re.escape(told) + r" \(test_listening\.py:\d+\)"):
+    with pytest.raises(ConfigError, match=re.escape(message) + r" \(test_listening\.py:\d+\)"):
         Scheduler(cluster(node("a")), *load_configuration("", [Odd]))
 
 
-def test_what_cannot_be_activated_is_the_fault_of_the_line_that_asks():
+def test_activating_no_pod_points_at_the_line():
     class Odd(Listens):
         def filter(self, cycle, nodes):
             self.handle.activate([None])
@@ -152,13 +156,13 @@ def test_what_cannot_be_activated_is_the_fault_of_the_line_that_asks():
     assert re.search(r"TypeError: activate takes pods, not None \(test_listening\.py:\d+\)", outcome.error)
 
 
-def test_a_listener_does_not_end_the_process():
+def test_system_exit_in_a_listener_is_reported():
     class Quits(Listens):
         def hear(self, event, before, after):
             raise SystemExit(0)
 
-    reporter = Heard()
+    reporter = RecordingReporter()
     scheduler = Scheduler(cluster(), *load_configuration("", [Quits]), reporter=reporter)
     for handle in scheduler.handles.values():
-        handle.tell(ClusterEvent(Resource.NODE, Action.ADD), None, node("a"))
-    assert "SystemExit: 0" in reporter.told[0]
+        handle.tell(framework.ClusterEvent(framework.Resource.NODE, framework.Action.ADD), None, node("a"))
+    assert "SystemExit: 0" in reporter.messages[0]
