@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from schedctl.api.custom_kinds import CUSTOM_KINDS, FORMS, CustomKind, PodsAt, Steps, steps
+from schedctl.api import custom_kinds
 from schedctl.api.kinds import KINDS
 from schedctl.documents.spelling import did_you_mean
 from schedctl.errors import ConfigError, Problem
@@ -14,7 +14,7 @@ _BUILT_IN = {(version.rpartition("/")[0], kind.name) for kind in KINDS for versi
 _FIELDS = ("template", "spec", "pod", "otherwise", "replicas", "times", "less", "default", "group", "named", "perNode")
 
 
-def with_custom_kinds(entries: Mapping[str, Any]) -> tuple[CustomKind, ...]:
+def with_custom_kinds(entries: Mapping[str, Any]) -> tuple[custom_kinds.CustomKind, ...]:
     """Return the table with a user's own entries, which replace those of the same kind and group.
 
     Args:
@@ -27,7 +27,7 @@ def with_custom_kinds(entries: Mapping[str, Any]) -> tuple[CustomKind, ...]:
         ConfigError: an entry is not of this form; with every problem, by path.
     """
     problems: list[Problem] = []
-    table = {(kind.group, kind.name): kind for kind in CUSTOM_KINDS}
+    table = {(kind.group, kind.name): kind for kind in custom_kinds.CUSTOM_KINDS}
     for key, value in entries.items():
         name, _, group = str(key).partition(".")
         before = len(problems)
@@ -42,29 +42,29 @@ def with_custom_kinds(entries: Mapping[str, Any]) -> tuple[CustomKind, ...]:
         else:
             read = (_pods_at(value, key, problems),)
         if len(problems) == before:
-            table[group, name] = CustomKind(group, name, read)
+            table[group, name] = custom_kinds.CustomKind(group, name, read)
     if problems:
         raise ConfigError(problems)
     return tuple(kind for kind in table.values() if kind.pods)
 
 
-def _pods_at(value: Any, path: str, problems: list[Problem]) -> PodsAt:
+def _pods_at(value: Any, path: str, problems: list[Problem]) -> custom_kinds.PodsAt:
     def wrong(field: str, message: str, hint: str = "") -> None:
         problems.append(Problem(message, path=f"{path}.{field}" if field else path, hint=hint))
 
     if not isinstance(value, Mapping):
         wrong("", "expected a mapping, or a list of mappings")
-        return PodsAt(())
+        return custom_kinds.PodsAt(())
     for field in value:
         if field not in _FIELDS:
             wrong(str(field), f'unknown field "{field}"', did_you_mean(str(field), _FIELDS))
-    forms = [form for form in FORMS if form in value]
+    forms = [form for form in custom_kinds.FORMS if form in value]
     if len(forms) != 1:
-        wrong("", f"expected one of {', '.join(FORMS)}")
+        wrong("", f"expected one of {', '.join(custom_kinds.FORMS)}")
 
-    def path_at(field: str) -> Steps:
+    def path_at(field: str) -> custom_kinds.Steps:
         written = value.get(field, "")
-        found = steps(written) if isinstance(written, str) else written
+        found = custom_kinds.steps(written) if isinstance(written, str) else written
         if not isinstance(found, list | tuple) or not all(isinstance(step, str) and step for step in found):
             wrong(field, "expected a path with dots, or a list of its steps")
             return ()
@@ -84,8 +84,8 @@ def _pods_at(value: Any, path: str, problems: list[Problem]) -> PodsAt:
         wrong("group", "expected text")
     if not isinstance(per_node, bool):
         wrong("perNode", "expected true or false")
-    form = forms[0] if forms else FORMS[0]
-    return PodsAt(
+    form = forms[0] if forms else custom_kinds.FORMS[0]
+    return custom_kinds.PodsAt(
         path_at(form),
         form,
         path_at("otherwise"),

@@ -10,41 +10,32 @@ from typing import Any, Final
 
 import msgspec
 
+from schedctl.config import types
 from schedctl.config.args import ARGS, NodeResourcesFitArgs
-from schedctl.config.types import (
-    MULTI_POINT,
-    POINTS,
-    Plugin,
-    PluginConfig,
-    Plugins,
-    PluginSet,
-    ProfileConfig,
-    SchedulerConfiguration,
-)
 
-replace = msgspec.structs.replace
+_replace = msgspec.structs.replace
 
 DEFAULT_PLUGINS: Final = (
-    Plugin("SchedulingGates"),
-    Plugin("PrioritySort"),
-    Plugin("NodeName"),
-    Plugin("NodeUnschedulable"),
-    Plugin("TaintToleration", 3),
-    Plugin("NodeAffinity", 2),
-    Plugin("NodePorts"),
-    Plugin("NodeResourcesFit", 1),
-    Plugin("VolumeRestrictions"),
-    Plugin("NodeVolumeLimits"),
-    Plugin("VolumeBinding"),
-    Plugin("VolumeZone"),
-    Plugin("PodTopologySpread", 2),
-    Plugin("InterPodAffinity", 2),
-    Plugin("DynamicResources", 2),
-    Plugin("DefaultPreemption"),
-    Plugin("NodeResourcesBalancedAllocation", 1),
-    Plugin("ImageLocality", 1),
-    Plugin("DefaultBinder"),
-    Plugin("NodeDeclaredFeatures"),
+    types.Plugin("SchedulingGates"),
+    types.Plugin("PrioritySort"),
+    types.Plugin("NodeName"),
+    types.Plugin("NodeUnschedulable"),
+    types.Plugin("TaintToleration", 3),
+    types.Plugin("NodeAffinity", 2),
+    types.Plugin("NodePorts"),
+    types.Plugin("NodeResourcesFit", 1),
+    types.Plugin("VolumeRestrictions"),
+    types.Plugin("NodeVolumeLimits"),
+    types.Plugin("VolumeBinding"),
+    types.Plugin("VolumeZone"),
+    types.Plugin("PodTopologySpread", 2),
+    types.Plugin("InterPodAffinity", 2),
+    types.Plugin("DynamicResources", 2),
+    types.Plugin("DefaultPreemption"),
+    types.Plugin("NodeResourcesBalancedAllocation", 1),
+    types.Plugin("ImageLocality", 1),
+    types.Plugin("DefaultBinder"),
+    types.Plugin("NodeDeclaredFeatures"),
 )
 """What ``multiPoint`` enables unless told otherwise, in order."""
 
@@ -52,27 +43,28 @@ WITHOUT_DEFAULT_ARGS: Final = "podGroupPostFilter"
 """The point at which kube-scheduler forgets to give a plugin its default arguments."""
 
 
-def complete(config: SchedulerConfiguration) -> SchedulerConfiguration:
+def complete(config: types.SchedulerConfiguration) -> types.SchedulerConfiguration:
     """Return a configuration with everything filled in that the file left to Kubernetes."""
     contention = config.enable_contention_profiling
-    completed = replace(
+    completed = _replace(
         config,
-        profiles=tuple(_complete_profile(profile) for profile in config.profiles or (ProfileConfig(),)),
+        profiles=tuple(_complete_profile(profile) for profile in config.profiles or (types.ProfileConfig(),)),
         enable_contention_profiling=config.enable_profiling if contention is None else contention,
     )
     return _hand_over_resources(completed)
 
 
-def merge(default: PluginSet, custom: PluginSet) -> PluginSet:
+def merge(default: types.PluginSet, custom: types.PluginSet) -> types.PluginSet:
     """Return the default set with a profile's changes.
 
     A default that is enabled again keeps its place and takes the new weight; what is disabled goes, and ``*`` disables
     every default; what is new comes behind, in its order. Disabled names are kept for the expansion of ``multiPoint``.
     """
-    disabled = tuple(Plugin(plugin.name) for plugin in (*custom.disabled, *default.disabled))
+    disabled = tuple(types.Plugin(plugin.name) for plugin in (*custom.disabled, *default.disabled))
     off = {plugin.name for plugin in disabled}
+    # by index: of a name that stands there twice one takes the place of the default, and the other comes behind
     again = {plugin.name: (index, plugin) for index, plugin in enumerate(custom.enabled)}
-    enabled: list[Plugin] = []
+    enabled: list[types.Plugin] = []
     placed: set[int] = set()
     for plugin in default.enabled:
         if plugin.name in off or "*" in off:
@@ -81,28 +73,30 @@ def merge(default: PluginSet, custom: PluginSet) -> PluginSet:
         placed.add(index)
         enabled.append(chosen)
     enabled += (plugin for index, plugin in enumerate(custom.enabled) if index not in placed)
-    return PluginSet(enabled=tuple(enabled), disabled=disabled)
+    return types.PluginSet(enabled=tuple(enabled), disabled=disabled)
 
 
-def _complete_profile(profile: ProfileConfig) -> ProfileConfig:
+def _complete_profile(profile: types.ProfileConfig) -> types.ProfileConfig:
     written = profile.plugins
-    sets: dict[str, PluginSet] = {}
-    for info in msgspec.structs.fields(Plugins):
-        default = PluginSet(enabled=DEFAULT_PLUGINS) if info.encode_name == MULTI_POINT else PluginSet()
+    sets: dict[str, types.PluginSet] = {}
+    for info in msgspec.structs.fields(types.Plugins):
+        default = (
+            types.PluginSet(enabled=DEFAULT_PLUGINS) if info.encode_name == types.MULTI_POINT else types.PluginSet()
+        )
         sets[info.name] = merge(default, written.at(info.encode_name))
-    plugins = Plugins(**sets)
+    plugins = types.Plugins(**sets)
     configured = {one.name for one in profile.plugin_config}
     names = {
         plugin.name
-        for point in (MULTI_POINT, *POINTS)
+        for point in (types.MULTI_POINT, *types.POINTS)
         if point != WITHOUT_DEFAULT_ARGS
         for plugin in plugins.at(point).enabled
     }
-    added = (PluginConfig(name=name, args=ARGS[name]()) for name in sorted(names - configured) if name in ARGS)
-    return replace(profile, plugins=plugins, plugin_config=(*profile.plugin_config, *added))
+    added = (types.PluginConfig(name=name, args=ARGS[name]()) for name in sorted(names - configured) if name in ARGS)
+    return _replace(profile, plugins=plugins, plugin_config=(*profile.plugin_config, *added))
 
 
-def _hand_over_resources(config: SchedulerConfiguration) -> SchedulerConfiguration:
+def _hand_over_resources(config: types.SchedulerConfiguration) -> types.SchedulerConfiguration:
     """Return the configuration with NodeResourcesFit ignoring exactly the resources that extenders say to ignore."""
     ignored = tuple(
         resource.name
@@ -114,13 +108,13 @@ def _hand_over_resources(config: SchedulerConfiguration) -> SchedulerConfigurati
         return config
 
     def hand_over(args: Any) -> Any:
-        return replace(args, ignored_resources=ignored) if isinstance(args, NodeResourcesFitArgs) else args
+        return _replace(args, ignored_resources=ignored) if isinstance(args, NodeResourcesFitArgs) else args
 
-    return replace(
+    return _replace(
         config,
         profiles=tuple(
-            replace(
-                profile, plugin_config=tuple(replace(one, args=hand_over(one.args)) for one in profile.plugin_config)
+            _replace(
+                profile, plugin_config=tuple(_replace(one, args=hand_over(one.args)) for one in profile.plugin_config)
             )
             for profile in config.profiles
         ),

@@ -1,15 +1,8 @@
 """From plugin sets to the ordered plugins of every extension point, as kube-scheduler expands ``multiPoint``.
 
-A profile is merged with the defaults long before anybody knows which plugin implements what. Here the two meet: a
-plugin enabled through ``multiPoint`` takes part in every point it implements, unless the point disables it or ``*``. At
-each point stand, in this order,
-
-1. plugins the point enables that ``multiPoint`` enables too, in the point's order, with the point's weight,
-2. the other ones of ``multiPoint``, in its order,
-3. what only the point enables, in its order.
-
-The rules are those of ``pkg/scheduler/framework/runtime`` and ``pkg/scheduler/profile``; where kube-scheduler gives up
-at the first mistake, all are found.
+A profile is merged with the defaults long before anybody knows which plugin implements what; here the two meet. The
+rules are those of ``pkg/scheduler/framework/runtime`` and ``pkg/scheduler/profile``; where kube-scheduler gives up at
+the first mistake, all are found.
 """
 
 from __future__ import annotations
@@ -19,13 +12,12 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from schedctl.api.quantities import MAX_INT64, wrap_int64
-from schedctl.config import removed_plugins
+from schedctl.config import removed_plugins, types
 from schedctl.config.defaults import DEFAULT_PLUGINS
-from schedctl.config.types import MULTI_POINT, POINTS, Plugin, Plugins, PluginSet, ProfileConfig, SchedulerConfiguration
 from schedctl.documents.spelling import nearest
 from schedctl.errors import Problem
 
-Expanded = dict[str, tuple[Plugin, ...]]
+Expanded = dict[str, tuple[types.Plugin, ...]]
 """The plugins of each point, in order; at ``score`` and ``placementScore`` with their weights, elsewhere with 0."""
 
 WEIGHTED: Final = {"score": "score plugins", "placementScore": "placement score plugins"}
@@ -64,7 +56,7 @@ class _WithPodGroups:
         return name in POD_GROUP_POINTS.get(point, ()) or self.known.implements(name, point)
 
 
-def expand_all(config: SchedulerConfiguration, known: KnownPlugins) -> tuple[dict[str, Expanded], list[Problem]]:
+def expand_all(config: types.SchedulerConfiguration, known: KnownPlugins) -> tuple[dict[str, Expanded], list[Problem]]:
     """Return the expanded plugins of each profile by scheduler name, and all problems of making the profiles."""
     expanded: dict[str, Expanded] = {}
     problems: list[Problem] = []
@@ -75,7 +67,7 @@ def expand_all(config: SchedulerConfiguration, known: KnownPlugins) -> tuple[dic
         expanded[name], found = expand(profile, known, path)
         problems += found
         if len(expanded[name]["queueSort"]) != 1:
-            continue
+            continue  # `expand` has objected to it
         sorter = expanded[name]["queueSort"][0].name
         chosen = (sorter, profile.args(sorter))
         first = first or chosen
@@ -88,7 +80,7 @@ def expand_all(config: SchedulerConfiguration, known: KnownPlugins) -> tuple[dic
     return expanded, problems
 
 
-def expand(profile: ProfileConfig, known: KnownPlugins, path: str = "") -> tuple[Expanded, list[Problem]]:
+def expand(profile: types.ProfileConfig, known: KnownPlugins, path: str = "") -> tuple[Expanded, list[Problem]]:
     """Return the plugins of every point of a completed profile, and what kube-scheduler would object to.
 
     Args:
@@ -96,10 +88,10 @@ def expand(profile: ProfileConfig, known: KnownPlugins, path: str = "") -> tuple
         known: the plugins there are.
         path: the profile's path in the file, for problems.
     """
-    known = _WithPodGroups(known)
+    known = _WithPodGroups(known)  # the registry has no plugin for the points of pod groups, which no cycle runs
     path = f"{path}.plugins" if path else "plugins"
     problems = [*_placement_problems(profile.plugins, known, path), *_repetitions(profile.plugins, known, path)]
-    expanded = {point: tuple(map(Plugin, _order(profile.plugins, known, point))) for point in POINTS}
+    expanded = {point: tuple(map(types.Plugin, _order(profile.plugins, known, point))) for point in types.POINTS}
     wrong = tuple(problem.path for problem in problems)
     problems += (
         problem
@@ -108,7 +100,7 @@ def expand(profile: ProfileConfig, known: KnownPlugins, path: str = "") -> tuple
     )
     for point, called in WEIGHTED.items():
         weights, overflow = _weights(profile.plugins, known, point)
-        expanded[point] = tuple(Plugin(plugin.name, weights[plugin.name]) for plugin in expanded[point])
+        expanded[point] = tuple(types.Plugin(plugin.name, weights[plugin.name]) for plugin in expanded[point])
         if overflow:
             message = f"{called}: total score of Score plugins could overflow"
             problems.append(Problem(message, path=f"{path}.{point}"))
@@ -120,14 +112,14 @@ def _interface(point: str) -> str:
     return f"{point[0].upper()}{point[1:]}Plugin"
 
 
-def _placement_problems(plugins: Plugins, known: KnownPlugins, path: str) -> Iterator[Problem]:
+def _placement_problems(plugins: types.Plugins, known: KnownPlugins, path: str) -> Iterator[Problem]:
     """Yield the plugins that do not exist, do not implement the point that enables them, or stand there twice.
 
     kube-scheduler misses one of ``multiPoint`` at the first point it expands.
     """
-    expands = (point for point in POINTS if "*" not in _disabled_names(plugins, point))
-    missed_at = {MULTI_POINT: next(expands, POINTS[0])}
-    for point in (*POINTS, MULTI_POINT):
+    expands = (point for point in types.POINTS if "*" not in _disabled_names(plugins, point))
+    missed_at = {types.MULTI_POINT: next(expands, types.POINTS[0])}
+    for point in (*types.POINTS, types.MULTI_POINT):
         interface = _interface(missed_at.get(point, point))
         seen: set[str] = set()
         for index, plugin in enumerate(plugins.at(point).enabled):
@@ -135,14 +127,14 @@ def _placement_problems(plugins: Plugins, known: KnownPlugins, path: str) -> Ite
             if plugin.name not in known:
                 message = f'{interface} "{plugin.name}" does not exist'
                 hint = _hint(plugin.name)
-            elif point != MULTI_POINT and not known.implements(plugin.name, point):
+            elif point != types.MULTI_POINT and not known.implements(plugin.name, point):
                 message = f'plugin "{plugin.name}" does not extend {interface} plugin'
-            elif point != MULTI_POINT and plugin.name in seen:
+            elif point != types.MULTI_POINT and plugin.name in seen:
                 message = f'plugin "{plugin.name}" already registered as "{interface}"'
             seen.add(plugin.name)
             if message:
                 # Indices of the merged multiPoint are not those of the file.
-                where = "" if point == MULTI_POINT else f"[{index}]"
+                where = "" if point == types.MULTI_POINT else f"[{index}]"
                 yield Problem(message, path=f"{path}.{point}.enabled{where}", hint=hint)
 
 
@@ -152,38 +144,47 @@ def _hint(name: str) -> str:
     if name in removed_plugins.GONE:
         return removed_plugins.GONE[name]
     close = nearest(name, (plugin.name for plugin in DEFAULT_PLUGINS))
-    own = "name it with --plugin if it is one of your own"
-    return f'did you mean "{close}"? or {own}' if close else own
+    loaded = "name it with --plugin if it is one of your own"
+    return f'did you mean "{close}"? or {loaded}' if close else loaded
 
 
-def _repetitions(plugins: Plugins, known: KnownPlugins, path: str) -> Iterator[Problem]:
+def _repetitions(plugins: types.Plugins, known: KnownPlugins, path: str) -> Iterator[Problem]:
     """Yield the plugins that stand in ``multiPoint`` twice, with the first point at which that matters."""
     names = [plugin.name for plugin in plugins.multi_point.enabled]
     for name in dict.fromkeys(name for name in names if names.count(name) > 1):
-        for point in POINTS:
-            own = {plugin.name for plugin in plugins.at(point).enabled}
-            if known.implements(name, point) and not {name, "*"} & _disabled_names(plugins, point) and name not in own:
+        for point in types.POINTS:
+            there = {plugin.name for plugin in plugins.at(point).enabled}
+            if (
+                known.implements(name, point)
+                and not {name, "*"} & _disabled_names(plugins, point)
+                and name not in there
+            ):
                 message = f'plugin "{name}" already registered as "{_interface(point)}"'
-                yield Problem(message, path=f"{path}.{MULTI_POINT}.enabled")
+                yield Problem(message, path=f"{path}.{types.MULTI_POINT}.enabled")
                 break
 
 
-def _order(plugins: Plugins, known: KnownPlugins, point: str) -> list[str]:
-    """Return the names at one point, in order."""
+def _order(plugins: types.Plugins, known: KnownPlugins, point: str) -> list[str]:
+    """Return the names at one point, in order.
 
-    def implementers(chosen: PluginSet) -> list[str]:
+    A plugin of ``multiPoint`` takes part in every point it implements, unless the point disables it or ``*``. First
+    come those that the point enables as well, in the point's order; then the others of ``multiPoint``; then what only
+    the point enables.
+    """
+
+    def implementers(chosen: types.PluginSet) -> list[str]:
         return list(dict.fromkeys(one.name for one in chosen.enabled if known.implements(one.name, point)))
 
-    own, off = implementers(plugins.at(point)), _disabled_names(plugins, point)
+    enabled, off = implementers(plugins.at(point)), _disabled_names(plugins, point)
     everywhere = [name for name in implementers(plugins.multi_point) if not {name, "*"} & off]
     return [
-        *(name for name in own if name in everywhere),
-        *(name for name in everywhere if name not in own),
-        *(name for name in own if name not in everywhere),
+        *(name for name in enabled if name in everywhere),
+        *(name for name in everywhere if name not in enabled),
+        *(name for name in enabled if name not in everywhere),
     ]
 
 
-def _disabled_names(plugins: Plugins, point: str) -> set[str]:
+def _disabled_names(plugins: types.Plugins, point: str) -> set[str]:
     return {plugin.name for plugin in plugins.at(point).disabled}
 
 
@@ -201,7 +202,7 @@ def _counts(scheduler: str, expanded: Expanded, path: str) -> Iterator[Problem]:
         yield Problem(message, path=f"{path}.placementGenerate")
 
 
-def _weights(plugins: Plugins, known: KnownPlugins, point: str) -> tuple[dict[str, int], bool]:
+def _weights(plugins: types.Plugins, known: KnownPlugins, point: str) -> tuple[dict[str, int], bool]:
     """Return the weight of each plugin that implements a weighted point, and whether totals could leave an int64.
 
     The point's own weights go before those of ``multiPoint``. Every one counts towards the total, disabled or not, and

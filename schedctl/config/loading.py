@@ -16,8 +16,8 @@ from schedctl.config.args import ARGS, PluginArgs
 from schedctl.config.defaults import complete
 from schedctl.config.types import API_VERSION, KIND, PluginConfig, SchedulerConfiguration
 from schedctl.config.validation import validate
+from schedctl.documents import heads
 from schedctl.documents.decoding import Decoder, describe
-from schedctl.documents.heads import HEAD, enclosing_paths, head_of, open_document, place, read_tree
 from schedctl.documents.trees import Node
 from schedctl.errors import ConfigError, Problem
 
@@ -47,15 +47,16 @@ def load(
     Raises:
         ConfigError: everything that is wrong with it.
     """
-    node, decoder = open_document(text, source, KIND, API_VERSION, conversion_hint)
+    node, decoder = heads.open_document(text, source, KIND, API_VERSION, conversion_hint)
     problems = decoder.problems
     if not problems:
         config = complete(_decode(node, decoder, args))
         problems = sorted(decoder.problems, key=lambda problem: (problem.line, problem.column))
+        # validation runs even after problems of decoding, on what could be decoded
         refused = validate(config)
         paths = {problem.path for problem in refused}
         refused += (problem for problem in check(config) if problem.path not in paths)
-        problems += (place(one, decoder.places) for one in _without_consequences(refused, decoder.spoilt))
+        problems += (heads.place(one, decoder.places) for one in _without_consequences(refused, decoder.spoilt))
     if problems:
         raise ConfigError([replace(problem, source=source) for problem in dict.fromkeys(problems)])
     return config
@@ -72,7 +73,7 @@ def is_current(text: bytes | str, source: str) -> bool:
     Raises:
         ConfigError: it is neither YAML nor JSON.
     """
-    return head_of(read_tree(text, source)) == (KIND, API_VERSION)
+    return heads.head_of(heads.read_tree(text, source)) == (KIND, API_VERSION)
 
 
 def conversion_hint(kind: Any, version: Any) -> str:
@@ -84,10 +85,11 @@ def conversion_hint(kind: Any, version: Any) -> str:
 
 
 def _decode(node: Node, decoder: Decoder, args: Mapping[str, type[PluginArgs]]) -> SchedulerConfiguration:
-    config = decoder.struct(node, SchedulerConfiguration, also=HEAD)
+    config = decoder.struct(node, SchedulerConfiguration, also=heads.HEAD)
     profiles = []
     for index, profile in enumerate(config.profiles):
         path = f"profiles[{index}]"
+        # only a single profile gets the default name; of several kube-scheduler demands one each
         unnamed = len(config.profiles) > 1 and f"{path}.schedulerName" not in decoder.places
         profiles.append(
             msgspec.structs.replace(
@@ -116,12 +118,12 @@ def _args(config: PluginConfig, decoder: Decoder, path: str, typed: type[PluginA
         choice = accepted.get(key.value)
         if choice is not None and value.value is not None and value.value not in choice:
             decoder.report(value, f"{path}.{key.value}", f'expected "{choice[-1]}", got {describe(value)}')
-    return decoder.struct(node, typed, path, also=HEAD)
+    return decoder.struct(node, typed, path, also=heads.HEAD)
 
 
 def _without_consequences(problems: Iterable[Problem], spoilt: set[str]) -> Iterator[Problem]:
     """Yield the problems that no value that could not be used is part of, or around."""
-    holding = {path for one in spoilt for path in enclosing_paths(one)}
+    holding = {path for one in spoilt for path in heads.enclosing_paths(one)}
     for problem in problems:
-        if problem.path not in holding and spoilt.isdisjoint(enclosing_paths(problem.path)):
+        if problem.path not in holding and spoilt.isdisjoint(heads.enclosing_paths(problem.path)):
             yield problem

@@ -15,12 +15,14 @@ _SPREADING: Final = (
     " arguments: remove this entry"
 )
 
-REFUSED: Final[Mapping[str, str]] = {
-    "AzureDiskLimits": _VOLUMES.format("Azure disks"),
-    "CinderLimits": _VOLUMES.format("Cinder volumes"),
-    "EBSLimits": _VOLUMES.format("EBS volumes"),
-    "GCEPDLimits": _VOLUMES.format("GCE disks"),
+VOLUME_LIMITS: Final[Mapping[str, str]] = {
+    "AzureDiskLimits": "Azure disks",
+    "CinderLimits": "Cinder volumes",
+    "EBSLimits": "EBS volumes",
+    "GCEPDLimits": "GCE disks",
 }
+"""Plugins that counted the volumes of one cloud, and what they counted."""
+REFUSED: Final[Mapping[str, str]] = {name: _VOLUMES.format(volumes) for name, volumes in VOLUME_LIMITS.items()}
 """Plugins that kube-scheduler remembers having removed, and refuses by name."""
 
 GONE: Final[Mapping[str, str]] = {

@@ -1,11 +1,8 @@
 """KubeSchedulerConfiguration ``kubescheduler.config.k8s.io/v1`` as values.
 
-Three steps make the value a scheduler runs with: `decoding` fills these structs with what is written, `defaults`
-completes them (names, the default plugins, arguments), `validation` objects. A field's default *is* Kubernetes'
-default. Where Go's type cannot tell a zero from an absent field, the zero is replaced by the default too; such fields
-carry `ZERO_IS_ABSENT`.
-
-The words are the file's, in snake case: ``profiles[0].plugins.multiPoint`` is ``profiles[0].plugins.multi_point``.
+`loading` fills these structs with what is written, `defaults` completes them, `validation` objects. A field's default
+*is* Kubernetes' default; where Go's type cannot tell a zero from an absent field, the zero is replaced by it too
+(`ZERO_IS_ABSENT`).
 """
 
 from __future__ import annotations
@@ -14,6 +11,7 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
+from schedctl.api.defaults import DEFAULT_SCHEDULER
 from schedctl.api.durations import SECOND, Duration
 from schedctl.api.meta import Int32, Int64
 from schedctl.config.args import ARGS
@@ -21,7 +19,6 @@ from schedctl.documents.fields import ZERO_IS_ABSENT, ConfigStruct
 
 API_VERSION: Final = "kubescheduler.config.k8s.io/v1"
 KIND: Final = "KubeSchedulerConfiguration"
-DEFAULT_SCHEDULER: Final = "default-scheduler"
 
 
 class Plugin(msgspec.Struct, frozen=True, rename="camel"):

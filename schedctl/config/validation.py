@@ -1,8 +1,8 @@
 """What kube-scheduler refuses in a configuration that decodes, with its own rules, paths and words.
 
-Each function returns the problems of one part, all of them, in kube-scheduler's order; paths are those of the file.
 The rules are those of ``pkg/scheduler/apis/config/validation`` and, where a plugin or an extender is checked only when
-it is made, of the place that makes it. What needs to know the plugins there are is found by `expansion`.
+it is made, of the place that makes it; problems are in kube-scheduler's order. What needs to know the plugins there are
+is found by `expansion`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from schedctl.api.node_selectors import FIELD_OPERATORS, LABEL_OPERATORS
 from schedctl.api.pods import NodeSelectorRequirement, NodeSelectorTerm
 from schedctl.api.resources import extended_resource_problems
 from schedctl.api.selectors import requirement_faults
+from schedctl.config import types
 from schedctl.config.args import (
     ARGS,
     DefaultPreemptionArgs,
@@ -32,45 +33,35 @@ from schedctl.config.args import (
 )
 from schedctl.config.defaults import WITHOUT_DEFAULT_ARGS
 from schedctl.config.removed_plugins import REFUSED
-from schedctl.config.types import (
-    API_VERSION,
-    POINTS,
-    ClientConnection,
-    Extender,
-    LeaderElection,
-    Plugin,
-    PluginSet,
-    ProfileConfig,
-    SchedulerConfiguration,
-)
 from schedctl.errors import Problem
 
-_REMOVED_IS_CHECKED_AT: Final = tuple(point for point in POINTS if not point.startswith("placement"))
+# kube-scheduler does not look for them at the points of placements
+_REMOVED_IS_CHECKED_AT: Final = tuple(point for point in types.POINTS if not point.startswith("placement"))
 _FIT: Final = "NodeResourcesFit"
 _STRATEGIES: Final = ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")
 
 
-def validate(config: SchedulerConfiguration) -> list[Problem]:
+def validate(config: types.SchedulerConfiguration) -> list[Problem]:
     """Return everything wrong with a completed configuration."""
     return [
-        *client_connection(config.client_connection),
-        *leader_election(config.leader_election),
+        *_client_connection_problems(config.client_connection),
+        *_leader_election_problems(config.leader_election),
         *_when(
             config.parallelism <= 0, "parallelism", config.parallelism, "should be an integer value greater than zero"
         ),
-        *profiles(config),
+        *_profile_problems(config),
         *_percentage("percentageOfNodesToScore", config.percentage_of_nodes_to_score),
-        *backoff(config),
-        *extenders(config.extenders),
+        *_backoff_problems(config),
+        *_extender_problems(config.extenders),
     ]
 
 
-def client_connection(connection: ClientConnection) -> list[Problem]:
+def _client_connection_problems(connection: types.ClientConnection) -> list[Problem]:
     """Return what is wrong with the connection to the API server."""
     return _when(connection.burst < 0, "clientConnection.burst", connection.burst, "must be non-negative")
 
 
-def leader_election(election: LeaderElection) -> list[Problem]:
+def _leader_election_problems(election: types.LeaderElection) -> list[Problem]:
     """Return what is wrong with leader election; nothing can be when it is off."""
     if not election.leader_elect:
         return []
@@ -79,12 +70,13 @@ def leader_election(election: LeaderElection) -> list[Problem]:
     found: list[Problem] = []
     for name, length in lengths.items():
         found += _when(length <= 0, f"leaderElection.{name}", length, "must be greater than zero")
+    # kube-scheduler prints the deadline at the path of the lease
     found += _when(lease <= renew, "leaderElection.leaseDuration", renew, "must be greater than `RenewDeadline`")
     lock = election.resource_lock
     return found + _when(lock != "leases", "leaderElection.resourceLock", lock, 'resourceLock value must be "leases"')
 
 
-def backoff(config: SchedulerConfiguration) -> list[Problem]:
+def _backoff_problems(config: types.SchedulerConfiguration) -> list[Problem]:
     """Return what is wrong with the back-off of the queue."""
     initial, longest = config.pod_initial_backoff_seconds, config.pod_max_backoff_seconds
     return [
@@ -98,7 +90,7 @@ def backoff(config: SchedulerConfiguration) -> list[Problem]:
     ]
 
 
-def profiles(config: SchedulerConfiguration) -> list[Problem]:
+def _profile_problems(config: types.SchedulerConfiguration) -> list[Problem]:
     """Return what is wrong with the profiles, each by itself and beside the others."""
     found: list[Problem] = []
     first: dict[str, int] = {}
@@ -109,8 +101,8 @@ def profiles(config: SchedulerConfiguration) -> list[Problem]:
         if not name:
             found.append(_require(f"{path}.schedulerName"))
         found += _percentage(f"{path}.percentageOfNodesToScore", profile.percentage_of_nodes_to_score)
-        found += removed_plugins(profile, f"{path}.plugins")
-        found += plugin_config(profile, path)
+        found += _removed_plugin_problems(profile, f"{path}.plugins")
+        found += _args_problems(profile, path)
         if ignored and not any(one.name == _FIT for one in profile.plugin_config):
             hint = f"enable {_FIT}, or ignore no resource in extenders"
             found.append(Problem("can't find NodeResourcesFitArgs in plugin config", path=path, hint=hint))
@@ -118,10 +110,10 @@ def profiles(config: SchedulerConfiguration) -> list[Problem]:
             hint = f"it is the name of profiles[{first[name]}] already"
             found.append(Problem(f"Duplicate value: {_go_text(name)}", path=f"{path}.schedulerName", hint=hint))
         first[name] = index
-    return found + queue_sort(config.profiles)
+    return found + _queue_sort_problems(config.profiles)
 
 
-def removed_plugins(profile: ProfileConfig, path: str) -> list[Problem]:
+def _removed_plugin_problems(profile: types.ProfileConfig, path: str) -> list[Problem]:
     """Return the uses of plugins kube-scheduler has removed."""
     return [
         _removed_plugin(f"{path}.{point}.enabled[{index}]", plugin.name)
@@ -131,7 +123,7 @@ def removed_plugins(profile: ProfileConfig, path: str) -> list[Problem]:
     ]
 
 
-def plugin_config(profile: ProfileConfig, path: str) -> list[Problem]:
+def _args_problems(profile: types.ProfileConfig, path: str) -> list[Problem]:
     """Return what is wrong with the arguments of plugins.
 
     Those of NodeResourcesFit count only where the plugin is made, all others always.
@@ -160,7 +152,7 @@ def plugin_config(profile: ProfileConfig, path: str) -> list[Problem]:
     return found
 
 
-def queue_sort(profiles: Sequence[ProfileConfig]) -> list[Problem]:
+def _queue_sort_problems(profiles: Sequence[types.ProfileConfig]) -> list[Problem]:
     """Return where profiles sort the one queue they share in different ways."""
     found: list[Problem] = []
     canon = profiles[0].plugins.queue_sort
@@ -176,12 +168,12 @@ def queue_sort(profiles: Sequence[ProfileConfig]) -> list[Problem]:
         found += (
             _invalid(f"{path}.pluginConfig.args", one.args, "queueSort must be the same for all profiles")
             for one in profile.plugin_config
-            if one.name == name and one.args != (args[-1] if args else None)
+            if one.name == name and one.args != (args[-1] if args else None)  # of a plugin given twice the last counts
         )
     return found
 
 
-def extenders(extenders: Sequence[Extender]) -> list[Problem]:
+def _extender_problems(extenders: Sequence[types.Extender]) -> list[Problem]:
     """Return what is wrong with the extenders. Certificates are not looked at: nothing is called here."""
     found: list[Problem] = []
     seen: set[str] = set()
@@ -196,6 +188,7 @@ def extenders(extenders: Sequence[Extender]) -> list[Problem]:
                 found.append(_invalid(where, resource.name, "duplicate extender managed resource name"))
             seen.add(resource.name)
         tls = extender.tls_config
+        # kube-scheduler finds this when it makes the client of the extender
         if tls is not None and tls.insecure and (tls.ca_file or tls.ca_data):
             message = "specifying a root certificates file with the insecure flag is not allowed"
             found.append(Problem(message, path=f"{path}.tlsConfig.insecure"))
@@ -209,7 +202,7 @@ def extenders(extenders: Sequence[Extender]) -> list[Problem]:
 # Arguments of plugins
 
 
-def default_preemption(args: DefaultPreemptionArgs, path: str) -> list[Problem]:
+def _default_preemption_problems(args: DefaultPreemptionArgs, path: str) -> list[Problem]:
     """Return what is wrong with how preemption counts candidates."""
     percentage, absolute = args.min_candidate_nodes_percentage, args.min_candidate_nodes_absolute
     relative_path, absolute_path = f"{path}.minCandidateNodesPercentage", f"{path}.minCandidateNodesAbsolute"
@@ -223,13 +216,13 @@ def default_preemption(args: DefaultPreemptionArgs, path: str) -> list[Problem]:
     ]
 
 
-def inter_pod_affinity(args: InterPodAffinityArgs, path: str) -> list[Problem]:
+def _inter_pod_affinity_problems(args: InterPodAffinityArgs, path: str) -> list[Problem]:
     """Return what is wrong with the weight of required affinity."""
     weight = args.hard_pod_affinity_weight
     return _when(not 0 <= weight <= 100, f"{path}.hardPodAffinityWeight", weight, "not in valid range [0, 100]")
 
 
-def node_affinity(args: NodeAffinityArgs, path: str) -> list[Problem]:
+def _node_affinity_problems(args: NodeAffinityArgs, path: str) -> list[Problem]:
     """Return what is wrong with the added affinity; empty terms and preferences of no weight are not looked at."""
     if args.added_affinity is None:
         return []
@@ -252,7 +245,7 @@ def node_affinity(args: NodeAffinityArgs, path: str) -> list[Problem]:
     return found
 
 
-def balanced_allocation(args: NodeResourcesBalancedAllocationArgs, path: str) -> list[Problem]:
+def _balanced_allocation_problems(args: NodeResourcesBalancedAllocationArgs, path: str) -> list[Problem]:
     """Return what is wrong with the resources to balance."""
     found: list[Problem] = []
     seen: set[str] = set()
@@ -265,7 +258,7 @@ def balanced_allocation(args: NodeResourcesBalancedAllocationArgs, path: str) ->
     return found
 
 
-def node_resources_fit(args: NodeResourcesFitArgs, path: str) -> list[Problem]:
+def _node_resources_fit_problems(args: NodeResourcesFitArgs, path: str) -> list[Problem]:
     """Return what is wrong with ignored resources and the scoring strategy."""
     found: list[Problem] = []
     for index, resource in enumerate(args.ignored_resources):
@@ -291,7 +284,7 @@ def node_resources_fit(args: NodeResourcesFitArgs, path: str) -> list[Problem]:
     return found
 
 
-def pod_topology_spread(args: PodTopologySpreadArgs, path: str) -> list[Problem]:
+def _pod_topology_spread_problems(args: PodTopologySpreadArgs, path: str) -> list[Problem]:
     """Return what is wrong with the default constraints."""
     found: list[Problem] = []
     if args.defaulting_type not in ("System", "List"):
@@ -321,14 +314,14 @@ _ACTIONS: Final = ("DoNotSchedule", "ScheduleAnyway")
 _EMPTY: Final = "can not be empty"
 
 
-def volume_binding(args: VolumeBindingArgs, path: str) -> list[Problem]:
+def _volume_binding_problems(args: VolumeBindingArgs, path: str) -> list[Problem]:
     """Return what is wrong with the timeout and the shape."""
     seconds = args.bind_timeout_seconds
     detail = "invalid BindTimeoutSeconds, should not be a negative value"
     return _when(seconds < 0, f"{path}.bindTimeoutSeconds", seconds, detail) + _shape(args.shape, f"{path}.shape")
 
 
-def dynamic_resources(args: DynamicResourcesArgs, path: str) -> list[Problem]:
+def _dynamic_resources_problems(args: DynamicResourcesArgs, path: str) -> list[Problem]:
     """Return what is wrong with the timeouts."""
     search, ready = args.filter_timeout, args.binding_timeout
     return [
@@ -338,14 +331,14 @@ def dynamic_resources(args: DynamicResourcesArgs, path: str) -> list[Problem]:
 
 
 _CHECKS: Final[dict[str, Callable[[Any, str], list[Problem]]]] = {
-    "DefaultPreemption": default_preemption,
-    "DynamicResources": dynamic_resources,
-    "InterPodAffinity": inter_pod_affinity,
-    "NodeAffinity": node_affinity,
-    "NodeResourcesBalancedAllocation": balanced_allocation,
-    _FIT: node_resources_fit,
-    "PodTopologySpread": pod_topology_spread,
-    "VolumeBinding": volume_binding,
+    "DefaultPreemption": _default_preemption_problems,
+    "DynamicResources": _dynamic_resources_problems,
+    "InterPodAffinity": _inter_pod_affinity_problems,
+    "NodeAffinity": _node_affinity_problems,
+    "NodeResourcesBalancedAllocation": _balanced_allocation_problems,
+    _FIT: _node_resources_fit_problems,
+    "PodTopologySpread": _pod_topology_spread_problems,
+    "VolumeBinding": _volume_binding_problems,
 }
 
 
@@ -357,7 +350,7 @@ def _shape(points: Sequence[UtilizationShapePoint], path: str) -> list[Problem]:
         if points[index - 1].utilization >= points[index].utilization:
             where = f"{path}[{index}].utilization"
             found.append(_invalid(where, points[index].utilization, "values must be sorted in increasing order"))
-            break
+            break  # the first pair out of order is the one that is reported
     for index, point in enumerate(points):
         for name, value, top in (("utilization", point.utilization, 100), ("score", point.score, 10)):
             found += _when(not 0 <= value <= top, f"{path}[{index}].{name}", value, f"not in valid range [0, {top}]")
@@ -412,17 +405,17 @@ def _unsupported_value(path: str, value: str, supported: Iterable[str]) -> Probl
 
 
 def _removed_plugin(path: str, name: str) -> Problem:
-    detail = f'was invalid in version "v1" (KubeSchedulerConfiguration is version "{API_VERSION}")'
+    detail = f'was invalid in version "v1" (KubeSchedulerConfiguration is version "{types.API_VERSION}")'
     return Problem(f"Invalid value: {_go_text(name)}: {detail}", path=path, hint=REFUSED[name])
 
 
 def _go_text(value: object) -> str:
     """Return a value as kube-scheduler puts it into a message: JSON, with Go's names of its own structs."""
-    if isinstance(value, PluginSet):
+    if isinstance(value, types.PluginSet):
         sets = {"Enabled": value.enabled, "Disabled": value.disabled}
         return _go_text({name: [_as_go(plugin) for plugin in plugins] or None for name, plugins in sets.items()})
     return msgspec.json.encode(value, enc_hook=str).decode()
 
 
-def _as_go(plugin: Plugin) -> dict[str, Any]:
+def _as_go(plugin: types.Plugin) -> dict[str, Any]:
     return {"Name": plugin.name, "Weight": plugin.weight}

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from schedctl.api.defaults import DEFAULT_SCHEDULER
 from schedctl.api.pods import Pod
-from schedctl.config.types import DEFAULT_SCHEDULER
 from schedctl.errors import ClusterError
 from schedctl.live import observed_state
 from schedctl.live.codes import CONFLICT, NOT_FOUND

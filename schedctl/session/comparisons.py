@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from schedctl.config.types import DEFAULT_SCHEDULER
+from schedctl.api.defaults import DEFAULT_SCHEDULER
 from schedctl.errors import UsageError
 from schedctl.scheduler import discovery
 from schedctl.session import configurations

@@ -1,8 +1,7 @@
 """KubeSchedulerConfigurations of other times: their fields, and their profiles as drafts.
 
-What means today what it meant is copied. v1beta3 already speaks of ``multiPoint`` with the weights of today, so its
-profiles are kept as they are written but for plugins that are gone. In all older versions each point had defaults of
-its own; their profiles are worked out point by point and written down anew.
+What means today what it meant is copied. v1beta3 already speaks of ``multiPoint`` (`recent_profiles`); in all older
+versions each point had defaults of its own, and their profiles are worked out point by point and written down anew.
 """
 
 from __future__ import annotations
@@ -13,38 +12,25 @@ from typing import Any, Final
 
 import msgspec
 
+from schedctl.config import types
 from schedctl.config.expansion import KnownPlugins
-from schedctl.config.legacy import plugin_sets, recent_profiles
+from schedctl.config.legacy import documents, plugin_sets, recent_profiles, releases
 from schedctl.config.legacy.changes import ConversionLog
-from schedctl.config.legacy.documents import (
-    OLD_ARGS,
-    ConfigurationV1Alpha1,
-    ConfigurationV1Alpha2,
-    ConfigurationV1Beta1,
-    ConfigurationV1Beta3,
-    PluginsV1Alpha1,
-    PluginsV1Alpha2,
-    PluginsV1Beta1,
-    PluginsV1Beta2,
-    PluginsV1Beta3,
-)
-from schedctl.config.legacy.plugin_sets import POINTS, Plain, Wanted
-from schedctl.config.legacy.releases import V1ALPHA1, V1ALPHA2, V1BETA1, V1BETA2, V1BETA3, LegacyVersion
+from schedctl.config.legacy.plugin_sets import POINTS, Plain, ProfilePlugins
 from schedctl.config.legacy.translations import Draft, args_of, translate
-from schedctl.config.types import API_VERSION, KIND, MULTI_POINT, Plugin, PluginConfig, PluginSet
 from schedctl.documents.decoding import Decoder, describe
 from schedctl.documents.heads import HEAD
 from schedctl.documents.trees import Node
 from schedctl.errors import Problem
 
 _DOCUMENTS: Final[Mapping[str, tuple[type[msgspec.Struct], type[msgspec.Struct]]]] = {
-    V1ALPHA1.api_version: (ConfigurationV1Alpha1, PluginsV1Alpha1),
-    V1ALPHA2.api_version: (ConfigurationV1Alpha2, PluginsV1Alpha2),
-    V1BETA1.api_version: (ConfigurationV1Beta1, PluginsV1Beta1),
-    V1BETA2.api_version: (ConfigurationV1Beta1, PluginsV1Beta2),
-    V1BETA3.api_version: (ConfigurationV1Beta3, PluginsV1Beta3),
+    releases.V1ALPHA1.api_version: (documents.ConfigurationV1Alpha1, documents.PluginsV1Alpha1),
+    releases.V1ALPHA2.api_version: (documents.ConfigurationV1Alpha2, documents.PluginsV1Alpha2),
+    releases.V1BETA1.api_version: (documents.ConfigurationV1Beta1, documents.PluginsV1Beta1),
+    releases.V1BETA2.api_version: (documents.ConfigurationV1Beta1, documents.PluginsV1Beta2),
+    releases.V1BETA3.api_version: (documents.ConfigurationV1Beta3, documents.PluginsV1Beta3),
 }
-_ALPHA: Final = (V1ALPHA1, V1ALPHA2)
+_ALPHA: Final = (releases.V1ALPHA1, releases.V1ALPHA2)
 _TEMPLATE: Final[tuple[str, ...]] = ("schedulerName", "plugins", "pluginConfig")
 """The fields of a profile, which v1alpha1 has at the top."""
 _COPIED: Final = (
@@ -61,16 +47,16 @@ _SCORE: Final = "score"
 _BINDING: Final = "VolumeBinding"
 
 
-def check(node: Node, decoder: Decoder, version: LegacyVersion) -> None:
+def check(node: Node, decoder: Decoder, version: releases.LegacyVersion) -> None:
     """Report what a document may not say in its version."""
     configuration, plugins = _DOCUMENTS[version.api_version]
     decoded: Any = decoder.struct(node, configuration, also=HEAD)
-    profiles = [("", decoded)] if version is V1ALPHA1 else list(_enumerate("profiles", decoded.profiles))
+    profiles = [("", decoded)] if version is releases.V1ALPHA1 else list(_enumerate("profiles", decoded.profiles))
     for path, profile in profiles:
         before = f"{path}." if path else ""
         if profile.plugins is not None:
             _check_names(decoder.struct(profile.plugins, plugins, f"{before}plugins"), decoder, f"{before}plugins")
-        one: PluginConfig
+        one: types.PluginConfig
         for where, one in _enumerate(f"{before}pluginConfig", profile.plugin_config):
             _check_name(one.name, decoder, where)
             if isinstance(one.args, Node):
@@ -80,7 +66,7 @@ def check(node: Node, decoder: Decoder, version: LegacyVersion) -> None:
 def _check_names(plugins: msgspec.Struct, decoder: Decoder, path: str) -> None:
     """Report plugins that are enabled or disabled without a name."""
     for field in msgspec.structs.fields(type(plugins)):
-        chosen: PluginSet = getattr(plugins, field.name)
+        chosen: types.PluginSet = getattr(plugins, field.name)
         for verb, named in (("enabled", chosen.enabled), ("disabled", chosen.disabled)):
             for where, one in _enumerate(f"{path}.{field.encode_name}.{verb}", named):
                 _check_name(one.name, decoder, where)
@@ -101,18 +87,18 @@ def _around(decoder: Decoder, path: str) -> tuple[int, int]:
     return decoder.places.get(path.rpartition("[")[0], (0, 0))
 
 
-def _check_args(node: Node, decoder: Decoder, name: str, path: str, version: LegacyVersion) -> None:
-    if name not in OLD_ARGS:
+def _check_args(node: Node, decoder: Decoder, name: str, path: str, version: releases.LegacyVersion) -> None:
+    if name not in documents.OLD_ARGS:
         decoder.free(node, path)
         return
-    decoder.struct(node, OLD_ARGS[name], path, also=HEAD)
+    decoder.struct(node, documents.OLD_ARGS[name], path, also=HEAD)
     for key, value in node.value if node.is_mapping else ():
-        wanted = {"kind": f"{name}Args", "apiVersion": version.api_version}.get(key.value)
-        if wanted is not None and value.value not in (None, "", wanted):
-            decoder.report(value, f"{path}.{key.value}", f'expected "{wanted}", got {describe(value)}')
+        expected = {"kind": f"{name}Args", "apiVersion": version.api_version}.get(key.value)
+        if expected is not None and value.value not in (None, "", expected):
+            decoder.report(value, f"{path}.{key.value}", f'expected "{expected}", got {describe(value)}')
 
 
-def convert(document: Plain, version: LegacyVersion, log: ConversionLog, known: KnownPlugins) -> Plain:
+def convert(document: Plain, version: releases.LegacyVersion, log: ConversionLog, known: KnownPlugins) -> Plain:
     """Return the document in today's version.
 
     Args:
@@ -121,7 +107,7 @@ def convert(document: Plain, version: LegacyVersion, log: ConversionLog, known: 
         log: where to write down what becomes of things.
         known: the plugins there are today.
     """
-    converted: Plain = {"apiVersion": API_VERSION, "kind": KIND}
+    converted: Plain = {"apiVersion": types.API_VERSION, "kind": types.KIND}
     converted |= {name: document[name] for name in _COPIED if name in document}
     if "leaderElection" in document:
         converted["leaderElection"] = _leader_election(document["leaderElection"], log)
@@ -129,11 +115,11 @@ def convert(document: Plain, version: LegacyVersion, log: ConversionLog, known: 
         if name in document:
             why = "the flags --bind-address and --secure-port say it since v1.23"
             log.add_dropped(name, name, why, "give kube-scheduler these flags where the address is not the default")
-    if version is V1ALPHA1:
+    if version is releases.V1ALPHA1:
         profiles = [("", {name: document[name] for name in _TEMPLATE if name in document})]
     else:
         profiles = list(_enumerate("profiles", document.get("profiles") or [{}]))
-    if version is V1BETA3:
+    if version is releases.V1BETA3:
         converted["profiles"] = [recent_profiles.convert(one, path, log, known) for path, one in profiles]
     else:
         converted["profiles"] = [_profile(one, path, document, version, log, known) for path, one in profiles]
@@ -157,7 +143,7 @@ def _leader_election(document: Plain, log: ConversionLog) -> Plain:
 
 
 def _profile(
-    profile: Plain, path: str, document: Plain, version: LegacyVersion, log: ConversionLog, known: KnownPlugins
+    profile: Plain, path: str, document: Plain, version: releases.LegacyVersion, log: ConversionLog, known: KnownPlugins
 ) -> Plain:
     """Return a profile of a version in which each point had its own defaults."""
     draft = _draft(profile, path, version, log, known)
@@ -165,15 +151,18 @@ def _profile(
     ran = {point: list(plugins) for point, plugins in version.plugins.items()}
     if version in _ALPHA:
         _settings(draft, document, ran)
-        ran.setdefault("postFilter", [Plugin("DefaultPreemption")])
+        # preemption was no plugin then, and happened after every cycle that found no node
+        ran.setdefault("postFilter", [types.Plugin("DefaultPreemption")])
     translate(draft, known)
     converted: Plain = {}
     if "schedulerName" in profile:
         converted["schedulerName"] = profile["schedulerName"]
-    return converted | finish(draft, ran, order, known)
+    return converted | profile_of(draft, ran, order, known)
 
 
-def finish(draft: Draft, ran: Mapping[str, Iterable[Plugin]], order: Iterable[str], known: KnownPlugins) -> Plain:
+def profile_of(
+    draft: Draft, ran: Mapping[str, Iterable[types.Plugin]], order: Iterable[str], known: KnownPlugins
+) -> Plain:
     """Return the plugins and arguments of a profile from its translated draft.
 
     Args:
@@ -188,14 +177,14 @@ def finish(draft: Draft, ran: Mapping[str, Iterable[Plugin]], order: Iterable[st
             covered.setdefault(plugin.name, set()).add(point)
     covered.setdefault("NodeResourcesFit", set()).add(_SCORE)  # in the name of another, or in its own
     if draft.args.get(_BINDING, {}).get("shape"):
-        draft.put(_SCORE, Plugin(_BINDING, 1))  # a shape was refused where the feature gate was off
+        draft.put(_SCORE, types.Plugin(_BINDING, 1))  # a shape was refused where the feature gate was off
     elif draft.find("filter", _BINDING) is not None and draft.find(_SCORE, _BINDING) is None:
         why = "it scores storage by default since v1.37, and did not then"
         draft.log.add_carried(draft.path, f"{_BINDING}, which did not score,", "disabled at score", why)
-    covered.setdefault(_BINDING, set()).add(_SCORE)
-    _tell_weights(draft)
+    covered.setdefault(_BINDING, set()).add(_SCORE)  # so that it is not put back as a default of today
+    _log_weights(draft)
     converted: Plain = {}
-    plugins_now = plugin_sets.plugins_section(Wanted(draft.plugins, covered, draft.everywhere), known)
+    plugins_now = plugin_sets.plugins_section(ProfilePlugins(draft.plugins, covered, draft.everywhere), known)
     if plugins_now:
         converted["plugins"] = plugins_now
     args = args_of(draft, list(order))
@@ -204,7 +193,7 @@ def finish(draft: Draft, ran: Mapping[str, Iterable[Plugin]], order: Iterable[st
     return converted
 
 
-def _tell_weights(draft: Draft) -> None:
+def _log_weights(draft: Draft) -> None:
     """Write down which weights are in the file because they are not the defaults of today."""
     for plugin in draft.plugins.get(_SCORE, ()):
         today, then = plugin_sets.default_weight(plugin.name), plugin_sets.weight_of(plugin)
@@ -215,30 +204,32 @@ def _tell_weights(draft: Draft) -> None:
             )
 
 
-def _draft(profile: Plain, path: str, version: LegacyVersion, log: ConversionLog, known: KnownPlugins) -> Draft:
+def _draft(
+    profile: Plain, path: str, version: releases.LegacyVersion, log: ConversionLog, known: KnownPlugins
+) -> Draft:
     """Return the plugins a profile wants, in names of its time."""
     before = f"{path}." if path else ""
-    draft = Draft(path, {}, {}, log, lists_by_itself=version in (*_ALPHA, V1BETA1))
+    draft = Draft(path, {}, {}, log, lists_by_itself=version in (*_ALPHA, releases.V1BETA1))
     for where, one in _enumerate(f"{before}pluginConfig", profile.get("pluginConfig") or ()):
         args = one.get("args") or {}
-        if one["name"] in OLD_ARGS:
+        if one["name"] in documents.OLD_ARGS:
             args = {key: copy.deepcopy(value) for key, value in args.items() if key not in HEAD}
-            args |= _texts(args, OLD_ARGS[one["name"]])
+            args |= _texts(args, documents.OLD_ARGS[one["name"]])
         draft.args[one["name"]] = args
         draft.configured[one["name"]] = where
-    own: Plain = profile.get("plugins") or {}
-    renamed = {"preScore": "postFilter"} if version is V1ALPHA1 else {}
+    sets: Plain = profile.get("plugins") or {}
+    renamed = {"preScore": "postFilter"} if version is releases.V1ALPHA1 else {}
     for point in POINTS:
         name = renamed.get(point, point)
-        if version is V1ALPHA1 and point == "postFilter":
-            continue
-        given = _decode(own.get(name) or {})
+        if version is releases.V1ALPHA1 and point == "postFilter":
+            continue  # its postFilter is today's preScore, and today's did not exist
+        changes = _decode(sets.get(name) or {})
         where = f"{before}plugins.{name}"
-        draft.plugins[point] = _merge(version.plugins.get(point, ()), given, point, where, draft, version)
-        if name != point and given.enabled:
+        draft.plugins[point] = _merge(version.plugins.get(point, ()), changes, point, where, draft, version)
+        if name != point and changes.enabled:
             log.add_carried(where, name, point, "postFilter is what runs when no node fits since v1.19")
-    _unreserve(_decode(own.get("unreserve") or {}), f"{before}plugins.unreserve", draft)
-    _multi_point(_decode(own.get(MULTI_POINT) or {}), f"{before}plugins.{MULTI_POINT}", draft, known)
+    _unreserve(_decode(sets.get("unreserve") or {}), f"{before}plugins.unreserve", draft)
+    _multi_point(_decode(sets.get(types.MULTI_POINT) or {}), f"{before}plugins.{types.MULTI_POINT}", draft, known)
     return draft
 
 
@@ -248,22 +239,27 @@ def _texts(args: Plain, kind: type[msgspec.Struct]) -> Plain:
     return {name: ["" if one == {} else one for one in args[name]] for name in names if name in args}
 
 
-def _decode(document: Plain) -> PluginSet:
-    return msgspec.convert(document, PluginSet)
+def _decode(document: Plain) -> types.PluginSet:
+    return msgspec.convert(document, types.PluginSet)
 
 
 def _merge(
-    default: Iterable[Plugin], own: PluginSet, point: str, where: str, draft: Draft, version: LegacyVersion
-) -> list[Plugin]:
+    default: Iterable[types.Plugin],
+    changes: types.PluginSet,
+    point: str,
+    where: str,
+    draft: Draft,
+    version: releases.LegacyVersion,
+) -> list[types.Plugin]:
     """Return the plugins of a point with those of a file; a default that is enabled again takes the file's weight."""
-    off = {plugin.name for plugin in own.disabled}
-    again = {plugin.name: plugin for plugin in own.enabled}
+    off = {plugin.name for plugin in changes.disabled}
+    again = {plugin.name: plugin for plugin in changes.enabled}
     kept = [again.get(one.name, one) for one in default if not {one.name, "*"} & off]
     names = {plugin.name for plugin in kept}
-    for index, plugin in enumerate(own.enabled):
+    for index, plugin in enumerate(changes.enabled):
         path = f"{where}.enabled[{index}]"
         draft.written.setdefault((point, plugin.name), path)
-        if plugin.name in names and version in (*_ALPHA, V1BETA1):
+        if plugin.name in names and version in (*_ALPHA, releases.V1BETA1):
             why = f"{version.api_version} refused a default that is enabled again and not disabled; what it says holds"
             draft.log.add_approximated(path, plugin.name, "enabled once", why)
         if plugin.name not in names:
@@ -272,35 +268,35 @@ def _merge(
     return kept
 
 
-def _unreserve(own: PluginSet, where: str, draft: Draft) -> None:
+def _unreserve(chosen: types.PluginSet, where: str, draft: Draft) -> None:
     """Undoing a reservation is up to the plugin that made it."""
-    for index, plugin in enumerate(own.enabled):
+    for index, plugin in enumerate(chosen.enabled):
         path = f"{where}.enabled[{index}]"
-        draft.put("reserve", Plugin(plugin.name))
+        draft.put("reserve", types.Plugin(plugin.name))
         draft.written.setdefault(("reserve", plugin.name), path)
         why = "a plugin that reserves undoes its reservation since v1.19"
         draft.log.add_carried(path, f"{plugin.name} at unreserve", "enabled at reserve", why)
 
 
-def _multi_point(own: PluginSet, where: str, draft: Draft, known: KnownPlugins) -> None:
+def _multi_point(chosen: types.PluginSet, where: str, draft: Draft, known: KnownPlugins) -> None:
     """Plugins for every point they implement, in a version whose own defaults stand at each point."""
-    for index, plugin in enumerate(own.enabled):
+    for index, plugin in enumerate(chosen.enabled):
         path = f"{where}.enabled[{index}]"
         if plugin.name in known:
             for point in POINTS:
                 if known.implements(plugin.name, point):
-                    draft.put(point, plugin if point == _SCORE else Plugin(plugin.name))
+                    draft.put(point, plugin if point == _SCORE else types.Plugin(plugin.name))
                     draft.written.setdefault((point, plugin.name), path)
         else:
             draft.everywhere.append(plugin)
-    if own.disabled:
+    if chosen.disabled:
         why = "it disabled nothing in v1beta2, where the defaults stood at each point"
         draft.log.add_dropped(f"{where}.disabled", "disabled at multiPoint", why)
 
 
 def _settings(draft: Draft, document: Plain, ran: Mapping[str, Any]) -> None:
     """Put what stood at the top of v1alpha1 and v1alpha2 into the plugins it is about."""
-    draft.put("postFilter", Plugin("DefaultPreemption"))
+    draft.put("postFilter", types.Plugin("DefaultPreemption"))
     if document.get("disablePreemption"):
         draft.take("postFilter", "DefaultPreemption")
         now, why = "DefaultPreemption, disabled", "preemption is a plugin since v1.19"
@@ -320,7 +316,7 @@ def _settings(draft: Draft, document: Plain, ran: Mapping[str, Any]) -> None:
     if provider == "ClusterAutoscalerProvider":
         least = draft.take(_SCORE, "NodeResourcesLeastAllocated")
         if least is not None:
-            draft.put(_SCORE, Plugin("NodeResourcesMostAllocated", least.weight))
+            draft.put(_SCORE, types.Plugin("NodeResourcesMostAllocated", least.weight))
             draft.written[(_SCORE, "NodeResourcesMostAllocated")] = path
     elif provider in (None, "", "DefaultProvider"):
         if provider:

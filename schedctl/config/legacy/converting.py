@@ -52,8 +52,8 @@ class Conversion:
     def summary(self) -> str:
         """Return the counts in words, ``3 carried, 1 dropped, 0 lost``; what is lost is told even when nothing is."""
         counts = [(self.count(outcome), outcome) for outcome in Outcome]
-        told = [f"{count} {outcome}" for count, outcome in counts if count or outcome is Outcome.LOST]
-        return ", ".join(told)
+        words = [f"{count} {outcome}" for count, outcome in counts if count or outcome is Outcome.LOST]
+        return ", ".join(words)
 
 
 def legacy_version_in(text: bytes | str, source: str = "") -> LegacyVersion | None:

@@ -11,20 +11,12 @@ from typing import Any, Final
 import msgspec
 
 from schedctl.api.meta import Int32, Int64
+from schedctl.config import types
 from schedctl.config.args import ARGS, PluginArgs, ResourceSpec, UtilizationShapePoint
-from schedctl.config.types import (
-    ClientConnection,
-    Extender,
-    ExtenderManagedResource,
-    ExtenderTLSConfig,
-    LeaderElection,
-    PluginConfig,
-    PluginSet,
-)
 from schedctl.documents.fields import ConfigStruct
 
 
-class OldLeaderElection(LeaderElection, frozen=True):
+class OldLeaderElection(types.LeaderElection, frozen=True):
     """As today, and two other names for the name and the namespace of the lock."""
 
     lock_object_name: str = ""
@@ -61,8 +53,8 @@ class AlgorithmSource(ConfigStruct, frozen=True):
 class _Configuration(ConfigStruct, frozen=True):
     """What all versions have."""
 
-    leader_election: LeaderElection = LeaderElection()
-    client_connection: ClientConnection = ClientConnection()
+    leader_election: types.LeaderElection = types.LeaderElection()
+    client_connection: types.ClientConnection = types.ClientConnection()
     enable_profiling: bool | None = None
     enable_contention_profiling: bool | None = None
     percentage_of_nodes_to_score: Int32 | None = None
@@ -82,7 +74,7 @@ class OldProfile(ConfigStruct, frozen=True):
 
     scheduler_name: str | None = None
     plugins: Any = None
-    plugin_config: tuple[PluginConfig, ...] = ()
+    plugin_config: tuple[types.PluginConfig, ...] = ()
 
 
 class ConfigurationV1Alpha1(_WithAddresses, frozen=True):
@@ -95,7 +87,7 @@ class ConfigurationV1Alpha1(_WithAddresses, frozen=True):
     disable_preemption: bool | None = None
     bind_timeout_seconds: Int64 | None = None
     plugins: Any = None
-    plugin_config: tuple[PluginConfig, ...] = ()
+    plugin_config: tuple[types.PluginConfig, ...] = ()
 
 
 class ConfigurationV1Alpha2(_WithAddresses, frozen=True):
@@ -104,7 +96,7 @@ class ConfigurationV1Alpha2(_WithAddresses, frozen=True):
     disable_preemption: bool | None = None
     bind_timeout_seconds: Int64 | None = None
     profiles: tuple[OldProfile, ...] = ()
-    extenders: tuple[Extender, ...] = ()
+    extenders: tuple[types.Extender, ...] = ()
 
 
 class ConfigurationV1Beta1(_WithAddresses, frozen=True):
@@ -112,7 +104,7 @@ class ConfigurationV1Beta1(_WithAddresses, frozen=True):
 
     parallelism: Int32 | None = None
     profiles: tuple[OldProfile, ...] = ()
-    extenders: tuple[Extender, ...] = ()
+    extenders: tuple[types.Extender, ...] = ()
 
 
 class ConfigurationV1Beta3(_Configuration, frozen=True):
@@ -120,55 +112,55 @@ class ConfigurationV1Beta3(_Configuration, frozen=True):
 
     parallelism: Int32 | None = None
     profiles: tuple[OldProfile, ...] = ()
-    extenders: tuple[Extender, ...] = ()
+    extenders: tuple[types.Extender, ...] = ()
 
 
 # Plugin sets
 
 
 class _Plugins(ConfigStruct, frozen=True):
-    queue_sort: PluginSet = PluginSet()
-    pre_filter: PluginSet = PluginSet()
-    filter: PluginSet = PluginSet()
-    score: PluginSet = PluginSet()
-    reserve: PluginSet = PluginSet()
-    permit: PluginSet = PluginSet()
-    pre_bind: PluginSet = PluginSet()
-    bind: PluginSet = PluginSet()
-    post_bind: PluginSet = PluginSet()
+    queue_sort: types.PluginSet = types.PluginSet()
+    pre_filter: types.PluginSet = types.PluginSet()
+    filter: types.PluginSet = types.PluginSet()
+    score: types.PluginSet = types.PluginSet()
+    reserve: types.PluginSet = types.PluginSet()
+    permit: types.PluginSet = types.PluginSet()
+    pre_bind: types.PluginSet = types.PluginSet()
+    bind: types.PluginSet = types.PluginSet()
+    post_bind: types.PluginSet = types.PluginSet()
 
 
 class PluginsV1Alpha1(_Plugins, frozen=True):
     """``postFilter`` is what is ``preScore`` today, ``unreserve`` a part of ``reserve``."""
 
-    post_filter: PluginSet = PluginSet()
-    unreserve: PluginSet = PluginSet()
+    post_filter: types.PluginSet = types.PluginSet()
+    unreserve: types.PluginSet = types.PluginSet()
 
 
 class PluginsV1Alpha2(_Plugins, frozen=True):
     """``unreserve`` is a part of ``reserve`` today."""
 
-    pre_score: PluginSet = PluginSet()
-    unreserve: PluginSet = PluginSet()
+    pre_score: types.PluginSet = types.PluginSet()
+    unreserve: types.PluginSet = types.PluginSet()
 
 
 class PluginsV1Beta1(_Plugins, frozen=True):
     """Today's points, but for ``preEnqueue`` and ``multiPoint``."""
 
-    post_filter: PluginSet = PluginSet()
-    pre_score: PluginSet = PluginSet()
+    post_filter: types.PluginSet = types.PluginSet()
+    pre_score: types.PluginSet = types.PluginSet()
 
 
 class PluginsV1Beta2(PluginsV1Beta1, frozen=True):
     """With a ``multiPoint`` that enables nothing by itself."""
 
-    multi_point: PluginSet = PluginSet()
+    multi_point: types.PluginSet = types.PluginSet()
 
 
 class PluginsV1Beta3(PluginsV1Beta2, frozen=True):
     """Today's points, but for those of pod groups."""
 
-    pre_enqueue: PluginSet = PluginSet()
+    pre_enqueue: types.PluginSet = types.PluginSet()
 
 
 # Arguments of plugins that are gone
@@ -231,7 +223,7 @@ class LabelsPresence(ConfigStruct, frozen=True):
 
 
 class PredicateArgument(ConfigStruct, frozen=True):
-    """What a predicate is told; one of them."""
+    """What a predicate is about; one of them."""
 
     service_affinity: Labels | None = None
     labels_presence: LabelsPresence | None = None
@@ -258,7 +250,7 @@ class LabelPreference(ConfigStruct, frozen=True):
 
 
 class PriorityArgument(ConfigStruct, frozen=True):
-    """What a priority is told; one of them."""
+    """What a priority is about; one of them."""
 
     service_anti_affinity: ServiceAntiAffinity | None = None
     label_preference: LabelPreference | None = None
@@ -283,10 +275,10 @@ class LegacyExtender(ConfigStruct, frozen=True):
     weight: Int64 = 0
     bind_verb: str = ""
     enable_https: bool = False
-    tls_config: ExtenderTLSConfig | None = None
+    tls_config: types.ExtenderTLSConfig | None = None
     http_timeout: Int64 = 0
     node_cache_capable: bool = False
-    managed_resources: tuple[ExtenderManagedResource, ...] = ()
+    managed_resources: tuple[types.ExtenderManagedResource, ...] = ()
     ignorable: bool = False
 
 

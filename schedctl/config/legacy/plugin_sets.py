@@ -1,10 +1,7 @@
 """What has to be written so that the defaults of today run the plugins a profile wanted: the difference, and no more.
 
 A default that nobody asked to leave out stays; one that scores with another weight is enabled again with it; what is
-not a default is enabled behind. Where the order of plugins would come out another way, and it matters, the point is
-spelled out behind a disabled ``*``. Two kinds of defaults are left alone: plugins the old version did not have, which
-serve pods that could not be written then, and points at which a plugin takes part only since, if it does what they
-are for.
+not a default is enabled behind.
 """
 
 from __future__ import annotations
@@ -44,7 +41,7 @@ Plain = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ProfilePlugins:
     """The plugins a profile wants, in names of today.
 
     Attributes:
@@ -58,17 +55,17 @@ class Wanted:
     everywhere: Sequence[Plugin] = ()
 
 
-def plugins_section(wanted: Wanted, known: KnownPlugins) -> Plain:
-    """Return ``plugins`` of a profile, as a file has it; empty where the defaults are what is wanted."""
-    used = {plugin.name for plugins in wanted.plugins.values() for plugin in plugins}
-    off = [name for name in _DEFAULTS if name in wanted.covered and name not in used]
+def plugins_section(profile: ProfilePlugins, known: KnownPlugins) -> Plain:
+    """Return ``plugins`` of a profile, as a file has it; empty where the defaults are what it wants."""
+    used = {plugin.name for plugins in profile.plugins.values() for plugin in plugins}
+    off = [name for name in _DEFAULTS if name in profile.covered and name not in used]
     document: Plain = {}
-    everywhere = _set(wanted.everywhere, off, weighted=True)
+    everywhere = _set(profile.everywhere, off, weighted=True)
     if everywhere:
         document[MULTI_POINT] = everywhere
     for point in POINTS:
         default = [name for name in _DEFAULTS if name not in off and known.implements(name, point)]
-        chosen = _at(point, default, wanted)
+        chosen = _at(point, default, profile)
         if chosen:
             document[point] = chosen
     return document
@@ -84,34 +81,37 @@ def default_weight(name: str) -> int:
     return weight_of(_DEFAULTS[name]) if name in _DEFAULTS else 1
 
 
-def _at(point: str, default: Sequence[str], wanted: Wanted) -> Plain:
-    """Return the plugin set of one point, empty where the defaults are what is wanted."""
-    want = list(wanted.plugins.get(point, ()))
-    names = {plugin.name for plugin in want}
-    left = [name for name in default if name not in names and _follows(name, point, wanted)]
+def _at(point: str, default: Sequence[str], profile: ProfilePlugins) -> Plain:
+    """Return the plugin set of one point, empty where the defaults are what it wants."""
+    chosen = list(profile.plugins.get(point, ()))
+    names = {plugin.name for plugin in chosen}
+    left = [name for name in default if name not in names and _follows(name, point, profile)]
     gone = [name for name in default if name not in names and name not in left]
     again = [
         plugin
-        for plugin in want
+        for plugin in chosen
         if point == _SCORE and plugin.name in default and weight_of(plugin) != default_weight(plugin.name)
     ]
-    more = [plugin for plugin in want if plugin.name not in default]
+    more = [plugin for plugin in chosen if plugin.name not in default]
     if point not in _UNORDERED:
         result = [*(name for name in default if name not in gone), *(plugin.name for plugin in more)]
-        if _shape(result, default) != _shape([*left, *(plugin.name for plugin in want)], default):
-            return _set([*map(Plugin, left), *want], ["*"], weighted=False)
+        if _shape(result, default) != _shape([*left, *(plugin.name for plugin in chosen)], default):
+            # merging would order the plugins another way: the point is spelled out instead
+            return _set([*map(Plugin, left), *chosen], ["*"], weighted=False)
     return _set([*again, *more], gone, weighted=point == _SCORE)
 
 
-def _follows(name: str, point: str, wanted: Wanted) -> bool:
+def _follows(name: str, point: str, profile: ProfilePlugins) -> bool:
     """Return whether a default that the old version did not run at a point may do so."""
-    points = wanted.covered.get(name, ())
+    # a plugin that is newer serves pods that could not be written then; one that takes part in a point only since may
+    # do so where it does what the point is for
+    points = profile.covered.get(name, ())
     if not points:
         return True
     if point in points:
         return False
     purpose = _PREPARES.get(point, "")
-    return purpose not in points or any(plugin.name == name for plugin in wanted.plugins.get(purpose, ()))
+    return purpose not in points or any(plugin.name == name for plugin in profile.plugins.get(purpose, ()))
 
 
 def _shape(names: Iterable[str], default: Sequence[str]) -> list[tuple[str, ...]]:

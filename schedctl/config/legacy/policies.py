@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from schedctl.api.defaults import DEFAULT_SCHEDULER
 from schedctl.api.durations import Duration
 from schedctl.config.expansion import KnownPlugins
 from schedctl.config.legacy.changes import ConversionLog
-from schedctl.config.legacy.configurations import finish
+from schedctl.config.legacy.configurations import profile_of
 from schedctl.config.legacy.documents import EXTENDER_FIELDS, Policy, Predicate, Priority
 from schedctl.config.legacy.plugin_sets import Plain
 from schedctl.config.legacy.releases import V1_POLICY
-from schedctl.config.legacy.translations import LIMITS, SPREAD, Draft, translate
-from schedctl.config.types import API_VERSION, DEFAULT_SCHEDULER, KIND, Plugin
+from schedctl.config.legacy.translations import SPREAD, Draft, translate
+from schedctl.config.removed_plugins import VOLUME_LIMITS
+from schedctl.config.types import API_VERSION, KIND, Plugin
 from schedctl.documents.decoding import Decoder
 from schedctl.documents.heads import HEAD
 from schedctl.documents.trees import Node
@@ -104,21 +106,21 @@ def check(node: Node, decoder: Decoder) -> Policy:
     for index, predicate in enumerate(policy.predicates or ()):
         name, path = _ALIASES.get(predicate.name, predicate.name), f"predicates[{index}].name"
         argument = predicate.argument
-        told = argument is not None and (argument.service_affinity or argument.labels_presence)
-        if name not in _PREDICATES and name not in _TAINTS and not told:
+        says_what = argument is not None and (argument.service_affinity or argument.labels_presence)
+        if name not in _PREDICATES and name not in _TAINTS and not says_what:
             _report(decoder, path, f'predicate type not found for "{name}"')
     for index, priority in enumerate(policy.priorities or ()):
         name, path = _ALIASES.get(priority.name, priority.name), f"priorities[{index}]"
         if not 0 < priority.weight <= _MOST:
-            said = f"Priority {name} should have a positive weight applied to it or it has overflown"
-            _report(decoder, f"{path}.weight" if f"{path}.weight" in decoder.places else path, said)
-        known = name in _PRIORITIES or name == _EQUAL or _kind(priority)
+            message = f"Priority {name} should have a positive weight applied to it or it has overflown"
+            _report(decoder, f"{path}.weight" if f"{path}.weight" in decoder.places else path, message)
+        known = name in _PRIORITIES or name == _EQUAL or _plugin_by_argument(priority)
         if not known:
             _report(decoder, f"{path}.name", f'priority type not found for "{name}"')
     weight = policy.hard_pod_affinity_symmetric_weight
     if not 0 <= weight <= 100:
-        said = f"Invalid value: {weight}: not in valid range [0, 100]"
-        _report(decoder, "hardPodAffinitySymmetricWeight", said)
+        message = f"Invalid value: {weight}: not in valid range [0, 100]"
+        _report(decoder, "hardPodAffinitySymmetricWeight", message)
     return policy
 
 
@@ -173,7 +175,7 @@ def convert(policy: Policy, extenders: Iterable[Plain], log: ConversionLog, know
         why = "it changed which reasons were told, not where pods went"
         log.add_dropped("alwaysCheckAllPredicates", "alwaysCheckAllPredicates", why)
     translate(draft, known)
-    profile = {"schedulerName": DEFAULT_SCHEDULER, **finish(draft, _RAN, (), known)}
+    profile = {"schedulerName": DEFAULT_SCHEDULER, **profile_of(draft, _RAN, (), known)}
     converted: Plain = {"apiVersion": API_VERSION, "kind": KIND, "profiles": [profile]}
     listed = [_extender(one, f"extenders[{index}]", log) for index, one in enumerate(extenders)]
     if listed:
@@ -210,7 +212,7 @@ def _predicates(predicates: tuple[Predicate, ...] | None, draft: Draft) -> None:
         chosen.setdefault(name, path)
         if not {"NodeLabel", "ServiceAffinity"} & set(_PREDICATES[name]):
             became = ", ".join(_PREDICATES[name])
-            if became not in LIMITS:
+            if became not in VOLUME_LIMITS:
                 draft.log.add_carried(path, predicate.name, f"{became} at filter", "predicates are plugins since v1.18")
     if predicates is None:
         chosen = dict.fromkeys(_DEFAULT_PREDICATES, "")
@@ -232,16 +234,18 @@ def _priorities(priorities: tuple[Priority, ...] | None, draft: Draft) -> None:
         if name == _EQUAL:
             draft.log.add_dropped(path, name, "it gave every node the same")
             continue
-        plugin = _PRIORITIES.get(name) or _kind(priority)
-        _tell(priority, plugin, path, draft)
+        plugin = _PRIORITIES.get(name) or _plugin_by_argument(priority)
+        _keep_argument(priority, plugin, path, draft)
         chosen[name if name in _PRIORITIES else plugin] = (priority.weight, path)
     if priorities is None:
         chosen = {name: (weight, "") for name, weight in _DEFAULT_PRIORITIES.items()}
+    # without SelectorSpreadPriority pods that bring no constraints were not spread, as the default of today would
     system = "SelectorSpreadPriority" in chosen
     for name, (weight, path) in sorted(chosen.items()):
         plugin = _PRIORITIES.get(name, name)
         wishes = draft.args.get(plugin, {})
         if plugin == "NodeLabel":
+            # the plugin takes the mean over its labels, each of which was a priority of this weight
             weight *= len(wishes.get("presentLabelsPreference", ())) + len(wishes.get("absentLabelsPreference", ()))
         if name == "SelectorSpreadPriority":
             if path:
@@ -256,7 +260,7 @@ def _priorities(priorities: tuple[Priority, ...] | None, draft: Draft) -> None:
             draft.called.setdefault(("score", plugin), name)
 
 
-def _kind(priority: Priority) -> str:
+def _plugin_by_argument(priority: Priority) -> str:
     """Return the plugin of a priority that has a name of its own, "" when it says nothing."""
     argument = priority.argument
     if argument is None:
@@ -268,15 +272,15 @@ def _kind(priority: Priority) -> str:
     return "ServiceAffinity" if argument.service_anti_affinity is not None else ""
 
 
-def _tell(priority: Priority, plugin: str, path: str, draft: Draft) -> None:
-    """Keep what a priority is told as arguments of its plugin, and write down what it became."""
+def _keep_argument(priority: Priority, plugin: str, path: str, draft: Draft) -> None:
+    """Keep what a priority says as arguments of its plugin, and write down what it became."""
     argument: Any = priority.argument
     if plugin == "RequestedToCapacityRatio" and argument is not None:
-        told = argument.requested_to_capacity_ratio_arguments
-        if told is not None:
+        ratio = argument.requested_to_capacity_ratio_arguments
+        if ratio is not None:
             draft.args[plugin] = {
-                "shape": [{"utilization": one.utilization, "score": one.score} for one in told.shape],
-                "resources": [{"name": one.name, "weight": one.weight} for one in told.resources],
+                "shape": [{"utilization": one.utilization, "score": one.score} for one in ratio.shape],
+                "resources": [{"name": one.name, "weight": one.weight} for one in ratio.resources],
             }
             draft.configured[plugin] = path
     elif plugin == "NodeLabel":

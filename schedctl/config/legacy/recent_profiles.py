@@ -15,8 +15,8 @@ from schedctl.config.expansion import Expanded, KnownPlugins, expand
 from schedctl.config.legacy.changes import ConversionLog
 from schedctl.config.legacy.documents import OLD_ARGS
 from schedctl.config.legacy.plugin_sets import Plain
-from schedctl.config.legacy.translations import LIMITS, SPREAD
-from schedctl.config.removed_plugins import GONE
+from schedctl.config.legacy.translations import SPREAD
+from schedctl.config.removed_plugins import GONE, VOLUME_LIMITS
 from schedctl.config.types import MULTI_POINT, Plugins, ProfileConfig, SchedulerConfiguration
 from schedctl.documents.heads import HEAD
 
@@ -39,12 +39,13 @@ def convert(profile: Plain, path: str, log: ConversionLog, known: KnownPlugins) 
     for point, chosen in sets.items():
         where = f"{path}.plugins.{point}"
         chosen["enabled"] = _replace_gone(chosen.get("enabled") or [], where, converted, log, known)
-        gone = {*LIMITS, _SELECTOR_SPREAD}
+        gone = {*VOLUME_LIMITS, _SELECTOR_SPREAD}
         chosen["disabled"] = [one for one in chosen.get("disabled") or [] if one["name"] not in gone]
     args = _args(converted.get("pluginConfig") or [], path, log)
     scorers = {plugin.name for plugin in _in_effect(converted, known)["score"]}
     explicit = {one["name"] for one in (sets.get("score") or {}).get("enabled") or ()}
     shaped = any(one["name"] == _BINDING and (one.get("args") or {}).get("shape") for one in args)
+    # a profile that sets a shape had it score then, too; one that enables it at score means it
     if _BINDING in scorers - explicit and not shaped:
         sets.setdefault("score", {}).setdefault("disabled", []).append({"name": _BINDING})
         why = "it scores storage by default since v1.37, and did not then"
@@ -64,10 +65,10 @@ def _replace_gone(
     for index, entry in enumerate(entries):
         name, path = entry["name"], f"{where}.enabled[{index}]"
         taken = {one["name"] for one in (*entries, *kept)} | _names_at(point, profile, known)
-        if name in LIMITS:
+        if name in VOLUME_LIMITS:
             if _LIMITS not in taken:
                 kept.append({"name": _LIMITS})
-            why = f"{LIMITS[name]} are volumes of a CSI driver, whose limits it counts; the plugin left in v1.32"
+            why = f"{VOLUME_LIMITS[name]} are volumes of a CSI driver, whose limits it counts; the plugin left in v1.32"
             log.add_carried(path, name, _LIMITS, why)
         elif name == _SELECTOR_SPREAD:
             if SPREAD not in taken:
@@ -100,7 +101,7 @@ def _args(entries: list[Plain], path: str, log: ConversionLog) -> list[Plain]:
     """Return the arguments without the version of their type, and without those of plugins that are gone."""
     kept = []
     for index, entry in enumerate(entries):
-        if entry["name"] in (*LIMITS, _SELECTOR_SPREAD):
+        if entry["name"] in (*VOLUME_LIMITS, _SELECTOR_SPREAD):
             log.add_dropped(f"{path}.pluginConfig[{index}]", f"pluginConfig of {entry['name']}", "it took no arguments")
             continue
         if entry["name"] in OLD_ARGS:

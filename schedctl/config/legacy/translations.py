@@ -12,6 +12,7 @@ from typing import Any, Final
 from schedctl.config.expansion import KnownPlugins
 from schedctl.config.legacy.changes import ConversionLog, Outcome
 from schedctl.config.legacy.plugin_sets import Plain, takes_part, weight_of
+from schedctl.config.removed_plugins import VOLUME_LIMITS
 from schedctl.config.types import Plugin
 
 FIT: Final = "NodeResourcesFit"
@@ -24,13 +25,6 @@ _STRATEGIES: Final = {
 }
 _CPU_AND_MEMORY: Final = [{"name": "cpu", "weight": 1}, {"name": "memory", "weight": 1}]
 _SPREADERS: Final = ("SelectorSpread", "DefaultPodTopologySpread")
-LIMITS: Final = {
-    "AzureDiskLimits": "Azure disks",
-    "CinderLimits": "Cinder volumes",
-    "EBSLimits": "EBS volumes",
-    "GCEPDLimits": "GCE disks",
-}
-"""Plugins that counted the volumes of one cloud, and what they counted."""
 _FILTER, _SCORE = "filter", "score"
 
 
@@ -106,7 +100,7 @@ def _strategies(draft: Draft) -> None:
             draft.log.add_dropped(draft.configured[name], f"pluginConfig of {name}", "the plugin is not enabled")
     if not scorers or all(plugin.name == FIT for plugin, _ in scorers):
         return
-    # What the file itself enables goes before a default of the same weight.
+    # one strategy must be chosen: what the file itself enables goes before a default of the same weight
     best, chosen = max(
         scorers, key=lambda one: (weight_of(one[0]), (_SCORE, one[0].name) in draft.written), default=scorers[0]
     )
@@ -131,7 +125,7 @@ def _strategies(draft: Draft) -> None:
     if chosen != {"type": "LeastAllocated", "resources": _CPU_AND_MEMORY}:
         draft.args.setdefault(FIT, {})["scoringStrategy"] = chosen
     else:
-        draft.args.get(FIT, {}).pop("scoringStrategy", None)
+        draft.args.get(FIT, {}).pop("scoringStrategy", None)  # the default needs no writing down
     draft.take(_SCORE, FIT)
     draft.put(_SCORE, Plugin(FIT, weight))
 
@@ -161,7 +155,7 @@ def _spreaders(draft: Draft) -> None:
         plugin = draft.take(_SCORE, name)
         if plugin is None:
             continue
-        where, own = draft.where(_SCORE, name), draft.find(_SCORE, SPREAD)
+        where, spread = draft.where(_SCORE, name), draft.find(_SCORE, SPREAD)
         draft.put(_SCORE, Plugin(SPREAD, weight_of(plugin)))
         draft.put("preScore", Plugin(SPREAD))
         constraints = draft.args.get(SPREAD, {}).get("defaultConstraints")
@@ -173,8 +167,8 @@ def _spreaders(draft: Draft) -> None:
                 f"add constraints over kubernetes.io/hostname and topology.kubernetes.io/zone to those of {SPREAD}",
             )
             continue
-        draft.args.get(SPREAD, {}).pop("defaultingType", None)
-        weight = weight_of(own or plugin)
+        draft.args.get(SPREAD, {}).pop("defaultingType", None)  # System, which is the default, has the constraints
+        weight = weight_of(spread or plugin)
         draft.log.add_approximated(
             where,
             f"{name}, weight {weight_of(plugin)}",
@@ -185,7 +179,7 @@ def _spreaders(draft: Draft) -> None:
 
 def _limits(draft: Draft) -> None:
     """Counting the volumes of one cloud: all volumes of a cloud are CSI volumes now."""
-    for name, volumes in LIMITS.items():
+    for name, volumes in VOLUME_LIMITS.items():
         if draft.take(_FILTER, name) is None:
             continue
         why = f"{volumes} are volumes of a CSI driver, whose limits it counts; the plugin left in v1.32"
@@ -228,7 +222,7 @@ def _node_labels(draft: Draft) -> None:
     if scorer is not None and wishes:
         weight = weight_of(scorer)
         preferred = _added_affinity(draft).setdefault("preferredDuringSchedulingIgnoredDuringExecution", [])
-        each = max(1, min(100, weight // len(wishes)))
+        each = max(1, min(100, weight // len(wishes)))  # preferences weigh 1 to 100 and share the plugin's weight
         preferred += [{"weight": each, "preference": {"matchExpressions": [wish]}} for wish in wishes]
         draft.put("preScore", Plugin(AFFINITY))
         draft.put(_SCORE, Plugin(AFFINITY, weight))
@@ -292,9 +286,9 @@ def _without_successor(draft: Draft) -> None:
     """Plugins in whose place nothing has come."""
     for name, (why, hint) in _WITHOUT_SUCCESSOR.items():
         points = [point for point in list(draft.plugins) if draft.take(point, name) is not None]
-        asked = next((point for point in points if (point, name) in draft.written), "")
-        if asked:
-            draft.log.add_lost(draft.where(asked, name), draft.name(asked, name), why, hint)
+        written_at = next((point for point in points if (point, name) in draft.written), "")
+        if written_at:
+            draft.log.add_lost(draft.where(written_at, name), draft.name(written_at, name), why, hint)
         elif points:
             draft.log.add_dropped(draft.path, f"{name}, a default then,", why, hint)
 
