@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedctl.api.quantities import MAX_INT64, Amount, canonical, form_of, parse, stored_amount, wrap_int64
+from schedctl.api import quantities
 
-MIN_INT64 = -MAX_INT64 - 1
+MIN_INT64 = -quantities.MAX_INT64 - 1
 
 
 @pytest.mark.parametrize(
@@ -32,8 +32,10 @@ MIN_INT64 = -MAX_INT64 - 1
         pytest.param("1.0000000001Ki", 1025, 1_024_001, id="a binary fraction rounds up to a whole unit"),
         pytest.param(2, 2, 2000, id="a bare number counts as its text"),
         pytest.param(0.1, 1, 100, id="a bare fraction counts as its text"),
-        pytest.param("9Ei", MAX_INT64, -1000, id="binary amounts are capped, and their thousandths wrap"),
-        pytest.param("10000000000000000", 10**16, wrap_int64(10**19), id="thousandths wrap in one multiplication"),
+        pytest.param("9Ei", quantities.MAX_INT64, -1000, id="binary amounts are capped, and their thousandths wrap"),
+        pytest.param(
+            "10000000000000000", 10**16, quantities.wrap_int64(10**19), id="thousandths wrap in one multiplication"
+        ),
         pytest.param("1e17", 10**17, 0, id="thousandths are 0 where it takes several multiplications"),
         pytest.param("100E", 0, 0, id="a scaled integer too large for int64 is 0"),
         pytest.param(
@@ -41,45 +43,45 @@ MIN_INT64 = -MAX_INT64 - 1
         ),
     ],
 )
-def test_value(text, value, milli):
-    assert (stored_amount(text).value, stored_amount(text).milli_value) == (value, milli)
+def test_a_quantity_is_worth_so_many_units_and_thousandths(text, value, milli):
+    assert (quantities.stored_amount(text).value, quantities.stored_amount(text).milli_value) == (value, milli)
 
 
 @pytest.mark.parametrize(
     ("texts", "value"),
     [
         pytest.param(("1", "500m"), 2, id="amounts of different units add up exactly before rounding"),
-        pytest.param(("5Ei", "6Ei"), wrap_int64(11 << 60), id="a sum beyond int64 wraps"),
+        pytest.param(("5Ei", "6Ei"), quantities.wrap_int64(11 << 60), id="a sum beyond int64 wraps"),
         pytest.param(("100E", "100E"), 0, id="a sum of two that are too large stays 0"),
         pytest.param(("9223372036854775807", "1"), MIN_INT64, id="one more than the largest wraps"),
     ],
 )
-def test_sum(texts, value):
-    first, second = map(stored_amount, texts)
+def test_quantities_add_up_as_in_go(texts, value):
+    first, second = map(quantities.stored_amount, texts)
     assert first.plus(second).value == value
 
 
 def test_the_larger_amount_takes_on_the_representation_it_was_compared_with():
-    small, large = stored_amount("0Pi"), stored_amount("100E")
+    small, large = quantities.stored_amount("0Pi"), quantities.stored_amount("100E")
     assert small.big
     assert not large.big
-    assert small.or_more(large).value == wrap_int64(10**20)
+    assert small.or_more(large).value == quantities.wrap_int64(10**20)
     assert large.or_more(small).value == 0
 
 
 @pytest.mark.parametrize("text", ["", ".", "lots", "1 Gi", "1Zi", "1e", "--1", "1e99999", "١", "0x1", "1,5"])
 def test_what_is_not_a_quantity_is_refused(text):
     with pytest.raises(ValueError, match="not a quantity"):
-        parse(text)
+        quantities.parse(text)
 
 
-amounts = st.builds(Amount, st.integers(-(10**17), 10**17), st.integers(-9, 3))
+amounts = st.builds(quantities.Amount, st.integers(-(10**17), 10**17), st.integers(-9, 3))
 
 
 @pytest.mark.parametrize("text", ["9" * 5000, "0." + "9" * 5000, "9" * 5000 + "Ki", "1e" + "9" * 5000])
 def test_a_quantity_of_thousands_of_digits_is_refused(text):
     with pytest.raises(ValueError, match="a quantity of more than 4000 digits"):
-        parse(text)
+        quantities.parse(text)
 
 
 def exact(amount):
@@ -109,14 +111,14 @@ def test_rounding_up_adds_less_than_one_unit_and_never_shrinks(a, exponent):
 def test_reading_a_positive_amount_that_fits_is_rounding_it_up(a):
     positive = a._replace(unscaled=abs(a.unscaled))
     rounded = exact(positive.round_up(0))
-    if rounded <= MAX_INT64:
+    if rounded <= quantities.MAX_INT64:
         assert positive.value == rounded
 
 
 @given(st.integers(-(2**70), 2**70))
 def test_wrapping_keeps_the_low_64_bits(value):
-    assert MIN_INT64 <= wrap_int64(value) <= MAX_INT64
-    assert (wrap_int64(value) - value) % 2**64 == 0
+    assert MIN_INT64 <= quantities.wrap_int64(value) <= quantities.MAX_INT64
+    assert (quantities.wrap_int64(value) - value) % 2**64 == 0
 
 
 @given(st.integers(0, 10**9), st.sampled_from(["n", "u", "m", "", "k", "M", "G", "Ki", "Mi", "Gi"]))
@@ -127,7 +129,7 @@ def test_text_is_worth_its_digits_times_its_suffix(digits, suffix):
         if suffix in decimal
         else Fraction(1024 ** (1 + ["Ki", "Mi", "Gi"].index(suffix)))
     )
-    assert exact(parse(f"{digits}{suffix}")) == digits * unit
+    assert exact(quantities.parse(f"{digits}{suffix}")) == digits * unit
 
 
 @pytest.mark.parametrize(
@@ -150,4 +152,4 @@ def test_text_is_worth_its_digits_times_its_suffix(digits, suffix):
     ],
 )
 def test_amounts_are_written_as_the_server_writes_them(written, text):
-    assert canonical(parse(written), form_of(written)) == text
+    assert quantities.canonical(quantities.parse(written), quantities.form_of(written)) == text

@@ -200,7 +200,7 @@ def test_what_a_pod_counts_as_when_nodes_are_scored(pod, running, pending):
         pytest.param("nvidia.com/" + "a" * 64, False, False, id="a name has 63 letters at most"),
     ],
 )
-def test_names(name, extended, scalar):
+def test_a_resource_name_is_extended_or_scalar(name, extended, scalar):
     assert (resources.is_extended(name), resources.is_scalar(name)) == (extended, scalar)
 
 
@@ -250,8 +250,8 @@ def total(containers):
 
 @given(containers, containers)
 def test_a_pod_asks_for_no_less_than_its_containers_and_no_more_than_all_together(main, init):
-    asked = demand(*main, init=init).fit_requests.get("cpu", 0)
-    assert max([total(main), *(total([each]) for each in init)]) <= asked <= total(main) + total(init)
+    requested = demand(*main, init=init).fit_requests.get("cpu", 0)
+    assert max([total(main), *(total([each]) for each in init)]) <= requested <= total(main) + total(init)
 
 
 @given(containers, containers)

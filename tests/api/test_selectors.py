@@ -3,17 +3,8 @@
 import msgspec
 import pytest
 
+from schedctl.api import selectors
 from schedctl.api.meta import LabelSelector
-from schedctl.api.selectors import (
-    EVERYTHING,
-    NOTHING,
-    Requirement,
-    SelectorError,
-    compile_labels,
-    compile_selector,
-    parse_int64,
-    requirement,
-)
 
 KEY_FORM = (
     "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric "
@@ -28,7 +19,7 @@ VALUE_FORM = (
 
 
 def selector(**fields):
-    return compile_selector(msgspec.convert(fields, LabelSelector))
+    return selectors.compile_selector(msgspec.convert(fields, LabelSelector))
 
 
 def expression(operator, *values, key="app"):
@@ -67,11 +58,11 @@ def test_what_an_operator_means(operator, values, labels, matches):
     ],
 )
 def test_gt_and_lt_compare_int64(operator, bound, value, matches):
-    assert requirement("n", operator, [bound]).matches({"n": value}) is matches
+    assert selectors.requirement("n", operator, [bound]).matches({"n": value}) is matches
 
 
 def test_an_absent_key_never_compares():
-    assert not Requirement("n", "Lt", frozenset(("4",))).matches({})
+    assert not selectors.Requirement("n", "Lt", frozenset(("4",))).matches({})
 
 
 def test_all_conditions_must_hold():
@@ -82,22 +73,22 @@ def test_all_conditions_must_hold():
 
 
 def test_an_absent_selector_selects_nothing_and_an_empty_one_everything():
-    assert compile_selector(None) is NOTHING
-    assert not NOTHING.matches({})
+    assert selectors.compile_selector(None) is selectors.NOTHING
+    assert not selectors.NOTHING.matches({})
     assert selector().everything
-    assert EVERYTHING.matches(None)
+    assert selectors.EVERYTHING.matches(None)
 
 
 def test_further_requirements_narrow_a_selector_but_cannot_widen_nothing():
-    more = Requirement("app", "Exists")
-    assert EVERYTHING.also(more).matches({"app": "x"})
-    assert not EVERYTHING.also(more).matches({})
-    assert not NOTHING.also(more).matches({"app": "x"})
+    more = selectors.Requirement("app", "Exists")
+    assert selectors.EVERYTHING.also(more).matches({"app": "x"})
+    assert not selectors.EVERYTHING.also(more).matches({})
+    assert not selectors.NOTHING.also(more).matches({"app": "x"})
 
 
 def test_a_plain_label_map_is_not_checked():
-    assert compile_labels({"not a key!": "-"}).matches({"not a key!": "-"})
-    assert compile_labels(None).everything
+    assert selectors.compile_labels({"not a key!": "-"}).matches({"not a key!": "-"})
+    assert selectors.compile_labels(None).everything
 
 
 @pytest.mark.parametrize(
@@ -132,7 +123,7 @@ def test_a_plain_label_map_is_not_checked():
     ],
 )
 def test_a_malformed_selector_is_reported_in_the_words_of_kubernetes(fields, message):
-    with pytest.raises(SelectorError) as error:
+    with pytest.raises(selectors.SelectorError) as error:
         selector(**fields)
     assert str(error.value) == message
 
@@ -154,8 +145,8 @@ def test_a_malformed_selector_is_reported_in_the_words_of_kubernetes(fields, mes
     ],
 )
 def test_a_bound_must_be_one_integer_that_is_a_label_value(values, problems):
-    with pytest.raises(SelectorError) as error:
-        requirement("n", "Gt", values, "a")
+    with pytest.raises(selectors.SelectorError) as error:
+        selectors.requirement("n", "Gt", values, "a")
     assert list(error.value.problems) == problems
 
 
@@ -173,4 +164,4 @@ def test_a_bound_must_be_one_integer_that_is_a_label_value(values, problems):
     ],
 )
 def test_integers_are_read_as_go_reads_them(text, value):
-    assert parse_int64(text) == value
+    assert selectors.parse_int64(text) == value

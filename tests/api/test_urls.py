@@ -16,7 +16,7 @@ from schedctl.api.urls import path_of
         ("aws://zoné/x", "/x"),
     ],
 )
-def test_the_path(url, path):
+def test_the_path_of_a_url(url, path):
     assert path_of(url) == path
 
 
@@ -33,7 +33,7 @@ def test_the_path(url, path):
         ("aws://z/x#%zz", 'parse "aws://z/x#%zz": invalid URL escape "%zz"'),
     ],
 )
-def test_complaints(url, text):
+def test_a_malformed_url_is_refused_in_the_words_of_go(url, text):
     with pytest.raises(ValueError) as complaint:
         path_of(url)
     assert str(complaint.value) == text

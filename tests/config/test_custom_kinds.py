@@ -9,7 +9,7 @@ from schedctl.config.custom_kinds import with_custom_kinds
 from schedctl.errors import ConfigError
 
 
-def named(table, name: str):
+def kind_named(table, name: str):
     return next((kind for kind in table if str(kind) == name), None)
 
 
@@ -21,18 +21,18 @@ def test_entries_add_to_the_table_and_replace_what_is_there():
         }
     )
     assert len(table) == len(CUSTOM_KINDS) + 1
-    (shop,) = named(table, "Shop.example.com").pods
+    (shop,) = kind_named(table, "Shop.example.com").pods
     assert shop == PodsAt(("spec", "web", "template"), replicas=("spec", "web", "size"), default=2)
-    (rollout,) = named(table, "Rollout.argoproj.io").pods
+    (rollout,) = kind_named(table, "Rollout.argoproj.io").pods
     assert rollout == PodsAt(("spec", "a.b"), "spec", group="x", per_node=True)
 
 
 def test_an_empty_list_takes_a_kind_out():
-    assert named(with_custom_kinds({"Rollout.argoproj.io": []}), "Rollout.argoproj.io") is None
+    assert kind_named(with_custom_kinds({"Rollout.argoproj.io": []}), "Rollout.argoproj.io") is None
 
 
 @pytest.mark.parametrize(
-    ("entries", "said"),
+    ("entries", "beginning"),
     [
         pytest.param({"Rollout": {}}, "Rollout: expected Kind.group, e.g. Rollout.argoproj.io", id="no group"),
         pytest.param({"A.b": 3}, "A.b: expected a mapping", id="no mapping"),
@@ -55,10 +55,10 @@ def test_an_empty_list_takes_a_kind_out():
         ),
     ],
 )
-def test_wrong_entries(entries, said):
+def test_an_entry_of_another_form_is_refused(entries, beginning):
     with pytest.raises(ConfigError) as raised:
         with_custom_kinds(entries)
-    assert str(raised.value.problems[0]).startswith(said)
+    assert str(raised.value.problems[0]).startswith(beginning)
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def sets(enabled: str = "", disabled: str = "") -> PluginSet:
         pytest.param(sets("A"), sets("", "B:4"), sets("A", "B"), id="weights of disabled plugins are dropped"),
     ],
 )
-def test_merging(default_set, custom, merged):
+def test_a_plugin_set_is_merged_with_the_defaults(default_set, custom, merged):
     assert merge(default_set, custom) == merged
 
 
@@ -154,7 +154,7 @@ def test_arguments_of_a_plugin_that_is_not_enabled_are_the_default_ones():
         ),
     ],
 )
-def test_arguments(plugin, written, meant):
+def test_arguments_get_the_defaults_of_kubernetes(plugin, written, meant):
     assert loaded({"pluginConfig": [{"name": plugin, "args": written}]}).profiles[0].args(plugin) == meant
 
 

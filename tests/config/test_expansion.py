@@ -151,7 +151,7 @@ def test_weights_count_where_plugins_score_only():
         ),
     ],
 )
-def test_problems(points, problems):
+def test_plugin_sets_that_kube_scheduler_refuses(points, problems):
     points["multi_point"] = f"{NEEDED} {points.get('multi_point', '')}"
     assert [str(problem) for problem in expand(profile(**points), KNOWN)[1]] == problems
 

@@ -61,7 +61,7 @@ def args(converted):
     return of
 
 
-def told(conversion, outcome: Outcome) -> list[str]:
+def names_with(conversion, outcome: Outcome) -> list[str]:
     return [change.was for change in conversion.changes if change.outcome is outcome]
 
 
@@ -130,7 +130,7 @@ def test_only_what_differs_from_the_defaults_of_today_is_written(version, conver
 @pytest.mark.parametrize("version", POINT_BY_POINT)
 def test_a_weight_that_is_written_because_of_a_default_is_told(version, converted):
     assert {"InterPodAffinity, weight 1 by default,", "TaintToleration, weight 1 by default,"} < set(
-        told(converted(version), Outcome.CARRIED)
+        names_with(converted(version), Outcome.CARRIED)
     )
 
 
@@ -175,7 +175,7 @@ def test_a_default_that_is_enabled_again_takes_the_weight_of_the_file(version, i
 def test_what_v1beta1_refused_is_taken_as_it_was_meant_and_told(converted, in_effect):
     text = profile("plugins: {score: {enabled: [{name: NodeAffinity, weight: 7}]}}")
     assert in_effect("v1beta1", text)["score"]["NodeAffinity"] == 7
-    assert told(converted("v1beta1", text), Outcome.APPROXIMATED) == ["NodeAffinity"]
+    assert names_with(converted("v1beta1", text), Outcome.APPROXIMATED) == ["NodeAffinity"]
 
 
 @pytest.mark.parametrize("version", ["v1alpha2", "v1beta1", "v1beta2"])
@@ -201,16 +201,17 @@ def test_another_sort_takes_the_place_of_the_default(converted):
 
 
 def test_a_multi_point_of_v1beta2_enables_beside_the_defaults_and_disables_nothing(converted, in_effect):
-    own = profile("plugins: {multiPoint: {enabled: [{name: Mine, weight: 3}], disabled: [{name: '*'}]}}")
-    conversion = converted("v1beta2", own)
+    text = profile("plugins: {multiPoint: {enabled: [{name: Mine, weight: 3}], disabled: [{name: '*'}]}}")
+    conversion = converted("v1beta2", text)
     plugins = conversion.document["profiles"][0]["plugins"]
     assert plugins["multiPoint"] == {"enabled": [{"name": "Mine", "weight": 3}]}
-    assert "disabled at multiPoint" in told(conversion, Outcome.DROPPED)
+    assert "disabled at multiPoint" in names_with(conversion, Outcome.DROPPED)
 
 
 def test_a_multi_point_of_v1beta3_is_kept_as_it_is(converted):
-    own = "{enabled: [{name: NodeAffinity, weight: 9}], disabled: [{name: '*'}]}"
-    plugins = converted("v1beta3", profile(f"plugins: {{multiPoint: {own}}}")).document["profiles"][0]["plugins"]
+    multi_point = "{enabled: [{name: NodeAffinity, weight: 9}], disabled: [{name: '*'}]}"
+    conversion = converted("v1beta3", profile(f"plugins: {{multiPoint: {multi_point}}}"))
+    plugins = conversion.document["profiles"][0]["plugins"]
     assert plugins == {"multiPoint": {"enabled": [{"name": "NodeAffinity", "weight": 9}], "disabled": [{"name": "*"}]}}
 
 
@@ -250,7 +251,7 @@ def test_two_strategies_are_one_too_many(converted, in_effect):
     text = profile("plugins: {score: {enabled: [{name: NodeResourcesMostAllocated, weight: 5}]}}")
     assert in_effect("v1beta1", text)["score"]["NodeResourcesFit"] == 5
     conversion = converted("v1beta1", text)
-    assert told(conversion, Outcome.LOST) == ["NodeResourcesLeastAllocated, weight 1"]
+    assert names_with(conversion, Outcome.LOST) == ["NodeResourcesLeastAllocated, weight 1"]
     assert conversion.count(Outcome.LOST) == 1
 
 
@@ -278,13 +279,13 @@ def test_labels_of_nodes_are_an_affinity_of_every_pod(converted, args):
         ("rack", "Exists"),
         ("retiring", "DoesNotExist"),
     ]
-    assert "NodeLabel at filter" in told(converted("v1beta1", f"profiles:{NODE_LABEL}"), Outcome.CARRIED)
+    assert "NodeLabel at filter" in names_with(converted("v1beta1", f"profiles:{NODE_LABEL}"), Outcome.CARRIED)
 
 
 def test_labels_join_every_alternative_of_an_affinity_that_is_there(args):
     terms = "[{matchExpressions: [{key: a, operator: Exists}]}, {matchExpressions: []}]"
-    own = f"requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: {terms}}}"
-    added = f"  - name: NodeAffinity\n    args: {{addedAffinity: {{{own}}}}}\n"
+    required = f"requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: {terms}}}"
+    added = f"  - name: NodeAffinity\n    args: {{addedAffinity: {{{required}}}}}\n"
     affinity = args("v1beta1", f"profiles:{NODE_LABEL}{added}", "NodeAffinity")["addedAffinity"]
     terms = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
     assert [[one["key"] for one in term["matchExpressions"]] for term in terms] == [
@@ -302,7 +303,7 @@ def test_labels_that_nodes_should_have_are_preferred(converted, args):
         "preferredDuringSchedulingIgnoredDuringExecution"
     ]
     assert [one["weight"] for one in preferred] == [2, 2]
-    assert told(converted("v1beta1", text), Outcome.APPROXIMATED) == ["NodeLabel at score, weight 4"]
+    assert names_with(converted("v1beta1", text), Outcome.APPROXIMATED) == ["NodeLabel at score, weight 4"]
 
 
 @pytest.mark.parametrize(
@@ -369,7 +370,7 @@ def test_what_is_lost_comes_with_what_to_do(version, text, was, hint, converted)
 
 def test_a_default_that_is_gone_is_no_loss(converted):
     conversion = converted("v1beta1")
-    assert told(conversion, Outcome.DROPPED) == ["NodePreferAvoidPods, a default then,"]
+    assert names_with(conversion, Outcome.DROPPED) == ["NodePreferAvoidPods, a default then,"]
     assert conversion.count(Outcome.LOST) == 0
 
 
@@ -389,7 +390,7 @@ def test_spreading_by_services_is_a_default_constraint(converted, in_effect):
         "plugins: {score: {disabled: [{name: PodTopologySpread}], enabled: [{name: SelectorSpread, weight: 4}]}}"
     )
     assert in_effect("v1beta2", text)["score"]["PodTopologySpread"] == 4
-    assert told(converted("v1beta2", text), Outcome.APPROXIMATED) == ["SelectorSpread, weight 4"]
+    assert names_with(converted("v1beta2", text), Outcome.APPROXIMATED) == ["SelectorSpread, weight 4"]
 
 
 # -- Fields ----------------------------------------------------------------------------------------
@@ -472,8 +473,8 @@ def test_a_list_of_default_constraints_was_one_by_itself_in_v1beta1_only(args, c
 
 
 def test_the_version_of_arguments_is_left_out(converted):
-    own = f"{{apiVersion: {GROUP}/v1beta2, kind: InterPodAffinityArgs, hardPodAffinityWeight: 9}}"
-    text = profile(f"pluginConfig: [{{name: InterPodAffinity, args: {own}}}]")
+    written = f"{{apiVersion: {GROUP}/v1beta2, kind: InterPodAffinityArgs, hardPodAffinityWeight: 9}}"
+    text = profile(f"pluginConfig: [{{name: InterPodAffinity, args: {written}}}]")
     assert converted("v1beta2", text).document["profiles"][0]["pluginConfig"] == [
         {"name": "InterPodAffinity", "args": {"hardPodAffinityWeight": 9}}
     ]

@@ -113,7 +113,7 @@ def converted_or_refused(text: str, known):
         return None, refused.problems
 
 
-def held(text: str, known) -> None:
+def check_conversion(text: str, known) -> None:
     """Convert a text or see it refused with a place; of what is converted, see that it is today's."""
     conversion, problems = converted_or_refused(text, known)
     if conversion is None:
@@ -139,12 +139,12 @@ def test_a_configuration_is_converted_or_refused(version, document, kubernetes):
     kept = {key: value for key, value in document.items() if key in allowed.get(name, document) or name == "v1alpha1"}
     if name in ("v1alpha2", "v1beta1", "v1beta2"):
         kept = {key: value for key, value in kept.items() if key not in PROFILE}
-    held(json.dumps({"apiVersion": version.api_version, "kind": version.kind, **kept}), kubernetes)
+    check_conversion(json.dumps({"apiVersion": version.api_version, "kind": version.kind, **kept}), kubernetes)
 
 
 @given(document=POLICIES)
 def test_a_policy_is_converted_or_refused(document, kubernetes):
-    held(json.dumps({"apiVersion": "v1", "kind": "Policy", **document}), kubernetes)
+    check_conversion(json.dumps({"apiVersion": "v1", "kind": "Policy", **document}), kubernetes)
 
 
 @pytest.mark.parametrize("version", LEGACY_VERSIONS, ids=str)

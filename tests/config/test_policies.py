@@ -164,11 +164,11 @@ def test_of_two_weights_of_spreading_the_one_of_constraints_holds(points):
 
 
 def test_a_function_of_the_use_has_a_name_of_its_own(args, points):
-    told = {"shape": [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]}
-    written = [{"name": "Mine", "weight": 4, "argument": {"requestedToCapacityRatioArguments": told}}]
+    ratio = {"shape": [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]}
+    written = [{"name": "Mine", "weight": 4, "argument": {"requestedToCapacityRatioArguments": ratio}}]
     assert points(priorities=written)["score"] == {"NodeResourcesFit": 4}
     strategy = args("NodeResourcesFit", priorities=written)["scoringStrategy"]
-    assert (strategy["type"], strategy["requestedToCapacityRatio"]) == ("RequestedToCapacityRatio", told)
+    assert (strategy["type"], strategy["requestedToCapacityRatio"]) == ("RequestedToCapacityRatio", ratio)
 
 
 def test_labels_nodes_must_have_are_an_affinity_of_every_pod(args, converted):
@@ -234,13 +234,13 @@ def test_what_nothing_does_any_more_is_lost(fields, was, converted):
 
 
 def test_extenders_get_todays_names_and_durations(converted):
-    own = {"URLPrefix": "http://x/y", "FilterVerb": "f", "enableHttps": True, "httpTimeout": 1_500_000_000}
-    conversion = converted(extenders=[own])
+    extender = {"URLPrefix": "http://x/y", "FilterVerb": "f", "enableHttps": True, "httpTimeout": 1_500_000_000}
+    conversion = converted(extenders=[extender])
     assert conversion.document["extenders"] == [
         {"urlPrefix": "http://x/y", "filterVerb": "f", "httpTimeout": "1.5s", "enableHTTPS": True}
     ]
-    (extender,) = conversion.configuration.extenders
-    assert extender.enable_https
+    (read,) = conversion.configuration.extenders
+    assert read.enable_https
 
 
 def test_the_weight_of_symmetry_is_an_argument_and_none_is_the_default(args):

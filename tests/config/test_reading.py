@@ -23,7 +23,7 @@ def refusals(text: str | bytes) -> list[Problem]:
     return list(refused.value.problems)
 
 
-def said(text: str | bytes) -> list[str]:
+def problem_texts(text: str | bytes) -> list[str]:
     return [str(problem) for problem in refusals(text)]
 
 
@@ -51,7 +51,7 @@ def said(text: str | bytes) -> list[str]:
     ],
 )
 def test_a_document_that_is_no_configuration(text, problem):
-    assert said(text) == [problem]
+    assert problem_texts(text) == [problem]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_document_that_is_no_configuration(text, problem):
     ],
 )
 def test_an_unknown_field_is_refused_where_it_stands(text, problem):
-    assert said(text) == [problem]
+    assert problem_texts(text) == [problem]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_where_no_name_is_near_it_comes_with_all_there_are():
     ],
 )
 def test_a_value_of_the_wrong_kind(field, problem):
-    (found,) = said(f"{HEAD}{field}\n")
+    (found,) = problem_texts(f"{HEAD}{field}\n")
     assert found.endswith(problem)
 
 
@@ -209,7 +209,7 @@ def test_a_plain_scalar_means_what_it_means_to_kube_scheduler(scalar, meaning):
 
 
 def test_a_float_is_no_integer_in_json():
-    assert said(JSON_HEAD + ', "parallelism": 8.0}')[0].endswith("expected an integer, got the number 8.0")
+    assert problem_texts(JSON_HEAD + ', "parallelism": 8.0}')[0].endswith("expected an integer, got the number 8.0")
 
 
 @pytest.mark.parametrize(
@@ -263,7 +263,7 @@ def test_what_kube_scheduler_overlooks(text):
     ],
 )
 def test_what_is_neither_yaml_nor_json(text, problem):
-    (found,) = said(text)
+    (found,) = problem_texts(text)
     assert problem in found
 
 

@@ -22,7 +22,7 @@ HEAD = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfigura
         pytest.param("NodeResourceLimits", "nothing has taken its place", id="some are simply gone"),
     ],
 )
-def test_what_became_of_it(problems_of, name, words):
+def test_a_removed_plugin_comes_with_what_does_its_work(problems_of, name, words):
     (problem,) = problems_of(f"{HEAD}profiles: [{{plugins: {{filter: {{enabled: [{{name: {name}}}]}}}}}}]\n")
     assert problem.path == "profiles[0].plugins.filter.enabled[0]"
     assert words in problem.hint
@@ -52,15 +52,15 @@ def test_what_became_of_it(problems_of, name, words):
         ),
     ],
 )
-def test_wherever_it_is_named(problems_of, where, message):
+def test_a_removed_plugin_is_refused_wherever_a_file_names_it(problems_of, where, message):
     (problem,) = problems_of(f"{HEAD}profiles: [{{{where}}}]\n")
     assert problem.message == message
     assert problem.hint == removed_plugins.REFUSED["EBSLimits"]
 
 
-def test_one_that_is_only_switched_off_does_no_harm(problems_of):
+def test_a_removed_plugin_may_be_disabled(problems_of):
     assert problems_of(f"{HEAD}profiles: [{{plugins: {{filter: {{disabled: [{{name: EBSLimits}}]}}}}}}]\n") == []
 
 
-def test_no_plugin_there_is_is_among_those_that_are_gone(kubernetes):
+def test_no_plugin_of_today_is_listed_as_removed(kubernetes):
     assert not set(removed_plugins.GONE) & set(kubernetes)

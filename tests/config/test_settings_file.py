@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from schedctl.api.custom_kinds import FORMS
 from schedctl.config import custom_kinds, settings_file
 from schedctl.config.settings_file import CheckConfig, Config, PodsEntry, read
 from schedctl.errors import ConfigError
@@ -34,7 +35,7 @@ def test_what_the_schema_describes_is_what_is_read():
     assert set(msgspec.convert(document, Config).custom_kinds) == set(document["customKinds"])
     fields = {field.encode_name: field.default for field in msgspec.structs.fields(PodsEntry)}
     assert set(fields) == set(custom_kinds._FIELDS)
-    others = {name: default for name, default in fields.items() if name not in custom_kinds.FORMS}
+    others = {name: default for name, default in fields.items() if name not in FORMS}
     custom_kinds.with_custom_kinds({"A.b": {"template": "x", **others}})
 
 
@@ -44,7 +45,7 @@ def test_a_file_may_set_nothing(rest):
 
 
 @pytest.mark.parametrize(
-    ("text", "said", "hint"),
+    ("text", "beginning", "hint"),
     [
         pytest.param("", "own.yaml:1:1: kind: Object 'Kind' is missing", 'add "kind: Config"', id="nothing at all"),
         pytest.param("a: [", "own.yaml:2:1: did not find expected node content", "", id="no YAML"),
@@ -112,11 +113,11 @@ def test_a_file_may_set_nothing(rest):
         ),
     ],
 )
-def test_mistakes(text, said, hint):
+def test_a_mistake_is_reported_with_its_place_and_the_next_step(text, beginning, hint):
     with pytest.raises(ConfigError) as raised:
         read(text, "own.yaml")
     (problem,) = raised.value.problems
-    assert str(problem).startswith(said)
+    assert str(problem).startswith(beginning)
     assert problem.hint == hint
 
 

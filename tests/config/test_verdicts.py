@@ -65,8 +65,8 @@ def test_every_objection_of_kube_scheduler_is_among_ours_word_for_word(case, pro
         message = problem.message
         if problem.path.endswith("schedulerName"):
             message = re.sub(r"^Duplicate value: .*", "Duplicate value: the other's", message)
-        said = (f"{problem.path}: {message}", f"{where}: {message}", message)
-        theirs = theirs.replace(next((form for form in said if form in theirs), "nothing of the kind"), "", 1)
+        forms = (f"{problem.path}: {message}", f"{where}: {message}", message)
+        theirs = theirs.replace(next((form for form in forms if form in theirs), "nothing of the kind"), "", 1)
     assert re.sub(r"[\[\], ]", "", theirs) == ""
 
 

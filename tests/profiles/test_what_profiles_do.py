@@ -55,7 +55,7 @@ def test_nodes_are_filled_one_after_another(profile):
 
 
 @pytest.mark.parametrize("profile", ["", "spreading", "high-availability"])
-def test_they_are_not_where_nobody_asks_for_it(profile):
+def test_nodes_are_filled_evenly_by_profiles_that_do_not_pack(profile):
     assert Counter(placements(profile, EMPTY, *webs(6))) == {"a": 2, "b": 2, "c": 2}
 
 
@@ -90,7 +90,7 @@ def test_no_pod_goes_to_a_node_that_is_about_to_be_removed_however_full_it_is():
     assert placements("bin-packing", objects, *webs(1)) == ["leaving"]
 
 
-def test_but_rather_there_than_nowhere():
+def test_a_pod_goes_to_a_node_that_is_about_to_be_removed_where_there_is_no_other():
     objects = [node("leaving", cpu="2", memory="4Gi", taints=[LEAVING])]
     assert placements("autoscaler-friendly", objects, *webs(1)) == ["leaving"]
 
@@ -135,7 +135,7 @@ def test_pods_without_a_gpu_are_kept_off_gpu_nodes_however_full_those_are(used):
     assert placements("gpu-packing", objects, *webs(1)) == ["plain"]
 
 
-def test_but_run_there_where_every_other_node_is_full():
+def test_pods_without_a_gpu_run_on_gpu_nodes_where_every_other_node_is_full():
     objects = [gpu_node("gpu-a"), node("plain", cpu="1"), pod("x", on="plain", cpu="1")]
     assert placements("gpu-packing", objects, *webs(1)) == ["gpu-a"]
 
@@ -161,10 +161,10 @@ def test_batch_pods_wait_instead_of_evicting():
     urgent = pod("urgent", cpu="1", priority=1000)
     for profile, evicts in (("batch", False), ("bin-packing", True)):
         configuration = load((PROFILES / f"{profile}.yaml").read_bytes())
-        asked = msgspec.structs.replace(
+        batch_pod = msgspec.structs.replace(
             urgent.pod, spec=msgspec.structs.replace(urgent.pod.spec, scheduler_name=profile)
         )
-        result = Scheduler(cluster(*objects), configuration).attempt(asked).post_filter
+        result = Scheduler(cluster(*objects), configuration).attempt(batch_pod).post_filter
         assert bool(result and result.victims) is evicts
 
 
